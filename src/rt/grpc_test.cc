@@ -143,6 +143,10 @@ TEST_F(Grpc, tells_how_calls_fail) {
   ended = call(socket("fail"), "/test/Count", std::string(100, 'x'), {.message_bytes_max = 50});
   EXPECT_EQ(ended.status.code, GrpcCode::kResourceExhausted);
   EXPECT_EQ(ended.status.message, "the server sends a message of 101 bytes, 50 at most");
+  ended = call(socket("fail"), "/test/Count", "n", {.messages_max = 1});
+  EXPECT_EQ(ended.status.code, GrpcCode::kInternal);
+  EXPECT_EQ(ended.status.message, "the server sends more than 1 message");
+  EXPECT_EQ(ended.messages, std::vector<std::string>{"n0"});
   ended = call(socket("nobody"), "/test/Echo", "");
   EXPECT_EQ(ended.status.code, GrpcCode::kUnavailable);
   EXPECT_EQ(call({.unix_path = std::string(200, 'x')}, "/a/b", "").status.code, GrpcCode::kInvalidArgument);
