@@ -93,6 +93,7 @@ struct Agent::State : std::enable_shared_from_this<Agent::State> {
   std::string last_error;              // in the Ready condition
   rt::Loop::TimerId node_timer = 0;    // when the Node is told of next; 0: it is being told
   bool node_due = false;               // it changed meanwhile
+  base::Duration node_next{};          // no telling of it before, for what changes all the time
   std::set<std::string> stale_labels;  // of GPUs that are not here any more
 
   // agent.cc
@@ -198,6 +199,7 @@ struct Agent::State : std::enable_shared_from_this<Agent::State> {
 
   // node_object.cc
   void keep_node();
+  void keep_node_in(base::Duration delay);
   void refresh_node();  // soon
   void drop_old_devices(const api::Json& kept, api::Json& status);
   void keep_lease();

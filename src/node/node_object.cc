@@ -17,6 +17,7 @@ namespace {
 constexpr base::Duration kStatusPeriod = base::seconds(30);
 constexpr base::Duration kLeasePeriod = base::seconds(10);
 constexpr base::Duration kRetry = base::seconds(1);
+constexpr base::Duration kNodePause = base::milliseconds(200);  // between two writes of the Node
 
 struct ConditionText {
   const char* type;
@@ -121,6 +122,7 @@ void Agent::State::keep_node() {
   for (const auto& [key, value] : devices.annotations()) annotations.set(key, value);
   node_timer = 0;
   node_due = false;
+  node_next = env.uptime() + kNodePause;
   const Json body = Json::object(
       {{"apiVersion", "v1"},
        {"kind", "Node"},
@@ -130,10 +132,7 @@ void Agent::State::keep_node() {
   const auto later = [weak = weak_from_this()](base::Duration delay) {
     const auto self = weak.lock();
     if (!self) return;
-    self->node_timer = self->env.loop().after(self->node_due ? base::Duration{} : delay, [weak] {
-      const auto again = weak.lock();
-      if (again && !again->stopping) again->keep_node();
-    });
+    self->keep_node_in(self->node_due ? self->node_next - self->env.uptime() : delay);
   };
   const auto patch_status = [weak = weak_from_this(), body, later](const base::Result<Json>& kept) {
     const auto self = weak.lock();
@@ -178,11 +177,20 @@ void Agent::State::keep_node() {
               });
 }
 
+void Agent::State::keep_node_in(base::Duration delay) {
+  node_timer = env.loop().after(std::max(delay, base::Duration{}), [weak = weak_from_this()] {
+    const auto self = weak.lock();
+    if (self && !self->stopping) self->keep_node();
+  });
+}
+
+// Devices may come and go hundreds of times a second, and each write of the Node goes to the disk and to all watchers.
 void Agent::State::refresh_node() {
   node_due = true;
   if (node_timer == 0) return;  // the one under way is followed by another
   env.loop().cancel(node_timer);
-  keep_node();
+  if (env.uptime() >= node_next) return keep_node();
+  keep_node_in(node_next - env.uptime());
 }
 
 void Agent::State::keep_lease() {

@@ -37,6 +37,7 @@ struct GrpcTarget {
 struct GrpcCallOptions {
   base::Duration timeout = {};  // of the whole call, connecting included; none: no end
   std::size_t message_bytes_max = kGrpcMessageBytesMax;
+  int messages_max = 0;  // that the server may send; 0: as many as it likes
 };
 
 // A call that is under way, on a connection of its own. Destroying it tells the server that nobody waits, and nothing

@@ -182,6 +182,7 @@ std::unique_ptr<GrpcCall> begin_grpc_call(GrpcIo& io, Loop& loop, const GrpcTarg
                                .request = std::move(request),
                                .timeout_ms = options.timeout.ns / 1'000'000,
                                .message_bytes_max = options.message_bytes_max,
+                               .messages_max = options.messages_max,
                                .on_message = {},
                                .on_end = {}};
   asio::post(context, [connection, call = std::move(call), timeout = options.timeout]() mutable {
@@ -193,22 +194,14 @@ std::unique_ptr<GrpcCall> begin_grpc_call(GrpcIo& io, Loop& loop, const GrpcTarg
 std::unique_ptr<GrpcCall> begin_unary_call(GrpcIo& io, Loop& loop, const GrpcTarget& target, std::string method,
                                            std::string request, GrpcCallOptions options,
                                            std::function<void(GrpcStatus status, std::string message)> done) {
-  struct Answer {
-    std::optional<std::string> message;
-    bool twice = false;
-  };
-  const auto answer = std::make_shared<Answer>();
+  const auto answer = std::make_shared<std::optional<std::string>>();
+  options.messages_max = 1;  // who sends more would go on until the time is up
   return begin_grpc_call(io, loop, target, std::move(method), std::move(request), options,
-                         {.on_message =
-                              [answer](std::string message) {
-                                answer->twice |= answer->message.has_value();
-                                answer->message = std::move(message);
-                              },
+                         {.on_message = [answer](std::string message) { *answer = std::move(message); },
                           .on_end =
                               [answer, done = std::move(done)](GrpcStatus status) {
-                                if (status.ok() && (!answer->message || answer->twice))
-                                  status = {GrpcCode::kInternal, "not one message in the answer"};
-                                std::string message = status.ok() ? std::move(*answer->message) : std::string();
+                                if (status.ok() && !*answer) status = {GrpcCode::kInternal, "no message in the answer"};
+                                std::string message = status.ok() ? std::move(**answer) : std::string();
                                 done(std::move(status), std::move(message));
                               }});
 }

@@ -63,6 +63,7 @@ struct GrpcClientSession::State {
   int grpc_status = -1;
   std::string grpc_message;
   std::size_t header_bytes = 0;
+  int messages = 0;
   bool over = false;
 
   explicit State(Call c) : call(std::move(c)), body(grpc_frame(call.request)), frames(call.message_bytes_max) {}
@@ -86,6 +87,13 @@ struct GrpcClientSession::State {
          grpc_status == 0 ? "the answer ends within a message" : "server closed the stream without sending trailers"});
   }
 
+  bool may_have_another(nghttp2_session* session, std::int32_t id) {
+    if (call.messages_max == 0 || messages++ < call.messages_max) return true;
+    nghttp2_submit_rst_stream(session, NGHTTP2_FLAG_NONE, id, NGHTTP2_CANCEL);
+    end({GrpcCode::kInternal, base::format("the server sends more than {} message", call.messages_max)});
+    return false;
+  }
+
   static int on_header(nghttp2_session*, const nghttp2_frame*, const std::uint8_t* name, std::size_t name_size,
                        const std::uint8_t* value, std::size_t value_size, std::uint8_t, void* self) {
     State& state = *static_cast<State*>(self);
@@ -107,8 +115,10 @@ struct GrpcClientSession::State {
     if (state.over) return 0;
     std::vector<std::string> messages;
     const base::Status read = state.frames.receive(text_of(data, size), messages);
-    for (std::string& message : messages)
-      if (!state.over) state.call.on_message(std::move(message));
+    for (std::string& message : messages) {
+      if (state.over || !state.may_have_another(session, id)) return 0;
+      state.call.on_message(std::move(message));
+    }
     if (read.ok()) return 0;
     nghttp2_submit_rst_stream(session, NGHTTP2_FLAG_NONE, id, NGHTTP2_CANCEL);
     state.end({read.error().code == base::Code::kTooLarge ? GrpcCode::kResourceExhausted : GrpcCode::kInternal,

@@ -40,7 +40,10 @@ struct ServerState : std::enable_shared_from_this<ServerState> {
   std::function<void()> accept;  // the next one
   std::function<void()> close;
   std::set<std::shared_ptr<ServerConnection>> connections;
+  std::uint64_t reads = 0;
   bool closed = false;
+
+  void make_room();
 };
 
 class ServerConnection : public std::enable_shared_from_this<ServerConnection> {
@@ -49,6 +52,7 @@ class ServerConnection : public std::enable_shared_from_this<ServerConnection> {
       : server_(std::move(server)), socket_(std::move(socket)) {}
 
   void begin() {
+    last_read_ = ++server_->reads;
     session_.emplace(
         GrpcServerSession::Callbacks{.on_call = [this](StreamId stream, const std::string& method,
                                                        const std::string& request) { asked(stream, method, request); },
@@ -66,6 +70,9 @@ class ServerConnection : public std::enable_shared_from_this<ServerConnection> {
     session_->finish(stream, status);
     write();
   }
+  // An answer is still to come, or on its way.
+  bool is_busy() const { return writing_ || session_->is_answering(); }
+  std::uint64_t last_read() const { return last_read_; }
   void end() {
     if (std::exchange(over_, true)) return;
     ErrorCode ignored;
@@ -85,6 +92,7 @@ class ServerConnection : public std::enable_shared_from_this<ServerConnection> {
   void read() {
     socket_.async_read_some(asio::buffer(chunk_), [self = shared_from_this()](ErrorCode error, std::size_t size) {
       if (self->over_) return;
+      self->last_read_ = ++self->server_->reads;
       if (error || !self->session_->receive({self->chunk_.data(), size}).ok()) return self->end();
       self->write();
       if (!self->over_) self->read();
@@ -102,6 +110,7 @@ class ServerConnection : public std::enable_shared_from_this<ServerConnection> {
       self->writing_ = false;
       if (error) return self->end();
       self->write();
+      self->server_->make_room();
     });
   }
 
@@ -110,9 +119,20 @@ class ServerConnection : public std::enable_shared_from_this<ServerConnection> {
   std::optional<GrpcServerSession> session_;
   std::array<char, 16384> chunk_;
   std::string out_;
+  std::uint64_t last_read_ = 0;  // by the count of the server's
   bool writing_ = false;
   bool over_ = false;
 };
+
+// Clients may keep connections that they do not use, and would keep all others out: the one that said nothing for
+// longest goes.
+void ServerState::make_room() {
+  if (closed || connections.size() < kConnectionsMax) return;
+  std::shared_ptr<ServerConnection> quietest;
+  for (const auto& one : connections)
+    if (!one->is_busy() && (!quietest || one->last_read() < quietest->last_read())) quietest = one;
+  if (quietest) quietest->end();
+}
 
 class ServerConnection::Answer final : public GrpcAnswer {
  public:
@@ -152,6 +172,7 @@ void accept_next(const std::shared_ptr<ServerState>& state, const std::shared_pt
     const auto connection = std::make_shared<ServerConnection>(state, GrpcSocket(std::move(socket)));
     state->connections.insert(connection);
     connection->begin();
+    state->make_room();
     accept_next(state, acceptor);
   });
 }

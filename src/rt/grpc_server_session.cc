@@ -221,6 +221,11 @@ void GrpcServerSession::finish(StreamId stream, const GrpcStatus& status) {
   (void)nghttp2_submit_response(state_->session, stream, pairs.data(), pairs.size(), nullptr);
 }
 
+bool GrpcServerSession::is_answering() const {
+  return std::ranges::any_of(state_->calls,
+                             [](const auto& call) { return call.second->asked && !call.second->finished; });
+}
+
 bool GrpcServerSession::is_over() const {
   return nghttp2_session_want_read(state_->session) == 0 && nghttp2_session_want_write(state_->session) == 0;
 }

@@ -72,6 +72,7 @@ class GrpcClientSession {
     std::string request;
     std::int64_t timeout_ms = 0;  // told to the server; 0: nothing is
     std::size_t message_bytes_max = kGrpcMessageBytesMax;
+    int messages_max = 0;  // more end the call; 0: there may be any number
     std::function<void(std::string message)> on_message;
     std::function<void(GrpcStatus status)> on_end;  // once, last
   };
@@ -111,6 +112,7 @@ class GrpcServerSession {
   std::string take_output();
   void send(StreamId stream, std::string_view message);
   void finish(StreamId stream, const GrpcStatus& status);
+  bool is_answering() const;  // a call that was asked for and not finished
   bool is_over() const;
 
  private:

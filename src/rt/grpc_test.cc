@@ -117,6 +117,20 @@ TEST_F(Grpc, streams_answers_in_order) {
   for (int i = 0; i < 100; ++i) EXPECT_EQ(ended.messages[static_cast<std::size_t>(i)], "n" + std::to_string(i));
 }
 
+TEST_F(Grpc, clients_that_hold_connections_and_say_nothing_keep_nobody_out) {
+  const auto server = serve(socket("held"), echo);
+  std::vector<int> held;
+  sockaddr_un address{.sun_family = AF_UNIX};
+  socket("held").unix_path.copy(address.sun_path, sizeof address.sun_path - 1);
+  for (int i = 0; i < 100; ++i) {
+    held.push_back(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    ASSERT_EQ(::connect(held.back(), reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+  }
+  const Ended ended = call(socket("held"), "/test/Echo", "hello", {.timeout = base::seconds(10)});
+  EXPECT_TRUE(ended.status.ok()) << ended.status.message;
+  for (const int one : held) ::close(one);
+}
+
 TEST_F(Grpc, tells_how_calls_fail) {
   const auto server = serve(socket("fail"), echo);
   Ended ended = call(socket("fail"), "/test/Fail", "");
@@ -129,6 +143,10 @@ TEST_F(Grpc, tells_how_calls_fail) {
   ended = call(socket("fail"), "/test/Count", std::string(100, 'x'), {.message_bytes_max = 50});
   EXPECT_EQ(ended.status.code, GrpcCode::kResourceExhausted);
   EXPECT_EQ(ended.status.message, "the server sends a message of 101 bytes, 50 at most");
+  ended = call(socket("fail"), "/test/Count", "n", {.messages_max = 1});
+  EXPECT_EQ(ended.status.code, GrpcCode::kInternal);
+  EXPECT_EQ(ended.status.message, "the server sends more than 1 message");
+  EXPECT_EQ(ended.messages, std::vector<std::string>{"n0"});
   ended = call(socket("nobody"), "/test/Echo", "");
   EXPECT_EQ(ended.status.code, GrpcCode::kUnavailable);
   EXPECT_EQ(call({.unix_path = std::string(200, 'x')}, "/a/b", "").status.code, GrpcCode::kInvalidArgument);

@@ -9,6 +9,7 @@
 #include <deque>
 #include <optional>
 
+#include "base/format.h"
 #include "rt/alarm.h"
 #include "rt/http_connection.h"
 #include "rt/http_framing.h"
@@ -200,7 +201,11 @@ void Connection<Stream>::consume() {
       continue;
     }
     watch_progress();
-    if (used == 0) break;
+    if (used > 0) continue;
+    // Of a body only what stands around its chunks waits for its end: what is said of a chunk, and trailers.
+    if (in_.size() > kAheadBytesMax && parser_->is_header_done())
+      return refuse({400, base::format("a chunk's head or the trailer is longer than {} bytes", kAheadBytesMax)});
+    break;
   }
   if (in_.empty() && in_.capacity() > chunk_.size()) in_ = std::string();
   count_request();

@@ -21,6 +21,7 @@ constexpr std::uint32_t kStreamWindowBytes = std::uint32_t{256} << 10;
 constexpr std::int32_t kConnectionWindowBytes = std::int32_t{4} << 20;
 constexpr std::size_t kOutputBytes = std::size_t{64} << 10;
 constexpr base::Duration kNever = base::Duration{INT64_MAX};
+const HttpRefusal kTooManyBytes{429, "the server holds too many bytes of requests, please try again later", 1};
 
 std::string_view text_of(const std::uint8_t* bytes, std::size_t size) {
   return {reinterpret_cast<const char*>(bytes), size};
@@ -167,6 +168,8 @@ void Http2ServerSession::State::head_is_there(StreamId id, Stream& stream, bool 
   if (!has_body) return ask(id, stream);
   stream.due = now + limits.request_time_max;
   ++receiving;
+  // Twenty bytes of a client's may be 64 KiB of headers, and are held until the body is there.
+  if (!hold(stream, static_cast<std::int64_t>(stream.header_bytes))) refuse(id, stream, kTooManyBytes);
 }
 
 int Http2ServerSession::State::on_data(nghttp2_session*, std::uint8_t, std::int32_t id, const std::uint8_t* data,
@@ -181,8 +184,7 @@ int Http2ServerSession::State::on_data(nghttp2_session*, std::uint8_t, std::int3
     return 0;
   }
   body.append(text_of(data, size));
-  if (!state.hold(*stream, static_cast<std::int64_t>(size)))
-    state.refuse(id, *stream, {429, "the server holds too many bytes of requests, please try again later", 1});
+  if (!state.hold(*stream, static_cast<std::int64_t>(size))) state.refuse(id, *stream, kTooManyBytes);
   return 0;
 }
 

@@ -103,6 +103,16 @@ TEST(HttpFraming, what_is_plain_is_taken) {
   }
 }
 
+TEST(HttpFraming, what_stands_around_chunks_has_a_limit) {
+  const auto server = *listen_http({}, echo);
+  const std::string head = "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n";
+  for (const std::string& endless : {"2;a=" + std::string(200'000, 'x'), "0\r\nx: " + std::string(200'000, 'x')}) {
+    const std::string answer = Peer(server->port()).say(head + endless).hear_all();
+    EXPECT_EQ(first_line(answer), "HTTP/1.1 400 Bad Request");
+    EXPECT_NE(answer.find("a chunk's head or the trailer is longer than 65536 bytes"), answer.npos) << answer;
+  }
+}
+
 TEST(HttpLimits, a_peer_that_says_nothing_is_left) {
   const auto server = *listen_http({.idle_time_max = kShort}, echo);
   EXPECT_EQ(Peer(server->port()).hear_all(), "");

@@ -4,6 +4,7 @@
 #include <zlib.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "base/check.h"
 #include "base/format.h"
@@ -164,28 +165,29 @@ base::Result<SpdyFrame> SpdyReader::control_frame(std::string_view head, std::st
   return out;
 }
 
-base::Result<std::vector<SpdyFrame>> SpdyReader::put(std::string_view bytes) {
+void SpdyReader::put(std::string_view bytes) {
+  rest_.erase(0, std::exchange(at_, 0));
   rest_ += bytes;
-  std::vector<SpdyFrame> frames;
-  std::string_view left = rest_;
-  while (left.size() >= 8) {
-    const std::size_t length = get_32(left, 4) & 0xffffff;
-    if (length > kFrameBytesMax) return broken(base::format("a frame of {} bytes", length));
-    if (left.size() - 8 < length) break;
-    const std::string_view body = left.substr(8, length);
-    if ((get_32(left, 0) & kControlBit) == 0) {
-      frames.push_back({.kind = SpdyFrame::Kind::kData,
-                        .stream = get_32(left, 0),
-                        .last = (static_cast<unsigned char>(left[4]) & kFin) != 0,
-                        .data = std::string(body)});
-    } else {
-      TRY(SpdyFrame frame, control_frame(left.substr(0, 8), body));
-      frames.push_back(std::move(frame));
-    }
-    left.remove_prefix(8 + length);
+}
+
+base::Result<std::optional<SpdyFrame>> SpdyReader::next() {
+  std::optional<SpdyFrame> frame;
+  const std::string_view left = std::string_view(rest_).substr(at_);
+  if (left.size() < 8) return frame;
+  const std::size_t length = get_32(left, 4) & 0xffffff;
+  if (length > kFrameBytesMax) return broken(base::format("a frame of {} bytes", length));
+  if (left.size() - 8 < length) return frame;
+  at_ += 8 + length;
+  const std::string_view body = left.substr(8, length);
+  if ((get_32(left, 0) & kControlBit) == 0) {
+    frame = {.kind = SpdyFrame::Kind::kData,
+             .stream = get_32(left, 0),
+             .last = (static_cast<unsigned char>(left[4]) & kFin) != 0,
+             .data = std::string(body)};
+  } else {
+    TRY(frame, control_frame(left.substr(0, 8), body));
   }
-  rest_.erase(0, rest_.size() - left.size());
-  return frames;
+  return frame;
 }
 
 struct SpdyWriter::Deflater {

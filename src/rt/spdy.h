@@ -4,9 +4,9 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "base/result.h"
 #include "rt/http.h"
@@ -26,16 +26,19 @@ struct SpdyFrame {
 class SpdyReader {
  public:
   static constexpr std::size_t kFrameBytesMax = std::size_t{1} << 20;
-  static constexpr std::size_t kHeaderBytesMax = std::size_t{64}
-                                                 << 10;  // of one frame, when it is no longer compressed
+  // Of one frame, when it is no longer compressed: a kilobyte of a frame may be a megabyte of headers. Clients of
+  // Kubernetes say the type of a stream, a port and a number.
+  static constexpr std::size_t kHeaderBytesMax = std::size_t{8} << 10;
 
   SpdyReader();
   ~SpdyReader();
   SpdyReader(const SpdyReader&) = delete;
   SpdyReader& operator=(const SpdyReader&) = delete;
 
-  // The frames that are complete with these bytes. After an error the connection cannot be read any further.
-  base::Result<std::vector<SpdyFrame>> put(std::string_view bytes);
+  void put(std::string_view bytes);
+  // The next frame that is there as a whole, if there is one. One at a time: together they may be thousands of times
+  // as large as what came. After an error the connection cannot be read any further.
+  base::Result<std::optional<SpdyFrame>> next();
 
  private:
   struct Inflater;
@@ -44,6 +47,7 @@ class SpdyReader {
 
   std::unique_ptr<Inflater> inflater_;
   std::string rest_;
+  std::size_t at_ = 0;  // what is before it was read
 };
 
 class SpdyWriter {

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "rt/spdy_all_for_tests.h"
+
 namespace rt {
 namespace {
 
@@ -30,17 +32,17 @@ TEST(Spdy, what_is_written_is_read_in_any_pieces) {
   const std::string expected =
       "0 1 streamtype=error port=80\n0 3 streamtype=data port=80\n1 1\n8 3 hello\n8 3 last\n4 2147483649\n2 3\n5 3\n";
   SpdyReader whole;
-  EXPECT_EQ(text_of(whole.put(sent)), expected);
+  EXPECT_EQ(text_of(all_frames(whole, sent)), expected);
   SpdyReader bytewise;
   std::string all;
-  for (const char byte : sent) all += text_of(bytewise.put({&byte, 1}));
+  for (const char byte : sent) all += text_of(all_frames(bytewise, {&byte, 1}));
   EXPECT_EQ(all, expected);
 }
 
 TEST(Spdy, what_is_broken_is_refused) {
   const auto refusal = [](std::string bytes) {
     SpdyReader reader;
-    return text_of(reader.put(bytes));
+    return text_of(all_frames(reader, bytes));
   };
   using namespace std::string_literals;
   EXPECT_EQ(refusal("\x80\x02\x00\x06\x00\x00\x00\x04\x00\x00\x00\x01"s), "SPDY: version 2 is not 3");
@@ -55,8 +57,8 @@ TEST(Spdy, what_is_broken_is_refused) {
 TEST(Spdy, headers_that_grow_without_end_are_refused) {
   SpdyWriter writer;
   SpdyReader reader;
-  EXPECT_EQ(text_of(reader.put(writer.open(1, {{"a", std::string(100'000, 'x')}}))),
-            "SPDY: headers of more than 65536 bytes");
+  EXPECT_EQ(text_of(all_frames(reader, writer.open(1, {{"a", std::string(9'000, 'x')}}))),
+            "SPDY: headers of more than 8192 bytes");
 }
 
 }  // namespace

@@ -2,11 +2,14 @@
 """Streams into pods, and tokens: commands that hang, output that nobody reads, frames that are none, tokens that are not ours."""
 import base64
 import json
+import re
 import socket
 import struct
 import time
+import zlib
 
-from lib import Cluster, expect, row, run, wait_for, web_socket
+import lib
+from lib import MEMORY, Cluster, expect, row, run, wait_for, web_socket
 
 PODS = "/api/v1/namespaces/default/pods"
 EXEC = f"{PODS}/target/exec?container=c&stdout=true&stderr=true"
@@ -28,6 +31,11 @@ def bearer(cluster):
 
 def command(*words):
     return EXEC + "".join(f"&command={word}" for word in words)
+
+
+def port_head(cluster):
+    return (f"POST {PODS}/target/portforward HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: SPDY/3.1\r\n"
+            f"X-Stream-Protocol-Version: portforward.k8s.io\r\n{bearer(cluster)}\r\n").encode()
 
 
 @row("commands that never end, more than the server has room for", "256 run, those above are told so, and all end with their clients")
@@ -68,8 +76,7 @@ def output_that_nobody_reads(cluster):
 
 @row("SPDY that is none: nonsense, headers that grow, frames without end", "the connection ends; the server goes on")
 def frames_that_are_none(cluster):
-    head = (f"POST {PODS}/target/portforward HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: SPDY/3.1\r\n"
-            f"X-Stream-Protocol-Version: portforward.k8s.io\r\n{bearer(cluster)}\r\n").encode()
+    head = port_head(cluster)
     before = cluster.rss_mib()
     ping = struct.pack(">III", 0x80030006, 4, 1)
     for nonsense in [b"\xff" * 100, b"GET / HTTP/1.1\r\n\r\n", struct.pack(">II", 0, 0xFFFFFF), struct.pack(">II", 0x80030001, 3) + b"abc",
@@ -83,6 +90,69 @@ def frames_that_are_none(cluster):
         for i in range(2000):
             connection.sendall(struct.pack(">II", 2 * i + 1, 10000) + b"x" * 10000)
     expect(cluster.rss_mib() - before < 60, f"{cluster.rss_mib() - before} MiB are held")
+
+
+@row("a client of SPDY asks for answers to pings and reads none: 1.3 GB in eight seconds", "it is not read any further; memory stays")
+def pings_whose_answers_nobody_reads(cluster):
+    before = cluster.rss_mib()
+    ping = struct.pack(">III", 0x80030006, 4, 1)
+    with cluster.connect() as connection:
+        connection.sendall(port_head(cluster))
+        connection.settimeout(3)
+        sent = 0
+        try:
+            while sent < 200_000_000:
+                connection.sendall(ping * 5000)
+                sent += 60_000
+        except OSError:
+            pass  # it waits for us
+        expect(sent < 100_000_000, "200 MB of pings were taken")
+        expect(cluster.rss_mib() - before < 60 * MEMORY, f"{cluster.rss_mib() - before} MiB are held")
+        connection.settimeout(20)
+        while sent > 0:  # and goes on when we read
+            part = connection.recv(65536)
+            expect(part, "the connection ended")
+            sent -= len(part)
+
+
+def small_bombs(count):
+    """Frames that open streams, each with 64 KiB of nothing in its headers."""
+    packer = zlib.compressobj(9, zlib.DEFLATED, 15, 9, zlib.Z_DEFAULT_STRATEGY, spdy_dictionary())
+    out = b""
+    for i in range(count):
+        block = packer.compress(struct.pack(">I", 8190) + bytes(8 * 8190)) + packer.flush(zlib.Z_SYNC_FLUSH)
+        body = struct.pack(">IIH", 2 * i + 1, 0, 0) + block
+        out += struct.pack(">II", 0x80030001, len(body)) + body
+    return out
+
+
+def spdy_dictionary():
+    """As the server has it: words behind their lengths, then text."""
+    with open(f"{lib.ROOT}/src/rt/spdy.cc") as source:
+        code = source.read()
+    def text(name):
+        return "".join(re.findall('"([^"]*)"', code.split(name + " =")[1].split(";\n")[0]))
+    words = b"".join(struct.pack(">I", len(word)) + word.encode() for word in text("kWords").split("|"))
+    return words + text("kTail").encode()
+
+
+@row("a megabyte of frames whose headers unpack to 600: 4 GB, and nobody was served for twelve seconds",
+     "the connection ends at the first; small ones are taken, and others are served meanwhile")
+def headers_that_unpack_to_much(cluster):
+    before = cluster.rss_mib()
+    head = f"{bearer(cluster)}Sec-WebSocket-Protocol: SPDY/3.1+portforward.k8s.io\r\n"
+    ping = struct.pack(">III", 0x80030006, 4, 1)
+    for message in [small_bombs(9000), ping * 80000]:
+        connection, answer = web_socket(cluster, f"{PODS}/target/portforward", head)
+        expect(answer.startswith(b"HTTP/1.1 101 "), answer[:200])
+        connection.sendall(b"\x82\xff" + struct.pack(">Q", len(message)) + b"\0\0\0\0" + message)
+        began = time.monotonic()
+        while time.monotonic() - began < 1.5:
+            asked = time.monotonic()
+            cluster.get("/api/v1/namespaces/default")
+            expect(time.monotonic() - asked < 1 * lib.PATIENCE, f"another client waited {time.monotonic() - asked:.1f} s")
+        connection.close()
+    expect(cluster.rss_mib() - before < 100 * MEMORY, f"{cluster.rss_mib() - before} MiB are held")
 
 
 @row("tokens that nobody signed, for others, or of an account that is gone", "401, in constant words")

@@ -1,6 +1,8 @@
 // What frames mean, and who reads no further while somebody is full.
 #include "apiserver/http/spdy_streams.h"
 
+#include <utility>
+
 #include "apiserver/http/remote_command.h"
 
 namespace apiserver {
@@ -8,6 +10,10 @@ namespace apiserver {
 namespace {
 
 constexpr std::size_t kEarlyBytesMax = std::size_t{1} << 20;  // said on streams that nobody listens to yet
+// A client that reads none of our answers may ask for no more of them.
+constexpr std::size_t kAnswerBytesMax = std::size_t{64} << 10;
+// A message of a tunnel may have a hundred thousand frames, and the loop has others to serve.
+constexpr int kFramesInATurn = 256;
 
 }  // namespace
 
@@ -15,7 +21,8 @@ constexpr std::size_t kEarlyBytesMax = std::size_t{1} << 20;  // said on streams
 rt::HttpExchange::OnBytes SpdyStreams::reader() {
   return [&loop = loop_, self = shared_from_this()](std::string bytes) {
     loop.post([self, bytes = std::move(bytes)] {
-      if (self->take(bytes)) self->exchange_->resume_reading();
+      self->reader_.put(bytes);
+      self->take();
     });
     return false;
   };
@@ -32,22 +39,44 @@ void SpdyStreams::begin_tunnel(rt::Headers headers) {
   exchange_->on_closed([&loop = loop_, self = shared_from_this()] { loop.post([self] { self->gone(); }); });
 }
 
-bool SpdyStreams::take(std::string_view bytes) {
-  if (gone_) return true;
-  auto frames = reader_.put(bytes);
-  if (!frames.ok()) {
-    finish();
-    return true;
+void SpdyStreams::take() {
+  taking_ = true;
+  for (int i = 0; i < kFramesInATurn && taking_; ++i) {
+    auto frame = reader_.next();
+    if (!frame.ok() && !gone_) finish();
+    taking_ = frame.ok() && *frame && !gone_;
+    if (taking_) take_frame(*std::move(*frame));
   }
-  for (rt::SpdyFrame& frame : *frames) take_frame(std::move(frame));
-  return full_ == 0;
+  send_answers();
+  if (!taking_) return read_on();
+  loop_.post([self = shared_from_this()] { self->take(); });
+}
+
+void SpdyStreams::read_on() {
+  if (gone_) return exchange_->resume_reading();  // so that the client's end is noticed
+  if (taking_ || awaits_reader_ || full_ > 0) return;
+  if (answered_bytes_ < kAnswerBytesMax) return exchange_->resume_reading();
+  awaits_reader_ = true;
+  exchange_->on_drained([&loop = loop_, self = shared_from_this()] {
+    loop.post([self] {
+      self->awaits_reader_ = false;
+      self->answered_bytes_ = 0;
+      self->read_on();
+    });
+  });
+}
+
+void SpdyStreams::send_answers() {
+  if (answers_.empty()) return;
+  answered_bytes_ += answers_.size();
+  write(std::exchange(answers_, {}));
 }
 
 void SpdyStreams::take_frame(rt::SpdyFrame frame) {
   using Kind = rt::SpdyFrame::Kind;
   if (frame.kind == Kind::kOpen) return open(frame);
   // Of the two sides' numbers the client's are odd; what else comes is an answer to ours, and there are none.
-  if (frame.kind == Kind::kPing && frame.stream % 2 == 1) return write(rt::SpdyWriter::ping(frame.stream));
+  if (frame.kind == Kind::kPing && frame.stream % 2 == 1) return answer(rt::SpdyWriter::ping(frame.stream));
   if (frame.kind != Kind::kData && frame.kind != Kind::kReset) return;
   const auto found = streams_.find(frame.stream);
   if (found == streams_.end()) return;
@@ -65,9 +94,10 @@ void SpdyStreams::take_frame(rt::SpdyFrame frame) {
 
 void SpdyStreams::open(const rt::SpdyFrame& frame) {
   if (frame.stream % 2 == 0 || streams_.contains(frame.stream) || streams_.size() >= kStreamsMax)
-    return write(rt::SpdyWriter::reset(frame.stream));
+    return answer(rt::SpdyWriter::reset(frame.stream));
   streams_[frame.stream].ended = frame.last;
-  write(writer_.reply(frame.stream));
+  answer(writer_.reply(frame.stream));
+  send_answers();
   const Opened opened = opened_;  // what it does may end us
   if (opened) opened(frame.stream, frame.headers);
 }
@@ -98,18 +128,21 @@ void SpdyStreams::connect(std::uint32_t id, Use use, std::shared_ptr<api::PodStr
 }
 
 void SpdyStreams::close(std::uint32_t id, std::string_view last_words) {
-  write(rt::SpdyWriter::data(id, last_words, true));
+  std::string end = rt::SpdyWriter::data(id, last_words, true);
+  answered_bytes_ += end.size();
+  write(std::move(end));
   const auto found = streams_.find(id);
   if (found == streams_.end()) return;
-  if (found->second.full && --full_ == 0) exchange_->resume_reading();
+  const bool was_full = found->second.full;
   streams_.erase(found);
+  if (was_full && --full_ == 0) read_on();
 }
 
 void SpdyStreams::has_room(std::uint32_t id) {
   loop_.post([self = shared_from_this(), id] {
     const auto found = self->streams_.find(id);
     if (found == self->streams_.end() || !std::exchange(found->second.full, false)) return;
-    if (--self->full_ == 0) self->exchange_->resume_reading();
+    if (--self->full_ == 0) self->read_on();
   });
 }
 

@@ -48,11 +48,14 @@ class SpdyStreams : public std::enable_shared_from_this<SpdyStreams> {
   };
 
   rt::HttpExchange::OnBytes reader();
-  bool take(std::string_view bytes);
+  void take();
+  void read_on();
   void take_frame(rt::SpdyFrame frame);
   void open(const rt::SpdyFrame& frame);
   void hand_on(Stream& stream, std::string bytes);
   void gone();
+  void answer(const std::string& bytes) { answers_ += bytes; }
+  void send_answers();
   void write(std::string bytes) { exchange_->send_one(std::make_shared<const std::string>(std::move(bytes))); }
 
   rt::Loop& loop_;
@@ -63,6 +66,10 @@ class SpdyStreams : public std::enable_shared_from_this<SpdyStreams> {
   std::map<std::uint32_t, Stream> streams_;
   std::size_t full_ = 0;  // of the streams
   std::size_t early_bytes_ = 0;
+  std::string answers_;             // to the frames of this turn, which go out together
+  std::size_t answered_bytes_ = 0;  // since the client was seen to read
+  bool taking_ = false;             // frames wait for the next turn of the loop
+  bool awaits_reader_ = false;
   bool gone_ = false;
 };
 
