@@ -29,6 +29,7 @@ constexpr std::size_t kJoinBytesMax = std::size_t{16} << 10;   // one TLS record
 constexpr std::size_t kWriteBytesMax = std::size_t{64} << 10;  // at once: each write that ends shows a reader at work
 constexpr std::size_t kAheadBytesMax = std::size_t{64} << 10;  // read while a request is answered
 constexpr base::Duration kLingerTime = base::seconds(2);       // for a refused peer to read why
+constexpr std::chrono::seconds kLook{2};                       // between two looks after a peer that is not read
 
 template <class Stream>
 class Connection : public ConnectionBase,
@@ -77,6 +78,7 @@ class Connection : public ConnectionBase,
   void deliver();
   bool refused_by_header();
   void watch_progress();
+  void watch_peer();
   bool count_request();
   void refuse(const HttpRefusal& refusal) { end_with(shared_->refused(refusal)); }
   void end_with(const HttpResponse& last_answer);
@@ -95,6 +97,7 @@ class Connection : public ConnectionBase,
   std::shared_ptr<ConnectionsShared> shared_;
   std::unique_ptr<Stream> stream_;
   Alarm alarm_;
+  asio::steady_timer look_timer_{*context_};
   Due peer_due_ = Due::max();
   Due write_due_ = Due::max();
   std::array<char, 16384> chunk_;
@@ -112,6 +115,7 @@ class Connection : public ConnectionBase,
   PeerNames peer_;
   Step step_ = Step::kIdle;
   bool paused_ = false;   // they want no more bytes for now
+  bool resumed_ = false;  // they wanted more since the last look after the peer
   bool opening_ = false;  // the answer to a WebSocket handshake is on its way
   bool writing_ = false;
   bool flush_posted_ = false;
@@ -158,8 +162,7 @@ void Connection<Stream>::begin_request() {
   parser_->body_limit(shared_->options.body_bytes_max);
   parser_->header_limit(static_cast<std::uint32_t>(shared_->options.header_bytes_max));
   parser_->eager(true);
-  header_seen_ = false;
-  continued_ = false;
+  header_seen_ = continued_ = false;
   serving_ = 0;
   enter(Step::kIdle, shared_->options.idle_time_max);
 }
@@ -202,7 +205,7 @@ void Connection<Stream>::consume() {
     }
     watch_progress();
     if (used > 0) continue;
-    // Of a body only what stands around its chunks waits for its end: what is said of a chunk, and trailers.
+    // Of a body only what stands around its chunks waits for its end.
     if (in_.size() > kAheadBytesMax && parser_->is_header_done())
       return refuse({400, base::format("a chunk's head or the trailer is longer than {} bytes", kAheadBytesMax)});
     break;
@@ -243,6 +246,19 @@ void Connection<Stream>::watch_progress() {
   } else if (step_ != Step::kHeader) {
     enter(Step::kHeader, options.header_time_max);
   }
+}
+
+// While nobody wants what the peer says, nothing is read, and its end would not be noticed: a command that does not
+// read its input would go on for hours.
+template <class Stream>
+void Connection<Stream>::watch_peer() {
+  look_timer_.expires_after(kLook);
+  look_timer_.async_wait([weak = this->weak_from_this()](ErrorCode error) {
+    const auto self = weak.lock();
+    if (error || !self || self->failed_) return;
+    if (!std::exchange(self->resumed_, false) && has_left(self->socket())) return self->gone();
+    self->watch_peer();
+  });
 }
 
 // Counts what is held of requests. False if the server holds so much of them that this one cannot go on.
@@ -347,6 +363,7 @@ void Connection<Stream>::open_web_socket(Headers headers, HttpExchange::OnBytes 
                         self->opening_ = false;
                         if (self->failed_) return;
                         if (error) return self->gone();
+                        if (on_bytes) self->watch_peer();
                         self->web_socket_->read(std::move(on_bytes), [self](ErrorCode) { self->gone(); });
                         self->flush();
                       });
@@ -357,6 +374,7 @@ void Connection<Stream>::open_upgraded(HttpExchange::OnBytes on_bytes) {
   if (failed_ || !current_) return;
   on_bytes_ = std::make_shared<const HttpExchange::OnBytes>(std::move(on_bytes));
   if (!in_.empty()) deliver();
+  watch_peer();
   read();
 }
 
@@ -370,6 +388,7 @@ void Connection<Stream>::deliver() {
 template <class Stream>
 void Connection<Stream>::resume_reading() {
   if (failed_) return;
+  resumed_ = true;
   if (web_socket_) return web_socket_->resume();
   paused_ = false;
   read();

@@ -76,6 +76,8 @@ struct PeerNames {
 };
 // Empty: it has gone.
 std::string address_of(const boost::asio::ip::tcp::socket& socket);
+// Whether it has closed its side, also behind bytes that nobody has read yet.
+bool has_left(boost::asio::ip::tcp::socket& socket);
 
 // Begins with the handshake where the server has keys.
 void begin_connection(const std::shared_ptr<Seat>& seat, boost::asio::ip::tcp::socket socket);

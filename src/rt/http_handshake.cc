@@ -1,6 +1,9 @@
 // How a connection of the HTTP server begins: the TLS handshake, which also says whether it goes on as HTTP/1.1 or as
 // HTTP/2.
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <openssl/ssl.h>
+#include <sys/socket.h>
 
 #include <boost/asio/post.hpp>
 
@@ -58,6 +61,13 @@ std::string address_of(const boost::asio::ip::tcp::socket& socket) {
   return address.is_v6() && address.to_v6().is_v4_mapped()
              ? boost::asio::ip::make_address_v4(boost::asio::ip::v4_mapped, address.to_v6()).to_string()
              : address.to_string();
+}
+
+bool has_left(boost::asio::ip::tcp::socket& socket) {
+  tcp_info info{};
+  socklen_t size = sizeof info;
+  if (::getsockopt(socket.native_handle(), IPPROTO_TCP, TCP_INFO, &info, &size) != 0) return false;
+  return info.tcpi_state == TCP_CLOSE_WAIT || info.tcpi_state == TCP_CLOSE;
 }
 
 void begin_handshake(const std::shared_ptr<Seat>& seat, boost::asio::ip::tcp::socket socket,

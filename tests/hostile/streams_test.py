@@ -115,6 +115,25 @@ def pings_whose_answers_nobody_reads(cluster):
             sent -= len(part)
 
 
+@row("a client fills the input of a command that does not read it, and goes: the command ran on for four hours",
+     "the command ends soon after its client")
+def clients_that_go_with_input_unread(cluster):
+    threads = len(cluster.threads())
+    path = command("sleep", "4322") + "&stdin=true"
+    chunk = b"\x82\xff" + struct.pack(">Q", 99_001) + b"\0\0\0\0" + b"\0" + b"x" * 99_000
+    for _ in range(3):
+        connection, answer = web_socket(cluster, path, bearer(cluster) + V4)
+        expect(answer.startswith(b"HTTP/1.1 101 "), answer[:200])
+        connection.settimeout(2)
+        try:
+            while True:
+                connection.sendall(chunk)
+        except OSError:
+            pass  # nobody takes more
+        connection.close()
+    wait_for(20, "the end of all", lambda: len(cluster.threads()) <= threads)
+
+
 def small_bombs(count):
     """Frames that open streams, each with 64 KiB of nothing in its headers."""
     packer = zlib.compressobj(9, zlib.DEFLATED, 15, 9, zlib.Z_DEFAULT_STRATEGY, spdy_dictionary())

@@ -302,13 +302,15 @@ base::Result<StoredImage> ImageStore::pull(const std::string& name, const std::s
   std::vector<std::string> words{"skopeo", "copy", "--quiet", "--insecure-policy"};
   // As docker does it: a registry on this machine may speak plain HTTP.
   if (is_loopback(normal)) words.push_back("--src-tls-verify=false");
+  const std::string keys_file = work.path + "/keys.json";
   if (!keys.empty()) {
-    const std::string keys_file = work.path + "/keys.json";
     TRY_VOID(rt::write_file(keys_file, keys, 0600));
     words.insert(words.end(), {"--authfile", keys_file});
   }
   words.insert(words.end(), {"docker://" + normal, "oci:" + layout + ":image"});
-  if (base::Status copied = run(words, work.path); !copied.ok())
+  const base::Status copied = run(words, work.path);
+  ::unlink(keys_file.c_str());  // the folder becomes the image's
+  if (!copied.ok())
     return make_error(Code::kUnavailable,
                       base::format("failed to pull and unpack image {:?}: {}", normal, reason_of(copied.error())));
   TRY(StoredImage image, unpack_layout(layout, work.path));
@@ -320,7 +322,10 @@ base::Result<StoredImage> ImageStore::pull(const std::string& name, const std::s
 
 void ImageStore::sweep() {
   for (const std::string& name : list_folder(folder_)) {
-    if (!name.starts_with("work-")) continue;
+    if (!name.starts_with("work-")) {
+      ::unlink((folder_ + "/" + name + "/keys.json").c_str());  // pulls of earlier versions left it
+      continue;
+    }
     const pid_t pid = static_cast<pid_t>(std::atoi(name.c_str() + 5));
     if (pid <= 0 || pid == ::getpid() || ::access(base::format("/proc/{}", pid).c_str(), F_OK) != 0)
       remove_tree(folder_ + "/" + name);
