@@ -1,0 +1,286 @@
+#!/usr/bin/env python3
+"""An API server that lies, and files that turn to rubbish under a running program: the scheduler and the controllers live,
+say what is wrong, and go on once the server or the file is sane again."""
+import atexit
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from lib import MEMORY, PATIENCE, VOLCANO, expect, row, run, wait_for
+
+
+class Liar:
+    """Answers lists with `items` by resource, each watch with `watch(handler, resource)`, all by `lie(handler)` if it is set."""
+
+    def __init__(self):
+        self.items = {"queues": [{"metadata": {"name": "default", "uid": "q", "resourceVersion": "1"}, "spec": {"weight": 1}, "status": {"state": "Open"}}]}
+        self.lie, self.watch, self.asked = None, None, []
+        liar = self
+
+        class Handler(BaseHTTPRequestHandler):
+            protocol_version = "HTTP/1.1"
+
+            def log_message(self, *_):
+                pass
+
+            def answer(self, status, body):
+                body = body if isinstance(body, bytes) else json.dumps(body).encode()
+                self.send_response(status)
+                self.send_header("Content-Type", "application/json")
+                self.send_header("Content-Length", str(len(body)))
+                self.end_headers()
+                self.wfile.write(body)
+
+            def begin_stream(self):
+                self.send_response(200)
+                self.send_header("Content-Type", "application/json")
+                self.send_header("Transfer-Encoding", "chunked")
+                self.end_headers()
+
+            def piece(self, data):
+                self.wfile.write(b"%x\r\n" % len(data) + data + b"\r\n")
+
+            def do(self):
+                body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
+                liar.asked.append((self.command, self.path, body))
+                try:
+                    liar.handle(self, body)
+                except OSError:
+                    pass
+
+            do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = do
+
+        class Server(ThreadingHTTPServer):
+            daemon_threads = True
+            request_queue_size = 256
+
+            def handle_error(self, *_):
+                pass
+
+        self.server = Server(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self.server.server_port}"
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+    def handle(self, handler, body):
+        if self.lie:
+            return self.lie(handler)
+        path = handler.path.split("?")[0]
+        resource = path.rsplit("/", 1)[1]
+        if handler.command != "GET":
+            written = json.loads(body)
+            names = [part for part in path.split("/") if part != "status"]
+            written["metadata"] = {"name": names[-1], "namespace": "default", "uid": names[-1], "resourceVersion": "2", **written.get("metadata", {})}
+            return handler.answer(201, written)
+        if "watch=true" in handler.path:
+            handler.begin_stream()
+            if self.watch:
+                self.watch(handler, resource)
+            time.sleep(60 * PATIENCE)
+            return None
+        handler.answer(200, {"kind": "List", "metadata": {"resourceVersion": "1"}, "items": self.items.get(resource, [])})
+
+    def lists(self, resource):
+        return len([1 for method, path, _ in self.asked if method == "GET" and f"/{resource}?" in path and "watch=true" not in path])
+
+    def created(self, resource):
+        return [json.loads(body) for method, path, body in list(self.asked) if method == "POST" and f"/{resource}?" in path]
+
+    def close(self):
+        self.server.shutdown()
+        self.server.server_close()
+
+
+class Program:
+    """One of our programs, which talks to a liar."""
+
+    def __init__(self, *words):
+        self.scratch = tempfile.mkdtemp(prefix="volcano-hostile.")
+        atexit.register(self.remove)  # of a row that failed
+        self.log = os.path.join(self.scratch, "log")
+        with open(self.log, "wb") as log:
+            self.process = subprocess.Popen([VOLCANO, *words, "--leader-elect=false"], stdout=log, stderr=log, stdin=subprocess.DEVNULL)
+
+    def said(self):
+        with open(self.log, encoding="utf-8", errors="replace") as log:
+            return log.read()
+
+    def says(self, text, seconds=20):
+        wait_for(seconds, f"the line '{text}'", lambda: self.living() and text in self.said())
+
+    def living(self):
+        expect(self.process.poll() is None, f"the program ended with {self.process.poll()}: {self.said()[-500:]}")
+        return True
+
+    def rss_mib(self):
+        with open(f"/proc/{self.process.pid}/status", encoding="utf-8") as status:
+            return next(int(line.split()[1]) // 1024 for line in status if line.startswith("VmHWM:"))
+
+    def stop(self):
+        self.process.terminate()
+        try:
+            code = self.process.wait(20 * PATIENCE)
+            expect(code == 0, f"it ended with {code}: {self.said()[-500:]}")
+        finally:
+            self.remove()
+
+    def remove(self):
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+        shutil.rmtree(self.scratch, ignore_errors=True)
+
+
+def job(name, **more):
+    container = {"name": "c", "image": "i"}
+    task = {"name": "t", "replicas": 1, "template": {"spec": {"containers": [container]}}}
+    return {"metadata": {"name": name, "namespace": "default", "uid": name, "resourceVersion": "1"},
+            "spec": {"minAvailable": 1, "queue": "default", "tasks": [task]}, **more}
+
+
+@row("lists with items that are no objects, and jobs of wrong types", "they are named and left out; the others are worked on")
+def items_of_wrong_types():
+    liar = Liar()
+    broken = [None, 5, "x", [], {}, {"metadata": 5}, {"metadata": {"name": 5}}, job("s", status="x"), job("st", status={"state": []}),
+              job("sp", spec={"tasks": [{"template": {"metadata": {"annotations": "x"}, "spec": {"containers": 5}}}]})]
+    liar.items["queues"] += broken[:7]
+    liar.items.update({"jobs": broken + [job("good")], "pods": broken[:7], "podgroups": broken[:7], "nodes": broken[:7]})
+    programs = [Program("controller-manager", "--master", liar.url), Program("scheduler", "--master", liar.url)]
+    programs[0].says("jobs.batch.volcano.sh default/sp is left out: spec.tasks[0].template.metadata.annotations: must be a map")
+    wait_for(20, "a group of the job that is sound", lambda: [g for g in liar.created("podgroups") if g["metadata"]["name"].startswith("good")])
+    programs[1].says("pods is left out: must be a map")
+    for program in programs:
+        program.living()
+        program.stop()
+    liar.close()
+
+
+@row("watch events without objects, with others' types, of unknown jobs", "they are left out, and the watch goes on")
+def events_of_wrong_types():
+    liar = Liar()
+
+    def watch(handler, resource):
+        if resource != "jobs":
+            return
+        for kind in ("ADDED", "MODIFIED", "DELETED", "BOOKMARK"):
+            for value in (None, 5, [], {}, {"metadata": []}, {"metadata": {"resourceVersion": {}}}, job("broken", spec=[])):
+                handler.piece(json.dumps({"type": kind, "object": value}).encode() + b"\n")
+        handler.piece(json.dumps({"type": "ADDED", "object": job("good")}).encode() + b"\n")
+
+    liar.watch = watch
+    program = Program("controller-manager", "--master", liar.url)
+    wait_for(20, "a group of the job behind them", lambda: program.living() and liar.created("podgroups"))
+    expect("default/broken is left out: spec: must be a map" in program.said(), program.said()[-500:])
+    program.stop()
+    liar.close()
+
+
+@row("pages in a circle, answers that are no lists, refusals for ever", "each is said, without a storm; all is well once the server is")
+def lies_that_end():
+    def circle(handler):
+        handler.answer(200, {"kind": "List", "metadata": {"continue": "again", "resourceVersion": "1"}, "items": []})
+
+    lies = {"its list comes back to the page at \"again\"": circle,
+            "items: must be a list": lambda handler: handler.answer(200, {}),
+            "must be a map": lambda handler: handler.answer(200, b"[]"),
+            "invalid JSON": lambda handler: handler.answer(200, b"\0" * 100),
+            "too old": lambda handler: handler.answer(410, {"kind": "Status", "reason": "Expired", "code": 410, "message": "too old"}),
+            "slow down": lambda handler: handler.answer(429, {"kind": "Status", "code": 429, "message": "slow down",
+                                                              "details": {"retryAfterSeconds": 99999999999}})}
+    for text, lie in lies.items():
+        liar = Liar()
+        liar.lie = lie
+        program = Program("controller-manager", "--master", liar.url)
+        program.says(text)
+        time.sleep(2)
+        expect(liar.lists("jobs") < 40, f"jobs were listed {liar.lists('jobs')} times in 2 s")
+        liar.items["jobs"], liar.lie = [job("good")], None
+        wait_for(40, f"a group once the server is sane after '{text}'", lambda: program.living() and liar.created("podgroups"))
+        program.stop()
+        liar.close()
+
+
+@row("a watch event that never ends", "it is refused; memory stays bounded")
+def an_event_without_an_end():
+    liar = Liar()
+    rounds = []
+
+    def watch(handler, resource):
+        if resource != "jobs":
+            return
+        rounds.append(1)
+        while True:
+            handler.piece(b"x" * (1 << 20))
+
+    liar.watch = watch
+    program = Program("controller-manager", "--master", liar.url)
+    wait_for(60, "another watch", lambda: program.living() and len(rounds) > 2)
+    expect(program.rss_mib() < 600 * MEMORY, f"{program.rss_mib()} MiB")
+    program.stop()
+    liar.close()
+
+
+@row("a kubeconfig that turns to rubbish, a pipe and /dev/zero", "it is said, and what was known stays in use")
+def kubeconfig_turns_to_rubbish():
+    liar = Liar()
+    folder = tempfile.mkdtemp(prefix="volcano-hostile.")
+    path = os.path.join(folder, "kubeconfig")
+    good = {"current-context": "c", "clusters": [{"name": "k", "cluster": {"server": liar.url}}], "users": [{"name": "u", "user": {"token": "t"}}],
+            "contexts": [{"name": "c", "context": {"cluster": "k", "user": "u"}}]}
+
+    def write(value):
+        with open(path + ".new", "w", encoding="utf-8") as file:
+            json.dump(value, file)
+        os.replace(path + ".new", path)
+
+    write(good)
+    program = Program("scheduler", "--kubeconfig", path)
+    wait_for(20, "the first lists", lambda: program.living() and liar.lists("pods"))
+    write({**good, "users": [5]})
+    program.says("users[0] must be a map, not a number", 40)
+    os.unlink(path)
+    os.symlink("/dev/zero", path)
+    program.says("it has more than 16777216 bytes", 40)
+    os.unlink(path)
+    os.mkfifo(path)
+    program.says("its end does not come", 60)
+    program.living()
+    program.stop()
+    liar.close()
+    shutil.rmtree(folder)
+
+
+@row("the scheduler's configuration becomes a pipe, a folder, and text again", "it is said at once, and the text is read")
+def configuration_becomes_a_pipe():
+    liar = Liar()
+    folder = tempfile.mkdtemp(prefix="volcano-hostile.")
+    path = os.path.join(folder, "conf")
+
+    def write(text):
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+
+    write('actions: "allocate"\n')
+    program = Program("scheduler", "--master", liar.url, "--scheduler-conf", path)
+    wait_for(20, "the first lists", lambda: program.living() and liar.lists("pods"))
+    os.unlink(path)
+    os.mkfifo(path)
+    program.says("it is no ordinary file; the previous one stays")
+    os.unlink(path)
+    os.mkdir(path)
+    program.says("Is a directory; the previous one stays")
+    os.rmdir(path)
+    write('actions: "destroy"\n')
+    program.says("failed to find Action destroy")
+    program.stop()
+    liar.close()
+    shutil.rmtree(folder)
+
+
+run()
