@@ -81,8 +81,12 @@ server_cpu() { cpu "$server"; }
 # The scheduler before the one that is measured leaves the statuses of groups as a scheduler leaves them.
 one_waits first
 start first
-before=0
-while [ "$(echo "$(server_cpu) - $before > 0.2" | bc)" = 1 ]; do before=$(server_cpu); sleep 1; done
+quiet=0 before=0
+while [ $quiet -lt 5 ]; do # what groups are is written seconds after they began to be so
+  if [ "$(echo "$(server_cpu) - $before > 0.2" | bc)" = 1 ]; then quiet=0; else quiet=$((quiet + 1)); fi
+  before=$(server_cpu)
+  sleep 1
+done
 kill "$scheduler"
 wait "$scheduler" || true
 
