@@ -1,11 +1,15 @@
 // A client's way to its server: name, TCP, TLS and the protocol that both speak.
 #pragma once
 
+#include <atomic>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/ssl/context.hpp>
 #include <boost/asio/ssl/stream.hpp>
+#include <chrono>
+#include <cstddef>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <utility>
 
@@ -23,11 +27,19 @@ struct ClientShared {
   std::string authority() const;  // host and port as in a URL
   base::Error error(base::Code code, std::string_view why) const;
 
+  // Whether streams have to wait for the loop before more of them is read.
+  bool loop_is_behind() const { return *untaken >= options.stream_bytes_max; }
+
   ClientOptions options;
+  // Bytes of streams that the loop has not taken. Pieces that it never takes outlive this.
+  const std::shared_ptr<std::atomic<std::size_t>> untaken = std::make_shared<std::atomic<std::size_t>>(0);
   std::optional<boost::asio::ssl::context> tls;
   LoopMail mail;
   boost::asio::io_context context{1};
 };
+
+// How soon a connection that waits for the loop looks whether it may read on.
+inline constexpr std::chrono::milliseconds kLoopLook{5};
 
 class ClientSocket {
  public:

@@ -16,7 +16,7 @@ using base::Code;
 constexpr base::Duration kIdleMax = base::seconds(45);
 
 Http1Connection::Http1Connection(std::shared_ptr<ClientShared> shared)
-    : shared_(std::move(shared)), socket_(shared_), timer_(shared_->context) {}
+    : shared_(std::move(shared)), socket_(shared_), timer_(shared_->context), loop_timer_(shared_->context) {}
 
 void Http1Connection::rest(std::function<void()> on_gone) {
   on_gone_ = std::move(on_gone);
@@ -127,7 +127,16 @@ void Http1Connection::consume() {
   }
   if (!callbacks_.on_done) return;
   if (parser_->is_done()) return done();
-  read();
+  read_when_taken();
+}
+
+// A server that sends faster than the loop takes has to wait, or all of it would be kept here.
+void Http1Connection::read_when_taken() {
+  if (!stream_ || !shared_->loop_is_behind()) return read();
+  loop_timer_.expires_after(kLoopLook);
+  loop_timer_.async_wait([self = shared_from_this()](ErrorCode error) {
+    if (!error && self->callbacks_.on_done) self->read_when_taken();
+  });
 }
 
 void Http1Connection::deliver() {
@@ -181,6 +190,7 @@ void Http1Connection::leave() {
 void Http1Connection::close() {
   connected_ = false;
   disarm();
+  loop_timer_.cancel();
   socket_.close();
 }
 

@@ -43,6 +43,7 @@ class Http1Connection : public std::enable_shared_from_this<Http1Connection> {
   void connect();
   void write();
   void read();
+  void read_when_taken();
   void ended(ErrorCode error);
   void consume();
   void deliver();
@@ -57,6 +58,7 @@ class Http1Connection : public std::enable_shared_from_this<Http1Connection> {
   std::shared_ptr<ClientShared> shared_;
   ClientSocket socket_;
   boost::asio::steady_timer timer_;
+  boost::asio::steady_timer loop_timer_;  // while the loop is behind
   std::optional<boost::beast::http::response_parser<boost::beast::http::string_body>> parser_;
   Callbacks callbacks_;
   std::function<void()> on_gone_;  // set: it rests

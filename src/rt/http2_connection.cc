@@ -157,6 +157,7 @@ void Http2Connection::read() {
 
 // Who waits for one of few answers wants it at once; where many are under way, what counts is what each of them costs.
 void Http2Connection::read_more() {
+  if (carries_streams_ && shared_->loop_is_behind()) return wait_for_loop();
   pace_.took(std::exchange(answers_read_, 0));
   hold_mail(!socket_.is_drained());
   if (holds_mail_) return read();
@@ -166,6 +167,16 @@ void Http2Connection::read_more() {
   pause_timer_.expires_after(pause);
   pause_timer_.async_wait([self = shared_from_this()](ErrorCode error) {
     if (!error && !self->over_) self->read();
+  });
+}
+
+// A server that sends faster than the loop takes has to wait, or all of it would be kept here.
+void Http2Connection::wait_for_loop() {
+  hold_mail(false);
+  heard_ = true;  // it is we who do not listen
+  pause_timer_.expires_after(kLoopLook);
+  pause_timer_.async_wait([self = shared_from_this()](ErrorCode error) {
+    if (!error && !self->over_) self->read_more();
   });
 }
 

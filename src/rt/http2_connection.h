@@ -65,6 +65,7 @@ class Http2Connection : public std::enable_shared_from_this<Http2Connection> {
 
   void read();
   void read_more();
+  void wait_for_loop();
   void hold_mail(bool hold);
   void write();
   void tick();

@@ -362,6 +362,19 @@ class Client : public HttpClient {
   std::thread thread_;
 };
 
+// Some of a stream on its way to the loop, where it may also be dropped.
+struct Piece {
+  Piece(std::string d, std::shared_ptr<std::atomic<std::size_t>> u) : data(std::move(d)), untaken(std::move(u)) {
+    *untaken += data.size();
+  }
+  ~Piece() { *untaken -= data.size(); }
+  Piece(const Piece&) = delete;
+  Piece& operator=(const Piece&) = delete;
+
+  const std::string data;
+  const std::shared_ptr<std::atomic<std::size_t>> untaken;
+};
+
 class Stream : public HttpStream {
  public:
   Stream(std::shared_ptr<ClientShared> shared, std::shared_ptr<StreamJob> job, std::shared_ptr<std::atomic<bool>> alive)
@@ -398,9 +411,9 @@ std::unique_ptr<HttpStream> Client::stream(HttpRequest request, StreamCallbacks 
       if (shared_callbacks->on_start) shared_callbacks->on_start(status, headers);
     });
   };
-  inner.on_data = [to_loop, shared_callbacks](std::string data) {
-    to_loop([shared_callbacks, data = std::move(data)] {
-      if (shared_callbacks->on_data) shared_callbacks->on_data(data);
+  inner.on_data = [to_loop, shared_callbacks, untaken = shared_->untaken](std::string data) {
+    to_loop([shared_callbacks, piece = std::make_shared<Piece>(std::move(data), untaken)] {
+      if (shared_callbacks->on_data) shared_callbacks->on_data(piece->data);
     });
   };
   inner.on_done = [to_loop, shared_callbacks](base::Result<HttpResponse> response, bool) {

@@ -6,6 +6,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <chrono>
 #include <future>
 #include <thread>
 
@@ -68,8 +70,7 @@ struct Caller {
   std::unique_ptr<RealEnv> env = make_real_env("test");
   std::unique_ptr<HttpClient> client;
 
-  explicit Caller(std::uint16_t port) {
-    ClientOptions to;
+  explicit Caller(std::uint16_t port, ClientOptions to = {}) {
     to.host = "127.0.0.1";
     to.port = port;
     to.tls = false;
@@ -158,6 +159,47 @@ TEST(HttpClient, whether_a_connection_is_accepted) {
   Caller caller(port);
   caller.client->connect([](const base::Status&) { FAIL(); });
   caller.client.reset();
+}
+
+TEST(HttpClient, a_stream_that_the_loop_does_not_take_waits_at_the_server) {
+  constexpr std::size_t kAll = std::size_t{64} << 20;
+  std::atomic<std::size_t> sent{0};
+  Server server({[&](int connection) {
+    ASSERT_TRUE(Server::hear(connection));
+    const std::string head = "HTTP/1.1 200 OK\r\nContent-Length: " + std::to_string(kAll) + "\r\n\r\n";
+    ASSERT_EQ(::send(connection, head.data(), head.size(), MSG_NOSIGNAL), static_cast<ssize_t>(head.size()));
+    for (const std::string piece(std::size_t{1} << 16, 'x'); sent < kAll; sent += piece.size())
+      if (::send(connection, piece.data(), piece.size(), MSG_NOSIGNAL) != static_cast<ssize_t>(piece.size())) return;
+  }});
+  ClientOptions options;
+  options.stream_bytes_max = std::size_t{1} << 20;
+  Caller caller(server.port(), options);
+  std::promise<void> go_on, ended;
+  std::size_t got = 0;
+  std::unique_ptr<HttpStream> stream;
+  caller.env->loop().post([&] {
+    HttpClient::StreamCallbacks callbacks;
+    callbacks.on_start = [&](int, const Headers&) { go_on.get_future().wait(); };  // the loop is busy
+    callbacks.on_data = [&](std::string_view bytes) { got += bytes.size(); };
+    callbacks.on_end = [&](const base::Status&) { ended.set_value(); };
+    stream = caller.client->stream({.method = "GET", .target = "/"}, std::move(callbacks));
+  });
+  // Until nothing more goes: what is on its way between both is a few megabytes.
+  std::size_t before = 0;
+  do {
+    before = sent;
+    std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  } while (sent != before || sent == 0);
+  EXPECT_LT(sent, kAll / 2);
+  go_on.set_value();
+  ended.get_future().wait();
+  EXPECT_EQ(got, kAll);
+  std::promise<void> gone;
+  caller.env->loop().post([&] {
+    stream.reset();
+    gone.set_value();
+  });
+  gone.get_future().wait();
 }
 
 TEST(HttpClient, a_resting_connection_that_ends_is_left) {

@@ -226,6 +226,27 @@ def an_event_without_an_end():
     liar.close()
 
 
+@row("a watch that floods", "memory stays bounded, and the program ends when it is told to")
+def a_flood_of_events():
+    pod = {"spec": {"containers": [{"name": f"c{i}", "image": "i", "env": [{"name": "a", "value": "b"}]} for i in range(10)]}}
+    events = b"".join(json.dumps({"type": "MODIFIED", "object": {**pod, "metadata": {
+        "name": "p", "namespace": "default", "uid": "p", "resourceVersion": str(i)}}}).encode() + b"\n" for i in range(200))
+    for name in ("scheduler", "controller-manager"):
+        liar = Liar()
+
+        def watch(handler, resource):
+            while resource in ("pods", "replicasets", "nodes", "services"):
+                handler.piece(events)
+
+        liar.watch = watch
+        program = Program(name, "--master", liar.url)
+        time.sleep(10)
+        program.living()
+        expect(program.rss_mib() < 800 * MEMORY, f"{program.rss_mib()} MiB")
+        program.stop()
+        liar.close()
+
+
 @row("a kubeconfig that turns to rubbish, a pipe and /dev/zero", "it is said, and what was known stays in use")
 def kubeconfig_turns_to_rubbish():
     liar = Liar()

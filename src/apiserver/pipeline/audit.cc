@@ -55,14 +55,23 @@ bool holds_secrets(const Attributes& of) {
   return (of.group.empty() && of.resource == "secrets") || of.subresource == "token" || of.resource == "tokenreviews";
 }
 
-std::vector<std::string> texts(const Json& list) {
-  std::vector<std::string> out;
-  for (const Json& item : list.items()) out.push_back(item.str());
-  return out;
-}
-
 base::Error wrong(const std::string& path, std::string_view why) {
   return base::make_error(base::Code::kInvalid, base::format("{}: {}", path, why));
+}
+
+// A list that was taken for an empty one would make a rule of everybody's requests.
+Result<std::vector<std::string>> texts(const Json& of, std::string_view key, const std::string& path) {
+  const Json& list = of[key];
+  const auto refused = [&](const Json& value, std::string_view why) {
+    return wrong(base::format("{}.{}", path, key), base::format("{} is {}", value.dump(), why));
+  };
+  if (!list.is_null() && !list.is_array()) return refused(list, "no list");
+  std::vector<std::string> out;
+  for (const Json& item : list.items()) {
+    if (!item.is_string()) return refused(item, "no text");
+    out.push_back(item.str());
+  }
+  return out;
 }
 
 Result<AuditLevel> read_level(const Json& level, const std::string& path) {
@@ -81,6 +90,7 @@ base::Status check_members(const Json& object, const std::string& path, std::ini
 
 // Whether the stage that is written is left out.
 Result<bool> omits_complete(const Json& stages, const std::string& path) {
+  if (!stages.is_null() && !stages.is_array()) return wrong(path, base::format("{} is no list", stages.dump()));
   bool omits = false;
   for (const Json& stage : stages.items()) {
     const std::string_view name = stage.as_string();
@@ -97,20 +107,28 @@ Result<AuditRule> read_rule(const Json& json, const std::string& path) {
                           "omitStages", "omitManagedFields"}));
   AuditRule rule;
   TRY(rule.level, read_level(json["level"], path + ".level"));
-  rule.users = texts(json["users"]);
-  rule.groups = texts(json["userGroups"]);
-  rule.verbs = texts(json["verbs"]);
-  rule.namespaces = texts(json["namespaces"]);
-  rule.urls = texts(json["nonResourceURLs"]);
+  TRY(rule.users, texts(json, "users", path));
+  TRY(rule.groups, texts(json, "userGroups", path));
+  TRY(rule.verbs, texts(json, "verbs", path));
+  TRY(rule.namespaces, texts(json, "namespaces", path));
+  TRY(rule.urls, texts(json, "nonResourceURLs", path));
+  if (const Json& rows = json["resources"]; !rows.is_null() && !rows.is_array())
+    return wrong(path + ".resources", base::format("{} is no list", rows.dump()));
   for (const Json& row : json["resources"].items()) {
     TRY_VOID(check_members(row, path + ".resources", {"group", "resources", "resourceNames"}));
     if (!row["resourceNames"].empty() && row["resources"].empty())
       return wrong(path + ".resources", "resourceNames need resources");
-    rule.resources.push_back({row["group"].str(), texts(row["resources"]), texts(row["resourceNames"])});
+    if (!row["group"].is_null() && !row["group"].is_string())
+      return wrong(path + ".resources.group", base::format("{} is no text", row["group"].dump()));
+    TRY(std::vector<std::string> resources, texts(row, "resources", path + ".resources"));
+    TRY(std::vector<std::string> names, texts(row, "resourceNames", path + ".resources"));
+    rule.resources.push_back({row["group"].str(), std::move(resources), std::move(names)});
   }
   if (!rule.urls.empty() && (!rule.resources.empty() || !rule.namespaces.empty()))
     return wrong(path + ".nonResourceURLs", "rules cannot apply to both regular resources and non-resource URLs");
   TRY(rule.omits_complete, omits_complete(json["omitStages"], path + ".omitStages"));
+  if (const Json& omits = json["omitManagedFields"]; !omits.is_null() && !omits.is_bool())
+    return wrong(path + ".omitManagedFields", base::format("{} is neither true nor false", omits.dump()));
   rule.omits_managed_fields = json["omitManagedFields"].as_bool();
   return rule;
 }
@@ -197,6 +215,8 @@ Result<AuditPolicy> read_audit_policy(const Json& policy) {
   if (policy["apiVersion"].as_string() != "audit.k8s.io/v1" || policy["kind"].as_string() != "Policy")
     return wrong("the policy", base::format("it is {} of {}, not Policy of \"audit.k8s.io/v1\"", policy["kind"].dump(),
                                             policy["apiVersion"].dump()));
+  if (!policy["rules"].is_null() && !policy["rules"].is_array())
+    return wrong("rules", base::format("{} is no list", policy["rules"].dump()));
   if (policy["rules"].empty()) return wrong("rules", "there are none");
   TRY(const bool omits, omits_complete(policy["omitStages"], "omitStages"));
   AuditPolicy out;
