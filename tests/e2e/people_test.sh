@@ -163,6 +163,7 @@ backups_are_made_and_restored() {
 policies_of_the_log_are_checked() {
   echo '{"apiVersion": "audit.k8s.io/v1", "kind": "Policy", "rules": [{"level": "Much"}]}' > "$scratch/bad.json"
   expect "a bad level" refused 'rules[0].level: "Much" is none of' "$volcano" up --data "$scratch/other" --port 0 --audit-log "$scratch/x" --audit-policy-file "$scratch/bad.json"
+  expect "a file without an end" refused "cannot read /dev/zero: it has more than 4194304 bytes" timeout 20 "$volcano" up --data "$scratch/other" --port 0 --audit-log "$scratch/x" --audit-policy-file /dev/zero
   expect "a file that cannot be written" refused "cannot open $scratch/none/x" "$volcano" up --data "$scratch/other" --port 0 --audit-log "$scratch/none/x"
   expect "no policy without a log" refused "need --audit-log" "$volcano" up --data "$scratch/other" --audit-strict
 }

@@ -7,14 +7,14 @@
 #include "api/json/yaml.h"
 #include "base/format.h"
 #include "base/log.h"
-#include "rt/files.h"
+#include "rt/bounded_files.h"
 
 namespace volcano_main {
 namespace {
 
 base::Result<apiserver::AuditPolicy> read_policy(const std::string& path) {
   if (path.empty()) return apiserver::default_audit_policy();
-  TRY(const std::string text, rt::read_file(path));
+  TRY(const std::string text, rt::read_bounded_file(path, std::size_t{4} << 20, base::seconds(10)));
   auto json = api::parse_yaml(text);
   if (!json.ok()) return base::within(json.take_error(), "--audit-policy-file " + path);
   auto policy = apiserver::read_audit_policy(*json);

@@ -6,7 +6,7 @@
 #include "base/format.h"
 #include "base/split.h"
 #include "base/time_zone.h"
-#include "rt/files.h"
+#include "rt/bounded_files.h"
 
 namespace volcano_main {
 namespace {
@@ -78,7 +78,7 @@ base::Result<admission::Options> WebhookFlags::admission() const {
 
 base::Result<std::optional<std::vector<admission::PodGroupRule>>> WebhookFlags::pod_rules() const {
   if (admission_conf.empty()) return std::optional<std::vector<admission::PodGroupRule>>();
-  TRY(const std::string text, rt::read_file(admission_conf));
+  TRY(const std::string text, rt::read_bounded_file(admission_conf, std::size_t{4} << 20, base::seconds(10)));
   auto rules = admission::parse_pod_rules(text);
   if (!rules.ok()) return base::within(rules.take_error(), admission_conf);
   return std::optional(*std::move(rules));
