@@ -3,11 +3,13 @@
 # of each program, requests by verb and resource, and a client that creates and binds as many pods in the same run.
 # usage: [NODES=1000] [JOBS=20] [PODS=100] bench/cluster/run.sh
 #        BARE=10000 [NODES=1000] bench/cluster/run.sh       # that many pods that belong to no job
+#        BACKLOG=1 BARE=10000 bench/cluster/run.sh          # their groups are there before the scheduler is: how fast it binds
 #        RESTART=1 ... bench/cluster/run.sh                 # and then the scheduler is started again among them
 # Needs a release build of `volcano`, kubectl, python3, and: tests/stock/build.sh etcd kube-apiserver kube-controller-manager kwok bind-only
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
-: "${NODES:=1000}" "${JOBS:=20}" "${PODS:=100}" "${QPS:=5000}" "${BARE:=0}"
+: "${NODES:=1000}" "${JOBS:=20}" "${PODS:=100}" "${QPS:=5000}" "${BARE:=0}" "${BACKLOG:=}"
+[ -z "$BACKLOG" ] || [ "$BARE" -gt 0 ] || { echo "BACKLOG is of BARE pods" >&2; exit 2; }
 total=$((BARE > 0 ? BARE : JOBS * PODS))
 bin=${VOLCANO_BIN:-$PWD/build/release/bin}
 built=${STOCK_DIR:-$HOME/.cache/stock-kubernetes}
@@ -45,8 +47,11 @@ run() { # run NAME PROGRAM...: in the background, until the end
   programs+=($!)
   echo "$! $name" >> "$scratch/ours"
 }
+start_scheduler() { # start_scheduler NAME
+  run "$1" "$bin/vc-scheduler" --kubeconfig "$KUBECONFIG" --kube-api-qps "$QPS" --kube-api-burst "$QPS" ${SCHEDULER_FLAGS:-}
+}
 run vc-controller-manager "$bin/vc-controller-manager" --kubeconfig "$KUBECONFIG" --kube-api-qps "$QPS" --kube-api-burst "$QPS" ${CONTROLLER_FLAGS:-}
-run vc-scheduler "$bin/vc-scheduler" --kubeconfig "$KUBECONFIG" --kube-api-qps "$QPS" --kube-api-burst "$QPS" ${SCHEDULER_FLAGS:-}
+start_scheduler vc-scheduler
 for _ in $(seq 300); do
   [ "$(kubectl get queue default -o 'jsonpath={.status.state}' 2> /dev/null)" = Open ] && break
   sleep 0.1
@@ -56,11 +61,14 @@ cpu() { # cpu PID: seconds used so far
   awk -v hz="$(getconf CLK_TCK)" '{ sub(/.*\) /, ""); printf "%.2f", ($12 + $13) / hz }' "/proc/$1/stat"
 }
 everyone() { cat "$scratch/pids" "$scratch/ours"; }
+stop_scheduler() {
+  kill "${programs[1]}"
+  wait "${programs[1]}" 2> /dev/null || true
+}
 # restart: stops the scheduler, makes a pod, starts the scheduler again, and prints when it decides and what that costs.
 restart() {
-  local pid=${programs[1]} begun
-  kill "$pid"
-  wait "$pid" 2> /dev/null || true
+  local pid begun
+  stop_scheduler
   kubectl create -f - > /dev/null << 'YAML'
 apiVersion: v1
 kind: Pod
@@ -71,7 +79,7 @@ spec:
 YAML
   sleep 2 # its group is made meanwhile
   begun=$(date +%s.%N)
-  run vc-scheduler-again "$bin/vc-scheduler" --kubeconfig "$KUBECONFIG" --kube-api-qps "$QPS" --kube-api-burst "$QPS" ${SCHEDULER_FLAGS:-}
+  start_scheduler vc-scheduler-again
   pid=${programs[-1]}
   for _ in $(seq 1200); do
     [ -n "$(kubectl get pod after-restart -o 'jsonpath={.spec.nodeName}')" ] && break
@@ -82,6 +90,19 @@ YAML
   awk '/^Vm(HWM|RSS)/ { printf "  %s %.1f MB\n", $1, $2 / 1024 }' "/proc/$pid/status"
 }
 declare -A before
+groups_told() { grep -c '"verb":"create".*"resource":"podgroups"' "$scratch/audit.log" || true; }
+# backlog: the scheduler is away until every pod has its group.
+backlog() {
+  stop_scheduler
+  "$scratch/bin/bind-only" -kubeconfig "$KUBECONFIG" -pids "$scratch/pids" -nodes "$NODES" -pods "$BARE" -scheduler volcano > "$scratch/made.log"
+  for _ in $(seq 600); do
+    [ "$(groups_told)" -ge "$BARE" ] && break
+    sleep 1
+  done
+  sleep 5 # the controllers' last writes
+  sed -i '/ vc-scheduler$/d' "$scratch/ours"
+}
+[ -z "$BACKLOG" ] || backlog
 while read -r pid name; do before[$name]=$(cpu "$pid"); done < <(everyone)
 [ "$BARE" -gt 0 ] || for ((job = 0; job < JOBS; ++job)); do
   cat << YAML
@@ -107,7 +128,11 @@ binds_told() { grep -c '"subresource":"binding"' "$scratch/audit.log" || true; }
 bound() { kubectl get --raw '/api/v1/pods?resourceVersion=0' | grep -o '"nodeName":"' | wc -l; }
 binds_before=$(binds_told)
 begin=$(date +%s.%N)
-if [ "$BARE" -gt 0 ]; then
+if [ -n "$BACKLOG" ]; then
+  start_scheduler vc-scheduler
+  programs[1]=${programs[-1]}
+  before[vc-scheduler]=0
+elif [ "$BARE" -gt 0 ]; then
   "$scratch/bin/bind-only" -kubeconfig "$KUBECONFIG" -pids "$scratch/pids" -nodes "$NODES" -pods "$BARE" -scheduler volcano > "$scratch/made.log"
 else
   kubectl apply -f "$scratch/jobs.yaml" > /dev/null
@@ -130,6 +155,7 @@ done
 
 what="$JOBS jobs of $PODS pods"
 [ "$BARE" -eq 0 ] || what="$BARE pods without a job"
+[ -z "$BACKLOG" ] || what+=" that wait for a scheduler"
 echo "== volcano: $what, $NODES nodes; load average $(cut -d' ' -f1 /proc/loadavg)"
 python3 bench/cluster/report.py "$scratch/audit.log" "$begin" "$total" "$scratch/bare.log" vc-controller-manager vc-scheduler
 echo "CPU seconds and peak memory from the first job on:"
