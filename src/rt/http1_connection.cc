@@ -4,6 +4,7 @@
 #include <boost/asio/write.hpp>
 
 #include "base/format.h"
+#include "rt/http_framing.h"
 
 namespace rt {
 
@@ -33,6 +34,7 @@ void Http1Connection::run(const HttpRequest& request, bool stream, base::Duratio
   stream_ = stream;
   out_ = encode(request);
   parser_.emplace();
+  has_left_ = false;
   if (stream)
     parser_->body_limit(boost::none);
   else
@@ -117,9 +119,11 @@ void Http1Connection::ended(ErrorCode error) {
 
 void Http1Connection::consume() {
   while (!in_.empty() && callbacks_.on_done && !parser_->is_done()) {
+    if (has_left_ && !may_parse_again(*parser_, in_.size())) break;
     ErrorCode error;
     const std::size_t used = parser_->put(asio::buffer(in_), error);
     in_.erase(0, used);
+    has_left_ = !in_.empty();
     if (error == http::error::need_more) error = {};
     if (error) return fail(Code::kUnavailable, base::format("the answer is not HTTP: {}", error.message()));
     if (stream_) deliver();

@@ -64,6 +64,7 @@ class Http1Connection : public std::enable_shared_from_this<Http1Connection> {
   std::function<void()> on_gone_;  // set: it rests
   std::string out_;
   std::string in_;
+  bool has_left_ = false;  // the parser has seen `in_` and wants more
   std::array<char, 16384> chunk_;
   bool connected_ = false;
   bool reading_ = false;

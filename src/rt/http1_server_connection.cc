@@ -188,7 +188,8 @@ void Connection<Stream>::read() {
 
 template <class Stream>
 void Connection<Stream>::consume() {
-  while (!current_ && !wait_to_write_ && !in_.empty() && !failed_ && !close_when_written_) {
+  while (!current_ && !wait_to_write_ && !in_.empty() && !failed_ && !close_when_written_ &&
+         may_parse_again(*parser_, in_.size())) {
     ErrorCode error;
     const std::size_t used = parser_->put(asio::buffer(in_), error);
     if (error && error != http::error::need_more) {

@@ -17,6 +17,15 @@ std::optional<HttpRefusal> framing_refusal(const boost::beast::http::request_hea
 // Of a parser's error. `unread` begins where the parser stopped, or at the header it could not read.
 HttpRefusal parse_refusal(boost::system::error_code error, std::string_view unread, std::size_t body_bytes_max);
 
+// Whether a parser that has left `unread` bytes may look at them again. Beast's takes for granted, once it has seen the
+// head of the last chunk, that the whole of it is there ("0\r\n\r\n"), and asserts it; a body that has not ended has as
+// many bytes to come.
+template <class Parser>
+bool may_parse_again(const Parser& parser, std::size_t unread) {
+  constexpr std::size_t kLastChunkBytes = 5;
+  return !parser.is_header_done() || !parser.chunked() || unread >= kLastChunkBytes;
+}
+
 // Without the body, and who the peer is.
 HttpRequest request_of(const boost::beast::http::request_header<>& header);
 // What the peer wants to go on with; empty: nothing else.

@@ -113,6 +113,19 @@ TEST(HttpFraming, what_stands_around_chunks_has_a_limit) {
   }
 }
 
+// The parser must not be asked again before the last chunk is whole (it asserts that, where assertions are compiled).
+TEST(HttpFraming, the_last_chunk_may_come_in_parts) {
+  const auto server = *listen_http({}, echo);
+  const std::string head = "POST /x HTTP/1.1\r\nHost: a\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n";
+  const std::string expects = head + "Expect: 100-continue\r\n\r\n";
+  Peer empty(server->port());
+  empty.say(expects);
+  EXPECT_EQ(first_line(empty.hear_until("\r\n\r\n")), "HTTP/1.1 100 Continue");
+  EXPECT_TRUE(empty.say("0\r\n").say("\r").say("\n").hear_all().ends_with("POST /x "));
+  const std::string answer = Peer(server->port()).say(head + "\r\n0\n\r\n").say("\r\n").hear_all();
+  EXPECT_EQ(first_line(answer), "HTTP/1.1 400 Bad Request");
+}
+
 TEST(HttpLimits, a_peer_that_says_nothing_is_left) {
   const auto server = *listen_http({.idle_time_max = kShort}, echo);
   EXPECT_EQ(Peer(server->port()).hear_all(), "");
