@@ -68,6 +68,16 @@ class Search {
     }
   }
 
+  // Seen before all orders of too few devices are tried.
+  bool has_enough(const std::vector<std::string>& claims) const {
+    double wanted = 0;
+    for (const std::string& claim : claims) {
+      for (const auto& choices : requests_of(objects_.claims.at(claim)))
+        wanted += choices.size() > 1 ? 0 : number_of(choices[0].words, "count", 1);
+    }
+    return wanted <= static_cast<double>(devices_.size());
+  }
+
   bool fill(const std::vector<std::string>& claims, std::size_t at = 0) {
     if (failed_) return false;
     if (at == claims.size()) return true;
@@ -205,7 +215,7 @@ std::optional<ClaimChoice> choose_devices(const Objects& objects, std::size_t no
     }
   }
   Search search(objects, node);
-  if (!search.fill(open)) return std::nullopt;
+  if (!search.has_enough(open) || !search.fill(open)) return std::nullopt;
   search.choice.devices.merge(held.devices);
   return search.choice;
 }

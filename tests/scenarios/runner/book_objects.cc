@@ -30,22 +30,12 @@ Amounts amounts(const Line& line) {
   return out;
 }
 
-// "cpu:2,memory:1Gi"
-Line list_of(const Line& line, std::string_view key) {
-  Line out;
-  const api::Json list = map_from(line.get(key));
-  for (const auto& one : list.members()) out.fields.emplace_back(std::string(one.name()), one.value.str());
-  return out;
-}
-
 bool knows(const Line& line, std::initializer_list<std::string_view> keys, bool resources = false) {
   return line.patch.is_null() && std::all_of(line.fields.begin(), line.fields.end(), [&](const auto& field) {
            return (resources && is_resource(field.first)) ||
                   std::find(keys.begin(), keys.end(), field.first) != keys.end();
          });
 }
-
-std::string zone_of(const std::string& text) { return text.starts_with("zone:") ? text.substr(5) : ""; }
 
 // "0-3,6"
 std::set<int> cpu_list(const std::string& text) {
@@ -59,7 +49,28 @@ std::set<int> cpu_list(const std::string& text) {
   return out;
 }
 
+// What a pod that runs already says it has.
+void take_held(const Line& line, Pod& pod) {
+  for (const std::string& one : split(line.get("holds"), ',')) {
+    const std::vector<std::string> parts = split(one, ':');
+    pod.given.cards.push_back({parts[0], parts.size() > 1 ? std::atof(parts[1].c_str()) : 0,
+                               parts.size() > 2 ? std::atof(parts[2].c_str()) : 0});
+  }
+  const std::string gpus = pod.annotation("volcano.sh/gpu-index"), chip = pod.annotation("huawei.com/npu-core");
+  if (!gpus.empty()) pod.given.shared_gpus.insert(std::atoi(gpus.c_str()));
+  if (chip.empty()) return;
+  pod.given.chips.chips.insert(std::atoi(chip.c_str()));
+  if (const std::size_t dash = chip.find('-'); dash != std::string::npos) pod.given.chips.cut = chip.substr(dash + 1);
+}
+
 }  // namespace
+
+Line list_of(const Line& line, std::string_view key) {
+  Line out;
+  const api::Json list = map_from(line.get(key));
+  for (const auto& one : list.members()) out.fields.emplace_back(std::string(one.name()), one.value.str());
+  return out;
+}
 
 double Amounts::operator[](const std::string& name) const {
   const auto found = by_name_.find(name);
@@ -105,7 +116,17 @@ double largest_share(const Amounts& part, const Amounts& whole) {
   return out;
 }
 
+std::string Node::label(const std::string& name) const { return list_of(words, "labels").get(name); }
+std::string Node::annotation(const std::string& name) const { return list_of(words, "annotations").get(name); }
+
+std::string Pod::label(const std::string& name) const { return list_of(words, "labels").get(name); }
 std::string Pod::annotation(const std::string& name) const { return list_of(words, "annotations").get(name); }
+
+double Pod::wants(const std::string& resource) const {
+  const Line limits = list_of(words, "limits");
+  const std::string* limit = limits.find(resource);
+  return (limit != nullptr ? quantity(resource, *limit) : said[resource]) / 1000;
+}
 
 std::vector<std::string> Pod::claims() const {
   std::vector<std::string> out;
@@ -134,6 +155,19 @@ const Plugin* Objects::plugin(std::string_view name) const {
   return found == plugins.end() ? nullptr : &*found;
 }
 
+const Line& Objects::device_config() const {
+  static const Line kNone;
+  const Plugin* deviceshare = plugin("deviceshare");
+  if (deviceshare == nullptr) return kNone;
+  const auto argument = [&](const char* name, const char* fallback) {
+    const auto found = deviceshare->arguments.find(std::string("deviceshare.KnownGeometriesCM") + name);
+    return found == deviceshare->arguments.end() ? fallback : found->second;
+  };
+  const auto found =
+      device_configs.find(argument("Namespace", "kube-system") + "/" + argument("Name", "volcano-vgpu-device-config"));
+  return found == device_configs.end() ? kNone : found->second;
+}
+
 std::size_t Objects::find_group(const std::string& key) const {
   const auto found = std::find_if(groups.begin(), groups.end(), [&](const Group& one) { return one.key == key; });
   return found == groups.end() ? kNoGroup : static_cast<std::size_t>(found - groups.begin());
@@ -154,7 +188,12 @@ bool Objects::take(const Line& line) {
 
 bool Objects::take_one(const Line& line, const std::string& name) {
   ++next_;
-  if (line.verb == "show") return true;  // what is bound is printed in any case
+  if (line.verb == "show") {  // what is bound is printed in any case
+    shown.insert(name);
+    for (const auto& [word, value] : line.fields) shown.insert(word);
+    return true;
+  }
+  if (line.verb == "wait-time") return now += std::atof(name.c_str()), true;
   if (line.verb == "conf") return take_policy(line);
   if (line.verb == "class") return knows(line, {"value"}) && (priorities[name] = number_of(line, "value", 0), true);
   if (line.verb == "queue") return take_queue(line, name);
@@ -165,7 +204,16 @@ bool Objects::take_one(const Line& line, const std::string& name) {
   if (line.verb == "numatopology") return take_numa(line, name);
   if (line.verb == "deviceclass") return knows(line, {"driver"}) && (device_classes[name] = line, true);
   if (line.verb == "resourceclaim") return take_claim(line, name);
+  if (line.verb == "deviceconfig")
+    return device_configs[name] = line,
+           knows(line, {"count", "memory", "cores", "percentage", "factor", "mig", "vnpus"});
+  if (line.verb == "npus" || line.verb == "npureport") return take_report(line, name);
   return take_end(line, name);
+}
+
+bool Objects::take_report(const Line& line, const std::string& name) {
+  if (line.verb == "npus") return node_reports[name] = line, knows(line, {"chips", "unhealthy", "switch"});
+  return cluster_reports[name] = line, name.starts_with("mindx-dl/cluster-info-device-") && knows(line, {"nodes"});
 }
 
 // What is said of a claim again is who has it, and whether it still does.
@@ -181,20 +229,30 @@ bool Objects::take_claim(const Line& line, const std::string& name) {
 
 // The claims of a pod that is done keep their devices until they say otherwise; those of a deleted one are free.
 bool Objects::take_end(const Line& line, const std::string& name) {
+  if (line.verb == "bound") {
+    for (Pod& pod : pods) {
+      if (pod.key == name) pod.has_started = false;
+    }
+    return knows(line, {});
+  }
   if (line.verb != "delete" && line.verb != "finish") return false;
   if (line.verb == "delete") std::erase_if(pods, [&](const Pod& pod) { return pod.key == name; });
   for (Pod& pod : pods) {
     if (pod.key != name) continue;
     pod.is_done = true, pod.node = -1;
     pod.given.cards.clear(), pod.given.shared_gpus.clear(), pod.given.cpus.clear();
+    pod.given.npus.clear(), pod.given.chips = {};
   }
   return knows(line, {"maybe"});
 }
 
 bool Objects::take_policy(const Line& line) {
   const std::string actions = line.get("actions");
-  if (!knows(line, {"actions", "tiers"}) || (actions != "allocate" && actions != "enqueue, allocate")) return false;
+  if (!knows(line, {"actions", "tiers", "init-params.useClusterInfoManager"}) ||
+      (actions != "allocate" && actions != "enqueue, allocate"))
+    return false;
   plugins.clear();
+  cluster_reports_count = line.get("init-params.useClusterInfoManager") != "false";
   for (const std::string& word : words_of(line.get("tiers"))) {
     if (word == "|") continue;
     Plugin one{word.substr(0, word.find('(')), {}};
@@ -212,7 +270,9 @@ bool Objects::take_policy(const Line& line) {
         {"numa-aware", {"weight"}},
         {"deviceshare",
          {"deviceshare.GPUSharingEnable", "deviceshare.GPUNumberEnable", "deviceshare.VGPUEnable",
-          "deviceshare.SchedulePolicy", "deviceshare.ScheduleWeight"}}};
+          "deviceshare.AscendHAMiVNPUEnable", "deviceshare.AscendMindClusterVNPUEnable", "deviceshare.NodeLockEnable",
+          "deviceshare.SchedulePolicy", "deviceshare.ScheduleWeight", "deviceshare.KnownGeometriesCMName",
+          "deviceshare.KnownGeometriesCMNamespace", "deviceshare.GPUExclusiveRules"}}};
     const auto known = kKnown.find(one.name);
     if (known == kKnown.end()) return false;
     for (const auto& [key, value] : one.arguments) {
@@ -243,21 +303,28 @@ bool Objects::take_queue(const Line& line, const std::string& name) {
 }
 
 bool Objects::take_node(const Line& line, const std::string& name) {
-  Node node{.name = name, .zone = zone_of(line.get("labels")), .all = amounts(line), .words = line, .numa = {}};
+  Node node{.name = name, .all = amounts(line), .words = line, .numa = {}};
+  const bool names_own = std::any_of(line.fields.begin(), line.fields.end(),
+                                     [](const auto& field) { return field.first.find('/') != std::string::npos; });
   if (line.find("memory") == nullptr) node.all.set("memory", 100.0 * 1024 * 1024 * 1024);
   node.all.set("pods", number_of(line, "pods", 110));
-  if (const std::string* cards = line.find("vgpus")) {
+  if (const std::string* cards = line.find("vgpus"); cards != nullptr && !names_own) {
     double sharers = 0, memory = 0, cores = 0;
     for (const Line& card : items_of(*cards))
       sharers += number_of(card, "count", 10), memory += number_of(card, "memory", 8000), cores += 100;
     for (const auto& [key, amount] : {std::pair("number", sharers), {"memory", memory}, {"cores", cores}})
       node.all.set(std::string("volcano.sh/vgpu-") + key, 1000 * amount);
   }
-  const bool is_new = std::none_of(nodes.begin(), nodes.end(), [&](const Node& one) { return one.name == name; });
-  const std::string unhealthy = list_of(line, "annotations").get("volcano.sh/gpu-unhealthy-ids");
-  const bool notes_known = line.find("annotations") == nullptr || !unhealthy.empty();
-  nodes.push_back(std::move(node));
-  return is_new && notes_known && knows(line, {"pods", "labels", "vgpus", "annotations"}, true);
+  const auto old = std::find_if(nodes.begin(), nodes.end(), [&](const Node& one) { return one.name == name; });
+  if (old == nodes.end())
+    nodes.push_back(std::move(node));
+  else
+    node.numa = old->numa, *old = std::move(node);
+  static const std::set<std::string> kNotes = {"volcano.sh/gpu-unhealthy-ids", "hamivgpu", "hami-vnpu-core"};
+  const Line notes = list_of(line, "annotations");
+  return std::all_of(notes.fields.begin(), notes.fields.end(),
+                     [](const auto& note) { return kNotes.contains(note.first); }) &&
+         knows(line, {"pods", "labels", "vgpus", "vnpus", "annotations"}, true);
 }
 
 bool Objects::take_group(const Line& line, const std::string& name) {
@@ -270,25 +337,21 @@ bool Objects::take_group(const Line& line, const std::string& name) {
 }
 
 bool Objects::take_pod(const Line& line, const std::string& name) {
-  Pod pod{.key = name, .zone = zone_of(line.get("selector")), .order = next_};
+  Pod pod{.key = name, .order = next_};
   const std::string ns = name.substr(0, name.find('/') + 1);
   if (line.find("group") != nullptr) pod.group = find_group(ns + line.get("group"));
   if (line.find("group") != nullptr && pod.group == kNoGroup) return false;
   pod.priority = number_of(line, "priority", 1);
-  pod.asks = amounts(line);
-  pod.asks.set("pods", 1);
+  pod.said = amounts(line);
+  pod.said.set("pods", 1);
+  if (line.find("npu") != nullptr) pod.said.set("huawei.com/npu-core", 1000 * number_of(line, "npu", 0));
   pod.words = line;
   if (const std::string* node = line.find("node")) {
     const auto found = std::find_if(nodes.begin(), nodes.end(), [&](const Node& one) { return one.name == *node; });
     if (found == nodes.end() || line.find("resourceclaims") != nullptr) return false;
     pod.node = static_cast<int>(found - nodes.begin());
-    for (const std::string& one : split(line.get("holds"), ',')) {
-      const std::vector<std::string> parts = split(one, ':');
-      pod.given.cards.push_back({parts[0], parts.size() > 1 ? std::atof(parts[1].c_str()) : 0,
-                                 parts.size() > 2 ? std::atof(parts[2].c_str()) : 0});
-    }
-    const std::string gpus = pod.annotation("volcano.sh/gpu-index");
-    if (!gpus.empty()) pod.given.shared_gpus.insert(std::atoi(gpus.c_str()));
+    pod.has_started = true;
+    take_held(line, pod);
   } else if (pod.group == kNoGroup || line.find("holds") != nullptr) {
     return false;
   }
@@ -299,13 +362,17 @@ bool Objects::take_pod(const Line& line, const std::string& name) {
                                                "nvidia.com/use-gputype",
                                                "nvidia.com/nouse-gputype",
                                                "volcano.sh/vgpu-podgroup-policy",
-                                               "volcano.sh/numa-topology-policy"};
+                                               "volcano.sh/numa-topology-policy",
+                                               "huawei.com/npu-core",
+                                               "huawei.com/vnpu-mode"};
   for (const auto& [note, value] : list_of(line, "annotations").fields) {
     if (!kNotes.contains(note)) return false;
   }
   std::erase_if(pods, [&](const Pod& other) { return other.key == name; });
   pods.push_back(std::move(pod));
-  return knows(line, {"group", "priority", "selector", "node", "annotations", "guaranteed", "resourceclaims", "holds"},
+  return knows(line,
+               {"group", "priority", "selector", "node", "annotations", "guaranteed", "resourceclaims", "holds",
+                "labels", "npu", "level", "dvpp", "limits"},
                true);
 }
 

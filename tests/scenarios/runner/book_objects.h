@@ -29,10 +29,18 @@ bool equal(const Amounts& a, const Amounts& b);
 bool all_less_equal(const Amounts& a, const Amounts& b);
 double largest_share(const Amounts& part, const Amounts& whole);
 
-// A part of a vGPU card.
+// A part of a card: of a vGPU, which may be an instance of its own ("g1-0"), or of a vNPU, which may be cut by a
+// template.
 struct CardPart {
   std::string card;
   double memory = 0, cores = 0;
+  std::string instance{}, cut{};
+};
+
+// Of a node's Ascend 310P chips, as MindCluster counts them: a piece of one by a template, or whole ones.
+struct ChipPart {
+  std::set<int> chips;
+  std::string cut;
 };
 
 struct Device {
@@ -43,6 +51,9 @@ struct Device {
 // What a pod has of its node beside amounts.
 struct Given {
   std::vector<CardPart> cards;
+  std::map<std::string, std::vector<CardPart>> npus;  // of HAMi, by family
+  bool npu_cores = false;                             // those of npus are shares of a hundred
+  ChipPart chips;
   std::set<int> shared_gpus;                                // by memory, or whole
   std::map<std::string, std::vector<std::string>> devices;  // of claims, by the claim's key; "driver/node/name"
   int devices_on = -1;  // the node that they are of; it stays with a pod that is done
@@ -62,10 +73,13 @@ struct Numa {
 };
 
 struct Node {
-  std::string name, zone;
+  std::string name;
   Amounts all;
   Line words;
   Numa numa;
+
+  std::string label(const std::string& name) const;
+  std::string annotation(const std::string& name) const;
 };
 
 struct Queue {
@@ -86,17 +100,21 @@ struct Group {
 constexpr std::size_t kNoGroup = ~std::size_t{0};
 
 struct Pod {
-  std::string key, zone;
+  std::string key;
   std::size_t group = kNoGroup, order = 0;
   double priority = 1;
-  Amounts asks;
+  Amounts said, asks;  // asks: without what only cards count (5.16.1)
   Line words;
   int node = -1;
-  bool is_done = false;  // it has no node any more, and counts as ready
+  bool is_done = false;      // it has no node any more, and counts as ready
+  bool has_started = false;  // on its node
+  double bound_at = 0;       // seconds
   Given given;
 
+  std::string label(const std::string& name) const;
   std::string annotation(const std::string& name) const;
-  std::vector<std::string> claims() const;  // their keys
+  double wants(const std::string& resource) const;  // of devices: the limit, else the request
+  std::vector<std::string> claims() const;          // their keys
 };
 
 struct Plugin {
@@ -111,16 +129,21 @@ struct Objects {
   // False for what is not in the book; then nothing is decided.
   bool take(const Line& line);
   const Plugin* plugin(std::string_view name) const;
+  const Line& device_config() const;  // what deviceshare reads, perhaps no words
   std::size_t find_group(const std::string& key) const;
   std::vector<const Pod*> pods_on(std::size_t node) const;
 
   std::vector<Plugin> plugins;
+  bool cluster_reports_count = true;         // about chips, and not those of nodes
+  std::set<std::string> shown;               // beside binds
   std::map<std::string, double> priorities;  // of classes
   std::vector<Node> nodes;
   std::vector<Queue> queues;
   std::vector<Group> groups;
   std::vector<Pod> pods;
-  std::map<std::string, Line> claims, device_classes;
+  std::map<std::string, Line> claims, device_classes, device_configs;
+  std::map<std::string, Line> node_reports, cluster_reports;  // of chips
+  double now = 1'700'000'000;
   std::map<std::string, std::vector<Device>> slices;  // by name
 
  private:
@@ -133,11 +156,14 @@ struct Objects {
   bool take_numa(const Line& line, const std::string& name);
   bool take_claim(const Line& line, const std::string& name);
   bool take_end(const Line& line, const std::string& name);
+  bool take_report(const Line& line, const std::string& name);
   bool take_one(const Line& line, const std::string& name);
 
   std::size_t next_ = 0;
 };
 
 double number_of(const Line& line, std::string_view key, double fallback);
+// "cpu:2,memory:1Gi" as words.
+Line list_of(const Line& line, std::string_view key);
 
 }  // namespace scenario::book

@@ -9,9 +9,10 @@
 #include <vector>
 
 #include "base/format.h"
-#include "book_cards.h"
 #include "book_claims.h"
 #include "book_cpus.h"
+#include "book_deviceshare.h"
+#include "book_npus.h"
 #include "book_objects.h"
 
 namespace scenario {
@@ -29,6 +30,7 @@ struct Offer {
   book::Given given;
   double score = 0, claim_score = 0;
   int numa_nodes = 0;
+  bool downgraded = false;
 };
 
 class Book {
@@ -226,7 +228,9 @@ class Book {
     const std::vector<const Pod*> others = all_.pods_on(n);
     Amounts then = pod.asks;
     for (const Pod* other : others) then.add(other->asks);
-    if (!pod.zone.empty() && pod.zone != node.zone) return std::nullopt;
+    for (const auto& [label, value] : book::list_of(pod.words, "selector").fields) {
+      if (node.label(label) != value) return std::nullopt;
+    }
     for (const std::string& name : pod.asks.names()) {
       if (then[name] > node.all[name]) return std::nullopt;
     }
@@ -239,11 +243,13 @@ class Book {
       out.claim_score = devices->score;
     }
     if (const book::Plugin* plugin = all_.plugin("deviceshare")) {
-      auto cards = book::choose_cards(*plugin, node, pod, others);
-      if (!cards) return std::nullopt;
-      out.given.cards = std::move(cards->cards);
-      out.given.shared_gpus = std::move(cards->shared_gpus);
-      out.score += cards->score * plugin->number("deviceshare.ScheduleWeight", 0);
+      auto choice = book::choose_shares(all_, n, pod);
+      if (!choice) return std::nullopt;
+      choice->given.devices = std::move(out.given.devices);
+      choice->given.devices_on = out.given.devices_on;
+      out.given = std::move(choice->given);
+      out.score += choice->score * plugin->number("deviceshare.ScheduleWeight", 0);
+      out.downgraded = choice->downgraded;
     }
     if (has("numa-aware")) {
       auto cpus = book::choose_cpus(node, pod, others);
@@ -309,6 +315,7 @@ class Book {
     int numa_nodes = 0;
     for (const Offer& one : offers)
       claims = std::max(claims, one.claim_score), numa_nodes = std::max(numa_nodes, one.numa_nodes);
+    add_chip_scores(pod, offers);
     for (Offer& one : offers) {
       if (claims > 0) one.score += std::floor(100 * one.claim_score / claims);
       if (has("numa-aware") && book::has_numa_policy(pod) && numa_nodes > 0)
@@ -318,7 +325,17 @@ class Book {
                                     [](const Offer& a, const Offer& b) { return a.score < b.score; });
     pod.node = static_cast<int>(best.node);
     pod.given = std::move(best.given);
+    pod.bound_at = all_.now;
     return true;
+  }
+
+  void add_chip_scores(const Pod& pod, std::vector<Offer>& offers) const {
+    if (!has("deviceshare")) return;
+    std::vector<book::Candidate> nodes;
+    for (const Offer& one : offers) nodes.push_back({one.node, one.downgraded});
+    const std::vector<double> scores = book::chip_scores(all_, pod, nodes);
+    for (std::size_t i = 0; i < offers.size(); ++i)
+      offers[i].score += scores[i] * all_.plugin("deviceshare")->number("deviceshare.ScheduleWeight", 0);
   }
 
   // ---- the action
@@ -351,7 +368,34 @@ class Book {
     return {};
   }
 
+  // What cards count themselves nodes do not have (5.16.1).
+  void settle_requests() {
+    const std::set<std::string> of_cards = book::counted_by_npus(all_);
+    for (Pod& pod : all_.pods) {
+      pod.asks = {};
+      for (const std::string& name : pod.said.names()) {
+        if (!of_cards.contains(name)) pod.asks.set(name, pod.said[name]);
+      }
+    }
+  }
+
+  // The notes of those who were placed; from now on they run.
+  std::string end_cycle(const std::vector<std::string>& placed) {
+    std::set<std::string> notes;
+    for (const std::string& key : placed) {
+      if (!all_.shown.contains("devices")) break;
+      for (const std::string& note : book::notes_of(all_, find_pod(key)))
+        notes.insert(base::format("device {} {}\n", key, note));
+    }
+    for (const std::string& key : placed) find_pod(key).has_started = true;
+    all_.now += 1;
+    std::string out;
+    for (const std::string& note : notes) out += note;
+    return out;
+  }
+
   std::string cycle() {
+    settle_requests();
     settle_limits();
     std::vector<std::vector<Work>> by_queue(all_.queues.size());
     for (std::size_t g = 0; g < all_.groups.size(); ++g) {
@@ -370,6 +414,7 @@ class Book {
       if (!by_queue[q].empty()) open.push_back(q);
     }
     std::string out;
+    std::vector<std::string> placed;
     while (!open.empty()) {
       const auto first =
           std::min_element(open.begin(), open.end(), [&](std::size_t a, std::size_t b) { return queue_before(a, b); });
@@ -380,11 +425,13 @@ class Book {
       }
       const auto job = std::min_element(jobs.begin(), jobs.end(),
                                         [&](const Work& a, const Work& b) { return group_before(a.group, b.group); });
-      for (const std::string& key : place(*job))
+      for (const std::string& key : place(*job)) {
         out += base::format("bind   {} {}\n", key, all_.nodes[static_cast<std::size_t>(find_pod(key).node)].name);
+        placed.push_back(key);
+      }
       if (!is_ready(job->group) || job->pods.empty()) jobs.erase(job);
     }
-    return out;
+    return out + end_cycle(placed);
   }
 
   book::Objects all_;
@@ -401,11 +448,16 @@ base::Result<std::string> decide_by_the_book(std::string_view text) {
 
 std::string binds_of(const std::string& played) {
   std::string out;
+  std::set<std::string> notes;  // of one cycle
   for (std::size_t start = 0; start < played.size();) {
     const std::size_t end = std::min(played.find('\n', start) + 1, played.size());
     const std::string line = played.substr(start, end - start);
+    if (line.starts_with("device ")) notes.insert(line);
     if (line.starts_with("bind ") || line == "----\n") out += line;
     start = end;
+    if (line != "\n" && start < played.size()) continue;
+    for (const std::string& note : notes) out += note;
+    notes.clear();
   }
   return out;
 }

@@ -8,10 +8,11 @@
 
 namespace scenario {
 
-// The "bind" lines of each cycle, in the order of decisions, each cycle after "----". It shares nothing with the
-// scheduler but the reading of lines. An error for what it does not know: anything but allocate with priority, gang,
-// drf, proportion or capacity, predicates, binpack, nodeorder, deviceshare (shared GPUs and vGPUs) and numa-aware, over
-// queues, nodes, classes, groups, pods and their end, devices and their claims, and the CPUs of nodes.
+// The "bind" lines of each cycle, in the order of decisions, and then, where they are shown, the "device" lines in the
+// order of their names, each cycle after "----". It shares nothing with the scheduler but the reading of lines. An
+// error for what it does not know: anything but allocate with priority, gang, drf, proportion or capacity, predicates,
+// binpack, nodeorder, deviceshare (all families) and numa-aware, over queues, nodes, classes, groups, pods and their
+// end, devices and their claims, and the CPUs of nodes.
 base::Result<std::string> decide_by_the_book(std::string_view text);
 // Of what was played: the decisions as decide_by_the_book() writes them.
 std::string binds_of(const std::string& played);

@@ -66,6 +66,14 @@ bool check_by_the_book(const std::string& file, const std::string& text, const s
   return false;
 }
 
+// A text that the book decides says so, below what it shows.
+std::string saying_so(const std::string& text) {
+  if (text.find(kByTheBook) != std::string::npos || !scenario::decide_by_the_book(text).ok()) return text;
+  std::size_t at = 0;
+  while (at < text.size() && text[at] == '#') at = text.find('\n', at) + 1;
+  return text.substr(0, at) + std::string(kByTheBook) + text.substr(at);
+}
+
 // Plays one file, and says what is wrong with it.
 bool check(const std::filesystem::path& file, bool update) {
   const std::string expected = read(file);
@@ -87,9 +95,10 @@ bool check(const std::filesystem::path& file, bool update) {
     return false;
   }
   if (!check_by_the_book(file.string(), expected, *actual)) return false;
-  if (*actual == expected) return true;
+  const std::string now = update ? saying_so(*actual) : *actual;
+  if (now == expected) return true;
   if (update) {
-    std::ofstream(file, std::ios::binary) << *actual;
+    std::ofstream(file, std::ios::binary) << now;
     std::cout << file.string() << ": rewritten\n";
     return true;
   }
@@ -129,6 +138,7 @@ int main(int argc, char** argv) {
   for (const auto& file : files) {
     if (!check(file, update)) ++failed;
   }
-  std::cout << by_the_book << " also by the book\n" << files.size() << " scenarios, " << failed << " failed\n";
+  std::cout << by_the_book << " of " << files.size() << " scenarios also by the book\n"
+            << files.size() << " scenarios, " << failed << " failed\n";
   return failed == 0 && !files.empty() ? 0 : 1;
 }
