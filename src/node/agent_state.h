@@ -15,6 +15,7 @@
 #include "node/dra/slice_wiper.h"
 #include "node/lookups.h"
 #include "node/pod_plan.h"
+#include "node/pull_slots.h"
 #include "node/resize.h"
 
 namespace node {
@@ -81,9 +82,9 @@ struct Agent::State : std::enable_shared_from_this<Agent::State> {
   bool opening = false;                           // the call that opens it is under way
   std::map<std::string, int> calls;               // by uid: blocking calls for the pod that are under way
   std::set<std::string> to_erase;                 // uids of pods that are gone, once no call for them is under way
-  int pulls = 0;               // under way; the rest waits, so that slow registries hold up nothing else
-  bool services_due = false;   // a refresh of services is posted
-  bool services_busy = false;  // the kernel's rules are being changed
+  PullSlots pulls;
+  bool services_due = false;                         // a refresh of services is posted
+  bool services_busy = false;                        // the kernel's rules are being changed
   std::shared_ptr<const ServiceRules> services_set;  // in the kernel; null: not known
   base::Duration services_back_off;                  // after failures
   std::string no_service_proxy;                      // why there is none; empty: there is
@@ -202,6 +203,7 @@ struct Agent::State : std::enable_shared_from_this<Agent::State> {
   void keep_node_in(base::Duration delay);
   void refresh_node();  // soon
   void drop_old_devices(const api::Json& kept, api::Json& status);
+  void write_node_status(const api::Json& status, std::function<void(base::Duration)> later);
   void keep_lease();
   api::Json node_status() const;
   // The capacity without what is set aside, and without devices.

@@ -121,6 +121,19 @@ std::string normal_image_name(std::string_view name) {
   return text;
 }
 
+std::string registry_of(std::string_view name) {
+  const std::string normal = normal_image_name(name);
+  return normal.substr(0, normal.find('/'));
+}
+
+bool is_on_loopback(std::string_view name) {
+  const std::string registry = registry_of(name);
+  const std::string_view host = std::string_view(registry).substr(0, registry.rfind(':'));
+  // An address, and not a name that begins like one.
+  return host == "localhost" || registry.starts_with("[::1]") ||
+         (host.starts_with("127.") && std::ranges::all_of(host, [](char c) { return is_digit(c) || c == '.'; }));
+}
+
 base::Status check_node_name(std::string_view name) {
   const auto fits = [](std::string_view label) {
     return !label.empty() && label.front() != '-' && label.back() != '-' &&

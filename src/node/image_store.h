@@ -35,7 +35,7 @@ class ImageStore {
       : folder_(std::move(folder)), image_bytes_max_(image_bytes_max) {}
 
   std::optional<StoredImage> find(std::string_view name) const;
-  std::vector<StoredImage> list() const;  // by name
+  std::vector<StoredImage> list() const;  // by name, without their configurations
   // From a tar of a root file system, or a docker or OCI archive; tells them apart.
   base::Result<StoredImage> import_file(const std::string& name, const std::string& file, const std::string& now);
   // From a registry, by skopeo. `keys`: see registry_keys(); they lie in a file of the owner's alone while it runs.
@@ -47,7 +47,8 @@ class ImageStore {
   void cancel() { cancelled_ = true; }
 
  private:
-  base::Status run(const std::vector<std::string>& words, const std::string& work) const;
+  base::Status run(const std::vector<std::string>& words, const std::string& work,
+                   const std::string& download = {}) const;
   base::Result<std::string> kind_of(const std::string& file) const;
   base::Result<api::Json> json_in(const std::string& kind, const std::string& file, const std::string& name) const;
   base::Status check_layers(const std::string& kind, const std::string& file) const;

@@ -88,6 +88,9 @@ Json Agent::State::node_status() const {
 
 // What the Node says of devices and huge pages that this machine does not have any more.
 void Agent::State::drop_old_devices(const Json& kept, Json& status) {
+  for (const std::string& resource : devices.forgotten())
+    for (const char* list : {"capacity", "allocatable"})
+      if (kept["status"][list].has(resource) && !status[list].has(resource)) status.edit(list).set(resource, Json());
   for (const char* list : {"capacity", "allocatable"})
     for (const Json::Member& member : kept["status"][list].members())
       if (page_bytes_of(member.name()) > 0 && !status[list].has(member.name()))
@@ -105,6 +108,26 @@ void Agent::State::drop_old_devices(const Json& kept, Json& status) {
     for (const Json::Member& member : kept["status"][list].members())
       if (is_gpu_amount(member.name()) && !status[list].has(member.name()))
         status.edit(list).set(member.name(), Json());
+}
+
+void Agent::State::write_node_status(const Json& status, std::function<void(base::Duration)> later) {
+  client::Request request{.verb = client::Verb::kPatch,
+                          .resource = api::resources::kNodes,
+                          .ns = {},
+                          .name = options.node_name,
+                          .subresource = "status"};
+  request.patch_type = client::PatchType::kMerge;
+  request.field_manager = "kubelet";
+  request.body = Json::object({{"status", status}});
+  std::vector<std::string> gone;  // and not offered again since this status was made
+  for (const std::string& resource : devices.forgotten())
+    if (!status["capacity"].has(resource) || status["capacity"][resource].is_null()) gone.push_back(resource);
+  client.call(std::move(request),
+              [weak = weak_from_this(), later = std::move(later), gone](const base::Result<Json>& written) {
+                const auto self = weak.lock();
+                if (self && written.ok()) self->devices.forgotten_told(gone);
+                later(written.ok() ? kStatusPeriod : kRetry);
+              });
 }
 
 // Creates the Node, or brings its labels and status up to date; again every so often.
@@ -148,16 +171,7 @@ void Agent::State::keep_node() {
         if (old["type"] == condition["type"] && old["status"] == condition["status"]) since = old["lastTransitionTime"];
       condition.set("lastTransitionTime", since);
     }
-    client::Request request{.verb = client::Verb::kPatch,
-                            .resource = api::resources::kNodes,
-                            .ns = {},
-                            .name = self->options.node_name,
-                            .subresource = "status"};
-    request.patch_type = client::PatchType::kMerge;
-    request.field_manager = "kubelet";
-    request.body = Json::object({{"status", status}});
-    self->client.call(std::move(request),
-                      [later](const base::Result<Json>& written) { later(written.ok() ? kStatusPeriod : kRetry); });
+    self->write_node_status(status, later);
   };
   client::Request request{
       .verb = client::Verb::kPatch, .resource = api::resources::kNodes, .ns = {}, .name = options.node_name};

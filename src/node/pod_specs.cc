@@ -2,6 +2,7 @@
 #include "node/pod_specs.h"
 
 #include <algorithm>
+#include <set>
 
 #include "api/pod_requests.h"
 #include "api/resource.h"
@@ -12,6 +13,7 @@
 #include "node/huge_pages.h"
 #include "node/pod_plan.h"
 #include "node/security_context.h"
+#include "node/volumes.h"
 #include "rt/tls.h"
 
 namespace node {
@@ -67,7 +69,16 @@ base::Result<std::vector<std::string>> words(const char* field, const Json& list
   return out;
 }
 
-base::Status add_mounts(const Json& json, const Environment& environment, ContainerSpec& spec) {
+// The names of volumes that are made of API objects. Containers read them only.
+std::set<std::string_view> live_volumes(const Json& pod) {
+  std::set<std::string_view> names;
+  for (const Json& volume : pod["spec"]["volumes"].items())
+    if (is_live_volume(volume)) names.insert(volume["name"].as_string());
+  return names;
+}
+
+base::Status add_mounts(const Json& pod, const Json& json, const Environment& environment, ContainerSpec& spec) {
+  const std::set<std::string_view> live = live_volumes(pod);
   for (const Json& mount : json["volumeMounts"].items()) {
     std::string sub = mount["subPath"].str();
     if (const std::string_view expression = mount["subPathExpr"].as_string(); !expression.empty())
@@ -77,8 +88,8 @@ base::Status add_mounts(const Json& json, const Environment& environment, Contai
       return make_error(Code::kInvalid, base::format("subPath {:?} leaves the volume", sub));
     if (sub.size() > kPathMax || sub.find('\0') != std::string::npos)
       return make_error(Code::kInvalid, "subPath: this is no path");
-    spec.mounts.push_back(
-        {"volume:" + mount["name"].str() + "/" + sub, mount["mountPath"].str(), mount["readOnly"].as_bool()});
+    spec.mounts.push_back({"volume:" + mount["name"].str() + "/" + sub, mount["mountPath"].str(),
+                           mount["readOnly"].as_bool() || live.contains(mount["name"].as_string())});
   }
   return {};
 }
@@ -271,7 +282,7 @@ base::Result<ContainerSpec> container_spec_for(const Json& pod, const ContainerS
   spec.terminal = json["tty"].as_bool();
   spec.input = json["stdin"].as_bool();
   spec.input_once = json["stdinOnce"].as_bool();
-  TRY_VOID(add_mounts(json, environment, spec));
+  TRY_VOID(add_mounts(pod, json, environment, spec));
   set_security(pod, json, spec);
   if (spec.must_not_be_root && spec.user && *spec.user == 0)
     return make_error(Code::kInvalid, "container's runAsUser breaks non-root policy");

@@ -150,6 +150,21 @@ spec:
   EXPECT_EQ((*volumes)[4].bytes_max, 1 << 20);
 }
 
+TEST(Volumes, OfApiObjectsAreReadOnlyForContainers) {
+  Fixture fixture;
+  const Json pod = yaml(R"({metadata: {name: p, namespace: ns, uid: u}, spec: {
+    volumes: [{name: m, configMap: {name: cm}}, {name: s, secret: {secretName: sec}}, {name: e, emptyDir: {}}],
+    containers: [{name: c, image: i, volumeMounts: [{name: m, mountPath: /m}, {name: s, mountPath: /s},
+      {name: e, mountPath: /e}, {name: e, mountPath: /r, readOnly: true}]}]}})");
+  ContainerState state;
+  state.name = "c";
+  const auto spec = container_spec_for(pod, state, fixture.lookups);
+  ASSERT_TRUE(spec.ok()) << spec.error().message;
+  std::string found;
+  for (const MountSpec& mount : spec->mounts) found += mount.target + (mount.read_only ? " ro;" : " rw;");
+  EXPECT_EQ(found, "/m ro;/s ro;/e rw;/r ro;");
+}
+
 // A thousand times a megabyte is more than a node has memory for.
 TEST(Volumes, HoldNoMoreThanANodeKeepsInMemory) {
   Fixture fixture;

@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "node/agent_state.h"
 #include "node/container_text.h"
+#include "node/image_name.h"
 #include "node/pod_specs.h"
 #include "node/pod_status.h"
 #include "node/probe.h"
@@ -18,8 +19,6 @@ namespace node {
 using api::Json;
 
 namespace {
-
-constexpr int kPullsMax = 3;
 
 std::string field_path(const ContainerState* container) {
   if (container == nullptr) return {};
@@ -152,7 +151,9 @@ void Agent::State::pull(PodWorker& worker, std::size_t index) {
   const std::string image = json["image"].str();
   const PullPolicy policy = pull_policy(json);
   container.image_busy = true;
-  if (pulls >= kPullsMax && !runtime->image_present(image)) {
+  const bool asks_registry = runtime->would_pull(image, policy);
+  const std::string registry = registry_of(image);
+  if (asks_registry && !pulls.take(registry)) {
     env.loop().after(base::milliseconds(200), [weak = weak_from_this(), uid, index] {
       const auto self = weak.lock();
       PodWorker* found = self ? self->find(uid) : nullptr;
@@ -162,17 +163,13 @@ void Agent::State::pull(PodWorker& worker, std::size_t index) {
     });
     return;
   }
-  ++pulls;
-  const bool present = runtime->image_present(image);
-  if (!present || policy == PullPolicy::kAlways) {
-    if (policy != PullPolicy::kNever && !present)
-      event(worker.pod, "Normal", "Pulling", base::format("Pulling image \"{}\"", image), container);
-  }
+  if (asks_registry && !runtime->image_present(image))
+    event(worker.pod, "Normal", "Pulling", base::format("Pulling image \"{}\"", image), container);
   const base::Duration began = env.uptime();
   off_loop<base::Result<ImageAnswer>>(
       [image, policy, keys = keys_for(worker)](Runtime& machine) { return machine.ensure_image(image, policy, keys); },
-      [this, uid, index, image, began](base::Result<ImageAnswer> answer) {
-        --pulls;
+      [this, uid, index, image, began, asks_registry, registry](base::Result<ImageAnswer> answer) {
+        if (asks_registry) pulls.give_back(registry);
         PodWorker* found = find(uid);
         if (found == nullptr) return;
         found->state.containers[index].image_busy = false;

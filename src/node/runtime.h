@@ -212,6 +212,10 @@ class Runtime {
   // Why this pod cannot run here, or nothing. Quick and pure.
   virtual std::optional<std::string> refusal(const api::Json& pod) const = 0;
   virtual bool image_present(const std::string& image) const = 0;
+  // Whether ensure_image() would ask a registry, which can take minutes.
+  virtual bool would_pull(const std::string& image, PullPolicy policy) const {
+    return policy != PullPolicy::kNever && !image_present(image);
+  }
   // Blocking. Errors: kNotFound "ErrImageNeverPull", kInvalid "InvalidImageName", others "ErrImagePull".
   // `keys`: what registries are shown, see registry_keys(); empty: nothing.
   virtual base::Result<ImageAnswer> ensure_image(const std::string& image, PullPolicy policy,

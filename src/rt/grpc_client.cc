@@ -61,13 +61,17 @@ constexpr int kUntakenMax = 8;  // messages that the loop has not taken
 // On the I/O thread but for `told`, which the loop reads.
 class Connection : public std::enable_shared_from_this<Connection> {
  public:
-  Connection(asio::io_context& context, Loop& loop, GrpcTarget target, GrpcCallbacks callbacks)
+  Connection(asio::io_context& context, Loop& loop, GrpcTarget target, const GrpcCallOptions& options,
+             GrpcCallbacks callbacks)
       : context_(context),
         loop_(loop),
         target_(std::move(target)),
+        pause_(options.pause),
+        newest_only_(options.newest_only),
         callbacks_(std::make_shared<GrpcCallbacks>(std::move(callbacks))),
         socket_(context),
-        timer_(context) {}
+        timer_(context),
+        pause_timer_(context) {}
 
   void begin(GrpcClientSession::Call call, base::Duration timeout) {
     call.on_message = [this](std::string message) { tell(std::move(message)); };
@@ -98,6 +102,10 @@ class Connection : public std::enable_shared_from_this<Connection> {
 
  private:
   void tell(std::string message) {
+    if (pause_ > base::Duration{}) {
+      if (newest_only_) heard_.clear();
+      return heard_.push_back(std::move(message));
+    }
     ++untaken_;
     loop_.post(
         [self = shared_from_this(), wanted = wanted_, callbacks = callbacks_, message = std::move(message)]() mutable {
@@ -107,8 +115,27 @@ class Connection : public std::enable_shared_from_this<Connection> {
           });
         });
   }
+  // What a piece has brought; the next is read when that was taken and some time has passed.
+  void tell_heard() {
+    pausing_ = true;
+    loop_.post([self = shared_from_this(), wanted = wanted_, callbacks = callbacks_,
+                heard = std::exchange(heard_, {})]() mutable {
+      for (std::string& message : heard)
+        if (*wanted && callbacks->on_message) callbacks->on_message(std::move(message));
+      asio::post(self->context_, [self] {
+        self->pause_timer_.expires_after(std::chrono::nanoseconds(self->pause_.ns));
+        self->pause_timer_.async_wait([self](ErrorCode error) {
+          if (error) return;
+          self->pausing_ = false;
+          self->read();
+        });
+      });
+    });
+  }
   void end(GrpcStatus status) {
     timer_.cancel();
+    pause_timer_.cancel();
+    if (!heard_.empty()) tell_heard();
     // Later, since the session is not done with what it was doing. What it still has to say is that it goes.
     asio::post(context_, [self = shared_from_this()] {
       ErrorCode ignored;
@@ -120,12 +147,13 @@ class Connection : public std::enable_shared_from_this<Connection> {
     });
   }
   void read() {
-    if (reading_ || session_->is_over() || untaken_ >= kUntakenMax) return;
+    if (reading_ || pausing_ || session_->is_over() || untaken_ >= kUntakenMax) return;
     reading_ = true;
     socket_.async_read_some(asio::buffer(chunk_), [self = shared_from_this()](ErrorCode error, std::size_t size) {
       self->reading_ = false;
       if (error) return self->session_->close({GrpcCode::kUnavailable, "the connection ended: " + error.message()});
       self->session_->receive({self->chunk_.data(), size});
+      if (!self->heard_.empty()) self->tell_heard();
       self->write();
       self->read();
     });
@@ -144,16 +172,21 @@ class Connection : public std::enable_shared_from_this<Connection> {
   asio::io_context& context_;
   Loop& loop_;
   GrpcTarget target_;
+  base::Duration pause_;
+  bool newest_only_;
   std::shared_ptr<GrpcCallbacks> callbacks_;
   std::shared_ptr<std::atomic<bool>> wanted_ = std::make_shared<std::atomic<bool>>(true);
   GrpcSocket socket_;
   asio::steady_timer timer_;
+  asio::steady_timer pause_timer_;
+  std::vector<std::string> heard_;  // of the piece that was read last
   std::optional<GrpcClientSession> session_;
   std::array<char, 16384> chunk_;
   std::string out_;
   bool reading_ = false;
   bool writing_ = false;
   bool muted_ = false;
+  bool pausing_ = false;
   int untaken_ = 0;
 };
 
@@ -176,7 +209,7 @@ class RunningCall final : public GrpcCall {
 std::unique_ptr<GrpcCall> begin_grpc_call(GrpcIo& io, Loop& loop, const GrpcTarget& target, std::string method,
                                           std::string request, GrpcCallOptions options, GrpcCallbacks callbacks) {
   asio::io_context& context = io.state().context;
-  auto connection = std::make_shared<Connection>(context, loop, target, std::move(callbacks));
+  auto connection = std::make_shared<Connection>(context, loop, target, options, std::move(callbacks));
   GrpcClientSession::Call call{.authority = target.unix_path.empty() ? grpc_place(target) : "localhost",
                                .method = std::move(method),
                                .request = std::move(request),

@@ -117,6 +117,22 @@ TEST_F(Grpc, streams_answers_in_order) {
   for (int i = 0; i < 100; ++i) EXPECT_EQ(ended.messages[static_cast<std::size_t>(i)], "n" + std::to_string(i));
 }
 
+TEST_F(Grpc, a_server_that_sends_without_end_is_read_a_piece_at_a_time) {
+  const auto server = serve(socket("flood"), echo);
+  const std::string large(10'000, 'x');
+  const auto began = std::chrono::steady_clock::now();
+  Ended ended = call(socket("flood"), "/test/Count", large, {.pause = base::milliseconds(10)});
+  EXPECT_GE(std::chrono::steady_clock::now() - began, std::chrono::milliseconds(500)) << "a megabyte in 62 pieces";
+  EXPECT_TRUE(ended.status.ok()) << ended.status.message;
+  ASSERT_EQ(ended.messages.size(), 100u);
+  for (int i = 0; i < 100; ++i) EXPECT_EQ(ended.messages[static_cast<std::size_t>(i)], large + std::to_string(i));
+  ended = call(socket("flood"), "/test/Count", "n", {.pause = base::milliseconds(10), .newest_only = true});
+  EXPECT_TRUE(ended.status.ok()) << ended.status.message;
+  ASSERT_FALSE(ended.messages.empty());
+  EXPECT_EQ(ended.messages.back(), "n99");
+  EXPECT_LT(ended.messages.size(), 50u);
+}
+
 TEST_F(Grpc, clients_that_hold_connections_and_say_nothing_keep_nobody_out) {
   const auto server = serve(socket("held"), echo);
   std::vector<int> held;

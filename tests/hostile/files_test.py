@@ -243,4 +243,57 @@ def fsck_of_the_wrong_thing():
     expect(not os.path.exists("/nonexistent"), "fsck made a folder")
 
 
+@row("a restore from a pipe that nobody writes, a device, a folder; a backup beside a pipe of the name that it used to write to",
+     "a refusal that names the file, at once; the backup is whole, and nothing else is touched")
+def backups_in_odd_places():
+    cluster = filled(3)
+    scratch = cluster.scratch
+    os.mkfifo(f"{scratch}/pipe")
+    for path in (f"{scratch}/pipe", "/dev/zero", scratch, f"{scratch}/none"):
+        done = subprocess.run([VOLCANO, "restore", path, "--data", f"{scratch}/back"], capture_output=True, text=True, timeout=10)
+        expect(done.returncode == 1 and path in done.stderr, f"{path}: {done.returncode} {done.stderr}")
+    expect(not os.path.exists(f"{scratch}/back"), "a refused restore made a folder")
+    os.mkfifo(f"{scratch}/backup.new")
+    for path in (f"{scratch}/none/backup", "/dev/null", f"{scratch}/"):
+        done = subprocess.run([VOLCANO, "backup", path, "--data", cluster.data], capture_output=True, text=True, timeout=10)
+        expect(done.returncode == 1 and path in done.stderr, f"{path}: {done.returncode} {done.stderr}")
+    done = subprocess.run([VOLCANO, "backup", f"{scratch}/backup", "--data", cluster.data], capture_output=True, text=True, timeout=10)
+    expect(done.returncode == 0, done.stderr)
+    expect(sorted(name for name in os.listdir(scratch) if name.startswith("backup")) == ["backup", "backup.new"], str(os.listdir(scratch)))
+    done = subprocess.run([VOLCANO, "restore", f"{scratch}/backup", "--data", f"{scratch}/back"], capture_output=True, text=True, timeout=20)
+    expect(done.returncode == 0, done.stderr)
+    cluster.remove()
+
+
+@row("what the node agent keeps on the disk becomes rubbish, nothing, a folder or a pipe while it is stopped", "the next start answers, and runs pods")
+def rubbish_of_the_agent():
+    pods = "/api/v1/namespaces/default/pods"
+    def pod(name):
+        return {"metadata": {"name": name}, "spec": {"restartPolicy": "Never", "containers": [{"name": "c", "image": "i", "command": ["true"]}]}}
+    def ran(name):
+        return cluster.get(f"{pods}/{name}")[1]["status"].get("phase") == "Succeeded"
+    cluster = Cluster(*FLAGS)
+    cluster.create(pods, pod("before"))
+    wait_for(20, "the end of the first pod", lambda: ran("before"))
+    cluster.stop()
+    kept = [os.path.join(folder, name) for folder, _, names in os.walk(cluster.data + "/node") for name in names]
+    kept = [path for path in kept if os.path.isfile(path) and not os.path.islink(path)]
+    expect(len(kept) > 3, f"only {kept}")
+    extra = [cluster.data + "/node/" + name for name in ("devices/uid.json", "devices/plugins", "claims/uid.json", "pods/uid/pod.json", "pods/uid/ids", "exits/x")]
+    makes = (lambda p: open(p, "wb").write(os.urandom(5000)), lambda p: open(p, "wb").close(), os.mkdir, os.mkfifo)
+    for number, make in enumerate(makes):
+        for path in kept + extra:
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            if os.path.isdir(path):
+                shutil.rmtree(path)
+            elif os.path.lexists(path):
+                os.unlink(path)
+            make(path)
+        cluster.start()
+        cluster.create(pods, pod(f"after{number}"))
+        wait_for(20, f"a pod's end after damage {number}", lambda name=f"after{number}": ran(name))
+        cluster.stop()
+    cluster.remove()
+
+
 run()

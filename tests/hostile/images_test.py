@@ -10,11 +10,10 @@ import tarfile
 import tempfile
 
 import lib
+from image_files import CAN_RUN, HAS_TOOLS, entry, shell_root
 from lib import Cluster, Skipped, expect, row, run, wait_for
 
 PODS = "/api/v1/namespaces/default/pods"
-CAN_RUN = os.geteuid() == 0 and all(shutil.which(word) for word in ("runc", "conmon", "ip"))
-HAS_TOOLS = all(shutil.which(word) for word in ("skopeo", "umoci"))
 
 
 class Store:
@@ -57,24 +56,6 @@ class Store:
         images = os.path.join(self.data, "node/images")
         left = [entry for entry in os.listdir(images) if entry not in ("index.json", "lock")] if os.path.isdir(images) else []
         expect(not left, f"left in the store: {left}")
-
-
-def entry(name, kind=tarfile.REGTYPE, link="", mode=0o755):
-    info = tarfile.TarInfo(name)
-    info.type, info.linkname, info.mode = kind, link, mode
-    if kind in (tarfile.CHRTYPE, tarfile.BLKTYPE):
-        info.devmajor, info.devminor = 8, 0
-    return info
-
-
-def shell_root():
-    """What `sh` needs, as tar entries."""
-    entries = [(entry("bin", tarfile.DIRTYPE), None)]
-    needed = subprocess.run(["ldd", "/bin/dash"], capture_output=True, text=True, check=True).stdout
-    for word in ["/bin/dash"] + [word for word in needed.split() if word.startswith("/")]:
-        with open(word, "rb") as file:
-            entries.append((entry("bin/sh" if word == "/bin/dash" else word[1:]), file.read()))
-    return entries
 
 
 @row("names that are no names of images", "a refusal that says so")

@@ -177,6 +177,41 @@ def a_device_that_flaps(cluster):
     plugin.close()
 
 
+@row("a plugin that lists the same devices without end: a core was busy with it", "a small part of one, and the end of it is seen")
+def lists_without_end(cluster):
+    stop = threading.Event()
+    def floods(peer):
+        while not stop.is_set():
+            peer.send(message(device("a")) * 1000)
+        peer.send(message(device("a") + device("b")))
+        waits(peer)
+    plugin = Plugin(cluster, "floods.sock", floods)
+    wait_for(10, "the resource", lambda: node(cluster)["status"]["allocatable"].get(RESOURCE) == "1")
+    before, began = cluster.cpu_seconds(), time.monotonic()
+    time.sleep(4)
+    share = (cluster.cpu_seconds() - before) / (time.monotonic() - began)
+    stop.set()
+    expect(share < 0.2 * MEMORY, f"{share:.2f} of a core")
+    wait_for(20, "the last list", lambda: node(cluster)["status"]["allocatable"][RESOURCE] == "2")
+    plugin.close()
+
+
+@row("a plugin that registers thousands of times, under more names than there may be", "the log has a line for each name, and the next plugin registers")
+def registers_without_end(cluster):
+    at = len(cluster.output())
+    for _ in range(300):
+        register(cluster, "nobody.sock", "example.com/again")
+    lines = cluster.output()[at:].count("offers example.com/again")
+    expect(lines <= 2, f"{lines} lines in the log")
+    for number in range(100):
+        register(cluster, "nobody.sock", f"example.com/n{number}")
+    plugin = Plugin(cluster, "late.sock", lambda peer: (peer.send(message(device("a"))), waits(peer)))
+    register(cluster, "late.sock", "example.com/late")
+    wait_for(10, "the late resource", lambda: node(cluster)["status"]["allocatable"].get("example.com/late") == "1")
+    wait_for(10, "the first name's end", lambda: "example.com/n0" not in node(cluster)["status"]["capacity"])
+    plugin.close()
+
+
 @row("a plugin that answers Allocate with messages without end, or one of 4 GB", "the pod is refused at once, and says why")
 def answers_without_end(cluster):
     def lists(peer):

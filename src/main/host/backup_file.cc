@@ -42,6 +42,16 @@ struct Closed {
   void operator()(std::FILE* file) const { std::fclose(file); }
 };
 
+// A backup is read twice, and a pipe without a writer would be waited for.
+base::Result<std::unique_ptr<std::FILE, Closed>> open_regular(const std::string& path) {
+  const int number = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+  if (number < 0) return failed("open", path);
+  std::unique_ptr<std::FILE, Closed> file(::fdopen(number, "rb"));
+  struct stat facts {};
+  if (::fstat(number, &facts) == 0 && S_ISREG(facts.st_mode)) return file;
+  return make_error(Code::kInvalid, base::format("cannot read {}: it is no ordinary file", path));
+}
+
 bool read_exactly(std::FILE* file, std::string& out, std::size_t bytes) {
   out.resize(bytes);
   return std::fread(out.data(), 1, bytes, file) == bytes;
@@ -52,9 +62,12 @@ bool read_exactly(std::FILE* file, std::string& out, std::size_t bytes) {
 base::Result<std::unique_ptr<BackupWriter>> BackupWriter::create(const std::string& path) {
   auto writer = std::unique_ptr<BackupWriter>(new BackupWriter());
   writer->path_ = path;
-  const std::string temporary = path + ".new";
-  const int file = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
-  if (file < 0) return failed("create", temporary);
+  // Of this process alone: two that write to one name would mix their bytes, and a pipe would be waited for.
+  writer->temporary_ = base::format("{}.new-{}", path, ::getpid());
+  const std::string& temporary = writer->temporary_;
+  ::unlink(temporary.c_str());
+  const int file = ::open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+  if (file < 0) return failed("create", std::exchange(writer->temporary_, {}));
   ::fchmod(file, 0600);
   writer->file_ = ::fdopen(file, "wb");
   if (std::fwrite(kMagic.data(), 1, kMagic.size(), writer->file_) != kMagic.size()) return failed("write", temporary);
@@ -64,7 +77,7 @@ base::Result<std::unique_ptr<BackupWriter>> BackupWriter::create(const std::stri
 BackupWriter::~BackupWriter() {
   if (!file_) return;
   std::fclose(file_);
-  ::unlink((path_ + ".new").c_str());
+  ::unlink(temporary_.c_str());
 }
 
 base::Status BackupWriter::put(char type, std::string_view name, std::string_view content) {
@@ -73,7 +86,7 @@ base::Status BackupWriter::put(char type, std::string_view name, std::string_vie
   frame += size_bytes(content.size());
   frame += name;
   frame += content;
-  if (std::fwrite(frame.data(), 1, frame.size(), file_) != frame.size()) return failed("write", path_ + ".new");
+  if (std::fwrite(frame.data(), 1, frame.size(), file_) != frame.size()) return failed("write", temporary_);
   checksum_ = rt::sha256_hex(checksum_ + frame);
   return {};
 }
@@ -87,17 +100,15 @@ base::Status BackupWriter::add(Frame type, std::string_view name, std::string_vi
 base::Status BackupWriter::finish() {
   const std::string checksum = checksum_;
   TRY_VOID(put(kEnd, "", checksum));
-  const std::string temporary = path_ + ".new";
-  if (std::fflush(file_) != 0 || ::fsync(::fileno(file_)) != 0) return failed("write", temporary);
-  if (::rename(temporary.c_str(), path_.c_str()) != 0) return failed("rename", temporary);
+  if (std::fflush(file_) != 0 || ::fsync(::fileno(file_)) != 0) return failed("write", temporary_);
+  if (::rename(temporary_.c_str(), path_.c_str()) != 0) return failed("rename", temporary_);
   std::fclose(std::exchange(file_, nullptr));
   return {};
 }
 
 base::Status read_backup(const std::string& path,
                          const std::function<base::Status(Frame, std::string, std::string)>& take) {
-  const std::unique_ptr<std::FILE, Closed> file(std::fopen(path.c_str(), "rbe"));
-  if (!file) return failed("open", path);
+  TRY(const auto file, open_regular(path));
   const auto wrong = [&path](std::string_view why) {
     return make_error(Code::kInvalid, base::format("{}: {}", path, why));
   };

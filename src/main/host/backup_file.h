@@ -32,6 +32,7 @@ class BackupWriter {
   base::Status put(char type, std::string_view name, std::string_view content);
 
   std::string path_;
+  std::string temporary_;
   std::FILE* file_ = nullptr;
   std::string checksum_;
 };

@@ -4,9 +4,12 @@
 #include <dirent.h>
 
 #include <algorithm>
+#include <mutex>
+#include <set>
 
 #include "api/json/yaml.h"
 #include "base/format.h"
+#include "base/log.h"
 #include "rt/rooted_files.h"
 
 namespace node {
@@ -19,6 +22,10 @@ namespace {
 
 constexpr std::size_t kEditsMax = 4096;  // of each kind, a device
 constexpr std::size_t kFilesMax = 1024;  // a folder
+// Of all devices of a spec together, each with those that all have; and of all that one container gets.
+constexpr std::size_t kAllEditsMax = std::size_t{1} << 18;
+constexpr std::size_t kGrantEditsMax = std::size_t{1} << 14;
+constexpr std::size_t kToldMax = 1024;
 constexpr const char* kHooks[] = {"prestart",       "createRuntime", "createContainer",
                                   "startContainer", "poststart",     "poststop"};
 
@@ -98,6 +105,10 @@ base::Result<DeviceGrant> read_edits(const Json& edits) {
   return grant;
 }
 
+std::size_t edits_in(const DeviceGrant& grant) {
+  return grant.environment.size() + grant.nodes.size() + grant.mounts.size() + grant.hooks.size();
+}
+
 }  // namespace
 
 base::Status CdiDevices::read(std::string_view text, int priority) {
@@ -115,11 +126,15 @@ base::Status CdiDevices::read(std::string_view text, int priority) {
   auto common = read_edits(spec["containerEdits"]);
   if (!common.ok()) return base::within(common.take_error(), "containerEdits");
   std::vector<std::pair<std::string, DeviceGrant>> read;
+  std::size_t all_edits = 0;
   for (const Json& device : spec["devices"].items()) {
     const std::string name = device["name"].str();
     if (!is_word(name, "-_.:")) return wrong("devices.name", base::format("{:?}", name.substr(0, 100)));
     auto edits = read_edits(device["containerEdits"]);
     if (!edits.ok()) return base::within(edits.take_error(), base::format("devices {:?}", name));
+    all_edits += edits_in(*edits) + edits_in(*common);
+    if (all_edits > kAllEditsMax)
+      return wrong("containerEdits", base::format("more than {} entries of all devices together", kAllEditsMax));
     edits->add(*common);
     read.emplace_back(kind + "=" + name, std::move(*edits));
   }
@@ -148,6 +163,9 @@ base::Result<DeviceGrant> CdiDevices::grant_of(const std::vector<std::string>& q
   for (const std::string& name : qualified_names) {
     const DeviceGrant* found = find(name);
     if (found == nullptr) return make_error(Code::kNotFound, base::format("unresolvable CDI devices {}", name));
+    if (edits_in(grant) + edits_in(*found) > kGrantEditsMax)
+      return make_error(Code::kTooLarge,
+                        base::format("CDI device {}: more than {} edits with those before it", name, kGrantEditsMax));
     grant.add(*found);
   }
   grant.unlimited_memlock |= has_infiniband(grant);
@@ -181,6 +199,16 @@ CdiDevices read_cdi_folders(const std::vector<std::string>& folders, std::vector
     }
   }
   return devices;
+}
+
+void log_cdi_trouble(const std::vector<std::string>& trouble) {
+  static std::mutex mutex;
+  static auto& told = *new std::set<std::string>;
+  const std::lock_guard lock(mutex);
+  for (const std::string& line : trouble) {
+    if (told.size() >= kToldMax) told.clear();
+    if (told.insert(line).second) base::log_warning("node", "CDI spec is left out: " + line);
+  }
 }
 
 }  // namespace node

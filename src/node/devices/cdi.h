@@ -38,5 +38,7 @@ inline constexpr std::size_t kCdiDevicesMax = 4096;
 
 // Reads *.json and *.yaml of the folders, the last of which wins. `trouble` gets a line for each file that is left out.
 CdiDevices read_cdi_folders(const std::vector<std::string>& folders, std::vector<std::string>& trouble);
+// Specs are read for each container: a line is said once. Any thread.
+void log_cdi_trouble(const std::vector<std::string>& trouble);
 
 }  // namespace node

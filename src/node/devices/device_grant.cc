@@ -2,6 +2,8 @@
 #include "node/devices/device_grant.h"
 
 #include <algorithm>
+#include <functional>
+#include <set>
 
 namespace node {
 
@@ -9,10 +11,20 @@ using api::Json;
 
 namespace {
 
-template <class T, class Same>
-void add_new(std::vector<T>& to, const std::vector<T>& from, Same same) {
+// Those of `from` whose key nothing in `to` has.
+template <class T, class Key>
+void add_new(std::vector<T>& to, const std::vector<T>& from, Key key) {
+  if (from.empty()) return;
+  std::set<std::string> known;
+  for (const T& one : to) known.insert(std::invoke(key, one));
   for (const T& one : from)
-    if (std::ranges::none_of(to, [&](const T& known) { return same(known, one); })) to.push_back(one);
+    if (known.insert(std::invoke(key, one)).second) to.push_back(one);
+}
+
+// Of which there are few.
+void add_hooks(std::vector<DeviceHook>& to, const std::vector<DeviceHook>& from) {
+  for (const DeviceHook& one : from)
+    if (std::ranges::find(to, one) == to.end()) to.push_back(one);
 }
 
 Json texts(const std::vector<std::string>& list) {
@@ -30,12 +42,12 @@ std::vector<std::string> texts_from(const Json& json) {
 }  // namespace
 
 void DeviceGrant::add(const DeviceGrant& other) {
-  add_new(environment, other.environment, [](const auto& a, const auto& b) { return a.first == b.first; });
-  add_new(nodes, other.nodes, [](const auto& a, const auto& b) { return a.container_path == b.container_path; });
-  add_new(mounts, other.mounts, [](const auto& a, const auto& b) { return a.target == b.target; });
-  add_new(hooks, other.hooks, [](const auto& a, const auto& b) { return a == b; });
-  add_new(library_folders, other.library_folders, std::equal_to<>());
-  add_new(program_folders, other.program_folders, std::equal_to<>());
+  add_new(environment, other.environment, [](const auto& pair) { return pair.first; });
+  add_new(nodes, other.nodes, &DeviceNode::container_path);
+  add_new(mounts, other.mounts, &DeviceMount::target);
+  add_hooks(hooks, other.hooks);
+  add_new(library_folders, other.library_folders, std::identity());
+  add_new(program_folders, other.program_folders, std::identity());
   unlimited_memlock |= other.unlimited_memlock;
 }
 

@@ -5,7 +5,6 @@
 #include <optional>
 
 #include "base/format.h"
-#include "base/log.h"
 #include "node/devices/cdi.h"
 #include "node/devices/driver_files.h"
 
@@ -72,7 +71,7 @@ bool is_gpu_resource(std::string_view resource) {
 base::Result<HeldPod> with_grants(GrantWork work) {
   std::vector<std::string> trouble;
   const CdiDevices cdi = work.plain_processes ? CdiDevices() : read_cdi_folders(work.cdi_folders, trouble);
-  for (const std::string& line : trouble) base::log_warning("node", "CDI spec is left out: " + line);
+  log_cdi_trouble(trouble);
   for (HeldContainer& container : work.pod.containers) {
     const std::string& name = container.devices.container;
     if (const auto shared = work.shared.find(name); shared != work.shared.end())

@@ -70,6 +70,9 @@ class DeviceManager {
   api::Json health_of(const std::string& uid, std::string_view container) const;
   // Nothing of the pod runs any more, or ever will.
   void release(const std::string& uid);
+  // Resources that nobody offers any more, until it is said that the Node has them no more.
+  std::vector<std::string> forgotten() const;
+  void forgotten_told(const std::vector<std::string>& resources);
   // Of what was held before the start only these pods' devices stay held.
   void keep_only(const std::function<bool(const std::string& uid)>& is_known);
 

@@ -53,10 +53,11 @@ struct DeviceManager::State : std::enable_shared_from_this<DeviceManager::State>
   std::set<std::string> waiting;     // uids of pods that wait for the first look, or whose devices are not as before
   std::unique_ptr<GpuWatch> watch;
   std::unique_ptr<PluginHost> plugins;
-  std::set<std::string> awaited;  // resources of plugins that have not registered again since the start
-  bool names_busy = false;        // they are being written down
-  bool names_due = false;         // there are more meanwhile
-  struct Preparation {            // of a container for its start
+  std::set<std::string> awaited;    // resources of plugins that have not registered again since the start
+  std::set<std::string> forgotten;  // resources that nobody offers any more, until the Node says so
+  bool names_busy = false;          // they are being written down
+  bool names_due = false;           // there are more meanwhile
+  struct Preparation {              // of a container for its start
     int attempt = 0;
     Progress progress = Progress::kMaking;
     std::string failure;
@@ -85,6 +86,7 @@ struct DeviceManager::State : std::enable_shared_from_this<DeviceManager::State>
   void begin_plugins();
   void write_names();
   void plugin_changed(const std::string& resource, std::vector<Device> devices);
+  void plugin_forgotten(const std::string& resource);
 };
 
 }  // namespace node

@@ -15,6 +15,8 @@ namespace node {
 namespace {
 
 // Resources that plugins have offered, a line each: pods that were bound to them wait for the plugin after a start.
+constexpr std::size_t kForgottenMax = 1024;  // beyond, the Node keeps their names
+
 std::string names_file(const std::string& folder) { return folder + "/plugins"; }
 
 }  // namespace
@@ -37,11 +39,14 @@ void DeviceManager::State::begin_plugins() {
                 const bool ours = has_driver && (is_gpu_resource(resource) || resource.starts_with("volcano.sh/"));
                 return std::string(ours ? "this node offers it itself (--nvidia-driver-root=none leaves it to plugins)"
                                         : "");
-              }});
+              },
+          .is_held = [this](const std::string& resource) { return pools.is_held(resource); },
+          .forgotten = [this](const std::string& resource) { plugin_forgotten(resource); }});
   if (const base::Status started = plugins->start(); !started.ok()) {
     base::log_warning("node", "device plugins cannot register: " + started.error().message);
-    plugins.reset();
+    return plugins.reset();
   }
+  for (const std::string& name : awaited) plugins->expect(name);
 }
 
 // One at a time: two writers of one file would take its temporary name from each other.
@@ -69,10 +74,29 @@ void DeviceManager::State::write_names() {
 void DeviceManager::State::plugin_changed(const std::string& resource, std::vector<Device> devices) {
   const bool known = pools.knows(resource);
   awaited.erase(resource);
+  forgotten.erase(resource);
   set_pool(resource, std::move(devices));
   if (!known) write_names();
   wake_waiting();
   call.node_changed();
+}
+
+void DeviceManager::State::plugin_forgotten(const std::string& resource) {
+  base::log_info("node", base::format("nobody offers {} any more", resource));
+  awaited.erase(resource);
+  pools.forget(resource);
+  if (forgotten.size() < kForgottenMax) forgotten.insert(resource);
+  write_names();
+  wake_waiting();
+  call.node_changed();
+}
+
+std::vector<std::string> DeviceManager::forgotten() const {
+  return {state_->forgotten.begin(), state_->forgotten.end()};
+}
+
+void DeviceManager::forgotten_told(const std::vector<std::string>& resources) {
+  for (const std::string& resource : resources) state_->forgotten.erase(resource);
 }
 
 }  // namespace node

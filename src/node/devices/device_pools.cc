@@ -34,6 +34,13 @@ std::vector<std::string> DevicePools::set(const std::string& resource, std::vect
   return concerned;
 }
 
+bool DevicePools::is_held(const std::string& resource) const {
+  return std::ranges::any_of(held_, [&](const auto& pod) {
+    return std::ranges::any_of(pod.second,
+                               [&](const ContainerDevices& container) { return container.ids.contains(resource); });
+  });
+}
+
 std::map<std::string, DeviceAmount> DevicePools::amounts() const {
   std::map<std::string, DeviceAmount> amounts;
   for (const auto& [resource, devices] : pools_) {

@@ -40,6 +40,8 @@ class DevicePools {
   // some, where the devices are not as they were.
   std::vector<std::string> set(const std::string& resource, std::vector<Device> devices);
   bool knows(std::string_view resource) const { return pools_.find(resource) != pools_.end(); }
+  bool is_held(const std::string& resource) const;  // some pod has devices of it
+  void forget(const std::string& resource) { pools_.erase(resource); }
   const std::map<std::string, std::vector<Device>, std::less<>>& all() const { return pools_; }
   std::map<std::string, DeviceAmount> amounts() const;
 

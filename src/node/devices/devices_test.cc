@@ -4,6 +4,7 @@
 #include <future>
 
 #include "api/json/yaml.h"
+#include "base/format.h"
 #include "node/devices/cdi.h"
 #include "node/devices/device_pools.h"
 #include "node/devices/driver_files.h"
@@ -264,6 +265,27 @@ TEST(OciDevices, are_looked_up_on_the_host) {
   EXPECT_EQ(find_devices(grant).error().message, "device /dev/no-such-device: No such file or directory");
   grant.nodes = {{"/etc/passwd", "/dev/mine", "rw"}};
   EXPECT_EQ(find_devices(grant).error().message, "/etc/passwd is no device");
+}
+
+// What all devices of a spec have is counted for each: a spec of 300 KB was a gigabyte.
+TEST(CdiSpecs, edits_are_bounded_in_all) {
+  const auto spec = [](int devices, int common) {
+    std::string text = R"({"cdiVersion":"0.6.0","kind":"x.org/d","containerEdits":{"env":[)";
+    for (int i = 0; i < common; ++i) text += base::format("{}\"V{}=\"", i == 0 ? "" : ",", i);
+    text += R"(]},"devices":[)";
+    for (int i = 0; i < devices; ++i)
+      text += base::format(R"({}{{"name":"d{}","containerEdits":{{"env":["OWN{}="]}}}})", i == 0 ? "" : ",", i, i);
+    return text + "]}";
+  };
+  CdiDevices devices;
+  EXPECT_EQ(devices.read(spec(4000, 4000), 1).error().message,
+            "containerEdits: more than 262144 entries of all devices together");
+  EXPECT_EQ(devices.size(), 0u);
+  ASSERT_TRUE(devices.read(spec(50, 4000), 1).ok());
+  EXPECT_EQ(devices.grant_of({"x.org/d=d0", "x.org/d=d1"})->environment.size(), 4002u);
+  std::vector<std::string> many;
+  for (int i = 0; i < 50; ++i) many.push_back(base::format("x.org/d=d{}", i));
+  EXPECT_TRUE(devices.grant_of(many).ok());
 }
 
 }  // namespace

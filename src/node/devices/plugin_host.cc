@@ -2,6 +2,7 @@
 #include "node/devices/plugin_host.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "base/format.h"
 #include "base/log.h"
@@ -20,14 +21,21 @@ namespace {
 constexpr const char* kSocket = "kubelet.sock";
 constexpr std::size_t kPluginsMax = 64;
 constexpr base::Duration kCallMax = base::seconds(30);
+// A kubelet's: so long a plugin that is gone is expected back.
+constexpr base::Duration kGoneMax = base::minutes(5);
+// What a plugin says more often is looked at when this has passed, and the newest alone.
+constexpr base::Duration kListPause = base::milliseconds(100);
+constexpr base::Duration kSayAgain = base::minutes(1);
 
 struct Plugin {
   std::string endpoint;
   PluginOptions options;
   std::vector<Device> devices;
   std::unique_ptr<rt::GrpcCall> list;  // null: it is gone
-  rt::Loop::TimerId patience = 0;      // until its first list
+  rt::Loop::TimerId patience = 0;      // until its first list, or until it is forgotten
   bool lists = false;
+  base::Duration gone_since;
+  std::optional<base::Duration> said;  // when the log named it last
 };
 
 }  // namespace
@@ -48,6 +56,10 @@ struct PluginHost::State : std::enable_shared_from_this<PluginHost::State> {
   base::Status enroll(const PluginRegistration& registration);
   void listed(const std::string& resource, const std::string& message);
   void lost(const std::string& resource, const std::string& why);
+  void await_return(const std::string& resource, Plugin& plugin);
+  void forget(const std::string& resource);
+  bool make_room();
+  void say(Plugin& plugin, const std::string& resource);
   void call(const std::string& resource, const char* method, std::string request,
             std::function<void(base::Result<std::string>)> done);
 };
@@ -106,7 +118,7 @@ base::Status PluginHost::State::enroll(const PluginRegistration& registration) {
   const std::string& resource = registration.resource;
   if (const std::string why = tell.objection(resource); !why.empty())
     return make_error(Code::kInvalid, base::format("resource_name: {:?}: {}", resource, why));
-  if (!plugins.contains(resource) && plugins.size() == kPluginsMax)
+  if (!plugins.contains(resource) && plugins.size() >= kPluginsMax && !make_room())
     return make_error(Code::kTooManyRequests, base::format("there are {} plugins already", kPluginsMax));
   Plugin& plugin = plugins[resource];
   plugin.list.reset();  // a new plugin takes the place of the old one
@@ -117,19 +129,58 @@ base::Status PluginHost::State::enroll(const PluginRegistration& registration) {
   plugin.patience = env.loop().after(kCallMax, [weak = weak_from_this(), resource] {
     if (const auto self = weak.lock()) self->lost(resource, "it has listed no devices within 30s");
   });
-  plugin.list = rt::begin_grpc_call(*io, env.loop(), {.unix_path = folder + "/" + plugin.endpoint},
-                                    "/v1beta1.DevicePlugin/ListAndWatch", {}, {},
-                                    {.on_message =
-                                         [weak = weak_from_this(), resource](const std::string& message) {
-                                           if (const auto self = weak.lock()) self->listed(resource, message);
-                                         },
-                                     .on_end =
-                                         [weak = weak_from_this(), resource](const rt::GrpcStatus& status) {
-                                           const auto self = weak.lock();
-                                           if (self) self->lost(resource, "it has ended: " + reason_of(status));
-                                         }});
-  base::log_info("node", base::format("device plugin {} offers {}", plugin.endpoint, resource));
+  plugin.list =
+      rt::begin_grpc_call(*io, env.loop(), {.unix_path = folder + "/" + plugin.endpoint},
+                          "/v1beta1.DevicePlugin/ListAndWatch", {}, {.pause = kListPause, .newest_only = true},
+                          {.on_message =
+                               [weak = weak_from_this(), resource](const std::string& message) {
+                                 if (const auto self = weak.lock()) self->listed(resource, message);
+                               },
+                           .on_end =
+                               [weak = weak_from_this(), resource](const rt::GrpcStatus& status) {
+                                 const auto self = weak.lock();
+                                 if (self) self->lost(resource, "it has ended: " + reason_of(status));
+                               }});
+  say(plugin, resource);
   return {};
+}
+
+// A plugin may register thousands of times a second.
+void PluginHost::State::say(Plugin& plugin, const std::string& resource) {
+  if (plugin.said && env.uptime() - *plugin.said < kSayAgain) return;
+  plugin.said = env.uptime();
+  base::log_info("node", base::format("device plugin {} offers {}", plugin.endpoint, resource));
+}
+
+// The name of the plugin that is gone for longest, and whose devices nobody has, is free for another.
+bool PluginHost::State::make_room() {
+  const std::string* oldest = nullptr;
+  for (const auto& [resource, plugin] : plugins)
+    if (!plugin.list && !tell.is_held(resource) &&
+        (oldest == nullptr || plugin.gone_since < plugins[*oldest].gone_since))
+      oldest = &resource;
+  if (oldest == nullptr) return false;
+  forget(std::string(*oldest));
+  return true;
+}
+
+void PluginHost::State::await_return(const std::string& resource, Plugin& plugin) {
+  plugin.patience = env.loop().after(kGoneMax, [weak = weak_from_this(), resource] {
+    const auto self = weak.lock();
+    const auto found = self ? self->plugins.find(resource) : decltype(self->plugins.find(resource)){};
+    if (!self || found == self->plugins.end()) return;
+    found->second.patience = 0;
+    if (self->tell.is_held(resource)) return self->await_return(resource, found->second);
+    self->forget(resource);
+  });
+}
+
+void PluginHost::State::forget(const std::string& resource) {
+  const auto found = plugins.find(resource);
+  if (found == plugins.end()) return;
+  if (found->second.patience != 0) env.loop().cancel(found->second.patience);
+  plugins.erase(found);
+  tell.forgotten(resource);
 }
 
 void PluginHost::State::listed(const std::string& resource, const std::string& message) {
@@ -153,9 +204,17 @@ void PluginHost::State::lost(const std::string& resource, const std::string& why
   // Not from within its own callback.
   env.loop().post([call = std::shared_ptr(std::move(plugin.list))] {});
   plugin.lists = false;
+  plugin.gone_since = env.uptime();
+  await_return(resource, plugin);
   for (Device& device : plugin.devices) device.healthy = false;
   tell.warn(base::format("the device plugin of {}: {}", resource, why));
   tell.changed(resource, plugin.devices);
+}
+
+void PluginHost::expect(const std::string& resource) {
+  Plugin& plugin = state_->plugins[resource];
+  plugin.gone_since = state_->env.uptime();
+  state_->await_return(resource, plugin);
 }
 
 bool PluginHost::has(const std::string& resource) const { return state_->plugins.contains(resource); }

@@ -20,6 +20,8 @@ class PluginHost {
     std::function<void(const std::string& resource, std::vector<Device> devices)> changed;
     std::function<void(const std::string& message)> warn;               // names the resource
     std::function<std::string(const std::string& resource)> objection;  // why nobody may register it; empty: it is free
+    std::function<bool(const std::string& resource)> is_held;           // whether some pod has devices of it
+    std::function<void(const std::string& resource)> forgotten;         // nobody offers it any more
   };
   // Plugins register at FOLDER/kubelet.sock, and listen beside it.
   PluginHost(rt::Env& env, std::string folder, Callbacks callbacks);
@@ -31,6 +33,8 @@ class PluginHost {
   base::Status start();
   void stop();
 
+  // A plugin that offered this before is waited for like one that is gone.
+  void expect(const std::string& resource);
   bool has(const std::string& resource) const;
   PluginOptions options(const std::string& resource) const;
   // `done` is called once, later, unless the host is gone by then. Errors name the resource.

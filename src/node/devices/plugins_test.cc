@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <condition_variable>
 #include <future>
 #include <mutex>
@@ -316,6 +317,31 @@ TEST_F(Plugins, that_die_leave_unhealthy_devices_until_they_are_back) {
   EXPECT_TRUE(enroll("v1beta1", "x.sock", "x.org/d").ok());
   EXPECT_EQ(admit(bound), "there");
   EXPECT_EQ(variable("two"), " b");
+}
+
+// There are 64 names in all.
+TEST_F(Plugins, that_are_gone_give_their_names_to_others) {
+  auto plugin = std::make_unique<FakePlugin>(io, folder + "/plugins/x.sock");
+  EXPECT_TRUE(enroll("v1beta1", "x.sock", "x.org/d").ok());
+  ASSERT_TRUE(until([&] { return usable("x.org/d") == 2; }));
+  EXPECT_EQ(admit(pod("one", 1)), "there");
+  plugin.reset();
+  ASSERT_TRUE(until([&] { return usable("x.org/d") == 0; }));
+  for (int i = 0; i < 100; ++i) {
+    const rt::GrpcStatus status = enroll("v1beta1", "nobody.sock", "x.org/n" + std::to_string(i));
+    EXPECT_TRUE(status.ok()) << i << ": " << status.message;
+  }
+  EXPECT_EQ(usable("x.org/d"), 0) << "a pod has one of its devices";
+  EXPECT_EQ(usable("x.org/n0"), -1);
+  EXPECT_EQ(usable("x.org/n99"), 0);
+  const auto forgotten = on_loop<std::vector<std::string>>([&] { return manager->forgotten(); });
+  EXPECT_EQ(std::ranges::count(forgotten, "x.org/n0"), 1);
+  EXPECT_EQ(std::ranges::count(forgotten, "x.org/d"), 0);
+  on_loop<bool>([&] {
+    manager->forgotten_told(forgotten);
+    return true;
+  });
+  EXPECT_TRUE(on_loop<std::vector<std::string>>([&] { return manager->forgotten(); }).empty());
 }
 
 TEST_F(Plugins, that_lie_are_refused_by_name) {

@@ -218,7 +218,7 @@ void ClaimKeeper::State::make_grant(const std::string& key, const std::string& p
       [names = std::move(names), result, folders = options.cdi_folders] {
         std::vector<std::string> trouble;
         const CdiDevices devices = read_cdi_folders(folders, trouble);
-        for (const std::string& line : trouble) base::log_warning("node", "CDI spec is left out: " + line);
+        log_cdi_trouble(trouble);
         *result = devices.grant_of(names);
       },
       [weak = weak_from_this(), key, pod_uid, result] {

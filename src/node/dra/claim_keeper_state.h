@@ -60,6 +60,8 @@ struct ClaimKeeper::State : std::enable_shared_from_this<ClaimKeeper::State> {
   std::map<std::string, Leaving> leaving;  // by pod uid
   HealthBook health;
   rt::Loop::TimerId health_timer = 0;  // until something that was said does not hold any more
+  base::Duration health_next;          // pods are told of changes not before
+  bool health_due = false;             // and will be then
 
   bool has(const std::string& driver) const { return drivers != nullptr && drivers->has(driver); }
 
@@ -79,6 +81,7 @@ struct ClaimKeeper::State : std::enable_shared_from_this<ClaimKeeper::State> {
 
   // claim_health.cc
   void health_changed(bool changed);
+  void tell_health();
   // claim_release.cc
   void give_back(const std::string& pod_uid);
   void ask_back(const std::shared_ptr<ClaimReturn>& of);

@@ -27,7 +27,10 @@ class Claims : public testing::Test {
   void begin() {
     keeper = std::make_unique<ClaimKeeper>(
         env, server, &drivers, ClaimKeeper::Options{folder + "/claims", {folder + "/cdi"}},
-        ClaimKeeper::Callbacks{[this](const std::string& uid) { changed.insert(uid); },
+        ClaimKeeper::Callbacks{[this](const std::string& uid) {
+                                 changed.insert(uid);
+                                 ++changes;
+                               },
                                [this](const std::string&, const std::string& message) { failures += message + "; "; }});
     keeper->start(read_local_claims(folder + "/claims"));
   }
@@ -85,6 +88,7 @@ class Claims : public testing::Test {
   client::testing::FakeClient server{env};
   FakeDrivers drivers{env};
   std::set<std::string> changed;
+  int changes = 0;
   std::string failures;
   std::unique_ptr<ClaimKeeper> keeper;
 };
@@ -254,6 +258,18 @@ TEST_F(Claims, of_others_do_not_wait_for_a_driver_that_hangs) {
   drivers.answer();
   env.settle();
   EXPECT_EQ(prepare(pod("q", "b")), "there");
+}
+
+// Each time is a write of the pod's status.
+TEST_F(Claims, a_device_that_flaps_concerns_its_pods_a_few_times_a_second) {
+  put_claim("a", {"p"});
+  drivers.come("gpu.org");
+  ASSERT_EQ(prepare(pod("p", "a")), "there");
+  changes = 0;
+  for (int i = 0; i < 1000; ++i)
+    keeper->health_told("gpu.org", {{"n", "g0", i % 2 == 0 ? Health::kUnhealthy : Health::kHealthy, base::minutes(1)}});
+  env.run_for(base::seconds(1));
+  EXPECT_EQ(changes, 2) << "at once, and of how it ended";
 }
 
 }  // namespace

@@ -63,6 +63,8 @@ class DriverHost final : public DraDrivers {
 
 // A driver that is being replaced has two places, and both speak of the same devices.
 constexpr base::Duration kHearAgain = base::seconds(5);
+// A driver that says more is heard later: what it says may concern all its pods each time.
+constexpr base::Duration kHealthPause = base::milliseconds(100);
 
 void DriverHost::start(News news) {
   news_ = std::move(news);
@@ -121,7 +123,8 @@ void DriverHost::hear_health(std::uint64_t number) {
   Place* place = find_place(number);
   if (place == nullptr || !news_.health) return;
   const std::weak_ptr<int> alive = alive_;
-  place->health = rt::begin_grpc_call(*io_, env_.loop(), {.unix_path = place->plugin.endpoint}, kWatchHealth, {}, {},
+  place->health = rt::begin_grpc_call(*io_, env_.loop(), {.unix_path = place->plugin.endpoint}, kWatchHealth, {},
+                                      {.pause = kHealthPause},
                                       {.on_message =
                                            [this, alive, number](const std::string& message) {
                                              if (alive.lock()) health_said(number, message);

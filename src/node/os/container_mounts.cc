@@ -69,9 +69,6 @@ base::Status resolve(const std::string& volumes, Place place, MountSpec& mount) 
   const std::string name(rest.substr(0, slash));
   const std::string sub(slash == std::string_view::npos ? "" : rest.substr(slash + 1));
   const std::string volume = volumes + "/" + name;
-  struct stat facts {};
-  // Volumes made of API objects are read-only for containers.
-  if (::lstat((volume + "/..data").c_str(), &facts) == 0) mount.read_only = true;
   TRY(mount.source, real_path(volume));  // of a hostPath: where its link leads, and the link is ours
   if (sub.empty() && place.user_file.empty()) return {};
   place.read_only = mount.read_only;

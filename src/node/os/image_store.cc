@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdlib>
 
 #include "base/format.h"
@@ -28,6 +29,8 @@ using base::make_error;
 namespace {
 
 constexpr base::Duration kLong = base::minutes(15);
+// A registry that fetches an image from another one first says nothing for a while.
+constexpr base::Duration kSilenceMax = base::minutes(5);
 constexpr std::size_t kJsonMax = 4 << 20;
 constexpr std::size_t kListingMax = 256 << 20;
 constexpr std::size_t kManifestsMax = 100;
@@ -37,6 +40,11 @@ std::vector<std::string> own_environment() {
   for (char** entry = environ; *entry != nullptr; ++entry)
     if (!std::string_view(*entry).starts_with("TMPDIR=")) out.emplace_back(*entry);
   return out;
+}
+
+base::Duration uptime() {
+  return {std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
+              .count()};
 }
 
 // A folder that is gone when the work ends, whichever way.
@@ -70,9 +78,11 @@ base::Result<Json> read_blob(const std::string& layout, std::string_view digest)
   return read_json({layout, base::format("blobs/{}/{}", digest.substr(0, colon), digest.substr(colon + 1))});
 }
 
-// The last line of what skopeo says is the reason.
+// The last line of what skopeo says is the reason; umoci puts it behind a mark.
 std::string reason_of(const base::Error& error) {
+  constexpr std::string_view kMark = "\u2a2f ";
   std::string text = error.message;
+  if (const std::size_t mark = text.find(kMark); mark != std::string::npos) return text.substr(mark + kMark.size());
   if (const std::size_t fatal = text.find("level=fatal msg="); fatal != std::string::npos) {
     text = text.substr(fatal + 16);
     if (text.size() >= 2 && text.front() == '"') {
@@ -85,9 +95,14 @@ std::string reason_of(const base::Error& error) {
   return text;
 }
 
-bool is_loopback(const std::string& name) {
-  const std::string host = name.substr(0, name.find_first_of(":/"));
-  return host == "localhost" || host.starts_with("127.");
+// The image goes by its configuration's digest, which vouches for its layers as long as it names each of them. One that
+// named more would stand for another image than it is: for the real one of that configuration, which is not pulled
+// then.
+base::Status check_config(const Json& manifest, const Json& config) {
+  const std::size_t layers = manifest["layers"].size(), named = config["rootfs"]["diff_ids"].size();
+  if (layers == named) return {};
+  return make_error(Code::kInvalid,
+                    base::format("the image has {} layers, and its configuration names {}", layers, named));
 }
 
 }  // namespace
@@ -105,9 +120,6 @@ std::vector<StoredImage> ImageStore::list() const {
     image.bytes = member.value["bytes"].as_int();
     image.imported = member.value["imported"].as_bool();
     image.created = member.value["created"].str();
-    if (const auto config = api::parse_json(read_text(folder_ + "/" + folder_of_id(image.id) + "/config.json"));
-        config.ok())
-      image.config = *config;
     images.push_back(std::move(image));
   }
   return images;
@@ -120,7 +132,10 @@ std::optional<StoredImage> ImageStore::find(std::string_view name) const {
     if (image.name != normal && !(normal.find('@') != std::string::npos &&
                                   image.id == normal.substr(normal.find('@') + 1) && image.name.starts_with(plain)))
       continue;
-    if (::access(image.root.c_str(), F_OK) == 0) return std::move(image);
+    if (::access(image.root.c_str(), F_OK) != 0) continue;
+    if (auto config = read_json({folder_, folder_of_id(image.id) + "/config.json"}); config.ok())
+      image.config = *std::move(config);
+    return std::move(image);
   }
   return std::nullopt;
 }
@@ -152,11 +167,17 @@ base::Status ImageStore::keep(StoredImage& image, const std::string& work) {
   });
 }
 
-// A program that works below `work`, and takes no more of the disk than an image may.
-base::Status ImageStore::run(const std::vector<std::string>& words, const std::string& work) const {
+// A program that works below `work`, and takes no more of the disk than an image may. `download`: the folder that
+// grows, if it waits for others.
+base::Status ImageStore::run(const std::vector<std::string>& words, const std::string& work,
+                             const std::string& download) const {
   const SpaceGuard space(folder_, image_bytes_max_);
+  StallGuard stall(kSilenceMax);
   CommandOptions options{.timeout = kLong, .cancelled = &cancelled_};
-  options.guard = [&] { return space.check(); };
+  options.guard = [&]() -> base::Status {
+    TRY_VOID(space.check());
+    return download.empty() ? base::Status() : stall.check(bytes_below(download), uptime());
+  };
   // What it leaves when it is killed goes with the folder.
   options.environment = own_environment();
   options.environment.push_back("TMPDIR=" + work);
@@ -173,6 +194,7 @@ base::Result<StoredImage> ImageStore::unpack_layout(const std::string& layout, c
   StoredImage image;
   image.id = manifest["config"]["digest"].str();
   TRY(image.config, read_blob(layout, image.id));
+  TRY_VOID(check_config(manifest, image.config));
   std::vector<std::string> words{"umoci", "unpack", "--image", layout + ":image", work + "/bundle"};
   if (::geteuid() != 0) words.insert(words.begin() + 2, "--rootless");
   TRY_VOID(run(words, work));
@@ -301,23 +323,27 @@ base::Result<StoredImage> ImageStore::pull(const std::string& name, const std::s
   const std::string layout = work.path + "/layout";
   std::vector<std::string> words{"skopeo", "copy", "--quiet", "--insecure-policy"};
   // As docker does it: a registry on this machine may speak plain HTTP.
-  if (is_loopback(normal)) words.push_back("--src-tls-verify=false");
+  if (is_on_loopback(normal)) words.push_back("--src-tls-verify=false");
   const std::string keys_file = work.path + "/keys.json";
   if (!keys.empty()) {
     TRY_VOID(rt::write_file(keys_file, keys, 0600));
     words.insert(words.end(), {"--authfile", keys_file});
   }
   words.insert(words.end(), {"docker://" + normal, "oci:" + layout + ":image"});
-  const base::Status copied = run(words, work.path);
+  const base::Status copied = run(words, work.path, layout);
   ::unlink(keys_file.c_str());  // the folder becomes the image's
   if (!copied.ok())
     return make_error(Code::kUnavailable,
                       base::format("failed to pull and unpack image {:?}: {}", normal, reason_of(copied.error())));
-  TRY(StoredImage image, unpack_layout(layout, work.path));
+  auto unpacked = unpack_layout(layout, work.path);
+  if (!unpacked.ok())
+    return make_error(Code::kUnavailable,
+                      base::format("failed to pull and unpack image {:?}: {}", normal, reason_of(unpacked.error())));
+  StoredImage& image = *unpacked;
   image.name = normal;
   image.created = now;
   TRY_VOID(keep(image, work.path));
-  return image;
+  return unpacked;
 }
 
 void ImageStore::sweep() {

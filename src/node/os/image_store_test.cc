@@ -29,6 +29,44 @@ class Programs {
   std::string folder_, before_;
 };
 
+// What `skopeo` leaves: a layout with this manifest, and this configuration if its name is another's.
+std::string layout_script(const std::string& digest, const std::string& manifest, const std::string& config_digest,
+                          const std::string& config) {
+  return "for last; do :; done\nlayout=${last#oci:}; layout=${layout%:image}\nmkdir -p $layout/blobs/sha256\n"
+         "echo '{\"manifests\":[{\"digest\":\"sha256:" +
+         digest + "\"}]}' > $layout/index.json\necho '" + manifest + "' > $layout/blobs/sha256/" + digest + "\necho '" +
+         config + "' > $layout/blobs/sha256/" + config_digest + "\n";
+}
+
+// An image is known by its configuration's digest. One with a layer less than its configuration names had the id of the
+// true image, which was not unpacked any more when its own registry was asked.
+TEST(ImageStore, layers_that_are_left_out_are_noticed) {
+  char folder[] = "/tmp/image-store-test-XXXXXX";
+  ASSERT_NE(::mkdtemp(folder), nullptr);
+  const std::string scratch = folder, digest(64, 'a'), config_digest(64, 'b'), layer = R"({"digest":"sha256:c"})";
+  const Programs programs(scratch);
+  programs.add("umoci", "for last; do :; done\nmkdir -p $last/rootfs\n");
+  ImageStore store(scratch + "/images");
+  const auto pull = [&](const std::string& layers, const std::string& ids) {
+    programs.add(
+        "skopeo",
+        layout_script(digest, R"({"config":{"digest":"sha256:)" + config_digest + R"("},"layers":[)" + layers + "]}",
+                      config_digest, R"({"rootfs":{"diff_ids":[)" + ids + "]}}"));
+    return store.pull("127.0.0.1:5000/team/app:v1", "now");
+  };
+  const auto partial = pull(layer, R"("sha256:1","sha256:2")");
+  ASSERT_FALSE(partial.ok());
+  EXPECT_EQ(partial.error().message,
+            "failed to pull and unpack image \"127.0.0.1:5000/team/app:v1\": the image has 1 layers, and its "
+            "configuration names 2");
+  EXPECT_TRUE(store.list().empty());
+  EXPECT_FALSE(pull(layer + "," + layer, R"("sha256:1")").ok());
+  const auto whole = pull(layer + "," + layer, R"("sha256:1","sha256:2")");
+  ASSERT_TRUE(whole.ok()) << whole.error().message;
+  EXPECT_EQ(store.find("127.0.0.1:5000/team/app:v1")->config["rootfs"]["diff_ids"].size(), 2u);
+  (void)!std::system(("rm -rf " + scratch).c_str());
+}
+
 TEST(ImageStore, keys_of_a_registry_are_gone_when_the_image_is_there) {
   char folder[] = "/tmp/image-store-test-XXXXXX";
   ASSERT_NE(::mkdtemp(folder), nullptr);

@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
+#include <utility>
 
 #include "base/format.h"
 #include "node/container_text.h"
@@ -20,16 +22,12 @@ using base::make_error;
 
 namespace {
 
-struct Space {
-  std::int64_t free = 0;
-  std::int64_t total = 0;
-};
-
-Space space_of(const std::string& folder) {
+DiskRoom room_of(const std::string& folder) {
   struct statvfs facts {};
   if (::statvfs(folder.c_str(), &facts) != 0) return {};
   const std::int64_t block = static_cast<std::int64_t>(facts.f_frsize);
-  return {static_cast<std::int64_t>(facts.f_bavail) * block, static_cast<std::int64_t>(facts.f_blocks) * block};
+  return {static_cast<std::int64_t>(facts.f_bavail) * block, static_cast<std::int64_t>(facts.f_blocks) * block,
+          static_cast<std::int64_t>(facts.f_favail), static_cast<std::int64_t>(facts.f_files)};
 }
 
 }  // namespace
@@ -66,16 +64,40 @@ base::Result<std::int64_t> inspect_image_tree(const std::string& root) {
   return bytes;
 }
 
-SpaceGuard::SpaceGuard(std::string folder, std::int64_t bytes_max)
-    : folder_(std::move(folder)), bytes_max_(bytes_max), free_at_start_(space_of(folder_).free) {}
-
-base::Status SpaceGuard::check() const {
-  const Space now = space_of(folder_);
-  if (free_at_start_ - now.free > bytes_max_)
-    return make_error(Code::kTooLarge, base::format("the image takes more than {} MiB", bytes_max_ >> 20));
+base::Status check_room(const DiskRoom& before, const DiskRoom& now, std::int64_t bytes_max) {
+  if (before.free - now.free > bytes_max)
+    return make_error(Code::kTooLarge, base::format("the image takes more than {} MiB", bytes_max >> 20));
   if (now.free < now.total / 20)
     return make_error(Code::kTooLarge, "the image does not fit: a twentieth of the disk stays free");
+  // Files without content take no room, and a disk has so many of them.
+  if (before.free_files - now.free_files > kImageEntriesMax)
+    return make_error(Code::kTooLarge,
+                      base::format("the image has more than {} files", std::int64_t{kImageEntriesMax}));
+  if (now.free_files < now.files / 20)
+    return make_error(Code::kTooLarge, "the image does not fit: a twentieth of the disk's files stays free");
   return {};
+}
+
+SpaceGuard::SpaceGuard(std::string folder, std::int64_t bytes_max)
+    : folder_(std::move(folder)), bytes_max_(bytes_max), at_start_(room_of(folder_)) {}
+
+base::Status SpaceGuard::check() const { return check_room(at_start_, room_of(folder_), bytes_max_); }
+
+base::Status StallGuard::check(std::int64_t bytes, base::Duration uptime) {
+  if (std::exchange(bytes_, bytes) != bytes) since_ = uptime;
+  if (uptime - since_ < patience_) return {};
+  return make_error(Code::kTimeout, base::format("nothing has come for {}", base::format_go_duration(patience_)));
+}
+
+std::int64_t bytes_below(const std::string& folder) {
+  std::int64_t bytes = 0;
+  std::error_code error;
+  for (auto entry = std::filesystem::recursive_directory_iterator(folder, error);
+       !error && entry != std::filesystem::recursive_directory_iterator(); entry.increment(error)) {
+    std::error_code gone;  // files are renamed meanwhile
+    if (const auto size = entry->file_size(gone); !gone) bytes += static_cast<std::int64_t>(size);
+  }
+  return bytes;
 }
 
 }  // namespace node

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "base/result.h"
+#include "base/time.h"
 
 namespace node {
 
@@ -14,17 +15,43 @@ inline constexpr std::int64_t kImageEntriesMax = 2'000'000;
 // Gives the bytes on disk.
 base::Result<std::int64_t> inspect_image_tree(const std::string& root);
 
+// What a file system has, in bytes and in files. One that makes files as it needs them says 0 of them.
+struct DiskRoom {
+  std::int64_t free = 0;
+  std::int64_t total = 0;
+  std::int64_t free_files = 0;
+  std::int64_t files = 0;
+};
+// An error if more than `bytes_max`, or more files than an image may have, went between the two, or less than a
+// twentieth is left.
+base::Status check_room(const DiskRoom& before, const DiskRoom& now, std::int64_t bytes_max);
+
 // Watches the disk while an image is unpacked.
 class SpaceGuard {
  public:
   SpaceGuard(std::string folder, std::int64_t bytes_max);
-  // An error once the disk has lost more than `bytes_max`, or has less than a twentieth left.
   base::Status check() const;
 
  private:
   std::string folder_;
   std::int64_t bytes_max_;
-  std::int64_t free_at_start_;
+  DiskRoom at_start_;
 };
+
+// Ends a download from which nothing comes.
+class StallGuard {
+ public:
+  explicit StallGuard(base::Duration patience) : patience_(patience) {}
+  // An error once `bytes` has been the same for as long. `uptime`: of any clock that is not set.
+  base::Status check(std::int64_t bytes, base::Duration uptime);
+
+ private:
+  base::Duration patience_;
+  std::int64_t bytes_ = -1;
+  base::Duration since_;
+};
+
+// Of all files below the folder.
+std::int64_t bytes_below(const std::string& folder);
 
 }  // namespace node

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <map>
 
 #include "base/format.h"
 #include "base/utf8.h"
@@ -127,10 +128,13 @@ base::Status check_ids(const BundleInput& input, const std::vector<std::int64_t>
 
 Json environment_json(const BundleInput& input) {
   std::vector<std::pair<std::string, std::string>> merged;
-  const auto put = [&](std::string name, std::string value) {
-    for (auto& [known, old] : merged)
-      if (known == name) return void(old = std::move(value));
-    merged.emplace_back(std::move(name), std::move(value));
+  std::map<std::string, std::size_t, std::less<>> places;  // in `merged`: an image can name hundreds of thousands
+  const auto put = [&](const std::string& name, std::string value) {
+    const auto [place, is_new] = places.emplace(name, merged.size());
+    if (is_new)
+      merged.emplace_back(name, std::move(value));
+    else
+      merged[place->second].second = std::move(value);
   };
   put("PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin");
   put("HOSTNAME", input.hostname);
@@ -142,9 +146,8 @@ Json environment_json(const BundleInput& input) {
   for (const auto& [name, value] : input.spec->devices.environment) put(name, value);
   for (const auto& [name, value] : input.spec->environment) put(name, value);
   for (const auto& [name, folder] : device_folders(input.spec->devices)) {
-    std::string list;
-    for (const auto& [known, value] : merged)
-      if (known == name) list = value;
+    const auto known = places.find(name);
+    const std::string list = known == places.end() ? std::string() : merged[known->second].second;
     put(name, list.empty() ? folder : list + ":" + folder);
   }
   Json list = Json::array();

@@ -14,6 +14,7 @@
 #include "node/container_text.h"
 #include "node/os/proc.h"
 #include "node/os/user_namespace.h"
+#include "rt/bounded_files.h"
 #include "rt/files.h"
 #include "rt/rooted_files.h"
 
@@ -36,6 +37,8 @@ std::vector<std::string> list_folder(const std::string& path) {
 
 namespace {
 
+constexpr std::size_t kTextMax = std::size_t{256} << 20;
+
 int number_of(const std::string& text) {
   int value = -1;
   std::from_chars(text.data(), text.data() + text.size(), value);
@@ -50,7 +53,8 @@ void remove_tree(const std::string& path) {
 }
 
 std::string read_text(const std::string& path) {
-  auto text = rt::read_file(path);
+  // What is no file, such as a pipe that somebody has put there, is not waited for.
+  auto text = rt::read_bounded_file(path, kTextMax, {});
   return text.ok() ? std::move(*text) : std::string();
 }
 

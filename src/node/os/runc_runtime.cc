@@ -131,6 +131,12 @@ bool RuncRuntime::image_present(const std::string& image) const {
   return options_.host_rootfs || images_.find(image).has_value();
 }
 
+bool RuncRuntime::would_pull(const std::string& image, PullPolicy policy) const {
+  if (policy == PullPolicy::kNever || !check_image_name(image).ok()) return false;
+  const auto found = images_.find(image);
+  return found ? policy == PullPolicy::kAlways && !found->imported : !options_.host_rootfs;
+}
+
 base::Result<ImageAnswer> RuncRuntime::ensure_image(const std::string& image, PullPolicy policy,
                                                     const std::string& keys) {
   TRY_VOID(check_image_name(image));
