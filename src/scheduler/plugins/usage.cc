@@ -60,35 +60,37 @@ class ShadowLoads {
   // The parts of the node's capacity in use, with the shadow load.
   Amount load(std::uint32_t n, const NodeUsage& usage) { return load_with(n, usage, shadow(n)); }
 
-  void placed(const Task& task) {
-    if (nodes_.contains(task.node.index)) add(task, nodes_[task.node.index]);
-  }
+  // Told after the change.
+  void placed(const Task& task) { add(task, shadow(task.node.index, &task)); }
   void removed(const Task& task) {
+    if (!task.node.is_set()) return;
+    Amount& node = shadow(task.node.index, &task);
     const auto known = added_.find(task.id.index);
-    if (known == added_.end() || !task.node.is_set()) return;
-    const auto node = nodes_.find(task.node.index);
-    if (node != nodes_.end()) {
-      node->second.cpu -= known->second.cpu;
-      node->second.memory -= known->second.memory;
-    }
+    if (known == added_.end()) return;
+    node.cpu -= known->second.cpu;
+    node.memory -= known->second.memory;
     added_.erase(known);
   }
 
  private:
-  // Summed up when the node is first asked for; placements are added as they come.
-  Amount& shadow(std::uint32_t n) {
+  // Summed up as the cycle found the node, when it is first asked for or the first of its tasks has `changed`: what is
+  // added depends on what is there already. Placements are added as they come.
+  Amount& shadow(std::uint32_t n, const Task* changed = nullptr) {
     const auto [slot, fresh] = nodes_.try_emplace(n);
     if (!fresh) return slot->second;
     std::vector<TaskId> tasks = model_.nodes[NodeId{n}].tasks;
     std::sort(tasks.begin(), tasks.end(), [&](TaskId a, TaskId b) { return model_.text(a).uid < model_.text(b).uid; });
     for (const TaskId id : tasks) {
-      if (is_unmeasured(model_.task(id))) add(model_.task(id), slot->second);
+      const Task& task = model_.task(id);
+      const bool came = &task == changed && task.status != TaskStatus::kEvicting;
+      if (!came && is_unmeasured(task, &task == changed)) add(task, slot->second);
     }
     return slot->second;
   }
 
-  bool is_unmeasured(const Task& task) const {
-    if (task.status == TaskStatus::kRunning) {
+  // `ran`: it did until it was evicted.
+  bool is_unmeasured(const Task& task, bool ran) const {
+    if (ran || task.status == TaskStatus::kRunning) {
       const std::int64_t started = model_.notes.started_ns(task.id);
       return started == 0 || now_ < base::Time{started} + interval_;
     }
