@@ -72,8 +72,10 @@ class Search {
   bool has_enough(const std::vector<std::string>& claims) const {
     double wanted = 0;
     for (const std::string& claim : claims) {
-      for (const auto& choices : requests_of(objects_.claims.at(claim)))
-        wanted += choices.size() > 1 ? 0 : number_of(choices[0].words, "count", 1);
+      for (const auto& choices : requests_of(objects_.claims.at(claim))) {
+        const bool has_number = choices.size() == 1 && choices[0].words.find("all") == nullptr;
+        wanted += has_number ? number_of(choices[0].words, "count", 1) : 0;
+      }
     }
     return wanted <= static_cast<double>(devices_.size());
   }
