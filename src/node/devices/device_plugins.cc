@@ -14,9 +14,9 @@ namespace node {
 
 namespace {
 
-// Resources that plugins have offered, a line each: pods that were bound to them wait for the plugin after a start.
 constexpr std::size_t kForgottenMax = 1024;  // beyond, the Node keeps their names
 
+// Resources that plugins have offered, a line each: pods that were bound to them wait for the plugin after a start.
 std::string names_file(const std::string& folder) { return folder + "/plugins"; }
 
 }  // namespace

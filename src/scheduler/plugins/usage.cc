@@ -60,10 +60,12 @@ class ShadowLoads {
   // The parts of the node's capacity in use, with the shadow load.
   Amount load(std::uint32_t n, const NodeUsage& usage) { return load_with(n, usage, shadow(n)); }
 
-  // Told after the change.
-  void placed(const Task& task) { add(task, shadow(task.node.index, &task)); }
+  // Told after the change. Nobody asks for the load of a node that is not measured.
+  void placed(const Task& task) {
+    if (fresh_usage(task.node.index) != nullptr) add(task, shadow(task.node.index, &task));
+  }
   void removed(const Task& task) {
-    if (!task.node.is_set()) return;
+    if (!task.node.is_set() || fresh_usage(task.node.index) == nullptr) return;
     Amount& node = shadow(task.node.index, &task);
     const auto known = added_.find(task.id.index);
     if (known == added_.end()) return;
@@ -82,15 +84,16 @@ class ShadowLoads {
     std::sort(tasks.begin(), tasks.end(), [&](TaskId a, TaskId b) { return model_.text(a).uid < model_.text(b).uid; });
     for (const TaskId id : tasks) {
       const Task& task = model_.task(id);
-      const bool came = &task == changed && task.status != TaskStatus::kEvicting;
-      if (!came && is_unmeasured(task, &task == changed)) add(task, slot->second);
+      const bool was_evicted = &task == changed && task.status == TaskStatus::kEvicting;
+      const bool has_come = &task == changed && !was_evicted;
+      if (!has_come && is_unmeasured(task, was_evicted)) add(task, slot->second);
     }
     return slot->second;
   }
 
-  // `ran`: it did until it was evicted.
-  bool is_unmeasured(const Task& task, bool ran) const {
-    if (ran || task.status == TaskStatus::kRunning) {
+  // `was_evicted`: a moment ago; it ran until then.
+  bool is_unmeasured(const Task& task, bool was_evicted) const {
+    if (was_evicted || task.status == TaskStatus::kRunning) {
       const std::int64_t started = model_.notes.started_ns(task.id);
       return started == 0 || now_ < base::Time{started} + interval_;
     }
