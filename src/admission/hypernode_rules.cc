@@ -2,13 +2,19 @@
 #include "admission/names.h"
 #include "admission/rules.h"
 #include "api/schema/field_errors.h"
-#include "api/schema/pattern.h"
 #include "api/schema/pattern_problem.h"
 #include "base/format.h"
 
 namespace admission {
 
 using api::FieldErrors;
+
+namespace {
+
+// COMPAT(small-patterns). Of all members of a HyperNode: schedulers compile them, too, while nothing else is decided.
+constexpr std::size_t kPatternBytesMax = std::size_t{64} << 10;
+
+}  // namespace
 
 AdmissionAnswer check_hypernode(const AdmissionRequest& request) {
   if (request.operation != api::Operation::kCreate && request.operation != api::Operation::kUpdate) return {};
@@ -17,13 +23,15 @@ AdmissionAnswer check_hypernode(const AdmissionRequest& request) {
   const Json& members = request.object["spec"]["members"];
   if (members.empty()) return refuse(path + ": Invalid value: null: member must have at least one member");
   FieldErrors errors;
+  std::size_t bytes = 0;
   for (const Json& member : members.items()) {
     const Json& pattern = member["selector"]["regexMatch"]["pattern"];
     if (!pattern.is_string()) continue;
-    std::string problem = api::pattern_problem(pattern.as_string());
-    if (problem.empty() && !api::Pattern::small(pattern.as_string()).is_valid())
-      problem = base::format("expression too large: `{}`", pattern.as_string().substr(0, 100));
-    if (!problem.empty())
+    bytes += pattern.as_string().size();
+    if (bytes > kPatternBytesMax)
+      return refuse(
+          base::format("{}: Too long: may not have more than {} bytes of patterns", path, kPatternBytesMax));
+    if (const std::string problem = api::small_pattern_problem(pattern.as_string()); !problem.empty())
       errors.invalid(path + ".selector.regexMatch.pattern", pattern,
                      "member regexMatch pattern is invalid: error parsing regexp: " + problem);
   }

@@ -1,6 +1,8 @@
 // Admission of HyperNodes, JobFlows and CronJobs: every message of webhooks.md 10 to 12.
 #include <gtest/gtest.h>
 
+#include <chrono>
+
 #include "admission/fake_objects_for_tests.h"
 #include "base/format.h"
 
@@ -44,6 +46,26 @@ TEST(HyperNodes, have_members_and_patterns_that_compile) {
   };
   for (const Row& row : kRows) EXPECT_EQ(refusal("/hypernodes/validate", row.spec), row.message) << row.spec;
   EXPECT_TRUE(ask("/hypernodes/validate", Operation::kDelete, {}, {}).allowed);
+}
+
+// A class of letters is hundreds of steps, and each was compiled as if nothing else were there.
+TEST(HyperNodes, have_patterns_that_are_small_together) {
+  const auto refused = [](std::string_view pattern, std::size_t count) {
+    Json members = Json::array();
+    for (std::size_t i = 0; i < count; ++i)
+      members.push_back(json(base::format(R"({{"type": "Node", "selector": {{"regexMatch": {{"pattern": "{}"}}}}}})", pattern)));
+    return refusal("/hypernodes/validate", Json::object({{"tier", 1}, {"members", std::move(members)}}).dump());
+  };
+  std::string classes;
+  for (int i = 0; i < 30; ++i) classes += R"([\\pL\\pN\\pZ]{50})";
+  const auto begun = std::chrono::steady_clock::now();
+  EXPECT_NE(refused(classes, 100).find("expression too large: `[\\pL"), std::string::npos);
+  EXPECT_LT(std::chrono::steady_clock::now() - begun, std::chrono::seconds(2));  // it took a minute
+  EXPECT_EQ(refused(std::string(4096, 'a'), 1), "");
+  EXPECT_NE(refused(std::string(4097, 'a'), 1).find("expression too large: `aaa"), std::string::npos);
+  EXPECT_EQ(refused("rack-[0-9]+-node", 4096), "");
+  EXPECT_EQ(refused("rack-[0-9]+-node", 4097),
+            "[].spec.members: Too long: may not have more than 65536 bytes of patterns");
 }
 
 TEST(JobFlows, are_acyclic) {

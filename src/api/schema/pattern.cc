@@ -3,11 +3,11 @@
 
 #include <re2/re2.h>
 
-#include <algorithm>
 #include <cstdint>
 
 #include "api/schema/pattern_problem.h"
 #include "base/format.h"
+#include "base/utf8.h"
 
 namespace api {
 
@@ -20,13 +20,23 @@ struct Pattern::Compiled {
 Pattern::Pattern(std::unique_ptr<Compiled> compiled) : compiled_(std::move(compiled)) {}
 Pattern::Pattern(std::string_view expression) : Pattern(std::make_unique<Compiled>(expression, RE2::Quiet)) {}
 
-Pattern Pattern::small(std::string_view expression) {
+namespace {
+
+constexpr std::size_t kSmallBytesMax = 4096;
+
+RE2::Options small_options(std::string_view expression) {
   // RE2 gives a sixth of it to the program, of 8 bytes an instruction: 680, and 2.7 for each byte of the text.
   static constexpr std::size_t kLeastBytes = std::size_t{32} << 10, kBytesEach = 128;
   RE2::Options options(RE2::Quiet);
-  options.set_max_mem(
-      std::min(options.max_mem(), static_cast<std::int64_t>(kLeastBytes + kBytesEach * expression.size())));
-  return Pattern(std::make_unique<Compiled>(expression, options));
+  options.set_max_mem(static_cast<std::int64_t>(kLeastBytes + kBytesEach * expression.size()));
+  return options;
+}
+
+}  // namespace
+
+Pattern Pattern::small(std::string_view expression) {
+  if (expression.size() > kSmallBytesMax) return Pattern(std::unique_ptr<Compiled>());
+  return Pattern(std::make_unique<Compiled>(expression, small_options(expression)));
 }
 
 Pattern::Pattern(Pattern&&) noexcept = default;
@@ -39,9 +49,9 @@ bool Pattern::matches(std::string_view text) const {
   return is_valid() && RE2::PartialMatch(re2::StringPiece(text.data(), text.size()), compiled_->expression);
 }
 
-std::string pattern_problem(std::string_view expression, std::size_t* steps) {
-  const RE2 compiled(re2::StringPiece(expression.data(), expression.size()), RE2::Quiet);
-  if (compiled.ok() && steps != nullptr) *steps = static_cast<std::size_t>(compiled.ProgramSize());
+namespace {
+
+std::string problem_of(const RE2& compiled) {
   if (compiled.ok()) return {};
   const auto why = [&compiled]() -> std::string_view {
     switch (compiled.error_code()) {
@@ -62,6 +72,21 @@ std::string pattern_problem(std::string_view expression, std::size_t* steps) {
     }
   };
   return base::format("{}: `{}`", why(), compiled.error_arg());
+}
+
+}  // namespace
+
+std::string pattern_problem(std::string_view expression, std::size_t* steps) {
+  const RE2 compiled(re2::StringPiece(expression.data(), expression.size()), RE2::Quiet);
+  if (compiled.ok() && steps != nullptr) *steps = static_cast<std::size_t>(compiled.ProgramSize());
+  return problem_of(compiled);
+}
+
+std::string small_pattern_problem(std::string_view expression) {
+  const auto too_large = [&] { return base::format("expression too large: `{}`", base::utf8_prefix(expression, 100)); };
+  if (expression.size() > kSmallBytesMax) return too_large();
+  const RE2 compiled(re2::StringPiece(expression.data(), expression.size()), small_options(expression));
+  return compiled.error_code() == RE2::ErrorPatternTooLarge ? too_large() : problem_of(compiled);
 }
 
 }  // namespace api

@@ -10,7 +10,8 @@ class Pattern {
  public:
   // An expression that does not compile matches nothing.
   explicit Pattern(std::string_view expression);
-  // One of thousands: it does not compile if it takes more than a list of as many letters would (`\pL{400}`).
+  // One of thousands: it does not compile if it is longer than 4,096 bytes, for the time grows with their square, or
+  // takes more than a list of as many letters would (`\pL{400}`).
   static Pattern small(std::string_view expression);
   Pattern(Pattern&&) noexcept;
   Pattern& operator=(Pattern&&) noexcept;

@@ -11,4 +11,7 @@ namespace api {
 // `steps` receives the length of what it compiles to.
 std::string pattern_problem(std::string_view expression, std::size_t* steps = nullptr);
 
+// The same of what Pattern::small() makes of it.
+std::string small_pattern_problem(std::string_view expression);
+
 }  // namespace api
