@@ -10,6 +10,7 @@
 #include "api/resource.h"
 #include "base/format.h"
 #include "base/random.h"
+#include "base/utf8.h"
 
 namespace admission {
 
@@ -124,11 +125,45 @@ Json make_json_patch(const Json& before, const Json& after) {
   return patch;
 }
 
+namespace {
+
+// What an API server sends has these shapes. An answer about anything else would be a guess, or could not be read.
+base::Status check_request_shape(const Json& given) {
+  struct Row {
+    std::string_view field;
+    bool (Json::*has_shape)() const;
+    std::string_view shape;
+    bool may_be_absent;
+  };
+  constexpr std::string_view kText = "a text", kMap = "a map";
+  static constexpr Row kRows[] = {{"uid", &Json::is_string, kText, false},
+                                  {"operation", &Json::is_string, kText, false},
+                                  {"kind", &Json::is_object, kMap, true},
+                                  {"resource", &Json::is_object, kMap, true},
+                                  {"subResource", &Json::is_string, kText, true},
+                                  {"namespace", &Json::is_string, kText, true},
+                                  {"name", &Json::is_string, kText, true},
+                                  {"object", &Json::is_object, kMap, true},
+                                  {"oldObject", &Json::is_object, kMap, true},
+                                  {"userInfo", &Json::is_object, kMap, true},
+                                  {"dryRun", &Json::is_bool, "true or false", true}};
+  for (const Row& row : kRows) {
+    const Json& value = given[row.field];
+    if ((value.*row.has_shape)() || (row.may_be_absent && value.is_null())) continue;
+    return base::make_error(base::Code::kBadRequest, base::format("request.{} must be {}, not {}", row.field, row.shape,
+                                                                  base::utf8_prefix(value.dump(), 100)));
+  }
+  return {};
+}
+
+}  // namespace
+
 base::Result<AdmissionRequest> read_review(const Json& review) {
   if (review["kind"].as_string() != "AdmissionReview" || review["apiVersion"].as_string() != "admission.k8s.io/v1")
     return base::make_error(base::Code::kBadRequest, "the body is no admission.k8s.io/v1 AdmissionReview");
   const Json& given = review["request"];
   if (!given.is_object()) return base::make_error(base::Code::kBadRequest, "the AdmissionReview holds no request");
+  TRY_VOID(check_request_shape(given));
   const auto operation = operation_named(given["operation"].as_string());
   if (!operation)
     return base::make_error(base::Code::kBadRequest,

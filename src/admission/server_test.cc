@@ -50,6 +50,38 @@ TEST(WebhookServer, refuses_what_it_cannot_read) {
   EXPECT_EQ(post("/queues/mutate", "{}").status, 400);
 }
 
+// An API server cannot read an answer whose uid is a number, and what has no shape has no meaning to guess.
+TEST(WebhookServer, refuses_fields_of_other_types) {
+  const auto answer_with = [](std::string_view field, std::string_view value) {
+    Json review = json(kReview);
+    review.edit("request").set(field, json(value));
+    return post("/queues/mutate", review.dump());
+  };
+  struct Row {
+    std::string_view field, value, message;
+  };
+  constexpr Row kRows[] = {{"uid", "7", "request.uid must be a text, not 7"},
+                           {"uid", "null", "request.uid must be a text, not null"},
+                           {"name", "[1]", "request.name must be a text, not [1]"},
+                           {"namespace", "{}", "request.namespace must be a text, not {}"},
+                           {"subResource", "true", "request.subResource must be a text, not true"},
+                           {"operation", "5", "request.operation must be a text, not 5"},
+                           {"kind", "[]", "request.kind must be a map, not []"},
+                           {"resource", "\"queues\"", "request.resource must be a map, not \"queues\""},
+                           {"object", "\"x\"", "request.object must be a map, not \"x\""},
+                           {"oldObject", "[]", "request.oldObject must be a map, not []"},
+                           {"userInfo", "5", "request.userInfo must be a map, not 5"},
+                           {"dryRun", "1", "request.dryRun must be true or false, not 1"}};
+  for (const Row& row : kRows) {
+    const auto response = answer_with(row.field, row.value);
+    EXPECT_EQ(response.status, 400) << row.field;
+    EXPECT_EQ(response.body, row.message);
+  }
+  for (const std::string_view field : {"oldObject", "userInfo", "dryRun", "subResource"})
+    EXPECT_EQ(answer_with(field, "null").status, 200) << field;
+  EXPECT_LT(answer_with("object", "\"" + std::string(100000, 'x') + "\"").body.size(), 300u);
+}
+
 TEST(WebhookServer, names_its_configurations) {
   EXPECT_EQ(configuration_name("/jobs/mutate"), "volcano-admission-service-jobs-mutate");
 }
