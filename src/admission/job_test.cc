@@ -384,6 +384,7 @@ TEST(JobUpdate, says_what_may_not_change) {
       {R"({"spec": {"tasks": [{"minAvailable": 2}]}})", "'minAvailable' must be <= 'replicas' in task: ps"},
       {R"({"spec": {"minAvailable": 4}})", "job 'minAvailable' must not be greater than total replicas"},
       {R"({"spec": {"minAvailable": -1}})", "job 'minAvailable' must be >= 0"},
+      {R"({"spec": {"tasks": [{"replicas": 9223372036854775807}, {"replicas": 9223372036854775807}]}})", ""},
       {R"({"spec": {"tasks": [{}, {}, {"name": "more"}]}})", "job updates may not add or remove tasks"},
       {R"({"spec": {"queue": "other"}})", kFrozen},
       {R"({"spec": {"ttlSecondsAfterFinished": 0}})", kFrozen},

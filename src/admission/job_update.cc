@@ -4,6 +4,7 @@
 #include "api/kinds.h"
 #include "api/resource.h"
 #include "base/format.h"
+#include "base/saturate.h"
 
 namespace admission {
 
@@ -52,7 +53,7 @@ std::string check_job_update(const Json& old_job, const Json& job) {
     }
     if (std::string problem = check_partition(task, job["metadata"]["name"].as_string()); !problem.empty())
       return problem;
-    total += replicas;
+    total = base::saturating_add(total, replicas);
   }
   const std::int64_t minimum = spec["minAvailable"].as_int();
   if (minimum > total) return "job 'minAvailable' must not be greater than total replicas";

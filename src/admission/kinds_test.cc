@@ -79,6 +79,10 @@ TEST(QueueValidation, of_one_queue_and_of_the_tree) {
        "queue busy cannot be the parent queue of queue n because it has allocated Pods: 3"},
       {"n", R"({"parent": "a", "capability": {"cpu": 11}})",
        "queue n capability[cpu]=11 exceeds its ancestor's capability=10"},
+      {"n", R"({"parent": "a", "capability": {"memory": "9e18"}})",
+       "queue n capability[memory]=8789062500000000Ki exceeds its ancestor's capability=10Gi"},
+      {"n", R"({"parent": "a", "capability": {"memory": "1e30"}})",
+       "queue n capability[memory]=9223372036854775807 exceeds its ancestor's capability=10Gi"},
       {"n", R"({"parent": "a", "guarantee": {"resource": {"cpu": 3}}, "deserved": {"cpu": 3}})",
        "parent queue a validation failed: sum of children's guarantee (cpu 7000.00, memory 0.00) exceeds parent's "
        "guarantee limit (cpu 6000.00, memory 0.00)"},
@@ -120,6 +124,12 @@ TEST(QueueValidation, state_and_hierarchy) {
        "parsing \"x\": invalid syntax"},
       {R"({"volcano.sh/hierarchy": "root/a", "volcano.sh/hierarchy-weights": "1/0"})",
        "requestBody.metadata.annotations: Invalid value: \"1/0\": 0 in the 1/0 must be larger than 0"},
+      {R"({"volcano.sh/hierarchy": "root/a", "volcano.sh/hierarchy-weights": "1/1e400"})",
+       "requestBody.metadata.annotations: Invalid value: \"1/1e400\": 1e400 in the 1/1e400 is invalid number: "
+       "strconv.ParseFloat: parsing \"1e400\": value out of range"},
+      {R"({"volcano.sh/hierarchy": "root/a", "volcano.sh/hierarchy-weights": "1/0x10"})",
+       "requestBody.metadata.annotations: Invalid value: \"1/0x10\": 0x10 in the 1/0x10 is invalid number: "
+       "strconv.ParseFloat: parsing \"0x10\": invalid syntax"},
       {R"({"volcano.sh/hierarchy": "root/x", "volcano.sh/hierarchy-weights": "1/2"})",
        "requestBody.metadata.annotations: Invalid value: \"root/x\": root/x is not allowed to be in the sub path of "
        "root/x/y of queue h"},

@@ -1,4 +1,5 @@
 // Queues: defaults (webhooks.md 6) and the rules of one queue by itself (7.1, step A and C; 7.2).
+#include <cerrno>
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
@@ -64,6 +65,11 @@ void check_order(const Json& spec, std::vector<std::string>& problems) {
                        name, share.to_string(), most->second.to_string()));
 }
 
+// C reads "0x10"; Go wants an exponent, and so the weight would be another one there.
+bool is_bare_hexadecimal(std::string_view number) {
+  return number.find_first_of("xX") != std::string_view::npos && number.find_first_of("pP") == std::string_view::npos;
+}
+
 // The first problem of the hierarchy annotations, or empty.
 std::string check_hierarchy(const Json& queue, const ObjectReader& objects) {
   const std::string hierarchy(api::annotation_of(queue, kHierarchy));
@@ -78,11 +84,12 @@ std::string check_hierarchy(const Json& queue, const ObjectReader& objects) {
   for (const std::string_view piece : parts) {
     const std::string part(piece);
     char* end = nullptr;
+    errno = 0;
     const double weight = std::strtod(part.c_str(), &end);
-    if (part.empty() || *end != '\0' || part.front() == ' ')
-      return problem(
-          weights, base::format("{} in the {} is invalid number: strconv.ParseFloat: parsing {}: invalid syntax", part,
-                                weights, quoted(part)));
+    const bool is_number = !part.empty() && *end == '\0' && part.front() != ' ' && !is_bare_hexadecimal(part);
+    if (!is_number || (errno == ERANGE && std::isinf(weight)))
+      return problem(weights, base::format("{} in the {} is invalid number: strconv.ParseFloat: parsing {}: {}", part,
+                                           weights, quoted(part), is_number ? "value out of range" : "invalid syntax"));
     if (!(weight > 0)) return problem(weights, base::format("{} in the {} must be larger than 0", part, weights));
   }
   static const api::TextField kHierarchyField{api::resources::kQueues,

@@ -79,10 +79,13 @@ Amounts read(const Json& list) {
   return amounts;
 }
 
+// The largest amount is no double: it has become 2^63, which no integer of 64 bits is.
+std::int64_t whole(double value) { return value < 0x1p63 ? static_cast<std::int64_t>(value) : INT64_MAX; }
+
 std::string shown(const std::string& name, double value) {
-  if (name == "cpu") return api::Quantity::from_milli(static_cast<std::int64_t>(value)).to_string();
+  if (name == "cpu") return api::Quantity::from_milli(whole(value)).to_string();
   if (name == "memory")
-    return api::Quantity::from_int(static_cast<std::int64_t>(value), api::Quantity::Format::kBinarySi).to_string();
+    return api::Quantity::from_int(whole(value), api::Quantity::Format::kBinarySi).to_string();
   return base::format("{:.2f}", value);
 }
 
