@@ -29,8 +29,7 @@ AdmissionAnswer check_hypernode(const AdmissionRequest& request) {
     if (!pattern.is_string()) continue;
     bytes += pattern.as_string().size();
     if (bytes > kPatternBytesMax)
-      return refuse(
-          base::format("{}: Too long: may not have more than {} bytes of patterns", path, kPatternBytesMax));
+      return refuse(base::format("{}: Too long: may not have more than {} bytes of patterns", path, kPatternBytesMax));
     if (const std::string problem = api::small_pattern_problem(pattern.as_string()); !problem.empty())
       errors.invalid(path + ".selector.regexMatch.pattern", pattern,
                      "member regexMatch pattern is invalid: error parsing regexp: " + problem);

@@ -53,7 +53,8 @@ TEST(HyperNodes, have_patterns_that_are_small_together) {
   const auto refused = [](std::string_view pattern, std::size_t count) {
     Json members = Json::array();
     for (std::size_t i = 0; i < count; ++i)
-      members.push_back(json(base::format(R"({{"type": "Node", "selector": {{"regexMatch": {{"pattern": "{}"}}}}}})", pattern)));
+      members.push_back(
+          json(base::format(R"({{"type": "Node", "selector": {{"regexMatch": {{"pattern": "{}"}}}}}})", pattern)));
     return refusal("/hypernodes/validate", Json::object({{"tier", 1}, {"members", std::move(members)}}).dump());
   };
   std::string classes;

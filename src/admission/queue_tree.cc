@@ -84,8 +84,7 @@ std::int64_t whole(double value) { return value < 0x1p63 ? static_cast<std::int6
 
 std::string shown(const std::string& name, double value) {
   if (name == "cpu") return api::Quantity::from_milli(whole(value)).to_string();
-  if (name == "memory")
-    return api::Quantity::from_int(whole(value), api::Quantity::Format::kBinarySi).to_string();
+  if (name == "memory") return api::Quantity::from_int(whole(value), api::Quantity::Format::kBinarySi).to_string();
   return base::format("{:.2f}", value);
 }
 

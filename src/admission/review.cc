@@ -136,17 +136,13 @@ base::Status check_request_shape(const Json& given) {
     bool may_be_absent;
   };
   constexpr std::string_view kText = "a text", kMap = "a map";
-  static constexpr Row kRows[] = {{"uid", &Json::is_string, kText, false},
-                                  {"operation", &Json::is_string, kText, false},
-                                  {"kind", &Json::is_object, kMap, true},
-                                  {"resource", &Json::is_object, kMap, true},
-                                  {"subResource", &Json::is_string, kText, true},
-                                  {"namespace", &Json::is_string, kText, true},
-                                  {"name", &Json::is_string, kText, true},
-                                  {"object", &Json::is_object, kMap, true},
-                                  {"oldObject", &Json::is_object, kMap, true},
-                                  {"userInfo", &Json::is_object, kMap, true},
-                                  {"dryRun", &Json::is_bool, "true or false", true}};
+  static constexpr Row kRows[] = {
+      {"uid", &Json::is_string, kText, false},          {"operation", &Json::is_string, kText, false},
+      {"kind", &Json::is_object, kMap, true},           {"resource", &Json::is_object, kMap, true},
+      {"subResource", &Json::is_string, kText, true},   {"namespace", &Json::is_string, kText, true},
+      {"name", &Json::is_string, kText, true},          {"object", &Json::is_object, kMap, true},
+      {"oldObject", &Json::is_object, kMap, true},      {"userInfo", &Json::is_object, kMap, true},
+      {"dryRun", &Json::is_bool, "true or false", true}};
   for (const Row& row : kRows) {
     const Json& value = given[row.field];
     if ((value.*row.has_shape)() || (row.may_be_absent && value.is_null())) continue;

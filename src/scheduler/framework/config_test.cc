@@ -122,11 +122,11 @@ TEST(Arguments, weights_that_turn_a_score_around_or_drown_the_others_are_noted) 
   EXPECT_EQ(arguments.get_weight("some", 1), 10);
   EXPECT_EQ(arguments.get_int_from("floor", 0, 7), 7);
   EXPECT_EQ(arguments.get_int_from("some", 0, 7), 10);
-  EXPECT_EQ(arguments.warnings(),
-            (std::vector<std::string>{
-                "plugin x: argument less is -5: what it weighs counts against a node",
-                "plugin x: argument most is 9223372036854775807: no other score matters beside it",
-                "plugin x: argument floor is -1, less than 0; 7 is used"}));
+  EXPECT_EQ(
+      arguments.warnings(),
+      (std::vector<std::string>{"plugin x: argument less is -5: what it weighs counts against a node",
+                                "plugin x: argument most is 9223372036854775807: no other score matters beside it",
+                                "plugin x: argument floor is -1, less than 0; 7 is used"}));
 }
 
 TEST(Config, lists_no_more_than_a_cycle_can_ask) {
