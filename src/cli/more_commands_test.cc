@@ -76,6 +76,49 @@ TEST_F(VcctlTest, lists_as_json_and_yaml) {
       world.err.ends_with("Error: invalid argument \"xml\" for \"-o, --output\" flag: must be one of json|yaml\n"));
 }
 
+// What a server gave in pages was cut off after the first.
+TEST_F(VcctlTest, lists_follow_their_pages) {
+  const auto page = [](const std::string& name, const std::string& next) {
+    return *api::parse_json(base::format(R"({{"kind": "QueueList", "metadata": {{"continue": "{}"}}, "items":
+        [{{"metadata": {{"name": "{}"}}, "spec": {{}}}}]}})",
+                                         next, name));
+  };
+  server.answers_list = [&](const client::Request& request) -> base::Result<Json> {
+    if (request.resource != resources::kQueues) return *api::parse_json(R"({"items": []})");
+    return request.continue_token.empty() ? page("first", "t") : page("second", "");
+  };
+  EXPECT_EQ(run({"queue", "list"}), 0);
+  EXPECT_NE(world.out.find("first"), std::string::npos);
+  EXPECT_NE(world.out.find("second"), std::string::npos);
+}
+
+TEST_F(VcctlTest, lists_of_a_server_that_lies_end_with_an_error) {
+  int asked = 0;
+  const auto refusal_of = [&](const std::function<std::string(const client::Request&)>& answer) {
+    asked = 0;
+    server.answers_list = [&, answer](const client::Request& request) -> base::Result<Json> {
+      ++asked;
+      return *api::parse_json(answer(request));
+    };
+    EXPECT_NE(run({"job", "list"}), 0);
+    return world.out + world.err;
+  };
+  const auto always = [](std::string text) { return [text](const client::Request&) { return text; }; };
+  EXPECT_EQ(refusal_of(always(R"({"kind": "JobList", "metadata": {"continue": "again"}, "items": []})")),
+            "Failed to list job: jobs: the list comes back to the page at \"again\"\n");
+  EXPECT_EQ(asked, 2);
+  EXPECT_EQ(refusal_of([&](const client::Request&) {
+              return base::format(R"({{"metadata": {{"continue": "{}"}}, "items": []}})", asked);
+            }),
+            "Failed to list job: jobs: there are more than 20000 pages\n");
+  EXPECT_EQ(refusal_of(always(R"({"kind": "Status", "status": "Success"})")),
+            "Failed to list job: jobs: the answer is no list: {\"kind\":\"Status\",\"status\":\"Success\"}\n");
+  EXPECT_EQ(refusal_of(always(R"({"items": [{"metadata": {"name": "a"}}, 5]})")),
+            "Failed to list job: jobs: items[1] is no object: 5\n");
+  EXPECT_EQ(refusal_of(always(R"({"items": {}})")),
+            "Failed to list job: jobs: the answer is no list: {\"items\":{}}\n");
+}
+
 TEST_F(VcctlTest, job_wait) {
   struct Row {
     std::string_view goal;

@@ -40,14 +40,15 @@ bool has_started(const Json& group) {
 }
 
 base::Result<AdmissionEvents> admission_events(Api& server, const std::string& ns) {
-  TRY(const Json answer, server.call({.verb = client::Verb::kList,
-                                      .resource = api::resources::kEvents,
-                                      .ns = ns,
-                                      .name = {},
-                                      .subresource = {},
-                                      .field_selector = "involvedObject.kind=PodGroup,reason=Unschedulable"}));
+  TRY(const std::vector<Json> told,
+      list(server, {.verb = client::Verb::kList,
+                    .resource = api::resources::kEvents,
+                    .ns = ns,
+                    .name = {},
+                    .subresource = {},
+                    .field_selector = "involvedObject.kind=PodGroup,reason=Unschedulable"}));
   std::map<std::string, std::pair<std::string, std::string>> newest;  // of several: its time and message
-  for (const Json& event : answer["items"].items()) {
+  for (const Json& event : told) {
     const Json& about = event["involvedObject"];
     if (about["kind"].as_string() != "PodGroup" || event["reason"].as_string() != "Unschedulable" ||
         event["type"].as_string() != "Normal")

@@ -1,8 +1,11 @@
 // Printing and calling, shared by the nouns.
 #include "cli/table.h"
 
+#include <set>
+
 #include "api/resource.h"
 #include "base/format.h"
+#include "base/utf8.h"
 
 namespace cli {
 
@@ -49,14 +52,54 @@ base::Result<Json> get(Api& server, const api::ResourceId& resource, const std::
 
 base::Result<std::vector<Json>> list(Api& server, const api::ResourceId& resource, const std::string& ns,
                                      const std::string& label_selector) {
-  TRY(const Json answer, server.call({.verb = client::Verb::kList,
-                                      .resource = resource,
-                                      .ns = ns,
-                                      .name = {},
-                                      .subresource = {},
-                                      .label_selector = label_selector}));
-  const auto items = answer["items"].items();
-  return std::vector<Json>(items.begin(), items.end());
+  return list(server, {.verb = client::Verb::kList,
+                       .resource = resource,
+                       .ns = ns,
+                       .name = {},
+                       .subresource = {},
+                       .label_selector = label_selector});
+}
+
+namespace {
+
+// A server that never comes to the last page would be asked for ever, and what it says kept.
+constexpr std::size_t kPagesMax = 20'000;
+constexpr std::size_t kObjectsMax = 1'000'000;
+
+// Adds what a page holds.
+base::Status take_page(const Json& page, std::vector<Json>& all) {
+  const auto wrong = [](std::string why) { return base::make_error(base::Code::kInternal, std::move(why)); };
+  const Json& items = page["items"];
+  if (!items.is_array() && !(items.is_null() && page["kind"].as_string().ends_with("List")))
+    return wrong(base::format("the answer is no list: {}", base::utf8_prefix(page.dump(), 100)));
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    if (!items[i]["metadata"].is_object())
+      return wrong(base::format("items[{}] is no object: {}", i, base::utf8_prefix(items[i].dump(), 100)));
+    if (all.size() == kObjectsMax) return wrong(base::format("there are more than {} objects", kObjectsMax));
+    all.push_back(items[i]);
+  }
+  return {};
+}
+
+}  // namespace
+
+base::Result<std::vector<Json>> list(Api& server, client::Request request) {
+  const std::string what = request.resource.plural;
+  const auto wrong = [&what](std::string why) {
+    return base::within(base::make_error(base::Code::kInternal, std::move(why)), what);
+  };
+  std::vector<Json> all;
+  std::set<std::string> tokens;
+  while (true) {
+    TRY(const Json page, server.call(request));
+    if (base::Status taken = take_page(page, all); !taken.ok()) return base::within(taken.take_error(), what);
+    request.continue_token = page["metadata"]["continue"].str();
+    if (request.continue_token.empty()) return all;
+    if (tokens.size() == kPagesMax) return wrong(base::format("there are more than {} pages", kPagesMax));
+    if (!tokens.insert(request.continue_token).second)
+      return wrong(
+          base::format("the list comes back to the page at {:?}", base::utf8_prefix(request.continue_token, 100)));
+  }
 }
 
 base::Status send_command(Api& server, const Json& target, const std::string& ns, std::string_view action) {

@@ -229,7 +229,7 @@ bool Connection<Stream>::refused_by_header() {
       end_with(*response);
       return true;
     }
-  if (!continued_ && !parser_->is_done() && parser_->get()[http::field::expect] == "100-continue") {
+  if (!continued_ && !parser_->is_done() && expects_continue(parser_->get().base())) {
     continued_ = true;
     auto text = std::make_shared<const std::string>("HTTP/1.1 100 Continue\r\n\r\n");
     backlog.add(text->size());

@@ -32,6 +32,21 @@ std::string_view raw_value(std::string_view text, std::string_view name) {
   return {};
 }
 
+bool is_host(std::string_view value) {
+  return value.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789!$%&'()*+,-.:;=[]_~") ==
+         std::string_view::npos;
+}
+
+// RFC 9112 3.2.2: "http://host/path" names what "/path" does. Whom it was said to is nobody's concern here.
+std::string_view origin_form(std::string_view target) {
+  const std::size_t colon = target.find("://");
+  if (colon == std::string_view::npos) return target;
+  const std::string_view scheme = target.substr(0, colon);
+  if (!same_header(scheme, "http") && !same_header(scheme, "https")) return target;
+  target.remove_prefix(colon + 3);
+  return target.substr(std::min(target.find_first_of("/?"), target.size()));
+}
+
 std::string_view first_line(std::string_view text) {
   while (text.starts_with("\r\n")) text.remove_prefix(2);
   return text.substr(0, text.find("\r\n"));
@@ -43,6 +58,11 @@ std::optional<HttpRefusal> framing_refusal(const http::request_header<>& header)
   const std::size_t hosts = header.count(http::field::host);
   if (hosts > 1 || (hosts == 0 && header.version() == 11))
     return HttpRefusal{400, base::format("a request has exactly one Host header, and this one has {}", hosts)};
+  const std::string_view host = view(header[http::field::host]);
+  if (!is_host(host)) return HttpRefusal{400, base::format("Host: {} is no host", quoted(host))};
+  const std::string_view expected = view(header[http::field::expect]);
+  if (header.version() == 11 && !expected.empty() && !same_header(expected, "100-continue"))
+    return HttpRefusal{417, base::format("Expect: {} cannot be met, only \"100-continue\"", quoted(expected))};
   const std::size_t lengths = header.count(http::field::content_length);
   const std::size_t encodings = header.count(http::field::transfer_encoding);
   if (lengths > 1) return HttpRefusal{400, "a request has at most one Content-Length header"};
@@ -54,6 +74,10 @@ std::optional<HttpRefusal> framing_refusal(const http::request_header<>& header)
   if (lengths > 0) return HttpRefusal{400, "a request has a Content-Length or a Transfer-Encoding header, not both"};
   if (header.version() == 10) return HttpRefusal{400, "HTTP/1.0 knows no Transfer-Encoding header"};
   return {};
+}
+
+bool expects_continue(const http::request_header<>& header) {
+  return header.version() == 11 && header.count(http::field::expect) > 0;
 }
 
 HttpRefusal parse_refusal(boost::system::error_code error, std::string_view unread, std::size_t body_bytes_max) {
@@ -74,7 +98,9 @@ HttpRefusal parse_refusal(boost::system::error_code error, std::string_view unre
 HttpRequest request_of(const http::request_header<>& header) {
   HttpRequest request;
   request.method = std::string(header.method_string());
-  request.target = std::string(header.target());
+  const std::string_view target = origin_form(view(header.target()));
+  request.target = target.starts_with('?') || target.empty() ? "/" : "";
+  request.target += target;
   // Header text ends in objects, messages and logs.
   for (const auto& field : header)
     request.headers.emplace_back(std::string(field.name_string()), base::to_utf8(view(field.value())));

@@ -12,8 +12,11 @@
 
 namespace rt {
 
-// Exactly one Host, at most one Content-Length, no Transfer-Encoding but one `chunked` on its own.
+// Exactly one Host that is one, no expectation but "100-continue", at most one Content-Length, no Transfer-Encoding but
+// one `chunked` on its own.
 std::optional<HttpRefusal> framing_refusal(const boost::beast::http::request_header<>& header);
+// Whether the peer of a request that was not refused waits for "100 Continue"; one of HTTP/1.0 does not know it.
+bool expects_continue(const boost::beast::http::request_header<>& header);
 // Of a parser's error. `unread` begins where the parser stopped, or at the header it could not read.
 HttpRefusal parse_refusal(boost::system::error_code error, std::string_view unread, std::size_t body_bytes_max);
 

@@ -6,7 +6,10 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cstdio>
+#include <fstream>
 #include <future>
+#include <sstream>
 
 #include "rt/env.h"
 #include "rt/http_client.h"
@@ -69,6 +72,8 @@ TEST(HttpFraming, what_two_readers_could_see_differently_is_refused_and_the_conn
   const Row rows[] = {
       {"Host: a\r\nHost: a\r\n", "", "exactly one Host header, and this one has 2"},
       {"", "", "exactly one Host header, and this one has 0"},
+      {"Host: a b\r\n", "", "Host: \"a b\" is no host"},
+      {"Host: a/b\r\n", "", "Host: \"a/b\" is no host"},
       {"Host: a\r\nTransfer-Encoding: gzip\r\n", "", "Transfer-Encoding: \"gzip\" is not"},
       {"Host: a\r\nTransfer-Encoding: identity\r\n", "", "Transfer-Encoding: \"identity\" is not"},
       {"Host: a\r\nTransfer-Encoding: xchunked\r\n", "0\r\n\r\n", "Transfer-Encoding: \"xchunked\" is not"},
@@ -101,6 +106,62 @@ TEST(HttpFraming, what_is_plain_is_taken) {
     const std::string answer = Peer(server->port()).say(request).hear_all();
     EXPECT_TRUE(answer.ends_with("POST /x ab")) << request << answer;
   }
+}
+
+// RFC 9112 3.2.2: what proxies are asked, servers take as well.
+TEST(HttpFraming, absolute_targets_name_what_their_path_names) {
+  const auto server = *listen_http({}, echo);
+  const auto asked = [&](std::string_view target) {
+    const std::string answer =
+        Peer(server->port())
+            .say("GET " + std::string(target) + " HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+            .hear_all();
+    return answer.substr(answer.find("\r\n\r\n") + 4);
+  };
+  EXPECT_EQ(asked("http://127.0.0.1:1/api/v1?limit=1"), "GET /api/v1?limit=1 ");
+  EXPECT_EQ(asked("HTTPS://host/api"), "GET /api ");
+  EXPECT_EQ(asked("http://host"), "GET / ");
+  EXPECT_EQ(asked("http://host?a=b"), "GET /?a=b ");
+  EXPECT_EQ(asked("/http://host/x"), "GET /http://host/x ");
+  EXPECT_EQ(asked("ftp://host/x"), "GET ftp://host/x ");
+}
+
+TEST(HttpFraming, an_expectation_is_met_in_any_case_or_refused) {
+  const auto server = *listen_http({}, echo);
+  const auto begun = [&](std::string_view expectation) {
+    return "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\nExpect: " + std::string(expectation) + "\r\n\r\n";
+  };
+  for (const std::string_view word : {"100-continue", "100-Continue"}) {
+    Peer peer(server->port());
+    EXPECT_EQ(peer.say(begun(word)).hear_until("\r\n\r\n"), "HTTP/1.1 100 Continue\r\n\r\n") << word;
+    EXPECT_TRUE(peer.say("hi").hear_until("POST / hi").ends_with("POST / hi"));
+  }
+  EXPECT_EQ(first_line(Peer(server->port()).say(begun("miracles")).hear_all()), "HTTP/1.1 417 Expectation Failed");
+}
+
+// State and timer of the server's side of a connection, as the kernel tells: "01 02" is one that is established and
+// whose silence is counted.
+std::string side_of(std::uint16_t port) {
+  std::ifstream table("/proc/net/tcp");
+  char local[16];
+  std::snprintf(local, sizeof local, ":%04X", port);
+  for (std::string line; std::getline(table, line);) {
+    std::istringstream words(line);
+    std::string number, from, to, state, queues, timer;
+    words >> number >> from >> to >> state >> queues >> timer;
+    if (from.ends_with(local) && state == "01") return state + " " + timer.substr(0, 2);
+  }
+  return "";
+}
+
+// A peer whose machine has gone says nothing any more, not even that it goes.
+TEST(HttpLimits, a_silent_connection_is_asked_by_the_kernel) {
+  const auto server = *listen_http({}, echo);
+  Peer peer(server->port());
+  peer.say("GET / HTTP/1.1\r\nHost: a\r\n\r\n").hear_until("GET / ");
+  std::string side = side_of(server->port());
+  while (side == "01 01") side = side_of(server->port());  // the answer is not yet acknowledged
+  EXPECT_EQ(side, "01 02");
 }
 
 TEST(HttpFraming, what_stands_around_chunks_has_a_limit) {

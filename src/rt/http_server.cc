@@ -2,6 +2,7 @@
 #include "rt/http_server.h"
 
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <pthread.h>
 #include <sys/resource.h>
 
@@ -27,6 +28,19 @@ using ErrorCode = boost::system::error_code;
 using Context = std::shared_ptr<asio::io_context>;
 
 constexpr auto kAcceptPause = std::chrono::milliseconds(100);  // while there are no descriptors, or no memory
+
+// The kernel asks a peer that says nothing whether it is still there: where a machine has gone, a watch or a log would
+// otherwise stay until something is written to it. As Go's servers.
+void keep_alive(tcp::socket& socket) {
+  using Seconds = asio::detail::socket_option::integer<IPPROTO_TCP, TCP_KEEPIDLE>;
+  using Between = asio::detail::socket_option::integer<IPPROTO_TCP, TCP_KEEPINTVL>;
+  using Count = asio::detail::socket_option::integer<IPPROTO_TCP, TCP_KEEPCNT>;
+  ErrorCode ignored;
+  socket.set_option(Seconds(15), ignored);
+  socket.set_option(Between(15), ignored);
+  socket.set_option(Count(9), ignored);
+  socket.set_option(tcp::socket::keep_alive(true), ignored);
+}
 
 // A quarter of the descriptors is left to the rest of the process.
 int connections_max(int wanted) {
@@ -131,6 +145,7 @@ class Server : public HttpServer {
     if (open >= connections_max_ + std::max(connections_max_ / 16, 1)) return;  // closed without a word
     ErrorCode ignored;
     socket.set_option(tcp::no_delay(true), ignored);
+    keep_alive(socket);
     std::erase_if(seats_, [](const auto& seat) { return seat.expired(); });
     const auto seat = std::make_shared<Seat>(context, shared_, open >= connections_max_);
     seats_.push_back(seat);

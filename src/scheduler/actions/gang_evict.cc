@@ -177,8 +177,7 @@ class GangEvict final : public Action {
   explicit GangEvict(EvictPurpose purpose) { settings_.purpose = purpose; }
 
   void configure(const Arguments& arguments) override {
-    settings_.domains_max = arguments.get_int("maxDomains", kDomainsDefault);
-    if (settings_.domains_max <= 0) settings_.domains_max = kDomainsDefault;
+    settings_.domains_max = arguments.get_int_from("maxDomains", 1, kDomainsDefault);
     settings_.allow_whole = arguments.get_bool("allowWholeBundle", true);
   }
 

@@ -89,9 +89,9 @@ DryRunSettings dry_run_settings(const Arguments& arguments) {
   DryRunSettings out;
   out.enabled = arguments.get_bool("enableTopologyAwarePreemption", false);
   arguments.get_int("topologyAwarePreemptWorkerNum", 16);  // one thread decides; the number changes nothing
-  out.candidates_percent = arguments.get_int("minCandidateNodesPercentage", out.candidates_percent);
-  out.candidates_min = arguments.get_int("minCandidateNodesAbsolute", out.candidates_min);
-  out.candidates_max = arguments.get_int("maxCandidateNodesAbsolute", out.candidates_max);
+  out.candidates_percent = arguments.get_int_from("minCandidateNodesPercentage", 0, out.candidates_percent);
+  out.candidates_min = arguments.get_int_from("minCandidateNodesAbsolute", 0, out.candidates_min);
+  out.candidates_max = arguments.get_int_from("maxCandidateNodesAbsolute", 0, out.candidates_max);
   return out;
 }
 

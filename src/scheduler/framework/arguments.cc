@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/format.h"
+#include "base/utf8.h"
 
 namespace scheduler {
 namespace {
@@ -11,6 +12,7 @@ namespace {
 constexpr std::string_view kTrueWords[] = {"1", "t", "T", "TRUE", "true", "True"};
 constexpr std::string_view kFalseWords[] = {"0", "f", "F", "FALSE", "false", "False"};
 constexpr std::string_view kBlanks = " \t\r\n";
+constexpr std::size_t kShownBytes = 100;  // of a value
 
 bool is_one_of(std::string_view word, std::span<const std::string_view> words) {
   return std::find(words.begin(), words.end(), word) != words.end();
@@ -28,8 +30,9 @@ Arguments::Arguments(api::Json map, std::string owner)
 
 void Arguments::warn(std::string message) const { notes_->problems.push_back(owner_ + ": " + std::move(message)); }
 
-void Arguments::refuse(std::string_view key, std::string_view expected) const {
-  warn(base::format("argument {}{} is not {}; its default is used", path_, key, expected));
+void Arguments::refuse(std::string_view key, const api::Json& value, std::string_view expected) const {
+  warn(base::format("argument {}{} is {}, not {}; its default is used", path_, key,
+                    base::utf8_prefix(value.dump(), kShownBytes), expected));
 }
 
 const api::Json* Arguments::value_at(std::string_view key) const {
@@ -42,8 +45,25 @@ std::int64_t Arguments::get_int(std::string_view key, std::int64_t fallback) con
   const api::Json* value = value_at(key);
   if (value == nullptr) return fallback;
   if (value->is_int()) return value->as_int();
-  refuse(key, "an integer");
+  refuse(key, *value, "an integer");
   return fallback;
+}
+
+std::int64_t Arguments::get_int_from(std::string_view key, std::int64_t least, std::int64_t fallback) const {
+  const std::int64_t value = get_int(key, fallback);
+  if (value >= least) return value;
+  warn(base::format("argument {}{} is {}, less than {}; {} is used", path_, key, value, least, fallback));
+  return fallback;
+}
+
+double Arguments::get_weight(std::string_view key, std::int64_t fallback) const {
+  constexpr std::int64_t kLoud = 1'000'000;
+  const std::int64_t value = get_int(key, fallback);
+  if (value < 0)
+    warn(base::format("argument {}{} is {}: what it weighs counts against a node", path_, key, value));
+  else if (value > kLoud)
+    warn(base::format("argument {}{} is {}: no other score matters beside it", path_, key, value));
+  return static_cast<double>(value);
 }
 
 std::int64_t Arguments::get_int_or_text(std::string_view key) const {
@@ -55,7 +75,7 @@ double Arguments::get_double(std::string_view key, double fallback) const {
   const api::Json* value = value_at(key);
   if (value == nullptr) return fallback;
   if (value->is_number()) return value->as_double();
-  refuse(key, "a number");
+  refuse(key, *value, "a number");
   return fallback;
 }
 
@@ -65,7 +85,7 @@ bool Arguments::get_bool(std::string_view key, bool fallback) const {
   if (value->is_bool()) return value->as_bool();
   if (is_one_of(value->as_string(), kTrueWords)) return true;
   if (value->is_string() && is_one_of(value->as_string(), kFalseWords)) return false;
-  refuse(key, "a boolean");
+  refuse(key, *value, "a boolean");
   return fallback;
 }
 
@@ -73,7 +93,7 @@ std::string Arguments::get_string(std::string_view key, std::string_view fallbac
   const api::Json* value = value_at(key);
   if (value == nullptr) return std::string(fallback);
   if (value->is_string()) return value->str();
-  refuse(key, "a string");
+  refuse(key, *value, "a string");
   return std::string(fallback);
 }
 
@@ -95,7 +115,7 @@ api::Json Arguments::get_list(std::string_view key) const {
   const api::Json* value = value_at(key);
   if (value == nullptr) return {};
   if (value->is_array()) return *value;
-  refuse(key, "a list");
+  refuse(key, *value, "a list");
   return {};
 }
 
@@ -107,7 +127,7 @@ Arguments Arguments::get_map(std::string_view key) const {
   const api::Json* value = value_at(key);
   if (value == nullptr) return out;
   if (!value->is_object()) {
-    refuse(key, "a map");
+    refuse(key, *value, "a map");
     return out;
   }
   out.map_ = *value;

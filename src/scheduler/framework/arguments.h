@@ -19,6 +19,11 @@ class Arguments {
   Arguments(api::Json map, std::string owner);
 
   std::int64_t get_int(std::string_view key, std::int64_t fallback) const;  // YAML integers only
+  // The same, and `fallback` with a warning for what is less than `least`.
+  std::int64_t get_int_from(std::string_view key, std::int64_t least, std::int64_t fallback) const;
+  // What a score counts for. Any number counts, as in Volcano; one that turns the score around, or beside which no
+  // other score matters, is noted.
+  double get_weight(std::string_view key, std::int64_t fallback) const;
   // For values that may be numbers or texts: the number, or -1 for everything else, without a warning.
   std::int64_t get_int_or_text(std::string_view key) const;
   double get_double(std::string_view key, double fallback) const;                 // numbers
@@ -46,7 +51,7 @@ class Arguments {
     std::vector<std::string> present;
   };
   const api::Json* value_at(std::string_view key) const;
-  void refuse(std::string_view key, std::string_view expected) const;
+  void refuse(std::string_view key, const api::Json& value, std::string_view expected) const;
 
   api::Json map_;
   std::string owner_;

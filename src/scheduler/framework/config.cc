@@ -5,6 +5,7 @@
 
 #include "api/json/yaml.h"
 #include "base/format.h"
+#include "base/utf8.h"
 #include "scheduler/framework/extension_points.h"
 
 namespace scheduler {
@@ -30,6 +31,9 @@ tiers:
   - name: predicates
   - name: nodeorder
 )";
+
+// Each listing of a plugin is asked, and each action runs, in every cycle.
+constexpr std::size_t kListingsMax = 1000;
 
 std::string_view trimmed(std::string_view text) {
   constexpr std::string_view kSpace = " \t\r\n";
@@ -73,7 +77,11 @@ base::Result<PluginEntry> plugin_from(const api::Json& json, Config& config) {
   return out;
 }
 
+// A value that a message quotes.
+std::string quoted(const api::Json& value) { return std::string(base::utf8_prefix(value.dump(), 100)); }
+
 base::Status read_tiers(const api::Json& tiers, Config& config) {
+  std::size_t listings = 0;
   if (!tiers.is_null() && !tiers.is_array()) return invalid("tiers must be a list");
   for (const api::Json& tier : tiers.items()) {
     std::vector<PluginEntry>& out = config.tiers.emplace_back();
@@ -81,7 +89,8 @@ base::Status read_tiers(const api::Json& tiers, Config& config) {
     if (!tier["plugins"].is_null() && !tier["plugins"].is_array()) return invalid("tiers: plugins must be a list");
     for (const api::Json& plugin : tier["plugins"].items()) {
       if (!plugin.is_null() && !plugin.is_object())
-        return invalid(base::format("tiers: a plugin must be a map with its name, not {}", plugin.dump()));
+        return invalid(base::format("tiers: a plugin must be a map with its name, not {}", quoted(plugin)));
+      if (++listings > kListingsMax) return invalid(base::format("tiers: more than {} plugins", kListingsMax));
       TRY(PluginEntry entry, plugin_from(plugin, config));
       out.push_back(std::move(entry));
     }
@@ -101,7 +110,9 @@ base::Status read_actions(std::string_view list, Config& config) {
   for (std::size_t start = 0; start <= list.size();) {
     const std::size_t comma = std::min(list.find(',', start), list.size());
     const std::string name(trimmed(list.substr(start, comma - start)));
-    if (config.find_action(name) == nullptr) return invalid(base::format("failed to find Action {}", name));
+    if (config.find_action(name) == nullptr)
+      return invalid(base::format("failed to find Action {}", base::utf8_prefix(name, 100)));
+    if (config.actions.size() == kListingsMax) return invalid(base::format("actions: more than {}", kListingsMax));
     config.actions.push_back(name);
     start = comma + 1;
   }

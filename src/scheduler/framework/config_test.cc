@@ -107,7 +107,36 @@ TEST(Arguments, a_value_of_the_wrong_type_keeps_the_default_and_is_noted) {
   EXPECT_EQ(arguments.get_string("s", ""), "x");
   EXPECT_EQ(arguments.get_string("i", "d"), "d");
   EXPECT_EQ(arguments.get_int("absent", 9), 9);
-  EXPECT_EQ(arguments.warnings().size(), 3u);
+  EXPECT_EQ(arguments.warnings(),
+            (std::vector<std::string>{"plugin x: argument f is 1.5, not an integer; its default is used",
+                                      "plugin x: argument bad is \"y\", not a boolean; its default is used",
+                                      "plugin x: argument i is 3, not a string; its default is used"}));
+}
+
+TEST(Arguments, weights_that_turn_a_score_around_or_drown_the_others_are_noted) {
+  auto map = api::parse_json(R"({"less": -5, "most": 9223372036854775807, "some": 10, "floor": -1})");
+  ASSERT_TRUE(map.ok());
+  const Arguments arguments(*map, "plugin x");
+  EXPECT_EQ(arguments.get_weight("less", 1), -5);
+  EXPECT_EQ(arguments.get_weight("most", 1), 0x1p63);
+  EXPECT_EQ(arguments.get_weight("some", 1), 10);
+  EXPECT_EQ(arguments.get_int_from("floor", 0, 7), 7);
+  EXPECT_EQ(arguments.get_int_from("some", 0, 7), 10);
+  EXPECT_EQ(
+      arguments.warnings(),
+      (std::vector<std::string>{"plugin x: argument less is -5: what it weighs counts against a node",
+                                "plugin x: argument most is 9223372036854775807: no other score matters beside it",
+                                "plugin x: argument floor is -1, less than 0; 7 is used"}));
+}
+
+TEST(Config, lists_no_more_than_a_cycle_can_ask) {
+  std::string plugins = "actions: allocate\ntiers:\n- plugins:\n", actions = "actions: \"allocate";
+  for (int i = 0; i < 1001; ++i) plugins += "  - name: gang\n", actions += ", allocate";
+  const auto refusal = [](const std::string& text) { return parse_config(text, kRegistry).error().message; };
+  EXPECT_EQ(refusal(plugins), "tiers: more than 1000 plugins");
+  EXPECT_EQ(refusal(actions + "\""), "actions: more than 1000");
+  EXPECT_LT(refusal("actions: " + std::string(100000, 'x')).size(), 200u);
+  EXPECT_LT(refusal("tiers: [{plugins: [" + std::string(100000, 'x') + "]}]").size(), 200u);
 }
 
 TEST(Config, plugins_and_arguments_that_are_not_understood_are_listed) {
@@ -121,7 +150,7 @@ TEST(Config, plugins_and_arguments_that_are_not_understood_are_listed) {
   const auto warnings = decider.warnings();
   ASSERT_EQ(warnings.size(), 2u);
   EXPECT_EQ(warnings[0], "plugin nobody is unknown and is skipped");
-  EXPECT_EQ(warnings[1], "plugin binpack: argument binpack.weight is not an integer; its default is used");
+  EXPECT_EQ(warnings[1], "plugin binpack: argument binpack.weight is \"heavy\", not an integer; its default is used");
 }
 
 TEST(Config, the_packaged_one_is_understood_whole) {

@@ -171,8 +171,7 @@ class ResourceStrategyFit final : public Plugin {
   void attach(PluginSetup& setup) override {
     const Arguments& arguments = setup.arguments();
     Model& model = setup.model();
-    weight_ = static_cast<double>(arguments.get_int("resourceStrategyFitWeight", kDefaultWeight));
-    if (weight_ < 0) weight_ = kDefaultWeight;
+    weight_ = static_cast<double>(arguments.get_int_from("resourceStrategyFitWeight", 0, kDefaultWeight));
     read_resources(arguments);
     read_scarce(arguments.get_map("sra"));
     read_proportional(arguments.get_map("proportional"));
@@ -202,11 +201,11 @@ class ResourceStrategyFit final : public Plugin {
     for (const std::string& name : map.keys_after("")) {
       const Arguments one = map.get_map(name);
       const std::string type = one.get_string("type", "LeastAllocated");
-      const std::int64_t weight = one.get_int("weight", 1);
+      const std::int64_t weight = one.get_int_from("weight", 1, 1);
       if (!is_type(type))
         arguments.warn(base::format(
             "resources.{}.type: {} is neither LeastAllocated nor MostAllocated; the former is used", name, type));
-      strategies_.set(name, {is_most(type), std::max<std::int64_t>(1, weight)});
+      strategies_.set(name, {is_most(type), weight});
     }
     if (!strategies_.empty()) return;
     strategies_.set("cpu", {});
@@ -216,14 +215,14 @@ class ResourceStrategyFit final : public Plugin {
   void read_scarce(const Arguments& sra) {
     const bool on = sra.get_bool("enable", false);
     const std::vector<std::string> names = sra.get_names("resources");
-    const std::int64_t weight = sra.get_int("weight", kDefaultWeight);
+    const std::int64_t weight = sra.get_int_from("weight", 0, kDefaultWeight);
     const Arguments weights = sra.get_map("resourceWeight");
     for (const std::string& name : names) {
-      const auto one = static_cast<double>(std::max<std::int64_t>(0, weights.get_int(name, 1)));
+      const auto one = static_cast<double>(weights.get_int_from(name, 0, 1));
       if (!on || !scarce_.weights.emplace(name, one).second) continue;
       scarce_.total += one;
     }
-    scarce_.weight = static_cast<double>(weight < 0 ? kDefaultWeight : weight);
+    scarce_.weight = static_cast<double>(weight);
   }
 
   void read_proportional(const Arguments& proportional) {

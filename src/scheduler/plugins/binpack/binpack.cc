@@ -12,14 +12,14 @@ namespace scheduler {
 namespace {
 
 struct Weights {
-  std::int64_t all = 1;
+  double all = 1;
   std::map<Dim, std::int64_t> by_dim;
 };
 
 class BinpackScorer final : public NodeScorer {
  public:
   BinpackScorer(const Model& model, const Weights& weights, const Shape& shape)
-      : nodes_(model.nodes), weight_(static_cast<double>(weights.all)) {
+      : nodes_(model.nodes), weight_(weights.all) {
     for (const Part& part : shape.request.parts) {
       auto found = weights.by_dim.find(part.dim);
       if (part.amount > 0 && found != weights.by_dim.end() && found->second != 0) {
@@ -65,17 +65,14 @@ class BinpackScorer final : public NodeScorer {
   std::vector<BinpackTerm> terms_;
 };
 
-std::int64_t weight_of(const Arguments& arguments, const std::string& key) {
-  const std::int64_t weight = arguments.get_int(key, 1);
-  return weight < 0 ? 1 : weight;
-}
+std::int64_t weight_of(const Arguments& arguments, const std::string& key) { return arguments.get_int_from(key, 0, 1); }
 
 class Binpack final : public Plugin {
  public:
   void attach(PluginSetup& setup) override {
     const Arguments& arguments = setup.arguments();
     Model& model = setup.model();
-    weights_.all = arguments.get_int("binpack.weight", 1);
+    weights_.all = arguments.get_weight("binpack.weight", 1);
     weights_.by_dim[kCpu] = weight_of(arguments, "binpack.cpu");
     weights_.by_dim[kMemory] = weight_of(arguments, "binpack.memory");
     for (const std::string& name : arguments.get_names("binpack.resources")) {

@@ -20,7 +20,7 @@ class Capacity final : public Plugin {
   void attach(PluginSetup& setup) override {
     model_ = &setup.model();
     tree_.hierarchical = setup.hierarchy();
-    level_ = std::max<std::int64_t>(0, setup.arguments().get_int("ancestorReclaimLevel", 0));
+    level_ = setup.arguments().get_int_from("ancestorReclaimLevel", 0, 0);
     setup.on<QueueOrder>([this](const Queue& a, const Queue& b) { return queue_order(a, b); });
     if (tree_.hierarchical) {
       setup.on<VictimQueueOrder>([this](const Queue& l, const Queue& r, const Queue& preemptor) {

@@ -152,7 +152,7 @@ class DeviceShare final : public Plugin {
     const bool vgpu = arguments.get_bool("deviceshare.VGPUEnable", false);
     locks_nodes_ = arguments.get_bool("deviceshare.NodeLockEnable", false);
     if (locks_nodes_) setup.depends_on_time();
-    weight_ = arguments.get_int("deviceshare.ScheduleWeight", 0);
+    weight_ = arguments.get_int_from("deviceshare.ScheduleWeight", 0, 0);
     const std::string policy = arguments.get_string("deviceshare.SchedulePolicy", "");
     VgpuSettings settings;
     if (policy == "binpack") settings.policy = DevicePolicy::kBinpack;

@@ -153,7 +153,7 @@ class NodeOrderPlugin final : public Plugin {
   void attach(PluginSetup& setup) override {
     const Arguments& arguments = setup.arguments();
     const auto weight = [&](std::string_view key, std::int64_t fallback) {
-      return static_cast<double>(arguments.get_int(key, fallback));
+      return arguments.get_weight(key, fallback);
     };
     weights_ = {.least = weight("leastrequested.weight", 1),
                 .most = weight("mostrequested.weight", 0),

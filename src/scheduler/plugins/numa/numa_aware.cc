@@ -102,7 +102,7 @@ class NumaAware final : public Plugin {
  public:
   void attach(PluginSetup& setup) override {
     model_ = &setup.model();
-    weight_ = setup.arguments().get_int("weight", 1);
+    weight_ = setup.arguments().get_weight("weight", 1);
     setup.on<ClassKey>([this](const Task& task) -> std::uint32_t { return matters(task) ? 1 : 0; });
     setup.on<Predicate>([this](const Task& task) -> std::unique_ptr<NodeFilter> {
       if (!matters(task)) return nullptr;
@@ -112,7 +112,7 @@ class NumaAware final : public Plugin {
       const Shape& shape = model_->shape_of(task);
       const bool asks = !shape.numa_policy.empty() && shape.numa_policy != "none";
       if (weight_ == 0 || !asks || !matters(task)) return nullptr;
-      return std::make_unique<NumaScorer>(*model_, task, static_cast<double>(weight_));
+      return std::make_unique<NumaScorer>(*model_, task, weight_);
     });
     setup.on<TaskPlaced>([this](const Task& task) -> Refusal {
       // An eviction that is taken back finds the pod's CPUs as they were.
@@ -152,7 +152,7 @@ class NumaAware final : public Plugin {
   }
 
   Model* model_ = nullptr;
-  std::int64_t weight_ = 1;
+  double weight_ = 1;
 };
 
 }  // namespace

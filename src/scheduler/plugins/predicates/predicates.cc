@@ -218,9 +218,9 @@ class Predicates final : public Plugin {
 
  private:
   void read_volume_binding(const Arguments& arguments, Model& model) {
-    const std::int64_t timeout = arguments.get_int("volumebinding.bindTimeoutSeconds", 600);
+    const std::int64_t timeout = arguments.get_int_from("volumebinding.bindTimeoutSeconds", 0, 600);
     model.volumes.bind_timeout = base::seconds(std::clamp<std::int64_t>(timeout, 0, 1'000'000));
-    volume_weight_ = static_cast<double>(arguments.get_int("volumebinding.weight", 1));
+    volume_weight_ = arguments.get_weight("volumebinding.weight", 1);
     utilization_ = {{0, 0}, {100, 100}};
     const api::Json points = arguments.get_list("volumebinding.shape");
     if (points.empty()) return;

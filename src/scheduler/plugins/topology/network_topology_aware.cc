@@ -1,6 +1,7 @@
 // Network-topology-aware: which parts of the network are tried for a group, and which of them is best.
 #include <algorithm>
 
+#include "base/format.h"
 #include "scheduler/framework/plugin.h"
 #include "scheduler/plugins/topology/network_topology_score.h"
 #include "scheduler/session/session.h"
@@ -61,7 +62,7 @@ class NetworkTopologyAware final : public Plugin {
   };
 
   void configure(const Arguments& arguments) {
-    weights_.all = arguments.get_int("weight", 1);
+    weights_.all = arguments.get_weight("weight", 1);
     weights_.by_dim[kCpu] = weight_of(arguments, "hypernode.binpack.cpu");
     weights_.by_dim[kMemory] = weight_of(arguments, "hypernode.binpack.memory");
     const std::string list = arguments.get_string("hypernode.binpack.resources", "");
@@ -76,14 +77,16 @@ class NetworkTopologyAware final : public Plugin {
     }
     weights_.normal_pods = arguments.get_bool("hypernode.binpack.normal-pod.enable", true);
     weights_.fading = arguments.get_double("hypernode.binpack.normal-pod.fading", kFadingDefault);
-    if (!(weights_.fading >= 0)) weights_.fading = kFadingDefault;
-    evict_domains_max_ = arguments.get_int("hypernode.gradient.evict.max-hypernodes", kEvictDomainsDefault);
-    if (evict_domains_max_ <= 0) evict_domains_max_ = kEvictDomainsDefault;
+    if (!(weights_.fading >= 0)) {
+      arguments.warn(base::format("hypernode.binpack.normal-pod.fading: {} is less than 0; {} is used", weights_.fading,
+                                  kFadingDefault));
+      weights_.fading = kFadingDefault;
+    }
+    evict_domains_max_ = arguments.get_int_from("hypernode.gradient.evict.max-hypernodes", 1, kEvictDomainsDefault);
   }
 
   static std::int64_t weight_of(const Arguments& arguments, const std::string& key) {
-    const std::int64_t weight = arguments.get_int(key, 1);
-    return weight < 0 ? 1 : weight;
+    return arguments.get_int_from(key, 0, 1);
   }
 
   // What a part's tasks ask for, as many domains in a row are judged for one part. Every placement touches a node.
@@ -178,7 +181,7 @@ class NetworkTopologyAware final : public Plugin {
     const bool shared = std::count(out.begin(), out.end(), most) > 1;
     for (std::size_t i = 0; i < out.size(); ++i) {
       if (shared && out[i] == most) out[i] += part_of_tasks_in(*model_, job, index, domains[i]);
-      out[i] *= 100 * static_cast<double>(weights_.all);
+      out[i] *= 100 * weights_.all;
     }
     return out;
   }

@@ -39,7 +39,7 @@ class PartScorer final : public NodeScorer {
     candidates.for_each([&](std::uint32_t n) {
       double one = value_of(n);
       if (one == most && at_most > 1 && tree.leaf_of(n).is_set()) one += tasks_in_[tree.leaf_of(n).index] / tasks;
-      totals[n] += one * 100 * static_cast<double>(weights_.all);
+      totals[n] += one * 100 * weights_.all;
     });
   }
 
@@ -95,7 +95,7 @@ class NormalPodScorer final : public NodeScorer {
     const double all = sum_of_tiers(tree.tiers().front(), tree.tiers().back());
     out.assign(groups.count, 0);
     for (std::uint32_t g = 0; g < groups.count; ++g) {
-      out[g] = value_of(tree, groups_.domains_of(g), all) * 100 * static_cast<double>(weights_.all);
+      out[g] = value_of(tree, groups_.domains_of(g), all) * 100 * weights_.all;
     }
   }
 

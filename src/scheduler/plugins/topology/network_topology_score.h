@@ -10,7 +10,7 @@
 namespace scheduler {
 
 struct TopologyWeights {
-  std::int64_t all = 1;
+  double all = 1;
   std::map<Dim, std::int64_t> by_dim;
   bool normal_pods = true;
   double fading = 0.8;  // from one tier to the next

@@ -37,7 +37,7 @@ class TaskTopology final : public Plugin {
  public:
   void attach(PluginSetup& setup) override {
     model_ = &setup.model();
-    const auto weight = static_cast<double>(setup.arguments().get_int("task-topology.weight", 1));
+    const auto weight = setup.arguments().get_weight("task-topology.weight", 1);
     setup.on<TaskOrder>([this](const Task& a, const Task& b) { return order(a, b); });
     // Each task of such a group is a class of its own.
     setup.on<ClassKey>([this](const Task& task) -> std::uint32_t {
