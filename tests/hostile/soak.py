@@ -1,7 +1,11 @@
 #!/usr/bin/env python3
 """Everything hostile at once for SOAK_SECONDS (600): requests, connections, watches that nobody reads, pods. Then: what
-was acknowledged is there, also after kill -9; memory is back within 20 % of what it was after a first round; no mount,
-cgroup, network link, process or descriptor is left."""
+was acknowledged is there, also after kill -9; memory after the second half is within 20 % of what it was after the first; no
+mount, cgroup, network link, process or descriptor is left.
+
+The halves are equal, after a minute that is not counted: bodies of megabytes leave free pieces of memory in the heap of each
+thread, which reach their peak only after minutes (306 MiB after one minute, 358 after four, 204 after small writes again).
+What leaks grows by the same with each half."""
 import hashlib
 import os
 import random
@@ -210,22 +214,24 @@ def fill_history(cluster):
         cluster.request("DELETE", f"{MAPS}/fill")
 
 
+def half(cluster, load):
+    """Memory (MiB) and descriptors after half of the time."""
+    load.run(SECONDS / 2)
+    settle(cluster, load)
+    fill_history(cluster)
+    return cluster.rss_mib("RssAnon"), cluster.descriptors()
+
+
 @row(f"all of it at once for {SECONDS} s", "nothing acknowledged is lost, memory comes back, nothing is left behind")
 def soak():
     cluster = Cluster("--host-rootfs", *([] if ROOT else ["--runtime", "process"]))
     wait_for(30, "a node", lambda: cluster.get("/api/v1/nodes")[1]["items"])
     load = Load(cluster)
-    fill_history(cluster)
     load.run(min(60, SECONDS / 4))
-    settle(cluster, load)
-    fill_history(cluster)
-    first_memory, first_files = cluster.rss_mib("RssAnon"), cluster.descriptors()
-    load.run(SECONDS)
-    settle(cluster, load)
-    fill_history(cluster)
+    first_memory, first_files = half(cluster, load)
+    memory, _ = half(cluster, load)
     wait_for(30, "the end of connections", lambda: cluster.descriptors() <= first_files + 5)
-    memory = cluster.rss_mib("RssAnon")
-    print(f"    {load.counts}; memory {first_memory} MiB after the first round, {memory} MiB at the end", flush=True)
+    print(f"    {load.counts}; memory {first_memory} MiB after the first half, {memory} MiB after the second", flush=True)
     expect(memory <= first_memory * 1.2, f"memory grew from {first_memory} to {memory} MiB")
     cluster.check_healthy()
     cluster.kill()
