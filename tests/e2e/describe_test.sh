@@ -53,8 +53,15 @@ explain_describes_our_kinds() {
     expect "$kind: kind" has '^What this object is' kubectl explain "$kind"
   done
 }
+explain_describes_pods() {
+  expect "a pod" has '^One or more containers that run together' kubectl explain pod
+  expect "its spec" has '^What runs, and what it needs' kubectl explain pod.spec
+  expect "a field" has 'run to their end one after the other' kubectl explain pod.spec.initContainers
+  expect "a field of a job of ours" has "in place of the image's ENTRYPOINT" kubectl explain vcjob.spec.tasks.template.spec.containers.command
+  expect "a field of all kinds" has 'Texts that lists, watches and controllers select by' kubectl explain deployment.metadata.labels
+}
 
 start_cluster --host-rootfs || { echo "FAIL start: $(tail -3 "$scratch/up.log")"; exit 1; }
 printf 'apiVersion: scheduling.volcano.sh/v1beta1\nkind: Queue\nmetadata: {name: people}\nspec: {capability: {cpu: "400"}}\n' | kubectl apply -f - > /dev/null
 { job fits 100m; echo ---; job large 300; echo ---; pytorch_job large 300; } | kubectl apply -f - > /dev/null
-run_tests wide_columns_say_more describe_says_why_a_job_waits a_closed_queue_says_so explain_describes_our_kinds
+run_tests wide_columns_say_more describe_says_why_a_job_waits a_closed_queue_says_so explain_describes_our_kinds explain_describes_pods

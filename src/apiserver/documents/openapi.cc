@@ -8,6 +8,7 @@
 #include "api/kinds.h"
 #include "api/other_versions.h"
 #include "api/schema/schema_json.h"
+#include "apiserver/documents/core_texts.h"
 #include "apiserver/documents/kind_texts.h"
 #include "apiserver/documents/openapi_custom.h"
 #include "apiserver/documents/openapi_proto.h"
@@ -28,6 +29,14 @@ struct Style {
 };
 constexpr Style kV2{"#/definitions/", false};
 constexpr Style kV3{"#/components/schemas/", true};
+
+// "core.v1.Pod" of "io.k8s.api.core.v1.Pod"; empty for what is not Kubernetes' own.
+std::string_view short_name(std::string_view name) {
+  if (!name.starts_with("io.k8s.")) return {};
+  std::size_t begin = name.size();
+  for (int dots = 0; dots < 3 && begin != 0; ++dots) begin = name.rfind('.', begin - 1);
+  return name.substr(begin + 1);
+}
 
 // Collects definitions while walking.
 class Definitions {
@@ -117,7 +126,10 @@ class Definitions {
   Json object(const Schema& schema) {
     Json out = Json::object({{"type", "object"}});
     const auto kind = kinds_.find(schema.name);
-    const std::string_view said = kind == kinds_.end() ? std::string_view() : kind_text(*kind->second);
+    const std::string_view core = short_name(schema.name);
+    const std::string_view said = !core.empty()          ? core_text(core, {})
+                                  : kind == kinds_.end() ? std::string_view()
+                                                         : kind_text(*kind->second);
     if (const std::string_view text = schema.description.empty() ? said : schema.description; !text.empty())
       out.set("description", text);
     Json properties = Json::object();
@@ -128,10 +140,12 @@ class Definitions {
     Json required = Json::array();
     for (const api::SchemaField& field : schema.fields) {
       Json property = inline_schema(*field.schema);
-      if (style_.v3 && property.has("$ref") && (!field.description.empty() || !field.default_value.is_null()))
+      const std::string_view text =
+          field.description.empty() && !core.empty() ? core_text(core, field.name) : field.description;
+      if (style_.v3 && property.has("$ref") && (!text.empty() || !field.default_value.is_null()))
         property = Json::object({{"allOf", Json::array({property})}});
       if (!property.has("$ref")) {
-        if (!field.description.empty()) property.set("description", field.description);
+        if (!text.empty()) property.set("description", text);
         if (!field.default_value.is_null()) property.set("default", field.default_value);
       }
       properties.set(field.name, std::move(property));
