@@ -109,7 +109,7 @@ void Outbox::State::settle(const std::string& name) {
   const Id id = lane.waiting.front();
   const base::Duration due = std::max(lane.rests_until, lane.gathers_until);
   if (is_paced(writes.at(id).work) && now < due) return settle_at(due, name, lane);
-  lane.waiting.pop_front();
+  lane.waiting.erase(lane.waiting.begin());
   lane.holder = id;
   make_ready(id);
 }

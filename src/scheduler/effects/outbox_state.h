@@ -8,7 +8,9 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "client/event_recorder.h"
 #include "scheduler/effects/outbox.h"
@@ -27,7 +29,7 @@ struct Outbox::State : std::enable_shared_from_this<Outbox::State> {
   // Requests about one object. Whoever holds the lane is ready, in flight, or pauses before it tries again.
   struct Lane {
     std::optional<Id> holder;
-    std::deque<Id> waiting;
+    std::vector<Id> waiting;  // rarely more than two; an empty deque would take 576 bytes a lane
     // Paced writes are not made before both.
     base::Duration rests_until{};
     base::Duration gathers_until{};
@@ -91,9 +93,9 @@ struct Outbox::State : std::enable_shared_from_this<Outbox::State> {
   client::EventRecorder events;
   std::deque<std::pair<api::Json, client::EventText>> held_events;
 
-  std::map<Id, Write> writes;
+  std::unordered_map<Id, Write> writes;
   Id last_id = 0;
-  std::map<std::string, Lane> lanes;
+  std::unordered_map<std::string, Lane> lanes;
   std::deque<std::pair<base::Duration, std::string>> resting;  // lanes that may be dropped from then on
   std::array<std::deque<Id>, client::kUrgencies> ready;        // an id may stand here after its write went out
   int in_flight = 0;
