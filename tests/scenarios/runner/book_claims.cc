@@ -54,30 +54,58 @@ bool is_tolerated(const Request& request, const Device& device) {
   return std::find(tolerated.begin(), tolerated.end(), key) != tolerated.end();
 }
 
+// Amounts beside names, as in "uses=set.memory:40Gi".
+std::map<std::string, double> named_amounts(const Line& words, std::string_view key) {
+  std::map<std::string, double> out;
+  const api::Json amounts = map_from(words.get(key));
+  for (const auto& one : amounts.members()) out[std::string(one.name())] = amount_of(one.value.str());
+  return out;
+}
+
 // One place to fill: a device for a request of a claim.
 class Search {
  public:
   Search(const Objects& objects, std::size_t node) : objects_(objects), node_(objects.nodes[node].name) {
     for (const auto& [name, slice] : objects.slices) {
-      for (const Device& device : slice) {
-        if (device.node == node_) devices_.push_back(&device);
-      }
+      if (slice.node != node_) continue;
+      const auto is_of_pool = [&](const auto& other) {
+        return other.second.node == slice.node && other.second.driver == slice.driver;
+      };
+      const auto there = std::count_if(objects.slices.begin(), objects.slices.end(), is_of_pool);
+      lacks_slices_ |= static_cast<std::size_t>(there) != slice.of_pool && !slice.devices.empty();
+      for (const auto& [counter, amount] : slice.counters) left_[slice.driver + "/" + counter] += amount;
+      if (static_cast<std::size_t>(there) != slice.of_pool) continue;
+      for (const Device& device : slice.devices) devices_.push_back(&device);
     }
+    std::set<std::string> counted;  // a claim may be that of several pods
     for (const Pod& pod : objects.pods) {
       for (const auto& [claim, held] : pod.given.devices) taken_.insert(held.begin(), held.end());
+      for (const auto& [claim, held] : pod.given.shares) {
+        if (!counted.insert(claim).second) continue;
+        for (const auto& [device, share] : held) {
+          for (const auto& [name, amount] : share) used_[device][name] += amount;
+        }
+      }
+    }
+    for (const Device* device : devices_) {
+      if (!is_taken(*device)) continue;
+      for (const auto& [counter, amount] : device->draws()) left_[device->driver + "/" + counter] -= amount;
     }
   }
 
-  // Seen before all orders of too few devices are tried.
-  bool has_enough(const std::vector<std::string>& claims) const {
+  // Seen before all orders of too few devices are tried, and whoever else could be chosen: what "all" is must be known.
+  bool may_fit(const std::vector<std::string>& claims) const {
     double wanted = 0;
     for (const std::string& claim : claims) {
       for (const auto& choices : requests_of(objects_.claims.at(claim))) {
-        const bool has_number = choices.size() == 1 && choices[0].words.find("all") == nullptr;
-        wanted += has_number ? number_of(choices[0].words, "count", 1) : 0;
+        const bool has_all = std::any_of(choices.begin(), choices.end(),
+                                         [](const Request& one) { return one.words.find("all") != nullptr; });
+        if (has_all && lacks_slices_) return false;
+        wanted += choices.size() == 1 && !has_all ? number_of(choices[0].words, "count", 1) : 0;
       }
     }
-    return wanted <= static_cast<double>(devices_.size());
+    const auto is_shared = [](const Device* device) { return device->is_shared(); };
+    return wanted <= static_cast<double>(devices_.size()) || std::any_of(devices_.begin(), devices_.end(), is_shared);
   }
 
   bool fill(const std::vector<std::string>& claims, std::size_t at = 0) {
@@ -86,10 +114,12 @@ class Search {
     const Line& claim = objects_.claims.at(claims[at]);
     return fill_request(claim, requests_of(claim), 0, [&] {
       choice.devices[claims[at]] = names_;
+      choice.shares[claims[at]] = shares_;
+      const auto shares = std::exchange(shares_, {});
       const auto names = std::exchange(names_, {});
       const auto chosen = std::exchange(chosen_, {});
       if (fill(claims, at + 1)) return true;
-      names_ = names, chosen_ = chosen;
+      names_ = names, chosen_ = chosen, shares_ = shares;
       return false;
     });
   }
@@ -116,23 +146,25 @@ class Search {
     return false;
   }
 
-  bool take(const Line& claim, const Request& request, double count, const Next& next) {
+  // A request takes each device once, in their order.
+  bool take(const Line& claim, const Request& request, double count, const Next& next, std::size_t from = 0) {
     if (count == 0) return next();
-    for (const Device* device : devices_) {
-      if (taken_.contains(key_of(*device))) continue;
-      const auto selected = is_selected(objects_, request, *device);
+    for (std::size_t i = from; i < devices_.size(); ++i) {
+      const Device& device = *devices_[i];
+      if (is_taken(device)) continue;
+      const auto selected = is_selected(objects_, request, device);
       failed_ |= !selected;
       if (failed_) return false;
-      if (!*selected || !is_tolerated(request, *device) || !keeps_constraints(claim, request, *device)) continue;
-      add(request, *device);
-      if (take(claim, request, count - 1, next)) return true;
-      remove(*device);
+      if (!*selected || !has_capacity(request, device) || !is_possible(claim, request, device)) continue;
+      add(request, device);
+      if (take(claim, request, count - 1, next, i + 1)) return true;
+      remove(request, device);
       if (failed_) return false;
     }
     return false;
   }
 
-  // All that match, none of which may be in use.
+  // All that match and are large enough, none of which may be in use.
   bool take_all(const Line& claim, const Request& request, const Next& next) {
     std::vector<const Device*> added;
     bool possible = true;
@@ -140,16 +172,39 @@ class Search {
       const auto selected = is_selected(objects_, request, *device);
       failed_ |= !selected;
       if (failed_) break;
-      if (!*selected) continue;
-      possible &= !taken_.contains(key_of(*device)) && is_tolerated(request, *device) &&
-                  keeps_constraints(claim, request, *device);
+      if (!*selected || !has_capacity(request, *device)) continue;
+      possible &= !is_taken(*device) && is_possible(claim, request, *device);
       if (!possible) break;
       add(request, *device);
       added.push_back(device);
     }
     if (!failed_ && possible && !added.empty() && next()) return true;
-    for (auto one = added.rbegin(); one != added.rend(); ++one) remove(**one);
+    for (auto one = added.rbegin(); one != added.rend(); ++one) remove(request, **one);
     return false;
+  }
+
+  bool is_taken(const Device& device) const { return !device.is_shared() && taken_.contains(key_of(device)); }
+  bool is_possible(const Line& claim, const Request& request, const Device& device) {
+    const auto draws = device.draws();
+    return is_tolerated(request, device) && keeps_constraints(claim, request, device) &&
+           std::all_of(draws.begin(), draws.end(),
+                       [&](const auto& one) { return left_[device.driver + "/" + one.first] >= one.second; });
+  }
+
+  // Of a shared device the amounts that are asked for, and all of what is not spoken of.
+  static std::map<std::string, double> share_of(const Request& request, const Device& device) {
+    std::map<std::string, double> out = device.capacity();
+    for (const auto& [name, amount] : named_amounts(request.words, "capacity")) out[name] = amount;
+    return out;
+  }
+
+  bool has_capacity(const Request& request, const Device& device) {
+    const std::map<std::string, double> capacity = device.capacity();
+    const auto asked = device.is_shared() ? share_of(request, device) : named_amounts(request.words, "capacity");
+    auto& used = used_[key_of(device)];  // of shared devices
+    return std::all_of(asked.begin(), asked.end(), [&](const auto& one) {
+      return capacity.contains(one.first) && used[one.first] + one.second <= capacity.at(one.first);
+    });
   }
 
   bool keeps_constraints(const Line& claim, const Request& request, const Device& device) const {
@@ -174,26 +229,48 @@ class Search {
   }
 
   void add(const Request& request, const Device& device) {
-    taken_.insert(key_of(device));
+    change(request, device, 1);
     names_.push_back(key_of(device));
     chosen_.emplace_back(request.name, &device);
   }
-  void remove(const Device& device) {
-    taken_.erase(key_of(device));
+  void remove(const Request& request, const Device& device) {
+    change(request, device, -1);
     names_.pop_back();
     chosen_.pop_back();
+  }
+  void change(const Request& request, const Device& device, double sign) {
+    const std::string key = key_of(device);
+    for (const auto& [counter, amount] : device.draws()) left_[device.driver + "/" + counter] -= sign * amount;
+    if (!device.is_shared()) return sign > 0 ? void(taken_.insert(key)) : void(taken_.erase(key));
+    for (const auto& [name, amount] : share_of(request, device))
+      used_[key][name] += sign * amount, shares_[key][name] += sign * amount;
   }
 
   const Objects& objects_;
   const std::string node_;
   std::vector<const Device*> devices_;
   std::set<std::string> taken_;
+  std::map<std::string, double> left_;                           // of counters, by "DRIVER/SET.NAME"
+  std::map<std::string, std::map<std::string, double>> used_;    // of shared devices
+  std::map<std::string, std::map<std::string, double>> shares_;  // of the claim that is filled
+  bool lacks_slices_ = false;
   std::vector<std::string> names_;                             // of the claim that is filled
   std::vector<std::pair<std::string, const Device*>> chosen_;  // with their requests
   bool failed_ = false;
 };
 
 }  // namespace
+
+std::map<std::string, double> Device::capacity() const {
+  std::map<std::string, double> out;
+  for (const auto& [word, value] : words.fields) {
+    const std::size_t colon = word.find(':');
+    if (colon != std::string::npos) out[word.substr(0, colon)] = amount_of(word.substr(colon + 1));
+  }
+  return out;
+}
+
+std::map<std::string, double> Device::draws() const { return named_amounts(words, "uses"); }
 
 std::optional<ClaimChoice> choose_devices(const Objects& objects, std::size_t node, const Pod& pod) {
   std::vector<std::string> open;
@@ -214,11 +291,13 @@ std::optional<ClaimChoice> choose_devices(const Objects& objects, std::size_t no
       return std::nullopt;
     } else {
       held.devices[key] = holder->given.devices.at(key);
+      held.shares[key] = holder->given.shares.at(key);
     }
   }
   Search search(objects, node);
-  if (!search.has_enough(open) || !search.fill(open)) return std::nullopt;
+  if (!search.may_fit(open) || !search.fill(open)) return std::nullopt;
   search.choice.devices.merge(held.devices);
+  search.choice.shares.merge(held.shares);
   return search.choice;
 }
 

@@ -11,8 +11,9 @@
 namespace scenario::book {
 
 struct ClaimChoice {
-  std::map<std::string, std::vector<std::string>> devices;  // by claim
-  double score = 0;                                         // before it is scaled by the best node's
+  std::map<std::string, std::vector<std::string>> devices;                             // by claim
+  std::map<std::string, std::map<std::string, std::map<std::string, double>>> shares;  // by claim and device
+  double score = 0;  // before it is scaled by the best node's
 };
 
 // The first devices in the order of claims, requests, alternatives and lists with which all is well; nothing if there

@@ -145,6 +145,11 @@ double Plugin::number(const std::string& argument, double fallback) const {
   return found == arguments.end() ? fallback : std::atof(found->second.c_str());
 }
 
+double amount_of(const std::string& text) {
+  const auto out = api::Quantity::from_json(api::Json(text));
+  return out ? static_cast<double>(out->milli_value()) / 1000 : 0;
+}
+
 double number_of(const Line& line, std::string_view key, double fallback) {
   const std::string* text = line.find(key);
   return text == nullptr ? fallback : std::atof(text->c_str());
@@ -220,11 +225,12 @@ bool Objects::take_report(const Line& line, const std::string& name) {
 bool Objects::take_claim(const Line& line, const std::string& name) {
   if (claims.contains(name) && line.find("allocated") == nullptr) {
     for (Pod& pod : pods) {
-      if (pod.is_done) pod.given.devices.erase(name);
+      if (pod.is_done) pod.given.devices.erase(name), pod.given.shares.erase(name);
     }
   }
   claims[name] = line;
-  return knows(line, {"class", "count", "where", "requests", "same", "distinct", "all", "tolerates", "allocated"});
+  return knows(
+      line, {"class", "count", "where", "requests", "same", "distinct", "all", "tolerates", "allocated", "capacity"});
 }
 
 // The claims of a pod that is done keep their devices until they say otherwise; those of a deleted one are free.
@@ -377,13 +383,17 @@ bool Objects::take_pod(const Line& line, const std::string& name) {
 }
 
 bool Objects::take_slice(const Line& line, const std::string& name) {
-  if (!knows(line, {"driver", "node", "devices"}) || slices.contains(name)) return false;
-  std::vector<Device>& out = slices[name];
+  if (!knows(line, {"driver", "node", "devices", "counters", "slices"}) || slices.contains(name)) return false;
+  Slice& out = slices[name];
+  out.driver = line.get("driver", "gpu.example.com"), out.node = line.get("node", name);
+  out.of_pool = static_cast<std::size_t>(number_of(line, "slices", 1));
+  for (const auto& [counter, amount] : list_of(line, "counters").fields) out.counters[counter] = amount_of(amount);
   for (const Line& item : items_of(line.get("devices"))) {
     for (const auto& [word, value] : item.fields) {
-      if (word == "shared" || word == "uses" || value.starts_with('[')) return false;
+      if (value.starts_with('[')) return false;
     }
-    out.push_back({line.get("driver", "gpu.example.com"), line.get("node", name), item});
+    if (item.find("shared") != nullptr && item.find("uses") != nullptr) return false;
+    out.devices.push_back({out.driver, out.node, item});
   }
   return true;
 }

@@ -46,6 +46,17 @@ struct ChipPart {
 struct Device {
   std::string driver, node;
   Line words;  // its attributes and taints
+
+  bool is_shared() const { return words.find("shared") != nullptr; }
+  std::map<std::string, double> capacity() const;
+  std::map<std::string, double> draws() const;  // on counters of its pool, by "SET.NAME"
+};
+
+struct Slice {
+  std::string driver, node;
+  std::size_t of_pool = 1;  // slices of the pool; none of its devices is given before all are there
+  std::vector<Device> devices;
+  std::map<std::string, double> counters;
 };
 
 // What a pod has of its node beside amounts.
@@ -56,6 +67,7 @@ struct Given {
   ChipPart chips;
   std::set<int> shared_gpus;                                // by memory, or whole
   std::map<std::string, std::vector<std::string>> devices;  // of claims, by the claim's key; "driver/node/name"
+  std::map<std::string, std::map<std::string, std::map<std::string, double>>> shares;  // claim, device, capacity
   int devices_on = -1;  // the node that they are of; it stays with a pod that is done
   std::set<int> cpus;
 };
@@ -144,7 +156,7 @@ struct Objects {
   std::map<std::string, Line> claims, device_classes, device_configs;
   std::map<std::string, Line> node_reports, cluster_reports;  // of chips
   double now = 1'700'000'000;
-  std::map<std::string, std::vector<Device>> slices;  // by name
+  std::map<std::string, Slice> slices;  // by name
 
  private:
   bool take_policy(const Line& line);
@@ -162,6 +174,8 @@ struct Objects {
   std::size_t next_ = 0;
 };
 
+// "10Gi" as a number.
+double amount_of(const std::string& text);
 double number_of(const Line& line, std::string_view key, double fallback);
 // "cpu:2,memory:1Gi" as words.
 Line list_of(const Line& line, std::string_view key);

@@ -239,6 +239,7 @@ class Book {
       auto devices = book::choose_devices(all_, n, pod);
       if (!devices) return std::nullopt;
       out.given.devices = std::move(devices->devices);
+      out.given.shares = std::move(devices->shares);
       out.given.devices_on = static_cast<int>(n);
       out.claim_score = devices->score;
     }
@@ -246,6 +247,7 @@ class Book {
       auto choice = book::choose_shares(all_, n, pod);
       if (!choice) return std::nullopt;
       choice->given.devices = std::move(out.given.devices);
+      choice->given.shares = std::move(out.given.shares);
       choice->given.devices_on = out.given.devices_on;
       out.given = std::move(choice->given);
       out.score += choice->score * plugin->number("deviceshare.ScheduleWeight", 0);

@@ -104,23 +104,43 @@ class Writer {
   }
 
   std::string request() {
-    std::string out = base::format("class={}", pick({"gpu", "gpu", "gpu", "nic"}));
+    const std::string of = pick({"gpu", "gpu", "gpu", "nic", "link", "part"});
+    std::string out = "class=" + of;
     if (some(0.3)) out += base::format(" count={}", 1 + dice_.below(3));
-    if (out.find("nic") == std::string::npos && some(0.4)) out += base::format(" where=size:{}", pick({"l", "s"}));
+    if (of == "gpu" && some(0.4)) out += base::format(" where=size:{}", pick({"l", "s"}));
+    if (of == "link" && some(0.8)) out += base::format(" capacity=bandwidth:{}", pick({"1G", "2500M", "4G", "12G"}));
+    if (of == "gpu" && some(0.1)) out += base::format(" capacity=memory:{}", pick({"20Gi", "50Gi"}));
     if (some(0.1)) out += " all";
     if (some(0.2)) out += " tolerates=hot";
     return out;
   }
 
+  // Devices that are cut out of one, by the memory and the cores that it has. Now and then a slice is missing.
+  void write_partitions(std::uint64_t n) {
+    const std::string slice = base::format("{} driver=part.example.com node=n{} slices={}", n, n, some(0.1) ? 3 : 2);
+    out_ += base::format("resourceslice p{} counters=gpu.memory:80Gi,gpu.cores:{}\n", slice, 4 + 2 * dice_.below(3));
+    out_ += base::format(
+        "resourceslice q{} devices=\"{}half-{{0..2}}(uses=gpu.memory:40Gi,gpu.cores:2) small(uses=gpu.memory:10Gi)\"\n",
+        slice, some(0.5) ? "whole(uses=gpu.memory:80Gi) " : "");
+  }
+
   void write_claims() {
-    out_ += "deviceclass gpu driver=gpu.example.com\ndeviceclass nic driver=nic.example.com\n";
+    for (const char* of : {"gpu", "nic", "link", "part"})
+      out_ += base::format("deviceclass {0} driver={0}.example.com\n", of);
     for (std::uint64_t n = 0; n < nodes_; ++n) {
       std::string devices;
       for (std::uint64_t d = dice_.below(5); d > 0; --d)
-        devices += base::format("{}d{}(size={} numa={}{})", devices.empty() ? "" : " ", d, pick({"l", "s"}),
-                                dice_.below(2), some(0.15) ? " tainted=hot:NoSchedule" : "");
+        devices +=
+            base::format("{}d{}(size={} numa={}{}{})", devices.empty() ? "" : " ", d, pick({"l", "s"}), dice_.below(2),
+                         some(0.3) ? " memory:40Gi" : "", some(0.15) ? " tainted=hot:NoSchedule" : "");
       if (!devices.empty()) out_ += base::format("resourceslice g{0} node=n{0} devices=\"{1}\"\n", n, devices);
       if (some(0.4)) out_ += base::format("resourceslice x{0} driver=nic.example.com node=n{0} devices=\"e0 e1\"\n", n);
+      if (some(0.4))
+        out_ += base::format(
+            "resourceslice l{0} driver=link.example.com node=n{0} devices=\"l0(bandwidth:10G shared) l1(bandwidth:3G "
+            "shared)\"\n",
+            n);
+      if (some(0.4)) write_partitions(n);
     }
     for (int i = 0; i < 6; ++i) {
       out_ += base::format("resourceclaim a/c{} ", i);
@@ -133,7 +153,9 @@ class Writer {
         else
           out_ += base::format(" y({})", request());
         out_ += "\"";
-        const bool two_drivers = out_.find("nic", out_.rfind("resourceclaim")) != std::string::npos;
+        const std::string claim = out_.substr(out_.rfind("resourceclaim"));
+        const bool two_drivers =
+            claim.find("nic") != claim.npos || claim.find("link") != claim.npos || claim.find("part") != claim.npos;
         if (!two_drivers && some(0.4)) out_ += base::format(" {}=gpu.example.com/numa", pick({"same", "distinct"}));
       }
       out_ += "\n";

@@ -133,14 +133,17 @@ void ResourceClaims::rebuild_devices() {
     pool.members.push_back(&slice);
   }
   devices_.clear();
+  unready_pools_.clear();
   pool_counters_.clear();
   verdicts_.clear();
   for (const auto& [key, pool] : pools) {
-    if (static_cast<std::int64_t>(pool.members.size()) != pool.slices) continue;
-    if (names_device_twice(pool.members)) continue;  // the driver is wrong about one of them
+    const bool is_whole = static_cast<std::int64_t>(pool.members.size()) == pool.slices;
+    const bool is_ready = is_whole && !names_device_twice(pool.members);
+    if (!is_ready) unready_pools_.push_back({key.first + "/" + key.second, is_whole, {}});
+    std::vector<const Device*>& devices = is_ready ? devices_ : unready_pools_.back().devices;
     for (const ResourceSlice* slice : pool.members) {
-      for (const Device& device : slice->devices) devices_.push_back(&device);
-      pool_counters_[key].insert(slice->counters.begin(), slice->counters.end());
+      for (const Device& device : slice->devices) devices.push_back(&device);
+      if (is_ready) pool_counters_[key].insert(slice->counters.begin(), slice->counters.end());
     }
   }
   changed();

@@ -125,6 +125,13 @@ struct ResourceSlice {
   std::map<std::string, Quantities, std::less<>> counters;
 };
 
+// A pool whose devices are not given: some of its slices are missing, or its driver made a mistake.
+struct UnreadyPool {
+  std::string name;  // with the driver's before it
+  bool names_device_twice = false;
+  std::vector<const Device*> devices;
+};
+
 // What is decided for one claim of a pod that is being placed.
 struct PlannedClaim {
   std::string key;
@@ -148,6 +155,7 @@ class ResourceClaims {
 
   // Devices by driver, pool, slice and place in it; of complete pools only.
   const std::vector<const Device*>& devices() const { return devices_; }
+  const std::vector<UnreadyPool>& unready_pools() const { return unready_pools_; }
   const std::map<std::string, Quantities, std::less<>>* counters_of(const DeviceName& device) const;
   // Whether a claim has the device for itself; what claims consume of a shared one.
   bool is_taken(const DeviceName& device) const { return taken_.contains(device); }
@@ -191,6 +199,7 @@ class ResourceClaims {
   std::map<std::string, ResourceSlice, std::less<>> slices_;
   std::map<std::string, DeviceSelector, std::less<>> selectors_;  // by text
   std::vector<const Device*> devices_;
+  std::vector<UnreadyPool> unready_pools_;
   std::map<std::pair<std::string, std::string>, std::map<std::string, Quantities, std::less<>>> pool_counters_;
   std::map<std::string, Promise, std::less<>> promises_;              // by claim
   std::map<std::uint32_t, std::vector<std::string>> claims_of_task_;  // of placed tasks

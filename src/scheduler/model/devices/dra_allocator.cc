@@ -39,10 +39,11 @@ bool is_untainted(const Device& device, const Json& tolerations) {
   });
 }
 
-// An id that is the same each time the same claim gets the same device, and another one for every other claim.
-std::string share_id_for(const ResourceClaim& claim, const DeviceName& device) {
-  const std::string text =
-      claim.uid + "\n" + claim.key + "\n" + device.driver + "\n" + device.pool + "\n" + device.device;
+// An id that is the same each time the same claim gets the same share of a device, its first or a later one, and
+// another one for every other claim.
+std::string share_id_for(const ResourceClaim& claim, const DeviceName& device, std::ptrdiff_t shares_before) {
+  std::string text = claim.uid + "\n" + claim.key + "\n" + device.driver + "\n" + device.pool + "\n" + device.device;
+  if (shares_before > 0) text += "\n" + std::to_string(shares_before);
   std::uint64_t a = 0xcbf29ce484222325ull, b = 0x84222325cbf29ce4ull;
   for (const char c : text) {
     a = (a ^ static_cast<unsigned char>(c)) * 0x100000001b3ull;
@@ -91,23 +92,47 @@ std::optional<std::map<std::string, Allocation>> DeviceSearch::run(const std::ve
     return std::nullopt;
   }
   const NodeRow& row = nodes_[node];
-  for (const Device* device : claims_.devices()) {
-    const bool selected = std::any_of(device->node_terms.begin(), device->node_terms.end(), [&](const NodeTerm& term) {
-      if (term.is_empty()) return false;
-      const bool labels = std::all_of(term.expressions.begin(), term.expressions.end(),
-                                      [&](const Requirement& r) { return r.matches(row.labels, symbols_); });
-      return labels && std::all_of(term.fields.begin(), term.fields.end(), [&](const Requirement& r) {
-               const Symbol name = symbols_.find(row.name);
-               const bool listed = name.is_set() && std::binary_search(r.values.begin(), r.values.end(), name);
-               return r.op == Requirement::Op::kIn ? listed : r.op == Requirement::Op::kNotIn && !listed;
-             });
-    });
-    if (device->everywhere || device->node == row.name || selected) reachable_.push_back(device);
-  }
+  for (const Device* device : claims_.devices())
+    if (reaches(*device, row)) reachable_.push_back(device);
+  problem_ = pool_problem(row);
+  if (!problem_.empty()) return std::nullopt;
   if (!may_suffice() || !request(0, 0)) return std::nullopt;
   std::map<std::string, Allocation> out;
   for (const ResourceClaim* claim : wanted_) out.emplace(claim->key, result_for(*claim));
   return out;
+}
+
+bool DeviceSearch::reaches(const Device& device, const NodeRow& row) const {
+  if (device.everywhere || device.node == row.name) return true;
+  return std::any_of(device.node_terms.begin(), device.node_terms.end(), [&](const NodeTerm& term) {
+    if (term.is_empty()) return false;
+    const bool labels = std::all_of(term.expressions.begin(), term.expressions.end(),
+                                    [&](const Requirement& r) { return r.matches(row.labels, symbols_); });
+    return labels && std::all_of(term.fields.begin(), term.fields.end(), [&](const Requirement& r) {
+             const Symbol name = symbols_.find(row.name);
+             const bool listed = name.is_set() && std::binary_search(r.values.begin(), r.values.end(), name);
+             return r.op == Requirement::Op::kIn ? listed : r.op == Requirement::Op::kNotIn && !listed;
+           });
+  });
+}
+
+// What "all" devices of a node are is known once all slices of its pools are there.
+std::string DeviceSearch::pool_problem(const NodeRow& row) const {
+  for (const ResourceClaim* claim : wanted_) {
+    for (const auto& request : claim->requests) {
+      for (const DeviceWish& wish : request.wishes) {
+        if (!wish.all) continue;
+        for (const UnreadyPool& pool : claims_.unready_pools()) {
+          const auto is_here = [&](const Device* device) { return reaches(*device, row); };
+          if (std::any_of(pool.devices.begin(), pool.devices.end(), is_here))
+            return base::format("claim {}, request {}: asks for all devices, but resource pool {} is currently {}",
+                                claim->key, wish.name, pool.name,
+                                pool.names_device_twice ? "invalid" : "being updated");
+        }
+      }
+    }
+  }
+  return {};
 }
 
 // Whether there are as many devices as are asked for, whoever gets which. One too few would otherwise be found out by
@@ -158,6 +183,7 @@ bool DeviceSearch::wish(std::size_t claim, std::size_t request, const DeviceWish
     for (const Device* device : reachable_) {
       if (!found || !problem_.empty()) break;
       if (!is_suitable(*wanted_[claim], wish, *device)) continue;
+      if (device->shared && !wish.admin_access && !consumption(wish, *device)) continue;  // not one of "all"
       found = ++count <= kDevicesMax && take(*wanted_[claim], wish, *device);
     }
     found = found && count > 0 && problem_.empty() && this->request(claim, request + 1);
@@ -219,10 +245,11 @@ bool DeviceSearch::take(const ResourceClaim& claim, const DeviceWish& wish, cons
                     .share_id = {},
                     .consumed = {},
                     .tolerations = wish.tolerations};
-  // A claim takes the same device, or the same share, once.
-  const bool twice = std::any_of(chosen_.begin(), chosen_.end(),
-                                 [&](const Choice& c) { return c.device == &device && c.claim == &claim; });
-  if (twice) return false;
+  // A claim takes a device once, but shares of one for each of its requests: distinctAttribute says where that is not
+  // wanted.
+  const auto before = std::count_if(chosen_.begin(), chosen_.end(),
+                                    [&](const Choice& c) { return c.device == &device && c.claim == &claim; });
+  if (before > 0 && (!device.shared || wish.admin_access)) return false;
   if (!wish.admin_access) {
     if (claims_.is_taken(device.name)) return false;
     const bool held = std::any_of(chosen_.begin(), chosen_.end(), [&](const Choice& c) { return c.device == &device; });
@@ -231,7 +258,7 @@ bool DeviceSearch::take(const ResourceClaim& claim, const DeviceWish& wish, cons
       auto consumed = consumption(wish, device);
       if (!consumed) return false;
       grant.consumed = *std::move(consumed);
-      grant.share_id = share_id_for(claim, device.name);
+      grant.share_id = share_id_for(claim, device.name, before);
     }
     if (!has_counters(device)) return false;
   }

@@ -35,6 +35,8 @@ class DeviceSearch {
     DeviceGrant grant;
   };
 
+  bool reaches(const Device& device, const NodeRow& row) const;
+  std::string pool_problem(const NodeRow& row) const;
   bool may_suffice();
   bool request(std::size_t claim, std::size_t request);
   bool wish(std::size_t claim, std::size_t request, const DeviceWish& wish, std::int64_t rank);
