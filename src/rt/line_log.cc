@@ -81,7 +81,7 @@ class FileLog final : public LineLog {
 
   void open_again() {
     const int fresh = open_file(options_.path);
-    if (fresh < 0) return tell(base::format("cannot open {}: {}", options_.path, std::strerror(errno)));
+    if (fresh < 0) return tell(why_not_open(options_.path));
     ::close(file_);
     file_ = fresh;
     cut_ = false;
@@ -95,7 +95,8 @@ class FileLog final : public LineLog {
       if (put < 0 && errno == EINTR) continue;
       if (put < 0) {
         cut_ = cut_ || rest.size() < line.size();
-        return tell(base::format("cannot write to {}: {}", options_.path, std::strerror(errno)));
+        return tell(base::format("cannot write to {}: {}", options_.path,
+                                 errno == EAGAIN ? "nobody reads this pipe fast enough" : std::strerror(errno)));
       }
       rest.remove_prefix(static_cast<std::size_t>(put));
     }
@@ -109,8 +110,13 @@ class FileLog final : public LineLog {
   }
 
  public:
+  // Without blocking: nobody waits for the reader of a pipe, neither now nor at the end.
   static int open_file(const std::string& path) {
-    return ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+    return ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK, 0600);
+  }
+  // Right after open_file() failed.
+  static std::string why_not_open(const std::string& path) {
+    return base::format("cannot open {}: {}", path, errno == ENXIO ? "nobody reads this pipe" : std::strerror(errno));
   }
 
  private:
@@ -135,8 +141,7 @@ class FileLog final : public LineLog {
 base::Result<std::unique_ptr<LineLog>> open_line_log(LineLogOptions options) {
   const int file = FileLog::open_file(options.path);
   if (file < 0)
-    return base::make_error(base::Code::kUnavailable,
-                            base::format("cannot open {}: {}", options.path, std::strerror(errno)));
+    return base::make_error(base::Code::kUnavailable, FileLog::why_not_open(options.path));
   return std::unique_ptr<LineLog>(std::make_unique<FileLog>(std::move(options), file));
 }
 

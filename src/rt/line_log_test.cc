@@ -1,7 +1,10 @@
 // Lines arrive in order, in the file that has the name now, and what cannot be kept is said.
 #include "rt/line_log.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <cstdlib>
@@ -68,6 +71,23 @@ TEST(LineLog, leaves_out_what_is_too_much_and_says_so_once) {
   log->reset();
   EXPECT_EQ(*read_file(folder.path + "/log"), "a\nb\n");
   EXPECT_EQ(problems, std::vector<std::string>{"2 lines are left out: too many wait for the disk"});
+}
+
+TEST(LineLog, nobody_waits_for_the_reader_of_a_pipe) {
+  const Folder folder;
+  const std::string path = folder.path + "/pipe";
+  ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+  const auto unread = open_line_log({.path = path});
+  ASSERT_FALSE(unread.ok());
+  EXPECT_EQ(unread.error().message, "cannot open " + path + ": nobody reads this pipe");
+  const int reader = ::open(path.c_str(), O_RDONLY | O_NONBLOCK);
+  std::vector<std::string> problems;
+  auto log = open_line_log({.path = path, .on_problem = [&](const std::string& one) { problems.push_back(one); }});
+  ASSERT_TRUE(log.ok());
+  for (int i = 0; i < 100; ++i) (*log)->append(1, line(std::string(10'000, 'x')));
+  log->reset();
+  EXPECT_EQ(problems, std::vector{"cannot write to " + path + ": nobody reads this pipe fast enough"});
+  ::close(reader);
 }
 
 TEST(LineLog, a_full_disk_is_said_once) {

@@ -13,6 +13,8 @@ using base::make_error;
 
 namespace {
 
+constexpr std::int64_t kNumberMax = 1'000'000;
+
 base::Error at_line(int line, std::string_view what) {
   return make_error(base::Code::kInvalid, base::format("line {}: {}", line, what));
 }
@@ -59,8 +61,8 @@ Settings::Range Settings::range(const std::string& key, Range fallback) {
   } else {
     problem(*value, key, "a number or a range of two numbers");
   }
-  if (range.min > range.max || range.min < 0 || range.max > std::int64_t{1} << 40) {
-    problem(*value, key, "a range from low to high of numbers that are not negative");
+  if (range.min > range.max || range.min < 0 || range.max > kNumberMax) {
+    problem(*value, key, "a range from low to high of numbers from 0 to 1000000");
     return fallback;
   }
   return range;

@@ -28,6 +28,14 @@ TEST(Definition, reads_tables_values_ranges_and_comments) {
   EXPECT_EQ(parsed->faults[0].fraction("chance", 0, dice), 0.5);
 }
 
+TEST(Definition, a_key_of_very_many_dots_is_refused) {
+  std::string text = "[world]\na";
+  for (int i = 0; i < 200'000; ++i) text += ".a";
+  const auto parsed = parse_definition(text + " = 1\n");
+  ASSERT_FALSE(parsed.ok());
+  EXPECT_EQ(parsed.error().message, "line 2: a key may have up to 1,000 dots");
+}
+
 TEST(Definition, a_rate_is_the_time_between_two) {
   auto parsed = parse_definition("[[workload]]\na = \"5/s\"\nb = \"30/m\"\nc = \"3600/h\"\n");
   ASSERT_TRUE(parsed.ok());
@@ -60,7 +68,9 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{"[world]\nnodes = \"many\"\n",
                 "line 2: world: nodes = \"many\": must be a number or a range of two numbers"},
         Refusal{"[world]\nnodes = [4, 2]\n",
-                "line 2: world: nodes = [4,2]: must be a range from low to high of numbers that are not negative"},
+                "line 2: world: nodes = [4,2]: must be a range from low to high of numbers from 0 to 1000000"},
+        Refusal{"[world]\nnodes = 1099511627776\n",
+                "line 2: world: nodes = 1099511627776: must be a range from low to high of numbers from 0 to 1000000"},
         Refusal{
             "[world]\nduration = \"soon\"\n",
             "line 2: world: duration = \"soon\": must be a duration (\"1m30s\") or a range of two, from short to long"},

@@ -22,6 +22,7 @@
 #include <cmath>
 
 #include "base/format.h"
+#include "base/split.h"
 #include "sim/definition.h"
 
 namespace sim {
@@ -87,6 +88,17 @@ bool breaks_the_parser(std::string_view text) try {
   return true;
 }
 
+// Each dot of a key is a table in a table, and the library takes those apart one inside the other.
+std::size_t line_of_long_key(std::string_view text) {
+  constexpr std::ptrdiff_t kDotsMax = 1000;
+  std::size_t number = 0;
+  for (const std::string_view line : base::split(text, '\n')) {
+    ++number;
+    if (std::ranges::count(line, '.') > kDotsMax) return number;
+  }
+  return 0;
+}
+
 // The library does not say where: the first line whose end a text may not reach.
 std::size_t breaking_line(std::string_view text) {
   std::vector<std::size_t> ends;  // of lines
@@ -100,6 +112,7 @@ std::size_t breaking_line(std::string_view text) {
 }  // namespace
 
 Result<Definition> parse_definition(std::string_view text) try {
+  if (const std::size_t line = line_of_long_key(text); line > 0) return at_line(line, "a key may have up to 1,000 dots");
   const toml::parse_result parsed = toml::parse(text);
   if (!parsed) return at_line(parsed.error().source().begin.line, parsed.error().description());
   Definition definition;

@@ -188,6 +188,17 @@ TEST_F(JobTest, the_third_restart_of_three_fails_the_job) {
   EXPECT_EQ(world.find(resources::kPods, "default/job-1-nginx-0"), nullptr);
 }
 
+TEST_F(JobTest, a_version_that_a_stranger_wrote_grows_no_further_than_a_count) {
+  start_job_1();
+  world.edit(resources::kJobs, "default/job-1")->edit("status").set("version", INT32_MAX);
+  command("AbortJob");
+  settle();
+  world.gone();
+  settle();
+  EXPECT_EQ(phase(), "Aborted");
+  EXPECT_EQ(job()["status"]["version"].as_int(), INT32_MAX);
+}
+
 TEST_F(JobTest, suspend_and_resume_by_commands) {
   start_job_1();
   command("AbortJob");

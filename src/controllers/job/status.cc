@@ -3,6 +3,8 @@
 
 #include <utility>
 
+#include "controllers/framework/counts.h"
+
 namespace controllers::job {
 
 using api::Json;
@@ -80,7 +82,7 @@ Json with_edit(const Json& old_status, const StatusEdit& edit) {
   Json status = old_status.is_object() ? old_status : Json::object();
   const auto put = [&status](std::string_view key, std::int64_t value) {
     if (value != 0)
-      status.set(key, value);
+      status.set(key, fit_count(value));
     else
       status.erase(key);
   };

@@ -63,6 +63,18 @@ TEST_F(QueueTest, a_new_queue_hangs_below_root_and_is_open) {
   EXPECT_EQ(world.turn(*controller, "test"), "");
 }
 
+TEST_F(QueueTest, counts_that_a_stranger_wrote_do_not_add_up_to_more_than_a_count_holds) {
+  controller = make_queue_controller({.counts_children = true});
+  world.use_indexes_of(*controller);
+  queue("root", "", "Open");
+  for (const char* child : {"a", "b"}) {
+    queue(child, "root", "Open");
+    world.edit(resources::kQueues, child)->edit("status").set("running", INT32_MAX);
+  }
+  world.turn(*controller, "root");
+  EXPECT_EQ((*world.find(resources::kQueues, "root"))["status"]["running"].as_int(), INT32_MAX);
+}
+
 TEST_F(QueueTest, closing_waits_for_the_last_group) {
   queue("root", "", "Open");
   queue("test", "root", "Open");

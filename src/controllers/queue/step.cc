@@ -7,6 +7,7 @@
 
 #include "api/resource.h"
 #include "base/format.h"
+#include "controllers/framework/counts.h"
 
 namespace controllers::queue {
 
@@ -45,7 +46,7 @@ void set_state(const Observed& seen, std::string_view state, const Turn& turn, P
   bool other_counts = false;
   for (const auto& [field, phase] : kCounters) {
     const auto found = seen.by_phase.find(phase);
-    const std::int64_t count = found == seen.by_phase.end() ? 0 : found->second;
+    const std::int64_t count = found == seen.by_phase.end() ? 0 : fit_count(found->second);
     if (count > 0) status.set(field, count);
     other_counts = other_counts || queue["status"][field].as_int() != count;
   }

@@ -1,6 +1,7 @@
 // What goes when a job has finished, is suspended, or has been there long enough (training.md 7.3, 7.6).
 #include "api/resource.h"
 #include "base/format.h"
+#include "controllers/framework/counts.h"
 #include "controllers/training/look.h"
 #include "controllers/training/mpi_objects.h"
 
@@ -62,7 +63,7 @@ void Look::count_active_as_succeeded() {
     const std::int64_t active = member.value["active"].as_int();
     if (active <= 0) continue;
     Json& one = status_.edit("replicaStatuses").edit(member.name());
-    one.set("succeeded", one["succeeded"].as_int() + active);
+    one.set("succeeded", fit_count(one["succeeded"].as_int() + active));
     one.erase("active");
   }
 }

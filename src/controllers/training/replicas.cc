@@ -6,6 +6,7 @@
 #include "api/resource.h"
 #include "base/format.h"
 #include "base/number.h"
+#include "controllers/framework/counts.h"
 #include "controllers/podgroup/waiting.h"
 #include "controllers/training/look.h"
 #include "controllers/training/mpi_objects.h"
@@ -135,7 +136,7 @@ void Look::restart_or_fail(const Replica& replica, const Json& pod) {
     return verdict_.failed(
         base::format("job \"{}\" is failing because \"{}\" replica(s) failed.", job_.name, replica.type), "Warning");
   remove_pod(pod);
-  status_.set("restartCount", status_["restartCount"].as_int() + 1);
+  status_.set("restartCount", fit_count(status_["restartCount"].as_int() + 1));
   count("training_operator_jobs_restarted_total");
   verdict_.restarting(base::format("job {} is restarting because {} replica(s) failed.", job_.name, replica.type));
 }

@@ -145,6 +145,15 @@ TEST(TrainingJob, makes_failed_pods_again_up_to_its_limit) {
   EXPECT_TRUE(trial.pods().empty());
 }
 
+TEST(TrainingJob, restarts_that_a_stranger_wrote_grow_no_further_than_a_count) {
+  Trial trial("JAXJob", R"({"Worker": {"replicas": 1, "restartPolicy": "OnFailure"}})");
+  trial.begin();
+  trial.world.edit(trial.framework.resource, std::string(kKey))->edit("status").set("restartCount", INT32_MAX);
+  trial.set("j-worker-0", "Failed", 1);
+  trial.look();
+  EXPECT_EQ(trial.status()["restartCount"].as_int(), INT32_MAX);
+}
+
 TEST(TrainingJob, counts_restarts_in_place) {
   Trial trial("PyTorchJob", R"({"Worker": {}})", R"({"backoffLimit": 3})");
   trial.begin();

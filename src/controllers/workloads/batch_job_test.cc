@@ -143,6 +143,16 @@ TEST(BatchJob, a_failure_is_followed_by_a_pause_that_grows) {
   }
 }
 
+TEST(BatchJob, failures_that_a_stranger_wrote_grow_no_further_than_a_count) {
+  One run;
+  run.settle();
+  run.world.edit(kBatchJobs, kKey)->edit("status").set("failed", INT32_MAX);
+  run.end(1, "Failed", 1);
+  run.settle();
+  EXPECT_EQ(run.status()["failed"].as_int(), INT32_MAX);
+  EXPECT_EQ(run.reason("Failed"), "BackoffLimitExceeded");
+}
+
 TEST(BatchJob, what_ends_it) {
   struct Row {
     const char* why;

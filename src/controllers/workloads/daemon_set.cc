@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "base/format.h"
+#include "base/saturate.h"
 #include "controllers/workloads/daemon_set_nodes.h"
 #include "controllers/workloads/pods.h"
 
@@ -84,17 +85,18 @@ class Look {
     std::ranges::stable_sort(
         all, [](const Json* a, const Json* b) { return (*a)["revision"].as_int() < (*b)["revision"].as_int(); });
     const std::int64_t highest = all.empty() ? 0 : (*all.back())["revision"].as_int();
+    const std::int64_t next = base::saturating_add(highest, 1);
     const Json* present = nullptr;
     for (const Json* one : all)
       if ((*one)["data"] == data) present = one;
     if (present == nullptr) {
       hash_ = hash_text(hash_of(data.sorted().dump()), 10);
-      create_revision(data, highest + 1);
+      create_revision(data, next);
     } else {
       hash_ = api::label_of(*present, kHashLabel);
       if ((*present)["revision"].as_int() < highest) {  // a rollback
         plan_.patch(kControllerRevisions, *present, client::PatchType::kMerge,
-                    Json::object({{"revision", highest + 1}}));
+                    Json::object({{"revision", next}}));
         plan_.begin_stage();
       }
     }

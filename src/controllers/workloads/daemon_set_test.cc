@@ -219,6 +219,17 @@ TEST(DaemonSet, an_undone_change_is_the_newest_revision_again) {
   EXPECT_EQ(numbers, (std::vector<std::int64_t>{2, 3}));
 }
 
+TEST(DaemonSet, the_largest_number_of_a_revision_has_none_after_it) {
+  Daemons set;
+  set.settle();
+  for (auto& [key, revision] : set.world.objects[kControllerRevisions]) revision.set("revision", INT64_MAX);
+  set.set_image("two");
+  set.settle();
+  ASSERT_EQ(set.world.all(kControllerRevisions).size(), 2U);
+  for (const Json* one : set.world.all(kControllerRevisions)) EXPECT_EQ((*one)["revision"].as_int(), INT64_MAX);
+  EXPECT_EQ(set.world.turn(*set.controller, kKey), "");
+}
+
 TEST(DaemonSet, a_pod_that_failed_is_made_again_after_a_rest) {
   Daemons set("{}", 1);
   set.turn();

@@ -201,7 +201,9 @@ void Rollout::make_newest() {
   const std::string hash = hash_text(hash_of(seed), 10);
   const std::string name = base::format("{}-{}", api::name_of(deployment_), hash);
   if (view_.find(resources::kReplicaSets, base::format("{}/{}", api::namespace_of(deployment_), name))) {
-    collisions_ = collisions_.as_int() + 1;  // another set has the name; the next look takes another one
+    // Another set has the name; the next look takes another one.
+    const std::int64_t before = collisions_.as_int();
+    collisions_ = before > 0 && before < INT32_MAX ? before + 1 : 1;
     return;
   }
   pod_template.edit_path({"metadata", "labels"}).set(kTemplateHash, hash);

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "base/format.h"
+#include "controllers/framework/counts.h"
 #include "controllers/workloads/deployment_look.h"
 
 namespace controllers::workloads {
@@ -62,7 +63,7 @@ Json Rollout::counts() const {
   set_count(status, "readyReplicas", ready);
   set_count(status, "availableReplicas", available);
   set_count(status, "unavailableReplicas", std::max<std::int64_t>(0, total() - available));
-  status.set("terminatingReplicas", terminating);
+  status.set("terminatingReplicas", fit_count(terminating));
   if (collisions_.as_int() > 0) status.set("collisionCount", collisions_);
   return status;
 }

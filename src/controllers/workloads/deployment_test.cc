@@ -168,6 +168,23 @@ TEST(Deployment, a_rolling_update_stays_within_its_bounds) {
   EXPECT_EQ(cluster.progress(), "NewReplicaSetAvailable");
 }
 
+TEST(Deployment, a_name_that_is_taken_is_counted_also_after_the_largest_count) {
+  for (const std::int64_t before : {std::int64_t{INT32_MAX}, std::int64_t{-1}}) {
+    Cluster cluster;
+    cluster.world.put(kDeployments, deployment(1));
+    cluster.world.edit(kDeployments, kKey)->edit("status").set("collisionCount", before);
+    cluster.settle();
+    ASSERT_EQ(cluster.world.all(resources::kReplicaSets).size(), 1U);
+    for (auto& [key, set] : cluster.world.objects[resources::kReplicaSets]) {  // it belongs to nobody now
+      set.edit("metadata").erase("ownerReferences");
+      set.edit("metadata").erase("labels");
+    }
+    cluster.settle();
+    EXPECT_EQ(cluster.world.all(resources::kReplicaSets).size(), 2U) << before;
+    EXPECT_EQ(cluster.seen()["status"]["collisionCount"].as_int(), 1) << before;
+  }
+}
+
 TEST(Deployment, a_rollback_takes_the_old_set_with_a_new_revision) {
   Cluster cluster;
   cluster.world.put(kDeployments, deployment(2));

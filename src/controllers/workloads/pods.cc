@@ -5,6 +5,7 @@
 
 #include "base/format.h"
 #include "base/random.h"
+#include "controllers/framework/counts.h"
 
 namespace controllers::workloads {
 
@@ -188,7 +189,7 @@ void set_count(Json& status, std::string_view field, std::int64_t count) {
   if (count == 0)
     status.erase(field);
   else
-    status.set(field, count);
+    status.set(field, fit_count(count));
 }
 
 }  // namespace controllers::workloads

@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "base/format.h"
+#include "base/saturate.h"
 #include "controllers/workloads/pods.h"
 
 namespace controllers::workloads {
@@ -63,6 +64,7 @@ class Look {
     std::ranges::stable_sort(
         all, [](const Json* a, const Json* b) { return (*a)["revision"].as_int() < (*b)["revision"].as_int(); });
     const std::int64_t highest = all.empty() ? 0 : (*all.back())["revision"].as_int();
+    const std::int64_t next = base::saturating_add(highest, 1);
     for (const Json* one : all)
       if ((*one)["data"]["spec"]["template"] == spec_["template"]) update_ = *one;
     if (update_.is_null()) {
@@ -76,11 +78,11 @@ class Look {
                               {"kind", "ControllerRevision"},
                               {"metadata", std::move(metadata)},
                               {"data", data},
-                              {"revision", highest + 1}});
+                              {"revision", next}});
       plan_.create(kControllerRevisions, update_);
       plan_.begin_stage();
     } else if (update_["revision"].as_int() < highest) {  // a rollback
-      plan_.patch(kControllerRevisions, update_, client::PatchType::kMerge, Json::object({{"revision", highest + 1}}));
+      plan_.patch(kControllerRevisions, update_, client::PatchType::kMerge, Json::object({{"revision", next}}));
       plan_.begin_stage();
     }
     current_ = update_;

@@ -137,6 +137,16 @@ TEST(StatefulSet, an_update_goes_from_the_highest_down_to_the_partition) {
   EXPECT_EQ(set.status()["currentRevision"], set.status()["updateRevision"]);
 }
 
+TEST(StatefulSet, the_largest_number_of_a_revision_has_none_after_it) {
+  Ordered set;
+  set.roll(4);
+  for (auto& [key, revision] : set.world.objects[kControllerRevisions]) revision.set("revision", INT64_MAX);
+  set.set_image("two");
+  set.roll(6);
+  EXPECT_EQ(set.pods(), "db-0:two db-1:two db-2:two ");
+  for (const Json* one : set.world.all(kControllerRevisions)) EXPECT_EQ((*one)["revision"].as_int(), INT64_MAX);
+}
+
 TEST(StatefulSet, a_pod_that_failed_is_made_again) {
   Ordered set;
   set.roll(4);
