@@ -2,8 +2,10 @@
 #include "rt/line_log.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <condition_variable>
 #include <cstring>
@@ -15,6 +17,11 @@
 
 namespace rt {
 namespace {
+
+// How long the reader of a pipe is waited for: 5 s, and half a second at the end.
+constexpr int kReaderTurnMs = 100;
+constexpr int kReaderTurns = 50;
+constexpr int kReaderTurnsAtEnd = 5;
 
 class FileLog final : public LineLog {
  public:
@@ -92,16 +99,30 @@ class FileLog final : public LineLog {
     std::string_view rest = line;
     while (!rest.empty()) {
       const ssize_t put = ::write(file_, rest.data(), rest.size());
-      if (put < 0 && errno == EINTR) continue;
+      const int error = put < 0 ? errno : 0;
+      if (error == EINTR) continue;
+      if (error == EAGAIN && reader_made_room()) continue;
       if (put < 0) {
         cut_ = cut_ || rest.size() < line.size();
         return tell(base::format("cannot write to {}: {}", options_.path,
-                                 errno == EAGAIN ? "nobody reads this pipe fast enough" : std::strerror(errno)));
+                                 error == EAGAIN ? "nobody reads this pipe fast enough" : std::strerror(error)));
       }
       rest.remove_prefix(static_cast<std::size_t>(put));
     }
     cut_ = false;
     told_ = false;
+  }
+
+  // Whether a pipe's reader takes something within its patience. Lines wait meanwhile, and once one is lost no other is
+  // waited for until one can be written again.
+  bool reader_made_room() {
+    for (int left = told_ ? 0 : kReaderTurns; left > 0; --left) {
+      pollfd room{.fd = file_, .events = POLLOUT, .revents = 0};
+      if (::poll(&room, 1, kReaderTurnMs) > 0) return true;
+      const std::lock_guard lock(mutex_);
+      if (ends_) left = std::min(left, kReaderTurnsAtEnd);
+    }
+    return false;
   }
 
   void tell(const std::string& problem) {
@@ -110,7 +131,7 @@ class FileLog final : public LineLog {
   }
 
  public:
-  // Without blocking: nobody waits for the reader of a pipe, neither now nor at the end.
+  // Without blocking: nobody waits for ever for the reader of a pipe, neither now nor at the end.
   static int open_file(const std::string& path) {
     return ::open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK, 0600);
   }
@@ -140,8 +161,7 @@ class FileLog final : public LineLog {
 
 base::Result<std::unique_ptr<LineLog>> open_line_log(LineLogOptions options) {
   const int file = FileLog::open_file(options.path);
-  if (file < 0)
-    return base::make_error(base::Code::kUnavailable, FileLog::why_not_open(options.path));
+  if (file < 0) return base::make_error(base::Code::kUnavailable, FileLog::why_not_open(options.path));
   return std::unique_ptr<LineLog>(std::make_unique<FileLog>(std::move(options), file));
 }
 

@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -73,7 +74,7 @@ TEST(LineLog, leaves_out_what_is_too_much_and_says_so_once) {
   EXPECT_EQ(problems, std::vector<std::string>{"2 lines are left out: too many wait for the disk"});
 }
 
-TEST(LineLog, nobody_waits_for_the_reader_of_a_pipe) {
+TEST(LineLog, nobody_waits_long_for_the_reader_of_a_pipe) {
   const Folder folder;
   const std::string path = folder.path + "/pipe";
   ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
@@ -87,6 +88,30 @@ TEST(LineLog, nobody_waits_for_the_reader_of_a_pipe) {
   for (int i = 0; i < 100; ++i) (*log)->append(1, line(std::string(10'000, 'x')));
   log->reset();
   EXPECT_EQ(problems, std::vector{"cannot write to " + path + ": nobody reads this pipe fast enough"});
+  ::close(reader);
+}
+
+TEST(LineLog, a_reader_that_takes_its_time_gets_everything) {
+  const Folder folder;
+  const std::string path = folder.path + "/pipe";
+  ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+  const int reader = ::open(path.c_str(), O_RDONLY | O_NONBLOCK);
+  std::vector<std::string> problems;
+  auto log = open_line_log({.path = path, .on_problem = [&](const std::string& one) { problems.push_back(one); }});
+  ASSERT_TRUE(log.ok());
+  for (int i = 0; i < 30; ++i) (*log)->append(1, line(std::string(9'999, 'x')));
+  std::size_t got = 0;
+  std::string piece(1 << 16, ' ');
+  while (got < 300'000) {
+    pollfd ready{.fd = reader, .events = POLLIN, .revents = 0};
+    ASSERT_GT(::poll(&ready, 1, 10'000), 0);
+    const ssize_t taken = ::read(reader, piece.data(), piece.size());
+    ASSERT_GT(taken, 0);
+    got += static_cast<std::size_t>(taken);
+  }
+  log->reset();
+  EXPECT_EQ(got, 300'000u);
+  EXPECT_TRUE(problems.empty());
   ::close(reader);
 }
 
