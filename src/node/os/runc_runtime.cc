@@ -313,6 +313,7 @@ base::Result<BundleInput> RuncRuntime::bundle_input(const ContainerSpec& spec, c
   input.apparmor_profile = apparmor_profile_for(spec.apparmor, apparmor_);
   input.cgroup_path = pod_cgroup(spec.pod_uid) + "/" + spec.id;
   input.limits_huge_pages = cgroups_.has_hugetlb();
+  input.unified_cgroups = cgroups_.unified();
   TRY(input.mounts, container_mounts(folders_, spec, folder));
   TRY(input.devices, find_devices(spec.devices));
   return input;
