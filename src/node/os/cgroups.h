@@ -38,6 +38,7 @@ struct PodLimits {
 struct FileWrite {
   std::string path;
   std::string content;
+  bool where_there_is_one = false;  // kernels differ in having the file
   bool operator==(const FileWrite&) const = default;
 };
 
@@ -65,7 +66,7 @@ base::Status write_cgroup(const std::vector<FileWrite>& files);
 bool lowers_memory(const CgroupLayout& layout, const std::string& path, std::int64_t limit_bytes);
 
 base::Status make_pod_cgroup(const CgroupLayout& layout, const std::string& path, const PodLimits& limits);
-// Kills what runs in the group, as far as it is in one look.
+// Kills what runs in the group and below it, as far as it is in one look.
 void kill_cgroup(const CgroupLayout& layout, const std::string& path);
 // With everything below; kills what still runs there. Blocks for two seconds at most.
 void remove_cgroup(const CgroupLayout& layout, const std::string& path);

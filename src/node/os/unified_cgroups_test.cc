@@ -1,8 +1,14 @@
 // What is different where the machine's control groups are v2 alone: what containers see of them, and how they end.
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
 
 #include "node/os/cgroups.h"
 #include "node/os/oci_bundle.h"
+#include "node/os/pod_folders.h"
+#include "rt/files.h"
 
 namespace node {
 namespace {
@@ -33,6 +39,39 @@ TEST(UnifiedCgroups, a_container_sees_its_own_group) {
 TEST(UnifiedCgroups, a_container_without_memory_ends_as_a_whole) {
   EXPECT_EQ(linux_of(true, false)["resources"]["unified"].dump(), R"({"memory.oom.group":"1"})");
   EXPECT_FALSE(linux_of(false, false)["resources"].has("unified"));
+}
+
+std::string folder_for_test() {
+  std::string folder = testing::TempDir() + "/unified-XXXXXX";
+  return ::mkdtemp(folder.data()) == nullptr ? std::string() : folder;
+}
+
+TEST(UnifiedCgroups, pods_have_no_swap_where_the_kernel_can_tell) {
+  const std::string folder = folder_for_test();
+  const std::string file = folder + "/memory.swap.max";
+  EXPECT_FALSE(write_cgroup({{file, "0"}}).ok());
+  EXPECT_TRUE(write_cgroup({{file, "0", true}}).ok());
+  ASSERT_TRUE(rt::write_file(file, "max", 0600).ok());
+  EXPECT_TRUE(write_cgroup({{file, "0", true}}).ok());
+  EXPECT_EQ(read_text(file), "0ax");
+  remove_tree(folder);
+}
+
+// A container that may write its control groups can have made some of its own.
+TEST(UnifiedCgroups, what_runs_in_groups_below_is_killed_too) {
+  const std::string folder = folder_for_test();
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::pause();
+    ::_exit(0);
+  }
+  ASSERT_TRUE(rt::make_folders(folder + "/pod/below", 0700).ok());
+  ASSERT_TRUE(rt::write_file(folder + "/pod/below/cgroup.procs", std::to_string(child) + "\n", 0600).ok());
+  kill_cgroup({{}, folder}, "/pod");
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
+  remove_tree(folder);
 }
 
 }  // namespace
