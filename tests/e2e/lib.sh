@@ -35,7 +35,7 @@ wait_for() {
   shift
   until "$@" > /dev/null 2>&1; do
     [ "$(date +%s)" -ge $end ] && return 1
-    sleep 0.1
+    sleep "${PATIENCE}00e-3"
   done
 }
 field() { kubectl get "$1" "$2" -o "jsonpath={$3}" 2> /dev/null; }

@@ -199,6 +199,32 @@ CgroupPlan plan_pod_cgroup(const CgroupLayout& layout, const std::string& path, 
   return plan;
 }
 
+CgroupPlan plan_room_at_top(const CgroupLayout& layout, const std::function<std::string(const std::string&)>& read) {
+  CgroupPlan plan;
+  // The machine's own top has no type.
+  if (!layout.unified() || read(layout.v2 + "/cgroup.type").empty()) return plan;
+  const std::string processes = read(layout.v2 + "/cgroup.procs");
+  const std::string below = layout.v2 + "/volcano-others";
+  for (const std::string_view line : base::split(processes, '\n'))
+    if (!line.empty() && line != "0")  // a process of outside
+      plan.files.push_back({below + "/cgroup.procs", std::string(line)});
+  if (!plan.files.empty()) plan.folders.push_back(below);
+  return plan;
+}
+
+base::Status make_room_at_top(const CgroupLayout& layout) {
+  base::Status last;
+  // Processes come and go meanwhile.
+  for (int round = 0; round < 10; ++round) {
+    const CgroupPlan plan = plan_room_at_top(layout, read_text);
+    if (plan.files.empty()) return {};
+    for (const std::string& folder : plan.folders) ::mkdir(folder.c_str(), 0755);
+    for (const FileWrite& file : plan.files)
+      if (base::Status moved = write_existing(file); !moved.ok()) last = std::move(moved);
+  }
+  return last;
+}
+
 base::Status make_pod_cgroup(const CgroupLayout& layout, const std::string& path, const PodLimits& limits) {
   const CgroupPlan plan = plan_pod_cgroup(layout, path, limits);
   for (const std::string& folder : plan.folders)

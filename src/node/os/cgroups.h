@@ -49,6 +49,11 @@ struct CgroupPlan {
 };
 CgroupPlan plan_pod_cgroup(const CgroupLayout& layout, const std::string& path, const PodLimits& limits);
 
+// Where this machine is a container of another, the top of v2 is a group like others, and one that has processes can
+// give no controllers on: they go to a group below it. Pure; `read` gives a file's text.
+CgroupPlan plan_room_at_top(const CgroupLayout& layout, const std::function<std::string(const std::string&)>& read);
+base::Status make_room_at_top(const CgroupLayout& layout);
+
 // What the kernel is told of processors.
 std::int64_t cpu_shares(std::int64_t request_milli);
 std::int64_t cpu_quota(std::int64_t limit_milli);  // of a period of 100 ms

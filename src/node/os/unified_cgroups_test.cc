@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <csignal>
+#include <map>
 
 #include "node/os/cgroups.h"
 #include "node/os/oci_bundle.h"
@@ -55,6 +56,23 @@ TEST(UnifiedCgroups, pods_have_no_swap_where_the_kernel_can_tell) {
   EXPECT_TRUE(write_cgroup({{file, "0", true}}).ok());
   EXPECT_EQ(read_text(file), "0ax");
   remove_tree(folder);
+}
+
+// In a container of another machine.
+TEST(UnifiedCgroups, processes_at_the_top_make_room) {
+  std::map<std::string, std::string> files = {{"/c/cgroup.procs", "1\n0\n7\n"}};
+  const auto read = [&](const std::string& path) { return files[path]; };
+  const CgroupLayout v2{{}, "/c"}, v1{{{"cpu", "/c"}}, ""};
+  EXPECT_TRUE(plan_room_at_top(v2, read).files.empty());
+  files["/c/cgroup.type"] = "domain\n";
+  EXPECT_TRUE(plan_room_at_top(v1, read).files.empty());
+  const CgroupPlan plan = plan_room_at_top(v2, read);
+  EXPECT_EQ(plan.folders, std::vector<std::string>{"/c/volcano-others"});
+  const std::vector<FileWrite> moves = {{"/c/volcano-others/cgroup.procs", "1"},
+                                        {"/c/volcano-others/cgroup.procs", "7"}};
+  EXPECT_EQ(plan.files, moves);
+  files["/c/cgroup.procs"] = "0\n";
+  EXPECT_TRUE(plan_room_at_top(v2, read).folders.empty());
 }
 
 // A container that may write its control groups can have made some of its own.
