@@ -7,7 +7,7 @@
 #
 # Needs a release build (tools/build), root, and the packages qemu-system-x86 mmdebstrap e2fsprogs binutils; kubectl is taken from here.
 # The disk of the machine is made once, in $VM_DIR (build/vm): a minute, 900 MB. With /dev/kvm the tests take minutes; without it all is
-# emulated, about fifteen times slower: an hour. Lines are those of the tests ("ok NAME", "FAIL NAME: why", "skip NAME: why"); the whole
+# emulated, ten to twenty times slower: two hours on idle processors. Lines are those of the tests ("ok NAME", "FAIL NAME: why", "skip NAME: why"); the whole
 # output is in $VM_DIR/out. PATIENCE (8 without KVM) multiplies the time limits of the tests.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
