@@ -48,7 +48,7 @@ logs_are_kept_and_followed() {
   job talk 1 'echo one; sleep 1; echo two' | kubectl apply -f - > /dev/null
   expect "pod" wait_for 10 kubectl get pod talk-main-0
   expect "runs" wait_for 10 sh -c 'kubectl get pod talk-main-0 -o "jsonpath={.status.phase}" | grep -qE "Running|Succ"'
-  expect "follow" sh -c '[ "$(timeout 10 kubectl logs -f talk-main-0 | tr "\n" " ")" = "one two " ]'
+  expect "follow" bash -c '[ "$(timeout 10 kubectl logs -f talk-main-0 | tr "\n" " ")" = "one two " ]'
   expect "tail" sh -c '[ "$(kubectl logs --tail=1 talk-main-0)" = two ]'
 }
 suspends_and_resumes() {

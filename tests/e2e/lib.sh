@@ -25,13 +25,17 @@ kill_cluster() { # as a crash does
   wait "$cluster" 2> /dev/null
   cluster=""
 }
+# Time limits are for an idle machine; PATIENCE, a whole number, multiplies them where machines are slower.
+export PATIENCE=${PATIENCE:-1}
+timeout() { command timeout $(($1 * PATIENCE)) "${@:2}"; }
+export -f timeout
 # wait_for SECONDS COMMAND...: true as soon as the command is.
 wait_for() {
-  local end=$(($(date +%s) + $1))
+  local end=$(($(date +%s) + $1 * PATIENCE))
   shift
   until "$@" > /dev/null 2>&1; do
     [ "$(date +%s)" -ge $end ] && return 1
-    sleep 0.1
+    sleep "${PATIENCE}00e-3"
   done
 }
 field() { kubectl get "$1" "$2" -o "jsonpath={$3}" 2> /dev/null; }

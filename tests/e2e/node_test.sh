@@ -157,7 +157,7 @@ logs_take_options() {
   expect "--limit-bytes" [ "$(kubectl logs talk --limit-bytes=9)" = "$(printf 'line 1\nli')" ]
   expect "--timestamps" sh -c 'kubectl logs talk --timestamps | head -1 | grep -qE "^20[0-9-]+T[0-9:.]+Z line 1$"'
   expect "a word to it" kubectl exec talk -- touch /dev/shm/go
-  expect "-f to follow to the end" sh -c 'timeout 10 kubectl logs -f talk | tail -1 | grep -q late'
+  expect "-f to follow to the end" bash -c 'timeout 10 kubectl logs -f talk | tail -1 | grep -q late'
   expect "--since" [ -z "$(kubectl logs talk --since=1ns)" ]
 }
 missing_images_and_references_are_named() {

@@ -26,7 +26,7 @@ base::Status write_existing(const FileWrite& file) {
       fd >= 0 && ::write(fd, file.content.data(), file.content.size()) == static_cast<ssize_t>(file.content.size());
   const int error = errno;
   if (fd >= 0) ::close(fd);
-  if (ok) return {};
+  if (ok || (fd < 0 && error == ENOENT && file.where_there_is_one)) return {};
   return base::make_error(base::Code::kUnavailable,
                           base::format("cannot write {:?} to {}: {}", file.content, file.path, std::strerror(error)));
 }
@@ -40,13 +40,25 @@ void kill_group(const std::string& folder) {
   }
 }
 
-// True when the group and all below it are gone.
-bool remove_group(const std::string& folder) {
+// The groups just below.
+std::vector<std::string> groups_in(const std::string& folder) {
+  std::vector<std::string> groups;
   for (const std::string& name : list_folder(folder)) {
     struct stat facts {};
-    const std::string path = folder + "/" + name;
-    if (::lstat(path.c_str(), &facts) == 0 && S_ISDIR(facts.st_mode)) remove_group(path);
+    std::string path = folder + "/" + name;
+    if (::lstat(path.c_str(), &facts) == 0 && S_ISDIR(facts.st_mode)) groups.push_back(std::move(path));
   }
+  return groups;
+}
+
+void kill_groups(const std::string& folder) {
+  kill_group(folder);
+  for (const std::string& group : groups_in(folder)) kill_groups(group);
+}
+
+// True when the group and all below it are gone.
+bool remove_group(const std::string& folder) {
+  for (const std::string& group : groups_in(folder)) remove_group(group);
   if (::rmdir(folder.c_str()) == 0 || errno != EBUSY) return true;
   kill_group(folder);
   return false;
@@ -158,6 +170,8 @@ CgroupPlan plan_pod_cgroup(const CgroupLayout& layout, const std::string& path, 
     const std::string folder = layout.v2 + path;
     plan.files.push_back({folder + "/cpu.weight", std::to_string(cpu_weight(shares))});
     if (limits.cpu_limit_milli > 0) plan.files.push_back({folder + "/cpu.max", base::format("{} 100000", quota)});
+    // What has a limit would go on beyond it in the machine's swap, at everybody's cost.
+    plan.files.push_back({folder + "/memory.swap.max", "0", true});
     if (limits.memory_limit_bytes > 0)
       plan.files.push_back({folder + "/memory.max", std::to_string(limits.memory_limit_bytes)});
     plan.files.push_back({folder + "/pids.max", std::to_string(kPidsMax)});
@@ -185,6 +199,32 @@ CgroupPlan plan_pod_cgroup(const CgroupLayout& layout, const std::string& path, 
   return plan;
 }
 
+CgroupPlan plan_room_at_top(const CgroupLayout& layout, const std::function<std::string(const std::string&)>& read) {
+  CgroupPlan plan;
+  // The machine's own top has no type.
+  if (!layout.unified() || read(layout.v2 + "/cgroup.type").empty()) return plan;
+  const std::string processes = read(layout.v2 + "/cgroup.procs");
+  const std::string below = layout.v2 + "/volcano-others";
+  for (const std::string_view line : base::split(processes, '\n'))
+    if (!line.empty() && line != "0")  // a process of outside
+      plan.files.push_back({below + "/cgroup.procs", std::string(line)});
+  if (!plan.files.empty()) plan.folders.push_back(below);
+  return plan;
+}
+
+base::Status make_room_at_top(const CgroupLayout& layout) {
+  base::Status last;
+  // Processes come and go meanwhile.
+  for (int round = 0; round < 10; ++round) {
+    const CgroupPlan plan = plan_room_at_top(layout, read_text);
+    if (plan.files.empty()) return {};
+    for (const std::string& folder : plan.folders) ::mkdir(folder.c_str(), 0755);
+    for (const FileWrite& file : plan.files)
+      if (base::Status moved = write_existing(file); !moved.ok()) last = std::move(moved);
+  }
+  return last;
+}
+
 base::Status make_pod_cgroup(const CgroupLayout& layout, const std::string& path, const PodLimits& limits) {
   const CgroupPlan plan = plan_pod_cgroup(layout, path, limits);
   for (const std::string& folder : plan.folders)
@@ -208,7 +248,7 @@ std::vector<std::string> mounts_of(const CgroupLayout& layout) {
 }  // namespace
 
 void kill_cgroup(const CgroupLayout& layout, const std::string& path) {
-  for (const std::string& mount_point : mounts_of(layout)) kill_group(mount_point + path);
+  for (const std::string& mount_point : mounts_of(layout)) kill_groups(mount_point + path);
 }
 
 void remove_cgroup(const CgroupLayout& layout, const std::string& path) {

@@ -38,6 +38,7 @@ struct PodLimits {
 struct FileWrite {
   std::string path;
   std::string content;
+  bool where_there_is_one = false;  // kernels differ in having the file
   bool operator==(const FileWrite&) const = default;
 };
 
@@ -47,6 +48,11 @@ struct CgroupPlan {
   std::vector<FileWrite> files;
 };
 CgroupPlan plan_pod_cgroup(const CgroupLayout& layout, const std::string& path, const PodLimits& limits);
+
+// Where this machine is a container of another, the top of v2 is a group like others, and one that has processes can
+// give no controllers on: they go to a group below it. Pure; `read` gives a file's text.
+CgroupPlan plan_room_at_top(const CgroupLayout& layout, const std::function<std::string(const std::string&)>& read);
+base::Status make_room_at_top(const CgroupLayout& layout);
 
 // What the kernel is told of processors.
 std::int64_t cpu_shares(std::int64_t request_milli);
@@ -65,7 +71,7 @@ base::Status write_cgroup(const std::vector<FileWrite>& files);
 bool lowers_memory(const CgroupLayout& layout, const std::string& path, std::int64_t limit_bytes);
 
 base::Status make_pod_cgroup(const CgroupLayout& layout, const std::string& path, const PodLimits& limits);
-// Kills what runs in the group, as far as it is in one look.
+// Kills what runs in the group and below it, as far as it is in one look.
 void kill_cgroup(const CgroupLayout& layout, const std::string& path);
 // With everything below; kills what still runs there. Blocks for two seconds at most.
 void remove_cgroup(const CgroupLayout& layout, const std::string& path);

@@ -91,6 +91,8 @@ Json resources_json(const BundleInput& input) {
   for (const OciDevice& device : input.devices) devices.push_back(device_rule_json(device));
   Json out = Json::object(
       {{"devices", devices}, {"cpu", cpu}, {"memory", memory}, {"pids", Json::object({{"limit", kPidsMax}})}});
+  // Half a container is of no use to anybody: as with a kubelet, all of it ends where the kernel can do so.
+  if (input.unified_cgroups) out.set("unified", Json::object({{"memory.oom.group", "1"}}));
   if (!input.limits_huge_pages || spec.huge_page_limits.empty()) return out;
   Json pages = Json::array();
   for (const auto& [size, bytes] : spec.huge_page_limits)
@@ -112,6 +114,8 @@ Json namespaces_json(const BundleInput& input) {
     list.push_back(Json::object({{"type", "ipc"}, {"path", input.ipc_namespace}}));
   else if (input.own_ipc)
     list.push_back(Json::object({{"type", "ipc"}}));
+  // Its own group is the root of what it sees below /sys/fs/cgroup, where programs look for their limits.
+  if (input.unified_cgroups && !input.spec->privileged) list.push_back(Json::object({{"type", "cgroup"}}));
   return list;
 }
 

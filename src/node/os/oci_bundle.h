@@ -50,6 +50,7 @@ struct BundleInput {
   std::string apparmor_profile;    // empty: none
   std::string cgroup_path;         // below each hierarchy
   bool limits_huge_pages = false;  // the machine's control groups can
+  bool unified_cgroups = false;    // they are v2
   std::vector<MountSpec> mounts;   // sources resolved
   std::vector<OciDevice> devices;
 };

@@ -68,6 +68,7 @@ TEST(Cgroups, PlanOfV2EnablesControllersOnTheWay) {
             "/sys/fs/cgroup/v/podu/cgroup.subtree_control <- +cpu +memory +pids\n"
             "/sys/fs/cgroup/v/podu/cpu.weight <- 10\n"
             "/sys/fs/cgroup/v/podu/cpu.max <- 50000 100000\n"
+            "/sys/fs/cgroup/v/podu/memory.swap.max <- 0\n"
             "/sys/fs/cgroup/v/podu/memory.max <- 1048576\n"
             "/sys/fs/cgroup/v/podu/pids.max <- 4096\n");
 }

@@ -67,6 +67,7 @@ base::Result<std::string> RuncRuntime::shared_processes(const std::string& uid) 
   input.privileges = read_privileges();
   input.apparmor_profile = apparmor_profile_for({}, apparmor_);
   input.cgroup_path = pod_cgroup(uid) + "/" + id;
+  input.unified_cgroups = cgroups_.unified();
   TRY(const Json bundle, make_bundle(input));
   TRY_VOID(rt::write_file(folder + "/config.json", bundle.dump(), 0600));
   base::Status made = launch_container(

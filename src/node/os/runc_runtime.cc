@@ -87,6 +87,8 @@ base::Result<std::vector<RecoveredPod>> RuncRuntime::open(OnExit on_exit) {
       {options_.data_dir + "/userns-trial", mapped_roots_, options_.host_rootfs ? "/" : options_.data_dir});
   cgroups_ = cgroup_layout(read_text("/proc/self/mountinfo"));
   if (cgroups_.unified()) cgroups_.v2_controllers = read_text(cgroups_.v2 + "/cgroup.controllers");
+  if (const base::Status room = make_room_at_top(cgroups_); !room.ok())
+    base::log_warning("node", "the top of the control groups has processes: " + room.error().message);
   images_.sweep();
   TRY_VOID(network_.open(options_.data_dir, options_.bridge_subnet));
   no_service_proxy_ = service_proxy_.open({.name = {},
@@ -313,6 +315,7 @@ base::Result<BundleInput> RuncRuntime::bundle_input(const ContainerSpec& spec, c
   input.apparmor_profile = apparmor_profile_for(spec.apparmor, apparmor_);
   input.cgroup_path = pod_cgroup(spec.pod_uid) + "/" + spec.id;
   input.limits_huge_pages = cgroups_.has_hugetlb();
+  input.unified_cgroups = cgroups_.unified();
   TRY(input.mounts, container_mounts(folders_, spec, folder));
   TRY(input.devices, find_devices(spec.devices));
   return input;
