@@ -166,6 +166,36 @@ void check_pod_update(const Json& old_object, const Json& object, std::vector<Ca
 // Absent and empty are the same.
 bool same_entries(const Json& a, const Json& b) { return (a.empty() && b.empty()) || a == b; }
 
+// Those that somebody asked for, and the one of the controller that empties it.
+void prepare_namespace(Json& object, std::vector<Cause>& causes) {
+  constexpr std::string_view kOwn = "kubernetes";
+  object.set("status", Json::object({{"phase", "Active"}}));
+  const Json asked = object["spec"]["finalizers"];
+  if (!asked.is_null() && !asked.is_array()) return;  // left for validation to name
+  Json all = asked.is_array() ? asked : Json::array();
+  bool has_own = false;
+  for (const Json& one : all.items()) {
+    has_own = has_own || one.as_string() == kOwn;
+    if (!one.is_string()) continue;
+    for (const std::string& why : api::check_qualified_name(one.as_string()))
+      invalid_value(causes, "spec.finalizers", one, why);
+    if (one.as_string().find('/') == std::string_view::npos && one.as_string() != kOwn)
+      invalid_value(causes, "spec.finalizers", one,
+                    "name is neither a standard finalizer name nor is it fully qualified");
+  }
+  if (!has_own) all.push_back(Json(kOwn));
+  object.edit("spec").set("finalizers", std::move(all));
+}
+
+void check_phase_of_namespace(const Json& old_object, const Json& object, std::vector<Cause>& causes) {
+  const bool ends = api::is_deleting(old_object);
+  const Json& phase = object["status"]["phase"];
+  if (!phase.is_string() || phase.as_string() == (ends ? "Terminating" : "Active")) return;
+  invalid_value(causes, "status.phase", phase,
+                ends ? "may only be 'Terminating' if `deletionTimestamp` is not empty"
+                     : "may only be 'Active' if `deletionTimestamp` is empty");
+}
+
 }  // namespace
 
 base::Status prepare_core_create(const Context& context, const api::KindInfo& kind, Json& object,
@@ -177,8 +207,7 @@ base::Status prepare_core_create(const Context& context, const api::KindInfo& ki
   } else if (kind.kind == "Pod") {
     return prepare_pod(context, object);
   } else if (kind.kind == "Namespace") {
-    object.set("spec", Json::object({{"finalizers", Json::array({Json("kubernetes")})}}));
-    object.set("status", Json::object({{"phase", "Active"}}));
+    prepare_namespace(object, causes);
   } else if (kind.kind == "PersistentVolumeClaim") {
     object.set("status", Json::object({{"phase", "Pending"}}));
   } else if (kind.kind == "PersistentVolume") {
@@ -192,6 +221,7 @@ base::Status prepare_core_create(const Context& context, const api::KindInfo& ki
 
 void prepare_core_update(const Context& context, const api::KindInfo& kind, std::string_view subresource,
                          const Json& old_object, Json& object, std::vector<Cause>& causes) {
+  if (kind.kind == "Namespace" && subresource == "status") check_phase_of_namespace(old_object, object, causes);
   if (!subresource.empty()) return;
   if (kind.kind == "Pod" && object["spec"].is_object()) add_default_tolerations(object.edit("spec"));
   if (kind.kind != "Service") return;

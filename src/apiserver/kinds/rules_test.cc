@@ -163,6 +163,26 @@ TEST(Namespaces, that_end_stay_until_their_finalizers_are_gone) {
   EXPECT_EQ(b.code("GET", space), Code::kNotFound);
 }
 
+TEST(Namespaces, have_the_finalizers_that_were_asked_for_and_the_phase_that_is_true) {
+  Bench b;
+  constexpr const char* kAll = "/api/v1/namespaces";
+  const auto made = b.ask("POST", kAll, R"({"metadata":{"name":"n"},"spec":{"finalizers":["example.com/a"]}})");
+  ASSERT_TRUE(made.ok()) << made.error().message;
+  EXPECT_EQ((*made)["spec"]["finalizers"].dump(), R"(["example.com/a","kubernetes"])");
+  EXPECT_EQ(b.code("POST", kAll, R"({"metadata":{"name":"m"},"spec":{"finalizers":["bad name"]}})"), Code::kInvalid);
+  EXPECT_EQ(b.code("POST", kAll, R"({"metadata":{"name":"m"},"spec":{"finalizers":["mine"]}})"), Code::kInvalid);
+  EXPECT_EQ(b.code("POST", kAll, R"({"metadata":{"name":"m"},"spec":{"finalizers":"kubernetes"}})"), Code::kInvalid);
+  const auto set_phase = [&b](std::string_view phase) {
+    return b.code("PATCH", std::string(kAll) + "/n/status", base::format(R"({{"status":{{"phase":"{}"}}}})", phase),
+                  kMerge);
+  };
+  EXPECT_EQ(set_phase("Terminating"), Code::kInvalid);
+  EXPECT_EQ(set_phase("Active"), kOk);
+  ASSERT_EQ(b.code("DELETE", std::string(kAll) + "/n"), kOk);
+  EXPECT_EQ(set_phase("Active"), Code::kInvalid);
+  EXPECT_EQ(set_phase("Terminating"), kOk);
+}
+
 TEST(Namespaces, that_a_cluster_needs_are_not_deleted) {
   Bench b;
   for (const char* name : {"default", "kube-system", "kube-public"})

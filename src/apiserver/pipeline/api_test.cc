@@ -189,6 +189,26 @@ TEST(Api, a_bound_pod_is_given_grace_and_an_unbound_one_goes) {
   EXPECT_EQ(b.refused(b.request(Verb::kGet, kPods, "bound")).code, Code::kNotFound);
 }
 
+TEST(Api, a_deletion_whose_conditions_cannot_be_read_deletes_nothing) {
+  Bench b;
+  b.ok(b.request(Verb::kCreate, kMaps, "", named("a")));
+  const std::pair<const char*, const char*> rows[] = {
+      {R"({"kind":"Pod"})", "DeleteOptions: kind: must be DeleteOptions, not \"Pod\""},
+      {R"({"dryRun":"All"})", "DeleteOptions: dryRun: must be an array, not \"All\""},
+      {R"({"dryRun":["Some"]})",
+       "DeleteOptions.meta.k8s.io \"\" is invalid: dryRun: Unsupported value: [\"Some\"]: supported values: \"All\""},
+      {R"({"preconditions":"x"})", "DeleteOptions: preconditions: must be an object, not \"x\""},
+      {R"({"preconditions":{"uid":7}})", "DeleteOptions: preconditions.uid: must be a string, not 7"},
+      {R"({"preconditions":{"resourceVersion":7}})",
+       "DeleteOptions: preconditions.resourceVersion: must be a string, not 7"}};
+  for (const auto& [options, message] : rows) {
+    EXPECT_EQ(b.refused(b.request(Verb::kDelete, kMaps, "a", parse(options))).message, message);
+    EXPECT_EQ(api::name_of(b.get(kMaps, "a")), "a");
+  }
+  b.ok(b.request(Verb::kDelete, kMaps, "a", parse(R"({"kind":"DeleteOptions","apiVersion":"apps/v1","dryRun":[]})")));
+  EXPECT_EQ(b.refused(b.request(Verb::kGet, kMaps, "a")).code, Code::kNotFound);
+}
+
 TEST(Api, dry_run_answers_and_stores_nothing) {
   Bench b;
   Request dry = b.request(Verb::kCreate, kMaps, "", named("a"));
@@ -398,6 +418,24 @@ TEST(Api, a_watch_that_is_far_behind_reads_history_in_pieces) {
   EXPECT_EQ(seen, "+a0+a1");
   ASSERT_TRUE((*watch)->resume().ok());
   EXPECT_EQ(seen, "+a0+a1+a2+a3");
+}
+
+TEST(Api, a_version_that_is_none_is_refused) {
+  Bench b;
+  b.ok(b.request(Verb::kCreate, kMaps, "", named("a")));
+  const std::pair<const char*, const char*> rows[] = {
+      {"x", "resourceVersion: invalid value \"x\": must be a number"},
+      {"-1", "resourceVersion: invalid value \"-1\": must not be negative"},
+      {"18446744073709551616",
+       "resourceVersion: invalid value \"18446744073709551616\": the number does not fit in 64 bits"}};
+  for (const auto& [version, message] : rows)
+    for (Request r : {b.request(Verb::kList, kMaps, ""), b.request(Verb::kGet, kMaps, "a")}) {
+      r.resource_version = version;
+      EXPECT_EQ(b.refused(r).message, message);
+    }
+  Request later = b.request(Verb::kGet, kMaps, "a");
+  later.resource_version = "999999999";
+  EXPECT_EQ(b.refused(later).code, Code::kTimeout);
 }
 
 TEST(Api, a_watch_from_a_number_that_does_not_fit_is_refused) {

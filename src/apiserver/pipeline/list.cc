@@ -53,10 +53,9 @@ std::optional<std::int64_t> exact_version(const Request& request) {
 
 base::Status check_version(const store::Store& store, const Request& request) {
   if (request.resource_version.empty() || request.resource_version == "0") return {};
-  std::int64_t wanted = 0;
-  const std::string& text = request.resource_version;
-  if (std::from_chars(text.data(), text.data() + text.size(), wanted).ptr != text.data() + text.size())
-    return bad_request(base::format("resourceVersion: Invalid value: \"{}\": must be a number", text));
+  TRY(const std::int64_t wanted, parse_number("resourceVersion", request.resource_version));
+  if (wanted < 0)
+    return bad_request(base::format("resourceVersion: invalid value \"{}\": must not be negative", wanted));
   if (wanted > store.revision()) {
     base::Error error = base::make_error(
         Code::kTimeout, base::format("Too large resource version: {}, current: {}", wanted, store.revision()));
@@ -70,6 +69,7 @@ base::Status check_version(const store::Store& store, const Request& request) {
 }  // namespace
 
 Result<Answer> get_object(const store::Store& store, const Request& request) {
+  TRY_VOID(check_version(store, request));
   const store::ObjectPtr object =
       read_as(*request.kind, store.find(request.resource, request.ns, request.name, store::View::kDurable));
   if (!object) return not_found(*request.kind, request.name);

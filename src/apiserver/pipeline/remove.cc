@@ -69,10 +69,36 @@ base::Status check_preconditions(const Request& request, const Json& object) {
   return {};
 }
 
+// What would hold a deletion back, and is not what it should be: it must not be passed by.
+base::Status check_conditions(const Json& options) {
+  const Json& kind = options["kind"];
+  if (!kind.is_null() && kind.as_string() != "DeleteOptions" && !(kind.is_string() && kind.as_string().empty()))
+    return bad_request(base::format("DeleteOptions: kind: must be DeleteOptions, not {}", kind.dump()));
+  const Json& dry_run = options["dryRun"];
+  if (!dry_run.is_null() && !dry_run.is_array())
+    return bad_request(base::format("DeleteOptions: dryRun: must be an array, not {}", dry_run.dump()));
+  for (const Json& value : dry_run.items())
+    if (value.as_string() != "All")
+      return invalid_options(
+          "DeleteOptions",
+          {{"FieldValueNotSupported",
+            base::format("Unsupported value: {}: supported values: \"All\"", dry_run.dump()), "dryRun"}});
+  const Json& preconditions = options["preconditions"];
+  if (!preconditions.is_null() && !preconditions.is_object())
+    return bad_request(
+        base::format("DeleteOptions: preconditions: must be an object, not {}", preconditions.dump()));
+  for (const char* field : {"uid", "resourceVersion"})
+    if (const Json& value = preconditions[field]; !value.is_null() && !value.is_string())
+      return bad_request(
+          base::format("DeleteOptions: preconditions.{}: must be a string, not {}", field, value.dump()));
+  return {};
+}
+
 base::Status check_options(const Request& request) {
   const Json& options = request.body;
   if (options.is_null()) return {};
   if (!options.is_object()) return bad_request("DeleteOptions: the body is not an object");
+  TRY_VOID(check_conditions(options));
   const Json& policy = options["propagationPolicy"];
   if (!policy.is_null() && policy.as_string() != "Foreground" && policy.as_string() != "Background" &&
       policy.as_string() != "Orphan")

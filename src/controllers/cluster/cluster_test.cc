@@ -39,6 +39,14 @@ TEST(Owners, a_dependent_stays_with_its_owner) {
   EXPECT_EQ(stage.turn("configmaps|ns/c"), "");
 }
 
+TEST(Owners, what_has_no_namespace_is_not_lost_by_an_owner_that_has_one) {
+  Stage stage(make_owner_controller());
+  stage.world.put_text(resources::kQueues, R"({"apiVersion": "scheduling.volcano.sh/v1beta1", "kind": "Queue",
+    "metadata": {"name": "q", "uid": "Q",
+      "ownerReferences": [{"apiVersion": "v1", "kind": "ConfigMap", "name": "c", "uid": "C"}]}})");
+  EXPECT_EQ(stage.turn("queues.scheduling.volcano.sh|q"), "");
+}
+
 // A kind that a definition adds.
 api::KindInfo widgets() {
   api::KindInfo kind;

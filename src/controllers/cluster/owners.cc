@@ -249,8 +249,9 @@ class OwnerController final : public Controller {
     bool kept = false;
     for (const Json& reference : object["metadata"]["ownerReferences"].items()) {
       const auto* owner = kinds_.referred(reference);
-      if (!owner || !takes_part(*owner)) {
-        kept = true;  // a kind that is not served here may be kept elsewhere
+      // A kind that is not served here may be kept elsewhere; and what has no namespace names no object of one.
+      if (!owner || !takes_part(*owner) || (owner->namespaced && !kind.namespaced)) {
+        kept = true;
         continue;
       }
       const std::string ns(owner->namespaced ? api::namespace_of(object) : "");
