@@ -135,6 +135,7 @@ void Agent::State::pod_changed(const Json* before, const Json* after) {
     PodWorker* worker = find(uid);
     if (worker == nullptr) return;
     worker->gone = true;
+    *worker->given_up = true;
     if (worker->timer != 0) env.loop().cancel(worker->timer);
     for (const ContainerState& container : worker->state.containers) containers.erase(container.id);
     workers.erase(uid);

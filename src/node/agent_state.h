@@ -1,6 +1,7 @@
 // The agent's inside, shared by its parts: pods (agent.cc, pod_worker.cc) and the Node (node_object.cc).
 #pragma once
 
+#include <atomic>
 #include <map>
 #include <memory>
 #include <set>
@@ -49,8 +50,10 @@ struct PodWorker {
   rt::Loop::TimerId timer = 0;
   bool stepping = false;
   std::map<std::string, std::shared_ptr<Check>> checks;  // under way: "CONTAINER_ID Readiness"
-  std::map<std::string, PodToken> tokens;                // by token_key()
-  std::map<std::string, std::string> volume_versions;    // of live volumes: what they were laid out from
+  // Nothing of it will be started any more: its pulls end.
+  std::shared_ptr<std::atomic<bool>> given_up = std::make_shared<std::atomic<bool>>(false);
+  std::map<std::string, PodToken> tokens;              // by token_key()
+  std::map<std::string, std::string> volume_versions;  // of live volumes: what they were laid out from
 };
 
 struct Agent::State : std::enable_shared_from_this<Agent::State> {
