@@ -282,6 +282,7 @@ void Agent::State::start_container(PodWorker& worker, std::size_t index) {
   container.held = effective_resources(worker.pod, container_spec(worker.pod, container));
   container.actual = {};
   container.id = spec->id;
+  spec->given_up = worker.given_up;
   containers[container.id] = {uid, index};
   call_for<base::Result<StartedContainer>>(
       uid,

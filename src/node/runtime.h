@@ -141,7 +141,8 @@ struct ContainerSpec {
   std::vector<std::pair<std::string, std::int64_t>> huge_page_limits = {};
   int oom_score_adjustment = 0;
   std::string termination_message_path;
-  DeviceGrant devices = {};  // what it gets besides, and the spec does not say
+  DeviceGrant devices = {};                                // what it gets besides, and the spec does not say
+  std::shared_ptr<const std::atomic<bool>> given_up = {};  // once true, a start that takes long is not waited for
 };
 
 struct StartedContainer {

@@ -342,6 +342,7 @@ base::Result<StartedContainer> RuncRuntime::start_once(const ContainerSpec& spec
                                        .terminal = spec.terminal,
                                        .input = spec.input,
                                        .input_once = spec.input_once,
+                                       .given_up = spec.given_up.get(),
                                        .before_start = [&] {
                                          now = wall_clock();
                                          return folders_.write_started(folder, spec.id, now);
