@@ -240,6 +240,8 @@ base::Result<VolumeSpec> volume_of(const Json& pod, const Json& volume, const Lo
     return make_error(Code::kInvalid, base::format("volumes of kind {} are not supported on this node", kind));
   }
   TRY_VOID(check_clashes(spec.files));
+  if (spec.host_path.find('\0') != std::string::npos)  // the machine would see another path
+    return make_error(Code::kInvalid, base::format("path {:?} contains a NUL character", spec.host_path));
   return spec;
 }
 
