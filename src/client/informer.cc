@@ -58,6 +58,8 @@ struct Informer::State {
   bool synced = false;
   bool started = false;
   base::Duration back_off = kBackOffFirst;
+  base::Duration unread_back_off = kBackOffFirst;  // after watches that ended with what cannot be read
+  base::Duration watch_began;
   rt::Loop::TimerId timer = 0;
   // Callbacks hold a weak reference, so that none runs after the informer is gone.
   std::shared_ptr<int> alive = std::make_shared<int>(0);
@@ -222,6 +224,7 @@ void Informer::State::begin_watch() {
   request.resource_version = resource_version;
   request.only = options.only;
   const std::weak_ptr<int> weak = alive;
+  watch_began = env.uptime();
   watch = client.watch(
       std::move(request),
       [this, weak](WatchEvent event) {
@@ -253,8 +256,12 @@ void Informer::State::end_watch(const base::Error& error) {
   const bool forbidden = error.code == base::Code::kForbidden;
   // A version that it does not know, as after a bookmark of another server, is refused for ever.
   const bool refused = error.code == base::Code::kBadRequest || error.code == base::Code::kInvalid;
-  if (forbidden || refused) tell("watched", error);
-  later(expired || forbidden || refused ? &State::list : &State::begin_watch);
+  // An event that cannot be read would come again, behind others perhaps: those make the pause no shorter.
+  const bool unread = error.code == base::Code::kInternal;
+  if (unread && env.uptime() - watch_began < kBackOffMax) back_off = std::max(back_off, unread_back_off);
+  if (forbidden || refused || unread) tell("watched", error);
+  later(expired || forbidden || refused || unread ? &State::list : &State::begin_watch);
+  if (unread) unread_back_off = back_off;
 }
 
 void Informer::State::put(Json object, bool initial) {

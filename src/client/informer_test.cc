@@ -271,6 +271,24 @@ TEST(Informer, lists_again_where_its_version_is_refused) {
   EXPECT_EQ(world.log, Log{"add b"});
 }
 
+// Events before it made it look new each time: six watches a second of each kind, and no word of it.
+TEST(Informer, pauses_longer_after_events_that_cannot_be_read) {
+  World world;
+  world.start();
+  for (int i = 0; i < 60; ++i) {
+    world.server.put(api::resources::kPods, pod("a"));
+    world.server.break_watches(base::Code::kInternal);
+    world.env.run_for(base::seconds(1));
+  }
+  EXPECT_LT(world.server.watched_from.size(), 12u);
+  EXPECT_NE(world.informer.trouble().find("pods cannot be watched: "), std::string::npos) << world.informer.trouble();
+  world.env.run_for(base::seconds(60));
+  world.server.put(api::resources::kPods, pod("b"));
+  world.env.run_for(base::seconds(1));
+  EXPECT_EQ(world.log.back(), "add b");
+  EXPECT_EQ(world.informer.trouble(), "");
+}
+
 TEST(Informer, StaysSilentOnceItIsGone) {
   testing::FakeEnv env;
   testing::FakeClient server(env);

@@ -20,6 +20,8 @@ namespace {
 
 // How long the end of the agent waits for the machine, after pods have had their time.
 constexpr base::Duration kCloseGrace = base::seconds(10);
+// Threads for calls that hang, on the average of all pods.
+constexpr std::size_t kCallsOfPod = 4;
 
 const api::ResourceId kRuntimeClasses{"node.k8s.io", "v1", "runtimeclasses"};
 
@@ -45,7 +47,8 @@ Agent::State::State(rt::Env& environment, client::Client& c, Options o, std::uni
       volumes(c, environment, api::resources::kPersistentVolumes),
       services(c, environment, api::resources::kServices),
       slices(c, environment, api::resources::kEndpointSlices),
-      runtime_classes(c, environment, kRuntimeClasses) {
+      runtime_classes(c, environment, kRuntimeClasses),
+      pod_calls(environment, kCallsOfPod * static_cast<std::size_t>(options.pods_max)) {
   capacity["cpu"] = api::Quantity::from_int(facts.cpus);
   capacity["memory"] = api::Quantity::from_int(facts.memory_bytes / 1024 * 1024, api::Quantity::Format::kBinarySi);
   capacity["ephemeral-storage"] =
@@ -135,6 +138,7 @@ void Agent::State::pod_changed(const Json* before, const Json* after) {
     PodWorker* worker = find(uid);
     if (worker == nullptr) return;
     worker->gone = true;
+    *worker->given_up = true;
     if (worker->timer != 0) env.loop().cancel(worker->timer);
     for (const ContainerState& container : worker->state.containers) containers.erase(container.id);
     workers.erase(uid);

@@ -1,6 +1,7 @@
 // The agent's inside, shared by its parts: pods (agent.cc, pod_worker.cc) and the Node (node_object.cc).
 #pragma once
 
+#include <atomic>
 #include <map>
 #include <memory>
 #include <set>
@@ -14,6 +15,7 @@
 #include "node/dra/claim_keeper.h"
 #include "node/dra/slice_wiper.h"
 #include "node/lookups.h"
+#include "node/pod_calls.h"
 #include "node/pod_plan.h"
 #include "node/pull_slots.h"
 #include "node/resize.h"
@@ -49,8 +51,10 @@ struct PodWorker {
   rt::Loop::TimerId timer = 0;
   bool stepping = false;
   std::map<std::string, std::shared_ptr<Check>> checks;  // under way: "CONTAINER_ID Readiness"
-  std::map<std::string, PodToken> tokens;                // by token_key()
-  std::map<std::string, std::string> volume_versions;    // of live volumes: what they were laid out from
+  // Nothing of it will be started any more: its pulls end.
+  std::shared_ptr<std::atomic<bool>> given_up = std::make_shared<std::atomic<bool>>(false);
+  std::map<std::string, PodToken> tokens;              // by token_key()
+  std::map<std::string, std::string> volume_versions;  // of live volumes: what they were laid out from
 };
 
 struct Agent::State : std::enable_shared_from_this<Agent::State> {
@@ -80,8 +84,9 @@ struct Agent::State : std::enable_shared_from_this<Agent::State> {
   bool pods_known = false;                        // all that there are were seen
   bool ready = false;                             // the runtime is open
   bool opening = false;                           // the call that opens it is under way
-  std::map<std::string, int> calls;               // by uid: blocking calls for the pod that are under way
-  std::set<std::string> to_erase;                 // uids of pods that are gone, once no call for them is under way
+  PodCalls pod_calls;
+  std::map<std::string, int> calls;  // by uid: blocking calls for the pod that wait or are under way
+  std::set<std::string> to_erase;    // uids of pods that are gone, once no call for them is under way
   PullSlots pulls;
   bool services_due = false;                         // a refresh of services is posted
   bool services_busy = false;                        // the kernel's rules are being changed
@@ -216,22 +221,29 @@ struct Agent::State : std::enable_shared_from_this<Agent::State> {
   // Runs `work` off the loop and `done` back on it, unless the agent is gone by then.
   template <class T>
   void off_loop(std::function<T(Runtime&)> work, std::function<void(T)> done) {
-    auto result = std::make_shared<std::optional<T>>();
-    env.offload([runtime_kept = runtime, work = std::move(work), result] { result->emplace(work(*runtime_kept)); },
-                [weak = weak_from_this(), done = std::move(done), result] {
-                  if (weak.lock()) done(std::move(**result));
-                });
+    auto [piece, end] = piece_of<T>(std::move(work), std::move(done));
+    env.offload(std::move(piece), std::move(end));
   }
-  // The same for one pod: its folder is not taken away meanwhile.
+  // The same for one pod, when its turn comes: its folder is not taken away meanwhile.
   template <class T>
   void call_for(const std::string& uid, std::function<T(Runtime&)> work, std::function<void(T)> done) {
     ++calls[uid];
-    off_loop<T>(std::move(work), [this, uid, done = std::move(done)](T result) {
+    auto [piece, end] = piece_of<T>(std::move(work), [this, uid, done = std::move(done)](T result) {
       if (--calls[uid] == 0) calls.erase(uid);
       done(std::move(result));
       if (!calls.contains(uid) && to_erase.erase(uid) != 0) erase_pod(uid);
       check_stopped();
     });
+    pod_calls.run(uid, std::move(piece), std::move(end));
+  }
+  // Work and its end as tasks that share the result.
+  template <class T>
+  std::pair<rt::Task, rt::Task> piece_of(std::function<T(Runtime&)> work, std::function<void(T)> done) {
+    auto result = std::make_shared<std::optional<T>>();
+    return {[runtime_kept = runtime, work = std::move(work), result] { result->emplace(work(*runtime_kept)); },
+            [weak = weak_from_this(), done = std::move(done), result] {
+              if (weak.lock()) done(std::move(**result));
+            }};
   }
 };
 

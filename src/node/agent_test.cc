@@ -46,9 +46,10 @@ class FakeRuntime : public Runtime {
   }
   std::optional<std::string> refusal(const Json&) const override { return machine_.refusal; }
   bool image_present(const std::string&) const override { return false; }
-  base::Result<ImageAnswer> ensure_image(const std::string& image, PullPolicy, const std::string& keys) override {
-    if (!keys.empty()) machine_.log.push_back("keys " + keys);
-    if (machine_.failing_images.contains(image)) return base::make_error(base::Code::kUnavailable, "no such image");
+  base::Result<ImageAnswer> ensure_image(const ImageWish& wish) override {
+    if (!wish.keys.empty()) machine_.log.push_back("keys " + wish.keys);
+    if (machine_.failing_images.contains(wish.image))
+      return base::make_error(base::Code::kUnavailable, "no such image");
     return ImageAnswer{"sha256:1", true, 10};
   }
   base::Result<std::string> prepare(const SandboxSpec& spec) override {

@@ -39,7 +39,9 @@ class ImageStore {
   // From a tar of a root file system, or a docker or OCI archive; tells them apart.
   base::Result<StoredImage> import_file(const std::string& name, const std::string& file, const std::string& now);
   // From a registry, by skopeo. `keys`: see registry_keys(); they lie in a file of the owner's alone while it runs.
-  base::Result<StoredImage> pull(const std::string& name, const std::string& now, const std::string& keys = {});
+  // `given_up`: once true, it ends with an error.
+  base::Result<StoredImage> pull(const std::string& name, const std::string& now, const std::string& keys = {},
+                                 const std::atomic<bool>* given_up = nullptr);
   base::Status remove(const std::string& name);
   // Takes away what imports and pulls that were killed have left behind.
   void sweep();
@@ -47,13 +49,14 @@ class ImageStore {
   void cancel() { cancelled_ = true; }
 
  private:
-  base::Status run(const std::vector<std::string>& words, const std::string& work,
-                   const std::string& download = {}) const;
+  base::Status run(const std::vector<std::string>& words, const std::string& work, const std::string& download = {},
+                   const std::atomic<bool>* given_up = nullptr) const;
   base::Result<std::string> kind_of(const std::string& file) const;
   base::Result<api::Json> json_in(const std::string& kind, const std::string& file, const std::string& name) const;
   base::Status check_layers(const std::string& kind, const std::string& file) const;
   base::Result<StoredImage> unpack_root(const std::string& file, const std::string& work);
-  base::Result<StoredImage> unpack_layout(const std::string& layout, const std::string& work);
+  base::Result<StoredImage> unpack_layout(const std::string& layout, const std::string& work,
+                                          const std::atomic<bool>* given_up = nullptr);
   base::Status keep(StoredImage& image, const std::string& work);
   base::Status change_index(const std::function<void(api::Json&)>& change);
 

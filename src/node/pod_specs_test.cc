@@ -239,6 +239,12 @@ TEST(Volumes, RefusesWhatCannotBeHad) {
                    "MountVolume.SetUp failed for volume \"v\" : configmap \"missing\" not found"},
         VolumeCase{"configMap: {name: cm, items: [{key: a, path: ../x}]}",
                    "MountVolume.SetUp failed for volume \"v\" : path \"../x\" leaves the volume"},
+        VolumeCase{"projected: {sources: [{configMap: {name: cm, items: [{key: a, path: x/y/z}]}}, "
+                   "{secret: {name: sec, items: [{key: pw, path: x/y}]}}]}",
+                   "MountVolume.SetUp failed for volume \"v\" : path \"x/y/z\" lies below \"x/y\", which is a file of "
+                   "the volume, too"},
+        VolumeCase{"hostPath: {path: \"/tmp/a\\0b\"}",
+                   "MountVolume.SetUp failed for volume \"v\" : path \"/tmp/a\\x00b\" contains a NUL character"},
         VolumeCase{"nfs: {server: s, path: /}", nullptr},
         VolumeCase{"persistentVolumeClaim: {claimName: c}",
                    "MountVolume.SetUp failed for volume \"v\" : persistentvolumeclaim \"c\" not found"}}) {

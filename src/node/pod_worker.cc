@@ -84,6 +84,7 @@ void Agent::State::step(const std::string& uid) {
     }
   }
   if (!worker->settled && worker->state.sandbox == Sandbox::kReady) fetch_tokens(*worker);
+  if (api::is_deleting(worker->pod) || !worker->state.failure_reason.empty()) *worker->given_up = true;
   const base::Time now = env.now();
   const Plan plan = plan_pod(worker->pod, worker->state, now);
   for (const Action& action : plan.actions) act(*worker, action);
@@ -167,12 +168,15 @@ void Agent::State::pull(PodWorker& worker, std::size_t index) {
     event(worker.pod, "Normal", "Pulling", base::format("Pulling image \"{}\"", image), container);
   const base::Duration began = env.uptime();
   off_loop<base::Result<ImageAnswer>>(
-      [image, policy, keys = keys_for(worker)](Runtime& machine) { return machine.ensure_image(image, policy, keys); },
+      [wish = ImageWish{image, policy, keys_for(worker), worker.given_up}](Runtime& machine) {
+        return machine.ensure_image(wish);
+      },
       [this, uid, index, image, began, asks_registry, registry](base::Result<ImageAnswer> answer) {
         if (asks_registry) pulls.give_back(registry);
         PodWorker* found = find(uid);
         if (found == nullptr) return;
         found->state.containers[index].image_busy = false;
+        if (*found->given_up) return step(uid);
         if (answer.ok())
           image_came(*found, index, image, *answer, env.uptime() - began);
         else
@@ -278,6 +282,7 @@ void Agent::State::start_container(PodWorker& worker, std::size_t index) {
   container.held = effective_resources(worker.pod, container_spec(worker.pod, container));
   container.actual = {};
   container.id = spec->id;
+  spec->given_up = worker.given_up;
   containers[container.id] = {uid, index};
   call_for<base::Result<StartedContainer>>(
       uid,

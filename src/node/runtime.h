@@ -2,6 +2,7 @@
 // processes (os/), tests and simulation have others.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -140,7 +141,8 @@ struct ContainerSpec {
   std::vector<std::pair<std::string, std::int64_t>> huge_page_limits = {};
   int oom_score_adjustment = 0;
   std::string termination_message_path;
-  DeviceGrant devices = {};  // what it gets besides, and the spec does not say
+  DeviceGrant devices = {};                                // what it gets besides, and the spec does not say
+  std::shared_ptr<const std::atomic<bool>> given_up = {};  // once true, a start that takes long is not waited for
 };
 
 struct StartedContainer {
@@ -193,6 +195,13 @@ struct NameTable {
 
 enum class PullPolicy : std::uint8_t { kAlways, kIfNotPresent, kNever };
 
+struct ImageWish {
+  std::string image;
+  PullPolicy policy = PullPolicy::kIfNotPresent;
+  std::string keys = {};                                   // what registries are shown, see registry_keys()
+  std::shared_ptr<const std::atomic<bool>> given_up = {};  // once true, nobody waits for the image any more
+};
+
 struct ImageAnswer {
   std::string id;
   bool pulled = false;  // false: it was there
@@ -217,9 +226,7 @@ class Runtime {
     return policy != PullPolicy::kNever && !image_present(image);
   }
   // Blocking. Errors: kNotFound "ErrImageNeverPull", kInvalid "InvalidImageName", others "ErrImagePull".
-  // `keys`: what registries are shown, see registry_keys(); empty: nothing.
-  virtual base::Result<ImageAnswer> ensure_image(const std::string& image, PullPolicy policy,
-                                                 const std::string& keys) = 0;
+  virtual base::Result<ImageAnswer> ensure_image(const ImageWish& wish) = 0;
   // Blocking; gives the pod's address. May be called again after a failure or a restart of the agent.
   virtual base::Result<std::string> prepare(const SandboxSpec& spec) = 0;
   // Blocking: rewrites the files of one volume in place, atomically for readers.

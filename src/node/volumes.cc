@@ -2,6 +2,7 @@
 #include "node/volumes.h"
 
 #include <algorithm>
+#include <set>
 
 #include "api/resource.h"
 #include "api/schema/quantity.h"
@@ -49,6 +50,20 @@ base::Status check_path(std::string_view path) {
   }
   if (fine && !path.ends_with('/') && !path.starts_with("..")) return {};
   return make_error(Code::kInvalid, base::format("path {:?} leaves the volume", path));
+}
+
+// A name cannot be a file and a folder, which sources of a projected volume can ask for together.
+base::Status check_clashes(const std::vector<FileSpec>& files) {
+  std::set<std::string_view> paths;
+  for (const FileSpec& file : files) paths.insert(file.path);
+  for (const FileSpec& file : files) {
+    const std::string_view path = file.path;
+    for (std::size_t at = path.find('/'); at != std::string_view::npos; at = path.find('/', at + 1))
+      if (paths.contains(path.substr(0, at)))
+        return make_error(Code::kInvalid, base::format("path {:?} lies below {:?}, which is a file of the volume, too",
+                                                       path, path.substr(0, at)));
+  }
+  return {};
 }
 
 base::Result<int> mode_of(const Json& value, int fallback) {
@@ -224,6 +239,9 @@ base::Result<VolumeSpec> volume_of(const Json& pod, const Json& volume, const Lo
       if (member.name() != "name") kind = member.name();
     return make_error(Code::kInvalid, base::format("volumes of kind {} are not supported on this node", kind));
   }
+  TRY_VOID(check_clashes(spec.files));
+  if (spec.host_path.find('\0') != std::string::npos)  // the machine would see another path
+    return make_error(Code::kInvalid, base::format("path {:?} contains a NUL character", spec.host_path));
   return spec;
 }
 

@@ -1,147 +1,16 @@
 #!/usr/bin/env python3
 """An API server that lies, and files that turn to rubbish under a running program: the scheduler and the controllers live,
 say what is wrong, and go on once the server or the file is sane again."""
-import atexit
 import json
 import os
 import shutil
-import subprocess
 import sys
 import tempfile
-import threading
 import time
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from lib import MEMORY, PATIENCE, VOLCANO, expect, row, run, wait_for
-
-
-class Liar:
-    """Answers lists with `items` by resource, each watch with `watch(handler, resource)`, all by `lie(handler)` if it is set."""
-
-    def __init__(self):
-        self.items = {"queues": [{"metadata": {"name": "default", "uid": "q", "resourceVersion": "1"}, "spec": {"weight": 1}, "status": {"state": "Open"}}]}
-        self.lie, self.watch, self.asked = None, None, []
-        liar = self
-
-        class Handler(BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
-
-            def log_message(self, *_):
-                pass
-
-            def answer(self, status, body):
-                body = body if isinstance(body, bytes) else json.dumps(body).encode()
-                self.send_response(status)
-                self.send_header("Content-Type", "application/json")
-                self.send_header("Content-Length", str(len(body)))
-                self.end_headers()
-                self.wfile.write(body)
-
-            def begin_stream(self):
-                self.send_response(200)
-                self.send_header("Content-Type", "application/json")
-                self.send_header("Transfer-Encoding", "chunked")
-                self.end_headers()
-
-            def piece(self, data):
-                self.wfile.write(b"%x\r\n" % len(data) + data + b"\r\n")
-
-            def do(self):
-                body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
-                liar.asked.append((self.command, self.path, body))
-                try:
-                    liar.handle(self, body)
-                except OSError:
-                    pass
-
-            do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = do
-
-        class Server(ThreadingHTTPServer):
-            daemon_threads = True
-            request_queue_size = 256
-
-            def handle_error(self, *_):
-                pass
-
-        self.server = Server(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self.server.server_port}"
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
-
-    def handle(self, handler, body):
-        if self.lie:
-            return self.lie(handler)
-        path = handler.path.split("?")[0]
-        resource = path.rsplit("/", 1)[1]
-        if handler.command != "GET":
-            written = json.loads(body)
-            names = [part for part in path.split("/") if part != "status"]
-            written["metadata"] = {"name": names[-1], "namespace": "default", "uid": names[-1], "resourceVersion": "2", **written.get("metadata", {})}
-            return handler.answer(201, written)
-        if "watch=true" in handler.path:
-            handler.begin_stream()
-            if self.watch:
-                self.watch(handler, resource)
-            time.sleep(60 * PATIENCE)
-            return None
-        handler.answer(200, {"kind": "List", "metadata": {"resourceVersion": "1"}, "items": self.items.get(resource, [])})
-
-    def lists(self, resource):
-        return len([1 for method, path, _ in self.asked if method == "GET" and f"/{resource}?" in path and "watch=true" not in path])
-
-    def created(self, resource):
-        return [json.loads(body) for method, path, body in list(self.asked) if method == "POST" and f"/{resource}?" in path]
-
-    def close(self):
-        self.server.shutdown()
-        self.server.server_close()
-
-
-class Program:
-    """One of our programs, which talks to a liar."""
-
-    def __init__(self, *words):
-        self.scratch = tempfile.mkdtemp(prefix="volcano-hostile.")
-        atexit.register(self.remove)  # of a row that failed
-        self.log = os.path.join(self.scratch, "log")
-        with open(self.log, "wb") as log:
-            self.process = subprocess.Popen([VOLCANO, *words, "--leader-elect=false"], stdout=log, stderr=log, stdin=subprocess.DEVNULL)
-
-    def said(self):
-        with open(self.log, encoding="utf-8", errors="replace") as log:
-            return log.read()
-
-    def says(self, text, seconds=20):
-        wait_for(seconds, f"the line '{text}'", lambda: self.living() and text in self.said())
-
-    def living(self):
-        expect(self.process.poll() is None, f"the program ended with {self.process.poll()}: {self.said()[-500:]}")
-        return True
-
-    def rss_mib(self):
-        with open(f"/proc/{self.process.pid}/status", encoding="utf-8") as status:
-            return next(int(line.split()[1]) // 1024 for line in status if line.startswith("VmHWM:"))
-
-    def stop(self):
-        self.process.terminate()
-        try:
-            code = self.process.wait(20 * PATIENCE)
-            expect(code == 0, f"it ended with {code}: {self.said()[-500:]}")
-        finally:
-            self.remove()
-
-    def remove(self):
-        if self.process.poll() is None:
-            self.process.kill()
-            self.process.wait()
-        shutil.rmtree(self.scratch, ignore_errors=True)
-
-
-def job(name, **more):
-    container = {"name": "c", "image": "i"}
-    task = {"name": "t", "replicas": 1, "template": {"spec": {"containers": [container]}}}
-    return {"metadata": {"name": name, "namespace": "default", "uid": name, "resourceVersion": "1"},
-            "spec": {"minAvailable": 1, "queue": "default", "tasks": [task]}, **more}
+from liar import Liar, Program, job
+from lib import MEMORY, expect, row, run, wait_for
 
 
 @row("lists with items that are no objects, and jobs of wrong types", "they are named and left out; the others are worked on")
@@ -304,4 +173,5 @@ def configuration_becomes_a_pipe():
     shutil.rmtree(folder)
 
 
-run()
+if __name__ == "__main__":
+    run()

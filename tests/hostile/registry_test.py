@@ -149,6 +149,33 @@ def a_registry_that_hangs(cluster):
         expect(result(cluster, f"waits{number}") == "Succeeded", f"waits{number}: {outcome(cluster, f'waits{number}')}")
 
 
+@row("pods are deleted while a registry sends their images byte by byte: their pulls went on for a quarter of an hour", "they end within seconds, and room is there for others")
+def a_pod_that_goes_while_it_pulls(cluster):
+    registry, over = Registry(), threading.Event()
+    registry.add("slow", registry.shell)
+    registry.add("quick", registry.shell)
+    def trickles(to, kind):
+        if kind != "blobs":
+            return False
+        to.send_response(200)
+        to.send_header("Content-Length", str(1 << 30))
+        to.end_headers()
+        while not over.wait(0.1):
+            to.wfile.write(b"x")
+        return True
+    registry.lies["slow"] = trickles
+    work = lambda: [name for name in os.listdir(cluster.data + "/node/images") if name.startswith("work-")]
+    for number in range(6):
+        put(cluster, f"slow{number}", registry.name("slow"))
+    wait_for(20, "three pulls", lambda: len(work()) == 3)
+    for number in range(6):
+        cluster.request("DELETE", f"{PODS}/slow{number}" + ("?gracePeriodSeconds=0" if number % 2 else ""))
+    wait_for(10, "the end of the pulls", lambda: not work())
+    put(cluster, "quick", registry.name("quick"))
+    expect(result(cluster, "quick") == "Succeeded", outcome(cluster, "quick"))
+    over.set()
+
+
 @row("an image without the last of the layers that its configuration names: it stood for the true image of that configuration",
      "it is refused, and the true one is whole")
 def an_image_that_passes_for_another(cluster):

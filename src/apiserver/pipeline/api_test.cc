@@ -209,6 +209,18 @@ TEST(Api, a_deletion_whose_conditions_cannot_be_read_deletes_nothing) {
   EXPECT_EQ(b.refused(b.request(Verb::kGet, kMaps, "a")).code, Code::kNotFound);
 }
 
+// It was taken as it was, and could not be shortened to zero any more: the pod stayed for ever.
+TEST(Api, a_grace_below_zero_is_a_second) {
+  Bench b;
+  Json below = pod("below");
+  below.edit("spec").set("terminationGracePeriodSeconds", -5);
+  below.edit("spec").set("nodeName", "n");
+  b.ok(b.request(Verb::kCreate, kPods, "", below));
+  EXPECT_EQ(b.ok(b.request(Verb::kDelete, kPods, "below"))["metadata"]["deletionGracePeriodSeconds"].as_int(), 1);
+  b.ok(b.request(Verb::kDelete, kPods, "below", parse(R"({"gracePeriodSeconds":0})")));
+  EXPECT_EQ(b.refused(b.request(Verb::kGet, kPods, "below")).code, Code::kNotFound);
+}
+
 TEST(Api, dry_run_answers_and_stores_nothing) {
   Bench b;
   Request dry = b.request(Verb::kCreate, kMaps, "", named("a"));

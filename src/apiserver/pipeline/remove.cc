@@ -23,8 +23,10 @@ std::int64_t grace_seconds_for(const api::KindInfo& kind, const Json& object, co
   const std::string_view phase = object["status"]["phase"].as_string();
   if (object["spec"]["nodeName"].as_string().empty() || phase == "Succeeded" || phase == "Failed") return 0;
   const Json& asked = options["gracePeriodSeconds"];
-  if (asked.is_number()) return std::max<std::int64_t>(asked.as_int(), 0);
-  return object["spec"]["terminationGracePeriodSeconds"].as_int(30);
+  const std::int64_t grace =
+      asked.is_number() ? asked.as_int() : object["spec"]["terminationGracePeriodSeconds"].as_int(30);
+  // Less than nothing would also be less than the zero with which its node lets a pod go.
+  return grace < 0 ? 1 : grace;
 }
 
 void set_finalizer(Json& object, std::string_view finalizer, bool wanted) {

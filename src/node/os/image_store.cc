@@ -31,6 +31,9 @@ namespace {
 constexpr base::Duration kLong = base::minutes(15);
 // A registry that fetches an image from another one first says nothing for a while.
 constexpr base::Duration kSilenceMax = base::minutes(5);
+// Less than that in this time is none that could end.
+constexpr std::int64_t kBytesMin = 4 << 20;
+constexpr base::Duration kDownloadMax = base::hours(1);
 constexpr std::size_t kJsonMax = 4 << 20;
 constexpr std::size_t kListingMax = 256 << 20;
 constexpr std::size_t kManifestsMax = 100;
@@ -170,11 +173,12 @@ base::Status ImageStore::keep(StoredImage& image, const std::string& work) {
 // A program that works below `work`, and takes no more of the disk than an image may. `download`: the folder that
 // grows, if it waits for others.
 base::Status ImageStore::run(const std::vector<std::string>& words, const std::string& work,
-                             const std::string& download) const {
+                             const std::string& download, const std::atomic<bool>* given_up) const {
   const SpaceGuard space(folder_, image_bytes_max_);
-  StallGuard stall(kSilenceMax);
-  CommandOptions options{.timeout = kLong, .cancelled = &cancelled_};
+  StallGuard stall(kSilenceMax, kBytesMin);
+  CommandOptions options{.timeout = download.empty() ? kLong : kDownloadMax, .cancelled = &cancelled_};
   options.guard = [&]() -> base::Status {
+    if (given_up != nullptr && *given_up) return make_error(Code::kUnavailable, "nobody waits for it any more");
     TRY_VOID(space.check());
     return download.empty() ? base::Status() : stall.check(bytes_below(download), uptime());
   };
@@ -184,7 +188,8 @@ base::Status ImageStore::run(const std::vector<std::string>& words, const std::s
   return must_run(words, options);
 }
 
-base::Result<StoredImage> ImageStore::unpack_layout(const std::string& layout, const std::string& work) {
+base::Result<StoredImage> ImageStore::unpack_layout(const std::string& layout, const std::string& work,
+                                                    const std::atomic<bool>* given_up) {
   TRY(const Json index, read_json({layout, "index.json"}));
   if (index["manifests"].empty()) return make_error(Code::kInvalid, "the archive holds no image");
   TRY(const Json manifest, read_blob(layout, index["manifests"].items().front()["digest"].as_string()));
@@ -197,7 +202,7 @@ base::Result<StoredImage> ImageStore::unpack_layout(const std::string& layout, c
   TRY_VOID(check_config(manifest, image.config));
   std::vector<std::string> words{"umoci", "unpack", "--image", layout + ":image", work + "/bundle"};
   if (::geteuid() != 0) words.insert(words.begin() + 2, "--rootless");
-  TRY_VOID(run(words, work));
+  TRY_VOID(run(words, work, {}, given_up));
   if (::rename((work + "/bundle/rootfs").c_str(), (work + "/rootfs").c_str()) != 0)
     return make_error(Code::kInternal, "umoci left no root file system");
   remove_tree(work + "/bundle");
@@ -310,7 +315,8 @@ base::Result<StoredImage> ImageStore::import_file(const std::string& name, const
   return image;
 }
 
-base::Result<StoredImage> ImageStore::pull(const std::string& name, const std::string& now, const std::string& keys) {
+base::Result<StoredImage> ImageStore::pull(const std::string& name, const std::string& now, const std::string& keys,
+                                           const std::atomic<bool>* given_up) {
   TRY_VOID(check_image_name(name));
   const std::string normal = normal_image_name(name);
   if (find_program("skopeo").empty() || find_program("umoci").empty())
@@ -330,12 +336,12 @@ base::Result<StoredImage> ImageStore::pull(const std::string& name, const std::s
     words.insert(words.end(), {"--authfile", keys_file});
   }
   words.insert(words.end(), {"docker://" + normal, "oci:" + layout + ":image"});
-  const base::Status copied = run(words, work.path, layout);
+  const base::Status copied = run(words, work.path, layout, given_up);
   ::unlink(keys_file.c_str());  // the folder becomes the image's
   if (!copied.ok())
     return make_error(Code::kUnavailable,
                       base::format("failed to pull and unpack image {:?}: {}", normal, reason_of(copied.error())));
-  auto unpacked = unpack_layout(layout, work.path);
+  auto unpacked = unpack_layout(layout, work.path, given_up);
   if (!unpacked.ok())
     return make_error(Code::kUnavailable,
                       base::format("failed to pull and unpack image {:?}: {}", normal, reason_of(unpacked.error())));

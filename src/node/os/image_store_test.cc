@@ -67,6 +67,23 @@ TEST(ImageStore, layers_that_are_left_out_are_noticed) {
   (void)!std::system(("rm -rf " + scratch).c_str());
 }
 
+// A pod that was deleted left its pull to go on, for as long as the registry liked.
+TEST(ImageStore, a_pull_that_nobody_waits_for_ends) {
+  char folder[] = "/tmp/image-store-test-XXXXXX";
+  ASSERT_NE(::mkdtemp(folder), nullptr);
+  const std::string scratch = folder;
+  const Programs programs(scratch);
+  programs.add("skopeo", "exec sleep 100\n");
+  programs.add("umoci", "true\n");
+  ImageStore store(scratch + "/images");
+  const std::atomic<bool> given_up{true};
+  const auto image = store.pull("127.0.0.1:5000/slow:v1", "now", {}, &given_up);
+  ASSERT_FALSE(image.ok());
+  EXPECT_EQ(image.error().message,
+            "failed to pull and unpack image \"127.0.0.1:5000/slow:v1\": nobody waits for it any more");
+  (void)!std::system(("rm -rf " + scratch).c_str());
+}
+
 TEST(ImageStore, keys_of_a_registry_are_gone_when_the_image_is_there) {
   char folder[] = "/tmp/image-store-test-XXXXXX";
   ASSERT_NE(::mkdtemp(folder), nullptr);

@@ -84,9 +84,14 @@ SpaceGuard::SpaceGuard(std::string folder, std::int64_t bytes_max)
 base::Status SpaceGuard::check() const { return check_room(at_start_, room_of(folder_), bytes_max_); }
 
 base::Status StallGuard::check(std::int64_t bytes, base::Duration uptime) {
-  if (std::exchange(bytes_, bytes) != bytes) since_ = uptime;
+  if (!bytes_ || bytes - *bytes_ >= bytes_min_) {
+    bytes_ = bytes;
+    since_ = uptime;
+  }
   if (uptime - since_ < patience_) return {};
-  return make_error(Code::kTimeout, base::format("nothing has come for {}", base::format_go_duration(patience_)));
+  const std::string time = base::format_go_duration(patience_);
+  if (bytes <= *bytes_) return make_error(Code::kTimeout, base::format("nothing has come for {}", time));
+  return make_error(Code::kTimeout, base::format("no more than {} bytes have come in {}", bytes - *bytes_, time));
 }
 
 std::int64_t bytes_below(const std::string& folder) {

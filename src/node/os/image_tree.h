@@ -1,6 +1,7 @@
 // What an unpacked image may be: measured, and free of what has no place in a root file system.
 #pragma once
 
+#include <optional>
 #include <string>
 
 #include "base/result.h"
@@ -38,16 +39,17 @@ class SpaceGuard {
   DiskRoom at_start_;
 };
 
-// Ends a download from which nothing comes.
+// Ends a download from which nothing comes, or next to nothing.
 class StallGuard {
  public:
-  explicit StallGuard(base::Duration patience) : patience_(patience) {}
-  // An error once `bytes` has been the same for as long. `uptime`: of any clock that is not set.
+  StallGuard(base::Duration patience, std::int64_t bytes_min) : patience_(patience), bytes_min_(bytes_min) {}
+  // An error once less than `bytes_min` more has come in as long. `uptime`: of any clock that is not set.
   base::Status check(std::int64_t bytes, base::Duration uptime);
 
  private:
   base::Duration patience_;
-  std::int64_t bytes_ = -1;
+  std::int64_t bytes_min_;
+  std::optional<std::int64_t> bytes_;  // when the time began
   base::Duration since_;
 };
 

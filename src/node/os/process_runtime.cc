@@ -95,12 +95,12 @@ std::optional<std::string> ProcessRuntime::refusal(const Json& pod) const {
   return std::nullopt;
 }
 
-base::Result<ImageAnswer> ProcessRuntime::ensure_image(const std::string& image, PullPolicy, const std::string&) {
+base::Result<ImageAnswer> ProcessRuntime::ensure_image(const ImageWish& wish) {
   ImageAnswer answer;
   answer.note = base::format(
       "Image \"{}\" is not used: the container is a plain process on the host's files, without limits or a network of "
       "its own",
-      image);
+      wish.image);
   return answer;
 }
 

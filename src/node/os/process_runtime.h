@@ -17,7 +17,7 @@ class ProcessRuntime : public Runtime {
   base::Result<std::vector<RecoveredPod>> open(OnExit on_exit) override;
   std::optional<std::string> refusal(const api::Json& pod) const override;
   bool image_present(const std::string&) const override { return true; }
-  base::Result<ImageAnswer> ensure_image(const std::string& image, PullPolicy policy, const std::string& keys) override;
+  base::Result<ImageAnswer> ensure_image(const ImageWish& wish) override;
   base::Result<std::string> prepare(const SandboxSpec& spec) override;
   base::Status update_volume(const std::string&, const VolumeSpec&) override { return {}; }
   base::Result<StartedContainer> start(const ContainerSpec& spec) override;

@@ -30,14 +30,22 @@ namespace {
 
 constexpr std::size_t kRuntimeLogMax = 1 << 20;
 
+// A container of a pod that ends is waited for as long as most take, so that it ends like others.
+constexpr int kMadeSeconds = 60, kMadeSecondsGivenUp = 5;
+
 // conmon's one line: {"pid": 12} or {"pid": -1, "message": "..."}.
-base::Status read_sync(int fd) {
+base::Status read_sync(int fd, const std::atomic<bool>* given_up) {
   std::string text;
-  while (text.size() < kRuntimeLogMax && text.find('\n') == std::string::npos) {
+  for (int tenths = 0; text.size() < kRuntimeLogMax && text.find('\n') == std::string::npos;) {
     pollfd wait{fd, POLLIN, 0};
-    const int ready = ::poll(&wait, 1, 60'000);
-    if (ready == 0) return make_error(Code::kTimeout, "the container was not made within a minute");
+    const int ready = ::poll(&wait, 1, 100);
     if (ready < 0 && errno == EINTR) continue;
+    if (ready == 0) {
+      const bool hurried = given_up != nullptr && *given_up;
+      const int seconds = hurried ? kMadeSecondsGivenUp : kMadeSeconds;
+      if (++tenths < 10 * seconds) continue;
+      return make_error(Code::kTimeout, base::format("the container was not made within {} seconds", seconds));
+    }
     char buffer[4096];
     const ssize_t got = ::read(fd, buffer, sizeof buffer);
     if (got < 0 && errno == EINTR) continue;
@@ -108,7 +116,7 @@ base::Status create(const RuncPrograms& programs, const Launch& launch) {
   if (launch.folder.starts_with('/')) options.folder = launch.folder;
   const auto ran = run_command(conmon_words(programs, launch), options);
   ::close(sync[1]);
-  base::Status made = ran.ok() ? read_sync(sync[0]) : base::Status(ran.error());
+  base::Status made = ran.ok() ? read_sync(sync[0], launch.given_up) : base::Status(ran.error());
   ::close(sync[0]);
   return made;
 }

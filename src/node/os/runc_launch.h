@@ -7,6 +7,7 @@
 // The agent can be killed between any two of these; PodFolders::containers_of reads from the files where it was.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <string>
 
@@ -24,12 +25,13 @@ struct RuncPrograms {
 struct Launch {
   std::string id;
   std::string name;
-  std::string folder;                          // the OCI bundle, and what is kept beside it
-  std::string log;                             // the container's output
-  bool terminal = false;                       // it has one, which the monitor keeps
-  bool input = false;                          // the monitor hands on what those write who attach to it
-  bool input_once = false;                     // until the first of them goes
-  std::function<base::Status()> before_start;  // writes down that the process begins
+  std::string folder;                           // the OCI bundle, and what is kept beside it
+  std::string log;                              // the container's output
+  bool terminal = false;                        // it has one, which the monitor keeps
+  bool input = false;                           // the monitor hands on what those write who attach to it
+  bool input_once = false;                      // until the first of them goes
+  const std::atomic<bool>* given_up = nullptr;  // once true, one that takes long is not waited for
+  std::function<base::Status()> before_start;   // writes down that the process begins
 };
 
 // Blocks. Errors: kInvalid is the container's own fault (its program cannot be run) and will not change; after others

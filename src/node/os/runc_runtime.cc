@@ -139,21 +139,22 @@ bool RuncRuntime::would_pull(const std::string& image, PullPolicy policy) const 
   return found ? policy == PullPolicy::kAlways && !found->imported : !options_.host_rootfs;
 }
 
-base::Result<ImageAnswer> RuncRuntime::ensure_image(const std::string& image, PullPolicy policy,
-                                                    const std::string& keys) {
+base::Result<ImageAnswer> RuncRuntime::ensure_image(const ImageWish& wish) {
+  const std::string& image = wish.image;
   TRY_VOID(check_image_name(image));
   const auto found = images_.find(image);
   // What somebody imported under a name is what that name means here, whatever a registry has.
-  if (found && (policy != PullPolicy::kAlways || found->imported)) return ImageAnswer{found->id, false, found->bytes};
+  if (found && (wish.policy != PullPolicy::kAlways || found->imported))
+    return ImageAnswer{found->id, false, found->bytes};
   if (!found && options_.host_rootfs) {
     ImageAnswer answer;
     answer.note = base::format("Image \"{}\" is not imported: the host's root file system stands in for it", image);
     return answer;
   }
-  if (policy == PullPolicy::kNever)
+  if (wish.policy == PullPolicy::kNever)
     return make_error(Code::kNotFound,
                       base::format("Container image \"{}\" is not present with pull policy of Never", image));
-  auto pulled = images_.pull(image, base::format_rfc3339(wall_clock()), keys);
+  auto pulled = images_.pull(image, base::format_rfc3339(wall_clock()), wish.keys, wish.given_up.get());
   if (pulled.ok()) return ImageAnswer{pulled->id, true, pulled->bytes};
   if (found)
     return ImageAnswer{found->id, false, found->bytes,
@@ -344,6 +345,7 @@ base::Result<StartedContainer> RuncRuntime::start_once(const ContainerSpec& spec
                                        .terminal = spec.terminal,
                                        .input = spec.input,
                                        .input_once = spec.input_once,
+                                       .given_up = spec.given_up.get(),
                                        .before_start = [&] {
                                          now = wall_clock();
                                          return folders_.write_started(folder, spec.id, now);

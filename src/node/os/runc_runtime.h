@@ -31,7 +31,7 @@ class RuncRuntime : public Runtime {
   std::optional<std::string> refusal(const api::Json& pod) const override;
   bool image_present(const std::string& image) const override;
   bool would_pull(const std::string& image, PullPolicy policy) const override;
-  base::Result<ImageAnswer> ensure_image(const std::string& image, PullPolicy policy, const std::string& keys) override;
+  base::Result<ImageAnswer> ensure_image(const ImageWish& wish) override;
   base::Result<std::string> prepare(const SandboxSpec& spec) override;
   base::Status update_volume(const std::string& pod_uid, const VolumeSpec& volume) override;
   base::Result<StartedContainer> start(const ContainerSpec& spec) override;

@@ -81,8 +81,13 @@ base::Status link_host_path(const std::string& path, const VolumeSpec& volume) {
   return {};
 }
 
-base::Status replace_link(const std::string& target, const std::string& path, const VolumeSpec& volume) {
-  const std::string fresh = path + ".new";
+// No file of a volume begins with two dots, however it is called.
+constexpr const char* kFreshLink = "/..link";
+constexpr const char* kFreshFile = "/..file";
+
+base::Status replace_link(const std::string& folder, const std::string& name, const std::string& target,
+                          const VolumeSpec& volume) {
+  const std::string fresh = folder + kFreshLink, path = folder + "/" + name;
   ::unlink(fresh.c_str());
   if (::symlink(target.c_str(), fresh.c_str()) != 0 || ::rename(fresh.c_str(), path.c_str()) != 0)
     return failed(volume, path, errno);
@@ -108,18 +113,20 @@ base::Status write_files(const std::string& path, const VolumeSpec& volume) {
   if (old == set) return {};
   remove_tree(path + "/" + set);
   TRY_VOID(rt::make_folders(path + "/" + set, 0755));
+  const std::string fresh = path + "/" + set + kFreshFile;
   std::set<std::string> tops;
   for (const FileSpec& file : volume.files) {
     const std::string full = path + "/" + set + "/" + file.path;
     TRY_VOID(rt::make_folders(full.substr(0, full.rfind('/')), 0755));
     const int mode = volume.group ? file.mode | 0040 : file.mode;
-    TRY_VOID(rt::write_file(full, file.content, mode));
-    if (volume.group && ::chown(full.c_str(), static_cast<uid_t>(-1), static_cast<gid_t>(*volume.group)) != 0)
+    TRY_VOID(rt::write_file(fresh, file.content, mode));
+    if (volume.group && ::chown(fresh.c_str(), static_cast<uid_t>(-1), static_cast<gid_t>(*volume.group)) != 0)
       return failed(volume, "chown", errno);
+    if (::rename(fresh.c_str(), full.c_str()) != 0) return failed(volume, file.path, errno);
     tops.insert(file.path.substr(0, file.path.find('/')));
   }
-  TRY_VOID(replace_link(set, path + "/..data", volume));
-  for (const std::string& top : tops) TRY_VOID(replace_link("..data/" + top, path + "/" + top, volume));
+  TRY_VOID(replace_link(path, "..data", set, volume));
+  for (const std::string& top : tops) TRY_VOID(replace_link(path, top, "..data/" + top, volume));
   for (const std::string& name : list_folder(path))
     if (!name.starts_with("..") && !tops.contains(name)) ::unlink((path + "/" + name).c_str());
   if (!old.empty()) remove_tree(path + "/" + old);
