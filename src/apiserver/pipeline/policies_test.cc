@@ -136,7 +136,7 @@ TEST(Policies, see_updates_deletions_and_subresources) {
   gone.body = {};
   EXPECT_EQ(message_of(std::move(gone)), "kept");
   Request status = bench.request(Verb::kPatch, api::resources::kNamespaces,
-                                 R"({"metadata": {"name": "default"}, "status": {"phase": "Terminating"}})");
+                                 R"({"metadata": {"name": "default"}, "status": {"conditions": []}})");
   status.subresource = "status";
   EXPECT_EQ(message_of(std::move(status)), "no status");
 }
