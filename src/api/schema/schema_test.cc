@@ -135,8 +135,9 @@ TEST(Selector, labels) {
       EXPECT_EQ(selector->matches(labels), row.matches == 1) << row.text;
     }
   }
-  EXPECT_EQ(parse_label_selector("!/a").error().message,
-            "unable to parse requirement: key: Invalid value: \"/a\": prefix part must be non-empty in selector \"!/a\"");
+  EXPECT_EQ(
+      parse_label_selector("!/a").error().message,
+      "unable to parse requirement: key: Invalid value: \"/a\": prefix part must be non-empty in selector \"!/a\"");
   EXPECT_FALSE(parse_label_selector("!" + std::string(64, 'x')).ok());
 }
 

@@ -81,12 +81,11 @@ base::Status check_conditions(const Json& options) {
     if (value.as_string() != "All")
       return invalid_options(
           "DeleteOptions",
-          {{"FieldValueNotSupported",
-            base::format("Unsupported value: {}: supported values: \"All\"", dry_run.dump()), "dryRun"}});
+          {{"FieldValueNotSupported", base::format("Unsupported value: {}: supported values: \"All\"", dry_run.dump()),
+            "dryRun"}});
   const Json& preconditions = options["preconditions"];
   if (!preconditions.is_null() && !preconditions.is_object())
-    return bad_request(
-        base::format("DeleteOptions: preconditions: must be an object, not {}", preconditions.dump()));
+    return bad_request(base::format("DeleteOptions: preconditions: must be an object, not {}", preconditions.dump()));
   for (const char* field : {"uid", "resourceVersion"})
     if (const Json& value = preconditions[field]; !value.is_null() && !value.is_string())
       return bad_request(
