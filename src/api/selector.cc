@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "api/json/problems.h"
+#include "api/schema/names.h"
 #include "base/format.h"
 #include "base/number.h"
 
@@ -72,6 +73,17 @@ Result<std::vector<std::string>> value_list(Scanner& scanner, std::string_view t
   return values;
 }
 
+// A key or value that no label has would choose nothing, or with '!' everything.
+base::Status check_words(const Requirement& r, std::string_view text) {
+  if (const auto why = check_qualified_name(r.key); !why.empty())
+    return bad(text, base::format("key: Invalid value: \"{}\": {}", shortened(r.key), why.front()));
+  if (r.op == Op::kGreaterThan || r.op == Op::kLessThan) return {};  // a number
+  for (const std::string& value : r.values)
+    if (const auto why = check_label_value(value); !why.empty())
+      return bad(text, base::format("value: Invalid value: \"{}\": {}", shortened(value), why.front()));
+  return {};
+}
+
 Result<Requirement> requirement(Scanner& scanner, std::string_view text) {
   Requirement r;
   if (scanner.take("!")) {
@@ -136,6 +148,7 @@ Result<LabelSelector> parse_label_selector(std::string_view text) {
   Scanner scanner(text);
   while (!scanner.at_end()) {
     TRY(Requirement r, requirement(scanner, text));
+    TRY_VOID(check_words(r, text));
     selector.requirements.push_back(std::move(r));
     if (scanner.at_end()) break;
     if (!scanner.take(",")) return bad(text, "expected ',' between requirements");

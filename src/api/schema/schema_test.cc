@@ -127,13 +127,18 @@ TEST(Selector, labels) {
                          Row{"!app", 0},     Row{"!x,tier=db", 1},    Row{"app=a,tier=web", 0}, Row{"size>6", 1},
                          Row{"size > 7", 0}, Row{"size<8,app=a", 1},  Row{"app>1", 0},          Row{"none<1", 0},
                          Row{"size>x", -1},  Row{"app in", -1},       Row{"app in (a", -1},     Row{",", -1},
-                         Row{"a b", -1},     Row{"app=a,", -1}}) {
+                         Row{"a b", -1},     Row{"app=a,", -1},       Row{"/a=1", -1},          Row{"!a/b/c", -1},
+                         Row{"-a", -1},      Row{"app=-", -1},        Row{"app in (a,-b)", -1}, Row{"app=", 0}}) {
     const auto selector = parse_label_selector(row.text);
     ASSERT_EQ(selector.ok(), row.matches >= 0) << row.text;
     if (selector.ok()) {
       EXPECT_EQ(selector->matches(labels), row.matches == 1) << row.text;
     }
   }
+  EXPECT_EQ(
+      parse_label_selector("!/a").error().message,
+      "unable to parse requirement: key: Invalid value: \"/a\": prefix part must be non-empty in selector \"!/a\"");
+  EXPECT_FALSE(parse_label_selector("!" + std::string(64, 'x')).ok());
 }
 
 TEST(Selector, fields) {

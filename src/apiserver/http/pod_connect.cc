@@ -6,6 +6,7 @@
 #include "apiserver/http/access.h"
 #include "apiserver/http/answers.h"
 #include "apiserver/http/pod_log.h"
+#include "apiserver/http/query_options.h"
 #include "apiserver/http/remote_command.h"
 #include "apiserver/http/route.h"
 #include "base/format.h"
@@ -26,8 +27,6 @@ struct Upgrade {
   bool web_socket = false;
   std::string protocol;
 };
-
-bool truthy(std::string_view text) { return text == "true" || text == "1" || text == "True" || text == "t"; }
 
 // SPDY clients offer protocols in headers of their own.
 std::vector<std::string_view> offered_streams(const rt::HttpRequest& http) {
@@ -65,10 +64,10 @@ Result<api::ExecOptions> command_of(const rt::Target& target, bool attach) {
   options.container = target.get("container");
   for (const auto& [key, value] : target.query)
     if (key == "command" && !attach) options.command.push_back(value);
-  options.input = truthy(target.get("stdin"));
-  options.output = truthy(target.get("stdout"));
-  options.errors = truthy(target.get("stderr"));
-  options.terminal = truthy(target.get("tty"));
+  options.input = asks_for(target, "stdin");
+  options.output = asks_for(target, "stdout");
+  options.errors = asks_for(target, "stderr");
+  options.terminal = asks_for(target, "tty");
   if (!options.input && !options.output && !options.errors)
     return bad_request("you must specify at least 1 of stdin, stdout, stderr");
   if (options.terminal && options.errors)

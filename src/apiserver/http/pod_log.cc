@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "apiserver/http/answers.h"
+#include "apiserver/http/query_options.h"
 #include "apiserver/http/route.h"
 #include "base/format.h"
 
@@ -13,8 +14,6 @@ using api::Json;
 using base::Result;
 
 namespace {
-
-bool truthy(std::string_view text) { return text == "true" || text == "1" || text == "True"; }
 
 Result<std::optional<std::int64_t>> number(const rt::Target& target, std::string_view key) {
   const std::string_view text = target.get(key);
@@ -28,9 +27,9 @@ Result<std::optional<std::int64_t>> number(const rt::Target& target, std::string
 Result<api::PodLogOptions> read_options(const rt::Target& target, base::Time now) {
   api::PodLogOptions options;
   options.container = target.get("container");
-  options.follow = truthy(target.get("follow"));
-  options.previous = truthy(target.get("previous"));
-  options.timestamps = truthy(target.get("timestamps"));
+  options.follow = asks_for(target, "follow");
+  options.previous = asks_for(target, "previous");
+  options.timestamps = asks_for(target, "timestamps");
   TRY(options.tail_lines, number(target, "tailLines"));
   TRY(options.limit_bytes, number(target, "limitBytes"));
   TRY(const auto since_seconds, number(target, "sinceSeconds"));

@@ -27,15 +27,19 @@ base::Status read_delete_options(const rt::Target& target, Request& request) {
   }
   if (const std::string_view policy = target.get("propagationPolicy"); !policy.empty())
     options.set("propagationPolicy", policy);
-  if (const std::string_view orphan = target.get("orphanDependents"); !orphan.empty())
-    options.set("orphanDependents", truthy(orphan));
+  if (target.has("orphanDependents")) options.set("orphanDependents", asks_for(target, "orphanDependents"));
   if (!options.empty()) request.body = std::move(options);
   return {};
 }
 
 }  // namespace
 
-bool truthy(std::string_view text) { return text == "true" || text == "1" || text == "True" || text == "t"; }
+bool asks_for(const rt::Target& target, std::string_view name) {
+  if (!target.has(name)) return false;
+  std::string value(target.get(name));
+  for (char& c : value) c = static_cast<char>(c >= 'A' && c <= 'Z' ? c + 32 : c);
+  return value != "false" && value != "0";
+}
 
 base::Status read_query(const rt::Target& target, Request& request) {
   request.label_selector = target.get("labelSelector");
@@ -43,9 +47,9 @@ base::Status read_query(const rt::Target& target, Request& request) {
   request.continue_token = target.get("continue");
   request.resource_version = target.get("resourceVersion");
   request.resource_version_match = target.get("resourceVersionMatch");
-  request.bookmarks = truthy(target.get("allowWatchBookmarks"));
-  request.send_initial_events = truthy(target.get("sendInitialEvents"));
-  request.force = truthy(target.get("force"));
+  request.bookmarks = asks_for(target, "allowWatchBookmarks");
+  request.send_initial_events = asks_for(target, "sendInitialEvents");
+  request.force = asks_for(target, "force");
   request.field_manager = target.get("fieldManager");
   TRY_VOID(read_number(target, "limit", request.limit));
   TRY_VOID(read_number(target, "timeoutSeconds", request.timeout_seconds));

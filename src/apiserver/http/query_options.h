@@ -6,8 +6,8 @@
 
 namespace apiserver {
 
-// "true", "1" and their like.
-bool truthy(std::string_view text);
+// Whether the query has `name`, and it is neither "false" nor "0".
+bool asks_for(const rt::Target& target, std::string_view name);
 // Into `request`, whose verb is known. An error names a value that cannot be read.
 base::Status read_query(const rt::Target& target, Request& request);
 // What makes no sense for request.verb is 422, in Kubernetes' words.

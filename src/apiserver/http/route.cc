@@ -78,7 +78,7 @@ Result<PatchType> patch_type_for(std::string_view content_type) {
 Result<Verb> verb_for(const rt::HttpRequest& http, const rt::Target& target, const Request& request) {
   const bool named = !request.name.empty();
   if (http.method == "GET" || http.method == "HEAD") {
-    if (truthy(target.get("watch"))) return Verb::kWatch;
+    if (asks_for(target, "watch")) return Verb::kWatch;
     return named ? Verb::kGet : Verb::kList;
   }
   const bool homeless = request.kind->namespaced && request.ns.empty();

@@ -219,6 +219,15 @@ TEST(Deletion, takes_its_options_from_the_address_too) {
   EXPECT_EQ((*ending)["metadata"]["finalizers"], parse(R"(["foregroundDeletion"])"));
 }
 
+TEST(Deletion, orphans_whatever_stands_behind_the_word_but_false_and_0) {
+  for (const auto& [value, orphans] : {std::pair{"maybe", true}, {"", true}, {"False", false}, {"0", false}}) {
+    Bench b;
+    ASSERT_EQ(b.code("POST", kMaps, R"({"metadata":{"name":"m"}})"), kOk);
+    ASSERT_EQ(b.code("DELETE", base::format("{}/m?orphanDependents={}", kMaps, value)), kOk);
+    EXPECT_EQ(b.code("GET", std::string(kMaps) + "/m"), orphans ? kOk : Code::kNotFound) << value;
+  }
+}
+
 TEST(Watches, say_how_long) {
   rt::HttpRequest http;
   http.method = "GET";
