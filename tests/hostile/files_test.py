@@ -109,7 +109,7 @@ def zeroed_pages():
     cluster.remove()
 
 
-@row("the bytes of one stored object are damaged", "all others are served; a line, an Event and a file in quarantine/ say so")
+@row("the bytes of one stored object are damaged", "all others are served; a line, an Event and a file in quarantine/ say so; a backup brings all others back")
 def one_broken_object():
     cluster = filled()
     with open(data_file(cluster), "rb") as file:
@@ -120,6 +120,11 @@ def one_broken_object():
         file.write(whole.replace(b'"name":"m7"', b'"name":"m\xff"'))
     code, said = fsck(cluster.data)
     expect(code == 1 and "configmaps default/m7 cannot be read" in said, said)
+    for words in (["backup", "--data", cluster.data], ["restore", "--data", cluster.scratch + "/back"]):
+        done = subprocess.run([VOLCANO, *words, cluster.scratch + "/backup"], capture_output=True, text=True, timeout=60)
+        expect(done.returncode == 0, f"{words[0]}: {done.stderr}")
+    expect("configmaps default/m7 cannot be read and is left out" in done.stderr, done.stderr)
+    expect(fsck(cluster.scratch + "/back")[0] == 0, "the restored folder is damaged, too")
     at = os.path.getsize(cluster.log)
     cluster.start()
     expect("configmaps default/m7 cannot be read" in cluster.output(at), cluster.output(at))

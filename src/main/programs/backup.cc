@@ -113,9 +113,11 @@ base::Result<std::size_t> fill(const std::string& path, const std::string& stage
   }));
   TRY_VOID(filling.finish());
   TRY(const auto store, store::Store::open(*env, kv));
-  if (!store->broken().empty())
-    return make_error(Code::kInvalid, base::format("{}: {} cannot be read: {}", path, store->broken().front().what,
-                                                   store->broken().front().why));
+  // The database had them when the backup was made. All else is worth having.
+  for (const auto& record : store->broken())
+    std::cerr << base::format("volcano restore: {}: {} cannot be read and is left out: {}\n", path, record.what,
+                              record.why);
+  TRY_VOID(store->remove_broken());
   return kv.passed_over();
 }
 
