@@ -37,7 +37,8 @@ Agent::State::State(rt::Env& environment, client::Client& c, Options o, std::uni
       facts(std::move(f)),
       devices(environment, options.devices, options.data_dir + "/devices", device_callbacks()),
       drivers(std::move(d)),
-      resource_claims(environment, c, drivers.get(), {claims_folder(), options.devices.cdi_folders}, claim_callbacks()),
+      resource_claims(environment, c, drivers.get(), {claims_folder(), options.devices.cdi_folders, options.metrics},
+                      claim_callbacks()),
       device_slices(environment, c, options.node_name),
       events(c, environment, "kubelet", options.node_name),
       pods(c, environment, api::resources::kPods, {.field_selector = "spec.nodeName=" + options.node_name}),
@@ -402,7 +403,8 @@ Agent::Agent(rt::Env& env, client::Client& client, Options options) {
   MachineFacts facts = read_machine_facts(options.data_dir);
   if (options.node_name.empty()) options.node_name = facts.hostname;
   auto runtime = make_runtime(options);
-  auto drivers = options.plugins_registry.empty() ? nullptr : make_driver_host(env, options.plugins_registry);
+  auto drivers =
+      options.plugins_registry.empty() ? nullptr : make_driver_host(env, options.plugins_registry, options.metrics);
   state_ = std::make_shared<State>(env, client, std::move(options), runtime.ok() ? std::move(*runtime) : nullptr,
                                    std::move(facts), std::move(drivers));
   if (!runtime.ok()) state_->last_error = runtime.error().message;

@@ -11,6 +11,7 @@
 #include "api/pod_logs.h"
 #include "api/pod_streams.h"
 #include "api/schema/quantity.h"
+#include "base/metrics.h"
 #include "client/client.h"
 #include "node/devices/device_manager.h"
 #include "node/dra/drivers.h"
@@ -43,6 +44,7 @@ struct Options {
   base::Duration stop_grace = base::seconds(5);  // at most, when stop() ends pods
   DeviceOptions devices = {};
   std::string plugins_registry = {};  // where drivers of Dynamic Resource Allocation register; empty: nowhere
+  base::Metrics* metrics = nullptr;   // with metric_rows(), counted into; may be null; outlives the agent
 };
 
 // What the machine offers; read once at start.

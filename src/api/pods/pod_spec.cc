@@ -1,8 +1,10 @@
 // The order in which Kubernetes looks at a pod's specification, and what is of the pod as a whole.
 #include "api/pods/pod_spec.h"
 
+#include <algorithm>
 #include <array>
 
+#include "api/ipv4.h"
 #include "api/pods/names.h"
 #include "api/pods/parts.h"
 #include "base/format.h"
@@ -15,6 +17,34 @@ constexpr std::array<std::string_view, 3> kRestartPolicies = {"Always", "OnFailu
 constexpr std::array<std::string_view, 4> kDnsPolicies = {"ClusterFirstWithHostNet", "ClusterFirst", "Default", "None"};
 constexpr std::array<std::string_view, 2> kPreemptionPolicies = {"PreemptLowerPriority", "Never"};
 constexpr std::array<std::string_view, 2> kSystems = {"linux", "windows"};
+
+constexpr std::size_t kSearchesMax = 32, kSearchBytesMax = 2048;
+
+// Lines of a pod's resolv.conf are made of these.
+void check_dns_words(const Json& config, const std::string& where, FieldErrors& errors) {
+  const auto servers = config["nameservers"].items();
+  for (std::size_t i = 0; i < servers.size() && i < 3; ++i)
+    if (!is_ip_address(servers[i].as_string()))
+      errors.invalid(at(in(where, "nameservers"), i), servers[i].str(),
+                     "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)");
+  const auto searches = config["searches"].items();
+  std::size_t bytes = 0;
+  for (const Json& search : searches) bytes += search.as_string().size() + 1;
+  if (searches.size() > kSearchesMax)
+    return errors.invalid(in(where, "searches"), static_cast<std::int64_t>(searches.size()),
+                          base::format("must not have more than {} search paths", kSearchesMax));
+  if (bytes > kSearchBytesMax + 1)
+    return errors.invalid(
+        in(where, "searches"), static_cast<std::int64_t>(bytes - 1),
+        base::format("must not have more than {} characters (including spaces) in the search list", kSearchBytesMax));
+  for (std::size_t i = 0; i < searches.size(); ++i) {
+    std::string name = searches[i].str();
+    if (name == ".") continue;  // the root of all names
+    if (name.ends_with('.')) name.pop_back();
+    std::ranges::replace(name, '_', '0');  // names of services have some
+    errors.invalid(at(in(where, "searches"), i), searches[i].str(), check_dns_subdomain(name));
+  }
+}
 
 void check_dns(const Json& spec, const std::string& path, FieldErrors& errors) {
   check_choice(spec, path, "dnsPolicy", kDnsPolicies, errors);
@@ -29,6 +59,7 @@ void check_dns(const Json& spec, const std::string& path, FieldErrors& errors) {
   const auto options = config["options"].items();
   for (std::size_t i = 0; i < options.size(); ++i)
     if (options[i]["name"].as_string().empty()) errors.required(at(in(where, "options"), i), "must not be empty");
+  check_dns_words(config, where, errors);
 }
 
 void check_readiness_gates(const Json& gates, const std::string& path, FieldErrors& errors) {

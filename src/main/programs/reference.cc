@@ -7,6 +7,7 @@
 #include "base/format.h"
 #include "controllers/metrics.h"
 #include "main/programs.h"
+#include "node/metrics.h"
 #include "scheduler/actions/all.h"
 #include "scheduler/framework/config.h"
 #include "scheduler/framework/extension_points.h"
@@ -117,6 +118,7 @@ void print_metrics() {
   std::cout << "# Metrics\n\n" << kMadeFromTables;
   print_metrics_of("API server (`volcano up`)", apiserver::metric_rows());
   print_metrics_of("The loop of the API server (`volcano up`)", apiserver::loop_metric_rows());
+  print_metrics_of("Node agent (`volcano up`)", node::metric_rows());
   print_metrics_of("Controllers", controllers::metric_rows());
   print_metrics_of("Scheduler", scheduler::metric_rows());
 }

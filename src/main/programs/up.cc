@@ -41,6 +41,7 @@
 #include "node/agent.h"
 #include "node/image_hook.h"
 #include "node/image_name.h"
+#include "node/metrics.h"
 #include "node/usage_source.h"
 #include "rt/files.h"
 #include "rt/watched_env.h"
@@ -84,6 +85,7 @@ struct Cluster {
     metrics.add(controllers::metric_rows());
     metrics.add(scheduler::metric_rows());
     metrics.add(apiserver::loop_metric_rows());
+    metrics.add(node::metric_rows());
     api_env =
         rt::watch_loop(rt::make_real_env("apiserver"), [seconds = metrics.histogram("volcano_api_loop_seconds")](
                                                            base::Duration held) { seconds.observe(held.seconds()); });
@@ -157,7 +159,9 @@ struct Cluster {
     if (runs(options, "scheduler")) start_schedulers();
     if (runs(options, "node"))
       agent.start("kubelet", *api, [this](rt::Env& env, client::Client& client) {
-        return std::make_unique<node::Agent>(env, client, node_options());
+        node::Options of = node_options();
+        of.metrics = &metrics;
+        return std::make_unique<node::Agent>(env, client, std::move(of));
       });
   }
 

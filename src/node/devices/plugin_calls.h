@@ -24,6 +24,7 @@ class PluginCalls {
     std::string request;
     base::Duration timeout;
     std::size_t answer_bytes_max = rt::kGrpcMessageBytesMax;
+    std::function<void(const rt::GrpcStatus&)> on_status = {};  // before `done`
   };
   // Both outlive it.
   PluginCalls(rt::GrpcIo& io, rt::Loop& loop) : io_(io), loop_(loop) {}

@@ -59,11 +59,13 @@ ClaimKeeper::Answer ClaimKeeper::prepare(const Json& pod, std::string& why) {
   auto uses = claims_of(pod);
   if (!uses.ok()) {
     why = kPreparing + uses.error().message;
+    state.metrics.prepared(true, {});
     return Answer::kFailed;
   }
   if (uses->empty()) return Answer::kThere;
   auto of = std::make_shared<ClaimPreparation>();
   of->pod = pod;
+  of->began = state.env.uptime();
   of->uses = *std::move(uses);
   state.preparations[uid] = of;
   state.read(of);
@@ -145,6 +147,7 @@ void ClaimKeeper::State::end(const std::shared_ptr<ClaimPreparation>& of, const 
   const bool asked = of->phase == Phase::kAsking;
   of->phase = failure.empty() ? Phase::kThere : Phase::kFailed;
   of->failure = kPreparing + failure;
+  metrics.prepared(!failure.empty(), env.uptime() - of->began);
   if (leaving.contains(pod_uid)) preparations.erase(pod_uid);
   if (asked) free(uids_of(of->plan.claims));
   call.pod_changed(pod_uid);

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "base/metrics.h"
 #include "client/client.h"
 #include "node/devices/device_grant.h"
 #include "node/dra/claim_plan.h"
@@ -24,6 +25,7 @@ class ClaimKeeper {
   struct Options {
     std::string folder;                    // where claims are written down; empty: nowhere
     std::vector<std::string> cdi_folders;  // the last wins
+    base::Metrics* metrics = nullptr;      // with metric_rows(); outlives it
   };
   struct Callbacks {
     std::function<void(const std::string& uid)> pod_changed;  // what is asked here may be answered otherwise now

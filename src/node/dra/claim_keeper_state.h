@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "node/dra/claim_keeper.h"
+#include "node/metrics.h"
 
 namespace node {
 
@@ -23,6 +24,7 @@ struct ClaimPreparation {
   std::vector<LocalClaim> wanted;  // of the first uses
   PreparePlan plan;
   std::size_t next = 0;  // of the plan's calls
+  base::Duration began = {};
 };
 
 // A pod whose claims are being given back.
@@ -30,17 +32,19 @@ struct ClaimReturn {
   std::string pod_uid;
   UnpreparePlan plan;
   std::size_t next = 0;
+  base::Duration began = {};
 };
 
 struct ClaimKeeper::State : std::enable_shared_from_this<ClaimKeeper::State> {
   State(rt::Env& e, client::Client& c, DraDrivers* d, Options o, Callbacks b)
-      : env(e), client(c), drivers(d), options(std::move(o)), call(std::move(b)) {}
+      : env(e), client(c), drivers(d), options(std::move(o)), call(std::move(b)), metrics(options.metrics) {}
 
   rt::Env& env;
   client::Client& client;
   DraDrivers* drivers;
   Options options;
   Callbacks call;
+  ClaimMetrics metrics;
   LocalClaims claims;
   // Claims about which drivers are being asked, or which are being written: nobody else touches them.
   std::set<std::string> busy;

@@ -8,6 +8,7 @@
 #include "client/fake_client_for_tests.h"
 #include "client/fake_env_for_tests.h"
 #include "node/dra/fake_drivers_for_tests.h"
+#include "node/metrics.h"
 #include "rt/files.h"
 
 namespace node {
@@ -21,12 +22,15 @@ const std::string kNic = "{driver: nic.org, pool: n, device: n0, request: r}";
 
 class Claims : public testing::Test {
  protected:
-  Claims() { begin(); }
+  Claims() {
+    metrics.add(metric_rows());
+    begin();
+  }
   ~Claims() override { (void)rt::remove_tree(folder); }
 
   void begin() {
     keeper = std::make_unique<ClaimKeeper>(
-        env, server, &drivers, ClaimKeeper::Options{folder + "/claims", {folder + "/cdi"}},
+        env, server, &drivers, ClaimKeeper::Options{folder + "/claims", {folder + "/cdi"}, &metrics},
         ClaimKeeper::Callbacks{[this](const std::string& uid) {
                                  changed.insert(uid);
                                  ++changes;
@@ -87,6 +91,7 @@ class Claims : public testing::Test {
   client::testing::FakeEnv env;
   client::testing::FakeClient server{env};
   FakeDrivers drivers{env};
+  base::Metrics metrics;
   std::set<std::string> changed;
   int changes = 0;
   std::string failures;
@@ -116,6 +121,20 @@ TEST_F(Claims, are_prepared_given_and_taken_back) {
   EXPECT_FALSE(keeper->holds("uid-p"));
   EXPECT_TRUE(changed.contains("uid-p"));
   EXPECT_EQ(files(), 0U);
+}
+
+TEST_F(Claims, that_are_made_ready_and_given_back_are_counted_by_try) {
+  const auto has = [this](const char* line) { return metrics.text().find(line) != std::string::npos; };
+  put_claim("a", {"p"});
+  EXPECT_EQ(prepare(pod("p", "a")), "prepare dynamic resources: DRA driver gpu.org is not registered");
+  drivers.come("gpu.org");
+  EXPECT_EQ(prepare(pod("p", "a")), "there");
+  keeper->release("uid-p");
+  env.settle();
+  const std::string name = "dra_operations_duration_seconds_count";
+  EXPECT_TRUE(has((name + R"({is_error="true",operation_name="PrepareResources"} 1)").c_str())) << metrics.text();
+  EXPECT_TRUE(has((name + R"({is_error="false",operation_name="PrepareResources"} 1)").c_str()));
+  EXPECT_TRUE(has((name + R"({is_error="false",operation_name="UnprepareResources"} 1)").c_str()));
 }
 
 TEST_F(Claims, that_cannot_be_had_are_said_and_tried_again) {

@@ -62,6 +62,7 @@ void ClaimKeeper::State::give_back(const std::string& pod_uid) {
   }
   if (std::ranges::any_of(uids, [&](const std::string& uid) { return busy.contains(uid); })) return;  // free() calls
   found->second.asking = true;
+  of->began = env.uptime();
   busy.insert(uids.begin(), uids.end());
   for (const std::string& uid : of->plan.shared) claims[uid].pods.erase(pod_uid);
   write(of->plan.shared, [this, of](const base::Status& written) {
@@ -96,6 +97,7 @@ void ClaimKeeper::State::given_back(const std::shared_ptr<ClaimReturn>& of) {
         if (!self) return;
         for (const std::string& uid : of->plan.last) self->claims.erase(uid);
         self->leaving.erase(of->pod_uid);
+        self->metrics.unprepared(false, self->env.uptime() - of->began);
         self->free(all_of(of->plan));
         self->call.pod_changed(of->pod_uid);
       });
@@ -104,6 +106,7 @@ void ClaimKeeper::State::given_back(const std::shared_ptr<ClaimReturn>& of) {
 void ClaimKeeper::State::not_given_back(const std::shared_ptr<ClaimReturn>& of, const std::string& why) {
   Leaving& one = leaving[of->pod_uid];
   one.asking = false;
+  metrics.unprepared(true, env.uptime() - of->began);
   one.back_off = std::clamp(one.back_off * 2, kAgainFirst, kAgainMax);
   one.timer = env.loop().after(one.back_off, [weak = weak_from_this(), uid = of->pod_uid] {
     const auto self = weak.lock();

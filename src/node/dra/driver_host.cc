@@ -7,6 +7,7 @@
 #include "base/format.h"
 #include "base/log.h"
 #include "node/dra/plugin_registry.h"
+#include "node/metrics.h"
 
 namespace node {
 
@@ -19,7 +20,8 @@ constexpr base::Duration kCallMax = base::seconds(45);  // a kubelet's
 
 class DriverHost final : public DraDrivers {
  public:
-  DriverHost(rt::Env& env, std::string folder) : env_(env), folder_(std::move(folder)) {}
+  DriverHost(rt::Env& env, std::string folder, base::Metrics* metrics)
+      : env_(env), folder_(std::move(folder)), metrics_(metrics) {}
   ~DriverHost() override { stop(); }
 
   void start(News news) override;
@@ -51,6 +53,7 @@ class DriverHost final : public DraDrivers {
 
   rt::Env& env_;
   std::string folder_;
+  ClaimMetrics metrics_;
   News news_;
   std::vector<Place> places_;  // the newest last
   std::uint64_t registrations_ = 0;
@@ -175,11 +178,16 @@ void DriverHost::call(const std::string& driver, const char* method, const std::
     return env_.loop().post([done = std::move(done), driver] {
       done(make_error(Code::kUnavailable, base::format("DRA driver {} is not registered", driver)));
     });
+  const std::string path = base::format("{}/{}", plugin->service, method);
   calls_->begin(
       {.socket = plugin->endpoint,
-       .method = base::format("{}/{}", plugin->service, method),
+       .method = path,
        .request = claims_request(claims),
-       .timeout = kCallMax},
+       .timeout = kCallMax,
+       .on_status =
+           [this, driver, path, began = env_.uptime()](const rt::GrpcStatus& status) {
+             metrics_.called(driver, path, std::string(rt::grpc_code_name(status.code)), env_.uptime() - began);
+           }},
       [driver, method, read, done = std::move(done)](base::Result<std::string> answer) {
         if (!answer.ok()) return done(base::within(answer.take_error(), method));
         auto answers = read(*answer);
@@ -190,8 +198,8 @@ void DriverHost::call(const std::string& driver, const char* method, const std::
 
 }  // namespace
 
-std::unique_ptr<DraDrivers> make_driver_host(rt::Env& env, std::string folder) {
-  return std::make_unique<DriverHost>(env, std::move(folder));
+std::unique_ptr<DraDrivers> make_driver_host(rt::Env& env, std::string folder, base::Metrics* metrics) {
+  return std::make_unique<DriverHost>(env, std::move(folder), metrics);
 }
 
 }  // namespace node

@@ -11,6 +11,7 @@
 #include "base/format.h"
 #include "base/protobuf_wire.h"
 #include "node/dra/registration.h"
+#include "node/metrics.h"
 #include "rt/files.h"
 #include "rt/grpc.h"
 
@@ -100,8 +101,9 @@ class DriverHosts : public testing::Test {
  protected:
   DriverHosts() {
     (void)rt::make_folders(folder + "/below", 0700);
+    metrics.add(metric_rows());
     on_loop<bool>([this] {
-      host = make_driver_host(*env, folder);
+      host = make_driver_host(*env, folder, &metrics);
       host->start({.came = [this](const std::string& driver) { note("came " + driver + ";"); },
                    .gone = [this](const std::string& driver) { note("gone " + driver + ";"); },
                    .warn = [this](const std::string& message) { note(message + ";"); },
@@ -168,6 +170,7 @@ class DriverHosts : public testing::Test {
   std::string news;
   std::unique_ptr<rt::RealEnv> env = rt::make_real_env("drivers-test");
   rt::GrpcIo io;
+  base::Metrics metrics;
   std::unique_ptr<DraDrivers> host;
 };
 
@@ -179,6 +182,10 @@ TEST_F(DriverHosts, call_who_registers_and_forget_who_goes) {
   ASSERT_TRUE(until([&] { return driver->log().find("told: ;") != std::string::npos; }));
   EXPECT_NE(driver->log().find("/k8s.io.kubelet.pkg.apis.dra.v1.DRAPlugin/NodePrepareResources uid-1;"),
             std::string::npos);
+  const std::string series =
+      "dra_grpc_operations_duration_seconds_count{driver_name=\"gpu.org\",grpc_status_code=\"OK\",method_name=\""
+      "/k8s.io.kubelet.pkg.apis.dra.v1.DRAPlugin/NodePrepareResources\"} 1";
+  EXPECT_NE(metrics.text().find(series), std::string::npos) << metrics.text();
   driver->lies = true;
   EXPECT_EQ(prepare(), "NodePrepareResources: DRA driver gpu.org answers nonsense: the message is malformed");
   driver.reset();

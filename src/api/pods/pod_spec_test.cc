@@ -1,0 +1,33 @@
+// What becomes a line of a file in a pod is a word of its own.
+#include "api/pods/pod_spec.h"
+
+#include <gtest/gtest.h>
+
+#include "api/json/yaml.h"
+
+namespace api {
+namespace {
+
+std::string causes_of(const std::string& dns_config) {
+  const auto spec = parse_yaml("{containers: [{name: c, image: i}], dnsConfig: " + dns_config + "}");
+  std::string all;
+  for (const base::Cause& cause : check_pod_spec(*spec, "spec", {})) all += cause.field + ": " + cause.message + "\n";
+  return all;
+}
+
+// A line break in a search path made a second line, and a word that is no address was taken for a server.
+TEST(PodSpec, dns_is_made_of_addresses_and_names) {
+  EXPECT_EQ(
+      causes_of("{nameservers: [1.1.1.1, '2001:db8::1'], searches: [a.b., ., _http._tcp.x], options: [{name: ndots}]}"),
+      "");
+  EXPECT_TRUE(causes_of(R"({nameservers: ["1.1.1.1\nsearch evil"]})").starts_with("spec.dnsConfig.nameservers[0]: "));
+  EXPECT_TRUE(causes_of(R"({searches: [a, "b\nnameserver 6.6.6.6"]})").starts_with("spec.dnsConfig.searches[1]: "));
+  std::string many;
+  for (int i = 0; i < 33; ++i) many += "a,";
+  EXPECT_NE(causes_of("{searches: [" + many + "]}").find("must not have more than 32 search paths"), std::string::npos);
+  EXPECT_NE(causes_of("{searches: [" + std::string(2049, 'a') + "]}").find("more than 2048 characters"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace api
