@@ -140,8 +140,7 @@ class FileLog final : public LineLog {
 
 base::Result<std::unique_ptr<LineLog>> open_line_log(LineLogOptions options) {
   const int file = FileLog::open_file(options.path);
-  if (file < 0)
-    return base::make_error(base::Code::kUnavailable, FileLog::why_not_open(options.path));
+  if (file < 0) return base::make_error(base::Code::kUnavailable, FileLog::why_not_open(options.path));
   return std::unique_ptr<LineLog>(std::make_unique<FileLog>(std::move(options), file));
 }
 

@@ -112,7 +112,8 @@ std::size_t breaking_line(std::string_view text) {
 }  // namespace
 
 Result<Definition> parse_definition(std::string_view text) try {
-  if (const std::size_t line = line_of_long_key(text); line > 0) return at_line(line, "a key may have up to 1,000 dots");
+  if (const std::size_t line = line_of_long_key(text); line > 0)
+    return at_line(line, "a key may have up to 1,000 dots");
   const toml::parse_result parsed = toml::parse(text);
   if (!parsed) return at_line(parsed.error().source().begin.line, parsed.error().description());
   Definition definition;

@@ -95,8 +95,7 @@ class Look {
     } else {
       hash_ = api::label_of(*present, kHashLabel);
       if ((*present)["revision"].as_int() < highest) {  // a rollback
-        plan_.patch(kControllerRevisions, *present, client::PatchType::kMerge,
-                    Json::object({{"revision", next}}));
+        plan_.patch(kControllerRevisions, *present, client::PatchType::kMerge, Json::object({{"revision", next}}));
         plan_.begin_stage();
       }
     }
