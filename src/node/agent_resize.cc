@@ -236,10 +236,11 @@ void Agent::State::apply_resize(PodWorker& worker, const ResizeStep& next) {
   worker.written = after;
   call_for<base::Status>(
       uid,
-      [folder = allocations_folder(), before, after, change](Runtime& machine) -> base::Status {
-        TRY_VOID(write_allocation(folder, before));
+      [folder = allocations_folder(), file = worker.allocation_file, began = worker.allocation_file->decide(), before,
+       after, change](Runtime& machine) -> base::Status {
+        TRY_VOID(file->write(folder, before, began));
         TRY_VOID(machine.resize(change));
-        return write_allocation(folder, after);
+        return file->write(folder, after, file->decide());
       },
       [this, uid, after, change](base::Status done) {
         PodWorker* found = find(uid);
@@ -282,7 +283,8 @@ std::function<base::Status()> Agent::State::allocation_write(PodWorker& worker) 
   const Allocation now = allocation_of(worker);
   if (now == worker.written || !has_amounts(worker.pod)) return [] { return base::Status(); };
   worker.written = now;
-  return [folder = allocations_folder(), now] { return write_allocation(folder, now); };
+  return [folder = allocations_folder(), now, file = worker.allocation_file,
+          decided = worker.allocation_file->decide()] { return file->write(folder, now, decided); };
 }
 
 void Agent::State::keep_allocation(PodWorker& worker) {

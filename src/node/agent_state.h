@@ -38,7 +38,8 @@ struct PodWorker {
   ContainerAmounts set_aside;
   std::optional<PodAmounts> pod_held;  // by its control group; nothing: not known
   Allocation written;                  // on disk
-  bool freed = false;                  // it is over, and those that wait for room were told
+  std::shared_ptr<AllocationFile> allocation_file = std::make_shared<AllocationFile>();
+  bool freed = false;  // it is over, and those that wait for room were told
   PodState state;
   bool settled = false;  // it was over before this agent began: nothing is reported
   bool gone = false;     // its object is deleted

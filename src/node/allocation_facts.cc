@@ -57,6 +57,14 @@ base::Status write_allocation(const std::string& folder, const Allocation& alloc
   return rt::write_file(path_of(folder, allocation.uid), json.dump(), 0600);
 }
 
+base::Status AllocationFile::write(const std::string& folder, const Allocation& allocation, std::uint64_t decided) {
+  const std::lock_guard lock(mutex_);
+  if (decided < written_) return {};
+  TRY_VOID(write_allocation(folder, allocation));
+  written_ = decided;
+  return {};
+}
+
 void erase_allocation(const std::string& folder, const std::string& uid) {
   if (!folder.empty()) ::unlink(path_of(folder, uid).c_str());
 }

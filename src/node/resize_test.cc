@@ -3,9 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <thread>
 
 #include "api/json/yaml.h"
 #include "base/format.h"
@@ -120,6 +122,25 @@ TEST(CgroupResize, raises_before_and_lowers_after) {
   plan = plan_cgroup_resize(v1, "/p", {500, 1000, 8192}, read);
   EXPECT_EQ(plan.before, (Writes{{"/mem/p/memory.limit_in_bytes", "8192"}}));
   EXPECT_EQ(plan.after, (Writes{{"/cpu/p/cpu.cfs_quota_us", "100000"}, {"/cpu/p/cpu.shares", "512"}}));
+}
+
+// Containers of a pod start at once, each after it wrote what the pod has.
+TEST(AllocationFacts, are_written_by_many_threads_and_the_last_decision_stays) {
+  const std::string folder = testing::TempDir() + "/allocations-at-once";
+  std::filesystem::remove_all(folder);
+  AllocationFile file;
+  std::atomic<int> failed = 0;
+  std::vector<std::thread> threads;
+  const auto asking = [](int cpu) {
+    return Allocation{"u", {{"a", yaml(base::format("{{requests: {{cpu: {}}}}}", cpu))}}, {}, false};
+  };
+  for (int i = 1; i <= 64; ++i)
+    threads.emplace_back([&, one = asking(i), decided = file.decide()] {
+      if (!file.write(folder, one, decided).ok()) ++failed;
+    });
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(failed, 0);
+  EXPECT_EQ(read_allocations(folder), std::vector<Allocation>{asking(64)});
 }
 
 TEST(AllocationFacts, outlive_the_agent_and_rubbish_is_left_out) {
