@@ -81,6 +81,13 @@ Settings::Range Settings::span_range(const std::string& key, Range fallback) {
   return {low->ns, high->ns};
 }
 
+Settings::Range Settings::pause_range(const std::string& key, Range fallback) {
+  const Range range = span_range(key, fallback);
+  if (range.min >= base::milliseconds(1).ns) return range;
+  problem(*find(key), key, "a millisecond or longer");
+  return fallback;
+}
+
 std::int64_t Settings::number(const std::string& key, std::int64_t fallback, base::Random& dice) {
   return range(key, {fallback, fallback}).draw(dice);
 }

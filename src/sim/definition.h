@@ -45,6 +45,8 @@ class Settings {
   Range range(const std::string& key, Range fallback);
   // The same of durations, in nanoseconds.
   Range span_range(const std::string& key, Range fallback);
+  // Between what is done again and again: a millisecond at least, or time would stand still.
+  Range pause_range(const std::string& key, Range fallback);
 
   // "line 12: workload: ..." for the first thing that did not fit, or a key that nobody asked for.
   base::Status finish() const;

@@ -90,7 +90,9 @@ INSTANTIATE_TEST_SUITE_P(
                 "line 1: no fault is called \"flood\"; there are: conflict, cut-watch, disk-error, drop-answer, "
                 "drop-request, restart, slow-network"},
         Refusal{"[[fault]]\nkind = \"conflict\"\nchance = 2\n",
-                "line 3: fault: chance = 2: must be a number from 0 to 1, or a range of two"}));
+                "line 3: fault: chance = 2: must be a number from 0 to 1, or a range of two"},
+        Refusal{"[[workload]]\nkind = \"job-churn\"\nevery = \"0s\"\n",
+                "line 3: workload: every = \"0s\": must be a millisecond or longer"}));
 
 }  // namespace
 }  // namespace sim

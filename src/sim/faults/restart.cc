@@ -14,7 +14,7 @@ class Restart final : public Fault {
       : world_(world),
         dice_(dice.next()),
         who_(settings.text("who", "any")),
-        every_(settings.span_range("every", {20'000'000'000, 60'000'000'000})),
+        every_(settings.pause_range("every", {20'000'000'000, 60'000'000'000})),
         down_(settings.span_range("down", {100'000'000, 5'000'000'000})) {}
 
   void begin() override { arm(); }

@@ -24,7 +24,7 @@ class Counters final : public Workload {
       : world_(world),
         dice_(dice.next()),
         writers_(settings.number("writers", 8, dice)),
-        pause_(settings.span_range("pause", {10'000'000, 500'000'000})),
+        pause_(settings.pause_range("pause", {10'000'000, 500'000'000})),
         counts_(static_cast<std::size_t>(std::max<std::int64_t>(settings.number("objects", 3, dice), 1))) {}
 
   void start() override {

@@ -20,7 +20,7 @@ class Crons final : public Workload {
         dice_(dice.next()),
         count_(settings.number("count", 4, dice)),
         runs_for_(settings.span_range("runs_for", {1'000'000'000, 40'000'000'000})),
-        changes_(settings.span_range("changes_every", {20'000'000'000, 60'000'000'000})),
+        changes_(settings.pause_range("changes_every", {20'000'000'000, 60'000'000'000})),
         fails_(settings.fraction("fails", 0.1, dice)) {}
 
   void start() override {

@@ -14,7 +14,7 @@ class JobChurn final : public Workload {
   JobChurn(World& world, Settings& settings, base::Random& dice)
       : world_(world),
         dice_(dice.next()),
-        every_(settings.span_range("every", {4'000'000'000, 12'000'000'000})),
+        every_(settings.pause_range("every", {4'000'000'000, 12'000'000'000})),
         deletes_(settings.fraction("deletes", 0.3, dice)) {}
 
   void start() override {

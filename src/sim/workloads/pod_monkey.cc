@@ -14,7 +14,7 @@ class PodMonkey final : public Workload {
   PodMonkey(World& world, Settings& settings, base::Random& dice)
       : world_(world),
         dice_(dice.next()),
-        every_(settings.span_range("every", {3'000'000'000, 10'000'000'000})),
+        every_(settings.pause_range("every", {3'000'000'000, 10'000'000'000})),
         evicts_(settings.fraction("evicts", 0.3, dice)) {}
 
   void start() override {

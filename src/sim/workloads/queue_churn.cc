@@ -17,7 +17,7 @@ class QueueChurn final : public Workload {
       : world_(world),
         dice_(dice.next()),
         queues_(settings.words("queues", {"red", "blue"})),
-        every_(settings.span_range("every", {10'000'000'000, 40'000'000'000})),
+        every_(settings.pause_range("every", {10'000'000'000, 40'000'000'000})),
         closes_(settings.fraction("closes", 0, dice)),
         capability_cpu_(settings.range("capability_cpu", {0, 0})),
         deserved_cpu_(settings.range("deserved_cpu", {0, 0})) {}

@@ -27,7 +27,7 @@ class TopologyChurn final : public Workload {
   TopologyChurn(World& world, Settings& settings, base::Random& dice)
       : world_(world),
         dice_(dice.next()),
-        every_(settings.span_range("every", {2'000'000'000, 20'000'000'000})),
+        every_(settings.pause_range("every", {2'000'000'000, 20'000'000'000})),
         rubbish_(settings.fraction("rubbish", 0.3, dice)) {}
 
   void start() override {
