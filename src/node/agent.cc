@@ -354,13 +354,19 @@ void Agent::State::refresh_volumes() {
       for (const FileSpec& file : spec->files)
         version += base::format("{}:{}:{}:{:x}\n", file.path, file.mode, file.content.size(),
                                 std::hash<std::string>()(file.content));
+      if (worker->volumes_under_way.contains(spec->name)) continue;  // looked at again when that is done
       std::string& known = worker->volume_versions[spec->name];
       if (known == version) continue;
       known = version;
+      worker->volumes_under_way.insert(spec->name);
       call_for<base::Status>(
           uid, [uid = uid, spec = *spec](Runtime& machine) { return machine.update_volume(uid, spec); },
-          [](base::Status updated) {
+          [this, uid = uid, name = spec->name](base::Status updated) {
             if (!updated.ok()) base::log_error("node", updated.error().message);
+            PodWorker* its = find(uid);
+            if (its == nullptr) return;
+            its->volumes_under_way.erase(name);
+            refresh_volumes();
           });
     }
   }

@@ -56,6 +56,7 @@ struct PodWorker {
   std::shared_ptr<std::atomic<bool>> given_up = std::make_shared<std::atomic<bool>>(false);
   std::map<std::string, PodToken> tokens;              // by token_key()
   std::map<std::string, std::string> volume_versions;  // of live volumes: what they were laid out from
+  std::set<std::string> volumes_under_way;             // live volumes that are being laid out anew
 };
 
 struct Agent::State : std::enable_shared_from_this<Agent::State> {
