@@ -177,8 +177,10 @@ Result<Json> parse_and_build(std::string_view text, Build build) {
     rewritten = with_doubles(text);
     parsed = parser.parse(rewritten);
   }
-  if (parsed.error() != simdjson::SUCCESS)
+  if (parsed.error() != simdjson::SUCCESS) {
+    if (parser.capacity() > kKeptCapacity) parser = simdjson::dom::parser();
     return make_error(Code::kBadRequest, base::format("invalid JSON: {}", simdjson::error_message(parsed.error())));
+  }
   Json result = build(Tape{parser.doc.tape.get(), parser.doc.string_buf.get()});
   // What comes page by page needs that room again at once, and new memory is dear.
   if (parser.capacity() > kKeptCapacity && text.size() < parser.capacity() / 4) parser = simdjson::dom::parser();
