@@ -343,32 +343,34 @@ void Agent::State::exited(const ExitedContainer& exit) {
 
 // Lays out volumes again whose ConfigMaps or Secrets changed.
 void Agent::State::refresh_volumes() {
-  for (const auto& [uid, worker] : workers) {
-    if (worker->state.sandbox != Sandbox::kReady || worker->settled) continue;
-    std::size_t room = kVolumeBytesMax;
-    for (const Json& volume : worker->pod["spec"]["volumes"].items()) {
-      if (!is_live_volume(volume)) continue;
-      auto spec = volume_of(worker->pod, volume, lookups(*worker), room);
-      if (!spec.ok()) continue;  // running pods keep what they have
-      std::string version;
-      for (const FileSpec& file : spec->files)
-        version += base::format("{}:{}:{}:{:x}\n", file.path, file.mode, file.content.size(),
-                                std::hash<std::string>()(file.content));
-      if (worker->volumes_under_way.contains(spec->name)) continue;  // looked at again when that is done
-      std::string& known = worker->volume_versions[spec->name];
-      if (known == version) continue;
-      known = version;
-      worker->volumes_under_way.insert(spec->name);
-      call_for<base::Status>(
-          uid, [uid = uid, spec = *spec](Runtime& machine) { return machine.update_volume(uid, spec); },
-          [this, uid = uid, name = spec->name](base::Status updated) {
-            if (!updated.ok()) base::log_error("node", updated.error().message);
-            PodWorker* its = find(uid);
-            if (its == nullptr) return;
-            its->volumes_under_way.erase(name);
-            refresh_volumes();
-          });
-    }
+  for (const auto& [uid, worker] : workers) refresh_volumes_of(uid, *worker);
+}
+
+void Agent::State::refresh_volumes_of(const std::string& uid, PodWorker& worker) {
+  if (worker.state.sandbox != Sandbox::kReady || worker.settled) return;
+  std::size_t room = kVolumeBytesMax;
+  for (const Json& volume : worker.pod["spec"]["volumes"].items()) {
+    if (!is_live_volume(volume)) continue;
+    auto spec = volume_of(worker.pod, volume, lookups(worker), room);
+    if (!spec.ok()) continue;                                     // running pods keep what they have
+    if (worker.volumes_under_way.contains(spec->name)) continue;  // looked at again when that is done
+    std::string version;
+    for (const FileSpec& file : spec->files)
+      version += base::format("{}:{}:{}:{:x}\n", file.path, file.mode, file.content.size(),
+                              std::hash<std::string>()(file.content));
+    std::string& known = worker.volume_versions[spec->name];
+    if (known == version) continue;
+    known = version;
+    worker.volumes_under_way.insert(spec->name);
+    call_for<base::Status>(
+        uid, [uid, spec = *spec](Runtime& machine) { return machine.update_volume(uid, spec); },
+        [this, uid, name = spec->name](base::Status updated) {
+          if (!updated.ok()) base::log_error("node", updated.error().message);
+          PodWorker* its = find(uid);
+          if (its == nullptr) return;
+          its->volumes_under_way.erase(name);
+          refresh_volumes_of(uid, *its);
+        });
   }
 }
 

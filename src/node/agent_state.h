@@ -114,6 +114,7 @@ struct Agent::State : std::enable_shared_from_this<Agent::State> {
   std::string last_words(const PodWorker& worker, const ContainerState& container) const;
   void check_stopped();
   void refresh_volumes();
+  void refresh_volumes_of(const std::string& uid, PodWorker& worker);
   void erase_pod(const std::string& uid);
 
   // agent_services.cc

@@ -15,6 +15,8 @@ namespace {
 constexpr std::size_t kAtOnce = 8;
 // What a start, or the end of a pod, takes at most on a machine that is well.
 constexpr base::Duration kPatience = base::seconds(5);
+// Pods that are remembered to be slow: none of them asks to be forgotten, and beyond so many they start anew.
+constexpr std::size_t kSlowMax = 10'000;
 
 }  // namespace
 
@@ -67,6 +69,7 @@ struct PodCalls::State : std::enable_shared_from_this<State> {
       running->timer = 0;
       running->counts = false;
       --self->counted;
+      if (self->slow.size() >= kSlowMax) self->slow.clear();
       self->slow.insert(running->uid);
       self->next();
     });

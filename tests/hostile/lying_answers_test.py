@@ -38,6 +38,19 @@ def survives(prepare, seconds=4, asks_max=1500, names=PROGRAMS):
         liar.close()
 
 
+def watches_end_behind(text):
+    """Each watch says that and ends."""
+    def watch(handler, _):
+        handler.piece(text)
+        handler.piece(b"")
+        handler.close_connection = True
+        raise OSError
+
+    def prepare(liar):
+        liar.watch = watch
+    return prepare
+
+
 @row("items without uid, without a version, with a version that is no number, twice the same name", "nothing ends")
 def items_that_lack_parts():
     def prepare(liar):
@@ -70,28 +83,14 @@ def events_of_other_kinds():
 
 @row("watches that say 410 each time, end at once, or are refused with errors of no sense", "they are begun again after pauses")
 def watches_that_end():
-    for code, body in ((410, {"kind": "Status", "code": 410, "reason": "Expired"}), (500, {}), (0, {"kind": "Status", "code": 0}), (-1, {"kind": "Status", "code": "x"})):
-        def prepare(liar, code=code, body=body):
-            def watch(handler, _):
-                handler.piece(event("ERROR", body))
-                handler.piece(b"")
-                handler.close_connection = True
-                raise OSError
-            liar.watch = watch
-        survives(prepare, asks_max=1500)
+    for body in ({"kind": "Status", "code": 410, "reason": "Expired"}, {}, {"kind": "Status", "code": 0}, {"kind": "Status", "code": "x"}):
+        survives(watches_end_behind(event("ERROR", body)))
 
 
 @row("events in protobuf, noise, 200,000 brackets, half an event before the end", "the watch is begun again after a pause")
 def events_that_are_none():
     for noise in (b"k8s\0\n\x0f\n\x02v1\x12\x09WatchEvent" * 100, os.urandom(100000) + b"\n", b"[" * 200000 + b"\n", b'{"type":"ADDED","object":{"a":' + b'{"a":' * 100000 + b"\n", b'{"type":"ADDED","obj'):
-        def prepare(liar, noise=noise):
-            def watch(handler, _):
-                handler.piece(noise)
-                handler.piece(b"")
-                handler.close_connection = True
-                raise OSError
-            liar.watch = watch
-        survives(prepare, asks_max=1500)
+        survives(watches_end_behind(noise))
 
 
 @row("answers to writes that are noise, nothing, another object, an error of success, a redirect, a year to wait", "writes are made again, without a storm")

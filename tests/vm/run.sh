@@ -6,9 +6,10 @@
 #                                      tests/e2e/node_test.sh
 #
 # Needs a release build (tools/build), root, and the packages qemu-system-x86 mmdebstrap e2fsprogs binutils; kubectl is taken from here.
-# The disk of the machine is made once, in $VM_DIR (build/vm): a minute, 900 MB. With VM_KVM=1 the machine's own virtualization is used and
-# the tests take minutes (a /dev/kvm that is there need not work: inside of other virtual machines it may not); else all is emulated, ten to twenty times slower: two hours on idle processors. Lines are those of the tests ("ok NAME", "FAIL NAME: why", "skip NAME: why"); the whole
-# output is in $VM_DIR/out. PATIENCE (8 without KVM) multiplies the time limits of the tests.
+# The disk of the machine is made once, in $VM_DIR (build/vm): a minute, 900 MB. All is emulated, ten to twenty times slower than here;
+# with VM_KVM=1 the machine's own virtualization is used (a /dev/kvm that is there need not work: inside of other virtual machines it may
+# not). Lines are those of the tests ("ok NAME", "FAIL NAME: why", "skip NAME: why"); the whole output is in $VM_DIR/out. PATIENCE (8
+# without KVM) multiplies the time limits of the tests.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 dir=${VM_DIR:-build/vm}

@@ -138,8 +138,9 @@ void ResourceClaims::rebuild_devices() {
   verdicts_.clear();
   for (const auto& [key, pool] : pools) {
     const bool is_whole = static_cast<std::int64_t>(pool.members.size()) == pool.slices;
-    const bool is_ready = is_whole && !names_device_twice(pool.members);
-    if (!is_ready) unready_pools_.push_back({key.first + "/" + key.second, is_whole, {}});
+    const bool is_wrong = is_whole && names_device_twice(pool.members);
+    const bool is_ready = is_whole && !is_wrong;
+    if (!is_ready) unready_pools_.push_back({.name = key.first + "/" + key.second, .names_device_twice = is_wrong});
     std::vector<const Device*>& devices = is_ready ? devices_ : unready_pools_.back().devices;
     for (const ResourceSlice* slice : pool.members) {
       for (const Device& device : slice->devices) devices.push_back(&device);

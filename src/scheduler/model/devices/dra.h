@@ -129,7 +129,7 @@ struct ResourceSlice {
 struct UnreadyPool {
   std::string name;  // with the driver's before it
   bool names_device_twice = false;
-  std::vector<const Device*> devices;
+  std::vector<const Device*> devices = {};
 };
 
 // What is decided for one claim of a pod that is being placed.
