@@ -3,6 +3,7 @@
 A row is a function with two sentences: the fault, and what must happen. `run()` plays the rows of a file and prints
 "ok NAME", "FAIL NAME: why" or "skip NAME: why" for each. The environment variable VOLCANO names the program
 (build/release/bin/volcano unless set; ./test.sh --full uses the one with address and undefined sanitizers)."""
+import atexit
 import base64
 import json
 import os
@@ -73,6 +74,7 @@ class Cluster:
         self.flags = list(flags)
         self.process = None
         self.port = 0
+        atexit.register(self.remove)  # of a row that failed
         if start:
             self.start()
 
