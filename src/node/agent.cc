@@ -131,6 +131,7 @@ void Agent::State::opened(base::Result<std::vector<RecoveredPod>> found) {
     });
   keep_node();
   keep_lease();
+  look_at_disk_later();
 }
 
 void Agent::State::pod_changed(const Json* before, const Json* after) {
@@ -433,6 +434,7 @@ void Agent::stop(std::function<void()> done) {
   State& state = *state_;
   state.stopped = std::move(done);
   state.stopping = true;
+  *state.disk_given_up = true;
   if (!state.runtime) return std::exchange(state.stopped, nullptr)();
   if (!state.options.leave_pods) {
     std::vector<std::string> uids;
@@ -440,7 +442,7 @@ void Agent::stop(std::function<void()> done) {
       uids.push_back(uid);
       worker->state.stopping = true;
       if (worker->settled || is_over(worker->pod, worker->state)) continue;
-      worker->state.failure_reason = "Terminated";
+      worker->state.failure_reason = kTerminated;
       worker->state.failure_message = "Pod was terminated in response to imminent node shutdown.";
     }
     for (const std::string& uid : uids) state.step(uid);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <deque>
 #include <map>
 #include <memory>
 #include <set>
@@ -103,6 +104,9 @@ struct Agent::State : std::enable_shared_from_this<Agent::State> {
   bool node_due = false;               // it changed meanwhile
   base::Duration node_next{};          // no telling of it before, for what changes all the time
   std::set<std::string> stale_labels;  // of GPUs that are not here any more
+  std::deque<DiskPlaces> disk_due;     // to be measured in this round
+  // The measuring that is under way comes to nothing.
+  std::shared_ptr<std::atomic<bool>> disk_given_up = std::make_shared<std::atomic<bool>>(false);
 
   // agent.cc
   void open();
@@ -151,6 +155,12 @@ struct Agent::State : std::enable_shared_from_this<Agent::State> {
   // The handler of the pod's class; empty: it names none.
   base::Result<std::string> handler_of(const api::Json& pod) const;
   void remove(PodWorker& worker);
+
+  // agent_disk.cc
+  void look_at_disk_later();
+  void look_at_disk();
+  void measure_next();
+  void evict(PodWorker& worker, const std::string& why);
 
   // agent_ephemeral.cc
   base::Result<ContainerSpec> spec_to_start(const PodWorker& worker, const ContainerState& container);

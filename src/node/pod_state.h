@@ -90,6 +90,10 @@ struct ResizeState {
 
 enum class Sandbox : std::uint8_t { kNone, kPreparing, kReady, kRemoving, kGone };
 
+// Reasons of failure by which the node takes a pod away that would have run on.
+inline constexpr std::string_view kEvicted = "Evicted";
+inline constexpr std::string_view kTerminated = "Terminated";  // the agent itself goes down
+
 struct PodState {
   Sandbox sandbox = Sandbox::kNone;
   std::string ip;

@@ -193,6 +193,9 @@ Json conditions_json(const Json& pod, const PodState& state, base::Time now) {
   for (const ConditionText& text : {initialized, ready, containers_ready, ConditionText{"PodScheduled", true}})
     list.push_back(condition_json(pod, text, now));
   const ResizeState& resize = state.resize;
+  if (state.failure_reason == kEvicted || state.failure_reason == kTerminated)
+    list.push_back(condition_json(
+        pod, {"DisruptionTarget", true, "TerminationByKubelet", std::string(state.failure_message)}, now));
   if (succeeded || failed) return list;
   if (!resize.pending.empty())
     list.push_back(condition_json(

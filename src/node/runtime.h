@@ -209,6 +209,18 @@ struct ImageAnswer {
   std::string note = {};  // said instead of "already present", where that would not be the truth
 };
 
+// What is measured of a pod: its volumes of this machine's disk, and the containers that run.
+struct DiskPlaces {
+  std::string pod_uid;
+  std::vector<std::string> volumes;                          // by name
+  std::vector<std::pair<std::string, int>> containers = {};  // name and attempt
+};
+// Bytes by name; of containers, what they changed of their image and their logs. What could not be read is missing.
+struct DiskUse {
+  std::map<std::string, std::int64_t> volumes;
+  std::map<std::string, std::int64_t> containers;
+};
+
 // Methods marked "blocking" run off the loop, several at a time (never two for one pod or one container).
 class Runtime {
  public:
@@ -231,6 +243,8 @@ class Runtime {
   virtual base::Result<std::string> prepare(const SandboxSpec& spec) = 0;
   // Blocking: rewrites the files of one volume in place, atomically for readers.
   virtual base::Status update_volume(const std::string& pod_uid, const VolumeSpec& volume) = 0;
+  // Blocking, for as long as there are files; ends early once `cancelled`. May run beside anything else.
+  virtual DiskUse disk_use(const DiskPlaces&, const std::atomic<bool>& /*cancelled*/) { return {}; }
   // What is on disk of a pod's containers at this moment: the facts, whatever was told before. Quick.
   virtual std::vector<RecoveredContainer> containers_of(const std::string& pod_uid) const = 0;
   // Blocking.

@@ -160,6 +160,19 @@ logs_take_options() {
   expect "-f to follow to the end" bash -c 'timeout 10 kubectl logs -f talk | tail -1 | grep -q late'
   expect "--since" [ -z "$(kubectl logs talk --since=1ns)" ]
 }
+who_fills_the_disk_is_evicted() {
+  pod fills 'head -c 3M /dev/zero > /v/full; sleep 1000' 'volumeMounts: [{name: v, mountPath: /v}]' 'volumes: [{name: v, emptyDir: {sizeLimit: 1Mi}}]'
+  pod grows 'head -c 3M /dev/zero > /grown; sleep 1000' 'resources: {limits: {ephemeral-storage: 1Mi}}'
+  pod keeps 'head -c 500K /dev/zero > /v/some; head -c 3M /dev/zero > /grown; sleep 1000' 'volumeMounts: [{name: v, mountPath: /v}]' 'volumes: [{name: v, emptyDir: {sizeLimit: 1Mi}}]'
+  expect "the volume's limit" wait_for 40 field_is pod fills .status.reason Evicted
+  expect "its name in the message" [ "$(field pod fills .status.message)" = 'Usage of EmptyDir volume "v" exceeds the limit "1Mi". ' ]
+  expect "failed" field_is pod fills .status.phase Failed
+  expect "the condition" field_is pod fills '.status.conditions[?(@.type=="DisruptionTarget")].reason' TerminationByKubelet
+  expect "an event" event_has fills 'Evicted Usage of EmptyDir volume "v" exceeds the limit "1Mi".'
+  expect "the container's limit" wait_for 40 field_is pod grows .status.reason Evicted
+  expect "who keeps its limit to run" field_is pod keeps .status.phase Running
+  kubectl delete pod fills grows keeps --wait=false > /dev/null
+}
 missing_images_and_references_are_named() {
   apply <<'YAML'
 apiVersion: v1
@@ -275,7 +288,7 @@ fi
 rm -rf "$scratch/data"
 start_cluster --node-name n1 --host-rootfs --runtime runc
 wait_for 10 kubectl get node n1
-run_tests container_sees_what_the_pod_says exit_codes_and_reasons restarts_back_off logs_take_options
+run_tests container_sees_what_the_pod_says exit_codes_and_reasons restarts_back_off logs_take_options who_fills_the_disk_is_evicted
 stop_cluster
 start_cluster --node-name n1 --runtime runc
 run_tests missing_images_and_references_are_named images_come_from_a_registry_and_from_files

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "node/agent.h"
+#include "node/os/disk_use.h"
 #include "node/os/exits.h"
 #include "node/os/pod_folders.h"
 #include "node/runtime.h"
@@ -20,6 +21,9 @@ class ProcessRuntime : public Runtime {
   base::Result<ImageAnswer> ensure_image(const ImageWish& wish) override;
   base::Result<std::string> prepare(const SandboxSpec& spec) override;
   base::Status update_volume(const std::string&, const VolumeSpec&) override { return {}; }
+  DiskUse disk_use(const DiskPlaces& places, const std::atomic<bool>& cancelled) override {
+    return measure_disk_use(folders_, places, cancelled);
+  }
   base::Result<StartedContainer> start(const ContainerSpec& spec) override;
   std::optional<std::string> no_resize() const override {
     return "pods are plain processes here, which nothing holds to limits";

@@ -7,6 +7,7 @@
 #include "node/agent.h"
 #include "node/image_store.h"
 #include "node/os/cgroups.h"
+#include "node/os/disk_use.h"
 #include "node/os/dns.h"
 #include "node/os/exits.h"
 #include "node/os/network.h"
@@ -34,6 +35,9 @@ class RuncRuntime : public Runtime {
   base::Result<ImageAnswer> ensure_image(const ImageWish& wish) override;
   base::Result<std::string> prepare(const SandboxSpec& spec) override;
   base::Status update_volume(const std::string& pod_uid, const VolumeSpec& volume) override;
+  DiskUse disk_use(const DiskPlaces& places, const std::atomic<bool>& cancelled) override {
+    return measure_disk_use(folders_, places, cancelled);
+  }
   base::Result<StartedContainer> start(const ContainerSpec& spec) override;
   std::optional<std::string> no_resize() const override { return std::nullopt; }
   // runc_resize.cc

@@ -1,0 +1,14 @@
+// What do a pod's volumes and containers keep on the disk?
+#pragma once
+
+#include <atomic>
+
+#include "node/os/pod_folders.h"
+#include "node/runtime.h"
+
+namespace node {
+
+// Blocks until every file below was looked at, or `cancelled`. What is mounted there from elsewhere does not count.
+DiskUse measure_disk_use(const PodFolders& folders, const DiskPlaces& places, const std::atomic<bool>& cancelled);
+
+}  // namespace node
