@@ -158,6 +158,41 @@ TEST(Namespaces, have_a_service_account_and_are_emptied_at_their_end) {
   EXPECT_EQ(stage.world.find(resources::kNamespaces, "ns"), nullptr);
 }
 
+// What kubectl shows of a namespace that does not go.
+TEST(Namespaces, say_what_is_left_in_them) {
+  Stage stage(make_namespace_controller());
+  stage.world.put_text(resources::kNamespaces, R"({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "ns",
+     "deletionTimestamp": "2026-01-01T00:00:00Z"}, "spec": {"finalizers": ["kubernetes"]}})");
+  const auto map = [&](std::string_view name, std::string_view finalizers) {
+    stage.world.put_text(resources::kConfigMaps,
+                         base::format(R"({{"kind": "ConfigMap", "metadata": {{"name": "{}", "namespace": "ns",
+      "deletionTimestamp": "2026-01-01T00:00:00Z", "finalizers": [{}]}}}})",
+                                      name, finalizers));
+  };
+  const auto message = [&](std::string_view type) {
+    for (const Json& one : (*stage.world.find(resources::kNamespaces, "ns"))["status"]["conditions"].items())
+      if (one["type"].as_string() == type) return one["status"].str() + " " + one["message"].str();
+    return std::string();
+  };
+  map("a", R"("x.io/keep")");
+  map("b", R"("x.io/keep", "a.io/b")");
+  EXPECT_TRUE(stage.turn("ns").starts_with("patch Namespace ns {\"status\""));
+  EXPECT_EQ(message("NamespaceContentRemaining"),
+            "True Some resources are remaining: configmaps. has 2 resource instances");
+  EXPECT_EQ(
+      message("NamespaceFinalizersRemaining"),
+      "True Some content in the namespace has finalizers remaining: a.io/b in 1 resource instances, x.io/keep in 2 "
+      "resource instances");
+  EXPECT_EQ(message("NamespaceDeletionContentFailure"),
+            "False All content successfully deleted, may be waiting on finalization");
+  EXPECT_EQ(stage.turn("ns"), "") << "it is said once";
+  stage.world.erase(resources::kConfigMaps, "ns/a");
+  stage.world.erase(resources::kConfigMaps, "ns/b");
+  stage.world.edit(resources::kNamespaces, "ns")->edit("spec").set("finalizers", Json::array({"other.io/x"}));
+  EXPECT_TRUE(stage.turn("ns").starts_with("patch Namespace ns {\"status\""));
+  EXPECT_EQ(message("NamespaceContentRemaining"), "False All content successfully removed");
+}
+
 TEST(Roles, gather_the_rules_of_those_they_choose) {
   const api::ResourceId roles{"rbac.authorization.k8s.io", "v1", "clusterroles"};
   Stage stage(make_role_controller());

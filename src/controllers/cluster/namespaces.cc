@@ -4,6 +4,7 @@
 #include "api/kinds.h"
 #include "api/resource.h"
 #include "controllers/cluster/cluster.h"
+#include "controllers/cluster/remains.h"
 
 namespace controllers::cluster {
 
@@ -47,7 +48,7 @@ class NamespaceController final : public Controller {
   }
   std::vector<IndexBy> indexes_of_kind(const api::ResourceId& resource) override { return {index_of(resource)}; }
 
-  Plan step(const View& view, const std::string& key, const Turn&) override {
+  Plan step(const View& view, const std::string& key, const Turn& turn) override {
     Plan plan;
     const Json* space = view.find(resources::kNamespaces, key);
     if (!space) return plan;
@@ -61,7 +62,7 @@ class NamespaceController final : public Controller {
       if (!root_ca_.empty()) keep_root_ca(view, key, plan);
       return plan;
     }
-    empty_out(view, *space, key, plan);
+    empty_out(view, *space, key, turn, plan);
     return plan;
   }
 
@@ -92,21 +93,21 @@ class NamespaceController final : public Controller {
     return {resource, "namespace", [](const Json& object) { return Keys{std::string(api::namespace_of(object))}; }};
   }
 
-  // Takes out what is seen of a resource; false: there is nothing.
-  static bool remove_seen(const View& view, const api::ResourceId& resource, const std::string& key, Plan& plan) {
-    const auto objects = view.by_index(resource, "namespace", key);
-    for (const Json* object : objects)
+  // Takes out what is seen of a resource, and counts it.
+  static void remove_seen(const View& view, const api::ResourceId& resource, const std::string& key, Remains& remains,
+                          Plan& plan) {
+    for (const Json* object : view.by_index(resource, "namespace", key)) {
+      remains.add(resource, *object);
       if (!api::is_deleting(*object)) plan.remove(resource, *object);
-    return !objects.empty();
+    }
   }
 
-  void empty_out(const View& view, const Json& space, const std::string& key, Plan& plan) const {
-    bool empty = true;
-    for (const api::KindInfo& kind : api::all_kinds()) {
-      if (kind.namespaced && kind.kind != "Event") empty = !remove_seen(view, kind.resource, key, plan) && empty;
-    }
-    for (const auto& [resource, kind] : strangers_) empty = !remove_seen(view, resource, key, plan) && empty;
-    if (!empty) return;
+  void empty_out(const View& view, const Json& space, const std::string& key, const Turn& turn, Plan& plan) const {
+    Remains remains;
+    for (const api::KindInfo& kind : api::all_kinds())
+      if (kind.namespaced && kind.kind != "Event") remove_seen(view, kind.resource, key, remains, plan);
+    for (const auto& [resource, kind] : strangers_) remove_seen(view, resource, key, remains, plan);
+    if (!remains.empty()) return tell(space, remains, turn, plan);
     bool held = false;
     Json kept = Json::array();
     for (const Json& finalizer : space["spec"]["finalizers"].items()) {
@@ -115,7 +116,7 @@ class NamespaceController final : public Controller {
       else
         kept.push_back(finalizer);
     }
-    if (!held) return;
+    if (!held) return tell(space, remains, turn, plan);  // somebody else's finalizer keeps it
     // The view may be behind: events go last, and whatever is left is seen by the next turn.
     const api::KindInfo* events = api::find_kind(resources::kEvents);
     if (events) plan.remove_all(events->resource, "Event", key);
@@ -124,6 +125,19 @@ class NamespaceController final : public Controller {
     Json object = space;
     object.edit("spec").set("finalizers", std::move(kept));
     plan.update(resources::kNamespaces, std::move(object)).subresource = "finalize";
+  }
+
+  // Why the namespace is still there. What has only now been told to go may be gone at once, which needs no words.
+  static void tell(const Json& space, const Remains& remains, const Turn& turn, Plan& plan) {
+    if (!plan.writes_nothing()) return;
+    if (remains.empty() && space["status"]["conditions"].empty()) return;  // nothing was ever said to be left
+    auto conditions = remains.conditions(space, turn.now);
+    if (!conditions) return;
+    if (turn.counts_wait > base::Duration{}) return plan.requeue_after(turn.counts_wait);
+    Action& write = plan.patch(resources::kNamespaces, space, client::PatchType::kStrategic,
+                               Json::object({{"status", Json::object({{"conditions", *std::move(conditions)}})}}));
+    write.subresource = "status";
+    write.urgency = client::Urgency::kCounts;
   }
 
   std::string root_ca_;                               // empty: there is none
