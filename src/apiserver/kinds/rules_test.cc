@@ -178,7 +178,10 @@ TEST(Namespaces, have_the_finalizers_that_were_asked_for_and_the_phase_that_is_t
   };
   EXPECT_EQ(set_phase("Terminating"), Code::kInvalid);
   EXPECT_EQ(set_phase("Active"), kOk);
-  ASSERT_EQ(b.code("DELETE", std::string(kAll) + "/n"), kOk);
+  const auto going = b.ask("DELETE", std::string(kAll) + "/n");
+  ASSERT_TRUE(going.ok()) << going.error().message;
+  EXPECT_TRUE((*going)["metadata"].has("deletionTimestamp"));
+  EXPECT_FALSE((*going)["metadata"].has("deletionGracePeriodSeconds")) << "it goes when it is empty";
   EXPECT_EQ(set_phase("Active"), Code::kInvalid);
   EXPECT_EQ(set_phase("Terminating"), kOk);
 }

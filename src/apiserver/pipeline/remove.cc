@@ -192,7 +192,7 @@ Result<Change> prepare_delete(const Context& context, Request& request) {
   const std::int64_t old_grace = meta["deletionGracePeriodSeconds"].as_int();
   if (!deleting || grace < old_grace) {
     meta.set("deletionTimestamp", base::format_rfc3339(context.now + base::seconds(grace)));
-    meta.set("deletionGracePeriodSeconds", grace);
+    if (kind.kind != "Namespace") meta.set("deletionGracePeriodSeconds", grace);  // it goes when it is empty
     if (kind.has_generation && !deleting) meta.set("generation", meta["generation"].as_int() + 1);
   }
   if (is_definition(kind) && !deleting) begin_definition_deletion(object, context.now);
