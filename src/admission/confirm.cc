@@ -14,28 +14,47 @@ namespace {
 // COMPAT(confirmed-refusals)
 // What the server says may lead a rule to look at something else; it does so a few times at most.
 constexpr int kRoundsMax = 3;
+// Of all rounds together. Who asked gives up after ten seconds, by the chart's configuration.
+constexpr base::Duration kPatience = base::seconds(3);
 
 std::string key_for(std::string_view ns, std::string_view name) {
   return ns.empty() ? std::string(name) : base::format("{}/{}", ns, name);
 }
 
 struct Confirmation : std::enable_shared_from_this<Confirmation> {
-  Confirmation(client::Client& c, const api::ObjectReader& view, Review r, std::function<void(api::AdmissionAnswer)> d)
-      : client(c), reader(view), review(std::move(r)), done(std::move(d)) {}
+  Confirmation(client::Client& c, rt::Loop& l, const api::ObjectReader& view, Review r,
+               std::function<void(api::AdmissionAnswer)> d)
+      : client(c), loop(l), reader(view), review(std::move(r)), done(std::move(d)) {}
 
   client::Client& client;
+  rt::Loop& loop;
   Confirming reader;
   Review review;
   std::function<void(api::AdmissionAnswer)> done;
   int rounds = 0;
+  api::AdmissionAnswer refusal;  // the last one
+  rt::Loop::TimerId timer = 0;
 
+  void begin() {
+    look();
+    if (!done) return;
+    timer = loop.after(kPatience, [self = shared_from_this()] {
+      self->timer = 0;
+      self->end(std::move(self->refusal));
+    });
+  }
   void look() {
-    api::AdmissionAnswer answer = review(reader);
-    if (answer.allowed || !reader.has_doubts() || rounds++ == kRoundsMax) return done(std::move(answer));
-    reader.fetch(client, [self = shared_from_this(), answer = std::move(answer)](bool answered) {
-      if (!answered) return self->done(answer);
+    refusal = review(reader);
+    if (refusal.allowed || !reader.has_doubts() || rounds++ == kRoundsMax) return end(std::move(refusal));
+    reader.fetch(client, [self = shared_from_this()](bool answered) {
+      if (!self->done) return;  // too late
+      if (!answered) return self->end(std::move(self->refusal));
       self->look();
     });
+  }
+  void end(api::AdmissionAnswer answer) {
+    if (timer != 0) loop.cancel(std::exchange(timer, 0));
+    std::exchange(done, nullptr)(std::move(answer));
   }
 };
 
@@ -105,9 +124,9 @@ void Confirming::fetch(client::Client& client, std::function<void(bool)> done) {
   }
 }
 
-void review_confirmed(client::Client& client, const api::ObjectReader& view, Review review,
+void review_confirmed(client::Client& client, rt::Loop& loop, const api::ObjectReader& view, Review review,
                       std::function<void(api::AdmissionAnswer)> done) {
-  std::make_shared<Confirmation>(client, view, std::move(review), std::move(done))->look();
+  std::make_shared<Confirmation>(client, loop, view, std::move(review), std::move(done))->begin();
 }
 
 }  // namespace admission

@@ -9,6 +9,7 @@
 
 #include "api/admission.h"
 #include "client/client.h"
+#include "rt/loop.h"
 
 namespace admission {
 
@@ -37,9 +38,10 @@ class Confirming final : public api::ObjectReader {
 };
 
 // Reviews by the view, and once more by what the server says if the answer is a refusal that looked at the view. A
-// refusal stands if the server does not answer. `done` comes on the client's loop; `view` must live until then.
+// refusal stands if the server does not answer within three seconds. `done` comes on the client's loop, which `loop`
+// is; `view` must live until then.
 using Review = std::function<api::AdmissionAnswer(const api::ObjectReader&)>;
-void review_confirmed(client::Client& client, const api::ObjectReader& view, Review review,
+void review_confirmed(client::Client& client, rt::Loop& loop, const api::ObjectReader& view, Review review,
                       std::function<void(api::AdmissionAnswer)> done);
 
 }  // namespace admission

@@ -31,7 +31,7 @@ struct Bench {
     for (const api::AdmissionHook& hook : all)
       if (hook.path == path)
         review_confirmed(
-            server, view,
+            server, env.loop(), view,
             [&hook, operation, name, object](const api::ObjectReader& objects) {
               return hook.review({.operation = operation, .resource = hook.resource, .name = name, .object = object},
                                  objects);
@@ -86,6 +86,24 @@ TEST(Confirmation, a_refusal_stands_when_the_server_does_not_answer) {
   b.server.failures.push_back(base::make_error(base::Code::kUnavailable, "down"));
   EXPECT_EQ(b.refusal("/podgroups/validate", Operation::kCreate, "g", group("nobody")),
             "unable to find queue: queue.scheduling.volcano.sh \"nobody\" not found");
+}
+
+TEST(Confirmation, a_refusal_waits_three_seconds_for_a_server_that_hangs) {
+  Bench b;
+  b.server.silent = true;
+  std::vector<std::string> given;
+  const auto refuse = [](const api::ObjectReader& objects) {
+    (void)objects.find(resources::kQueues, "", "nobody");
+    return api::AdmissionAnswer{.allowed = false, .message = "no"};
+  };
+  review_confirmed(b.server, b.env.loop(), b.view, refuse,
+                   [&](const api::AdmissionAnswer& answer) { given.push_back(answer.message); });
+  b.env.run_for(base::milliseconds(2900));
+  EXPECT_TRUE(given.empty());
+  b.env.run_for(base::milliseconds(200));
+  EXPECT_EQ(given, std::vector<std::string>{"no"});
+  b.env.run_for(base::minutes(1));
+  EXPECT_EQ(given.size(), 1u);
 }
 
 TEST(QueueRules, look_at_the_family_only) {

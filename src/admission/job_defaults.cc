@@ -1,4 +1,7 @@
 // What a Job gets that its author left out (webhooks.md 4).
+#include <algorithm>
+#include <cstdint>
+
 #include "admission/rules.h"
 #include "admission/vocabulary.h"
 #include "api/schema/quantity.h"
@@ -85,7 +88,7 @@ void default_job_spec(Json& spec, std::string_view scheduler_name) {
     std::int64_t sum = 0;
     for (const Json& task : spec["tasks"].items())
       sum = base::saturating_add(sum, task["minAvailable"].as_int(task["replicas"].as_int()));
-    spec.set("minAvailable", sum);
+    spec.set("minAvailable", std::min<std::int64_t>(sum, INT32_MAX));
   }
   if (spec["plugins"].is_object()) default_plugins(spec.edit("plugins"));
 }

@@ -464,6 +464,13 @@ TEST(JobDefaults, fill_in_what_is_missing) {
             R"("totalPartitions":3},"replicas":6}],"unknown":7})");
 }
 
+TEST(JobDefaults, add_up_to_the_largest_number_at_most) {
+  const Json job = json(R"({"metadata": {"name": "j"}, "spec": {"tasks": [
+      {"name": "a", "replicas": 2147483647, "template": {}}, {"name": "b", "replicas": 2147483647, "template": {}}]}})");
+  EXPECT_EQ((*ask("/jobs/mutate", Operation::kCreate, job, queues()).object)["spec"]["minAvailable"].as_int(),
+            2147483647);
+}
+
 TEST(JobDefaults, leave_what_has_a_wrong_type_to_the_schema) {
   constexpr std::string_view kWrong = R"({"maxRetry":"5","minAvailable":"x","queue":123,"schedulerName":true,"tasks":)"
                                       R"([{"maxRetry":[],"minAvailable":1,"name":5,"template":{"metadata":{},"spec":)"

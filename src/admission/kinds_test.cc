@@ -134,6 +134,10 @@ TEST(QueueValidation, state_and_hierarchy) {
        "requestBody.metadata.annotations: Invalid value: \"root/x\": root/x is not allowed to be in the sub path of "
        "root/x/y of queue h"},
       {R"({"volcano.sh/hierarchy": "root/z", "volcano.sh/hierarchy-weights": "1/2"})", ""},
+      {R"({"volcano.sh/hierarchy": "root/z", "volcano.sh/hierarchy-weights": "1/1_000"})", ""},
+      {R"({"volcano.sh/hierarchy": "root/z", "volcano.sh/hierarchy-weights": "1/1__0"})",
+       "requestBody.metadata.annotations: Invalid value: \"1/1__0\": 1__0 in the 1/1__0 is invalid number: "
+       "strconv.ParseFloat: parsing \"1__0\": invalid syntax"},
   };
   for (const Row& row : kRows)
     EXPECT_EQ(ask("/queues/validate", Operation::kCreate, queue("n", "{}", row.annotations), tree()).message,

@@ -28,6 +28,10 @@ TEST(HyperNodes, have_members_and_patterns_that_compile) {
       {R"({"tier": 1})", "[].spec.members: Invalid value: null: member must have at least one member"},
       {R"({"members": [{"type": "Node", "selector": {"exactMatch": {"name": "a"}}}]})", ""},
       {R"({"members": [{"type": "Node", "selector": {"regexMatch": {"pattern": "a.*[0-9]+"}}}]})", ""},
+      {R"({"members": [{"type": "Node", "selector": {"regexMatch": {"pattern": "(?<rack>r[0-9]+)-.*"}}}]})", ""},
+      {R"({"members": [{"type": "Node", "selector": {"regexMatch": {"pattern": "<&>("}}}]})",
+       "[].spec.members.selector.regexMatch.pattern: Invalid value: \"<&>(\": member regexMatch pattern is invalid: "
+       "error parsing regexp: missing closing ): `<&>(`"},
       {R"({"members": [{"type": "Node", "selector": {"regexMatch": {"pattern": "a("}}}]})",
        "[].spec.members.selector.regexMatch.pattern: Invalid value: \"a(\": member regexMatch pattern is invalid: "
        "error "

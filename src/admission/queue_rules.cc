@@ -1,4 +1,5 @@
 // Queues: defaults (webhooks.md 6) and the rules of one queue by itself (7.1, step A and C; 7.2).
+#include <cctype>
 #include <cerrno>
 #include <charconv>
 #include <cmath>
@@ -70,6 +71,22 @@ bool is_bare_hexadecimal(std::string_view number) {
   return number.find_first_of("xX") != std::string_view::npos && number.find_first_of("pP") == std::string_view::npos;
 }
 
+// Go lets a number's digits be separated; empty: not as Go does.
+std::string without_separators(std::string_view number) {
+  std::string out;
+  for (std::size_t i = 0; i < number.size(); ++i) {
+    if (number[i] != '_') {
+      out += number[i];
+      continue;
+    }
+    const auto is_digit = [&](std::size_t at) {
+      return at < number.size() && std::isxdigit(static_cast<unsigned char>(number[at]));
+    };
+    if (i == 0 || !is_digit(i - 1) || !is_digit(i + 1)) return {};
+  }
+  return out;
+}
+
 // The first problem of the hierarchy annotations, or empty.
 std::string check_hierarchy(const Json& queue, const ObjectReader& objects) {
   const std::string hierarchy(api::annotation_of(queue, kHierarchy));
@@ -83,10 +100,11 @@ std::string check_hierarchy(const Json& queue, const ObjectReader& objects) {
     return problem(hierarchy, base::format("{} must have the same length with {}", kHierarchy, kWeights));
   for (const std::string_view piece : parts) {
     const std::string part(piece);
+    const std::string digits = without_separators(part);
     char* end = nullptr;
     errno = 0;
-    const double weight = std::strtod(part.c_str(), &end);
-    const bool is_number = !part.empty() && *end == '\0' && part.front() != ' ' && !is_bare_hexadecimal(part);
+    const double weight = std::strtod(digits.c_str(), &end);
+    const bool is_number = !digits.empty() && *end == '\0' && digits.front() != ' ' && !is_bare_hexadecimal(digits);
     if (!is_number || (errno == ERANGE && std::isinf(weight)))
       return problem(weights, base::format("{} in the {} is invalid number: strconv.ParseFloat: parsing {}: {}", part,
                                            weights, quoted(part), is_number ? "value out of range" : "invalid syntax"));

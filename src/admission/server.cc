@@ -117,7 +117,7 @@ rt::HttpResponse answer_http(const rt::HttpRequest& request, const std::vector<a
 }
 
 void answer_http_confirmed(const rt::HttpRequest& request, const std::vector<api::AdmissionHook>& hooks,
-                           client::Client& client, const api::ObjectReader& view,
+                           client::Client& client, rt::Loop& loop, const api::ObjectReader& view,
                            std::function<void(rt::HttpResponse)> done) {
   auto asked = std::make_shared<Asked>(read_http(request, hooks));
   if (asked->answer) return done(*std::move(asked->answer));
@@ -126,7 +126,7 @@ void answer_http_confirmed(const rt::HttpRequest& request, const std::vector<api
     return rule(asked->request, objects);
   };
   review_confirmed(
-      client, view, std::move(review),
+      client, loop, view, std::move(review),
       [asked, done = std::move(done)](const api::AdmissionAnswer& answer) { done(answer_to(*asked, answer)); });
 }
 
@@ -278,7 +278,7 @@ void Server::State::listen() {
       if (!self) return;
       if (rt::parse_target(request.target).path == "/readyz") return exchange->respond(plain(200, self->readiness()));
       ++self->answering;
-      answer_http_confirmed(request, self->hooks, self->client, self->objects,
+      answer_http_confirmed(request, self->hooks, self->client, self->env.loop(), self->objects,
                             [self, exchange](rt::HttpResponse answer) {
                               --self->answering;
                               exchange->respond(std::move(answer));

@@ -21,7 +21,7 @@ rt::HttpResponse answer_http(const rt::HttpRequest& request, const std::vector<a
 // The same by a view that may be old: a refusal that rests on it is confirmed by the server (admission/confirm.h).
 // `done` comes on the client's loop; `view` must live until then.
 void answer_http_confirmed(const rt::HttpRequest& request, const std::vector<api::AdmissionHook>& hooks,
-                           client::Client& client, const api::ObjectReader& view,
+                           client::Client& client, rt::Loop& loop, const api::ObjectReader& view,
                            std::function<void(rt::HttpResponse)> done);
 
 struct ServerOptions {

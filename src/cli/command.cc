@@ -7,6 +7,8 @@
 #include <optional>
 
 #include "base/format.h"
+#include "base/number.h"
+#include "base/split.h"
 
 namespace cli {
 
@@ -113,6 +115,20 @@ std::string number_problem(std::string_view text) {
   return error == std::errc::result_out_of_range ? "value out of range" : "";
 }
 
+// What klog says of a text that is no list of PATTERN=N; null if it is one.
+const char* modules_problem(std::string_view text) {
+  for (const std::string_view part : base::split(text, ',')) {
+    if (part.empty()) continue;
+    const std::size_t equals = part.find('=');
+    const std::string_view level = part.substr(std::min(part.size(), equals + 1));
+    const auto number = base::parse_number<std::int32_t>(level);
+    if (equals == 0 || equals == std::string_view::npos || !number)
+      return "syntax error: expect comma-separated list of filename=N";
+    if (*number < 0) return "negative value for vmodule level";
+  }
+  return nullptr;
+}
+
 bool is_choice(const Flag& flag, std::string_view value) {
   for (std::string_view rest = flag.choices;;) {
     const std::size_t end = rest.find('|');
@@ -188,7 +204,8 @@ class Parser {
   base::Status assign(const Flag& flag, const std::string& value) {
     const std::string shown =
         flag.letter ? base::format("-{}, --{}", flag.letter, flag.name) : base::format("--{}", flag.name);
-    const std::string problem = flag.type == Flag::Type::kInt32 ? number_problem<std::int32_t>(value)
+    const bool is_int32 = flag.type == Flag::Type::kInt32 || flag.type == Flag::Type::kLevel;
+    const std::string problem = is_int32                        ? number_problem<std::int32_t>(value)
                                 : flag.type == Flag::Type::kInt ? number_problem<std::int64_t>(value)
                                                                 : "";
     if (!problem.empty())
@@ -201,6 +218,8 @@ class Parser {
     if (!flag.choices.empty() && !is_choice(flag, value))
       return bad(
           base::format("invalid argument \"{}\" for \"{}\" flag: must be one of {}", value, shown, flag.choices));
+    if (const char* wrong = flag.type == Flag::Type::kModules ? modules_problem(value) : nullptr)
+      return bad(base::format("invalid argument \"{}\" for \"{}\" flag: {}", value, shown, wrong));
     if (flag.type == Flag::Type::kDuration && !base::parse_go_duration(value))
       return bad(
           base::format("invalid argument \"{}\" for \"{}\" flag: time: invalid duration \"{}\"", value, shown, value));
@@ -234,9 +253,11 @@ int run_leaf(const Path& path, const std::vector<std::string>& arguments, World&
   return world.exit_status;
 }
 
-bool takes_value(std::string_view argument) {
-  return argument == "-v" || argument == "--v" || argument == "--vmodule" || argument == "--log-flush-frequency" ||
-         argument == "--log_flush_frequency";
+// Before the name of a subcommand, whose flags are not known yet: the word behind the flag is its value, unless the
+// flag has one itself or asks for help.
+bool takes_next(std::string_view flag) {
+  if (flag.find('=') != std::string_view::npos || flag == "--help" || flag == "-h") return false;
+  return flag.starts_with("--") || flag.size() == 2;
 }
 
 }  // namespace
@@ -271,9 +292,13 @@ int run_command(const Command& root, const std::vector<std::string>& arguments, 
     const std::string& argument = arguments[i];
     const bool is_flag = argument.size() > 1 && argument[0] == '-';
     const bool at_group = !path.back()->children.empty();
+    if (at_group && argument == "--") {
+      rest.insert(rest.end(), arguments.begin() + static_cast<std::ptrdiff_t>(i), arguments.end());
+      break;
+    }
     if (!at_group || is_flag) {
       rest.push_back(argument);
-      if (at_group && takes_value(argument) && i + 1 < arguments.size()) rest.push_back(arguments[++i]);
+      if (at_group && takes_next(argument) && i + 1 < arguments.size()) rest.push_back(arguments[++i]);
       continue;
     }
     if (path.size() == 1 && argument == "help" && !asked_for_help) {

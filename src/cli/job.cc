@@ -59,12 +59,17 @@ base::Result<Json> job_from_file(World& world, const std::string& path) {
     return usage_error("only support yaml file");
   const auto text = world.read_file(path);
   if (!text.ok()) return usage_error(base::format("failed to read file, err: {}", text.error().message));
-  auto job = api::parse_yaml(*text);
-  if (!job.ok()) return usage_error(base::format("failed to unmarshal file, err:  {}", job.error().message));
-  if (!job->is_object()) return usage_error("failed to unmarshal file, err:  the file holds no object");
-  if (job->operator[]("apiVersion").is_null()) job->set("apiVersion", "batch.volcano.sh/v1alpha1");
-  if (job->operator[]("kind").is_null()) job->set("kind", "Job");
-  return *job;
+  const auto documents = api::parse_yaml_documents(*text);
+  if (!documents.ok())
+    return usage_error(base::format("failed to unmarshal file, err:  {}", documents.error().message));
+  // COMPAT(documents)
+  if (documents->size() > 1)
+    return usage_error(base::format("{} holds {} documents, of which one job can be run", path, documents->size()));
+  Json job = documents->empty() ? Json() : documents->front().value;
+  if (!job.is_object()) return usage_error("failed to unmarshal file, err:  the file holds no object");
+  if (job["apiVersion"].is_null()) job.set("apiVersion", "batch.volcano.sh/v1alpha1");
+  if (job["kind"].is_null()) job.set("kind", "Job");
+  return job;
 }
 
 base::Status run_job(World& world, const Values& values) {

@@ -58,13 +58,23 @@ TEST_F(VcctlTest, flag_errors_show_the_usage_and_end_with_1) {
     std::vector<std::string> arguments;
     std::string_view last_line;
   };
-  const Row rows[] = {{{"job", "list", "--bogus"}, "Error: unknown flag: --bogus\n"},
-                      {{"job", "list", "-x"}, "Error: unknown shorthand flag: 'x' in -x\n"},
-                      {{"job", "run", "-N"}, "Error: flag needs an argument: 'N' in -N\n"},
-                      {{"job", "run", "--name"}, "Error: flag needs an argument: --name\n"},
-                      {{"job", "run", "--min=x"},
-                       "Error: invalid argument \"x\" for \"-m, --min\" flag: strconv.ParseInt: parsing \"x\": invalid "
-                       "syntax\n"}};
+  const Row rows[] = {
+      {{"job", "list", "--bogus"}, "Error: unknown flag: --bogus\n"},
+      {{"job", "list", "-x"}, "Error: unknown shorthand flag: 'x' in -x\n"},
+      {{"job", "run", "-N"}, "Error: flag needs an argument: 'N' in -N\n"},
+      {{"job", "run", "--name"}, "Error: flag needs an argument: --name\n"},
+      {{"job", "run", "--min=x"},
+       "Error: invalid argument \"x\" for \"-m, --min\" flag: strconv.ParseInt: parsing \"x\": invalid "
+       "syntax\n"},
+      {{"job", "list", "-v", "x"},
+       "Error: invalid argument \"x\" for \"-v, --v\" flag: strconv.ParseInt: parsing \"x\": invalid "
+       "syntax\n"},
+      {{"job", "list", "--vmodule", "a"},
+       "Error: invalid argument \"a\" for \"--vmodule\" flag: syntax error: expect comma-separated list "
+       "of filename=N\n"},
+      {{"job", "list", "--vmodule", "a=1,b=-1"},
+       "Error: invalid argument \"a=1,b=-1\" for \"--vmodule\" flag: negative value for vmodule "
+       "level\n"}};
   for (const Row& row : rows) {
     EXPECT_EQ(run(row.arguments), 1);
     EXPECT_TRUE(world.err.starts_with("Usage:\n  vcctl job "));
@@ -193,6 +203,30 @@ TEST_F(VcctlTest, job_run_sends_a_file) {
   files["job.yaml"] = "apiVersion: batch.volcano.sh/v1alpha1\nkind: Job\nmetadata: {name: from-file}\n";
   EXPECT_EQ(run({"job", "run", "-f", "job.yaml"}), 0);
   EXPECT_EQ(world.out, "run job from-file successfully\n");
+}
+
+TEST_F(VcctlTest, job_run_takes_one_document) {
+  files["two.yaml"] = "kind: Job\nmetadata: {name: one}\n---\nkind: Job\nmetadata: {name: other}\n";
+  EXPECT_EQ(run({"job", "run", "-f", "two.yaml"}), 255);
+  EXPECT_EQ(world.out, "Failed to run job: two.yaml holds 2 documents, of which one job can be run\n");
+  EXPECT_TRUE(server.writes.empty());
+  files["one.yaml"] = "---\nkind: Job\nmetadata: {name: one}\n---\n";
+  EXPECT_EQ(run({"job", "run", "-f", "one.yaml"}), 0);
+}
+
+TEST_F(VcctlTest, flags_may_come_before_the_name_of_a_command) {
+  put_job();
+  for (const std::vector<std::string>& arguments : {std::vector<std::string>{"-n", "default", "job", "list"},
+                                                    {"job", "-n", "default", "list"},
+                                                    {"job", "--namespace", "default", "list"},
+                                                    {"--namespace=default", "job", "-v", "4", "list"},
+                                                    {"--vmodule", "a=1,b=2", "job", "list"}}) {
+    EXPECT_EQ(run(arguments), 0) << world.err;
+    EXPECT_NE(world.out.find("job-1"), std::string::npos) << arguments[0];
+  }
+  EXPECT_EQ(run({"job", "-n", "list"}), 1);
+  EXPECT_EQ(run({"job", "--", "list"}), 0);
+  EXPECT_EQ(world.out.find("job-1"), std::string::npos) << "what comes behind is no command";
 }
 
 TEST_F(VcctlTest, suspend_and_close_send_commands) {

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "api/cel/syntax.h"
+#include "api/schema/go_regexp.h"
 #include "api/schema/pattern_problem.h"
 #include "base/format.h"
 
@@ -31,7 +32,7 @@ Value matches(const std::string& text, const std::string& pattern, std::uint64_t
   RE2::Options options;
   options.set_log_errors(false);
   options.set_max_mem(1 << 20);
-  const RE2 regex(pattern, options);
+  const RE2 regex(re2_syntax(pattern), options);
   if (!regex.ok()) return fail("error parsing regexp: " + pattern_problem(pattern));
   return RE2::PartialMatch(text, regex);
 }
@@ -145,7 +146,7 @@ Value find_all(const std::string& text, const std::string& pattern, std::int64_t
   RE2::Options options;
   options.set_log_errors(false);
   options.set_max_mem(1 << 20);
-  const RE2 regex("(" + pattern + ")", options);
+  const RE2 regex("(" + re2_syntax(pattern) + ")", options);
   if (!regex.ok()) return fail("error parsing regexp: " + pattern_problem(pattern));
   List out;
   re2::StringPiece rest(text);
@@ -168,7 +169,8 @@ Value find_all(const std::string& text, const std::string& pattern, std::int64_t
 }  // namespace
 
 struct Pattern {
-  explicit Pattern(const std::string& text, const RE2::Options& options) : regex(text, options), bytes(text.size()) {}
+  explicit Pattern(const std::string& text, const RE2::Options& options)
+      : regex(re2_syntax(text), options), bytes(text.size()) {}
   RE2 regex;
   std::size_t bytes;
 };

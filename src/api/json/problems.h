@@ -6,18 +6,15 @@
 #include <string>
 #include <string_view>
 
-#include "base/utf8.h"
+#include "api/json/json.h"
 
 namespace api {
 
 inline constexpr std::size_t kProblemsMax = 100;     // of one object; Kubernetes' own limit of unknown fields
 inline constexpr std::size_t kShownBytesMax = 1024;  // of one value or path in a message
 
-inline std::string shortened(std::string_view text, std::size_t bytes_max = kShownBytesMax) {
-  const std::string_view kept = base::utf8_prefix(text, bytes_max);
-  std::string out(kept);
-  if (kept.size() < text.size()) out += "...";
-  return out;
-}
+std::string shortened(std::string_view text, std::size_t bytes_max = kShownBytesMax);
+// A value as messages of Kubernetes show it: texts as Go quotes them, all else as JSON. Shortened.
+std::string shown(const Json& value);
 
 }  // namespace api

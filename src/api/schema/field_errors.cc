@@ -9,13 +9,6 @@
 
 namespace api {
 
-namespace {
-
-// A list may have a thousand wrong items, each of which shows the list.
-std::string shown(const Json& value) { return value.is_null() ? "null" : shortened(value.dump()); }
-
-}  // namespace
-
 void FieldErrors::required(const std::string& path, std::string_view why) {
   if (is_full()) return;
   causes_.push_back({"FieldValueRequired", base::format("Required value{}{}", why.empty() ? "" : ": ", why), path});

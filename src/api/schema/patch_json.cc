@@ -34,7 +34,7 @@ std::string unescape(std::string_view token) {
 }
 
 // Of a path in a message.
-std::string shown(const Json& path) { return shortened(path.as_string(), 256); }
+std::string shown_path(const Json& path) { return shortened(path.as_string(), 256); }
 
 Result<Path> parse_pointer(const Json& pointer) {
   if (!pointer.is_string()) return make_error(Code::kInvalid, "json patch: path must be a string");
@@ -42,7 +42,7 @@ Result<Path> parse_pointer(const Json& pointer) {
   Path tokens;
   if (text.empty()) return tokens;
   if (text[0] != '/')
-    return make_error(Code::kBadRequest, base::format("json patch: path \"{}\" must begin with '/'", shown(pointer)));
+    return make_error(Code::kBadRequest, base::format("json patch: path \"{}\" must begin with '/'", shown_path(pointer)));
   while (!text.empty()) {
     text.remove_prefix(1);
     const std::size_t slash = text.find('/');
@@ -141,9 +141,9 @@ class Patching {
     return make_error(
         Code::kInvalid,
         base::format("the server rejected our request due to an error in our request: operation {}, {} of {}: {}", at_,
-                     operation["op"].as_string(), shown(operation["path"]), why));
+                     operation["op"].as_string(), shown_path(operation["path"]), why));
   }
-  base::Error missing(const Json& path) const { return refused(base::format("path {} does not exist", shown(path))); }
+  base::Error missing(const Json& path) const { return refused(base::format("path {} does not exist", shown_path(path))); }
 
   Status step() {
     const Json& operation = operations_[at_];
@@ -168,7 +168,7 @@ class Patching {
   Status test(const Path& path, const Json& value) const {
     const Json* current = lookup(document_, path);
     if (current ? *current == value : value.is_null()) return {};
-    return refused(base::format("testing value {} failed", shown(operations_[at_]["path"])));
+    return refused(base::format("testing value {} failed", shown_path(operations_[at_]["path"])));
   }
 
   Status put(const Path& path, const Json& value) {

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 
+#include "api/schema/go_regexp.h"
 #include "api/schema/pattern_problem.h"
 #include "base/format.h"
 #include "base/utf8.h"
@@ -12,8 +13,7 @@
 namespace api {
 
 struct Pattern::Compiled {
-  Compiled(std::string_view text, const RE2::Options& options)
-      : expression(re2::StringPiece(text.data(), text.size()), options) {}
+  Compiled(std::string_view text, const RE2::Options& options) : expression(re2_syntax(text), options) {}
   RE2 expression;
 };
 
@@ -77,7 +77,7 @@ std::string problem_of(const RE2& compiled) {
 }  // namespace
 
 std::string pattern_problem(std::string_view expression, std::size_t* steps) {
-  const RE2 compiled(re2::StringPiece(expression.data(), expression.size()), RE2::Quiet);
+  const RE2 compiled(re2_syntax(expression), RE2::Quiet);
   if (compiled.ok() && steps != nullptr) *steps = static_cast<std::size_t>(compiled.ProgramSize());
   return problem_of(compiled);
 }
@@ -85,7 +85,7 @@ std::string pattern_problem(std::string_view expression, std::size_t* steps) {
 std::string small_pattern_problem(std::string_view expression) {
   const auto too_large = [&] { return base::format("expression too large: `{}`", base::utf8_prefix(expression, 100)); };
   if (expression.size() > kSmallBytesMax) return too_large();
-  const RE2 compiled(re2::StringPiece(expression.data(), expression.size()), small_options(expression));
+  const RE2 compiled(re2_syntax(expression), small_options(expression));
   return compiled.error_code() == RE2::ErrorPatternTooLarge ? too_large() : problem_of(compiled);
 }
 

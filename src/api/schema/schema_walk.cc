@@ -172,9 +172,6 @@ struct Validator {
         base::format("Invalid value: \"{}\": {} in body must be of type {}: \"{}\"", type_name(value), place.text(),
                      wanted, type_name(value)));
   }
-  // A value in a message.
-  static std::string shown(const Json& value) { return shortened(value.dump()); }
-
   void walk(const Schema& schema, const Json& value, const Place& place, int depth) {
     count_work(1);
     if (full()) return;

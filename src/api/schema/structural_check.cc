@@ -62,8 +62,6 @@ std::int64_t characters(std::string_view text) {
   return std::ranges::count_if(text, [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; });
 }
 
-std::string shown(const Json& value) { return shortened(value.dump()); }
-
 std::string below(const std::string& path, std::string_view name) {
   if (path.size() > kShownBytesMax) return path;
   return path.empty() ? shortened(name, 256) : path + "." + shortened(name, 256);

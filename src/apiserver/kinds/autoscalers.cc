@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "api/json/problems.h"
 #include "api/schema/quantity.h"
 #include "base/format.h"
 
@@ -30,7 +31,8 @@ void required(std::vector<Cause>& causes, std::string field, std::string_view wh
                     std::move(field)});
 }
 void invalid_value(std::vector<Cause>& causes, std::string field, const Json& value, std::string_view why) {
-  causes.push_back({"FieldValueInvalid", base::format("Invalid value: {}: {}", value.dump(), why), std::move(field)});
+  causes.push_back(
+      {"FieldValueInvalid", base::format("Invalid value: {}: {}", api::shown(value), why), std::move(field)});
 }
 
 void default_rules(Json& rules, bool up) {

@@ -1,6 +1,7 @@
 // How an eviction finds its budget.
 #include "apiserver/kinds/budgets.h"
 
+#include "api/json/problems.h"
 #include "api/resource.h"
 #include "api/selector.h"
 #include "base/format.h"
@@ -49,13 +50,15 @@ void check_budget(const Json& object, std::vector<base::Cause>& causes) {
   if (!spec["minAvailable"].is_null() && !spec["maxUnavailable"].is_null())
     causes.push_back(
         {"FieldValueInvalid",
-         base::format("Invalid value: {}: minAvailable and maxUnavailable cannot be both set", spec.dump()), "spec"});
+         base::format("Invalid value: {}: minAvailable and maxUnavailable cannot be both set", api::shown(spec)),
+         "spec"});
   for (const char* field : {"minAvailable", "maxUnavailable"}) {
     const Json& value = spec[field];
     const std::string path = base::format("spec.{}", field);
     if (value.is_number() && value.as_int() < 0)
       causes.push_back({"FieldValueInvalid",
-                        base::format("Invalid value: {}: must be greater than or equal to 0", value.dump()), path});
+                        base::format("Invalid value: {}: must be greater than or equal to 0", api::shown(value)),
+                        path});
     std::string_view text = value.as_string();
     bool percent = text.ends_with('%') && text.size() > 1;
     for (const char c : text.substr(0, text.empty() ? 0 : text.size() - 1)) percent = percent && c >= '0' && c <= '9';
@@ -64,18 +67,18 @@ void check_budget(const Json& object, std::vector<base::Cause>& causes) {
           {"FieldValueInvalid",
            base::format("Invalid value: {}: a valid percent string must be a numeric string followed by an "
                         "ending '%' (e.g. '1%',  or '93%', regex used for validation is '[0-9]+%')",
-                        value.dump()),
+                        api::shown(value)),
            path});
     else if (percent && (text.size() > 4 || (text.size() == 4 && text != "100%")))
-      causes.push_back(
-          {"FieldValueInvalid", base::format("Invalid value: {}: must not be greater than 100%", value.dump()), path});
+      causes.push_back({"FieldValueInvalid",
+                        base::format("Invalid value: {}: must not be greater than 100%", api::shown(value)), path});
   }
   if (const Json& policy = spec["unhealthyPodEvictionPolicy"];
       !policy.is_null() && policy.as_string() != "AlwaysAllow" && policy.as_string() != "IfHealthyBudget")
-    causes.push_back(
-        {"FieldValueNotSupported",
-         base::format("Unsupported value: {}: supported values: \"AlwaysAllow\", \"IfHealthyBudget\"", policy.dump()),
-         "spec.unhealthyPodEvictionPolicy"});
+    causes.push_back({"FieldValueNotSupported",
+                      base::format("Unsupported value: {}: supported values: \"AlwaysAllow\", \"IfHealthyBudget\"",
+                                   api::shown(policy)),
+                      "spec.unhealthyPodEvictionPolicy"});
 }
 
 base::Result<std::optional<Json>> spend_budget(const Context& context, const Json& pod) {

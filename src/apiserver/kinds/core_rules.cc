@@ -4,6 +4,7 @@
 #include <set>
 
 #include "api/json/json_bulk.h"
+#include "api/json/problems.h"
 #include "api/pod_requests.h"
 #include "api/pods/pod_spec.h"
 #include "api/policies/policy.h"
@@ -32,7 +33,8 @@ using base::Cause;
 namespace {
 
 void invalid_value(std::vector<Cause>& causes, std::string field, const Json& value, std::string_view why) {
-  causes.push_back({"FieldValueInvalid", base::format("Invalid value: {}: {}", value.dump(), why), std::move(field)});
+  causes.push_back(
+      {"FieldValueInvalid", base::format("Invalid value: {}: {}", api::shown(value), why), std::move(field)});
 }
 void forbidden(std::vector<Cause>& causes, std::string field, std::string_view why) {
   causes.push_back({"FieldValueForbidden", base::format("Forbidden: {}", why), std::move(field)});

@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "api/json/problems.h"
 #include "api/schema/names.h"
 #include "base/format.h"
 
@@ -67,7 +68,7 @@ void check_mounts(const Names& volumes, const Json& container, const std::string
     const std::string mount_path = base::format("{}.volumeMounts[{}]", path, at++);
     if (!volumes.contains(mount["name"].as_string()))
       causes.push_back(
-          {"FieldValueNotFound", base::format("Not found: {}", mount["name"].dump()), mount_path + ".name"});
+          {"FieldValueNotFound", base::format("Not found: {}", api::shown(mount["name"])), mount_path + ".name"});
     if (mount["mountPath"].as_string().empty())
       causes.push_back({"FieldValueRequired", "Required value", mount_path + ".mountPath"});
   }

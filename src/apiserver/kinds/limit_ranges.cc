@@ -145,7 +145,7 @@ void fill_container(const Defaults& defaults, Json& container, std::vector<std::
 }
 
 void invalid_value(std::vector<base::Cause>& causes, std::string field, const Json& value, std::string_view why) {
-  causes.push_back({"FieldValueInvalid", format("Invalid value: {}: {}", value.dump(), why), std::move(field)});
+  causes.push_back({"FieldValueInvalid", format("Invalid value: {}: {}", api::shown(value), why), std::move(field)});
 }
 
 // Of two amounts of one resource the first must not be larger.
@@ -205,7 +205,8 @@ void check_limit_range(const Json& object, std::vector<base::Cause>& causes) {
         type.find('/') == std::string_view::npos)
       invalid_value(causes, path + ".type", item["type"], "must be a standard limit type or fully qualified");
     if (!types.emplace(type).second)
-      causes.push_back({"FieldValueDuplicate", format("Duplicate value: {}", item["type"].dump()), path + ".type"});
+      causes.push_back(
+          {"FieldValueDuplicate", format("Duplicate value: {}", api::shown(item["type"])), path + ".type"});
     for (const char* part : {"default", "defaultRequest"})
       if (type == "Pod" && !item[part].empty())
         causes.push_back({"FieldValueForbidden", "Forbidden: may not be specified when `type` is 'Pod'",

@@ -141,7 +141,8 @@ bool is_counted(std::string_view name) {
 
 void invalid_value(std::vector<base::Cause>& causes, std::string field, const Json& value, std::string_view why) {
   if (causes.size() > 2 * api::kProblemsMax) return;  // each shows a value, perhaps a list of thousands
-  causes.push_back({"FieldValueInvalid", base::format("Invalid value: {}: {}", value.dump(), why), std::move(field)});
+  causes.push_back(
+      {"FieldValueInvalid", base::format("Invalid value: {}: {}", api::shown(value), why), std::move(field)});
 }
 
 void check_scope_names(const Json& spec, std::vector<base::Cause>& causes) {
@@ -174,7 +175,7 @@ void check_scope_names(const Json& spec, std::vector<base::Cause>& causes) {
                               "selector"
                             : base::format("Invalid value: {}: must be no value when `operator` is 'Exist' or "
                                            "'DoesNotExist' for scope selector",
-                                           row["values"].dump()),
+                                           api::shown(row["values"])),
                         path + ".values"});
   }
   for (const auto& [one, other] : {std::pair{"BestEffort", "NotBestEffort"}, {"Terminating", "NotTerminating"}})

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <set>
 
+#include "api/json/problems.h"
 #include "api/resource.h"
 #include "apiserver/kinds/service_rules.h"
 #include "base/format.h"
@@ -56,7 +57,7 @@ void allocate_address(const Context& context, const Json& old_object, Json& obje
   const api::Ipv4Range& range = context.services.addresses;
   const auto refuse = [&](const Json& stated, std::string_view why) {
     causes.push_back(
-        {"FieldValueInvalid", base::format("Invalid value: {}: {}", stated.dump(), why), "spec.clusterIPs"});
+        {"FieldValueInvalid", base::format("Invalid value: {}: {}", api::shown(stated), why), "spec.clusterIPs"});
   };
   if (const Json& given = object["spec"]["clusterIP"]; !given.is_null() && !given.is_string()) return;
   const std::string stated = object["spec"]["clusterIP"].str();

@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "api/ipv4.h"
+#include "api/json/problems.h"
 #include "api/schema/field_errors.h"
 #include "api/schema/names.h"
 #include "base/format.h"
@@ -33,7 +34,8 @@ void required(std::vector<Cause>& causes, std::string field, std::string_view wh
                     std::move(field)});
 }
 void invalid(std::vector<Cause>& causes, std::string field, const Json& value, std::string_view why) {
-  causes.push_back({"FieldValueInvalid", base::format("Invalid value: {}: {}", value.dump(), why), std::move(field)});
+  causes.push_back(
+      {"FieldValueInvalid", base::format("Invalid value: {}: {}", api::shown(value), why), std::move(field)});
 }
 void forbidden(std::vector<Cause>& causes, std::string field, std::string_view why) {
   causes.push_back({"FieldValueForbidden", base::format("Forbidden: {}", why), std::move(field)});
@@ -109,7 +111,7 @@ void check_ports(const Json& spec, std::vector<Cause>& causes) {
     const std::string path = base::format("spec.ports[{}]", at++);
     check_port(spec, port, path, causes);
     const auto duplicate = [&](const std::string& field, const Json& value) {
-      causes.push_back({"FieldValueDuplicate", base::format("Duplicate value: {}", value.dump()), field});
+      causes.push_back({"FieldValueDuplicate", base::format("Duplicate value: {}", api::shown(value)), field});
     };
     const std::string_view name = port["name"].as_string();
     const std::string protocol = port["protocol"].str();

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "api/json/problems.h"
 #include "api/schema/names.h"
 #include "base/base64.h"
 #include "base/format.h"
@@ -67,7 +68,8 @@ bool has_type(const Json& object, std::string_view type) {
 }
 
 void invalid_value(std::vector<Cause>& causes, std::string field, const Json& value, std::string_view why) {
-  causes.push_back({"FieldValueInvalid", base::format("Invalid value: {}: {}", value.dump(), why), std::move(field)});
+  causes.push_back(
+      {"FieldValueInvalid", base::format("Invalid value: {}: {}", api::shown(value), why), std::move(field)});
 }
 
 void check_spec(const Json& spec, std::vector<Cause>& causes) {
@@ -80,7 +82,7 @@ void check_spec(const Json& spec, std::vector<Cause>& causes) {
   for (const Json& usage : usages.items()) {
     const std::string path = base::format("spec.usages[{}]", at++);
     if (std::ranges::find(kUsages, usage.as_string()) == std::end(kUsages))
-      causes.push_back({"FieldValueNotSupported", base::format("Unsupported value: {}", usage.dump()), path});
+      causes.push_back({"FieldValueNotSupported", base::format("Unsupported value: {}", api::shown(usage)), path});
   }
   const std::string_view signer = spec["signerName"].as_string();
   const std::size_t slash = signer.find('/');

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "api/cron.h"
+#include "api/json/problems.h"
 #include "api/pods/pod_spec.h"
 #include "api/schema/field_errors.h"
 #include "api/selector.h"
@@ -22,7 +23,8 @@ namespace {
 using Causes = std::vector<Cause>;
 
 void invalid_value(Causes& causes, std::string field, const Json& value, std::string_view why) {
-  causes.push_back({"FieldValueInvalid", base::format("Invalid value: {}: {}", value.dump(), why), std::move(field)});
+  causes.push_back(
+      {"FieldValueInvalid", base::format("Invalid value: {}: {}", api::shown(value), why), std::move(field)});
 }
 void required(Causes& causes, std::string field, std::string_view why = {}) {
   causes.push_back(
@@ -30,7 +32,7 @@ void required(Causes& causes, std::string field, std::string_view why = {}) {
 }
 void unsupported(Causes& causes, std::string field, const Json& value, std::string_view supported) {
   causes.push_back({"FieldValueNotSupported",
-                    base::format("Unsupported value: {}: supported values: {}", value.dump(), supported),
+                    base::format("Unsupported value: {}: supported values: {}", api::shown(value), supported),
                     std::move(field)});
 }
 void forbidden(Causes& causes, std::string field, std::string_view why) {

@@ -108,6 +108,24 @@ TEST_F(QueueTest, children_close_and_open_with_their_parent) {
   EXPECT_EQ(state("c"), "Closed");  // it was closed by itself
 }
 
+// Were it open with the mark of before, a parent that closes again would leave it with the mark that is then written.
+TEST_F(QueueTest, a_queue_that_opens_loses_its_mark_first) {
+  queue("root", "", "Open");
+  queue("a", "root", "Open");
+  queue("b", "a", "Closed");
+  world.edit(resources::kQueues, "b")
+      ->edit("metadata")
+      .set("annotations", Json::object({{std::string(kClosedByParent), "true"}}));
+  command("b", "OpenQueue");
+  world.turn(*controller, "b");  // it takes the command
+  const std::string text = world.turn(*controller, "b");
+  const std::size_t mark = text.find("closed-by-parent\",\"value\":\"false\"");
+  const std::size_t opened = text.find("Queue b {\"state\":\"Open\"");
+  ASSERT_NE(mark, std::string::npos) << text;
+  ASSERT_NE(opened, std::string::npos) << text;
+  EXPECT_LT(mark, opened) << text;
+}
+
 TEST_F(QueueTest, a_child_does_not_open_below_a_closed_parent) {
   queue("root", "", "Open");
   queue("a", "root", "Closed");

@@ -101,10 +101,10 @@ void open(const Observed& seen, const Turn& turn, Decision& decision) {
   for (const Json* child : seen.children)
     if (api::annotation_of(*child, kClosedByParent) == "true")
       decision.follow.emplace_back(std::string(api::name_of(*child)), "OpenQueue");
+  // The mark goes first: a parent that closes meanwhile believes the mark of a queue that is open.
+  mark(queue, "false", plan);
   plan.begin_stage("OpenQueue", base::format("Update queue status from {} to Open failed for {{}}", before));
   set_state(seen, "Open", turn, plan);
-  plan.begin_stage();
-  mark(queue, "false", plan);
 }
 
 void close(const Observed& seen, std::string_view state, const Turn& turn, Decision& decision) {
