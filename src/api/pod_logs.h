@@ -19,6 +19,7 @@ struct PodLogOptions {
   std::optional<std::int64_t> tail_lines;
   std::optional<std::int64_t> limit_bytes;
   std::optional<base::Time> since;  // sinceSeconds and sinceTime, resolved
+  std::string no_log;               // the error if the container has written none; empty: that is none
 };
 
 class PodLogStream {

@@ -139,6 +139,7 @@ struct Agent::State : std::enable_shared_from_this<Agent::State> {
                   base::Duration took);
   void image_failed(PodWorker& worker, std::size_t index, const std::string& image, const base::Error& error);
   void start_container(PodWorker& worker, std::size_t index);
+  void cannot_be_made(PodWorker& worker, ContainerState& container, const base::Error& why);
   void finalize(PodWorker& worker);
   void report(PodWorker& worker);
   api::Json status_of(const PodWorker& worker) const;

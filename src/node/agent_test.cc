@@ -217,6 +217,24 @@ TEST(Agent, AStartThatFailedHasItsTimesAndItsReasonAsText) {
   }
 }
 
+TEST(Agent, AContainerThatItsOwnRulesForbidWaits) {
+  World world;
+  world.start();
+  world.machine.start_failure = "container has runAsNonRoot and image will run as root";
+  world.machine.start_code = base::Code::kForbidden;
+  world.put("{restartPolicy: Never, containers: [{name: a, image: i}]}");
+  world.env.run_for(base::minutes(1));
+  EXPECT_EQ(world.pod()["status"]["phase"].as_string(), "Pending");
+  const Json waiting = world.container()["state"]["waiting"];
+  EXPECT_EQ(waiting["reason"].as_string(), "CreateContainerConfigError");
+  EXPECT_EQ(waiting["message"].as_string(), *world.machine.start_failure);
+  EXPECT_EQ(world.container()["restartCount"].as_int(-1), 0);
+  EXPECT_FALSE(world.reasons().contains("Created"));
+  world.machine.start_failure.reset();
+  world.env.run_for(base::minutes(1));
+  EXPECT_EQ(world.pod()["status"]["phase"].as_string(), "Running");
+}
+
 TEST(Agent, NamesThatWouldLeaveAFolderAreRefused) {
   for (const char* spec : {"{containers: [{name: ../../x, image: i}]}", "{containers: [{name: '', image: i}]}",
                            "{containers: [{name: a, image: i}, {name: a, image: i}]}",

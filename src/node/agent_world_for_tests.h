@@ -24,6 +24,7 @@ struct Machine {
   std::set<std::string> failing_images;
   std::optional<std::string> refusal;
   std::optional<std::string> start_failure;
+  base::Code start_code = base::Code::kInternal;  // of that failure
   std::string last_words = "last words";
   bool proxy = false;
   DiskUse disk_use;
@@ -68,7 +69,7 @@ class FakeRuntime : public Runtime {
   }
   base::Result<StartedContainer> start(const ContainerSpec& spec) override {
     machine_.log.push_back("start " + spec.name + (spec.target_id.empty() ? "" : " -> " + spec.target_id));
-    if (machine_.start_failure) return base::make_error(base::Code::kInternal, *machine_.start_failure);
+    if (machine_.start_failure) return base::make_error(machine_.start_code, *machine_.start_failure);
     machine_.running.insert(spec.id);
     return StartedContainer{machine_.env->now()};
   }

@@ -20,6 +20,8 @@ using api::Json;
 
 namespace {
 
+constexpr std::string_view kConfigError = "CreateContainerConfigError";
+
 std::string field_path(const ContainerState* container) {
   if (container == nullptr) return {};
   return base::format("spec.{}{{{}}}", spec_list(*container), container->name);
@@ -252,6 +254,16 @@ void Agent::State::image_failed(PodWorker& worker, std::size_t index, const std:
   }
 }
 
+// What it asks for cannot be, as things are: it waits, and is tried again.
+void Agent::State::cannot_be_made(PodWorker& worker, ContainerState& container, const base::Error& why) {
+  container.waiting_reason = kConfigError;
+  container.waiting_message = reason_text(why.message);
+  event(worker.pod, "Warning", "Failed", "Error: " + why.message, container);
+  container.retry_back_off = doubled(container.retry_back_off, base::seconds(2), base::seconds(30));
+  container.retry_at = env.now() + container.retry_back_off;
+  step_after(std::string(api::uid_of(worker.pod)), container.retry_back_off + base::milliseconds(1));
+}
+
 void Agent::State::start_container(PodWorker& worker, std::size_t index) {
   ContainerState& container = worker.state.containers[index];
   const std::string uid(api::uid_of(worker.pod));
@@ -266,18 +278,11 @@ void Agent::State::start_container(PodWorker& worker, std::size_t index) {
   }
   auto spec = spec_to_start(worker, container);
   if (!give_devices(worker, spec) || !give_claims(worker, container, spec)) return;
-  if (!spec.ok()) {
-    container.waiting_reason = "CreateContainerConfigError";
-    container.waiting_message = reason_text(spec.error().message);
-    event(worker.pod, "Warning", "Failed", "Error: " + spec.error().message, container);
-    container.retry_back_off = doubled(container.retry_back_off, base::seconds(2), base::seconds(30));
-    container.retry_at = env.now() + container.retry_back_off;
-    return step_after(uid, container.retry_back_off + base::milliseconds(1));
+  if (!spec.ok()) return cannot_be_made(worker, container, spec.error());
+  if (container.waiting_reason != kConfigError) {  // which stays until it is known to be over
+    container.waiting_reason.clear();
+    container.waiting_message.clear();
   }
-  container.waiting_reason.clear();
-  container.waiting_message.clear();
-  container.retry_at = {};
-  container.retry_back_off = {};
   container.phase = RunPhase::kStarting;
   container.held = effective_resources(worker.pod, container_spec(worker.pod, container));
   container.actual = {};
@@ -294,6 +299,16 @@ void Agent::State::start_container(PodWorker& worker, std::size_t index) {
         PodWorker* found = find(uid);
         if (found == nullptr) return;
         ContainerState& of = found->state.containers[index];
+        if (!started.ok() && started.error().code == base::Code::kForbidden) {
+          containers.erase(of.id);
+          of.id.clear();
+          of.phase = RunPhase::kNone;
+          return cannot_be_made(*found, of, started.error());
+        }
+        of.waiting_reason.clear();
+        of.waiting_message.clear();
+        of.retry_at = {};
+        of.retry_back_off = {};
         event(found->pod, "Normal", "Created", base::format("Created container: {}", of.name), of);
         if (started.ok()) {
           of.phase = RunPhase::kRunning;

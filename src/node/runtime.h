@@ -247,7 +247,7 @@ class Runtime {
   virtual DiskUse disk_use(const DiskPlaces&, const std::atomic<bool>& /*cancelled*/) { return {}; }
   // What is on disk of a pod's containers at this moment: the facts, whatever was told before. Quick.
   virtual std::vector<RecoveredContainer> containers_of(const std::string& pod_uid) const = 0;
-  // Blocking.
+  // Blocking. kForbidden: the pod's own rules are against it; nothing was started, and the container waits.
   virtual base::Result<StartedContainer> start(const ContainerSpec& spec) = 0;
   // Why what runs cannot be resized here, and is not held to limits, or nothing. Quick and pure.
   virtual std::optional<std::string> no_resize() const { return "the runtime of this node cannot resize containers"; }

@@ -135,6 +135,9 @@ TEST(CborServing, errors_of_streams_have_the_form_that_is_accepted) {
   };
   for (const auto& [method, path, code] : {std::tuple{"GET", pod + "/log", 404},
                                            {"GET", pod + "/log?tailLines=x", 400},
+                                           {"GET", pod + "/log?tailLines=-1", 422},
+                                           {"GET", pod + "/log?limitBytes=0", 422},
+                                           {"GET", pod + "/log?sinceSeconds=0", 422},
                                            {"POST", pod + "/exec?command=ls&stdout=1", 400},
                                            {"POST", pod + "/attach?stdout=1", 400},
                                            {"POST", pod + "/portforward", 400},

@@ -6,7 +6,10 @@
 #include "apiserver/http/answers.h"
 #include "apiserver/http/query_options.h"
 #include "apiserver/http/route.h"
+#include "apiserver/pipeline/invalid_options.h"
 #include "base/format.h"
+#include "base/quote.h"
+#include "base/split.h"
 
 namespace apiserver {
 
@@ -15,12 +18,16 @@ using base::Result;
 
 namespace {
 
-Result<std::optional<std::int64_t>> number(const rt::Target& target, std::string_view key) {
+Result<std::optional<std::int64_t>> number(const rt::Target& target, std::string_view key, std::int64_t least) {
   const std::string_view text = target.get(key);
   if (text.empty()) return std::optional<std::int64_t>();
   TRY(const std::int64_t value, parse_number(key, text));
-  if (value < 0)
-    return bad_request(base::format("{}: Invalid value: \"{}\": must be greater than or equal to 0", key, text));
+  if (value < least)
+    return invalid_options(
+        "PodLogOptions",
+        {{"FieldValueInvalid",
+          base::format("Invalid value: {}: must be greater than {}0", value, least == 0 ? "or equal to " : ""),
+          std::string(key)}});
   return std::optional<std::int64_t>(value);
 }
 
@@ -30,9 +37,9 @@ Result<api::PodLogOptions> read_options(const rt::Target& target, base::Time now
   options.follow = asks_for(target, "follow");
   options.previous = asks_for(target, "previous");
   options.timestamps = asks_for(target, "timestamps");
-  TRY(options.tail_lines, number(target, "tailLines"));
-  TRY(options.limit_bytes, number(target, "limitBytes"));
-  TRY(const auto since_seconds, number(target, "sinceSeconds"));
+  TRY(options.tail_lines, number(target, "tailLines", 0));
+  TRY(options.limit_bytes, number(target, "limitBytes", 1));
+  TRY(const auto since_seconds, number(target, "sinceSeconds", 1));
   if (since_seconds) options.since = now - base::seconds(std::min(*since_seconds, now.ns / 1'000'000'000));
   if (const std::string_view text = target.get("sinceTime"); !text.empty()) {
     if (since_seconds) return bad_request("at most one of `sinceTime` or `sinceSeconds` may be specified");
@@ -62,10 +69,12 @@ struct LogAnswer {
 Result<std::string> choose_container(const Json& pod, const std::string& asked) {
   std::vector<std::string> all;
   std::vector<std::string> ordinary;
+  std::vector<std::string> initial;
   for (const char* list : {"initContainers", "containers", "ephemeralContainers"})
     for (const Json& container : pod["spec"][list].items()) {
       all.push_back(container["name"].str());
       if (std::string_view(list) == "containers") ordinary.push_back(container["name"].str());
+      if (std::string_view(list) == "initContainers") initial.push_back(container["name"].str());
     }
   if (!asked.empty()) {
     for (const std::string& name : all)
@@ -73,10 +82,27 @@ Result<std::string> choose_container(const Json& pod, const std::string& asked) 
     return bad_request(base::format("container {} is not valid for pod {}", asked, api::name_of(pod)));
   }
   if (ordinary.size() == 1) return ordinary[0];
-  std::string list;
-  for (const std::string& name : ordinary) list += (list.empty() ? "" : " ") + name;
-  return bad_request(
-      base::format("a container name must be specified for pod {}, choose one of: [{}]", api::name_of(pod), list));
+  std::string why = base::format("a container name must be specified for pod {}, choose one of: [{}]",
+                                 api::name_of(pod), base::join(ordinary, " "));
+  if (!initial.empty()) why += base::format(" or one of the init containers: [{}]", base::join(initial, " "));
+  return bad_request(why);
+}
+
+std::string why_no_log(const Json& pod, const std::string& container) {
+  const Json* found = nullptr;
+  for (const char* list : {"initContainerStatuses", "containerStatuses", "ephemeralContainerStatuses"})
+    for (const Json& one : pod["status"][list].items())
+      if (one["name"].as_string() == container) found = &one;
+  const std::string of =
+      base::format("container {} in pod {}", base::go_quoted(container), base::go_quoted(api::name_of(pod)));
+  if (found == nullptr) return of + " is not available";
+  const Json& state = (*found)["state"];
+  if (state.has("terminated") || state.has("running") || (*found)["lastState"].has("terminated")) return {};
+  const std::string_view reason = state["waiting"]["reason"].as_string();
+  const std::string_view why = reason == "ErrImagePull"       ? "image can't be pulled"
+                               : reason == "ImagePullBackOff" ? "trying and failing to pull image"
+                                                              : reason;
+  return why.empty() ? of + " is waiting to start - no logs yet" : base::format("{} is waiting to start: {}", of, why);
 }
 
 void serve_log(Api& api, Request request, const rt::Target& target, Encoding encoding,
@@ -96,6 +122,7 @@ void serve_log(Api& api, Request request, const rt::Target& target, Encoding enc
     auto container = choose_container(pod, options.container);
     if (!container.ok()) return fail(*exchange, container.error(), encoding);
     options.container = *std::move(container);
+    options.no_log = why_no_log(pod, options.container);
     if (pod["spec"]["nodeName"].as_string().empty())
       return exchange->respond({200, {{"Content-Type", "text/plain"}}, ""});  // nothing has run yet
     if (!api.pod_logs())

@@ -15,5 +15,7 @@ void serve_log(Api& api, Request request, const rt::Target& target, Encoding enc
 
 // The container that is asked for, or the only one there is.
 base::Result<std::string> choose_container(const api::Json& pod, const std::string& asked);
+// Why a container has no log, in a kubelet's words; empty: it has run, and has said nothing.
+std::string why_no_log(const api::Json& pod, const std::string& container);
 
 }  // namespace apiserver

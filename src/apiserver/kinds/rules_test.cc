@@ -186,6 +186,25 @@ TEST(Namespaces, have_the_finalizers_that_were_asked_for_and_the_phase_that_is_t
   EXPECT_EQ(set_phase("Terminating"), kOk);
 }
 
+TEST(FieldSelectors, count_as_a_stock_server_does) {
+  Bench b;
+  constexpr const char* kJobs = "/apis/batch/v1/namespaces/default/jobs";
+  ASSERT_EQ(b.code("POST", kJobs, R"({"metadata":{"name":"j"},"spec":{"template":{"spec":{"restartPolicy":"Never",
+      "containers":[{"name":"c","image":"x"}]}}}})"),
+            kOk);
+  const auto found = [&](const std::string& list, std::string_view selector) -> int {
+    const auto answer = b.ask("GET", list + "?fieldSelector=" + std::string(selector));
+    return answer.ok() ? static_cast<int>((*answer)["items"].size()) : -1;
+  };
+  EXPECT_EQ(found(kJobs, "status.successful%3D0"), 1);
+  EXPECT_EQ(found(kJobs, "status.successful!%3D0"), 0);
+  EXPECT_EQ(found(kJobs, "status.successful%3D1"), 0);
+  EXPECT_EQ(found(kJobs, "status.succeeded%3D0"), -1);
+  EXPECT_EQ(found("/api/v1/replicationcontrollers", "status.replicas%3D0"), 0);
+  EXPECT_EQ(found(kPods, "status.podIPs%3D1.2.3.4"), 0);
+  EXPECT_EQ(found("/apis/certificates.k8s.io/v1/certificatesigningrequests", "spec.signerName%3Dx"), 0);
+}
+
 TEST(Namespaces, that_a_cluster_needs_are_not_deleted) {
   Bench b;
   for (const char* name : {"default", "kube-system", "kube-public"})

@@ -21,12 +21,15 @@ const std::vector<Selectable>& selectable_fields() {
   static const std::vector<Selectable> table = {
       {"Pod",
        {"spec.nodeName", "spec.restartPolicy", "spec.schedulerName", "spec.serviceAccountName", "spec.hostNetwork",
-        "status.phase", "status.podIP", "status.nominatedNodeName"}},
+        "status.phase", "status.podIP", "status.podIPs", "status.nominatedNodeName"}},
       {"Event",
        {"involvedObject.kind", "involvedObject.namespace", "involvedObject.name", "involvedObject.uid",
         "involvedObject.apiVersion", "involvedObject.resourceVersion", "involvedObject.fieldPath", "reason",
         "reportingComponent", "source", "type"}},
       {"Node", {"spec.unschedulable"}},
+      {"Job", {"status.successful"}},
+      {"ReplicationController", {"status.replicas"}},
+      {"CertificateSigningRequest", {"spec.signerName"}},
       {"Namespace", {"status.phase"}},
       {"Secret", {"type"}},
       {"ResourceSlice", {"spec.nodeName", "spec.driver"}},
@@ -70,6 +73,8 @@ Result<Selection> Selection::parse(const api::KindInfo& kind, const std::string&
       known = std::ranges::find(custom->selectable, term.path) != custom->selectable.end();
     if (!known) return bad_request(base::format("field label not supported: {}", term.path));
     if (term.path == "source") term.path = "source.component";
+    if (term.path == "status.successful") term.path = "status.succeeded";
+    selection.none_is_zero_ = !kind.custom && (kind.kind == "Job" || kind.kind == "ReplicationController");
     // An absent boolean is false.
     if ((term.path == "spec.unschedulable" || term.path == "spec.hostNetwork") && term.value == "false") {
       term.value = "true";
@@ -95,7 +100,12 @@ std::optional<bool> Selection::matches_by_names(const store::Object& object) con
 }
 
 bool Selection::matches(const api::Json& object) const {
-  return labels_.matches(object["metadata"]["labels"]) && api::matches(fields_, object);
+  if (!labels_.matches(object["metadata"]["labels"])) return false;
+  return std::ranges::all_of(fields_, [&](const api::FieldTerm& term) {
+    std::string text = api::field_text(object, term.path);
+    if (text.empty() && none_is_zero_ && term.path.starts_with("status.")) text = "0";
+    return (text == term.value) == term.equal;
+  });
 }
 
 bool Selection::matches(const store::Object& object) const {

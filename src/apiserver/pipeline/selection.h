@@ -40,6 +40,7 @@ class Selection {
 
   api::LabelSelector labels_;
   std::vector<api::FieldTerm> fields_;
+  bool none_is_zero_ = false;     // a status that does not count has counted none
   bool by_metadata_only_ = true;  // name and namespace need no parsing
 };
 

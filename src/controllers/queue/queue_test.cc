@@ -120,7 +120,7 @@ TEST_F(QueueTest, a_queue_that_opens_loses_its_mark_first) {
   world.turn(*controller, "b");  // it takes the command
   const std::string text = world.turn(*controller, "b");
   const std::size_t mark = text.find("closed-by-parent\",\"value\":\"false\"");
-  const std::size_t opened = text.find("Queue b {\"state\":\"Open\"");
+  const std::size_t opened = text.find("\"status\":{\"state\":\"Open\"");
   ASSERT_NE(mark, std::string::npos) << text;
   ASSERT_NE(opened, std::string::npos) << text;
   EXPECT_LT(mark, opened) << text;

@@ -253,7 +253,7 @@ base::Result<UserIds> resolve_user(const ContainerSpec& spec, const ImageConfig&
   }
   if (spec.group) ids.gid = *spec.group;
   if (spec.must_not_be_root && ids.uid == 0)
-    return make_error(Code::kInvalid, "container has runAsNonRoot and image will run as root");
+    return make_error(Code::kForbidden, "container has runAsNonRoot and image will run as root");
   const std::string home = lookup(passwd, 2, std::to_string(ids.uid), 5);
   ids.home = home.empty() ? "/" : base::to_utf8(base::utf8_prefix(home, 4096));
   ids.groups = groups_of(groups, lookup(passwd, 2, std::to_string(ids.uid), 0));

@@ -43,7 +43,7 @@ struct Job {
   explicit Job(PodFolders f) : folders(std::move(f)) {}
 
   base::Status run();
-  base::Result<std::string> find_log(std::string& exit_file) const;
+  base::Result<std::string> find_log(std::string& exit_file) const;  // empty: there is none, and none is missed
   std::size_t start_of_tail(const std::string& text) const;
   void take_line(std::string_view line);
   void flush();
@@ -90,9 +90,8 @@ base::Result<std::string> Job::find_log(std::string& exit_file) const {
     if (options.previous)
       return base::make_error(base::Code::kBadRequest,
                               base::format("previous terminated container {:?} in pod {:?} not found", name, pod));
-    return base::make_error(
-        base::Code::kBadRequest,
-        base::format("container {:?} in pod {:?} is waiting to start: ContainerCreating", name, pod));
+    if (options.no_log.empty()) return std::string();
+    return base::make_error(base::Code::kBadRequest, options.no_log);
   }
   const std::string id = read_text(folders.container(uid, name, static_cast<int>(attempt)) + "/id");
   exit_file = folders.exits() + "/" + id;
@@ -150,6 +149,7 @@ void Job::flush() {
 base::Status Job::run() {
   std::string exit_file;
   TRY(const std::string path, find_log(exit_file));
+  if (path.empty()) return {};
   int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0) return base::make_error(base::Code::kNotFound, base::format("the log of pod {:?} is not there", pod));
   std::string text;

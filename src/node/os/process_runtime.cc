@@ -116,7 +116,7 @@ base::Result<std::string> ProcessRuntime::prepare(const SandboxSpec& spec) {
 
 base::Result<StartedContainer> ProcessRuntime::start(const ContainerSpec& spec) {
   if (spec.must_not_be_root && (spec.user ? *spec.user : static_cast<std::int64_t>(::geteuid())) == 0)
-    return make_error(Code::kInvalid, "container has runAsNonRoot and would run as root");
+    return make_error(Code::kForbidden, "container has runAsNonRoot and would run as root");
   const std::string folder = folders_.container(spec.pod_uid, spec.name, spec.attempt);
   // Only the attempt before is kept for `logs --previous`.
   if (spec.attempt >= 2) {
