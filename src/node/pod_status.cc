@@ -189,8 +189,12 @@ Json conditions_json(const Json& pod, const PodState& state, base::Time now) {
   containers_ready.type = "ContainersReady";
   if (std::string missing = missing_gates(pod); ready.holds && !missing.empty())
     ready = {"Ready", false, "ReadinessGatesNotReady", std::move(missing)};
+  // A kubelet says so when the surroundings of a pod that is over are gone; at its end it costs no write of its own.
+  const ConditionText surroundings{"PodReadyToStartContainers",
+                                   state.sandbox == Sandbox::kReady && !succeeded && !failed};
   Json list = Json::array();
-  for (const ConditionText& text : {initialized, ready, containers_ready, ConditionText{"PodScheduled", true}})
+  for (const ConditionText& text :
+       {surroundings, initialized, ready, containers_ready, ConditionText{"PodScheduled", true}})
     list.push_back(condition_json(pod, text, now));
   const ResizeState& resize = state.resize;
   if (state.failure_reason == kEvicted || state.failure_reason == kTerminated)

@@ -145,6 +145,26 @@ void invalid_value(std::vector<base::Cause>& causes, std::string field, const Js
       {"FieldValueInvalid", base::format("Invalid value: {}: {}", api::shown(value), why), std::move(field)});
 }
 
+// Which amounts a scope can be about; those that a quota counts by another name ("count/...") always.
+bool fits(std::string_view scope, std::string_view resource) {
+  static constexpr std::string_view kCompute[] = {"cpu",        "memory",       "requests.cpu", "requests.memory",
+                                                  "limits.cpu", "limits.memory"};
+  static constexpr std::string_view kOthers[] = {
+      "ephemeral-storage", "requests.ephemeral-storage", "limits.ephemeral-storage", "requests.storage",
+      "services",          "replicationcontrollers",     "resourcequotas",           "secrets",
+      "configmaps",        "persistentvolumeclaims",     "services.nodeports",       "services.loadbalancers"};
+  if (std::ranges::find(kOthers, resource) != std::end(kOthers)) return false;
+  return scope != "BestEffort" || std::ranges::find(kCompute, resource) == std::end(kCompute);
+}
+
+void check_scope_fits(const Json& spec, const std::set<std::string, std::less<>>& scopes,
+                      std::vector<base::Cause>& causes) {
+  for (const std::string& scope : scopes)
+    for (const Json::Member& amount : spec["hard"].members())
+      if (!fits(scope, amount.name()))
+        return invalid_value(causes, "spec.scopes", spec["scopes"], "unsupported scope applied to resource");
+}
+
 void check_scope_names(const Json& spec, std::vector<base::Cause>& causes) {
   std::set<std::string, std::less<>> seen;
   std::size_t at = 0;
@@ -181,6 +201,7 @@ void check_scope_names(const Json& spec, std::vector<base::Cause>& causes) {
   for (const auto& [one, other] : {std::pair{"BestEffort", "NotBestEffort"}, {"Terminating", "NotTerminating"}})
     if (seen.contains(one) && seen.contains(other))
       invalid_value(causes, "spec.scopes", spec["scopes"], "conflicting scopes");
+  check_scope_fits(spec, seen, causes);
 }
 
 }  // namespace
@@ -297,9 +318,6 @@ void check_resource_quota(const Json& old_object, const Json& object, std::vecto
     if (amount->sign() < 0) invalid_value(causes, path, row.value, "must be greater than or equal to 0");
     if (is_counted(name) && amount->milli_value() % 1000 != 0)
       invalid_value(causes, path, row.value, "must be an integer");
-    if ((!spec["scopes"].empty() || !spec["scopeSelector"].is_null()) && name != "pods" && name != "count/pods" &&
-        !is_pod_compute(name))
-      invalid_value(causes, "spec.scopes", spec["scopes"], "unsupported scope applied to resource");
   }
   check_scope_names(spec, causes);
   if (old_object.is_null()) return;

@@ -144,6 +144,23 @@ TEST(Quotas, are_about_their_scopes) {
   }
 }
 
+TEST(Quotas, have_scopes_that_fit_what_they_count) {
+  const std::tuple<const char*, const char*, bool> rows[] = {
+      {R"({"cpu":1})", R"(,"scopes":["BestEffort"])", false},
+      {R"({"cpu":1})", R"(,"scopes":["NotBestEffort"])", true},
+      {R"({"pods":1,"count/jobs.batch":1,"requests.nvidia.com/gpu":1})", R"(,"scopes":["BestEffort"])", true},
+      {R"({"configmaps":1})", R"(,"scopes":["Terminating"])", false},
+      {R"({"services":1})",
+       R"(,"scopeSelector":{"matchExpressions":[{"scopeName":"PriorityClass","operator":"Exists"}]})", false},
+  };
+  for (const auto& [hard, scopes, fits] : rows) {
+    Bench b;
+    const std::string refusal = b.quota(hard, scopes);
+    EXPECT_EQ(refusal.empty(), fits) << hard << scopes << refusal;
+    EXPECT_EQ(refusal.find("unsupported scope applied to resource") != std::string::npos, !fits) << refusal;
+  }
+}
+
 TEST(Quotas, count_services_and_claims_by_what_they_are) {
   Bench b;
   b.quota(
