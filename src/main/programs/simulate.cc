@@ -1,5 +1,6 @@
 // `volcano simulate`: a whole cluster on virtual time, from a definition and a seed.
 #include <cstdio>
+#include <utility>
 
 #include "base/flags.h"
 #include "base/format.h"
@@ -60,7 +61,7 @@ int run_simulate(const Arguments& arguments) {
       {"objects", &options.objects, "file for the objects at the end of the last world, one JSON document a line"},
       {"help", &options.help, "print this"}};
   auto files = base::parse_flags(flags, arguments);
-  if (files.ok() && options.help) {
+  if (files.ok() && std::exchange(options.help, false)) {
     std::printf("%s%s", kUsage, base::flags_help(flags).c_str());
     return 0;
   }
