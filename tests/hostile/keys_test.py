@@ -139,6 +139,42 @@ def names_of_the_certificate():
             cluster.remove()
 
 
+def backs_up(cluster, *says):
+    """Asks for a backup with the keys and expects an error with all of `says`, and no file."""
+    path = f"{cluster.scratch}/backup"
+    done = subprocess.run([VOLCANO, "backup", "--keys", "--data", cluster.data, path], capture_output=True, text=True, timeout=20)
+    expect(done.returncode == 1 and done.stdout == "", f"exit code {done.returncode}: {done.stdout}")
+    for word in says:
+        expect(word in done.stderr, f"{word!r} is not in {done.stderr!r}")
+    left = [name for name in os.listdir(cluster.scratch) if name.startswith("backup")]
+    expect(left == [], f"{left} is left")
+
+
+@row("a backup 'and the keys' had those that were there, or none", "what is missing is named, and no file is written")
+def backups_without_keys():
+    cluster = fresh()
+    try:
+        keys = os.path.join(cluster.data, "keys")
+        away = os.path.join(cluster.scratch, "away")
+        os.rename(keys, away)
+        backs_up(cluster, f"{keys} has no ca.crt, ca.key, token, sa.key: ", "leave --keys out")
+        os.rename(away, keys)
+        for name in ["ca.crt", "ca.key", "sa.key", "token", "server.key", "admin.crt"]:
+            os.rename(f"{keys}/{name}", away)
+            backs_up(cluster, f"{keys} has no {name}: ")
+            os.rename(away, f"{keys}/{name}")
+        os.rename(f"{keys}/token", away)
+        os.mkfifo(f"{keys}/token")
+        backs_up(cluster, f"{keys}/token", "no ordinary file")
+        os.rename(away, f"{keys}/token")
+        for name in ["server.crt", "server.key"]:
+            os.remove(f"{keys}/{name}")
+        done = subprocess.run([VOLCANO, "backup", "--keys", "--data", cluster.data, f"{cluster.scratch}/whole"], capture_output=True, text=True, timeout=20)
+        expect(done.returncode == 0 and "and the keys" in done.stdout, f"what a start makes anew is needed: {done.stderr}")
+    finally:
+        cluster.remove()
+
+
 @row("a start that was killed while it made its keys left half of them", "the next start makes them anew; the set appears as a whole")
 def a_start_that_was_killed():
     cluster = Cluster("--runtime", "process", start=False)
