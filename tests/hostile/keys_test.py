@@ -55,6 +55,36 @@ def empty_files():
         cluster.remove()
 
 
+@row("a pipe in the place of a key held the start up for ever, deaf to SIGTERM", "the file is named and nothing starts")
+def pipes():
+    cluster = fresh()
+    try:
+        keys = os.path.join(cluster.data, "keys")
+        kept = os.path.join(cluster.scratch, "kept")
+        for name in ["server.crt", "server.key", "ca.crt", "ca.key", "admin.crt", "admin.key", "token", "sa.key"]:
+            path = os.path.join(keys, name)
+            os.rename(path, kept)
+            os.mkfifo(path)
+            open(cluster.log, "w").close()
+            refuses(cluster, path, "it is no ordinary file")
+            os.remove(path)
+            with open(path, "wb") as file:
+                file.truncate(2 << 20)
+            open(cluster.log, "w").close()
+            refuses(cluster, path, "it has more than 1048576 bytes")
+            os.rename(kept, path)
+        os.remove(cluster.kubeconfig)
+        os.mkfifo(cluster.kubeconfig)
+        cluster.start()  # it is written anew
+        cluster.stop()
+        os.mkdir(f"{keys}/users")
+        os.mkfifo(f"{keys}/users/1.crt")
+        done = subprocess.run([VOLCANO, "user", "list", "--data", cluster.data], capture_output=True, text=True, timeout=20)
+        expect(done.returncode == 1 and f"{keys}/users/1.crt: it is no ordinary file" in done.stderr, f"{done.returncode} {done.stderr}")
+    finally:
+        cluster.remove()
+
+
 @row("half a set of keys, or keys that do not fit together, started", "what is wrong is named and nothing starts")
 def halves_and_strangers():
     cluster, other = fresh(), fresh()
@@ -72,7 +102,8 @@ def halves_and_strangers():
             refuses(cluster, *says)
         for name in ["server.crt", "server.key", "ca.crt", "ca.key", "admin.crt", "admin.key"]:
             with_change(lambda: os.remove(f"{keys}/{name}"), name, "missing")
-            with_change(lambda: open(f"{keys}/{name}", "w").write("nonsense"), name[:name.index(".")])
+            with_change(lambda: open(f"{keys}/{name}", "w").write("nonsense"), f"{keys}/{name}")
+        with_change(lambda: open(f"{keys}/sa.key", "w").write("nonsense"), f"{keys}/sa.key")
         for name in ["server", "ca", "admin"]:
             with_change(lambda: shutil.copy(f"{strange}/{name}.key", f"{keys}/{name}.key"), name, "belong together")
 

@@ -9,6 +9,7 @@
 #include "base/base64.h"
 #include "base/format.h"
 #include "base/log.h"
+#include "main/host/key_files.h"
 #include "rt/files.h"
 
 namespace volcano_main {
@@ -22,22 +23,17 @@ constexpr base::Duration kTenYears = base::hours(24 * 3650);
 constexpr base::Duration kOneYear = base::hours(24 * 365);
 constexpr base::Duration kNearEnd = base::hours(24 * 30);
 
-// A file that is there has something in it; nothing: it is not there.
-Result<std::optional<std::string>> read_present(const std::string& path) {
-  auto text = rt::read_file(path);
-  if (!text.ok() && text.error().code == Code::kNotFound) return std::optional<std::string>();
-  if (!text.ok()) return text.take_error();
-  if (text->find_first_not_of(" \t\r\n") == std::string::npos)
-    return make_error(Code::kInvalid, base::format("{} is empty; put its content back, or remove it together with what "
-                                                   "belongs to it to have both made anew",
-                                                   path));
-  return std::optional(*std::move(text));
+// What was read from `path`.
+Result<rt::CertificateFacts> facts_of(const std::string& certificate_pem, const std::string& path) {
+  auto facts = rt::certificate_facts(certificate_pem);
+  if (!facts.ok()) return base::within(facts.take_error(), path + ".crt");
+  return facts;
 }
 
 // Nothing: there is no such pair.
 Result<std::optional<rt::KeyPair>> read_pair(const std::string& path) {
-  TRY(auto certificate, read_present(path + ".crt"));
-  TRY(auto key, read_present(path + ".key"));
+  TRY(auto certificate, read_key_file(path + ".crt"));
+  TRY(auto key, read_key_file(path + ".key"));
   if (!certificate && !key) return std::optional<rt::KeyPair>();
   if (!certificate || !key)
     return make_error(Code::kInvalid, base::format("{0}.{1} is missing, although {0}.{2} is there; put it back, or "
@@ -72,7 +68,7 @@ Result<rt::KeyPair> load_ca(const std::string& path, base::Time now, Renewal ren
     TRY_VOID(write_pair(path, made));
     return made;
   }
-  TRY(const rt::CertificateFacts facts, rt::certificate_facts(present->certificate_pem));
+  TRY(const rt::CertificateFacts facts, facts_of(present->certificate_pem, path));
   if (!facts.ca) return make_error(Code::kInvalid, path + ".crt is not the certificate of a CA");
   if (renewal == Renewal::kAllButCa || !near_end(facts, now)) return *std::move(present);
   TRY(rt::KeyPair renewed, rt::make_ca("volcano-ca", now, kTenYears, present->key_pem));
@@ -99,8 +95,10 @@ Result<rt::KeyPair> load_issued(const std::string& path, const rt::KeyPair& ca, 
   }
   if (base::Status fits = rt::check_signed_by(present->certificate_pem, ca.certificate_pem); !fits.ok())
     return base::within(fits.take_error(), path + ".crt");
-  TRY(const rt::CertificateFacts facts, rt::certificate_facts(present->certificate_pem));
-  TRY(present->key_pem, rt::traditional_key_pem(present->key_pem));
+  TRY(const rt::CertificateFacts facts, facts_of(present->certificate_pem, path));
+  auto key_pem = rt::traditional_key_pem(present->key_pem);
+  if (!key_pem.ok()) return base::within(key_pem.take_error(), path + ".key");
+  present->key_pem = *std::move(key_pem);
   if (!near_end(facts, now) && covers(facts, subject)) return *std::move(present);
   TRY(rt::KeyPair renewed, rt::issue_certificate(ca, subject, now, valid_for, present->key_pem));
   TRY(const rt::CertificateFacts better, rt::certificate_facts(renewed.certificate_pem));
@@ -112,7 +110,7 @@ Result<rt::KeyPair> load_issued(const std::string& path, const rt::KeyPair& ca, 
 }
 
 Result<std::string> load_token(const std::string& path) {
-  TRY(auto present, read_present(path));
+  TRY(auto present, read_key_file(path));
   if (!present) {
     std::string made = rt::secure_token(32);
     TRY_VOID(rt::write_file(path, made, 0600));
@@ -205,9 +203,8 @@ std::string kubeconfig_text(const KubeconfigFacts& facts) {
 
 Result<std::shared_ptr<const apiserver::AccountTokens>> load_or_make_account_tokens(const std::string& folder) {
   const std::string path = folder + "/sa.key";
-  auto pem = rt::read_file(path);
-  if (!pem.ok() && pem.error().code != Code::kNotFound) return pem.take_error();
-  if (!pem.ok()) {
+  TRY(auto pem, read_key_file(path));
+  if (!pem) {
     TRY(pem, rt::TokenKey::new_pem());
     TRY_VOID(rt::write_file(path, *pem, 0600));
   }

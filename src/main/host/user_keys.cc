@@ -7,6 +7,7 @@
 #include "base/format.h"
 #include "base/utf8.h"
 #include "main/host/credentials.h"
+#include "main/host/key_files.h"
 #include "rt/files.h"
 
 namespace volcano_main {
@@ -82,8 +83,9 @@ Result<std::vector<KnownUser>> known_users(const std::string& folder) {
   for (std::filesystem::directory_iterator at(folder + "/users", error), end; !error && at != end;
        at.increment(error)) {
     if (at->path().extension() != ".crt") continue;
-    TRY(const std::string pem, rt::read_file(at->path().string()));
-    auto facts = rt::certificate_facts(pem);
+    TRY(const auto pem, read_key_file(at->path().string()));
+    if (!pem) continue;  // it went just now
+    auto facts = rt::certificate_facts(*pem);
     if (!facts.ok()) return base::within(facts.take_error(), at->path().string());
     all.push_back({facts->common_name, facts->organizations, facts->serial, facts->not_after});
   }

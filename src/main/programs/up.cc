@@ -43,6 +43,7 @@
 #include "node/image_name.h"
 #include "node/metrics.h"
 #include "node/usage_source.h"
+#include "rt/bounded_files.h"
 #include "rt/files.h"
 #include "rt/watched_env.h"
 #include "scheduler/metrics.h"
@@ -313,7 +314,9 @@ struct Cluster {
   base::Status write_kubeconfig() const {
     const std::string text = kubeconfig_text(credentials, url());
     // A full disk must not keep a cluster from starting that needs nothing written.
-    if (const auto present = rt::read_file(options.kubeconfig); present.ok() && *present == text) return {};
+    // A pipe in its place is not waited for.
+    const auto present = rt::read_bounded_file(options.kubeconfig, std::size_t{1} << 20, {});
+    if (present.ok() && *present == text) return {};
     return rt::write_file(options.kubeconfig, text, 0600);
   }
 

@@ -12,6 +12,7 @@
 #include "main/host/credentials.h"
 #include "main/host/user_keys.h"
 #include "main/programs.h"
+#include "rt/bounded_files.h"
 #include "rt/env.h"
 #include "rt/files.h"
 
@@ -71,7 +72,7 @@ Result<std::string> server_of(const UserFlags& flags) {
     return base::make_error(base::Code::kInvalid, base::format("--server: {:?} is no https:// URL", flags.server));
   }
   const std::string path = flags.data + "/kubeconfig";
-  const auto text = rt::read_file(path);
+  const auto text = rt::read_bounded_file(path, std::size_t{1} << 20, {});
   if (!text.ok())
     return base::make_error(
         base::Code::kNotFound,
