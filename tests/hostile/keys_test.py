@@ -170,6 +170,95 @@ def names_of_the_certificate():
             cluster.remove()
 
 
+@row("a new CA was made without a word for a cluster whose users had certificates of the old one", "the start is refused until somebody wishes for one")
+def no_new_ca_by_chance():
+    cluster = fresh()
+    try:
+        keys, wish = os.path.join(cluster.data, "keys"), os.path.join(cluster.data, "new-keys")
+        before = {name: open(f"{keys}/{name}").read() for name in ["sa.key", "token"]}
+        old = os.path.join(cluster.scratch, "old")
+        shutil.copytree(keys, old)
+        shutil.rmtree(keys)
+        for prepare in [lambda: None, lambda: os.mkdir(keys)]:  # the folder is gone, then empty
+            prepare()
+            open(cluster.log, "w").close()
+            refuses(cluster, f"{keys}/ca.crt and {keys}/ca.key are missing, although there are objects", "every certificate", wish)
+        expect(os.listdir(keys) == [], f"{os.listdir(keys)} is made")
+        os.rmdir(keys)
+        shutil.copytree(old, keys)
+        cluster.start()  # they are put back
+        cluster.stop()
+        for name in ["ca.crt", "ca.key"]:
+            os.remove(f"{keys}/{name}")
+        open(wish, "w").close()
+        open(cluster.log, "w").close()
+        refuses(cluster, f"remove {keys}/server.crt and {keys}/server.key, too")
+        for name in ["server", "admin"]:
+            os.remove(f"{keys}/{name}.crt")
+            os.remove(f"{keys}/{name}.key")
+        cluster.start()
+        expect("a new CA is made" in cluster.output(), cluster.output())
+        cluster.check_healthy()
+        cluster.stop()
+        expect(not os.path.exists(wish), "the wish is still there")
+        for name, text in before.items():
+            expect(open(f"{keys}/{name}").read() == text, f"{name} has changed")
+        open(wish, "w").close()  # one too many
+        open(cluster.log, "w").close()
+        ca = open(f"{keys}/ca.crt").read()
+        cluster.start()
+        cluster.stop()
+        expect("has its CA, which stays" in cluster.output() and not os.path.exists(wish), cluster.output())
+        expect(open(f"{keys}/ca.crt").read() == ca, "the CA has changed")
+    finally:
+        cluster.remove()
+
+
+@row("a backup without keys was restored into a folder that could not start", "its first start makes new ones, once, and that is said")
+def restored_without_keys():
+    cluster = fresh()
+    try:
+        backup = f"{cluster.scratch}/backup"
+        for words in [["backup", backup], ["restore", backup]]:
+            done = subprocess.run([VOLCANO, *words, "--data", cluster.data], capture_output=True, text=True, timeout=20)
+            expect(done.returncode == 0, done.stderr)
+            if words[0] == "backup":
+                shutil.rmtree(cluster.data)
+        expect("The backup has no keys: that start makes new ones" in done.stdout, done.stdout)
+        open(cluster.log, "w").close()
+        cluster.port = 0  # no request before the token is there
+        cluster.start()
+        cluster.check_healthy()
+        cluster.stop()
+        expect("a new CA is made" in cluster.output() and f"{cluster.data}/keys/sa.key was missing" in cluster.output(), cluster.output())
+        shutil.rmtree(f"{cluster.data}/keys")
+        open(cluster.log, "w").close()
+        refuses(cluster, "although there are objects")
+    finally:
+        cluster.remove()
+
+
+@row("sa.key or the token that was lost was replaced without a word", "the log names the file and who is refused now")
+def replaced_keys_are_said():
+    cluster = fresh()
+    try:
+        for name, says in [("sa.key", "tokens of service accounts from before"), ("token", "whoever signs in with the old administrator's token")]:
+            path = f"{cluster.data}/keys/{name}"
+            os.remove(path)
+            open(cluster.log, "w").close()
+            cluster.port = 0  # no request before the token is there
+            cluster.start()
+            cluster.check_healthy()
+            cluster.stop()
+            expect(f"{path} was missing and is made anew: {says}" in cluster.output(), cluster.output())
+            open(cluster.log, "w").close()
+            cluster.start()
+            cluster.stop()
+            expect("missing" not in cluster.output(), cluster.output())
+    finally:
+        cluster.remove()
+
+
 def backs_up(cluster, *says):
     """Asks for a backup with the keys and expects an error with all of `says`, and no file."""
     path = f"{cluster.scratch}/backup"

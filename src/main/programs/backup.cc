@@ -7,6 +7,7 @@
 #include "base/flags.h"
 #include "base/format.h"
 #include "main/host/backup_file.h"
+#include "main/host/credentials.h"
 #include "main/host/key_files.h"
 #include "main/programs.h"
 #include "rt/env.h"
@@ -136,6 +137,9 @@ base::Status restore(const std::string& data, const std::string& path) {
     TRY_VOID(rt::remove_tree(stage));
     return encrypted.error();
   }
+  // A backup without keys was made so on purpose.
+  const bool has_keys = is_there(stage + "/keys");
+  if (!has_keys) TRY_VOID(wish_for_new_keys(data));
   // The objects last: a folder that has them is whole.
   for (const char* part : {"/keys", "/objects"}) {
     if (!is_there(stage + part)) continue;
@@ -146,6 +150,9 @@ base::Status restore(const std::string& data, const std::string& path) {
   std::cout << base::format(
       "{} is restored into {}; start it with volcano up --data {}{}\n", path, data, data,
       *encrypted > 0 ? " --encryption-key-file FILE (the keys of then: it has encrypted Secrets)" : "");
+  if (!has_keys)
+    std::cout << "The backup has no keys: that start makes new ones, and refuses certificates, kubeconfigs and tokens "
+                 "from before.\n";
   return {};
 }
 

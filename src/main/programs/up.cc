@@ -97,7 +97,8 @@ struct Cluster {
       TRY(gateway, node::pod_gateway(node_options()));
     }
     TRY(audit, open_audit_log(*api_env, options.audit_log, options.audit_policy_file, options.audit_strict));
-    TRY(credentials, load_or_make_credentials(keys_folder(), api_env->now(), server_names()));
+    TRY(const Occasion occasion, occasion_of_start(*kv, options.data));
+    TRY(credentials, load_or_make_credentials(keys_folder(), api_env->now(), server_names(), occasion));
     TRY(objects, store::Store::open(*api_env, *kv));
     const std::vector<store::Broken> broken = objects->broken();
     const std::string quarantine = options.data + "/quarantine";
@@ -121,7 +122,8 @@ struct Cluster {
     }
     api_options.pod_logs = pod_logs.get();
     api_options.pod_streams = pod_streams.get();
-    TRY(api_options.account_tokens, load_or_make_account_tokens(keys_folder()));
+    TRY(api_options.account_tokens, load_or_make_account_tokens(keys_folder(), occasion));
+    TRY_VOID(forget_wish_for_new_keys(options.data));
     TRY(api_options.services, services_of(options));
     webhook_caller = apiserver::make_webhook_caller(*api_env);
     api_options.webhook_caller = webhook_caller.get();
@@ -329,7 +331,7 @@ struct Cluster {
     });
   }
   base::Status renew_keys() {
-    TRY(Credentials now, load_or_make_credentials(keys_folder(), api_env->now(), server_names(), Renewal::kAllButCa));
+    TRY(Credentials now, load_or_make_credentials(keys_folder(), api_env->now(), server_names(), Occasion::kRunning));
     const bool changed = now.server.certificate_pem != credentials.server.certificate_pem ||
                          now.admin.certificate_pem != credentials.admin.certificate_pem;
     credentials = std::move(now);
