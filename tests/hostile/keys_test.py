@@ -123,6 +123,35 @@ def halves_and_strangers():
         other.remove()
 
 
+@row("the certificate of somebody else in the place of the administrator's was taken, and put into the kubeconfig", "it is named and nothing starts")
+def another_administrator():
+    cluster = fresh()
+    try:
+        keys = os.path.join(cluster.data, "keys")
+        for end in ["crt", "key"]:
+            shutil.copy(f"{keys}/admin.{end}", f"{cluster.scratch}/admin.{end}")
+        for subject, says in [("/CN=jane", '"jane" in no group'), ("/O=dev/O=ops/CN=volcano-admin", '"volcano-admin" in "dev", "ops"'),
+                              ("/O=system:masters/CN=jane", '"jane" in "system:masters"')]:
+            with open(f"{cluster.scratch}/extensions", "w") as file:
+                file.write("extendedKeyUsage=clientAuth\n")
+            openssl("ecparam", "-name", "prime256v1", "-genkey", "-noout", "-out", f"{keys}/admin.key")
+            openssl("req", "-new", "-key", f"{keys}/admin.key", "-subj", subject, "-out", f"{cluster.scratch}/request")
+            openssl("x509", "-req", "-in", f"{cluster.scratch}/request", "-days", "500", "-extfile", f"{cluster.scratch}/extensions",
+                    "-CA", f"{keys}/ca.crt", "-CAkey", f"{keys}/ca.key", "-set_serial", "77", "-out", f"{keys}/admin.crt")
+            was = open(f"{keys}/admin.crt").read()
+            open(cluster.log, "w").close()
+            refuses(cluster, f'{keys}/admin.crt is the certificate of {says}, not that of "volcano-admin" in "system:masters"', f"remove {keys}/admin.crt and")
+            expect(open(f"{keys}/admin.crt").read() == was, "it has been replaced")
+        for end in ["crt", "key"]:
+            os.remove(f"{keys}/admin.{end}")
+        cluster.start()  # as the message says
+        code, out = lib.kubectl(cluster, "auth", "can-i", "*", "*")
+        expect(code == 0, out)
+        cluster.stop()
+    finally:
+        cluster.remove()
+
+
 def openssl(*words):
     if not shutil.which("openssl"):
         raise Skipped("openssl is not installed")

@@ -77,12 +77,33 @@ Result<rt::KeyPair> load_ca(const std::string& path, base::Time now, Occasion oc
   return renewed;
 }
 
+bool is_part(const std::vector<std::string>& wanted, const std::vector<std::string>& present) {
+  return std::ranges::all_of(
+      wanted, [&present](const std::string& one) { return std::ranges::find(present, one) != present.end(); });
+}
+
 bool covers(const rt::CertificateFacts& facts, const rt::CertificateSubject& subject) {
-  const auto within = [](const std::vector<std::string>& wanted, const std::vector<std::string>& present) {
-    return std::ranges::all_of(
-        wanted, [&present](const std::string& one) { return std::ranges::find(present, one) != present.end(); });
+  return is_part(subject.dns_names, facts.dns_names) && is_part(subject.ip_addresses, facts.ip_addresses);
+}
+
+// Whom a client's certificate lets in is its subject. Somebody else's is neither used nor renewed: its key is in other
+// hands, and it may be the only copy.
+base::Status check_whose(const rt::CertificateFacts& facts, const rt::CertificateSubject& subject,
+                         const std::string& path) {
+  if (subject.server ||
+      (facts.common_name == subject.common_name && is_part(subject.organizations, facts.organizations)))
+    return {};
+  const auto listed = [](const std::vector<std::string>& groups) {
+    std::string out;
+    for (const std::string& group : groups) out += base::format("{}{:?}", out.empty() ? "" : ", ", group);
+    return out.empty() ? std::string("no group") : out;
   };
-  return within(subject.dns_names, facts.dns_names) && within(subject.ip_addresses, facts.ip_addresses);
+  return make_error(
+      Code::kInvalid,
+      base::format("{0}.crt is the certificate of {1:?} in {2}, not that of {3:?} in {4}; put the right one back, or "
+                   "remove {0}.crt and {0}.key to have both made anew",
+                   path, facts.common_name, listed(facts.organizations), subject.common_name,
+                   listed(subject.organizations)));
 }
 
 // A certificate that the CA has signed for `subject`.
@@ -97,6 +118,7 @@ Result<rt::KeyPair> load_issued(const std::string& path, const rt::KeyPair& ca, 
   if (base::Status fits = rt::check_signed_by(present->certificate_pem, ca.certificate_pem); !fits.ok())
     return base::within(fits.take_error(), path + ".crt");
   TRY(const rt::CertificateFacts facts, facts_of(present->certificate_pem, path));
+  TRY_VOID(check_whose(facts, subject, path));
   auto key_pem = rt::traditional_key_pem(present->key_pem);
   if (!key_pem.ok()) return base::within(key_pem.take_error(), path + ".key");
   present->key_pem = *std::move(key_pem);
