@@ -288,6 +288,64 @@ def replaced_keys_are_said():
         cluster.remove()
 
 
+@row("a CA that was exchanged under a server signed certificates that the server refused", "nothing is signed, and the file is named")
+def an_exchanged_ca():
+    cluster, other = Cluster("--runtime", "process"), fresh()
+    try:
+        keys, strange = os.path.join(cluster.data, "keys"), os.path.join(other.data, "keys")
+        good, count = os.path.join(cluster.scratch, "good"), 0
+        shutil.copytree(keys, good)
+
+        def asks():
+            """Asks for a user, and for a certificate through the API; what both are told, and the request's status."""
+            nonlocal count
+            count += 1
+            made = subprocess.run([VOLCANO, "user", "create", "jane", "--data", cluster.data, "--server", f"https://127.0.0.1:{cluster.port}", "-o", "-"],
+                                  capture_output=True, text=True, timeout=20)
+            openssl("req", "-newkey", "rsa:2048", "-nodes", "-keyout", "/dev/null", "-subj", "/CN=jane", "-out", f"{cluster.scratch}/request")
+            import base64
+            import json
+            request = {"apiVersion": "certificates.k8s.io/v1", "kind": "CertificateSigningRequest", "metadata": {"name": f"jane-{count}"},
+                       "spec": {"request": base64.b64encode(open(f"{cluster.scratch}/request", "rb").read()).decode(),
+                                "signerName": "kubernetes.io/kube-apiserver-client", "usages": ["client auth"]}}
+            code, out = lib.kubectl(cluster, "create", "-f", "-", data=json.dumps(request))
+            expect(code == 0, out)
+            code, out = lib.kubectl(cluster, "certificate", "approve", f"jane-{count}")
+            expect(code == 0, out)
+
+            def answered():
+                status = json.loads(lib.kubectl(cluster, "get", "csr", f"jane-{count}", "-o", "json")[1])["status"]
+                return status if "certificate" in status or any(c["type"] == "Failed" for c in status["conditions"]) else None
+            return made, wait_for(10, "an answer to the request", answered)
+
+        def exchange(*names):
+            for name in names:
+                for end in ["crt", "key"]:
+                    shutil.copy(f"{strange}/{name}.{end}", f"{keys}/{name}.{end}")
+        for names, whose in [(["ca"], f"{keys}/server.crt"), (["ca", "server", "admin"], "the kubeconfig that the server wrote")]:
+            exchange(*names)
+            shutil.copy(cluster.kubeconfig, f"{cluster.data}/kubeconfig")  # where it is unless told otherwise
+            made, status = asks()
+            expect(made.returncode == 1 and made.stdout == "" and f"{keys}/ca.crt is not the CA of {whose}" in made.stderr, f"{made.returncode} {made.stderr}")
+            told = [c["message"] for c in status["conditions"] if c["type"] == "Failed"]
+            expect(told and f"{keys}/ca.crt is not the CA of the server that runs" in told[0], f"{status}")
+        expect(not os.path.exists(f"{keys}/users"), "a copy of a certificate is left")
+        shutil.rmtree(keys)
+        shutil.copytree(good, keys)
+        made, status = asks()  # once they are back
+        expect(made.returncode == 0 and "certificate" in status, f"{made.stderr} {status}")
+        exchange("ca", "server", "admin")
+        cluster.stop()
+        cluster.start()  # the new keys were meant
+        shutil.copy(cluster.kubeconfig, f"{cluster.data}/kubeconfig")
+        made, status = asks()
+        expect(made.returncode == 0 and "certificate" in status, f"{made.stderr} {status}")
+        cluster.stop()
+    finally:
+        cluster.remove()
+        other.remove()
+
+
 def backs_up(cluster, *says):
     """Asks for a backup with the keys and expects an error with all of `says`, and no file."""
     path = f"{cluster.scratch}/backup"

@@ -252,9 +252,16 @@ Result<Credentials> load_or_make_credentials(const std::string& folder, base::Ti
   return made;
 }
 
-Result<rt::KeyPair> load_authority(const std::string& folder) {
+Result<rt::KeyPair> load_authority(const std::string& folder, const std::vector<Witness>& witnesses) {
   TRY(auto pair, read_pair(folder + "/ca"));
   if (!pair) return make_error(Code::kNotFound, base::format("{0}/ca.crt and {0}/ca.key are not there", folder));
+  for (const Witness& witness : witnesses)
+    if (base::Status fits = rt::check_signed_by(witness.certificate_pem, pair->certificate_pem); !fits.ok())
+      return make_error(Code::kInvalid,
+                        base::format("{0}/ca.crt is not the CA of {1} ({2}): it was exchanged, and what it signs would "
+                                     "be refused by a server that runs. Put {0}/ca.crt and {0}/ca.key back, or, if the "
+                                     "new keys are meant, start volcano up again",
+                                     folder, witness.whose, fits.error().message));
   return *std::move(pair);
 }
 

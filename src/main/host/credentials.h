@@ -43,8 +43,14 @@ base::Status forget_wish_for_new_keys(const std::string& data);
 // `folder`: DATA/keys.
 base::Result<Credentials> load_or_make_credentials(const std::string& folder, base::Time now, const ServerNames& names,
                                                    Occasion occasion);
-// The authority alone, to sign with; kNotFound: the folder has none.
-base::Result<rt::KeyPair> load_authority(const std::string& folder);
+// A certificate that the CA in use has signed (its own, say), and whose it is, in words.
+struct Witness {
+  std::string whose;
+  std::string certificate_pem;
+};
+// The authority alone, to sign with; kNotFound: the folder has none. An error if it has not signed a witness: then it
+// was exchanged under a server that goes on with the old one, and would refuse what the new one signs.
+base::Result<rt::KeyPair> load_authority(const std::string& folder, const std::vector<Witness>& witnesses);
 
 // The key that signs tokens of service accounts; made where the folder has none.
 base::Result<std::shared_ptr<const apiserver::AccountTokens>> load_or_make_account_tokens(const std::string& folder,

@@ -61,9 +61,14 @@ base::Status check_user(const UserWish& wish) {
   return {};
 }
 
-Result<UserKeys> make_user_keys(const std::string& folder, const UserWish& wish, base::Time now) {
+Result<UserKeys> make_user_keys(const std::string& folder, const UserWish& wish, base::Time now,
+                                const std::string& ca_in_use) {
   TRY_VOID(check_user(wish));
-  TRY(const rt::KeyPair authority, load_authority(folder));
+  std::vector<Witness> witnesses;
+  TRY(const auto server, read_key_file(folder + "/server.crt"));
+  if (server) witnesses.push_back({folder + "/server.crt", *server});
+  if (!ca_in_use.empty()) witnesses.push_back({"the kubeconfig that the server wrote at its start", ca_in_use});
+  TRY(const rt::KeyPair authority, load_authority(folder, witnesses));
   rt::CertificateSubject subject;
   subject.common_name = wish.name;
   subject.organizations = wish.groups;

@@ -175,7 +175,7 @@ struct Cluster {
       manager_options.root_ca = credentials.ca_pem;
       manager_options.kubernetes = workloads_of(options);
       manager_options.kubernetes->pod_usage = [this] { return node_usage->latest(); };
-      manager_options.kubernetes->sign_request = request_signer(options.data + "/keys");
+      manager_options.kubernetes->sign_request = request_signer(keys_folder(), credentials.ca_pem);
       if (options.training) manager_options.training = training();
       manager_options.volumes_folder = options.data + "/volumes";
       manager_options.node_name = options.node_name;
@@ -331,6 +331,7 @@ struct Cluster {
     });
   }
   base::Status renew_keys() {
+    TRY_VOID(load_authority(keys_folder(), {{"the server that runs", credentials.ca_pem}}));
     TRY(Credentials now, load_or_make_credentials(keys_folder(), api_env->now(), server_names(), Occasion::kRunning));
     const bool changed = now.server.certificate_pem != credentials.server.certificate_pem ||
                          now.admin.certificate_pem != credentials.admin.certificate_pem;
