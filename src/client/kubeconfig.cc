@@ -7,6 +7,7 @@
 #include "api/json/yaml.h"
 #include "base/base64.h"
 #include "base/format.h"
+#include "client/impersonation.h"
 #include "client/kubeconfig_check.h"
 #include "rt/bounded_files.h"
 
@@ -184,7 +185,11 @@ base::Result<ServerAccess> choose(const Json& config, const std::string& context
   if (const std::string_view user = chosen["user"].as_string(); !user.empty()) {
     const Json* user_entry = find_named(config["users"], user);
     if (user_entry == nullptr) return make_error(Code::kNotFound, base::format("user {:?} does not exist", user));
-    TRY_VOID(read_user((*user_entry)["user"], cluster, (*user_entry)["folder"].str(), cluster_folder, run, access));
+    const Json& facts = (*user_entry)["user"];
+    TRY_VOID(read_user(facts, cluster, (*user_entry)["folder"].str(), cluster_folder, run, access));
+    auto acts_as = impersonation_of(facts);
+    if (!acts_as.ok()) return base::within(acts_as.take_error(), base::format("user {:?}", user));
+    access.acts_as = *std::move(acts_as);
   }
   return access;
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "rt/http.h"
 
 namespace client {
 
@@ -17,7 +18,8 @@ struct ServerAccess {
   std::string certificate_pem;
   std::string key_pem;
   std::string token;
-  std::string token_file;  // read again every minute; wins over `token`
+  std::string token_file;    // read again every minute; wins over `token`
+  rt::Headers acts_as = {};  // with every request: as whom the user wants to act (impersonation)
   std::string tls_server_name;
   bool insecure_skip_tls_verify = false;
   std::string ns;  // the context's namespace, or empty
@@ -25,7 +27,7 @@ struct ServerAccess {
   // did not take these credentials (401), so programs are asked for new ones. Unset: this never changes.
   std::function<base::Result<ServerAccess>(bool refused)> again = {};
 
-  // Whether connections made for the other serve this one, too; tokens travel with each request.
+  // Whether connections made for the other serve this one, too; tokens, and as whom we act, travel with each request.
   bool has_connection_of(const ServerAccess& other) const;
 };
 

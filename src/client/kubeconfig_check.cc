@@ -37,7 +37,11 @@ constexpr Field kUser[] = {{"token", Type::kText},
                            {"username", Type::kText},
                            {"password", Type::kText},
                            {"exec", Type::kMap},
-                           {"auth-provider", Type::kMap}};
+                           {"auth-provider", Type::kMap},
+                           {"as", Type::kText},
+                           {"as-uid", Type::kText},
+                           {"as-groups", Type::kList},
+                           {"as-user-extra", Type::kMap}};
 constexpr Field kContext[] = {{"cluster", Type::kText}, {"user", Type::kText}, {"namespace", Type::kText}};
 constexpr Field kExec[] = {{"apiVersion", Type::kText},           {"command", Type::kText},
                            {"interactiveMode", Type::kText},      {"args", Type::kList},
@@ -88,12 +92,21 @@ base::Status expect_fields(const Json& map, const Field (&fields)[size], const s
   return {};
 }
 
+base::Status expect_texts(const Json& list, const std::string& where) {
+  TRY_VOID(expect(list, Type::kList, where));
+  for (std::size_t i = 0; i < list.size(); ++i)
+    TRY_VOID(expect(list[i], Type::kText, base::format("{}[{}]", where, i)));
+  return {};
+}
+
 base::Status check_user(const Json& user, const std::string& where) {
   TRY_VOID(expect_fields(user, kUser, where));
   const Json &exec = user["exec"], &provider = user["auth-provider"];
+  TRY_VOID(expect_texts(user["as-groups"], where + ".as-groups"));
+  for (const auto& [key, values] : user["as-user-extra"].members())
+    TRY_VOID(expect_texts(values, base::format("{}.as-user-extra.{}", where, key.as_string())));
   TRY_VOID(expect_fields(exec, kExec, where + ".exec"));
-  for (std::size_t i = 0; i < exec["args"].size(); ++i)
-    TRY_VOID(expect(exec["args"][i], Type::kText, base::format("{}.exec.args[{}]", where, i)));
+  TRY_VOID(expect_texts(exec["args"], where + ".exec.args"));
   for (std::size_t i = 0; i < exec["env"].size(); ++i)
     TRY_VOID(expect_fields(exec["env"][i], kVariable, base::format("{}.exec.env[{}]", where, i)));
   TRY_VOID(expect_fields(provider, kProvider, where + ".auth-provider"));

@@ -87,6 +87,7 @@ void ServerConnection::complete(rt::HttpRequest& request) {
   request.headers.emplace_back("User-Agent", user_agent_);
   if (const std::string token = current_token(); !token.empty())
     request.headers.emplace_back("Authorization", "Bearer " + token);
+  request.headers.insert(request.headers.end(), access_.acts_as.begin(), access_.acts_as.end());
 }
 
 std::string ServerConnection::current_token() {

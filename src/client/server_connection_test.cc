@@ -75,6 +75,23 @@ TEST_F(ServerConnectionTest, another_token_goes_with_the_next_request_over_the_s
   EXPECT_EQ(env.made.size(), 1u);
 }
 
+TEST_F(ServerConnectionTest, as_whom_it_acts_goes_with_every_request_and_may_change) {
+  const auto users = [this] {
+    rt::HttpRequest request;
+    server->complete(request);
+    std::string all;
+    for (const auto name : {"Impersonate-User", "Impersonate-Group"})
+      for (const std::string_view value : rt::all_headers(request.headers, name)) all += std::string(value) + ",";
+    return all;
+  };
+  EXPECT_EQ(users(), "");
+  said.acts_as = {{"Impersonate-User", "jane"}, {"Impersonate-Group", "a"}, {"Impersonate-Group", "b"}};
+  env.run_for(base::seconds(11));
+  EXPECT_EQ(users(), "jane,a,b,");
+  EXPECT_EQ(users(), "jane,a,b,");
+  EXPECT_EQ(env.made.size(), 1u);
+}
+
 TEST_F(ServerConnectionTest, another_ca_makes_a_connection_and_the_old_one_ends_after_its_watches) {
   said.ca_pem = "two";
   env.run_for(base::seconds(11));

@@ -55,6 +55,8 @@ people_act_as_others() {
   expect "as whom the role names" [ "$(as jane auth whoami --as ann -o 'jsonpath={.status.userInfo.username}')" = ann ]
   expect "in no group it does not name" refused 'cannot impersonate resource "groups"' as jane get pods --as ann --as-group system:masters
   expect "an administrator with uid" [ "$(kubectl auth whoami --as ann --as-uid 7 -o 'jsonpath={.status.userInfo.uid}')" = 7 ]
+  sed -E 's/^( *)client-key-data:/\1as: ann\n&/' "$KUBECONFIG" > "$scratch/acting.kubeconfig"
+  expect "vcctl to act as its kubeconfig says" refused 'User "ann" cannot list resource "jobs"' "$(dirname "$volcano")/vcctl" job list --kubeconfig "$scratch/acting.kubeconfig"
 }
 roles_gather_others() {
   kubectl apply -f - > /dev/null << 'YAML'

@@ -55,6 +55,36 @@ def empty_files():
         cluster.remove()
 
 
+@row("a pipe in the place of a key held the start up for ever, deaf to SIGTERM", "the file is named and nothing starts")
+def pipes():
+    cluster = fresh()
+    try:
+        keys = os.path.join(cluster.data, "keys")
+        kept = os.path.join(cluster.scratch, "kept")
+        for name in ["server.crt", "server.key", "ca.crt", "ca.key", "admin.crt", "admin.key", "token", "sa.key"]:
+            path = os.path.join(keys, name)
+            os.rename(path, kept)
+            os.mkfifo(path)
+            open(cluster.log, "w").close()
+            refuses(cluster, path, "it is no ordinary file")
+            os.remove(path)
+            with open(path, "wb") as file:
+                file.truncate(2 << 20)
+            open(cluster.log, "w").close()
+            refuses(cluster, path, "it has more than 1048576 bytes")
+            os.rename(kept, path)
+        os.remove(cluster.kubeconfig)
+        os.mkfifo(cluster.kubeconfig)
+        cluster.start()  # it is written anew
+        cluster.stop()
+        os.mkdir(f"{keys}/users")
+        os.mkfifo(f"{keys}/users/1.crt")
+        done = subprocess.run([VOLCANO, "user", "list", "--data", cluster.data], capture_output=True, text=True, timeout=20)
+        expect(done.returncode == 1 and f"{keys}/users/1.crt: it is no ordinary file" in done.stderr, f"{done.returncode} {done.stderr}")
+    finally:
+        cluster.remove()
+
+
 @row("half a set of keys, or keys that do not fit together, started", "what is wrong is named and nothing starts")
 def halves_and_strangers():
     cluster, other = fresh(), fresh()
@@ -72,7 +102,8 @@ def halves_and_strangers():
             refuses(cluster, *says)
         for name in ["server.crt", "server.key", "ca.crt", "ca.key", "admin.crt", "admin.key"]:
             with_change(lambda: os.remove(f"{keys}/{name}"), name, "missing")
-            with_change(lambda: open(f"{keys}/{name}", "w").write("nonsense"), name[:name.index(".")])
+            with_change(lambda: open(f"{keys}/{name}", "w").write("nonsense"), f"{keys}/{name}")
+        with_change(lambda: open(f"{keys}/sa.key", "w").write("nonsense"), f"{keys}/sa.key")
         for name in ["server", "ca", "admin"]:
             with_change(lambda: shutil.copy(f"{strange}/{name}.key", f"{keys}/{name}.key"), name, "belong together")
 
@@ -90,6 +121,35 @@ def halves_and_strangers():
     finally:
         cluster.remove()
         other.remove()
+
+
+@row("the certificate of somebody else in the place of the administrator's was taken, and put into the kubeconfig", "it is named and nothing starts")
+def another_administrator():
+    cluster = fresh()
+    try:
+        keys = os.path.join(cluster.data, "keys")
+        for end in ["crt", "key"]:
+            shutil.copy(f"{keys}/admin.{end}", f"{cluster.scratch}/admin.{end}")
+        for subject, says in [("/CN=jane", '"jane" in no group'), ("/O=dev/O=ops/CN=volcano-admin", '"volcano-admin" in "dev", "ops"'),
+                              ("/O=system:masters/CN=jane", '"jane" in "system:masters"')]:
+            with open(f"{cluster.scratch}/extensions", "w") as file:
+                file.write("extendedKeyUsage=clientAuth\n")
+            openssl("ecparam", "-name", "prime256v1", "-genkey", "-noout", "-out", f"{keys}/admin.key")
+            openssl("req", "-new", "-key", f"{keys}/admin.key", "-subj", subject, "-out", f"{cluster.scratch}/request")
+            openssl("x509", "-req", "-in", f"{cluster.scratch}/request", "-days", "500", "-extfile", f"{cluster.scratch}/extensions",
+                    "-CA", f"{keys}/ca.crt", "-CAkey", f"{keys}/ca.key", "-set_serial", "77", "-out", f"{keys}/admin.crt")
+            was = open(f"{keys}/admin.crt").read()
+            open(cluster.log, "w").close()
+            refuses(cluster, f'{keys}/admin.crt is the certificate of {says}, not that of "volcano-admin" in "system:masters"', f"remove {keys}/admin.crt and")
+            expect(open(f"{keys}/admin.crt").read() == was, "it has been replaced")
+        for end in ["crt", "key"]:
+            os.remove(f"{keys}/admin.{end}")
+        cluster.start()  # as the message says
+        code, out = lib.kubectl(cluster, "auth", "can-i", "*", "*")
+        expect(code == 0, out)
+        cluster.stop()
+    finally:
+        cluster.remove()
 
 
 def openssl(*words):
@@ -137,6 +197,189 @@ def names_of_the_certificate():
             cluster.stop()
         finally:
             cluster.remove()
+
+
+@row("a new CA was made without a word for a cluster whose users had certificates of the old one", "the start is refused until somebody wishes for one")
+def no_new_ca_by_chance():
+    cluster = fresh()
+    try:
+        keys, wish = os.path.join(cluster.data, "keys"), os.path.join(cluster.data, "new-keys")
+        before = {name: open(f"{keys}/{name}").read() for name in ["sa.key", "token"]}
+        old = os.path.join(cluster.scratch, "old")
+        shutil.copytree(keys, old)
+        shutil.rmtree(keys)
+        for prepare in [lambda: None, lambda: os.mkdir(keys)]:  # the folder is gone, then empty
+            prepare()
+            open(cluster.log, "w").close()
+            refuses(cluster, f"{keys}/ca.crt and {keys}/ca.key are missing, although there are objects", "every certificate", wish)
+        expect(os.listdir(keys) == [], f"{os.listdir(keys)} is made")
+        os.rmdir(keys)
+        shutil.copytree(old, keys)
+        cluster.start()  # they are put back
+        cluster.stop()
+        for name in ["ca.crt", "ca.key"]:
+            os.remove(f"{keys}/{name}")
+        open(wish, "w").close()
+        open(cluster.log, "w").close()
+        refuses(cluster, f"remove {keys}/server.crt and {keys}/server.key, too")
+        for name in ["server", "admin"]:
+            os.remove(f"{keys}/{name}.crt")
+            os.remove(f"{keys}/{name}.key")
+        cluster.start()
+        expect("a new CA is made" in cluster.output(), cluster.output())
+        cluster.check_healthy()
+        cluster.stop()
+        expect(not os.path.exists(wish), "the wish is still there")
+        for name, text in before.items():
+            expect(open(f"{keys}/{name}").read() == text, f"{name} has changed")
+        open(wish, "w").close()  # one too many
+        open(cluster.log, "w").close()
+        ca = open(f"{keys}/ca.crt").read()
+        cluster.start()
+        cluster.stop()
+        expect("has its CA, which stays" in cluster.output() and not os.path.exists(wish), cluster.output())
+        expect(open(f"{keys}/ca.crt").read() == ca, "the CA has changed")
+    finally:
+        cluster.remove()
+
+
+@row("a backup without keys was restored into a folder that could not start", "its first start makes new ones, once, and that is said")
+def restored_without_keys():
+    cluster = fresh()
+    try:
+        backup = f"{cluster.scratch}/backup"
+        for words in [["backup", backup], ["restore", backup]]:
+            done = subprocess.run([VOLCANO, *words, "--data", cluster.data], capture_output=True, text=True, timeout=20)
+            expect(done.returncode == 0, done.stderr)
+            if words[0] == "backup":
+                shutil.rmtree(cluster.data)
+        expect("The backup has no keys: that start makes new ones" in done.stdout, done.stdout)
+        open(cluster.log, "w").close()
+        cluster.port = 0  # no request before the token is there
+        cluster.start()
+        cluster.check_healthy()
+        cluster.stop()
+        expect("a new CA is made" in cluster.output() and f"{cluster.data}/keys/sa.key was missing" in cluster.output(), cluster.output())
+        shutil.rmtree(f"{cluster.data}/keys")
+        open(cluster.log, "w").close()
+        refuses(cluster, "although there are objects")
+    finally:
+        cluster.remove()
+
+
+@row("sa.key or the token that was lost was replaced without a word", "the log names the file and who is refused now")
+def replaced_keys_are_said():
+    cluster = fresh()
+    try:
+        for name, says in [("sa.key", "tokens of service accounts from before"), ("token", "whoever signs in with the old administrator's token")]:
+            path = f"{cluster.data}/keys/{name}"
+            os.remove(path)
+            open(cluster.log, "w").close()
+            cluster.port = 0  # no request before the token is there
+            cluster.start()
+            cluster.check_healthy()
+            cluster.stop()
+            expect(f"{path} was missing and is made anew: {says}" in cluster.output(), cluster.output())
+            open(cluster.log, "w").close()
+            cluster.start()
+            cluster.stop()
+            expect("missing" not in cluster.output(), cluster.output())
+    finally:
+        cluster.remove()
+
+
+@row("a CA that was exchanged under a server signed certificates that the server refused", "nothing is signed, and the file is named")
+def an_exchanged_ca():
+    cluster, other = Cluster("--runtime", "process"), fresh()
+    try:
+        keys, strange = os.path.join(cluster.data, "keys"), os.path.join(other.data, "keys")
+        good, count = os.path.join(cluster.scratch, "good"), 0
+        shutil.copytree(keys, good)
+
+        def asks():
+            """Asks for a user, and for a certificate through the API; what both are told, and the request's status."""
+            nonlocal count
+            count += 1
+            made = subprocess.run([VOLCANO, "user", "create", "jane", "--data", cluster.data, "--server", f"https://127.0.0.1:{cluster.port}", "-o", "-"],
+                                  capture_output=True, text=True, timeout=20)
+            openssl("req", "-newkey", "rsa:2048", "-nodes", "-keyout", "/dev/null", "-subj", "/CN=jane", "-out", f"{cluster.scratch}/request")
+            import base64
+            import json
+            request = {"apiVersion": "certificates.k8s.io/v1", "kind": "CertificateSigningRequest", "metadata": {"name": f"jane-{count}"},
+                       "spec": {"request": base64.b64encode(open(f"{cluster.scratch}/request", "rb").read()).decode(),
+                                "signerName": "kubernetes.io/kube-apiserver-client", "usages": ["client auth"]}}
+            code, out = lib.kubectl(cluster, "create", "-f", "-", data=json.dumps(request))
+            expect(code == 0, out)
+            code, out = lib.kubectl(cluster, "certificate", "approve", f"jane-{count}")
+            expect(code == 0, out)
+
+            def answered():
+                status = json.loads(lib.kubectl(cluster, "get", "csr", f"jane-{count}", "-o", "json")[1])["status"]
+                return status if "certificate" in status or any(c["type"] == "Failed" for c in status["conditions"]) else None
+            return made, wait_for(10, "an answer to the request", answered)
+
+        def exchange(*names):
+            for name in names:
+                for end in ["crt", "key"]:
+                    shutil.copy(f"{strange}/{name}.{end}", f"{keys}/{name}.{end}")
+        for names, whose in [(["ca"], f"{keys}/server.crt"), (["ca", "server", "admin"], "the kubeconfig that the server wrote")]:
+            exchange(*names)
+            shutil.copy(cluster.kubeconfig, f"{cluster.data}/kubeconfig")  # where it is unless told otherwise
+            made, status = asks()
+            expect(made.returncode == 1 and made.stdout == "" and f"{keys}/ca.crt is not the CA of {whose}" in made.stderr, f"{made.returncode} {made.stderr}")
+            told = [c["message"] for c in status["conditions"] if c["type"] == "Failed"]
+            expect(told and f"{keys}/ca.crt is not the CA of the server that runs" in told[0], f"{status}")
+        expect(not os.path.exists(f"{keys}/users"), "a copy of a certificate is left")
+        shutil.rmtree(keys)
+        shutil.copytree(good, keys)
+        made, status = asks()  # once they are back
+        expect(made.returncode == 0 and "certificate" in status, f"{made.stderr} {status}")
+        exchange("ca", "server", "admin")
+        cluster.stop()
+        cluster.start()  # the new keys were meant
+        shutil.copy(cluster.kubeconfig, f"{cluster.data}/kubeconfig")
+        made, status = asks()
+        expect(made.returncode == 0 and "certificate" in status, f"{made.stderr} {status}")
+        cluster.stop()
+    finally:
+        cluster.remove()
+        other.remove()
+
+
+def backs_up(cluster, *says):
+    """Asks for a backup with the keys and expects an error with all of `says`, and no file."""
+    path = f"{cluster.scratch}/backup"
+    done = subprocess.run([VOLCANO, "backup", "--keys", "--data", cluster.data, path], capture_output=True, text=True, timeout=20)
+    expect(done.returncode == 1 and done.stdout == "", f"exit code {done.returncode}: {done.stdout}")
+    for word in says:
+        expect(word in done.stderr, f"{word!r} is not in {done.stderr!r}")
+    left = [name for name in os.listdir(cluster.scratch) if name.startswith("backup")]
+    expect(left == [], f"{left} is left")
+
+
+@row("a backup 'and the keys' had those that were there, or none", "what is missing is named, and no file is written")
+def backups_without_keys():
+    cluster = fresh()
+    try:
+        keys = os.path.join(cluster.data, "keys")
+        away = os.path.join(cluster.scratch, "away")
+        os.rename(keys, away)
+        backs_up(cluster, f"{keys} has no ca.crt, ca.key, token, sa.key: ", "leave --keys out")
+        os.rename(away, keys)
+        for name in ["ca.crt", "ca.key", "sa.key", "token", "server.key", "admin.crt"]:
+            os.rename(f"{keys}/{name}", away)
+            backs_up(cluster, f"{keys} has no {name}: ")
+            os.rename(away, f"{keys}/{name}")
+        os.rename(f"{keys}/token", away)
+        os.mkfifo(f"{keys}/token")
+        backs_up(cluster, f"{keys}/token", "no ordinary file")
+        os.rename(away, f"{keys}/token")
+        for name in ["server.crt", "server.key"]:
+            os.remove(f"{keys}/{name}")
+        done = subprocess.run([VOLCANO, "backup", "--keys", "--data", cluster.data, f"{cluster.scratch}/whole"], capture_output=True, text=True, timeout=20)
+        expect(done.returncode == 0 and "and the keys" in done.stdout, f"what a start makes anew is needed: {done.stderr}")
+    finally:
+        cluster.remove()
 
 
 @row("a start that was killed while it made its keys left half of them", "the next start makes them anew; the set appears as a whole")

@@ -7,7 +7,8 @@
 
 namespace volcano_main {
 
-// Reads the authority's key for each request: `volcano up` does not hold it otherwise.
-controllers::cluster::SignRequest request_signer(std::string keys_folder);
+// Reads the authority's key for each request: `volcano up` does not hold it otherwise. `ca_pem`: the certificate of the
+// authority that this server uses; nothing is signed by another one.
+controllers::cluster::SignRequest request_signer(std::string keys_folder, std::string ca_pem);
 
 }  // namespace volcano_main

@@ -7,6 +7,7 @@
 #include "base/format.h"
 #include "base/utf8.h"
 #include "main/host/credentials.h"
+#include "main/host/key_files.h"
 #include "rt/files.h"
 
 namespace volcano_main {
@@ -60,9 +61,14 @@ base::Status check_user(const UserWish& wish) {
   return {};
 }
 
-Result<UserKeys> make_user_keys(const std::string& folder, const UserWish& wish, base::Time now) {
+Result<UserKeys> make_user_keys(const std::string& folder, const UserWish& wish, base::Time now,
+                                const std::string& ca_in_use) {
   TRY_VOID(check_user(wish));
-  TRY(const rt::KeyPair authority, load_authority(folder));
+  std::vector<Witness> witnesses;
+  TRY(const auto server, read_key_file(folder + "/server.crt"));
+  if (server) witnesses.push_back({folder + "/server.crt", *server});
+  if (!ca_in_use.empty()) witnesses.push_back({"the kubeconfig that the server wrote at its start", ca_in_use});
+  TRY(const rt::KeyPair authority, load_authority(folder, witnesses));
   rt::CertificateSubject subject;
   subject.common_name = wish.name;
   subject.organizations = wish.groups;
@@ -82,8 +88,9 @@ Result<std::vector<KnownUser>> known_users(const std::string& folder) {
   for (std::filesystem::directory_iterator at(folder + "/users", error), end; !error && at != end;
        at.increment(error)) {
     if (at->path().extension() != ".crt") continue;
-    TRY(const std::string pem, rt::read_file(at->path().string()));
-    auto facts = rt::certificate_facts(pem);
+    TRY(const auto pem, read_key_file(at->path().string()));
+    if (!pem) continue;  // it went just now
+    auto facts = rt::certificate_facts(*pem);
     if (!facts.ok()) return base::within(facts.take_error(), at->path().string());
     all.push_back({facts->common_name, facts->organizations, facts->serial, facts->not_after});
   }

@@ -26,8 +26,10 @@ struct UserKeys {
   std::string ca_pem;
   base::Time until;  // the authority's own end at the latest
 };
-// `folder`: DATA/keys.
-base::Result<UserKeys> make_user_keys(const std::string& folder, const UserWish& wish, base::Time now);
+// `folder`: DATA/keys. `ca_in_use`: as the kubeconfig beside it has it, which a server writes when it starts; may be
+// empty. An authority of which that and the server's certificate are not makes nothing.
+base::Result<UserKeys> make_user_keys(const std::string& folder, const UserWish& wish, base::Time now,
+                                      const std::string& ca_in_use = {});
 
 struct KnownUser {
   std::string name;

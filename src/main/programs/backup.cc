@@ -1,6 +1,5 @@
 // `volcano backup FILE` while the cluster runs, and `volcano restore FILE` into a folder that has none.
 #include <algorithm>
-#include <array>
 #include <cstdlib>
 #include <filesystem>
 #include <iostream>
@@ -8,6 +7,8 @@
 #include "base/flags.h"
 #include "base/format.h"
 #include "main/host/backup_file.h"
+#include "main/host/credentials.h"
+#include "main/host/key_files.h"
 #include "main/programs.h"
 #include "rt/env.h"
 #include "rt/files.h"
@@ -23,8 +24,6 @@ using base::Code;
 using base::make_error;
 using base::Result;
 
-constexpr std::array<std::string_view, 8> kKeyFiles = {"ca.crt",    "ca.key",    "server.crt", "server.key",
-                                                       "admin.crt", "admin.key", "token",      "sa.key"};
 // Clients remember revisions from after the backup; none of those comes again.
 constexpr std::int64_t kRevisionsSkipped = 1'000'000'000;
 constexpr std::size_t kRecordsPerCommit = 1000;
@@ -52,13 +51,11 @@ base::Status back_up(const std::string& data, const std::string& path, bool keys
     return written.ok();
   }));
   TRY_VOID(std::move(written));
-  if (keys)
-    for (const std::string_view name : kKeyFiles) {
-      const auto text = rt::read_file(base::format("{}/keys/{}", data, name));
-      if (!text.ok() && text.error().code == Code::kNotFound) continue;
-      if (!text.ok()) return text.error();
-      TRY_VOID(writer->add(Frame::kFile, name, *text));
-    }
+  if (keys) {
+    auto files = all_key_files(data + "/keys");
+    if (!files.ok()) return base::within(files.take_error(), base::format("{} is not written", path));
+    for (const KeyFile& file : *files) TRY_VOID(writer->add(Frame::kFile, file.name, file.content));
+  }
   TRY_VOID(writer->finish());
   std::cout << base::format("{} is written: {} objects{}\n", path, objects, keys ? " and the keys" : "");
   return {};
@@ -71,7 +68,7 @@ struct Filling {
   std::int64_t revision = 1;
 
   base::Status add(std::string key, std::string value) {
-    if (key == "mrevision") {
+    if (std::string_view(key) == "mrevision") {
       revision = std::max<std::int64_t>(std::strtoll(value.c_str(), nullptr, 10), 1);
       if (revision > INT64_MAX - 2 * kRevisionsSkipped)
         return make_error(Code::kInvalid, base::format("its revision {} is none", value));
@@ -106,7 +103,7 @@ base::Result<std::size_t> fill(const std::string& path, const std::string& stage
   Filling filling{kv};
   TRY_VOID(read_backup(path, [&](Frame type, std::string name, std::string content) -> base::Status {
     if (type == Frame::kRecord) return filling.add(std::move(name), std::move(content));
-    if (std::ranges::find(kKeyFiles, name) == kKeyFiles.end())
+    if (!is_key_file(name))
       return make_error(Code::kInvalid, base::format("{}: it has a file {:?}, which is none of the keys", path, name));
     TRY_VOID(rt::make_folders(stage + "/keys", 0700));
     return rt::write_file(stage + "/keys/" + name, content, 0600);
@@ -140,6 +137,9 @@ base::Status restore(const std::string& data, const std::string& path) {
     TRY_VOID(rt::remove_tree(stage));
     return encrypted.error();
   }
+  // A backup without keys was made so on purpose.
+  const bool has_keys = is_there(stage + "/keys");
+  if (!has_keys) TRY_VOID(wish_for_new_keys(data));
   // The objects last: a folder that has them is whole.
   for (const char* part : {"/keys", "/objects"}) {
     if (!is_there(stage + part)) continue;
@@ -150,6 +150,9 @@ base::Status restore(const std::string& data, const std::string& path) {
   std::cout << base::format(
       "{} is restored into {}; start it with volcano up --data {}{}\n", path, data, data,
       *encrypted > 0 ? " --encryption-key-file FILE (the keys of then: it has encrypted Secrets)" : "");
+  if (!has_keys)
+    std::cout << "The backup has no keys: that start makes new ones, and refuses certificates, kubeconfigs and tokens "
+                 "from before.\n";
   return {};
 }
 

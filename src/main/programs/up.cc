@@ -43,6 +43,7 @@
 #include "node/image_name.h"
 #include "node/metrics.h"
 #include "node/usage_source.h"
+#include "rt/bounded_files.h"
 #include "rt/files.h"
 #include "rt/watched_env.h"
 #include "scheduler/metrics.h"
@@ -96,7 +97,8 @@ struct Cluster {
       TRY(gateway, node::pod_gateway(node_options()));
     }
     TRY(audit, open_audit_log(*api_env, options.audit_log, options.audit_policy_file, options.audit_strict));
-    TRY(credentials, load_or_make_credentials(keys_folder(), api_env->now(), server_names()));
+    TRY(const Occasion occasion, occasion_of_start(*kv, options.data));
+    TRY(credentials, load_or_make_credentials(keys_folder(), api_env->now(), server_names(), occasion));
     TRY(objects, store::Store::open(*api_env, *kv));
     const std::vector<store::Broken> broken = objects->broken();
     const std::string quarantine = options.data + "/quarantine";
@@ -120,7 +122,8 @@ struct Cluster {
     }
     api_options.pod_logs = pod_logs.get();
     api_options.pod_streams = pod_streams.get();
-    TRY(api_options.account_tokens, load_or_make_account_tokens(keys_folder()));
+    TRY(api_options.account_tokens, load_or_make_account_tokens(keys_folder(), occasion));
+    TRY_VOID(forget_wish_for_new_keys(options.data));
     TRY(api_options.services, services_of(options));
     webhook_caller = apiserver::make_webhook_caller(*api_env);
     api_options.webhook_caller = webhook_caller.get();
@@ -172,7 +175,7 @@ struct Cluster {
       manager_options.root_ca = credentials.ca_pem;
       manager_options.kubernetes = workloads_of(options);
       manager_options.kubernetes->pod_usage = [this] { return node_usage->latest(); };
-      manager_options.kubernetes->sign_request = request_signer(options.data + "/keys");
+      manager_options.kubernetes->sign_request = request_signer(keys_folder(), credentials.ca_pem);
       if (options.training) manager_options.training = training();
       manager_options.volumes_folder = options.data + "/volumes";
       manager_options.node_name = options.node_name;
@@ -313,7 +316,9 @@ struct Cluster {
   base::Status write_kubeconfig() const {
     const std::string text = kubeconfig_text(credentials, url());
     // A full disk must not keep a cluster from starting that needs nothing written.
-    if (const auto present = rt::read_file(options.kubeconfig); present.ok() && *present == text) return {};
+    // A pipe in its place is not waited for.
+    const auto present = rt::read_bounded_file(options.kubeconfig, std::size_t{1} << 20, {});
+    if (present.ok() && *present == text) return {};
     return rt::write_file(options.kubeconfig, text, 0600);
   }
 
@@ -326,7 +331,8 @@ struct Cluster {
     });
   }
   base::Status renew_keys() {
-    TRY(Credentials now, load_or_make_credentials(keys_folder(), api_env->now(), server_names(), Renewal::kAllButCa));
+    TRY_VOID(load_authority(keys_folder(), {{"the server that runs", credentials.ca_pem}}));
+    TRY(Credentials now, load_or_make_credentials(keys_folder(), api_env->now(), server_names(), Occasion::kRunning));
     const bool changed = now.server.certificate_pem != credentials.server.certificate_pem ||
                          now.admin.certificate_pem != credentials.admin.certificate_pem;
     credentials = std::move(now);

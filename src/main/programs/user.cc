@@ -6,12 +6,14 @@
 #include <iostream>
 
 #include "api/json/yaml.h"
+#include "base/base64.h"
 #include "base/flags.h"
 #include "base/format.h"
 #include "base/time.h"
 #include "main/host/credentials.h"
 #include "main/host/user_keys.h"
 #include "main/programs.h"
+#include "rt/bounded_files.h"
 #include "rt/env.h"
 #include "rt/files.h"
 
@@ -64,23 +66,39 @@ std::string quoted(const std::string& word) {
   return out + "'";
 }
 
+// What the server said of itself when it started.
+Result<api::Json> cluster_of(const UserFlags& flags) {
+  const std::string path = flags.data + "/kubeconfig";
+  TRY(const std::string text, rt::read_bounded_file(path, std::size_t{1} << 20, {}));
+  auto config = api::parse_yaml(text);
+  if (!config.ok()) return base::within(config.take_error(), path);
+  return (*config)["clusters"][std::size_t{0}]["cluster"];
+}
+
 Result<std::string> server_of(const UserFlags& flags) {
   if (!flags.server.empty()) {
     if (flags.server.starts_with("https://") && flags.server.find_first_of(" \t\r\n") == std::string::npos)
       return flags.server;
     return base::make_error(base::Code::kInvalid, base::format("--server: {:?} is no https:// URL", flags.server));
   }
-  const std::string path = flags.data + "/kubeconfig";
-  const auto text = rt::read_file(path);
-  if (!text.ok())
+  const auto cluster = cluster_of(flags);
+  if (!cluster.ok())
     return base::make_error(
         base::Code::kNotFound,
-        base::format("{}; say with --server how the user reaches the API server", text.error().message));
-  TRY(const api::Json config, api::parse_yaml(*text));
-  const std::string server = config["clusters"][std::size_t{0}]["cluster"]["server"].str();
+        base::format("{}; say with --server how the user reaches the API server", cluster.error().message));
+  const std::string server = (*cluster)["server"].str();
   if (server.empty())
-    return base::make_error(base::Code::kInvalid, base::format("{} names no server; give --server", path));
+    return base::make_error(base::Code::kInvalid,
+                            base::format("{}/kubeconfig names no server; give --server", flags.data));
   return server;
+}
+
+// Empty: no server has written it there, or it is written in another way.
+std::string ca_in_use(const UserFlags& flags) {
+  const auto cluster = cluster_of(flags);
+  if (!cluster.ok()) return {};
+  auto pem = base::base64_decode((*cluster)["certificate-authority-data"].as_string());
+  return pem.ok() ? *std::move(pem) : std::string();
 }
 
 std::string explained(const UserFlags& flags, const UserKeys& made, const std::string& server) {
@@ -118,7 +136,7 @@ base::Status create(UserFlags& flags) {
                             base::format("{} is there already; nothing was changed", flags.output));
   TRY(const std::string server, server_of(flags));
   const auto env = rt::make_real_env("user");
-  TRY(const UserKeys made, make_user_keys(flags.data + "/keys", flags.wish, env->now()));
+  TRY(const UserKeys made, make_user_keys(flags.data + "/keys", flags.wish, env->now(), ca_in_use(flags)));
   const std::string text = explained(flags, made, server);
   if (flags.output == "-") {
     std::cout << text;
