@@ -196,7 +196,14 @@ a_budget_keeps_pods_from_eviction() {
   expect "all goes" wait_for 20 no_pods app=web
 }
 
-run_tests a_deployment_rolls_out_and_back what_makes_no_sense_is_refused a_job_runs_to_completion a_job_that_fails_says_why a_cronjob_and_a_job_made_from_it a_stateful_set_mounts_what_it_claims a_stateful_set_keeps_its_order a_daemon_set_has_a_pod_on_the_node a_budget_keeps_pods_from_eviction
+foreground_deletion_ends_with_the_last_pod() {
+  sed -e 's/: web/: slow/g' -e 's/PeriodSeconds: 0/PeriodSeconds: 3/' -e 's/\[sleep, "600"\]/[sh, -c, "trap : TERM; while true; do sleep 1; done"]/' "$scratch/web.yaml" | kubectl apply -f - > /dev/null
+  expect "rolls out" rolled_out deployment/slow
+  expect "deleted" timeout 30 kubectl delete deployment slow --cascade=foreground
+  expect "no pod, and nobody waited for them here" no_pods app=slow
+}
+
+run_tests a_deployment_rolls_out_and_back foreground_deletion_ends_with_the_last_pod what_makes_no_sense_is_refused a_job_runs_to_completion a_job_that_fails_says_why a_cronjob_and_a_job_made_from_it a_stateful_set_mounts_what_it_claims a_stateful_set_keeps_its_order a_daemon_set_has_a_pod_on_the_node a_budget_keeps_pods_from_eviction
 stop_cluster
 
 controllers_can_be_left_off() {
