@@ -203,7 +203,29 @@ foreground_deletion_ends_with_the_last_pod() {
   expect "no pod, and nobody waited for them here" no_pods app=slow
 }
 
-run_tests a_deployment_rolls_out_and_back foreground_deletion_ends_with_the_last_pod what_makes_no_sense_is_refused a_job_runs_to_completion a_job_that_fails_says_why a_cronjob_and_a_job_made_from_it a_stateful_set_mounts_what_it_claims a_stateful_set_keeps_its_order a_daemon_set_has_a_pod_on_the_node a_budget_keeps_pods_from_eviction
+a_taint_evicts_who_does_not_tolerate_it() {
+  local node said="kubectl get events --field-selector reason=TaintManagerEviction,source=taint-eviction-controller"
+  node=$(kubectl get nodes -o 'jsonpath={.items[0].metadata.name}')
+  bound() { # bound NAME TOLERATIONS
+    kubectl run "$1" --image=i --overrides="{\"spec\": {\"nodeName\": \"$node\", \"terminationGracePeriodSeconds\": 0, \"tolerations\": [$2]}}" --command -- sleep 600 > /dev/null
+  }
+  bound plain ""
+  bound patient '{"key": "down", "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 600}'
+  bound brief '{"key": "down", "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 2}'
+  bound staying '{"key": "down", "operator": "Exists"}'
+  expect "four pods" kubectl wait pod/plain pod/patient pod/brief pod/staying --for=condition=Ready --timeout=30s
+  expect "tainted" kubectl taint node "$node" down=yes:NoExecute
+  expect "one to go at once" wait_for 10 sh -c '! kubectl get pod plain'
+  expect "its event" wait_for 10 sh -c "$said | grep -q 'Marking for deletion Pod default/plain'"
+  expect "one to go in time" wait_for 20 sh -c '! kubectl get pod brief'
+  expect "one to have more time" field_is pod patient .status.phase Running
+  expect "one to stay" field_is pod staying .status.phase Running
+  expect "untainted" kubectl taint node "$node" down-
+  expect "it to be called off" wait_for 10 sh -c "$said | grep -q 'Cancelling deletion of Pod default/patient'"
+  kubectl delete pod patient staying > /dev/null
+}
+
+run_tests a_deployment_rolls_out_and_back a_taint_evicts_who_does_not_tolerate_it foreground_deletion_ends_with_the_last_pod what_makes_no_sense_is_refused a_job_runs_to_completion a_job_that_fails_says_why a_cronjob_and_a_job_made_from_it a_stateful_set_mounts_what_it_claims a_stateful_set_keeps_its_order a_daemon_set_has_a_pod_on_the_node a_budget_keeps_pods_from_eviction
 stop_cluster
 
 controllers_can_be_left_off() {
