@@ -203,12 +203,12 @@ foreground_deletion_ends_with_the_last_pod() {
   expect "no pod, and nobody waited for them here" no_pods app=slow
 }
 
+bound() { # bound NAME TOLERATIONS: a pod on $node
+  kubectl run "$1" --image=i --overrides="{\"spec\": {\"nodeName\": \"$node\", \"terminationGracePeriodSeconds\": 0, \"tolerations\": [$2]}}" --command -- sleep 600 > /dev/null
+}
 a_taint_evicts_who_does_not_tolerate_it() {
   local node said="kubectl get events --field-selector reason=TaintManagerEviction,source=taint-eviction-controller"
   node=$(kubectl get nodes -o 'jsonpath={.items[0].metadata.name}')
-  bound() { # bound NAME TOLERATIONS
-    kubectl run "$1" --image=i --overrides="{\"spec\": {\"nodeName\": \"$node\", \"terminationGracePeriodSeconds\": 0, \"tolerations\": [$2]}}" --command -- sleep 600 > /dev/null
-  }
   bound plain ""
   bound patient '{"key": "down", "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 600}'
   bound brief '{"key": "down", "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 2}'
@@ -229,11 +229,26 @@ run_tests a_deployment_rolls_out_and_back a_taint_evicts_who_does_not_tolerate_i
 stop_cluster
 
 controllers_can_be_left_off() {
-  start_cluster --host-rootfs --runtime process --controllers=-replicaset
+  start_cluster --host-rootfs --runtime process --controllers=-replicaset,-taint-eviction
   kubectl apply -f "$scratch/web.yaml" > /dev/null
   expect "a set is made" wait_for 10 sh -c 'kubectl get rs -l app=web -o name | grep -q web'
   expect "that nobody looks at" [ -z "$(kubectl get rs -l app=web -o 'jsonpath={.items[*].status.observedGeneration}')" ]
   expect "and no pods" no_pods app=web
   expect "a name that is none" sh -c "! '$volcano' up --controllers=-nonsense --data '$scratch/other' 2>&1 | grep -q 'is up'"
 }
-run_tests controllers_can_be_left_off
+# Beside the controller that evicts it would be gone at once.
+a_tainted_node_refuses_pods() {
+  local node
+  node=$(kubectl get nodes -o 'jsonpath={.items[0].metadata.name}')
+  bound before ""
+  expect "a pod" kubectl wait pod/before --for=condition=Ready --timeout=30s
+  expect "tainted" kubectl taint node "$node" down=yes:NoExecute
+  bound after ""
+  expect "a refusal" wait_for 10 field_is pod after .status.reason TaintToleration
+  expect "its words" field_is pod after .status.message "Pod was rejected: Predicate TaintToleration failed: node(s) had taints that the pod didn't tolerate"
+  expect "its phase" field_is pod after .status.phase Failed
+  expect "nobody to evict" field_is pod before .status.phase Running
+  kubectl taint node "$node" down- > /dev/null
+  kubectl delete pod before after > /dev/null
+}
+run_tests controllers_can_be_left_off a_tainted_node_refuses_pods
