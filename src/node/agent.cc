@@ -49,6 +49,7 @@ Agent::State::State(rt::Env& environment, client::Client& c, Options o, std::uni
       services(c, environment, api::resources::kServices),
       slices(c, environment, api::resources::kEndpointSlices),
       runtime_classes(c, environment, kRuntimeClasses),
+      own_node(c, environment, api::resources::kNodes, {.field_selector = "metadata.name=" + options.node_name}),
       pod_calls(environment, kCallsOfPod * static_cast<std::size_t>(options.pods_max)) {
   capacity["cpu"] = api::Quantity::from_int(facts.cpus);
   capacity["memory"] = api::Quantity::from_int(facts.memory_bytes / 1024 * 1024, api::Quantity::Format::kBinarySi);
@@ -123,9 +124,10 @@ void Agent::State::opened(base::Result<std::vector<RecoveredPod>> found) {
   volumes.start();
   services.start();
   runtime_classes.start();
+  own_node.start();
   // A pod's first look at its volumes and its variables must not come before their objects are known.
-  auto left = std::make_shared<int>(6);
-  for (client::Informer* informer : {&config_maps, &secrets, &claims, &volumes, &services, &runtime_classes})
+  auto left = std::make_shared<int>(7);
+  for (client::Informer* informer : {&config_maps, &secrets, &claims, &volumes, &services, &runtime_classes, &own_node})
     informer->on_synced([this, left] {
       if (--*left == 0) pods.start();
     });

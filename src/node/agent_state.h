@@ -76,7 +76,7 @@ struct Agent::State : std::enable_shared_from_this<Agent::State> {
   ClaimKeeper resource_claims;
   SliceWiper device_slices;
   client::EventRecorder events;
-  client::Informer pods, config_maps, secrets, claims, volumes, services, slices, runtime_classes;
+  client::Informer pods, config_maps, secrets, claims, volumes, services, slices, runtime_classes, own_node;
   std::map<std::string, std::unique_ptr<PodWorker>> workers;              // by uid
   std::map<std::string, RecoveredPod> recovered;                          // by uid, until the pod is seen
   std::map<std::string, std::pair<std::string, std::size_t>> containers;  // by id: pod uid, index
@@ -131,6 +131,8 @@ struct Agent::State : std::enable_shared_from_this<Agent::State> {
 
   // pod_worker.cc
   void step(const std::string& uid);
+  void admit(PodWorker& worker);  // or refuse it, before anything of it starts
+  void fail_predicate(PodWorker& worker, const char* name, const char* description);
   void step_after(const std::string& uid, base::Duration delay);
   void act(PodWorker& worker, const Action& action);
   void pull(PodWorker& worker, std::size_t index);

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "api/network_resources.h"
+#include "base/format.h"
 #include "base/utf8.h"
 #include "node/agent_world_for_tests.h"
 
@@ -342,6 +343,39 @@ TEST(Agent, KeepsReportingAfterTheServerWasAway) {
   world.put("{restartPolicy: Never, containers: [{name: a, image: i}]}");
   world.env.run_for(base::seconds(60));
   EXPECT_EQ(world.pod()["status"]["phase"].as_string(), "Running");
+}
+
+// As with a kubelet: only NoExecute counts, and only before the pod has begun.
+TEST(Agent, RefusesWhoDoesNotTolerateATaintOfItsNode) {
+  struct Row {
+    const char* effect;
+    const char* tolerations;
+    const char* phase;
+  };
+  for (const Row& row : {Row{"NoExecute", "[]", "Failed"}, Row{"NoSchedule", "[]", "Running"},
+                         Row{"NoExecute", "[{key: down, operator: Exists, tolerationSeconds: 60}]", "Running"}}) {
+    World world;
+    world.start();
+    const auto taint = [&](const std::string& list) {
+      Json node = *world.server.find(api::resources::kNodes, "n1");
+      node.edit("spec").set("taints", *api::parse_yaml(list));
+      world.server.put(api::resources::kNodes, node);
+      world.env.run_for(base::milliseconds(100));
+    };
+    taint(base::format("[{{key: down, effect: {}}}]", row.effect));
+    world.put(base::format("{{nodeName: n1, tolerations: {}, containers: [{{name: a, image: i}}]}}", row.tolerations));
+    EXPECT_EQ(world.pod()["status"]["phase"].as_string(), row.phase) << row.effect;
+    if (std::string_view(row.phase) == "Failed") {
+      EXPECT_EQ(world.pod()["status"]["reason"].as_string(), "TaintToleration");
+      EXPECT_EQ(world.pod()["status"]["message"].as_string(),
+                "Pod was rejected: Predicate TaintToleration failed: node(s) had taints that the pod didn't tolerate");
+      EXPECT_TRUE(world.reasons().contains("TaintToleration"));
+      continue;
+    }
+    taint("[{key: other, effect: NoExecute}]");
+    world.env.run_for(base::seconds(60));
+    EXPECT_EQ(world.pod()["status"]["phase"].as_string(), "Running") << "it is for others to evict it";
+  }
 }
 
 TEST(AgentServices, RulesAreSetWhenTheyChangeAndAgainAfterAFailure) {

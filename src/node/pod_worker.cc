@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <csignal>
 
+#include "api/pods/tolerations.h"
 #include "api/resource.h"
 #include "base/format.h"
 #include "base/log.h"
@@ -57,6 +58,35 @@ Lookups Agent::State::lookups(const PodWorker& worker) {
   return look;
 }
 
+// In a kubelet's words.
+void Agent::State::fail_predicate(PodWorker& worker, const char* name, const char* description) {
+  const std::string text = base::format("Predicate {} failed: {}", name, description);
+  worker.refused = true;
+  worker.state.failure_reason = name;
+  worker.state.failure_message = "Pod was rejected: " + text;
+  event(worker.pod, "Warning", name, text);
+}
+
+void Agent::State::admit(PodWorker& worker) {
+  auto why = shape_refusal(worker.pod);
+  if (!why) why = runtime->refusal(worker.pod);
+  if (why) {
+    worker.refused = true;
+    worker.state.failure_reason = "UnsupportedByNode";
+    worker.state.failure_message = reason_text("Pod was rejected: " + *why);
+    return event(worker.pod, "Warning", "UnsupportedByNode", worker.state.failure_message);
+  }
+  if (!worker.state.start_time.is_set()) {
+    if (lacks_ports(worker))
+      return fail_predicate(worker, "NodePorts", "node(s) didn't have free ports for the requested pod ports");
+    // Whoever names its node was asked by no scheduler. Other effects say where new pods are placed, which is over.
+    const Json* node = own_node.find(options.node_name);
+    if (node != nullptr && api::has_taint_against(worker.pod["spec"], *node, {"NoExecute"}))
+      return fail_predicate(worker, "TaintToleration", "node(s) had taints that the pod didn't tolerate");
+  }
+  if (lacks_devices(worker)) worker.refused = true;
+}
+
 void Agent::State::step(const std::string& uid) {
   PodWorker* worker = find(uid);
   if (worker == nullptr || worker->stepping || worker->gone) return;
@@ -66,25 +96,8 @@ void Agent::State::step(const std::string& uid) {
   }
   worker->stepping = true;
   if (!worker->settled && !worker->refused && worker->state.failure_reason.empty() &&
-      worker->state.sandbox == Sandbox::kNone) {
-    auto why = shape_refusal(worker->pod);
-    if (!why) why = runtime->refusal(worker->pod);
-    if (why) {
-      worker->refused = true;
-      worker->state.failure_reason = "UnsupportedByNode";
-      worker->state.failure_message = reason_text("Pod was rejected: " + *why);
-      event(worker->pod, "Warning", "UnsupportedByNode", worker->state.failure_message);
-    } else if (!worker->state.start_time.is_set() && lacks_ports(*worker)) {
-      static constexpr const char* kReason = "NodePorts";
-      const std::string text = "Predicate NodePorts failed: node(s) didn't have free ports for the requested pod ports";
-      worker->refused = true;
-      worker->state.failure_reason = kReason;
-      worker->state.failure_message = "Pod was rejected: " + text;
-      event(worker->pod, "Warning", kReason, text);
-    } else if (lacks_devices(*worker)) {
-      worker->refused = true;
-    }
-  }
+      worker->state.sandbox == Sandbox::kNone)
+    admit(*worker);
   if (!worker->settled && worker->state.sandbox == Sandbox::kReady) fetch_tokens(*worker);
   if (api::is_deleting(worker->pod) || !worker->state.failure_reason.empty()) *worker->given_up = true;
   const base::Time now = env.now();

@@ -196,15 +196,59 @@ a_budget_keeps_pods_from_eviction() {
   expect "all goes" wait_for 20 no_pods app=web
 }
 
-run_tests a_deployment_rolls_out_and_back what_makes_no_sense_is_refused a_job_runs_to_completion a_job_that_fails_says_why a_cronjob_and_a_job_made_from_it a_stateful_set_mounts_what_it_claims a_stateful_set_keeps_its_order a_daemon_set_has_a_pod_on_the_node a_budget_keeps_pods_from_eviction
+foreground_deletion_ends_with_the_last_pod() {
+  sed -e 's/: web/: slow/g' -e 's/PeriodSeconds: 0/PeriodSeconds: 3/' -e 's/\[sleep, "600"\]/[sh, -c, "trap : TERM; while true; do sleep 1; done"]/' "$scratch/web.yaml" | kubectl apply -f - > /dev/null
+  expect "rolls out" rolled_out deployment/slow
+  expect "deleted" timeout 30 kubectl delete deployment slow --cascade=foreground
+  expect "no pod, and nobody waited for them here" no_pods app=slow
+}
+
+bound() { # bound NAME TOLERATIONS: a pod on $node
+  kubectl run "$1" --image=i --overrides="{\"spec\": {\"nodeName\": \"$node\", \"terminationGracePeriodSeconds\": 0, \"tolerations\": [$2]}}" --command -- sleep 600 > /dev/null
+}
+a_taint_evicts_who_does_not_tolerate_it() {
+  local node said="kubectl get events --field-selector reason=TaintManagerEviction,source=taint-eviction-controller"
+  node=$(kubectl get nodes -o 'jsonpath={.items[0].metadata.name}')
+  bound plain ""
+  bound patient '{"key": "down", "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 600}'
+  bound brief '{"key": "down", "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": 2}'
+  bound staying '{"key": "down", "operator": "Exists"}'
+  expect "four pods" kubectl wait pod/plain pod/patient pod/brief pod/staying --for=condition=Ready --timeout=30s
+  expect "tainted" kubectl taint node "$node" down=yes:NoExecute
+  expect "one to go at once" wait_for 10 sh -c '! kubectl get pod plain'
+  expect "its event" wait_for 10 sh -c "$said | grep -q 'Marking for deletion Pod default/plain'"
+  expect "one to go in time" wait_for 20 sh -c '! kubectl get pod brief'
+  expect "one to have more time" field_is pod patient .status.phase Running
+  expect "one to stay" field_is pod staying .status.phase Running
+  expect "untainted" kubectl taint node "$node" down-
+  expect "it to be called off" wait_for 10 sh -c "$said | grep -q 'Cancelling deletion of Pod default/patient'"
+  kubectl delete pod patient staying > /dev/null
+}
+
+run_tests a_deployment_rolls_out_and_back a_taint_evicts_who_does_not_tolerate_it foreground_deletion_ends_with_the_last_pod what_makes_no_sense_is_refused a_job_runs_to_completion a_job_that_fails_says_why a_cronjob_and_a_job_made_from_it a_stateful_set_mounts_what_it_claims a_stateful_set_keeps_its_order a_daemon_set_has_a_pod_on_the_node a_budget_keeps_pods_from_eviction
 stop_cluster
 
 controllers_can_be_left_off() {
-  start_cluster --host-rootfs --runtime process --controllers=-replicaset
+  start_cluster --host-rootfs --runtime process --controllers=-replicaset,-taint-eviction
   kubectl apply -f "$scratch/web.yaml" > /dev/null
   expect "a set is made" wait_for 10 sh -c 'kubectl get rs -l app=web -o name | grep -q web'
   expect "that nobody looks at" [ -z "$(kubectl get rs -l app=web -o 'jsonpath={.items[*].status.observedGeneration}')" ]
   expect "and no pods" no_pods app=web
   expect "a name that is none" sh -c "! '$volcano' up --controllers=-nonsense --data '$scratch/other' 2>&1 | grep -q 'is up'"
 }
-run_tests controllers_can_be_left_off
+# Beside the controller that evicts it would be gone at once.
+a_tainted_node_refuses_pods() {
+  local node
+  node=$(kubectl get nodes -o 'jsonpath={.items[0].metadata.name}')
+  bound before ""
+  expect "a pod" kubectl wait pod/before --for=condition=Ready --timeout=30s
+  expect "tainted" kubectl taint node "$node" down=yes:NoExecute
+  bound after ""
+  expect "a refusal" wait_for 10 field_is pod after .status.reason TaintToleration
+  expect "its words" field_is pod after .status.message "Pod was rejected: Predicate TaintToleration failed: node(s) had taints that the pod didn't tolerate"
+  expect "its phase" field_is pod after .status.phase Failed
+  expect "nobody to evict" field_is pod before .status.phase Running
+  kubectl taint node "$node" down- > /dev/null
+  kubectl delete pod before after > /dev/null
+}
+run_tests controllers_can_be_left_off a_tainted_node_refuses_pods

@@ -97,6 +97,62 @@ TEST(Owners, foreground_deletion_waits_for_dependents) {
   EXPECT_EQ(stage.world.find(resources::kServices, "ns/s"), nullptr);
 }
 
+// As with a Deployment, its ReplicaSet and a pod that still runs.
+TEST(Owners, foreground_deletion_waits_for_dependents_of_dependents) {
+  Stage stage(make_owner_controller());
+  const auto put = [&](const api::ResourceId& resource, std::string_view kind, std::string_view name,
+                       std::string_view rest) {
+    stage.world.put_text(
+        resource, base::format(R"({{"kind": "{}", "metadata": {{"name": "{}", "namespace": "ns", "uid": "{}", {}}}}})",
+                               kind, name, name, rest));
+  };
+  const auto owned_by = [](std::string_view version, std::string_view kind, std::string_view name) {
+    return base::format(
+        R"("ownerReferences": [{{"apiVersion": "{}", "kind": "{}", "name": "{}", "uid": "{}", "blockOwnerDeletion": true}}])",
+        version, kind, name, name);
+  };
+  const api::ResourceId deployments{"apps", "v1", "deployments"};
+  put(deployments, "Deployment", "d",
+      R"("deletionTimestamp": "2026-01-01T00:00:00Z", "finalizers": ["foregroundDeletion"])");
+  put(resources::kReplicaSets, "ReplicaSet", "r", owned_by("apps/v1", "Deployment", "d"));
+  put(resources::kPods, "Pod", "p", owned_by("apps/v1", "ReplicaSet", "r"));
+  stage.world.edit(resources::kPods, "ns/p")->edit("spec").set("nodeName", "n");
+  EXPECT_EQ(stage.turn("deployments.apps|ns/d"), "delete ReplicaSet ns/r\n");
+  stage.world.gone();
+  EXPECT_EQ(stage.turn("deployments.apps|ns/d"), "") << "the set waits for its pod";
+  EXPECT_EQ(stage.turn("replicasets.apps|ns/r"), "delete Pod ns/p\n");
+  EXPECT_EQ(stage.turn("replicasets.apps|ns/r"), "") << "the pod still runs";
+  EXPECT_EQ(stage.turn("deployments.apps|ns/d"), "");
+  stage.world.gone();
+  EXPECT_TRUE(stage.turn("replicasets.apps|ns/r").starts_with("patch ReplicaSet ns/r {\"metadata\":{\"finalizers\":"));
+  stage.world.gone();
+  EXPECT_TRUE(stage.turn("deployments.apps|ns/d").starts_with("patch Deployment ns/d {\"metadata\":{\"finalizers\":"));
+}
+
+TEST(Owners, foreground_deletion_leaves_what_another_owner_keeps) {
+  const auto map = [](std::string_view state) {
+    return base::format(
+        R"({{"apiVersion": "v1", "kind": "ConfigMap", "metadata": {{"name": "other", "namespace": "ns", "uid": "O"{}}}}})",
+        state);
+  };
+  Stage stage(make_owner_controller());
+  stage.world.put_text(resources::kConfigMaps, kOwned);
+  stage.world.edit(resources::kConfigMaps, "ns/c")
+      ->edit("metadata")
+      .edit("ownerReferences")
+      .push_back(Json::object({{"apiVersion", "v1"}, {"kind", "ConfigMap"}, {"name", "other"}, {"uid", "O"}}));
+  stage.world.put_text(resources::kServices,
+                       R"({"kind": "Service", "metadata": {"name": "s", "namespace": "ns", "uid": "S",
+     "deletionTimestamp": "2026-01-01T00:00:00Z", "finalizers": ["foregroundDeletion"]}})");
+  EXPECT_EQ(stage.turn("services|ns/s"), "") << "nobody has asked yet whether the other owner is there";
+  stage.world.put_text(resources::kConfigMaps,
+                       map(R"(, "deletionTimestamp": "2026-01-01T00:00:00Z", "finalizers": ["foregroundDeletion"])"));
+  const auto text = [&] { return stage.controller->step(stage.world, "services|ns/s", {}).text(); };
+  EXPECT_EQ(text(), "delete ConfigMap ns/c\n") << "the other owner waits, too";
+  stage.world.put_text(resources::kConfigMaps, map(""));
+  EXPECT_TRUE(text().starts_with("patch ConfigMap ns/c {\"metadata\":{\"ownerReferences\":[{")) << text();
+}
+
 // Each of two waits for the other; and one for itself.
 TEST(Owners, who_own_each_other_in_a_circle_do_not_wait_for_ever) {
   const auto map = [](std::string_view name, std::string_view owner) {

@@ -151,12 +151,47 @@ void let_owners_go(const api::KindInfo& kind, const Json& object, Plan& plan) {
       .missing_is_fine = true;
 }
 
+// What a reference leads to.
+enum class Owner : std::uint8_t {
+  kThere,  // or it is kept where nobody sees it from here
+  kWaits,  // it is there until its dependents are gone
+  kLost,   // not in the view
+};
+
+// A kind that is not served here may be kept elsewhere; and what has no namespace names no object of one.
+Owner owner_at(const Kinds& kinds, const View& view, const api::KindInfo& kind, const Json& object,
+               const Json& reference) {
+  const auto* owner = kinds.referred(reference);
+  if (!owner || !takes_part(*owner) || (owner->namespaced && !kind.namespaced)) return Owner::kThere;
+  const std::string_view name = reference["name"].as_string();
+  const Json* found = view.find(
+      owner->resource, owner->namespaced ? base::format("{}/{}", api::namespace_of(object), name) : std::string(name));
+  if (!found || api::uid_of(*found) != reference["uid"].as_string()) return Owner::kLost;
+  return waits_for_dependents(*found) ? Owner::kWaits : Owner::kThere;
+}
+
+// One dependent of an object that waits for its dependents. It stays with an owner that stays. What has dependents
+// itself waits for those, so that nothing runs any more when the first owner is gone.
+void let_dependent_go(const Kinds& kinds, const View& view, const Dependent& one, std::string_view uid, Plan& plan) {
+  bool lost = false;
+  for (const Json& reference : (*one.object)["metadata"]["ownerReferences"].items()) {
+    if (reference["uid"].as_string() == uid) continue;
+    const Owner other = owner_at(kinds, view, *one.kind, *one.object, reference);
+    if (other == Owner::kThere) return drop_references(*one.kind, *one.object, {std::string(uid)}, plan);
+    lost = lost || other == Owner::kLost;
+  }
+  if (lost) return;  // its own turn asks the server for that owner, and comes back here
+  Action& removal = plan.remove(one.kind->resource, *one.object);
+  if (!dependents_of(kinds, view, api::uid_of(*one.object)).empty())
+    removal.body.set("propagationPolicy", "Foreground");
+}
+
 void finish_foreground(const Kinds& kinds, const View& view, const api::KindInfo& kind, const Json& object,
                        Plan& plan) {
   bool blocked = false;
   for (const Dependent& one : dependents_of(kinds, view, api::uid_of(object))) {
     blocked = blocked || blocks(*one.object, api::uid_of(object));
-    if (!api::is_deleting(*one.object)) plan.remove(one.kind->resource, *one.object);
+    if (!api::is_deleting(*one.object)) let_dependent_go(kinds, view, one, api::uid_of(object), plan);
   }
   if (!blocked)
     drop_finalizer(kind, object, kForeground, plan);
@@ -248,21 +283,14 @@ class OwnerController final : public Controller {
     Keys lost;
     bool kept = false;
     for (const Json& reference : object["metadata"]["ownerReferences"].items()) {
-      const auto* owner = kinds_.referred(reference);
-      // A kind that is not served here may be kept elsewhere; and what has no namespace names no object of one.
-      if (!owner || !takes_part(*owner) || (owner->namespaced && !kind.namespaced)) {
+      if (owner_at(kinds_, view, kind, object, reference) != Owner::kLost) {
         kept = true;
         continue;
       }
-      const std::string ns(owner->namespaced ? api::namespace_of(object) : "");
-      const std::string name = reference["name"].str();
-      const Json* found = view.find(owner->resource, ns.empty() ? name : base::format("{}/{}", ns, name));
-      if (found && api::uid_of(*found) == reference["uid"].as_string()) {
-        kept = true;
-        continue;
-      }
+      const api::KindInfo& owner = *kinds_.referred(reference);
       lost.push_back(reference["uid"].str());
-      plan.require_gone(owner->resource, owner->kind, ns, name, lost.back());
+      plan.require_gone(owner.resource, owner.kind, owner.namespaced ? api::namespace_of(object) : "",
+                        reference["name"].as_string(), lost.back());
     }
     if (lost.empty()) return;
     plan.begin_stage();

@@ -50,6 +50,7 @@ class TestWorld final : public View {
 
  private:
   bool run(const Action& action);
+  bool owns_something(const api::Json& object) const;
   Answer answer_of(const Probe& probe) const;
 
   Ending ending;  // of the plan that is being applied

@@ -144,6 +144,14 @@ Json patched(const Action& action, const Json& object) {
 
 }  // namespace
 
+bool TestWorld::owns_something(const Json& object) const {
+  for (const auto& [resource, kind] : objects)
+    for (const auto& [key, one] : kind)
+      for (const Json& reference : one["metadata"]["ownerReferences"].items())
+        if (reference["uid"].as_string() == api::uid_of(object)) return true;
+  return false;
+}
+
 bool TestWorld::run(const Action& action) {
   const std::string key = key_for(action);
   auto& kind = objects[action.resource];
@@ -201,7 +209,11 @@ bool TestWorld::run(const Action& action) {
     case Verb::kRemoveTree: return do_off_loop(action, {}).ok();
     case Verb::kDelete:
       if (found == kind.end()) return action.missing_is_fine;
-      if (action.kind == "Pod" && deletes_pods_slowly && !goes_at_once(found->second))
+      if (action.body["propagationPolicy"].as_string() == "Foreground" && owns_something(found->second)) {
+        Json& metadata = found->second.edit("metadata");
+        metadata.set("deletionTimestamp", base::format_rfc3339(now));
+        metadata.edit("finalizers").push_back("foregroundDeletion");
+      } else if (action.kind == "Pod" && deletes_pods_slowly && !goes_at_once(found->second))
         found->second.edit("metadata").set("deletionTimestamp", base::format_rfc3339(now));
       else
         kind.erase(found);

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "base/format.h"
+#include "controllers/cluster/evictions.h"
 #include "controllers/cluster/protection.h"
 #include "controllers/workloads/batch_job.h"
 #include "controllers/workloads/cron_job.h"
@@ -40,6 +41,7 @@ const std::vector<Row>& rows() {
       {"replicaset", [](const Options&) { return make_replica_set_controller(); }},
       {"replicationcontroller", [](const Options&) { return make_replication_controller(); }},
       {"statefulset", [](const Options&) { return make_stateful_set_controller(); }},
+      {"taint-eviction", [](const Options&) { return cluster::make_taint_eviction_controller(); }},
       {"ttl-after-finished", [](const Options&) { return make_ttl_controller(); }},
   };
   return all;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "api/pods/tolerations.h"
 #include "api/resource.h"
 #include "api/selector.h"
 
@@ -64,30 +65,14 @@ bool affinity_fits(const Json& spec, const Json& node) {
                              [&](const Json& term) { return term_matches(term, node); });
 }
 
-bool tolerates(const Json& spec, const Json& taint) {
-  return std::ranges::any_of(spec["tolerations"].items(), [&](const Json& toleration) {
-    const std::string_view effect = toleration["effect"].as_string(), key = toleration["key"].as_string();
-    if (!effect.empty() && effect != taint["effect"].as_string()) return false;
-    if (!key.empty() && key != taint["key"].as_string()) return false;
-    if (toleration["operator"].as_string() == "Exists") return true;
-    return !key.empty() && toleration["value"].as_string() == taint["value"].as_string();
-  });
-}
-
-bool has_taint_against(const Json& spec, const Json& node, std::initializer_list<std::string_view> effects) {
-  return std::ranges::any_of(node["spec"]["taints"].items(), [&](const Json& taint) {
-    return std::ranges::find(effects, taint["effect"].as_string()) != effects.end() && !tolerates(spec, taint);
-  });
-}
-
 }  // namespace
 
 NodeFit fit_for(const Json& spec, const Json& node) {
   const std::string_view fixed = spec["nodeName"].as_string();
   if (!fixed.empty() && fixed != api::name_of(node)) return {};
   if (!affinity_fits(spec, node)) return {};
-  return {.runs = !has_taint_against(spec, node, {"NoSchedule", "NoExecute"}),
-          .stays = !has_taint_against(spec, node, {"NoExecute"})};
+  return {.runs = !api::has_taint_against(spec, node, {"NoSchedule", "NoExecute"}),
+          .stays = !api::has_taint_against(spec, node, {"NoExecute"})};
 }
 
 Json daemon_pod_spec(const Json& pod_template) {
