@@ -33,7 +33,10 @@ struct Folders {
     promise(::mkdtemp(name.data()) != nullptr, "there is a temporary folder");
     root = name;
     for (const char* one : {"good", "other"})
-      promise(volcano_main::load_or_make_credentials((root / one).string(), kNow, names()).ok(), "keys can be made");
+      promise(volcano_main::load_or_make_credentials((root / one).string(), kNow, names(),
+                                                     volcano_main::Occasion::kFirstStart)
+                  .ok(),
+              "keys can be made");
   }
   ~Folders() {
     std::error_code ignored;
@@ -83,7 +86,8 @@ void keys(std::string_view input) {
     else if (line.size() >= 2)
       change(folders, work, line[0], line[1], line.substr(2));
   }
-  const auto made = volcano_main::load_or_make_credentials(work.string(), now, names());
+  const auto made =
+      volcano_main::load_or_make_credentials(work.string(), now, names(), volcano_main::Occasion::kFirstStart);
   if (!made.ok()) return promise(!made.error().message.empty(), "an error says why");
   promise(!made->token.empty(), "a token is not empty");
   for (const rt::KeyPair& pair : {made->server, made->admin}) {
