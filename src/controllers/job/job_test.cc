@@ -155,6 +155,21 @@ TEST_F(JobTest, a_task_that_completed_while_the_controller_was_down_still_meets_
   EXPECT_EQ(phase(), "Completing");
 }
 
+TEST_F(JobTest, a_restart_is_ended_by_a_command) {
+  start_job_1();
+  world.erase(resources::kPods, "default/job-1-nginx-0");
+  turn();
+  ASSERT_EQ(phase(), "Restarting");
+  command("AbortJob");
+  settle();
+  EXPECT_EQ(phase(), "Aborted");
+  command("ResumeJob");
+  settle();
+  set_group("Inqueue");
+  settle();
+  EXPECT_EQ(phase(), "Pending");
+}
+
 TEST_F(JobTest, a_pod_that_was_killed_restarts_the_job_by_its_policy) {
   start_job_1();
   world.erase(resources::kPods, "default/job-1-nginx-0");

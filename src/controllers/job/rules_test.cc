@@ -35,6 +35,11 @@ TEST(States, follow_the_table) {
   for (const char* action : {"RestartJob", "AbortJob", "TerminateJob", "CompleteJob", "ResumeJob", "EnqueueJob"})
     EXPECT_EQ(move_for(kRestarting, action), (Move{kKillAll, Rule::kS})) << action;
   EXPECT_EQ(move_for(kRestarting, "SyncJob"), (Move{kSync, Rule::kS}));
+  EXPECT_EQ(move_for(kRestarting, "AbortJob", true), (Move{kKillSoft, Rule::kNone, kAborting}));
+  EXPECT_EQ(move_for(kRestarting, "TerminateJob", true), (Move{kKillSoft, Rule::kNone, kTerminating}));
+  EXPECT_EQ(move_for(kRestarting, "CompleteJob", true), (Move{kKillSoft, Rule::kNone, kCompleting}));
+  for (const char* action : {"RestartJob", "ResumeJob", "EnqueueJob"})
+    EXPECT_EQ(move_for(kRestarting, action, true), (Move{kKillAll, Rule::kS})) << action;
   for (const auto action : kTargeted) EXPECT_EQ(move_for(kRestarting, action), (Move{kKillTarget, Rule::kS}));
   struct Row {
     Phase phase;

@@ -9,6 +9,10 @@ bool is_targeted(std::string_view action) {
   return action == "RestartTask" || action == "RestartPod" || action == "RestartPartition";
 }
 
+bool is_end(std::string_view action) {
+  return action == "AbortJob" || action == "TerminateJob" || action == "CompleteJob";
+}
+
 Move active(std::string_view action, Rule rule) {
   if (action == "RestartJob") return {Operation::kKillAll, Rule::kNone, Phase::kRestarting, true};
   if (is_targeted(action)) return {Operation::kKillTarget, Rule::kNone, Phase::kRestarting, true};
@@ -20,7 +24,7 @@ Move active(std::string_view action, Rule rule) {
 
 }  // namespace
 
-Move move_for(Phase phase, std::string_view action) {
+Move move_for(Phase phase, std::string_view action, bool commanded) {
   const bool resume = action == "ResumeJob";
   const Move resumed{Operation::kKillSoft, Rule::kNone, Phase::kRestarting, true};
   switch (phase) {
@@ -28,6 +32,8 @@ Move move_for(Phase phase, std::string_view action) {
     case Phase::kPending: return active(action, Rule::kP);
     case Phase::kRunning: return active(action, Rule::kR);
     case Phase::kRestarting:
+      // COMPAT(end-of-a-restart): policies are not heard, for the pods that a restart kills would fire them.
+      if (commanded && is_end(action)) return active(action, Rule::kNone);
       if (is_targeted(action)) return {Operation::kKillTarget, Rule::kS};
       return {action == "SyncJob" ? Operation::kSync : Operation::kKillAll, Rule::kS};
     case Phase::kAborting: return resume ? resumed : Move{Operation::kKillSoft, Rule::kA};

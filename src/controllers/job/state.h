@@ -13,6 +13,7 @@ enum class Operation : std::uint8_t { kSync, kKillAll, kKillSoft, kKillTarget };
 //   Pending <-> Running -> Completed | Failed          by counting pods (rules P, R)
 //   Pending, Running -> Restarting -> Pending | Failed  by Restart... (rule S)
 //   Pending, Running -> Aborting -> Aborted             by AbortJob (rule A); ResumeJob leads back to Restarting
+//   Restarting -> Aborting, Completing or Terminating   the same, if somebody commands it
 //   Pending, Running -> Completing -> Completed         by CompleteJob (rule C)
 //   Pending, Running -> Terminating -> Terminated       by TerminateJob (rule T)
 struct Move {
@@ -24,6 +25,7 @@ struct Move {
   bool operator==(const Move&) const = default;
 };
 
-Move move_for(Phase phase, std::string_view action);
+// `commanded`: by a Command, not by a policy.
+Move move_for(Phase phase, std::string_view action, bool commanded = false);
 
 }  // namespace controllers::job

@@ -87,7 +87,7 @@ Request next_request(const Job& job, base::Time now, Plan& plan, Memory& memory)
 }
 
 void act(const Job& job, const Observed& seen, const Request& request, const Turn& turn, Plan& plan) {
-  const Move move = move_for(job.phase, request.action);
+  const Move move = move_for(job.phase, request.action, request.from_command);
   if (move.operation == Operation::kSync)
     sync(job, seen, move.rule, turn, plan);
   else
