@@ -225,7 +225,17 @@ a_taint_evicts_who_does_not_tolerate_it() {
   kubectl delete pod patient staying > /dev/null
 }
 
-run_tests a_deployment_rolls_out_and_back a_taint_evicts_who_does_not_tolerate_it foreground_deletion_ends_with_the_last_pod what_makes_no_sense_is_refused a_job_runs_to_completion a_job_that_fails_says_why a_cronjob_and_a_job_made_from_it a_stateful_set_mounts_what_it_claims a_stateful_set_keeps_its_order a_daemon_set_has_a_pod_on_the_node a_budget_keeps_pods_from_eviction
+# Made at the beginning, for they have 40 seconds.
+node=nowhere bound lost "" && node=nowhere bound ending ""
+kubectl delete pod ending --wait=false > /dev/null
+pods_of_no_node_go() {
+  expect "both to be there at first" [ -n "$lost_at_first" ]
+  expect "one to go" wait_for 60 sh -c '! kubectl get pod lost'
+  expect "the one that was deleted to go, too" wait_for 10 sh -c '! kubectl get pod ending'
+}
+lost_at_first=$(kubectl get pod lost ending -o name)
+
+run_tests a_deployment_rolls_out_and_back a_taint_evicts_who_does_not_tolerate_it foreground_deletion_ends_with_the_last_pod what_makes_no_sense_is_refused a_job_runs_to_completion a_job_that_fails_says_why a_cronjob_and_a_job_made_from_it a_stateful_set_mounts_what_it_claims a_stateful_set_keeps_its_order a_daemon_set_has_a_pod_on_the_node a_budget_keeps_pods_from_eviction pods_of_no_node_go
 stop_cluster
 
 controllers_can_be_left_off() {

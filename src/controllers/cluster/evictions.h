@@ -12,6 +12,9 @@ namespace controllers::cluster {
 // Deletes pods that do not tolerate a taint NoExecute of their node, or do not tolerate it any longer.
 std::unique_ptr<Controller> make_taint_eviction_controller();
 
+// Deletes pods that no node will ever let go: those of nodes that are not there, and those that end without one.
+std::unique_ptr<Controller> make_pod_garbage_collector();
+
 // The index of pods by the node that they are bound to.
 inline constexpr std::string_view kPodsByNode = "pods-by-node";
 IndexBy pods_by_node();

@@ -256,8 +256,9 @@ void Execution::answered(const Action& action, base::Result<Json> result) {
   --in_flight;
   if (action.verb == Action::Verb::kRequireGone) {
     if (result.ok()) {
-      if (api::uid_of(*result) == action.body.as_string())
-        errors.push_back(base::make_error(base::Code::kConflict, "the owner is there after all"));
+      if (const std::string_view uid = action.body.as_string(); uid.empty() || uid == api::uid_of(*result))
+        errors.push_back(base::make_error(base::Code::kConflict,
+                                          base::format("{} {} is there after all", action.kind, action.name)));
     } else if (result.error().code != base::Code::kNotFound) {
       errors.push_back(result.take_error());
     }

@@ -140,7 +140,8 @@ class Plan {
   Action& set_status(const api::ResourceId& resource, api::Json object);
   Action& apply_status(const api::ResourceId& resource, const api::Json& object, api::Json status,
                        std::string field_manager);
-  // Asks the server, not the view: later stages run only if no object of this name has this uid.
+  // Asks the server, not the view: later stages run only if no object of this name has this uid, or, with an empty uid,
+  // if there is none of this name.
   Action& require_gone(const api::ResourceId& resource, std::string_view kind, std::string_view ns,
                        std::string_view name, std::string_view uid);
   // Removes a folder of this machine with all that is in it, off the loop.

@@ -51,6 +51,8 @@ class TestWorld final : public View {
  private:
   bool run(const Action& action);
   bool owns_something(const api::Json& object) const;
+  // False: the object goes at once.
+  bool begins_deletion(const Action& action, api::Json& object) const;
   Answer answer_of(const Probe& probe) const;
 
   Ending ending;  // of the plan that is being applied

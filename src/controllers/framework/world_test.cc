@@ -152,6 +152,16 @@ bool TestWorld::owns_something(const Json& object) const {
   return false;
 }
 
+bool TestWorld::begins_deletion(const Action& action, Json& object) const {
+  const bool foreground = action.body["propagationPolicy"].as_string() == "Foreground" && owns_something(object);
+  const bool slow = action.kind == "Pod" && deletes_pods_slowly && !goes_at_once(object);
+  if (!foreground && !slow) return false;
+  Json& metadata = object.edit("metadata");
+  metadata.set("deletionTimestamp", base::format_rfc3339(now));
+  if (foreground) metadata.edit("finalizers").push_back("foregroundDeletion");
+  return true;
+}
+
 bool TestWorld::run(const Action& action) {
   const std::string key = key_for(action);
   auto& kind = objects[action.resource];
@@ -200,7 +210,10 @@ bool TestWorld::run(const Action& action) {
       put(action.resource, std::move(next));
       return true;
     }
-    case Verb::kRequireGone: return found == kind.end() || api::uid_of(found->second) != action.body.as_string();
+    case Verb::kRequireGone: {
+      const std::string_view uid = action.body.as_string();
+      return found == kind.end() || (!uid.empty() && uid != api::uid_of(found->second));
+    }
     case Verb::kFetch: ending.fetched.push_back(found == kind.end() ? Json() : found->second); return true;
     case Verb::kProbe: ending.answers.push_back(answer_of(action.probe)); return true;
     case Verb::kDeleteAll:
@@ -209,14 +222,7 @@ bool TestWorld::run(const Action& action) {
     case Verb::kRemoveTree: return do_off_loop(action, {}).ok();
     case Verb::kDelete:
       if (found == kind.end()) return action.missing_is_fine;
-      if (action.body["propagationPolicy"].as_string() == "Foreground" && owns_something(found->second)) {
-        Json& metadata = found->second.edit("metadata");
-        metadata.set("deletionTimestamp", base::format_rfc3339(now));
-        metadata.edit("finalizers").push_back("foregroundDeletion");
-      } else if (action.kind == "Pod" && deletes_pods_slowly && !goes_at_once(found->second))
-        found->second.edit("metadata").set("deletionTimestamp", base::format_rfc3339(now));
-      else
-        kind.erase(found);
+      if (!begins_deletion(action, found->second)) kind.erase(found);
       return true;
   }
   return false;

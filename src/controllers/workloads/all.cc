@@ -38,6 +38,7 @@ const std::vector<Row>& rows() {
       {"job", [](const Options&) { return make_batch_job_controller(); }},
       {"persistentvolume-protection", [](const Options&) { return cluster::make_volume_protection(); }},
       {"persistentvolumeclaim-protection", [](const Options&) { return cluster::make_claim_protection(); }},
+      {"pod-garbage-collector", [](const Options&) { return cluster::make_pod_garbage_collector(); }},
       {"replicaset", [](const Options&) { return make_replica_set_controller(); }},
       {"replicationcontroller", [](const Options&) { return make_replication_controller(); }},
       {"statefulset", [](const Options&) { return make_stateful_set_controller(); }},
