@@ -164,6 +164,20 @@ base::Status add_config(std::string_view text, const std::string& folder, Json& 
   return {};
 }
 
+base::Status read_proxy(const Json& cluster, std::string_view name, ServerAccess& access) {
+  const std::string_view url = cluster["proxy-url"].as_string();
+  if (url.empty()) return {};
+  const std::string where = base::format("cluster {:?}: proxy-url", name);
+  auto proxy = rt::parse_proxy_url(url);
+  if (!proxy.ok()) return base::within(proxy.take_error(), where);
+  if (access.server.starts_with("http://"))
+    return make_error(Code::kBadRequest, base::format("{}: the server {:?} has no TLS, and is not spoken to through a "
+                                                      "proxy",
+                                                      where, access.server));
+  access.proxy = *std::move(proxy);
+  return {};
+}
+
 base::Result<ServerAccess> choose(const Json& config, const std::string& context, const RunProgram& run) {
   const std::string context_name = context.empty() ? config["current-context"].str() : context;
   const Json* entry = find_named(config["contexts"], context_name);
@@ -181,6 +195,7 @@ base::Result<ServerAccess> choose(const Json& config, const std::string& context
   TRY(access.ca_pem, data_or_file(cluster, "certificate-authority", cluster_folder));
   access.insecure_skip_tls_verify = cluster["insecure-skip-tls-verify"].as_bool();
   access.tls_server_name = cluster["tls-server-name"].str();
+  TRY_VOID(read_proxy(cluster, chosen["cluster"].as_string(), access));
   access.ns = chosen["namespace"].str();
   if (const std::string_view user = chosen["user"].as_string(); !user.empty()) {
     const Json* user_entry = find_named(config["users"], user);
@@ -199,7 +214,7 @@ base::Result<ServerAccess> choose(const Json& config, const std::string& context
 bool ServerAccess::has_connection_of(const ServerAccess& other) const {
   const auto parts = [](const ServerAccess& one) {
     return std::tie(one.server, one.ca_pem, one.certificate_pem, one.key_pem, one.tls_server_name,
-                    one.insecure_skip_tls_verify);
+                    one.insecure_skip_tls_verify, one.proxy);
   };
   return parts(*this) == parts(other);
 }

@@ -2,12 +2,14 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/result.h"
 #include "rt/http.h"
+#include "rt/proxy.h"
 
 namespace client {
 
@@ -22,7 +24,8 @@ struct ServerAccess {
   rt::Headers acts_as = {};  // with every request: as whom the user wants to act (impersonation)
   std::string tls_server_name;
   bool insecure_skip_tls_verify = false;
-  std::string ns;  // the context's namespace, or empty
+  std::optional<rt::Proxy> proxy = {};  // of a server with TLS
+  std::string ns;                       // the context's namespace, or empty
   // Reads where this came from once more; it blocks, so it is called off the loop, on any thread. `refused`: the server
   // did not take these credentials (401), so programs are asked for new ones. Unset: this never changes.
   std::function<base::Result<ServerAccess>(bool refused)> again = {};

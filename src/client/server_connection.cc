@@ -39,6 +39,7 @@ base::Status ServerConnection::connect() {
   http.key_pem = to.key_pem;
   http.server_name = to.tls_server_name;
   http.insecure_skip_verify = to.insecure_skip_tls_verify;
+  http.proxy = to.proxy;
   TRY(auto made, env_.http_client(std::move(http)));
   if (http_) retired_.push_back({std::move(http_), env_.uptime()});
   http_ = std::move(made);

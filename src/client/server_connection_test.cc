@@ -9,7 +9,7 @@ namespace client {
 namespace {
 
 struct Made {
-  std::string host, ca_pem;
+  std::string host, ca_pem, proxy;
   bool alive = true;
 };
 
@@ -29,7 +29,8 @@ class Env final : public testing::FakeEnv {
  public:
   base::Result<std::unique_ptr<rt::HttpClient>> http_client(rt::ClientOptions options) override {
     if (options.ca_pem == "rubbish") return base::make_error(base::Code::kInvalid, "the CA cannot be used");
-    made.push_back(std::make_shared<Made>(Made{options.host, options.ca_pem}));
+    made.push_back(
+        std::make_shared<Made>(Made{options.host, options.ca_pem, options.proxy ? options.proxy->host : ""}));
     return std::unique_ptr<rt::HttpClient>(std::make_unique<NoServer>(made.back()));
   }
   std::vector<std::shared_ptr<Made>> made;
@@ -103,6 +104,14 @@ TEST_F(ServerConnectionTest, another_ca_makes_a_connection_and_the_old_one_ends_
   env.run_for(base::minutes(2));
   EXPECT_FALSE(env.made[0]->alive);
   EXPECT_TRUE(env.made[1]->alive);
+}
+
+TEST_F(ServerConnectionTest, another_proxy_makes_a_connection_through_it) {
+  EXPECT_EQ(env.made[0]->proxy, "");
+  said.proxy = rt::Proxy{"proxy", 3128, ""};
+  env.run_for(base::seconds(11));
+  ASSERT_EQ(env.made.size(), 2u);
+  EXPECT_EQ(env.made[1]->proxy, "proxy");
 }
 
 TEST_F(ServerConnectionTest, what_cannot_be_read_or_used_changes_nothing) {

@@ -258,6 +258,24 @@ TEST(Kubeconfig, refuses_tokens_that_no_header_can_carry) {
             "tokenFile: cannot open /nonexistent: No such file or directory");
 }
 
+TEST(Kubeconfig, reads_the_proxy_of_a_cluster_or_says_why_not) {
+  const auto with = [](std::string_view cluster) {
+    return parse_kubeconfig(base::format("{{current-context: x, contexts: [{{name: x, context: {{cluster: c}}}}], "
+                                         "clusters: [{{name: c, cluster: {{{}}}}}]}}",
+                                         cluster),
+                            "/");
+  };
+  const auto access = with("server: 'https://s', proxy-url: 'http://ann:b@proxy:3128'");
+  ASSERT_TRUE(access.ok()) << access.error().message;
+  EXPECT_EQ(access->proxy, (rt::Proxy{"proxy", 3128, "Basic YW5uOmI="}));
+  EXPECT_FALSE(access->has_connection_of(*with("server: 'https://s'")));
+  EXPECT_FALSE(with("server: 'https://s', proxy-url: ''")->proxy);
+  EXPECT_EQ(with("server: 'https://s', proxy-url: 'socks5://proxy'").error().message,
+            "cluster \"c\": proxy-url: socks5:// is not supported, only http:// proxies are");
+  EXPECT_EQ(with("server: 'http://s', proxy-url: 'http://proxy'").error().message,
+            "cluster \"c\": proxy-url: the server \"http://s\" has no TLS, and is not spoken to through a proxy");
+}
+
 TEST(Kubeconfig, many_entries_are_read_in_time_that_grows_with_them) {
   std::string text = "clusters:\n";
   for (int i = 0; i < 100'000; ++i) text += base::format("- {{name: c{}}}\n", i);

@@ -4,7 +4,9 @@
 #include <openssl/ssl.h>
 
 #include <boost/asio/connect.hpp>
+#include <boost/asio/read_until.hpp>
 #include <boost/asio/ssl/host_name_verification.hpp>
+#include <boost/asio/write.hpp>
 
 #include "base/format.h"
 
@@ -13,6 +15,10 @@ namespace rt {
 namespace asio = boost::asio;
 using base::Code;
 using ErrorCode = boost::system::error_code;
+
+namespace {
+constexpr std::size_t kProxyAnswerBytesMax = std::size_t{16} << 10;
+}  // namespace
 
 std::string ClientShared::authority() const {
   const bool v6 = options.host.find(':') != std::string::npos;
@@ -32,21 +38,55 @@ ClientSocket::ClientSocket(std::shared_ptr<ClientShared> shared)
 }
 
 void ClientSocket::connect(bool offer_http2, std::function<void(base::Status)> done) {
-  const ClientOptions& options = shared_->options;
+  const std::optional<Proxy>& proxy = shared_->options.proxy;
+  const std::string& host = proxy ? proxy->host : shared_->options.host;
+  const std::uint16_t port = proxy ? proxy->port : shared_->options.port;
+  const std::string by = proxy ? base::format("the proxy {}:{}: ", host, port) : "";
   resolver_.async_resolve(
-      options.host, std::to_string(options.port),
-      [this, offer_http2, done = std::move(done)](ErrorCode error, const Tcp::resolver::results_type& found) {
+      host, std::to_string(port),
+      [this, offer_http2, by, done = std::move(done)](ErrorCode error, const Tcp::resolver::results_type& found) {
         if (error)
-          return done(shared_->error(Code::kUnavailable, base::format("cannot resolve the name: {}", error.message())));
-        asio::async_connect(socket(), found, [this, offer_http2, done](ErrorCode failure, const Tcp::endpoint&) {
+          return done(
+              shared_->error(Code::kUnavailable, base::format("{}cannot resolve the name: {}", by, error.message())));
+        asio::async_connect(socket(), found, [this, offer_http2, by, done](ErrorCode failure, const Tcp::endpoint&) {
           if (failure)
-            return done(shared_->error(Code::kUnavailable, base::format("cannot connect: {}", failure.message())));
+            return done(
+                shared_->error(Code::kUnavailable, base::format("{}cannot connect: {}", by, failure.message())));
           ErrorCode ignored;
           socket().set_option(Tcp::no_delay(true), ignored);
           if (!secure_) return done({});
-          secure(offer_http2, done);
+          if (!shared_->options.proxy) return secure(offer_http2, done);
+          tunnel([this, offer_http2, done](base::Status through) {
+            if (!through.ok()) return done(shared_->error(through.error().code, through.error().message));
+            secure(offer_http2, done);
+          });
         });
       });
+}
+
+void ClientSocket::tunnel(const std::function<void(base::Status)>& done) {
+  auto request = connect_request(shared_->authority(), *shared_->options.proxy);
+  if (!request.ok()) return done(request.take_error());
+  asked_ = *std::move(request);
+  answered_.clear();
+  asio::async_write(socket(), asio::buffer(asked_), [this, done](ErrorCode error, std::size_t) {
+    if (error) return done(base::make_error(Code::kUnavailable, base::format("the proxy ends: {}", error.message())));
+    asio::async_read_until(
+        socket(), asio::dynamic_buffer(answered_, kProxyAnswerBytesMax), "\r\n\r\n",
+        [this, done](ErrorCode failure, std::size_t size) {
+          if (failure == asio::error::not_found)
+            return done(base::make_error(
+                Code::kUnavailable, base::format("the proxy's answer does not end in {} bytes", kProxyAnswerBytesMax)));
+          if (failure)
+            return done(
+                base::make_error(Code::kUnavailable, base::format("the proxy does not answer: {}", failure.message())));
+          base::Status through = read_connect_answer(std::string_view(answered_).substr(0, size));
+          // A server speaks TLS only after we do: what comes before that is not its.
+          if (through.ok() && answered_.size() > size)
+            through = base::make_error(Code::kUnavailable, "the proxy says more than that bytes go through");
+          done(std::move(through));
+        });
+  });
 }
 
 void ClientSocket::secure(bool offer_http2, const std::function<void(base::Status)>& done) {

@@ -11,6 +11,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include "base/result.h"
@@ -66,11 +67,14 @@ class ClientSocket {
   }
 
  private:
+  // Asks the proxy for the server, before the first byte for that.
+  void tunnel(const std::function<void(base::Status)>& done);
   void secure(bool offer_http2, const std::function<void(base::Status)>& done);
   Tcp::socket& socket() { return secure_ ? secure_->next_layer() : *plain_; }
 
   std::shared_ptr<ClientShared> shared_;
   Tcp::resolver resolver_;
+  std::string asked_, answered_;  // to and from the proxy
   std::optional<Tcp::socket> plain_;
   std::optional<boost::asio::ssl::stream<Tcp::socket>> secure_;
 };

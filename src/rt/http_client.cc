@@ -431,6 +431,8 @@ std::unique_ptr<HttpStream> Client::stream(HttpRequest request, StreamCallbacks 
 }  // namespace
 
 base::Result<std::unique_ptr<HttpClient>> make_http_client(ClientOptions options, Loop& loop) {
+  if (options.proxy && !options.tls)
+    return base::make_error(Code::kInvalid, "a server without TLS is not spoken to through a proxy");
   auto shared = std::make_shared<ClientShared>(std::move(options), loop);
   if (shared->options.tls) {
     shared->tls.emplace(asio::ssl::context::tls_client);

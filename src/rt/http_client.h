@@ -6,12 +6,14 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "base/result.h"
 #include "base/time.h"
 #include "rt/http.h"
 #include "rt/loop.h"
+#include "rt/proxy.h"
 
 namespace rt {
 
@@ -27,7 +29,8 @@ struct ClientOptions {
   std::string key_pem;
   std::string server_name;  // overrides the name that the certificate is checked against
   bool insecure_skip_verify = false;
-  int in_flight_max = 64;  // requests on their way at a time; the others wait, those of low urgency longest
+  std::optional<Proxy> proxy = {};  // the way to a server with TLS
+  int in_flight_max = 64;           // requests on their way at a time; the others wait, those of low urgency longest
   std::size_t answer_bytes_max = std::size_t{1} << 30;  // of one answer that is not a stream; more is an error
   // Of streams together: so much is read before the loop takes some of it; the rest waits at the server.
   std::size_t stream_bytes_max = std::size_t{128} << 20;

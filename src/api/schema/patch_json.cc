@@ -42,7 +42,8 @@ Result<Path> parse_pointer(const Json& pointer) {
   Path tokens;
   if (text.empty()) return tokens;
   if (text[0] != '/')
-    return make_error(Code::kBadRequest, base::format("json patch: path \"{}\" must begin with '/'", shown_path(pointer)));
+    return make_error(Code::kBadRequest,
+                      base::format("json patch: path \"{}\" must begin with '/'", shown_path(pointer)));
   while (!text.empty()) {
     text.remove_prefix(1);
     const std::size_t slash = text.find('/');
@@ -143,7 +144,9 @@ class Patching {
         base::format("the server rejected our request due to an error in our request: operation {}, {} of {}: {}", at_,
                      operation["op"].as_string(), shown_path(operation["path"]), why));
   }
-  base::Error missing(const Json& path) const { return refused(base::format("path {} does not exist", shown_path(path))); }
+  base::Error missing(const Json& path) const {
+    return refused(base::format("path {} does not exist", shown_path(path)));
+  }
 
   Status step() {
     const Json& operation = operations_[at_];

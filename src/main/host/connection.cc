@@ -15,6 +15,8 @@
 #include "base/format.h"
 #include "base/time.h"
 #include "node/os/command.h"
+#include "rt/proxy_environment.h"
+#include "rt/url.h"
 
 namespace volcano_main {
 namespace {
@@ -100,6 +102,21 @@ class CredentialPrograms {
   std::map<std::pair<std::vector<std::string>, std::vector<std::string>>, Answer> answers_;
 };
 
+// Through what the environment names, where the kubeconfig names no proxy and the server has TLS.
+base::Result<client::ServerAccess> by_environment(base::Result<client::ServerAccess> access) {
+  if (!access.ok() || access->proxy) return access;
+  const bool has_scheme = access->server.find("://") != std::string::npos;
+  const auto url = rt::parse_server_url(has_scheme ? access->server : "https://" + access->server);
+  if (!url.ok() || !url->tls) return access;  // what is wrong with it is said when it is asked
+  const auto either = [](const char* upper, const char* lower) {
+    std::string value = variable(upper);
+    return value.empty() ? variable(lower) : value;
+  };
+  TRY(access->proxy, rt::proxy_of_environment(either("HTTPS_PROXY", "https_proxy"), either("NO_PROXY", "no_proxy"),
+                                              url->host, url->port));
+  return access;
+}
+
 bool in_pod() { return !variable("KUBERNETES_SERVICE_HOST").empty() && !variable("KUBERNETES_SERVICE_PORT").empty(); }
 
 }  // namespace
@@ -118,10 +135,11 @@ base::Result<client::ServerAccess> server_access(const std::string& kubeconfig, 
       if (!in_pod())
         return base::make_error(base::Code::kInvalid,
                                 "neither --kubeconfig nor --master is given, and this is not a pod");
-      return client::in_cluster_access(variable("KUBERNETES_SERVICE_HOST"), variable("KUBERNETES_SERVICE_PORT"));
+      return by_environment(
+          client::in_cluster_access(variable("KUBERNETES_SERVICE_HOST"), variable("KUBERNETES_SERVICE_PORT")));
     }
     if (!master.empty()) access.server = master;
-    return access;
+    return by_environment(std::move(access));
   };
   TRY(client::ServerAccess access, read(false));
   access.again = read;
@@ -135,12 +153,13 @@ base::Result<client::ServerAccess> user_access(const std::string& kubeconfig, co
   if (!paths.empty()) {
     TRY(access, client::load_kubeconfigs(paths, {}, run_credential_program));
   } else if (master.empty() && in_pod()) {
-    return client::in_cluster_access(variable("KUBERNETES_SERVICE_HOST"), variable("KUBERNETES_SERVICE_PORT"));
+    return by_environment(
+        client::in_cluster_access(variable("KUBERNETES_SERVICE_HOST"), variable("KUBERNETES_SERVICE_PORT")));
   }
   if (!master.empty()) access.server = master;
   if (access.server.empty()) access.server = variable("KUBERNETES_MASTER");
   if (access.server.empty()) access.server = "http://localhost:8080";
-  return access;
+  return by_environment(std::move(access));
 }
 
 std::string own_namespace(const client::ServerAccess& access, const std::string& otherwise) {
