@@ -224,6 +224,7 @@ TEST(Agent, AContainerThatItsOwnRulesForbidWaits) {
   world.machine.start_failure = "container has runAsNonRoot and image will run as root";
   world.machine.start_code = base::Code::kForbidden;
   world.put("{restartPolicy: Never, containers: [{name: a, image: i}]}");
+  EXPECT_EQ(world.container()["state"]["waiting"]["reason"].as_string(), "CreateContainerConfigError") << "at once";
   world.env.run_for(base::minutes(1));
   EXPECT_EQ(world.pod()["status"]["phase"].as_string(), "Pending");
   const Json waiting = world.container()["state"]["waiting"];

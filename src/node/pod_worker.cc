@@ -316,7 +316,8 @@ void Agent::State::start_container(PodWorker& worker, std::size_t index) {
           containers.erase(of.id);
           of.id.clear();
           of.phase = RunPhase::kNone;
-          return cannot_be_made(*found, of, started.error());
+          cannot_be_made(*found, of, started.error());
+          return step(uid);  // a pod that ends meanwhile has waited for this
         }
         of.waiting_reason.clear();
         of.waiting_message.clear();

@@ -27,7 +27,8 @@ Result<std::optional<std::int64_t>> number(const rt::Target& target, std::string
         "PodLogOptions",
         {{"FieldValueInvalid",
           base::format("Invalid value: {}: must be greater than {}0", value, least == 0 ? "or equal to " : ""),
-          std::string(key)}});
+          std::string(key)}},
+        "");
   return std::optional<std::int64_t>(value);
 }
 

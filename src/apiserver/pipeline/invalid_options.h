@@ -9,7 +9,8 @@
 
 namespace apiserver {
 
-// `kind` of meta.k8s.io/v1, such as "DeleteOptions"; at least one cause.
-base::Error invalid_options(std::string_view kind, std::vector<base::Cause> causes);
+// `kind` of that group (empty: the core one), such as "DeleteOptions"; at least one cause.
+base::Error invalid_options(std::string_view kind, std::vector<base::Cause> causes,
+                            std::string_view group = "meta.k8s.io");
 
 }  // namespace apiserver

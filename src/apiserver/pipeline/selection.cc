@@ -63,6 +63,7 @@ Result<Selection> Selection::parse(const api::KindInfo& kind, const std::string&
   TRY(selection.fields_, api::parse_field_selector(fields));
   TRY_VOID(check_terms("labelSelector", terms_of(selection.labels_)));
   TRY_VOID(check_terms("fieldSelector", selection.fields_.size()));
+  selection.none_is_zero_ = !kind.custom && (kind.kind == "Job" || kind.kind == "ReplicationController");
   for (api::FieldTerm& term : selection.fields_) {
     if (term.path == "metadata.name" || (term.path == "metadata.namespace" && kind.namespaced)) continue;
     selection.by_metadata_only_ = false;
@@ -74,7 +75,6 @@ Result<Selection> Selection::parse(const api::KindInfo& kind, const std::string&
     if (!known) return bad_request(base::format("field label not supported: {}", term.path));
     if (term.path == "source") term.path = "source.component";
     if (term.path == "status.successful") term.path = "status.succeeded";
-    selection.none_is_zero_ = !kind.custom && (kind.kind == "Job" || kind.kind == "ReplicationController");
     // An absent boolean is false.
     if ((term.path == "spec.unschedulable" || term.path == "spec.hostNetwork") && term.value == "false") {
       term.value = "true";

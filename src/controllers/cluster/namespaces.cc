@@ -96,10 +96,10 @@ class NamespaceController final : public Controller {
   // Takes out what is seen of a resource, and counts it.
   static void remove_seen(const View& view, const api::ResourceId& resource, const std::string& key, Remains& remains,
                           Plan& plan) {
-    for (const Json* object : view.by_index(resource, "namespace", key)) {
-      remains.add(resource, *object);
+    const auto objects = view.by_index(resource, "namespace", key);
+    remains.add(resource, objects);
+    for (const Json* object : objects)
       if (!api::is_deleting(*object)) plan.remove(resource, *object);
-    }
   }
 
   void empty_out(const View& view, const Json& space, const std::string& key, const Turn& turn, Plan& plan) const {

@@ -34,9 +34,11 @@ bool says_the_same(const Json& one, const Json& other) {
 
 }  // namespace
 
-void Remains::add(const api::ResourceId& resource, const Json& object) {
-  ++objects_[resource.plural + "." + resource.group];
-  for (const Json& finalizer : object["metadata"]["finalizers"].items()) ++finalizers_[finalizer.str()];
+void Remains::add(const api::ResourceId& resource, const std::vector<const Json*>& objects) {
+  if (objects.empty()) return;
+  objects_[resource.plural + "." + resource.group] += static_cast<std::int64_t>(objects.size());
+  for (const Json* object : objects)
+    for (const Json& finalizer : (*object)["metadata"]["finalizers"].items()) ++finalizers_[finalizer.str()];
 }
 
 std::optional<Json> Remains::conditions(const Json& space, base::Time now) const {

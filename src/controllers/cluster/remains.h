@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "api/json/json.h"
 #include "api/resource.h"
@@ -14,7 +15,7 @@ namespace controllers::cluster {
 
 class Remains {
  public:
-  void add(const api::ResourceId& resource, const api::Json& object);
+  void add(const api::ResourceId& resource, const std::vector<const api::Json*>& objects);
   bool empty() const { return objects_.empty(); }
   // The conditions of `space`, with Kubernetes' texts; nothing: it has them already.
   std::optional<api::Json> conditions(const api::Json& space, base::Time now) const;

@@ -208,7 +208,7 @@ TEST(OciBundle, FindsUsersInTheRootFileSystem) {
   EXPECT_FALSE(resolve_user(spec, image, passwd, groups).ok());
   image.user = "";
   spec.must_not_be_root = true;
-  EXPECT_FALSE(resolve_user(spec, image, passwd, groups).ok());
+  EXPECT_EQ(resolve_user(spec, image, passwd, groups).error().code, base::Code::kForbidden);
   spec.user = 1234;
   EXPECT_EQ(resolve_user(spec, image, passwd, groups)->gid, 99);
 }

@@ -375,7 +375,7 @@ base::Result<StartedContainer> RuncRuntime::start(const ContainerSpec& spec) {
     auto started = start_once(spec);
     if (started.ok() || tried == kStartsMax) return started;
     const Code code = started.error().code;
-    if (code == Code::kInvalid || code == Code::kTimeout) return started;
+    if (code == Code::kInvalid || code == Code::kForbidden || code == Code::kTimeout) return started;
     base::log_warning("node", base::format("start of container {} failed and is tried again: {}", spec.name,
                                            started.error().message));
   }
