@@ -158,7 +158,8 @@ logs_take_options() {
   expect "--timestamps" sh -c 'kubectl logs talk --timestamps | head -1 | grep -qE "^20[0-9-]+T[0-9:.]+Z line 1$"'
   expect "a word to it" kubectl exec talk -- touch /dev/shm/go
   expect "-f to follow to the end" bash -c 'timeout 10 kubectl logs -f talk | tail -1 | grep -q late'
-  expect "--since" [ -z "$(kubectl logs talk --since=1ns)" ]
+  expect "--since" wait_for 10 sh -c 'out=$(kubectl logs talk --since=1s) && [ -z "$out" ]'
+  expect "--since of all time" sh -c 'kubectl logs talk --since=1h | grep -qx "line 5"'
 }
 who_fills_the_disk_is_evicted() {
   pod fills 'head -c 3M /dev/zero > /v/full; sleep 1000' 'volumeMounts: [{name: v, mountPath: /v}]' 'volumes: [{name: v, emptyDir: {sizeLimit: 1Mi}}]'
