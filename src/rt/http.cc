@@ -1,6 +1,8 @@
 // Headers, targets, percent encoding.
 #include "rt/http.h"
 
+#include "base/split.h"
+
 namespace rt {
 namespace {
 
@@ -39,6 +41,13 @@ std::vector<std::string_view> all_headers(const Headers& headers, std::string_vi
   for (const auto& [key, value] : headers)
     if (same_header(key, name)) values.push_back(value);
   return values;
+}
+
+std::vector<std::string_view> header_list(const Headers& headers, std::string_view name) {
+  std::vector<std::string_view> items;
+  for (const std::string_view list : all_headers(headers, name))
+    for (const std::string_view item : base::split_words(list, ',')) items.push_back(item);
+  return items;
 }
 
 std::string_view header(const Headers& headers, std::string_view name) {

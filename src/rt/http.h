@@ -20,6 +20,8 @@ bool same_header(std::string_view a, std::string_view b);
 std::string_view header(const Headers& headers, std::string_view name);
 // All of that name, in order.
 std::vector<std::string_view> all_headers(const Headers& headers, std::string_view name);
+// The items of all of them, which are lists with commas.
+std::vector<std::string_view> header_list(const Headers& headers, std::string_view name);
 
 struct HttpRequest {
   std::string method;  // upper case
@@ -97,6 +99,8 @@ class HttpExchange {
   virtual void send(std::vector<Bytes> pieces) = 0;
   virtual void send_shared(std::shared_ptr<const SharedChunk> chunk) = 0;
   virtual void finish() = 0;
+  // After start(): no more comes, and what was sent is not whole. The peer sees its connection or stream break.
+  virtual void abandon() = 0;
   // Bytes accepted by send() and not yet written to the socket: the measure of a slow reader.
   virtual std::size_t backlog_bytes() const = 0;
   // Calls back once, on any thread, when little of the backlog is left; not if the peer goes away first.

@@ -17,7 +17,6 @@
 
 namespace rt {
 namespace {
-
 namespace asio = boost::asio;
 namespace http = boost::beast::http;
 using asio::ip::tcp;
@@ -373,6 +372,7 @@ void Connection<Stream>::open_web_socket(Headers headers, HttpExchange::OnBytes 
 template <class Stream>
 void Connection<Stream>::open_upgraded(HttpExchange::OnBytes on_bytes) {
   if (failed_ || !current_) return;
+  upgrade_.reset();  // of a WebSocket, too, the bytes are then for whoever takes them
   on_bytes_ = std::make_shared<const HttpExchange::OnBytes>(std::move(on_bytes));
   if (!in_.empty()) deliver();
   watch_peer();

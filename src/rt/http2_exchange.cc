@@ -65,6 +65,8 @@ void Http2Exchange::send_shared(std::shared_ptr<const SharedChunk> chunk) {
 
 void Http2Exchange::finish() { push({}, {}, true); }
 
+void Http2Exchange::abandon() { outbox_->push({.exchange = shared_from_this(), .reset = true}); }
+
 void Http2Exchange::on_closed(std::function<void()> callback) {
   outbox_->push({.exchange = shared_from_this(), .on_closed = std::move(callback)});
 }

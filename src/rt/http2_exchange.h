@@ -24,6 +24,7 @@ struct Http2Step {
   std::optional<Head> head = {};
   std::vector<Http2ServerSession::Slice> pieces = {};
   bool end = false;
+  bool reset = false;  // it ends before it is whole
   std::function<void()> on_closed = {};
 };
 
@@ -54,6 +55,7 @@ class Http2Exchange : public HttpExchange, public std::enable_shared_from_this<H
   void send(std::vector<Bytes> pieces) override;
   void send_shared(std::shared_ptr<const SharedChunk> chunk) override;
   void finish() override;
+  void abandon() override;
   std::size_t backlog_bytes() const override { return backlog.bytes(); }
   void on_drained(std::function<void()> callback) override { backlog.on_low(std::move(callback)); }
   void wait_until_drained() override { backlog.wait_until_low(); }

@@ -179,6 +179,10 @@ void Connection::do_steps() {
       exchange.when_closed(std::move(step.on_closed));
       continue;
     }
+    if (step.reset) {
+      session_.break_off(exchange.stream);
+      continue;
+    }
     std::size_t size = 0;
     for (const auto& piece : step.pieces) size += piece.bytes.size();
     const bool lives = !gone_ && open_.contains(exchange.stream);

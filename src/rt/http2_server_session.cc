@@ -404,6 +404,10 @@ void Http2ServerSession::refuse_stream(StreamId id) {
   nghttp2_submit_rst_stream(state_->session, NGHTTP2_FLAG_NONE, id, NGHTTP2_REFUSED_STREAM);
 }
 
+void Http2ServerSession::break_off(StreamId id) {
+  nghttp2_submit_rst_stream(state_->session, NGHTTP2_FLAG_NONE, id, NGHTTP2_INTERNAL_ERROR);
+}
+
 void Http2ServerSession::go_away() {
   (void)nghttp2_submit_goaway(state_->session, NGHTTP2_FLAG_NONE,
                               nghttp2_session_get_last_proc_stream_id(state_->session), NGHTTP2_NO_ERROR, nullptr, 0);

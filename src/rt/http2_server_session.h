@@ -73,6 +73,8 @@ class Http2ServerSession {
   bool send(StreamId stream, std::vector<Slice> pieces, bool end, base::Duration now);
   // Says that the request was not looked at.
   void refuse_stream(StreamId stream);
+  // Ends an answer that is not whole.
+  void break_off(StreamId stream);
   // No new requests; those that are open are answered.
   void go_away();
 

@@ -188,6 +188,11 @@ void Exchange::finish() {
   enqueue({std::make_shared<const std::string>("0\r\n\r\n")}, true);
 }
 
+void Exchange::abandon() {
+  style_.keep_alive = false;
+  enqueue({}, true);
+}
+
 void Exchange::on_closed(std::function<void()> callback) {
   connection_->post([self = shared_from_this(), callback = std::move(callback)]() mutable {
     if (self->closed_) return callback();

@@ -107,6 +107,7 @@ class Exchange : public HttpExchange, public std::enable_shared_from_this<Exchan
   void send(std::vector<Bytes> pieces) override;
   void send_shared(std::shared_ptr<const SharedChunk> chunk) override;
   void finish() override;
+  void abandon() override;
   std::size_t backlog_bytes() const override { return connection_->backlog.bytes(); }
   void on_drained(std::function<void()> callback) override { connection_->backlog.on_low(std::move(callback)); }
   void wait_until_drained() override { connection_->backlog.wait_until_low(); }

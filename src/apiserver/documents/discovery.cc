@@ -91,7 +91,8 @@ std::vector<Sub> subresources(const KindInfo& kind) {
     else if (name == "ephemeralcontainers" || name == "resize")
       subs.push_back({name, kind.kind, "", "", verbs({"get", "patch", "update"})});
     else if (name == "proxy")
-      subs.push_back({name, "NodeProxyOptions", "", "v1", verbs({"get"})});
+      subs.push_back({name, kind.kind + "ProxyOptions", "", "v1",
+                      kind.namespaced ? verbs({"create", "delete", "get", "patch", "update"}) : verbs({"get"})});
     else if (name == "approval")
       subs.push_back({name, kind.kind, "", "", verbs({"get", "patch", "update"})});
     else if (name == "log")

@@ -37,14 +37,7 @@ std::string_view trimmed(std::string_view text) {
 }
 
 std::vector<std::string_view> subprotocols(const rt::HttpRequest& http) {
-  std::vector<std::string_view> all;
-  for (std::string_view list : rt::all_headers(http.headers, "Sec-WebSocket-Protocol"))
-    while (!list.empty()) {
-      const std::size_t comma = std::min(list.find(','), list.size());
-      if (const std::string_view one = trimmed(list.substr(0, comma)); !one.empty()) all.push_back(one);
-      list.remove_prefix(std::min(comma + 1, list.size()));
-    }
-  return all;
+  return rt::header_list(http.headers, "Sec-WebSocket-Protocol");
 }
 
 std::string_view verb_name(Verb verb) {

@@ -105,6 +105,10 @@ class AuditedExchange final : public rt::HttpExchange {
     trail_->end(trail_->started, nullptr);
     inner_->finish();
   }
+  void abandon() override {
+    trail_->end(trail_->started, nullptr);
+    inner_->abandon();
+  }
   std::size_t backlog_bytes() const override { return inner_->backlog_bytes(); }
   void on_drained(std::function<void()> callback) override { inner_->on_drained(std::move(callback)); }
   void wait_until_drained() override { inner_->wait_until_drained(); }

@@ -20,6 +20,7 @@ class NotingExchange final : public rt::HttpExchange {
   void send(std::vector<Bytes>) override {}
   void send_shared(std::shared_ptr<const rt::SharedChunk>) override {}
   void finish() override {}
+  void abandon() override {}
   std::size_t backlog_bytes() const override { return 0; }
   void on_drained(std::function<void()>) override {}
   void wait_until_drained() override {}

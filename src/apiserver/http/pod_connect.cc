@@ -28,23 +28,11 @@ struct Upgrade {
   std::string protocol;
 };
 
-// SPDY clients offer protocols in headers of their own.
-std::vector<std::string_view> offered_streams(const rt::HttpRequest& http) {
-  std::vector<std::string_view> all;
-  for (std::string_view list : rt::all_headers(http.headers, "X-Stream-Protocol-Version"))
-    while (!list.empty()) {
-      std::string_view one = list.substr(0, list.find(','));
-      list.remove_prefix(std::min(list.size(), one.size() + 1));
-      while (one.starts_with(' ')) one.remove_prefix(1);
-      all.push_back(one);
-    }
-  return all;
-}
-
 Result<Upgrade> upgrade_of(const rt::HttpRequest& http, bool ports) {
   Upgrade upgrade{.web_socket = http.web_socket};
   if (!http.web_socket && !rt::same_header(http.upgrade, kSpdy)) return bad_request("Upgrade request required");
-  const auto offered = http.web_socket ? offered_subprotocols(http) : offered_streams(http);
+  const auto offered =
+      http.web_socket ? offered_subprotocols(http) : rt::header_list(http.headers, "X-Stream-Protocol-Version");
   if (ports) {
     const std::string_view wanted = http.web_socket ? kPortTunnel : kPortProtocol;
     if (std::ranges::find(offered, wanted) != offered.end()) upgrade.protocol = wanted;

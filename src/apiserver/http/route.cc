@@ -91,6 +91,21 @@ Result<Verb> verb_for(const rt::HttpRequest& http, const rt::Target& target, con
   return make_error(Code::kMethodNotAllowed, "the server does not allow this method on the requested resource");
 }
 
+// The query and the body of such a request are not for this server.
+Result<std::optional<Request>> as_proxied(const rt::HttpRequest& http, Request request) {
+  static constexpr std::array<std::pair<std::string_view, Verb>, 6> kVerbs = {{{"GET", Verb::kGet},
+                                                                               {"HEAD", Verb::kGet},
+                                                                               {"POST", Verb::kCreate},
+                                                                               {"PUT", Verb::kUpdate},
+                                                                               {"PATCH", Verb::kPatch},
+                                                                               {"DELETE", Verb::kDelete}}};
+  const auto found = std::ranges::find(kVerbs, http.method, [](const auto& row) { return row.first; });
+  if (found == kVerbs.end())
+    return make_error(Code::kMethodNotAllowed, "the server does not allow this method on the requested resource");
+  request.verb = found->second;
+  return std::optional<Request>(std::move(request));
+}
+
 }  // namespace
 
 Result<std::optional<Request>> route(const rt::HttpRequest& http, const rt::Target& target, const ServedKinds& kinds) {
@@ -110,8 +125,8 @@ Result<std::optional<Request>> route(const rt::HttpRequest& http, const rt::Targ
     request.ns = rest[1];
     rest.erase(rest.begin(), rest.begin() + 2);
   }
-  // What follows "proxy" is the node's own.
-  const bool proxied = rest.size() > 3 && place->group.empty() && rest[0] == "nodes" && rest[2] == "proxy";
+  // What follows "proxy" is said to the node, the pod or the service.
+  const bool proxied = rest.size() > 2 && place->group.empty() && rest[2] == "proxy";
   if (rest.empty() || (rest.size() > 3 && !proxied)) return no_resource();
   const ServedKind served = kinds.find(place->group, place->version, rest[0]);
   if (!served) return no_resource();
@@ -123,6 +138,7 @@ Result<std::optional<Request>> route(const rt::HttpRequest& http, const rt::Targ
   if (rest.size() > 2) request.subresource = rest[2];
   if (!request.subresource.empty() && !has_subresource(*request.kind, request.subresource)) return no_resource();
   if (!request.name.empty() && request.kind->namespaced && request.ns.empty()) return no_resource();
+  if (proxied) return as_proxied(http, std::move(request));
   TRY(request.verb, verb_for(http, target, request));
   TRY_VOID(read_query(target, request));
   if (watch_prefix) request.verb = Verb::kWatch;

@@ -29,11 +29,11 @@ struct Served {
   std::unique_ptr<rt::KvStore> kv = rt::make_memory_kv();
   std::unique_ptr<rt::RealEnv> env = rt::make_real_env("api"), asks = rt::make_real_env("asks");
   std::unique_ptr<store::Store> store = *store::Store::open(*env, *kv);
-  std::unique_ptr<Api> api = std::make_unique<Api>(*env, *store, ApiOptions{});
+  std::unique_ptr<Api> api;
   std::unique_ptr<Server> server;
   std::unique_ptr<rt::HttpClient> http;
 
-  Served() {
+  explicit Served(ApiOptions options = {}) : api(std::make_unique<Api>(*env, *store, std::move(options))) {
     std::promise<void> begun;
     env->loop().post([&] { api->bootstrap([&](base::Status) { begun.set_value(); }); });
     begun.get_future().wait();

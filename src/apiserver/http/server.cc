@@ -12,6 +12,7 @@
 #include "apiserver/http/node_proxy.h"
 #include "apiserver/http/pod_connect.h"
 #include "apiserver/http/pod_log.h"
+#include "apiserver/http/pod_proxy.h"
 #include "apiserver/http/request_turns.h"
 #include "apiserver/http/route.h"
 #include "apiserver/http/usage_metrics.h"
@@ -161,6 +162,12 @@ class Service : public std::enable_shared_from_this<Service> {
       request.may_create = may_create(request.user, request, *api_.roles());
     request.audit_notes = std::move(asker.notes);
     request.default_manager = manager_of(rt::header(http.headers, "User-Agent"));
+    if (is_pod_proxy(request))
+      return in_turn(
+          asker.place, exchange,
+          [self = shared_from_this(), request = std::move(request), http = std::move(http), exchange]() mutable {
+            serve_pod_proxy(self->api_, std::move(request), std::move(http), exchange);
+          });
     const Format format = negotiate(http, target);
     if (takes_long_to_read(asker.place, http) && request.subresource != "log")
       return decode_aside(asker.place, std::move(http), std::move(request), format, std::move(exchange));

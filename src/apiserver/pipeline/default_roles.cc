@@ -91,7 +91,8 @@ Json namespaced_rules(Share share) {
   }
   if (share == Share::kEdit) {
     rules.push_back(rule_json({"impersonate"}, {""}, {"serviceaccounts"}));
-    rules.push_back(rule_json(reads, {""}, {"pods/attach", "pods/exec", "pods/portforward"}));
+    rules.push_back(
+        rule_json(reads, {""}, {"pods/attach", "pods/exec", "pods/portforward", "pods/proxy", "services/proxy"}));
   }
   if (share == Share::kView) {
     rules.push_back(rule_json(reads, {""}, {"namespaces"}));
