@@ -4,12 +4,14 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <tuple>
 #include <vector>
 
+#include "api/cel/access.h"
 #include "api/json/json.h"
 #include "api/resource.h"
 #include "base/result.h"
@@ -30,6 +32,7 @@ struct AdmissionRequest {
   std::string user;
   std::vector<std::string> groups;
   bool dry_run = false;
+  std::shared_ptr<const cel::AccessJudge> access = {};  // what the user and others may do; null: nobody can tell
 };
 
 struct AdmissionAnswer {

@@ -20,8 +20,11 @@ constexpr std::string_view kGroupAnnotation = "scheduling.k8s.io/group-name";
 
 std::string amounts(const Json& list) {
   std::string out;
-  for (const Json::Member& member : list.members())
-    out += base::format("{}{} {}", out.empty() ? "" : ", ", member.value.str(), member.name());
+  for (const Json::Member& member : list.members()) {
+    const Json& amount = member.value;  // a quantity is a text or a number
+    out += base::format("{}{} {}", out.empty() ? "" : ", ", amount.is_string() ? amount.str() : amount.dump(),
+                        member.name());
+  }
   return out.empty() ? "nothing" : out;
 }
 

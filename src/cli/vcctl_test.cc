@@ -292,7 +292,7 @@ TEST_F(VcctlTest, numbers_are_refused_in_go_words) {
 TEST_F(VcctlTest, explain_says_why) {
   put_job();
   put(resources::kQueues,
-      R"({"metadata": {"name": "test"}, "spec": {"capability": {"cpu": "8"}}, "status": {"state": "Open", "allocated": {"cpu": "2"}}})");
+      R"({"metadata": {"name": "test"}, "spec": {"capability": {"cpu": 8}}, "status": {"state": "Open", "allocated": {"cpu": "2"}}})");
   put(resources::kPodGroups,
       R"({"metadata": {"name": "g", "namespace": "default", "ownerReferences": [{"uid": "U", "controller": true}]},
     "spec": {"minMember": 2, "queue": "test"}, "status": {"phase": "Inqueue", "conditions": [{"type": "Unschedulable",

@@ -9,6 +9,7 @@
 #include <iostream>
 #include <string>
 
+#include "main/host/version.h"
 #include "main/programs.h"
 
 namespace {
@@ -21,6 +22,11 @@ struct Program {
   int (*run)(const Arguments&);
   std::string_view help;
 };
+
+int print_version(const Arguments&) {
+  std::cout << "volcano " << volcano_main::kVersion << "\n";
+  return 0;
+}
 
 constexpr std::array kPrograms{
     Program{"up", "", volcano_main::run_up, "start a cluster on this machine"},
@@ -61,6 +67,7 @@ constexpr std::array kPrograms{
     Program{"scheduler", "vc-scheduler", volcano_main::run_scheduler, "run the scheduler on a cluster"},
     Program{"agent-scheduler", "vc-agent-scheduler", volcano_main::run_agent_scheduler,
             "run the scheduler for single pods in a hurry on a cluster"},
+    Program{"version", "", print_version, "print the version"},
 };
 
 int usage(std::FILE* to) {
@@ -103,6 +110,7 @@ int main(int argc, char** argv) {
   if (argc < 2) return usage(stderr);
   const std::string word = argv[1];
   if (word == "help" || word == "--help" || word == "-h") return finish(usage(stdout));
+  if (word == "--version") return finish(print_version({}));
   for (const Program& program : kPrograms)
     if (word == program.word || word == program.name) return finish(program.run({argv + 2, argv + argc}));
   std::fprintf(stderr, "volcano: unknown command \"%s\"\n", word.c_str());

@@ -39,7 +39,7 @@ class Streams : public api::PodStreams {
     const std::string& command = options.command[0];
     machine_.log.push_back(command);
     if (const int code = machine_.codes[command]; code >= 0) {
-      events.on_output(1, "said " + std::string(20'000, 'x'));
+      if (command != "quiet") events.on_output(1, "said " + std::string(20'000, 'x'));
       events.on_end(code);
     }
     return std::shared_ptr<api::PodStream>(std::make_shared<Stream>(machine_));
@@ -179,6 +179,9 @@ TEST(AgentProbes, AHookThatFailedEndsItsContainer) {
   EXPECT_TRUE(world.told("FailedPostStartHook", "PostStartHook failed: said"));
   EXPECT_TRUE(world.told("Killing", "FailedPostStartHook"));
   EXPECT_FALSE(world.is("ready"));
+  World quiet("lifecycle: {postStart: {exec: {command: [quiet]}}}", {{"quiet", 1}});
+  EXPECT_TRUE(quiet.told("FailedPostStartHook", "PostStartHook failed"));
+  EXPECT_FALSE(quiet.told("FailedPostStartHook", "PostStartHook failed:"));
 }
 
 TEST(AgentProbes, APreStopHookHasTheGracePeriodAndNoMore) {

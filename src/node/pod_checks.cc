@@ -25,6 +25,11 @@ std::optional<ProbeKind> kind_of(std::string_view word) {
   return std::nullopt;
 }
 
+// A command may say nothing.
+std::string with_text(std::string what, const std::string& text) {
+  return text.empty() ? what : std::move(what) + ": " + text;
+}
+
 }  // namespace
 
 // The answer counts only while the attempt it was asked of runs.
@@ -93,7 +98,7 @@ void Agent::State::post_started(PodWorker& worker, ContainerState& container, co
                                 const CheckAnswer& answer) {
   container.post_start = HookPhase::kDone;
   if (answer.answer == Answer::kSuccess || container.term_sent || container.kill_sent) return;
-  event(worker.pod, "Warning", "FailedPostStartHook", "PostStartHook failed: " + answer.text, container);
+  event(worker.pod, "Warning", "FailedPostStartHook", with_text("PostStartHook failed", answer.text), container);
   container.doom = "FailedPostStartHook";
 }
 
@@ -114,7 +119,7 @@ void Agent::State::pre_stopped(PodWorker& worker, ContainerState& container, con
                                const CheckAnswer& answer) {
   container.pre_stop = HookPhase::kDone;
   if (answer.answer != Answer::kSuccess)
-    event(worker.pod, "Warning", "FailedPreStopHook", "PreStopHook failed: " + answer.text, container);
+    event(worker.pod, "Warning", "FailedPreStopHook", with_text("PreStopHook failed", answer.text), container);
   if (container.kill_sent) return;
   container.kill_at = std::max(container.kill_at, env.now() + kAfterPreStop);
   send_term(worker, container);

@@ -87,7 +87,7 @@ class Evaluator {
   // What a map holds under a name, nothing when it does not hold it, an error when the object is no map.
   std::optional<Value> find_field(const Value& object, const std::string& name) {
     const Map* map = object.get<Map>();
-    if (const Authorizer* authorizer = object.get<Authorizer>(); authorizer && name == "requestResource") return object;
+    if (const Authorizer* whom = object.get<Authorizer>(); whom && name == "requestResource") return of_request(*whom);
     if (map == nullptr) return no_overload("select " + name);
     cost_ += map->entries.size() / 16;
     for (const auto& [key, value] : map->entries) {

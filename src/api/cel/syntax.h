@@ -111,6 +111,7 @@ Library url_library();
 Library named_format_library();
 Library image_library();
 Library authorizer_library();
+Value of_request(const Authorizer& whom);  // authorizer.requestResource
 // The methods of strings and of times; false when none has the name.
 bool is_text_method(std::string_view name);
 Value call_text_method(std::string_view name, const std::string& text, const std::vector<Value>& arguments,

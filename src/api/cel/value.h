@@ -12,6 +12,7 @@
 #include <variant>
 #include <vector>
 
+#include "api/cel/access.h"
 #include "api/json/json.h"
 #include "api/schema/quantity.h"
 
@@ -72,10 +73,16 @@ struct NamedFormat {
   std::string_view name;  // of a constant
   bool operator==(const NamedFormat&) const = default;
 };
-// Who asks whether the asker may do more (`allowed`: may do everything), and what came of it (`decided`).
+// A question about rights, as far as it was put, and its answer.
 struct Authorizer {
+  enum class Stage : std::uint8_t { kWhom, kPath, kGroup, kResource, kDecision };
+
+  std::shared_ptr<const AccessJudge> judge;
+  AccessQuestion of_request;  // what the request itself is about: authorizer.requestResource
+  AccessAccount account = {};
+  AccessQuestion question = {};
+  Stage stage = Stage::kWhom;
   bool allowed = false;
-  bool decided = false;
   bool operator==(const Authorizer&) const = default;
 };
 // A value that may be absent; null stands for optional.none().
@@ -109,7 +116,7 @@ class Value {
   Value(Ip v) : data_(std::make_shared<const Ip>(std::move(v))) {}                    // NOLINT
   Value(Url v) : data_(std::make_shared<const Url>(std::move(v))) {}                  // NOLINT
   Value(Image v) : data_(std::make_shared<const Image>(std::move(v))) {}              // NOLINT
-  Value(Authorizer v) : data_(v) {}                                                   // NOLINT
+  Value(Authorizer v) : data_(std::make_shared<const Authorizer>(std::move(v))) {}    // NOLINT
   Value(NamedFormat v) : data_(v) {}                                                  // NOLINT
   Value(Optional v) : data_(std::make_shared<const Optional>(std::move(v))) {}        // NOLINT
   Value(List v) : data_(std::make_shared<const List>(std::move(v))) {}                // NOLINT
@@ -121,8 +128,7 @@ class Value {
   template <class T>
   const T* get() const {
     if constexpr (std::is_same_v<T, bool> || std::is_arithmetic_v<T> || std::is_same_v<T, TypeName> ||
-                  std::is_same_v<T, DurationValue> || std::is_same_v<T, TimeValue> || std::is_same_v<T, NamedFormat> ||
-                  std::is_same_v<T, Authorizer>) {
+                  std::is_same_v<T, DurationValue> || std::is_same_v<T, TimeValue> || std::is_same_v<T, NamedFormat>) {
       return std::get_if<T>(&data_);
     } else {
       const auto* shared = std::get_if<std::shared_ptr<const T>>(&data_);
@@ -137,7 +143,7 @@ class Value {
                std::shared_ptr<const std::string>, std::shared_ptr<const Error>, std::shared_ptr<const Bytes>,
                std::shared_ptr<const Quantity>, std::shared_ptr<const Semver>, std::shared_ptr<const Ip>,
                std::shared_ptr<const List>, std::shared_ptr<const Map>, std::shared_ptr<const Optional>,
-               std::shared_ptr<const Url>, std::shared_ptr<const Image>, NamedFormat, Authorizer>
+               std::shared_ptr<const Url>, std::shared_ptr<const Image>, NamedFormat, std::shared_ptr<const Authorizer>>
       data_;
 };
 

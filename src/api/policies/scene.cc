@@ -77,11 +77,14 @@ Scene::Scene(const AdmissionRequest& request, const ObjectReader& objects)
 
 const Scene::Values& Scene::values(Budget& budget) const {
   if (values_) return *values_;
-  const bool master =
-      std::find(request_.groups.begin(), request_.groups.end(), "system:masters") != request_.groups.end();
+  cel::AccessQuestion itself = {.group = request_.resource.group,
+                                .resource = request_.resource.plural,
+                                .subresource = request_.subresource,
+                                .ns = request_.ns,
+                                .name = request_.name};
   return values_.emplace(Values{value_of(request_.object, budget), value_of(request_.old_object, budget),
                                 value_of(request_json(request_), budget), value_of(space_, budget),
-                                cel::Authorizer{.allowed = master}});
+                                cel::Authorizer{.judge = request_.access, .of_request = std::move(itself)}});
 }
 
 Evaluation::Evaluation(const Policy& policy, const Scene& scene, const Json& param, Budget& budget)

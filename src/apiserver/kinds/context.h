@@ -1,6 +1,7 @@
 // What decisions about a write may look at beside the request.
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include "api/admission.h"
@@ -14,6 +15,7 @@
 namespace apiserver {
 
 class WebhookQuestions;
+struct RoleSet;
 
 // Whoever decides a write may do so on any thread.
 struct Context {
@@ -26,7 +28,8 @@ struct Context {
   ServiceNetwork services = {};
   const api::policies::WebhookSet* webhooks = nullptr;  // in force; null: none is asked
   WebhookQuestions* questions = nullptr;                // what the write asks them; there where they are
-  bool on_loop = false;                                 // what takes long is left to a second look beside it
+  std::shared_ptr<const RoleSet> roles = {};  // for expressions that ask who may do what; there where they are
+  bool on_loop = false;                       // what takes long is left to a second look beside it
 };
 
 }  // namespace apiserver

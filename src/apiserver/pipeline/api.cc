@@ -157,6 +157,7 @@ struct Api::State : std::enable_shared_from_this<Api::State> {
     if (options.webhook_caller != nullptr)
       if (auto set = webhooks.current(); set && may_concern(*set, request)) laws.webhooks = std::move(set);
     if (laws.webhooks && !laws.conversion) laws.conversion = conversion_of(request);
+    if (laws.policies || laws.webhooks) laws.roles = roles.current();
     return write_by(std::move(laws), std::move(request), std::move(on_answer));
   }
 
@@ -174,6 +175,7 @@ struct Api::State : std::enable_shared_from_this<Api::State> {
                                .policies = laws.policies.get(),
                                .budget = &budget,
                                .services = options.services,
+                               .roles = laws.roles,
                                .on_loop = true},
                               request);
       if (!budget.exhausted) return commit(request, std::move(prepared), std::move(on_answer));

@@ -219,6 +219,10 @@ TEST(Api, a_grace_below_zero_is_a_second) {
   EXPECT_EQ(b.ok(b.request(Verb::kDelete, kPods, "below"))["metadata"]["deletionGracePeriodSeconds"].as_int(), 1);
   b.ok(b.request(Verb::kDelete, kPods, "below", parse(R"({"gracePeriodSeconds":0})")));
   EXPECT_EQ(b.refused(b.request(Verb::kGet, kPods, "below")).code, Code::kNotFound);
+  below.edit("spec").set("terminationGracePeriodSeconds", 30);
+  b.ok(b.request(Verb::kCreate, kPods, "", below));
+  const Request asked = b.request(Verb::kDelete, kPods, "below", parse(R"({"gracePeriodSeconds":-5})"));
+  EXPECT_EQ(b.ok(asked)["metadata"]["deletionGracePeriodSeconds"].as_int(), 1);
 }
 
 TEST(Api, dry_run_answers_and_stores_nothing) {

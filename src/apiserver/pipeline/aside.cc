@@ -81,7 +81,8 @@ struct Aside::State : std::enable_shared_from_this<Aside::State> {
                                           .budget = &budget,
                                           .services = self->services,
                                           .webhooks = write->laws.webhooks.get(),
-                                          .questions = &write->questions},
+                                          .questions = &write->questions,
+                                          .roles = write->laws.roles},
                                          write->left);
         },
         [self, write]() mutable { self->look_again(std::move(write)); });

@@ -34,7 +34,8 @@ class Aside {
   struct Laws {
     std::shared_ptr<const api::policies::Set> policies;
     std::shared_ptr<const api::policies::WebhookSet> webhooks;
-    ConversionHookPtr conversion;  // of the request's kind
+    ConversionHookPtr conversion;               // of the request's kind
+    std::shared_ptr<const RoleSet> roles = {};  // where expressions may ask for them
   };
 
   // `caller` calls webhooks; null where there are none. It outlives the loop.

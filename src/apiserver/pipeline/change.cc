@@ -8,6 +8,7 @@
 #include "apiserver/kinds/limit_ranges.h"
 #include "apiserver/kinds/strategy.h"
 #include "apiserver/pipeline/policy_book.h"
+#include "apiserver/pipeline/reviews.h"
 #include "apiserver/pipeline/webhook_stage.h"
 #include "base/format.h"
 
@@ -92,8 +93,8 @@ void set_status(const Context& context, const Request& request, Json& object) {
   set_definition_status(object, (request.kinds ? *request.kinds : kNone).definitions(), context.now);
 }
 
-api::AdmissionRequest review_for(const Request& request, api::Operation operation, const Json& object,
-                                 const Json& old_object) {
+api::AdmissionRequest review_for(const Context& context, const Request& request, api::Operation operation,
+                                 const Json& object, const Json& old_object) {
   api::AdmissionRequest review;
   review.operation = operation;
   review.resource = request.kind->resource;
@@ -106,6 +107,7 @@ api::AdmissionRequest review_for(const Request& request, api::Operation operatio
   review.user = request.user.name;
   review.groups = request.user.groups;
   review.dry_run = request.dry_run;
+  if (context.roles) review.access = access_judge(request.user, context.roles);
   return review;
 }
 
@@ -163,7 +165,7 @@ base::Status run_mutating(const Context& context, Request& request, api::Operati
                           const Json& old_object, std::vector<std::string>& warnings) {
   const bool judged = context.policies != nullptr && !context.policies->mutating.empty() && !object.is_null();
   const api::AdmissionRequest review =
-      judged ? review_for(request, operation, object, old_object) : api::AdmissionRequest();
+      judged ? review_for(context, request, operation, object, old_object) : api::AdmissionRequest();
   std::optional<api::policies::Mutator> policies;
   if (judged) {
     policies.emplace(*context.policies, review, context.objects, *context.budget);
@@ -172,7 +174,8 @@ base::Status run_mutating(const Context& context, Request& request, api::Operati
   }
   for (const api::AdmissionHook& hook : context.hooks) {
     if (!hook.mutating || !applies(hook, request, operation)) continue;
-    api::AdmissionAnswer answer = hook.review(review_for(request, operation, object, old_object), context.objects);
+    api::AdmissionAnswer answer =
+        hook.review(review_for(context, request, operation, object, old_object), context.objects);
     for (std::string& warning : answer.warnings) warnings.push_back(std::move(warning));
     if (!answer.allowed) return refusal(hook, request, std::string(api::name_of(object)), answer);
     if (answer.object) object = *std::move(answer.object);
@@ -189,8 +192,9 @@ base::Status run_mutating(const Context& context, Request& request, api::Operati
 base::Status run_validating(const Context& context, Request& request, api::Operation operation, const Json& object,
                             const Json& old_object, std::vector<std::string>& warnings) {
   if (context.policies != nullptr && !context.policies->validating.empty()) {
-    api::policies::Judgement judgement = api::policies::validate(
-        *context.policies, review_for(request, operation, object, old_object), context.objects, *context.budget);
+    api::policies::Judgement judgement =
+        api::policies::validate(*context.policies, review_for(context, request, operation, object, old_object),
+                                context.objects, *context.budget);
     TRY_VOID(check_budget(context, request));
     for (std::string& note : judgement.notes) request.notes.push_back(std::move(note));
     for (std::string& warning : judgement.warnings) warnings.push_back(std::move(warning));
@@ -198,7 +202,8 @@ base::Status run_validating(const Context& context, Request& request, api::Opera
   }
   for (const api::AdmissionHook& hook : context.hooks) {
     if (hook.mutating || !applies(hook, request, operation)) continue;
-    api::AdmissionAnswer answer = hook.review(review_for(request, operation, object, old_object), context.objects);
+    api::AdmissionAnswer answer =
+        hook.review(review_for(context, request, operation, object, old_object), context.objects);
     for (std::string& warning : answer.warnings) warnings.push_back(std::move(warning));
     if (!answer.allowed)
       return refusal(hook, request,

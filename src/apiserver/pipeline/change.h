@@ -54,8 +54,8 @@ void set_status(const Context& context, const Request& request, api::Json& objec
 // Prunes and fills what every stored object of the kind has.
 void normalize(const api::KindInfo& kind, api::Json& object);
 // The request as whoever judges it sees it.
-api::AdmissionRequest review_for(const Request& request, api::Operation operation, const api::Json& object,
-                                 const api::Json& old_object);
+api::AdmissionRequest review_for(const Context& context, const Request& request, api::Operation operation,
+                                 const api::Json& object, const api::Json& old_object);
 // Policies, what is built in, and webhooks. `object` is null where one is deleted.
 base::Status run_mutating(const Context& context, Request& request, api::Operation operation, api::Json& object,
                           const api::Json& old_object, std::vector<std::string>& warnings);

@@ -180,6 +180,46 @@ TEST(Policies, say_what_they_refuse_and_why) {
   }
 }
 
+TEST(Policies, ask_what_roles_allow) {
+  struct Case {
+    const char* expression;
+    bool holds;
+  };
+  constexpr Case kCases[] = {
+      {"authorizer.group('').resource('pods').namespace('default').check('get').allowed()", true},
+      {"authorizer.group('').resource('pods').namespace('other').check('get').allowed()", false},
+      {"authorizer.group('').resource('pods').check('get').allowed()", false},
+      {"authorizer.group('').resource('pods').namespace('default').name('a').check('get').allowed()", true},
+      {"authorizer.group('').resource('pods').subresource('log').namespace('default').check('get').allowed()", false},
+      {"authorizer.group('apps').resource('pods').namespace('default').check('get').allowed()", false},
+      {"authorizer.requestResource.check('create').allowed()", true},
+      {"authorizer.requestResource.check('delete').allowed()", false},
+      {"authorizer.path('/metrics').check('get').allowed()", false},
+      {"authorizer.path('/metrics').check('get').reason() == ''", true},
+      {"authorizer.serviceAccount('other', "
+       "'robot').group('').resource('pods').namespace('default').check('get').allowed()",
+       true},
+      {"authorizer.serviceAccount('default', "
+       "'robot').group('').resource('pods').namespace('default').check('get').allowed()",
+       false},
+  };
+  for (const Case& one : kCases) {
+    Bench bench;
+    bench.made({"rbac.authorization.k8s.io", "v1", "roles"}, R"j({"metadata": {"name": "reads"}, "rules": [
+      {"apiGroups": [""], "resources": ["pods"], "verbs": ["get"]},
+      {"apiGroups": [""], "resources": ["configmaps"], "verbs": ["create"]}]})j");
+    bench.made({"rbac.authorization.k8s.io", "v1", "rolebindings"}, R"j({"metadata": {"name": "reads"},
+      "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": "reads"},
+      "subjects": [{"kind": "User", "apiGroup": "rbac.authorization.k8s.io", "name": "jane"},
+                   {"kind": "ServiceAccount", "namespace": "other", "name": "robot"}]})j");
+    bench.policy(base::format(R"j("validations": [{{"expression": "{}"}}])j", one.expression));
+    Request request = bench.request(Verb::kCreate, kMaps, R"j({"metadata": {"name": "a"}})j");
+    request.user = {"jane", {}};
+    const auto answer = bench.call(std::move(request));
+    EXPECT_EQ(answer.ok(), one.holds) << one.expression << (answer.ok() ? "" : answer.error().message);
+  }
+}
+
 TEST(Policies, warn_and_note) {
   Bench bench;
   bench.policy(R"j("validations": [{"expression": "false", "message": "careful"}])j",

@@ -121,7 +121,6 @@ base::Status check_options(const Request& request) {
   const Json& orphan = options["orphanDependents"];
   if (!orphan.is_null() && !orphan.is_bool())
     return bad_request(base::format("DeleteOptions: orphanDependents: must be a boolean, not {}", orphan.dump()));
-  if (grace.as_int() < 0) return bad_request("DeleteOptions: gracePeriodSeconds: must not be negative");
   return {};
 }
 

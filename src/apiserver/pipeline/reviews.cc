@@ -135,6 +135,19 @@ Json user_json(const UserInfo& user) {
   return json;
 }
 
+std::shared_ptr<const api::cel::AccessJudge> access_judge(const UserInfo& user, std::shared_ptr<const RoleSet> roles) {
+  const std::size_t grants = roles->grants.size();
+  auto may = [user, roles = std::move(roles)](const api::cel::AccessAccount& account,
+                                              const api::cel::AccessQuestion& asked) {
+    const Attributes wish{asked.verb, asked.group, asked.resource, asked.subresource, asked.ns, asked.name, asked.path};
+    if (account.name.empty()) return roles->allows(user, wish);
+    const UserInfo other{"system:serviceaccount:" + account.ns + ":" + account.name,
+                         {"system:serviceaccounts", "system:serviceaccounts:" + account.ns, "system:authenticated"}};
+    return roles->allows(other, wish);
+  };
+  return std::make_shared<const api::cel::AccessJudge>(api::cel::AccessJudge{std::move(may), grants});
+}
+
 bool is_review(const api::KindInfo& kind) {
   return kind.resource.group == "authorization.k8s.io" || kind.resource.group == "authentication.k8s.io";
 }

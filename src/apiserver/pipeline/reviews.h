@@ -1,6 +1,7 @@
 // Questions that are asked by a POST and answered without being stored: who am I, what may I do, whose token is this.
 #pragma once
 
+#include "api/cel/access.h"
 #include "apiserver/pipeline/account_tokens.h"
 #include "apiserver/pipeline/role_book.h"
 
@@ -8,6 +9,9 @@ namespace apiserver {
 
 // As reviews and the audit log show somebody.
 api::Json user_json(const UserInfo& user);
+
+// What expressions of policies and webhooks are told of the user's rights, and of those of service accounts.
+std::shared_ptr<const api::cel::AccessJudge> access_judge(const UserInfo& user, std::shared_ptr<const RoleSet> roles);
 
 bool is_review(const api::KindInfo& kind);
 // `tokens` may be null: there are none then.

@@ -120,7 +120,7 @@ base::Result<api::AdmissionRequest> review_of(const WebhookWrite& write, const J
                                               bool mutating) {
   TRY(const Json sent, form_of(write, object, version, mutating));
   TRY(const Json old_sent, form_of(write, write.old_object, version, mutating));
-  api::AdmissionRequest review = review_for(write.request, write.operation, sent, old_sent);
+  api::AdmissionRequest review = review_for(write.context, write.request, write.operation, sent, old_sent);
   review.resource.version = version;
   if (mutating && is_new_object(write)) review.name = api::name_of(review.object);
   return review;
@@ -219,7 +219,7 @@ Status MutatingWebhooks::apply(const NamedWebhook& named, const Verdict& verdict
 Status MutatingWebhooks::pass(Json& object, bool again) {
   const Context& at = write_.context;
   if (at.webhooks == nullptr || at.questions == nullptr) return {};
-  const auto all = at.webhooks->named_by(true, review_for(write_.request, write_.operation, Json(), Json()),
+  const auto all = at.webhooks->named_by(true, review_for(at, write_.request, write_.operation, Json(), Json()),
                                          other_versions(write_.request));
   for (std::size_t i = 0; i < all.size(); ++i) {
     const Webhook* webhook = all[i].webhook.get();
@@ -253,8 +253,8 @@ base::Result<Json> run_mutating_webhooks(const WebhookWrite& write, Json object)
 Status run_validating_webhooks(const WebhookWrite& write, const Json& object) {
   const Context& at = write.context;
   if (at.webhooks == nullptr || at.questions == nullptr) return {};
-  const auto all = at.webhooks->named_by(false, review_for(write.request, write.operation, Json(), Json()),
-                                         other_versions(write.request));
+  const auto all = at.webhooks->named_by(
+      false, review_for(write.context, write.request, write.operation, Json(), Json()), other_versions(write.request));
   std::vector<std::pair<std::size_t, const Verdict*>> verdicts;
   bool complete = true;
   for (std::size_t i = 0; i < all.size(); ++i) {

@@ -174,8 +174,9 @@ constexpr Page kPages[] = {{"api", print_api}, {"metrics", print_metrics}, {"sch
 int run_reference(const Arguments& arguments) {
   for (const Page& page : kPages)
     if (arguments.size() == 1 && arguments[0] == page.name) return page.print(), 0;
-  std::cerr << "usage: volcano reference api|metrics|scheduler\n";
-  return 2;
+  const bool asked = arguments.size() == 1 && (arguments[0] == "--help" || arguments[0] == "-h");
+  (asked ? std::cout : std::cerr) << "usage: volcano reference api|metrics|scheduler\n";
+  return asked ? 0 : 2;
 }
 
 }  // namespace volcano_main

@@ -102,7 +102,8 @@ base::Error explained(const std::string& folder, const base::Error& error) {
   const auto log = rt::read_rooted_tail({folder, "runc.log"}, kRuntimeLogMax);
   std::string reason = log.ok() ? reason_in_runtime_log(*log) : std::string();
   if (reason.empty()) reason = reason_text(error.message);
-  return make_error(is_own_fault(reason) ? Code::kInvalid : error.code, std::move(reason));
+  const Code code = is_own_fault(reason) ? Code::kInvalid : error.code;
+  return make_error(code, std::move(reason));
 }
 
 base::Status create(const RuncPrograms& programs, const Launch& launch) {
