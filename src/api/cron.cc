@@ -22,6 +22,7 @@ using base::Time;
 namespace {
 
 constexpr std::int64_t kDay = 86'400;
+constexpr int kBeyond = 64;  // a step that leaves every field
 constexpr Duration kForEver = base::hours(std::int64_t{24} * 366 * 50);
 constexpr std::string_view kBlank = " \t\n\v\f\r";
 
@@ -72,6 +73,7 @@ bool read_range(const Field& field, std::string_view text, Values& values) {
   int step = 1;
   if (stepped.size() > 2 || ends.size() > 2) return false;
   if (stepped.size() == 2 && (!read_number(stepped[1], step) || step == 0)) return false;
+  step = std::min(step, kBeyond);
   int first = field.least;
   int last = field.most;
   const bool star = ends[0] == "*" || ends[0] == "?";

@@ -1,10 +1,13 @@
 // What the keys of a definition mean.
 #include "sim/definition.h"
 
+#include <algorithm>
 #include <charconv>
 #include <limits>
 
+#include "api/schema/quantity.h"
 #include "base/format.h"
+#include "base/split.h"
 
 namespace sim {
 
@@ -127,6 +130,36 @@ std::vector<std::string> Settings::words(const std::string& key, std::vector<std
   }
   if (!value->json.is_array()) problem(*value, key, "an array of strings");
   return words;
+}
+
+std::vector<std::string> Settings::some_words(const std::string& key, std::vector<std::string> fallback) {
+  std::vector<std::string> read = words(key, fallback);
+  if (!read.empty()) return read;
+  problem(*find(key), key, "an array of one string or more");
+  return fallback;
+}
+
+std::vector<std::string> Settings::known_words(const std::string& key, const std::vector<std::string>& known) {
+  std::vector<std::string> read = words(key, {});
+  for (const std::string& word : read)
+    if (std::ranges::find(known, word) == known.end())
+      problem(*find(key), key, base::format("an array of some of {}", base::join(known, ", ")));
+  return read;
+}
+
+std::string Settings::one_of(const std::string& key, std::string_view fallback, const std::vector<std::string>& known) {
+  std::string read = text(key, fallback);
+  if (std::ranges::find(known, read) != known.end()) return read;
+  if (const Value* value = find(key)) problem(*value, key, base::format("one of {}", base::join(known, ", ")));
+  return std::string(fallback);
+}
+
+std::string Settings::quantity(const std::string& key, std::string_view fallback) {
+  std::string read = text(key, fallback);
+  const auto parsed = api::Quantity::parse(read);
+  if (const Value* value = find(key); value && (!parsed || parsed->sign() < 0))
+    problem(*value, key, "a quantity from 0 on, such as \"16\" or \"64Gi\"");
+  return read;
 }
 
 base::Duration Settings::interval(const std::string& key, base::Duration fallback) {

@@ -32,6 +32,12 @@ class Settings {
   base::Duration span(const std::string& key, base::Duration fallback, base::Random& dice);
   bool flag(const std::string& key, bool fallback);
   std::vector<std::string> words(const std::string& key, std::vector<std::string> fallback);
+  // Words of which one is drawn: there is one at least.
+  std::vector<std::string> some_words(const std::string& key, std::vector<std::string> fallback);
+  // Each of the words is one of these.
+  std::vector<std::string> known_words(const std::string& key, const std::vector<std::string>& known);
+  std::string one_of(const std::string& key, std::string_view fallback, const std::vector<std::string>& known);
+  std::string quantity(const std::string& key, std::string_view fallback);  // "16", "64Gi"
   // "5/s", "30/m", "100/h": the time between two.
   base::Duration interval(const std::string& key, base::Duration fallback);
   // Both ends of a range that is drawn from again and again; a single number is both.
@@ -39,7 +45,8 @@ class Settings {
     std::int64_t min = 0;
     std::int64_t max = 0;
     std::int64_t draw(base::Random& dice) const {
-      return min + static_cast<std::int64_t>(dice.below(static_cast<std::uint64_t>(max - min + 1)));
+      return min + static_cast<std::int64_t>(
+                       dice.below(static_cast<std::uint64_t>(max) - static_cast<std::uint64_t>(min) + 1));
     }
   };
   Range range(const std::string& key, Range fallback);

@@ -44,6 +44,13 @@ TEST(Definition, a_rate_is_the_time_between_two) {
   EXPECT_EQ(parsed->workloads[0].interval("c", {}), base::seconds(1));
 }
 
+// The world without CronJobs has none to change.
+TEST(Definition, a_workload_of_none_does_nothing) {
+  auto world = World::make("[world]\nduration = \"2m\"\n[[workload]]\nkind = \"crons\"\ncount = 0\n", 1, {});
+  ASSERT_TRUE(world.ok()) << world.error().message;
+  EXPECT_TRUE((*world)->run().violations.empty());
+}
+
 struct Refusal {
   const char* text;
   const char* message;
@@ -91,6 +98,18 @@ INSTANTIATE_TEST_SUITE_P(
                 "drop-request, restart, slow-network"},
         Refusal{"[[fault]]\nkind = \"conflict\"\nchance = 2\n",
                 "line 3: fault: chance = 2: must be a number from 0 to 1, or a range of two"},
+        Refusal{"[[workload]]\nkind = \"gang-jobs\"\nqueues = []\n",
+                "line 3: workload: queues = []: must be an array of one string or more"},
+        Refusal{"[[workload]]\nkind = \"queue-churn\"\nqueues = []\n",
+                "line 3: workload: queues = []: must be an array of one string or more"},
+        Refusal{
+            "[[workload]]\nkind = \"training-jobs\"\nkinds = [\"TFJob\", \"Tfjob\"]\n",
+            "line 3: workload: kinds = [\"TFJob\",\"Tfjob\"]: must be an array of some of PyTorchJob, TFJob, MPIJob, "
+            "XGBoostJob, PaddleJob, JAXJob"},
+        Refusal{"[[fault]]\nkind = \"restart\"\nwho = \"schedular\"\n",
+                "line 3: fault: who = \"schedular\": must be one of any, apiserver, nodes, scheduler, controllers"},
+        Refusal{"[world]\nnode_cpu = \"many\"\n",
+                "line 2: world: node_cpu = \"many\": must be a quantity from 0 on, such as \"16\" or \"64Gi\""},
         Refusal{"[[workload]]\nkind = \"job-churn\"\nevery = \"0s\"\n",
                 "line 3: workload: every = \"0s\": must be a millisecond or longer"}));
 

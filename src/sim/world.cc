@@ -70,8 +70,8 @@ base::Status World::build(Definition& definition) {
 
 base::Status World::build_world(Settings& settings) {
   nodes_.nodes = static_cast<int>(settings.number("nodes", 3, dice_));
-  nodes_.cpu = settings.text("node_cpu", nodes_.cpu);
-  nodes_.memory = settings.text("node_memory", nodes_.memory);
+  nodes_.cpu = settings.quantity("node_cpu", nodes_.cpu);
+  nodes_.memory = settings.quantity("node_memory", nodes_.memory);
   nodes_.pods = static_cast<int>(settings.number("node_pods", nodes_.pods, dice_));
   nodes_.start_delay_ns = settings.span_range("start_delay", nodes_.start_delay_ns);
   nodes_.stop_delay_ns = settings.span_range("stop_delay", nodes_.stop_delay_ns);

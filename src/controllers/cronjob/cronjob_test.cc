@@ -157,6 +157,23 @@ TEST_F(CronJobTest, a_deadline_forgets_runs_that_are_too_late) {
   EXPECT_EQ(jobs(), job_at("2026-03-01T12:00:00Z"));
 }
 
+// COMPAT(cronjob-every)
+TEST_F(CronJobTest, every_counts_from_the_last_run) {
+  put(R"("schedule": "@every 1h", "startingDeadlineSeconds": 60)");
+  pass(base::minutes(51));
+  EXPECT_EQ(look_again, base::minutes(9) + base::milliseconds(100));
+  restart();
+  pass(base::minutes(8));
+  EXPECT_EQ(jobs(), "");
+  EXPECT_EQ(look_again, base::minutes(1) + base::milliseconds(100));
+  pass(base::minutes(1));
+  EXPECT_EQ(jobs(), job_at("2026-03-01T11:00:30Z"));
+  pass(base::minutes(61));
+  EXPECT_EQ(jobs(), job_at("2026-03-01T11:00:30Z")) << "that is too late";
+  pass(base::minutes(59) + base::seconds(30));
+  EXPECT_NE(jobs().find(job_at("2026-03-01T13:00:30Z")), std::string::npos);
+}
+
 TEST_F(CronJobTest, suspended_it_starts_nothing_and_keeps_its_books) {
   put(R"("schedule": "@hourly")");
   pass(base::hours(1));

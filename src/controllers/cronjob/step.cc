@@ -195,7 +195,8 @@ class Look {
     return std::nullopt;
   }
 
-  // From when on due times count.
+  // From when on times are due. A deadline leaves out those that are too late: it moves no time, as it would move those
+  // of "@every", of which then none would come.
   Time start() {
     Memory& memory = decision_.memory;
     const std::string schedule = base::format("{} {}", spec_["timeZone"].dump(), spec_["schedule"].dump());
@@ -206,25 +207,26 @@ class Look {
       status_.last_schedule = turn_.now;
       memory.handled = {};
     }
-    Time from =
+    const Time from =
         status_.last_schedule.is_set() ? status_.last_schedule : time_in(cronjob_["metadata"]["creationTimestamp"]);
-    if (const Json& deadline = spec_["startingDeadlineSeconds"]; deadline.is_number())
-      from = std::max(from, turn_.now - base::seconds(deadline.as_int()));
     return std::max(from, memory.schedule_since);
   }
 
   void find_run() {
-    const Time from = start();
+    const Time since = start();
     const auto schedule = read_schedule();
     if (!schedule) return;
-    const auto due = schedule->latest(from, turn_.now);
-    const auto next = schedule->next(std::max(from, turn_.now));
+    const auto due = schedule->latest(since, turn_.now);
+    const auto next = schedule->next(due.value_or(since));
+    Time from = since;
+    if (const Json& deadline = spec_["startingDeadlineSeconds"]; deadline.is_number())
+      from = std::max(from, turn_.now - base::seconds(deadline.as_int()));
     if (next)
       decision_.plan.requeue_after(std::min(*next - turn_.now + base::milliseconds(100), kTimerMax));
     else if (!due)
       return warn("InvalidSchedule", base::format(R"(Error getting schedule time: nothing is ever due by "{}")",
                                                   spec_["schedule"].as_string()));
-    if (!due) return;
+    if (!due || *due <= from) return;  // COMPAT(cronjob-every)
     if (schedule->count(from, turn_.now, kMissedMax + 1) > kMissedMax)
       warn("TooManyMissedTimes",
            "too many missed start times. Set or decrease .spec.startingDeadlineSeconds or check clock skew");

@@ -10,11 +10,20 @@ namespace controllers {
 using api::Json;
 
 const Json* trouble_of_group(const Json& group) {
+  const Json& status = group["status"];
   const Json* newest = nullptr;
-  for (const Json& condition : group["status"]["conditions"].items())
+  for (const Json& condition : status["conditions"].items())
     if (condition["status"].as_string() == "True" &&
         (!newest || condition["lastTransitionTime"].as_string() >= (*newest)["lastTransitionTime"].as_string()))
       newest = &condition;
+  // Times are whole seconds, and conditions stand in the order in which they first came: of two of one second the
+  // phase says which is the newer one.
+  const std::string_view phase = status["phase"].as_string();
+  if (newest && (phase == "Running" || phase == "Completed"))
+    for (const Json& condition : status["conditions"].items())
+      if (condition["status"].as_string() == "True" && condition["type"].as_string() == "Scheduled" &&
+          condition["lastTransitionTime"] == (*newest)["lastTransitionTime"])
+        return nullptr;
   return newest && (*newest)["type"].as_string() != "Scheduled" ? newest : nullptr;
 }
 

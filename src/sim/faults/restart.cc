@@ -8,12 +8,18 @@ namespace sim {
 
 namespace {
 
+std::vector<std::string> who_there_is(const World& world) {
+  std::vector<std::string> names = world.process_names();
+  names.insert(names.begin(), "any");
+  return names;
+}
+
 class Restart final : public Fault {
  public:
   Restart(World& world, Settings& settings, base::Random& dice)
       : world_(world),
         dice_(dice.next()),
-        who_(settings.text("who", "any")),
+        who_(settings.one_of("who", "any", who_there_is(world))),
         every_(settings.pause_range("every", {20'000'000'000, 60'000'000'000})),
         down_(settings.span_range("down", {100'000'000, 5'000'000'000})) {}
 

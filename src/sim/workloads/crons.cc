@@ -31,7 +31,7 @@ class Crons final : public Workload {
       request.body = cronjob(i);
       ask(std::move(request));
     }
-    arm();
+    if (count_ > 0) arm();
   }
   void stop() override {
     stopped_ = true;

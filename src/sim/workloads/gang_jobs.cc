@@ -25,7 +25,7 @@ class GangJobs final : public Workload {
         runs_for_(settings.span_range("runs_for", {1'000'000'000, 20'000'000'000})),
         fails_(settings.fraction("fails", 0, dice)),
         whole_(settings.fraction("whole", 1, dice)),
-        queues_(settings.words("queues", {"default"})),
+        queues_(settings.some_words("queues", {"default"})),
         priorities_(settings.words("priorities", {})),
         ns_(settings.text("namespace", "default")) {}
 

@@ -16,7 +16,7 @@ class QueueChurn final : public Workload {
   QueueChurn(World& world, Settings& settings, base::Random& dice)
       : world_(world),
         dice_(dice.next()),
-        queues_(settings.words("queues", {"red", "blue"})),
+        queues_(settings.some_words("queues", {"red", "blue"})),
         every_(settings.pause_range("every", {10'000'000'000, 40'000'000'000})),
         closes_(settings.fraction("closes", 0, dice)),
         capability_cpu_(settings.range("capability_cpu", {0, 0})),
