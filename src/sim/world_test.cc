@@ -31,6 +31,11 @@ TEST(World, the_same_seed_is_the_same_run) {
   EXPECT_NE(first.hash, run("tests/sim/gangs-under-faults.toml", 19).hash);
 }
 
+TEST(World, begins_the_discovery_whichever_watch_shows_its_configuration_first) {
+  for (std::uint64_t seed = 1; seed <= 5; ++seed)
+    EXPECT_EQ(listed(run("tests/sim/discovery-in-peace.toml", seed).violations), "") << "seed " << seed;
+}
+
 TEST(World, loses_no_acknowledged_write_while_the_server_is_killed) {
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
     const Outcome outcome = run("tests/sim/counters-under-faults.toml", seed);

@@ -45,10 +45,12 @@ class InformerView final : public View {
   std::map<api::ResourceId, std::unique_ptr<client::Informer>> informers;
   std::map<std::pair<api::ResourceId, std::string>, std::unique_ptr<client::Informer>> of_one;  // by the object's key
 
+  // Who is woken by the watch of one object reads what that watch has shown; that of all may be behind it.
   const Json* find(const api::ResourceId& resource, std::string_view key) const override {
-    if (const auto found = informers.find(resource); found != informers.end()) return found->second->find(key);
-    const auto one = of_one.find({resource, std::string(key)});
-    return one == of_one.end() ? nullptr : one->second->find(key);
+    for (const auto& [place, informer] : of_one)
+      if (place.second == key && place.first == resource) return informer->find(key);
+    const auto found = informers.find(resource);
+    return found == informers.end() ? nullptr : found->second->find(key);
   }
   std::vector<client::Informer*> every_informer() const {
     std::vector<client::Informer*> every;

@@ -82,6 +82,8 @@ void read_ufm(const Json& entry, Source& source) {
 
 base::Result<std::vector<Source>> parse_discovery(std::string_view yaml) {
   TRY(const Json document, api::parse_yaml(yaml));
+  if (!document.is_null() && !document.is_object())
+    return base::make_error(base::Code::kInvalid, "it is not a map with networkTopologyDiscovery");
   const Json& entries = document["networkTopologyDiscovery"];
   if (!entries.is_null() && !entries.is_array())
     return base::make_error(base::Code::kInvalid, "networkTopologyDiscovery is not a list");
@@ -90,8 +92,11 @@ base::Result<std::vector<Source>> parse_discovery(std::string_view yaml) {
     Source source{.name = entry["source"].str(), .interval = interval_of(entry["interval"])};
     if (source.name.empty()) return base::make_error(base::Code::kInvalid, "an entry has no source");
     std::erase_if(sources, [&](const Source& one) { return one.name == source.name; });
-    if (!entry["enabled"].as_bool()) continue;
-    if (source.name == "label")
+    const Json& enabled = entry["enabled"];
+    if (enabled.is_null() || (enabled.is_bool() && !enabled.as_bool())) continue;
+    if (!enabled.is_bool())
+      source.problem = "enabled is neither true nor false";
+    else if (source.name == "label")
       read_label(entry["config"], source);
     else if (source.name == "ufm")
       read_ufm(entry, source);

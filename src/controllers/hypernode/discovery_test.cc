@@ -116,6 +116,7 @@ TEST(Config, every_entry_is_judged_by_itself) {
   const Row rows[] = {
       {"{source: label, enabled: true, config: {networkTopologyTypes: {a: [{nodeLabel: x}, {nodeLabel: z}]}}}", ""},
       {"{source: roce, enabled: true}", "unsupported discoverer type: roce"},
+      {R"({source: label, enabled: "yes"})", "enabled is neither true nor false"},
       {"{source: label, enabled: true}", "config.networkTopologyTypes is missing"},
       {"{source: label, enabled: true, config: {networkTopologyTypes: {a: [{nodeLabel: x}, {nodeLabel: x}]}}}",
        "networkTopologyTypes: type \"a\": nodeLabel \"x\" is there twice"},
@@ -147,6 +148,7 @@ TEST(Config, every_entry_is_judged_by_itself) {
   EXPECT_FALSE(parse_discovery("networkTopologyDiscovery: 5").ok());
   EXPECT_FALSE(parse_discovery("networkTopologyDiscovery: [{enabled: true}]").ok());
   EXPECT_FALSE(parse_discovery("a: [").ok());
+  EXPECT_FALSE(parse_discovery("- source: label").ok());
   EXPECT_TRUE(parse_discovery("").ok());
 }
 
