@@ -1,5 +1,6 @@
 // What the server does to, and demands of, Kubernetes' own kinds when they are made or changed.
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
 
@@ -158,6 +159,11 @@ void check_pod_update(const Json& old_object, const Json& object, std::vector<Ca
       forbidden(causes, "spec.tolerations", "existing toleration can not be modified except its tolerationSeconds");
       break;
     }
+  if (!(old_object["spec"]["tolerations"] == object["spec"]["tolerations"])) {
+    api::FieldErrors errors;
+    api::check_tolerations(object["spec"]["tolerations"], "spec.tolerations", errors);
+    std::ranges::move(errors.take(), std::back_inserter(causes));
+  }
   std::set<std::string> gates;
   for (const Json& gate : old_object["spec"]["schedulingGates"].items()) gates.insert(api::identity_of(gate));
   for (const Json& gate : object["spec"]["schedulingGates"].items())

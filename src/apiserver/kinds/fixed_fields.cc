@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "api/schema/field_errors.h"
+#include "apiserver/kinds/storage_rules.h"
 
 namespace apiserver {
 
@@ -56,6 +57,8 @@ const Json& value_at(const Json& object, std::string_view path) {
 void check_fixed_fields(const api::KindInfo& kind, const Json& old_object, const Json& object,
                         std::vector<base::Cause>& causes) {
   api::FieldErrors errors;
+  if (kind.kind == "PersistentVolume" && !kind.custom && old_object["spec"].is_object() && object["spec"].is_object())
+    check_volume_change(old_object, object, errors);
   for (const Fixed& row : kFixed) {
     if (row.kind != kind.kind || kind.custom) continue;
     const Json& before = value_at(old_object, row.field);

@@ -6,6 +6,7 @@
 #include "api/json/yaml.h"
 #include "api/kinds.h"
 #include "api/pods/pod_spec.h"
+#include "apiserver/kinds/fixed_fields.h"
 
 namespace apiserver {
 namespace {
@@ -82,6 +83,30 @@ TEST(SmallKinds, name_the_field_that_is_wrong) {
     std::vector<base::Cause> causes;
     check_small_kind(*api::find_kind_named(row.api_version, row.kind), object, causes);
     EXPECT_EQ(fields_of(causes), row.fields) << row.object;
+  }
+}
+
+TEST(SmallKinds, what_is_fixed_stays) {
+  struct Change {
+    std::string_view api_version, kind, before, after, fields;
+  };
+  constexpr Change kChanges[] = {
+      {"v1", "PersistentVolume", "spec: {nfs: {server: a, path: /e}}", "spec: {nfs: {server: b, path: /e}}",
+       "spec.persistentvolumesource"},
+      {"v1", "PersistentVolume", "spec: {nfs: {server: a, path: /e}}",
+       "spec: {nfs: {server: a, path: /e}, mountOptions: [ro]}", ""},
+      {"rbac.authorization.k8s.io/v1", "RoleBinding", "roleRef: {name: a}", "roleRef: {name: b}", "roleRef"},
+      {"storage.k8s.io/v1", "StorageClass", "{provisioner: a, parameters: {a: b}}", "{provisioner: a}", "parameters"},
+      {"resource.k8s.io/v1", "ResourceClaim", "spec: {devices: {}}", "spec: {devices: {config: []}}", "spec"},
+      {"v1", "Node", "spec: {providerID: ''}", "spec: {providerID: x}", ""},
+      {"v1", "Node", "spec: {providerID: x}", "spec: {providerID: z}", "spec.providerID"},
+  };
+  for (const Change& change : kChanges) {
+    std::vector<base::Cause> causes;
+    check_fixed_fields(*api::find_kind_named(change.api_version, change.kind),
+                       *api::parse_yaml(std::string(change.before)), *api::parse_yaml(std::string(change.after)),
+                       causes);
+    EXPECT_EQ(fields_of(causes), change.fields) << change.after;
   }
 }
 

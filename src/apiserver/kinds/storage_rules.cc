@@ -87,6 +87,14 @@ void check_volume(const Json& object, FieldErrors& errors) {
     errors.one_of("spec.volumeMode", mode.as_string(), kModes);
 }
 
+void check_volume_change(const Json& old_object, const Json& object, FieldErrors& errors) {
+  Json before = old_object["spec"], after = object["spec"];
+  for (Json* spec : {&before, &after})
+    for (const std::string_view field : kPlain) spec->erase(field);
+  if (!(before == after))
+    errors.forbidden("spec.persistentvolumesource", "spec.persistentvolumesource is immutable after creation");
+}
+
 void check_storage_class(const Json& object, FieldErrors& errors) {
   constexpr std::array<std::string_view, 2> kModes = {"Immediate", "WaitForFirstConsumer"};
   constexpr std::array<std::string_view, 2> kReclaim = {"Delete", "Retain"};

@@ -225,11 +225,9 @@ def main():
                 continue
             before, seed = [copy.deepcopy(one[row[0]]) for one in kept], chance.random()
             about = [[breaker.change(row[2], one, random.Random(seed))] for one in before]
-            if about[0][0][0] != about[1][0][0]:  # their places are not the same, where one has a field more
-                pair = copy.deepcopy(before[1]), copy.deepcopy(before[1])
-            else:
-                pair = before
-            codes[judge.send("PUT", folder + "/" + kept[0][row[0]]["metadata"]["name"] + dry, *pair, describe(row, about[1], pair[1]))] += 1
+            if about[0][0][0] != about[1][0][0]:
+                continue  # one has a field more, and the number meant another place
+            codes[judge.send("PUT", folder + "/" + kept[0][row[0]]["metadata"]["name"] + dry, *before, describe(row, about[1], before[1]))] += 1
             continue
         about = [breaker.change(row[2], obj, chance) for _ in range(changes)]
         codes[judge.send("POST", folder + dry, obj, obj, describe(row, about, obj))] += 1
