@@ -3,6 +3,7 @@
 
 #include <arpa/inet.h>
 
+#include <array>
 #include <charconv>
 
 #include "base/format.h"
@@ -20,7 +21,39 @@ std::optional<std::uint32_t> take_number(std::string_view& text, std::uint32_t m
   return number;
 }
 
+// An address and how much of it counts.
+struct Prefix {
+  std::array<unsigned char, 16> bytes{};
+  int family = AF_INET;
+  std::uint32_t length = 0;
+};
+
+std::optional<Prefix> parse_prefix(std::string_view text) {
+  const std::size_t slash = text.find('/');
+  if (slash == std::string_view::npos) return std::nullopt;
+  const std::string address(text.substr(0, slash));
+  text.remove_prefix(slash + 1);
+  Prefix prefix;
+  prefix.family = address.find(':') == std::string::npos ? AF_INET : AF_INET6;
+  if (text.empty() || !is_ip_address(address) || ::inet_pton(prefix.family, address.c_str(), prefix.bytes.data()) != 1)
+    return std::nullopt;
+  const auto length = take_number(text, prefix.family == AF_INET ? 32 : 128);
+  if (!length || !text.empty()) return std::nullopt;
+  prefix.length = *length;
+  return prefix;
+}
+
 }  // namespace
+
+bool is_ip_range(std::string_view text) { return parse_prefix(text).has_value(); }
+
+bool is_within(std::string_view inner, std::string_view outer) {
+  const auto a = parse_prefix(inner), b = parse_prefix(outer);
+  if (!a || !b || a->family != b->family || a->length <= b->length) return false;
+  for (std::uint32_t bit = 0; bit < b->length; ++bit)
+    if ((a->bytes[bit / 8] ^ b->bytes[bit / 8]) & (0x80 >> bit % 8)) return false;
+  return true;
+}
 
 std::optional<std::uint32_t> parse_ipv4(std::string_view text) {
   std::uint32_t address = 0;

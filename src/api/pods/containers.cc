@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 
+#include "api/ipv4.h"
 #include "api/pods/names.h"
 #include "api/pods/parts.h"
 #include "base/format.h"
@@ -41,6 +42,8 @@ void check_ports(const Json& ports, const std::string& path, bool host_network, 
     if (host_port != 0 && !is_port(host_port)) errors.invalid(in(where, "hostPort"), host_port, kPortRange);
     if (const std::string protocol = port["protocol"].str(); !protocol.empty())
       errors.one_of(in(where, "protocol"), protocol, kProtocols);
+    if (const std::string address = port["hostIP"].str(); !address.empty() && !is_ip_address(address))
+      errors.invalid(in(where, "hostIP"), address, "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)");
     if (host_network && host_port != 0 && host_port != number)
       errors.invalid(in(where, "hostPort"), host_port, "must match `containerPort` when `hostNetwork` is true");
   }
@@ -64,20 +67,12 @@ void check_value_from(const Json& source, const std::string& path, bool has_valu
     if (source[kind]["name"].as_string().empty()) errors.required(in(where, "name"));
     if (source[kind]["key"].as_string().empty()) errors.required(in(where, "key"));
   }
-  if (source["fieldRef"].is_object()) {
-    constexpr std::array<std::string_view, 9> kPaths = {
-        "metadata.name", "metadata.namespace", "metadata.uid", "spec.nodeName", "spec.serviceAccountName",
-        "status.hostIP", "status.hostIPs",     "status.podIP", "status.podIPs"};
-    const std::string field = source["fieldRef"]["fieldPath"].str();
-    const std::string where = in(in(path, "fieldRef"), "fieldPath");
-    if (field.empty())
-      errors.required(where);
-    else if (!field.starts_with("metadata.labels['") && !field.starts_with("metadata.annotations['") &&
-             std::ranges::find(kPaths, field) == kPaths.end())
-      errors.invalid(where, field, "error converting fieldPath: field label not supported: " + field);
-  }
-  if (source["resourceFieldRef"].is_object() && source["resourceFieldRef"]["resource"].as_string().empty())
-    errors.required(in(in(path, "resourceFieldRef"), "resource"));
+  constexpr std::array<std::string_view, 9> kFields = {
+      "metadata.name", "metadata.namespace", "metadata.uid", "spec.nodeName", "spec.serviceAccountName",
+      "status.hostIP", "status.hostIPs",     "status.podIP", "status.podIPs"};
+  if (source["fieldRef"].is_object()) check_field_ref(source["fieldRef"], in(path, "fieldRef"), kFields, errors);
+  if (source["resourceFieldRef"].is_object())
+    check_resource_field_ref(source["resourceFieldRef"], in(path, "resourceFieldRef"), errors);
 }
 
 void check_env(const Json& container, const std::string& path, FieldErrors& errors) {
@@ -95,6 +90,8 @@ void check_env(const Json& container, const std::string& path, FieldErrors& erro
   const Json& from = container["envFrom"];
   for (std::size_t i = 0; i < from.size(); ++i) {
     const std::string where = at(in(path, "envFrom"), i);
+    if (const std::string prefix = from[i]["prefix"].str(); !prefix.empty())
+      errors.invalid(in(where, "prefix"), prefix, check_env_name(prefix));
     const bool map = from[i]["configMapRef"].is_object();
     const bool secret = from[i]["secretRef"].is_object();
     if (!map && !secret)
@@ -112,8 +109,35 @@ void check_relative_path(const std::string& path, const std::string& value, Fiel
   check_no_way_up(path, value, errors);
 }
 
-void check_mounts(const Json& mounts, const std::string& path, const std::set<std::string>& volumes,
+// How mounts of the host come in and go out, and whether they can be written.
+void check_propagation(const Json& mount, const std::string& where, bool privileged, FieldErrors& errors) {
+  constexpr std::array<std::string_view, 3> kWays = {"Bidirectional", "HostToContainer", "None"};
+  constexpr std::array<std::string_view, 3> kRecursive = {"Disabled", "Enabled", "IfPossible"};
+  const Json& way = mount["mountPropagation"];
+  if (way.is_string()) errors.one_of(in(where, "mountPropagation"), way.as_string(), kWays);
+  if (way.as_string() == "Bidirectional" && !privileged)
+    errors.forbidden(in(where, "mountPropagation"),
+                     "Bidirectional mount propagation is available only to privileged containers");
+  const Json& recursive = mount["recursiveReadOnly"];
+  if (!recursive.is_string()) return;
+  errors.one_of(in(where, "recursiveReadOnly"), recursive.as_string(), kRecursive);
+  if (recursive.as_string() == "Disabled") return;
+  if (!mount["readOnly"].as_bool())
+    errors.forbidden(in(where, "recursiveReadOnly"), "may only be specified when readOnly is true");
+  if (way.is_string() && way.as_string() != "None")
+    errors.forbidden(in(where, "recursiveReadOnly"),
+                     "may only be specified when mountPropagation is None or not specified");
+}
+
+void check_mounts(const Json& container, const std::string& path, const std::set<std::string>& volumes,
                   FieldErrors& errors) {
+  const Json& mounts = container["volumeMounts"];
+  const bool privileged = container["securityContext"]["privileged"].as_bool();
+  std::set<std::string_view> devices, places;
+  for (const Json& device : container["volumeDevices"].items()) {
+    devices.insert(device["name"].as_string());
+    places.insert(device["devicePath"].as_string());
+  }
   std::set<std::string> paths;
   for (std::size_t i = 0; i < mounts.size(); ++i) {
     const std::string where = at(path, i);
@@ -127,6 +151,10 @@ void check_mounts(const Json& mounts, const std::string& path, const std::set<st
       errors.required(in(where, "mountPath"));
     else if (!paths.insert(mount_path).second)
       errors.invalid(in(where, "mountPath"), mount_path, "must be unique");
+    if (devices.contains(name)) errors.invalid(in(where, "name"), name, "must not already exist in volumeDevices");
+    if (places.contains(mount_path))
+      errors.invalid(in(where, "mountPath"), mount_path, "must not already exist as a path in volumeDevices");
+    check_propagation(mounts[i], where, privileged, errors);
     const std::string sub_path = mounts[i]["subPath"].str();
     const std::string expression = mounts[i]["subPathExpr"].str();
     if (!sub_path.empty()) check_relative_path(in(path, "subPath"), sub_path, errors);  // Kubernetes' own path
@@ -168,7 +196,7 @@ void check_container(const Json& container, const std::string& path, const Json&
   check_choice(container, path, "terminationMessagePolicy", kTerminationPolicies, errors);
   check_ports(container["ports"], in(path, "ports"), spec["hostNetwork"].as_bool(), errors);
   check_env(container, path, errors);
-  check_mounts(container["volumeMounts"], in(path, "volumeMounts"), volumes, errors);
+  check_mounts(container, in(path, "volumeMounts"), volumes, errors);
   check_devices(container, known, in(path, "volumeDevices"), errors);
   check_choice(container, path, "imagePullPolicy", kPullPolicies, errors);
   check_resources(container["resources"], in(path, "resources"), ResourcesOf::kContainer, errors);
@@ -191,6 +219,9 @@ void check_life(const Json& container, const std::string& path, const Json& spec
     check_probe(container["readinessProbe"], in(path, "readinessProbe"), false, errors);
   if (container["startupProbe"].is_object())
     check_probe(container["startupProbe"], in(path, "startupProbe"), true, errors);
+  if (!container["readinessProbe"]["terminationGracePeriodSeconds"].is_null())
+    errors.invalid(in(in(path, "readinessProbe"), "terminationGracePeriodSeconds"),
+                   container["readinessProbe"]["terminationGracePeriodSeconds"], "must not be set for readinessProbes");
 }
 
 // Two containers of one pod cannot hold the same port of the node.

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <map>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -19,6 +20,10 @@ void check_choice(const Json& object, const std::string& path, std::string_view 
                   std::span<const std::string_view> supported, FieldErrors& errors);
 // Whether `value`, at `path`, has a part "..".
 void check_no_way_up(const std::string& path, std::string_view value, FieldErrors& errors);
+// What an environment or a file takes from the pod: {fieldPath, apiVersion}, and {resource, divisor, containerName}.
+void check_field_ref(const Json& field, const std::string& path, std::span<const std::string_view> known,
+                     FieldErrors& errors);
+void check_resource_field_ref(const Json& amount, const std::string& path, FieldErrors& errors);
 // Volume names that mounts may refer to.
 std::set<std::string> check_pod_volumes(const Json& spec, const std::string& path, FieldErrors& errors);
 void check_containers(const Json& spec, const std::string& path, const std::set<std::string>& volumes,

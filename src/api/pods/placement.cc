@@ -1,37 +1,18 @@
 // Where pods of a template may run: node selector, affinity, tolerations, spread, host aliases, gates.
+#include <algorithm>
 #include <array>
+#include <set>
 
 #include "api/ipv4.h"
 #include "api/pods/names.h"
 #include "api/pods/parts.h"
+#include "api/schema/selector_rules.h"
+#include "base/format.h"
 #include "base/split.h"
 
 namespace api {
 
 namespace {
-
-constexpr std::array<std::string_view, 6> kNodeOperators = {"DoesNotExist", "Exists", "Gt", "In", "Lt", "NotIn"};
-constexpr std::array<std::string_view, 4> kLabelOperators = {"DoesNotExist", "Exists", "In", "NotIn"};
-
-void check_node_term(const Json& term, const std::string& path, FieldErrors& errors) {
-  const Json& expressions = term["matchExpressions"];
-  for (std::size_t i = 0; i < expressions.size(); ++i) {
-    const std::string where = at(in(path, "matchExpressions"), i);
-    const std::string op = expressions[i]["operator"].str();
-    const std::size_t count = expressions[i]["values"].size();
-    if ((op == "In" || op == "NotIn") && count == 0)
-      errors.required(in(where, "values"), "must be specified when `operator` is 'In' or 'NotIn'");
-    else if ((op == "Exists" || op == "DoesNotExist") && count > 0)
-      errors.forbidden(in(where, "values"), "may not be specified when `operator` is 'Exists' or 'DoesNotExist'");
-    else if ((op == "Gt" || op == "Lt") && count != 1)
-      errors.required(in(where, "values"), "must be specified single value when `operator` is 'Lt' or 'Gt'");
-    bool known = false;
-    for (const std::string_view one : kNodeOperators) known = known || one == op;
-    if (!known) errors.invalid(in(where, "operator"), op, "not a valid selector operator");
-    const std::string key = expressions[i]["key"].str();
-    errors.invalid(in(where, "key"), key, check_qualified_name(key));
-  }
-}
 
 void check_weight(const Json& weight, const std::string& path, FieldErrors& errors) {
   if (weight.as_int() < 1 || weight.as_int() > 100)
@@ -41,12 +22,8 @@ void check_weight(const Json& weight, const std::string& path, FieldErrors& erro
 void check_node_affinity(const Json& affinity, const std::string& path, FieldErrors& errors) {
   constexpr const char* kRequired = "requiredDuringSchedulingIgnoredDuringExecution";
   constexpr const char* kPreferred = "preferredDuringSchedulingIgnoredDuringExecution";
-  if (const Json& required = affinity[kRequired]; required.is_object()) {
-    const std::string where = in(in(path, kRequired), "nodeSelectorTerms");
-    const Json& terms = required["nodeSelectorTerms"];
-    if (terms.empty()) errors.required(where, "must have at least one node selector term");
-    for (std::size_t i = 0; i < terms.size(); ++i) check_node_term(terms[i], at(where, i), errors);
-  }
+  if (const Json& required = affinity[kRequired]; required.is_object())
+    check_node_selector(required, in(path, kRequired), errors);
   const Json& preferred = affinity[kPreferred];
   for (std::size_t i = 0; i < preferred.size(); ++i) {
     const std::string where = at(in(path, kPreferred), i);
@@ -55,27 +32,34 @@ void check_node_affinity(const Json& affinity, const std::string& path, FieldErr
   }
 }
 
-void check_label_selector(const Json& selector, const std::string& path, FieldErrors& errors) {
-  check_labels(selector["matchLabels"], in(path, "matchLabels"), errors);
-  const Json& expressions = selector["matchExpressions"];
-  for (std::size_t i = 0; i < expressions.size(); ++i) {
-    const std::string where = at(in(path, "matchExpressions"), i);
-    const std::string op = expressions[i]["operator"].str();
-    const bool empty = expressions[i]["values"].empty();
-    if ((op == "In" || op == "NotIn") && empty)
-      errors.required(in(where, "values"), "must be specified when `operator` is 'In' or 'NotIn'");
-    if ((op == "Exists" || op == "DoesNotExist") && !empty)
-      errors.forbidden(in(where, "values"), "may not be specified when `operator` is 'Exists' or 'DoesNotExist'");
-    bool known = false;
-    for (const std::string_view one : kLabelOperators) known = known || one == op;
-    if (!known) errors.invalid(in(where, "operator"), op, "not a valid selector operator");
-    const std::string key = expressions[i]["key"].str();
-    errors.invalid(in(where, "key"), key, check_qualified_name(key));
+// Keys of the pod's own labels, which become part of the selector: a key cannot be in it twice.
+void check_label_keys(const Json& owner, std::string_view field, const std::string& path, FieldErrors& errors) {
+  const Json& keys = owner[field];
+  const Json& selector = owner["labelSelector"];
+  const std::string where = in(path, field);
+  if (!keys.empty() && selector.is_null())
+    return errors.forbidden(where, "must not be specified when labelSelector is not set");
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    errors.invalid(at(where, i), keys[i], check_qualified_name(keys[i].as_string()));
+    // A pod's own expression of this key is what the server has added.
+    const auto said = std::ranges::count_if(selector["matchExpressions"].items(),
+                                            [&](const Json& one) { return one["key"] == keys[i]; });
+    const bool taken = said + (selector["matchLabels"].has(keys[i].as_string()) ? 1 : 0) > 1;
+    if (taken) errors.invalid(at(where, i), keys[i], base::format("exists in both {} and labelSelector", field));
   }
 }
 
 void check_pod_term(const Json& term, const std::string& path, FieldErrors& errors) {
   check_label_selector(term["labelSelector"], in(path, "labelSelector"), errors);
+  check_label_selector(term["namespaceSelector"], in(path, "namespaceSelector"), errors);
+  const Json& spaces = term["namespaces"];
+  for (std::size_t i = 0; i < spaces.size(); ++i)  // Kubernetes' own path
+    errors.invalid(in(path, "namespace"), spaces[i], check_dns_label(spaces[i].as_string()));
+  check_label_keys(term, "matchLabelKeys", path, errors);
+  check_label_keys(term, "mismatchLabelKeys", path, errors);
+  for (const Json& key : term["matchLabelKeys"].items())
+    if (const auto others = term["mismatchLabelKeys"].items(); std::ranges::find(others, key) != others.end())
+      errors.invalid(in(path, "matchLabelKeys"), key, "exists in both matchLabelKeys and mismatchLabelKeys");
   const std::string key = term["topologyKey"].str();
   if (key.empty()) errors.required(in(path, "topologyKey"), "can not be empty");
   errors.invalid(in(path, "topologyKey"), key, check_qualified_name(key));
@@ -93,6 +77,36 @@ void check_pod_affinity(const Json& affinity, const std::string& path, FieldErro
     check_pod_term(preferred[i]["podAffinityTerm"], in(where, "podAffinityTerm"), errors);
   }
 }
+
+void check_spread(const Json& constraints, const std::string& path, FieldErrors& errors) {
+  constexpr std::array<std::string_view, 2> kActions = {"DoNotSchedule", "ScheduleAnyway"};
+  constexpr std::array<std::string_view, 2> kPolicies = {"Honor", "Ignore"};
+  std::set<std::pair<std::string_view, std::string_view>> seen;
+  for (std::size_t i = 0; i < constraints.size(); ++i) {
+    const std::string where = at(path, i);
+    if (const Json& skew = constraints[i]["maxSkew"]; skew.as_int() <= 0)
+      errors.invalid(in(where, "maxSkew"), skew.is_null() ? Json(0) : skew, "must be greater than zero");
+    if (constraints[i]["topologyKey"].as_string().empty())
+      errors.required(in(where, "topologyKey"), "can not be empty");
+    errors.one_of(in(where, "whenUnsatisfiable"), constraints[i]["whenUnsatisfiable"].as_string(), kActions);
+    const std::string_view action = constraints[i]["whenUnsatisfiable"].as_string();
+    if (const Json& domains = constraints[i]["minDomains"]; domains.is_number()) {
+      if (domains.as_int() <= 0) errors.invalid(in(where, "minDomains"), domains, "must be greater than zero");
+      if (action != "DoNotSchedule")
+        errors.invalid(in(where, "minDomains"), domains,
+                       base::format("can only use minDomains if whenUnsatisfiable=DoNotSchedule, not {}", action));
+    }
+    for (const char* field : {"nodeAffinityPolicy", "nodeTaintsPolicy"})
+      if (const Json& policy = constraints[i][field]; policy.is_string())
+        errors.one_of(in(where, field), policy.as_string(), kPolicies);
+    check_label_keys(constraints[i], "matchLabelKeys", where, errors);
+    if (const std::string_view key = constraints[i]["topologyKey"].as_string(); !seen.emplace(key, action).second)
+      errors.duplicate(in(where, "{topologyKey, whenUnsatisfiable}"), base::format("{{{}, {}}}", key, action));
+    check_label_selector(constraints[i]["labelSelector"], in(where, "labelSelector"), errors);
+  }
+}
+
+}  // namespace
 
 void check_tolerations(const Json& tolerations, const std::string& path, FieldErrors& errors) {
   constexpr std::array<std::string_view, 3> kEffects = {"NoExecute", "NoSchedule", "PreferNoSchedule"};
@@ -121,21 +135,6 @@ void check_tolerations(const Json& tolerations, const std::string& path, FieldEr
       errors.one_of(in(where, "effect"), effect, kEffects);
   }
 }
-
-void check_spread(const Json& constraints, const std::string& path, FieldErrors& errors) {
-  constexpr std::array<std::string_view, 2> kActions = {"DoNotSchedule", "ScheduleAnyway"};
-  for (std::size_t i = 0; i < constraints.size(); ++i) {
-    const std::string where = at(path, i);
-    if (const Json& skew = constraints[i]["maxSkew"]; skew.as_int() <= 0)
-      errors.invalid(in(where, "maxSkew"), skew.is_null() ? Json(0) : skew, "must be greater than zero");
-    if (constraints[i]["topologyKey"].as_string().empty())
-      errors.required(in(where, "topologyKey"), "can not be empty");
-    errors.one_of(in(where, "whenUnsatisfiable"), constraints[i]["whenUnsatisfiable"].as_string(), kActions);
-    check_label_selector(constraints[i]["labelSelector"], in(where, "labelSelector"), errors);
-  }
-}
-
-}  // namespace
 
 void check_placement(const Json& spec, const std::string& path, FieldErrors& errors) {
   check_labels(spec["nodeSelector"], in(path, "nodeSelector"), errors);

@@ -35,7 +35,8 @@ TEST(PodCosts, devices_and_claims_of_containers_are_looked_up) {
   EXPECT_EQ(check_pod_spec(spec, "spec", {}).size(), 0u);
   Json one = *parse_json(R"({"name":"c","image":"i"})");
   one.set("volumeDevices", list(R"({"name":"v#","devicePath":"/d#"})"));
-  one.set("volumeMounts", list(R"({"name":"v#","mountPath":"/m#"})"));
+  one.set("volumeMounts", list(R"({"name":"w","mountPath":"/m#"})"));
+  spec.edit("volumes").push_back(*parse_json(R"({"name":"w","emptyDir":{}})"));
   spec.set("containers", Json::array({std::move(one)}));
   EXPECT_EQ(check_pod_spec(spec, "spec", {}).size(), 0u);
 }

@@ -104,9 +104,7 @@ void check_classes(const Json& spec, const std::string& path, FieldErrors& error
     if (const std::string name = spec[field].str(); !name.empty())
       errors.invalid(in(path, field), name, check_dns_subdomain(name));
   check_choice(spec, path, "preemptionPolicy", kPreemptionPolicies, errors);
-  if (!spec["overhead"].empty())
-    check_resources(Json::object({{"limits", spec["overhead"]}}), in(path, "overhead"), ResourcesOf::kContainer,
-                    errors);
+  if (!spec["overhead"].empty()) check_overhead(spec["overhead"], in(path, "overhead"), errors);
   if (const Json& name = spec["os"]["name"]; spec["os"].is_object()) {
     if (name.as_string().empty())
       errors.required(in(in(path, "os"), "name"), "cannot be empty");
@@ -116,6 +114,10 @@ void check_classes(const Json& spec, const std::string& path, FieldErrors& error
 }
 
 }  // namespace
+
+void check_overhead(const Json& overhead, const std::string& path, FieldErrors& errors) {
+  check_resources(Json::object({{"limits", overhead}}), path, ResourcesOf::kContainer, errors);
+}
 
 void check_choice(const Json& object, const std::string& path, std::string_view field,
                   std::span<const std::string_view> supported, FieldErrors& errors) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "api/json/json.h"
+#include "api/schema/field_errors.h"
 #include "base/result.h"
 
 namespace api {
@@ -24,5 +25,9 @@ bool has_host_sysctls(const Json& spec);
 // Every problem of `spec`, which is at `path` ("spec", "spec.template.spec"). Fields may be filled in with their
 // defaults or not; what is of a wrong type is for the schema to name, and is no problem here.
 std::vector<base::Cause> check_pod_spec(const Json& spec, const std::string& path, PodRules rules);
+
+// What RuntimeClasses say of pods, too.
+void check_overhead(const Json& overhead, const std::string& path, FieldErrors& errors);
+void check_tolerations(const Json& tolerations, const std::string& path, FieldErrors& errors);
 
 }  // namespace api

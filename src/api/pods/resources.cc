@@ -114,6 +114,7 @@ bool is_header_name(std::string_view name) {
 
 void check_http(const Json& get, const std::string& path, FieldErrors& errors) {
   constexpr std::array<std::string_view, 2> kSchemes = {"HTTP", "HTTPS"};
+  if (const Json& file = get["path"]; file.is_string() && file.as_string().empty()) errors.required(in(path, "path"));
   check_choice(get, path, "scheme", kSchemes, errors);
   for (const Json& header : get["httpHeaders"].items())
     if (!is_header_name(header["name"].as_string()))
@@ -171,6 +172,8 @@ void check_probe(const Json& probe, const std::string& path, bool one_success, F
   for (const char* field :
        {"initialDelaySeconds", "timeoutSeconds", "periodSeconds", "successThreshold", "failureThreshold"})
     errors.not_negative(in(path, field), probe[field]);
+  if (const Json& grace = probe["terminationGracePeriodSeconds"]; grace.is_number() && grace.as_int() <= 0)
+    errors.invalid(in(path, "terminationGracePeriodSeconds"), grace, "must be greater than 0");
   if (const Json& threshold = probe["successThreshold"]; one_success && threshold.is_number() && threshold.as_int() > 1)
     errors.invalid(in(path, "successThreshold"), threshold, "must be 1");
 }

@@ -86,6 +86,42 @@ void check_sysctls(const Json& spec, const std::string& path, const PodRules& ru
   }
 }
 
+// What an operating system does not have. `path` is of the pod or of a container.
+void check_system(const Json& context, const std::string& path, std::initializer_list<const char*> fields,
+                  FieldErrors& errors) {
+  for (const char* field : fields)
+    if (!context[field].is_null()) errors.forbidden(in(path, field), "cannot be set for a windows pod");
+}
+
+void check_windows(const Json& spec, const std::string& path, FieldErrors& errors) {
+  for (const char* field : {"hostUsers", "hostPID", "hostIPC", "shareProcessNamespace"}) {
+    const bool given = std::string_view(field) == "hostUsers" || std::string_view(field) == "shareProcessNamespace"
+                           ? !spec[field].is_null()
+                           : spec[field].as_bool();
+    if (given) errors.forbidden(in(path, field), "cannot be set for a windows pod");
+  }
+  check_system(spec["securityContext"], in(path, "securityContext"),
+               {"appArmorProfile", "seLinuxOptions", "seccompProfile", "fsGroup", "fsGroupChangePolicy", "sysctls",
+                "runAsUser", "runAsGroup", "supplementalGroups", "supplementalGroupsPolicy"},
+               errors);
+  for (const char* list : {"containers", "initContainers"})
+    for (std::size_t i = 0; i < spec[list].size(); ++i)
+      check_system(spec[list][i]["securityContext"], in(at(in(path, list), i), "securityContext"),
+                   {"appArmorProfile", "seLinuxOptions", "seccompProfile", "capabilities", "readOnlyRootFilesystem",
+                    "privileged", "allowPrivilegeEscalation", "procMount", "runAsUser", "runAsGroup"},
+                   errors);
+}
+
+void check_linux(const Json& spec, const std::string& path, FieldErrors& errors) {
+  constexpr std::string_view kWhy = "windows options cannot be set for a linux pod";
+  if (spec["securityContext"]["windowsOptions"].is_object())
+    errors.forbidden(in(in(path, "securityContext"), "windowsOptions"), kWhy);
+  for (const char* list : {"containers", "initContainers"})
+    for (std::size_t i = 0; i < spec[list].size(); ++i)
+      if (spec[list][i]["securityContext"]["windowsOptions"].is_object())
+        errors.forbidden(in(at(in(path, list), i), "securityContext.windowsOptions"), kWhy);
+}
+
 }  // namespace
 
 bool has_host_sysctls(const Json& spec) {
@@ -111,6 +147,10 @@ void check_pod_security(const Json& spec, const std::string& path, const PodRule
   check_sysctls(spec, in(where, "sysctls"), rules, errors);
   constexpr std::array<std::string_view, 2> kChanges = {"Always", "OnRootMismatch"};
   check_choice(context, where, "fsGroupChangePolicy", kChanges, errors);
+  constexpr std::array<std::string_view, 2> kGroups = {"Merge", "Strict"};
+  check_choice(context, where, "supplementalGroupsPolicy", kGroups, errors);
+  if (spec["os"]["name"].as_string() == "windows") check_windows(spec, path, errors);
+  if (spec["os"]["name"].as_string() == "linux") check_linux(spec, path, errors);
   check_profile(context["seccompProfile"], in(where, "seccompProfile"), "seccomp", errors);
   check_profile(context["appArmorProfile"], in(where, "appArmorProfile"), "AppArmor", errors);
 }

@@ -39,6 +39,12 @@ void FieldErrors::too_long(const std::string& path, std::size_t bytes_max) {
   causes_.push_back({"FieldValueTooLong", base::format("Too long: may not be more than {} bytes", bytes_max), path});
 }
 
+void FieldErrors::too_many(const std::string& path, std::size_t count, std::size_t items_max) {
+  if (is_full()) return;
+  causes_.push_back(
+      {"FieldValueTooMany", base::format("Too many: {}: must have at most {} items", count, items_max), path});
+}
+
 void FieldErrors::forbidden(const std::string& path, std::string_view why) {
   if (is_full()) return;
   causes_.push_back({"FieldValueForbidden", base::format("Forbidden: {}", why), path});

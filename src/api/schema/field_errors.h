@@ -21,6 +21,7 @@ class FieldErrors {
   void duplicate(const std::string& path, const Json& value);
   void not_found(const std::string& path, const Json& value, std::string_view why = {});
   void too_long(const std::string& path, std::size_t bytes_max);
+  void too_many(const std::string& path, std::size_t count, std::size_t items_max);
   void forbidden(const std::string& path, std::string_view why);
   // If `value` is not one of `supported`, which are named in their order.
   void one_of(const std::string& path, std::string_view value, std::span<const std::string_view> supported);

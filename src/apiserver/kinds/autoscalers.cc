@@ -35,6 +35,10 @@ void invalid_value(std::vector<Cause>& causes, std::string field, const Json& va
       {"FieldValueInvalid", base::format("Invalid value: {}: {}", api::shown(value), why), std::move(field)});
 }
 
+void forbidden(std::vector<Cause>& causes, std::string field, std::string_view why) {
+  causes.push_back({"FieldValueForbidden", base::format("Forbidden: {}", why), std::move(field)});
+}
+
 void default_rules(Json& rules, bool up) {
   if (!rules.is_object()) return;
   if (rules["selectPolicy"].is_null()) rules.set("selectPolicy", "Max");
@@ -60,8 +64,32 @@ void check_target(const Json& target, const std::string& path, bool of_resource,
   if (!percent && !value)
     required(causes, path + ".averageUtilization", "must set either a target raw value or a target utilization");
   if (percent && value)
-    causes.push_back({"FieldValueForbidden", "Forbidden: may not set both a target raw value and a target utilization",
-                      path + ".averageValue"});
+    forbidden(causes, path + ".averageValue", "may not set both a target raw value and a target utilization");
+}
+
+void check_metric_name(const Json& metric, const std::string& path, std::vector<Cause>& causes) {
+  const std::string name = metric["name"].str();
+  if (name.empty()) required(causes, path + ".name", "must specify a metric name");
+  if (name == "." || name == ".." || name.find_first_of("/%") != std::string::npos)
+    invalid_value(causes, path + ".name", metric["name"], "may not be '.' or '..', or contain '/' or '%'");
+}
+
+// What is neither cpu nor memory: of pods an average, of objects and from outside a value or an average.
+void check_named_metric(std::string_view type, const Json& body, const std::string& path, std::vector<Cause>& causes) {
+  check_metric_name(body["metric"], path + ".metric", causes);
+  const bool value = !body["target"]["value"].is_null(), average = !body["target"]["averageValue"].is_null();
+  if (type == "Pods") {
+    if (!average) required(causes, path + ".target.averageValue", "must specify a positive target averageValue");
+    return;
+  }
+  if (type == "Object")
+    for (const char* field : {"kind", "name"})
+      if (body["describedObject"][field].as_string().empty())
+        required(causes, base::format("{}.describedObject.{}", path, field));
+  if (!value && !average)
+    required(causes, path + ".target.averageValue", "must set either a target value for metric or a per-pod target");
+  if (value && average && type == "External")
+    forbidden(causes, path + ".target.value", "may not set both a target value for metric and a per-pod target");
 }
 
 // Each is worked out of all pods of the target, every fifteen seconds.
@@ -95,10 +123,16 @@ void check_metrics(const Json& metrics, std::vector<Cause>& causes) {
       required(causes, field, "must populate information for the given metric source");
       continue;
     }
-    const bool of_resource = body.has("name");
+    for (const Source& other : kSources)
+      if (&other != source && !metric[other.field].is_null())
+        forbidden(causes, base::format("{}.{}", path, other.field), "must populate the given metric source only");
+    const bool of_resource = type == "Resource" || type == "ContainerResource";
     if (of_resource && body["name"].as_string().empty())
       required(causes, field + ".name", "must specify a resource name");
-    check_target(body["target"], field + ".target", type == "Resource" || type == "ContainerResource", causes);
+    if (type == "ContainerResource" && body["container"].as_string().empty())
+      required(causes, field + ".container", "must specify a container");
+    if (!of_resource) check_named_metric(type, body, field, causes);
+    check_target(body["target"], field + ".target", of_resource, causes);
   }
 }
 

@@ -79,6 +79,12 @@ void default_container(Json& container, bool host_network) {
   }
   for (const char* name : {"livenessProbe", "readinessProbe", "startupProbe"})
     if (container[name].is_object()) default_probe(container.edit(name));
+  for (const char* hook : {"postStart", "preStop"})
+    if (container["lifecycle"][hook]["httpGet"].is_object()) {
+      Json& get = container.edit("lifecycle").edit(hook).edit("httpGet");
+      set_if_absent(get, "path", "/");
+      set_if_absent(get, "scheme", "HTTP");
+    }
   if (container["ports"].is_array())
     for (std::size_t i = 0; i < container["ports"].size(); ++i) {
       Json& port = container.edit("ports").edit(i);
@@ -103,6 +109,9 @@ void default_volume(Json& volume) {
   for (const char* name : {"secret", "configMap", "downwardAPI", "projected"})
     if (volume[name].is_object()) set_if_absent(volume.edit(name), "defaultMode", 420);
   if (volume["downwardAPI"].is_object()) default_field_refs(volume.edit("downwardAPI"));
+  for (std::size_t i = 0; i < volume["projected"]["sources"].items().size(); ++i)
+    if (volume["projected"]["sources"][i]["downwardAPI"].is_object())
+      default_field_refs(volume.edit("projected").edit("sources").edit(i).edit("downwardAPI"));
   if (volume["hostPath"].is_object()) set_if_absent(volume.edit("hostPath"), "type", "");
   bool has_source = false;
   for (const Json::Member& member : volume.members())
@@ -137,12 +146,28 @@ void default_protocols(Json& holder) {
     set_if_absent(holder.edit("ports").edit(i), "protocol", "TCP");
 }
 
+// A port of a policy is one of TCP, if it does not say.
+void default_policy_ports(Json& policy) {
+  for (const char* way : {"ingress", "egress"})
+    for (std::size_t i = 0; i < policy["spec"][way].items().size(); ++i)
+      for (std::size_t k = 0; k < policy["spec"][way][i]["ports"].items().size(); ++k)
+        if (policy["spec"][way][i]["ports"][k].is_object())
+          set_if_absent(policy.edit("spec").edit(way).edit(i).edit("ports").edit(k), "protocol", "TCP");
+}
+
 void default_device_requests(Json& claim) {
   for (std::size_t i = 0; i < claim["devices"]["requests"].items().size(); ++i) {
-    if (!claim["devices"]["requests"][i]["exactly"].is_object()) continue;
-    Json& exactly = claim.edit("devices").edit("requests").edit(i).edit("exactly");
-    set_if_absent(exactly, "allocationMode", "ExactCount");
-    if (exactly["allocationMode"].as_string() == "ExactCount") set_if_absent(exactly, "count", 1);
+    const auto fill = [](Json& wish) {
+      if (wish["allocationMode"] == Json("")) wish.erase("allocationMode");
+      set_if_absent(wish, "allocationMode", "ExactCount");
+      if (wish["allocationMode"].as_string() == "ExactCount") set_if_absent(wish, "count", 1);
+    };
+    const Json& request = claim["devices"]["requests"][i];
+    const std::size_t others = request["firstAvailable"].items().size();
+    if (request["exactly"].is_object()) fill(claim.edit("devices").edit("requests").edit(i).edit("exactly"));
+    for (std::size_t k = 0; k < others; ++k)
+      if (claim["devices"]["requests"][i]["firstAvailable"][k].is_object())
+        fill(claim.edit("devices").edit("requests").edit(i).edit("firstAvailable").edit(k));
   }
 }
 
@@ -248,6 +273,7 @@ void apply_core_defaults(const api::KindInfo& kind, Json& object) {
     set_if_absent(object, "preemptionPolicy", "PreemptLowerPriority");
     set_if_absent(object, "value", 0);
   } else if (name == "NetworkPolicy") {
+    default_policy_ports(object);
     const Json& given = object["spec"]["policyTypes"];
     if (object["spec"].is_object() && (given.is_null() || (given.is_array() && given.empty()))) {
       Json types = Json::array({Json("Ingress")});

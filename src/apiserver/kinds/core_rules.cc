@@ -1,5 +1,6 @@
 // What the server does to, and demands of, Kubernetes' own kinds when they are made or changed.
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
 
@@ -13,6 +14,7 @@
 #include "apiserver/kinds/autoscalers.h"
 #include "apiserver/kinds/budgets.h"
 #include "apiserver/kinds/ephemeral_containers.h"
+#include "apiserver/kinds/fixed_fields.h"
 #include "apiserver/kinds/limit_ranges.h"
 #include "apiserver/kinds/pod_resize.h"
 #include "apiserver/kinds/quota_usage.h"
@@ -157,6 +159,11 @@ void check_pod_update(const Json& old_object, const Json& object, std::vector<Ca
       forbidden(causes, "spec.tolerations", "existing toleration can not be modified except its tolerationSeconds");
       break;
     }
+  if (!(old_object["spec"]["tolerations"] == object["spec"]["tolerations"])) {
+    api::FieldErrors errors;
+    api::check_tolerations(object["spec"]["tolerations"], "spec.tolerations", errors);
+    std::ranges::move(errors.take(), std::back_inserter(causes));
+  }
   std::set<std::string> gates;
   for (const Json& gate : old_object["spec"]["schedulingGates"].items()) gates.insert(api::identity_of(gate));
   for (const Json& gate : object["spec"]["schedulingGates"].items())
@@ -238,7 +245,6 @@ void check_core_create(const api::KindInfo& kind, const Json& object, std::vecto
   if (kind.kind == "Pod")
     std::ranges::move(api::check_pod_spec(object["spec"], "spec", {}), std::back_inserter(causes));
   if (kind.kind == "Service") check_service(object, causes);
-  if (kind.kind == "EndpointSlice") check_endpoint_slice(object, causes);
   if (kind.kind == "PodDisruptionBudget") check_budget(object, causes);
   if (kind.kind == "HorizontalPodAutoscaler") check_autoscaler(object, causes);
   if (is_signing_request(kind)) check_signing_request(Json(), object, causes);
@@ -257,6 +263,7 @@ void check_core_update(const api::KindInfo& kind, std::string_view subresource, 
   if (api::policies::is_webhook_kind(kind.resource)) api::policies::check_webhooks(object, old_object, causes);
   if (is_workload(kind)) return check_workload_update(kind, old_object, object, causes);
   check_small_kind(kind, object, causes);
+  check_fixed_fields(kind, old_object, object, causes);
   if (kind.kind == "Pod") {
     check_pod_update(old_object, object, causes);
   } else if (kind.kind == "Service") {
@@ -266,7 +273,6 @@ void check_core_update(const api::KindInfo& kind, std::string_view subresource, 
   } else if (kind.kind == "HorizontalPodAutoscaler") {
     check_autoscaler(object, causes);
   } else if (kind.kind == "EndpointSlice") {
-    check_endpoint_slice(object, causes);
     if (!(old_object["addressType"] == object["addressType"]))
       invalid_value(causes, "addressType", object["addressType"], "field is immutable");
   } else if (kind.kind == "ConfigMap" || kind.kind == "Secret") {

@@ -316,7 +316,7 @@ void check_resource_quota(const Json& old_object, const Json& object, std::vecto
     const auto amount = Quantity::from_json(row.value);
     if (!amount) continue;  // the schema's walk names it
     if (amount->sign() < 0) invalid_value(causes, path, row.value, "must be greater than or equal to 0");
-    if (is_counted(name) && amount->milli_value() % 1000 != 0)
+    if (is_counted(name) && *amount != Quantity::from_int(amount->value()))
       invalid_value(causes, path, row.value, "must be an integer");
   }
   check_scope_names(spec, causes);

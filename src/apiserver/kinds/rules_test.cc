@@ -275,6 +275,9 @@ TEST(Pods, keep_their_tolerations_but_for_the_seconds) {
   Json other = pod;
   other.edit("spec").edit("tolerations").edit(filled_in).set("key", "other");
   EXPECT_EQ(b.code("PUT", path, other.dump()), Code::kInvalid);
+  other.edit("spec").edit("tolerations").push_back(parse(R"({"operator":"Exists","effect":"Perhaps"})"));
+  other.edit("spec").edit("tolerations").edit(filled_in).set("key", "mine");
+  EXPECT_EQ(b.code("PUT", path, other.dump()), Code::kInvalid) << "an effect that is none";
   // Those that the server fills in come back.
   pod.edit("spec").edit("tolerations").edit(std::size_t{0}).set("key", "other");
   EXPECT_EQ(b.code("PUT", path, pod.dump()), kOk);

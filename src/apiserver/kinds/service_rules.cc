@@ -1,4 +1,4 @@
-// Defaults, checks and changes of Services, and checks of EndpointSlices.
+// Defaults, checks and changes of Services.
 #include "apiserver/kinds/service_rules.h"
 
 #include <algorithm>
@@ -86,6 +86,9 @@ void check_port(const Json& spec, const Json& port, const std::string& path, std
   if (target.is_string() && !is_port_name(target.as_string()))
     invalid(causes, path + ".targetPort", target,
             "must be a name of at most 15 lower case letters, digits and single hyphens, with a letter in it");
+  if (const Json& protocol = port["appProtocol"]; protocol.is_string() && !api::is_qualified_name(protocol.as_string()))
+    invalid(causes, path + ".appProtocol", protocol,
+            "must be a name of letters, digits, '-', '_' and '.', or one behind a domain and '/'");
   const std::string_view type = spec["type"].as_string();
   if (port["nodePort"].as_int() != 0 && (type == "ClusterIP" || type == "ExternalName"))
     forbidden(causes, path + ".nodePort", base::format("may not be used when `type` is '{}'", type));
@@ -95,6 +98,9 @@ void check_selector(const Json& spec, std::vector<Cause>& causes) {
   api::FieldErrors errors;
   api::check_labels(spec["selector"], "spec.selector", errors);
   constexpr std::string_view kFamilies[] = {"IPv4", "IPv6"};
+  constexpr std::string_view kFamilyPolicies[] = {"SingleStack", "PreferDualStack", "RequireDualStack"};
+  if (const Json& policy = spec["ipFamilyPolicy"]; policy.is_string())
+    errors.one_of("spec.ipFamilyPolicy", policy.as_string(), kFamilyPolicies);
   const Json& families = spec["ipFamilies"];
   for (std::size_t i = 0; i < families.size(); ++i)
     errors.one_of(api::at("spec.ipFamilies", i), families[i].as_string(), kFamilies);
@@ -161,6 +167,12 @@ void check_affinity(const Json& spec, std::vector<Cause>& causes) {
             base::format("must be greater than 0 and less than or equal to {}", kAffinitySecondsMax));
 }
 
+std::string_view without_blanks(std::string_view text) {
+  while (text.starts_with(' ')) text.remove_prefix(1);
+  while (text.ends_with(' ')) text.remove_suffix(1);
+  return text;
+}
+
 void check_policies(const Json& service, std::vector<Cause>& causes) {
   const Json& spec = service["spec"];
   if (const Json& outside = spec["externalTrafficPolicy"]; !outside.as_string().empty()) {
@@ -171,6 +183,19 @@ void check_policies(const Json& service, std::vector<Cause>& causes) {
   }
   if (const Json& inside = spec["internalTrafficPolicy"]; !inside.is_null())
     one_of(causes, "spec.internalTrafficPolicy", inside.as_string(), {"Cluster", "Local"});
+  if (const Json& near = spec["trafficDistribution"]; !near.is_null())
+    one_of(causes, "spec.trafficDistribution", near.as_string(), {"PreferClose", "PreferSameNode", "PreferSameZone"});
+  if (const Json& name = spec["loadBalancerClass"]; name.is_string() && !api::is_qualified_name(name.as_string()))
+    invalid(causes, "spec.loadBalancerClass", name,
+            "must be a name of letters, digits, '-', '_' and '.', or one behind a domain and '/'");
+  const Json& ranges = spec["loadBalancerSourceRanges"];
+  if (!ranges.empty() && spec["type"].as_string() != "LoadBalancer")
+    forbidden(causes, "spec.LoadBalancerSourceRanges", "may only be used when `type` is 'LoadBalancer'");
+  else
+    for (std::size_t i = 0; i < ranges.size(); ++i)
+      if (!api::is_ip_range(without_blanks(ranges[i].as_string())))
+        invalid(causes, api::at("spec.LoadBalancerSourceRanges", i), ranges[i],
+                "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)");
   if (spec["type"].as_string() != "LoadBalancer")
     for (const char* key : {"allocateLoadBalancerNodePorts", "loadBalancerClass"})
       if (!spec[key].is_null())
@@ -271,7 +296,7 @@ void check_service(const Json& object, std::vector<Cause>& causes) {
   }
   std::size_t at = 0;
   for (const Json& ip : spec["externalIPs"].items())
-    if (const std::string path = base::format("spec.externalIPs[{}]", at++); !api::parse_ipv4(ip.as_string()))
+    if (const std::string path = base::format("spec.externalIPs[{}]", at++); !api::is_ip_address(ip.as_string()))
       invalid(causes, path, ip, "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)");
 }
 
@@ -315,30 +340,6 @@ void check_service_update(const Json& old_object, const Json& object, std::vecto
   if (before["type"] == after["type"] && !before["loadBalancerClass"].is_null() &&
       !(before["loadBalancerClass"] == after["loadBalancerClass"]))
     invalid(causes, "spec.loadBalancerClass", after["loadBalancerClass"], "may not change once set");
-}
-
-void check_endpoint_slice(const Json& object, std::vector<Cause>& causes) {
-  const std::string_view type = object["addressType"].as_string();
-  if (type.empty())
-    required(causes, "addressType");
-  else
-    one_of(causes, "addressType", type, {"FQDN", "IPv4", "IPv6"});
-  std::size_t at = 0;
-  for (const Json& endpoint : object["endpoints"].items()) {
-    const std::string path = base::format("endpoints[{}].addresses", at++);
-    if (endpoint["addresses"].empty()) required(causes, path, "must contain at least 1 address");
-    if (type != "IPv4") continue;
-    for (const Json& text : endpoint["addresses"].items())
-      if (!api::parse_ipv4(text.as_string())) invalid(causes, path + "[0]", text, "must be a valid IPv4 address");
-  }
-  constexpr std::size_t kEndpointsMax = 1000, kPortsMax = 100;
-  const auto check_count = [&](const char* field, std::size_t max) {
-    if (object[field].size() > max)
-      causes.push_back({"FieldValueTooMany",
-                        base::format("Too many: {}: must have at most {} items", object[field].size(), max), field});
-  };
-  check_count("endpoints", kEndpointsMax);
-  check_count("ports", kPortsMax);
 }
 
 }  // namespace apiserver

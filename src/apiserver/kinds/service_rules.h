@@ -16,6 +16,5 @@ void check_service(const api::Json& object, std::vector<base::Cause>& causes);
 void check_service_update(const api::Json& old_object, const api::Json& object, std::vector<base::Cause>& causes);
 // What a change means that its author does not say: allocations that are kept, and those of another type that go.
 void settle_service_update(const api::Json& old_object, api::Json& object);
-void check_endpoint_slice(const api::Json& object, std::vector<base::Cause>& causes);
 
 }  // namespace apiserver

@@ -5,12 +5,18 @@
 #include <array>
 #include <iterator>
 #include <map>
+#include <set>
 #include <string>
 
 #include "api/ipv4.h"
 #include "api/pods/names.h"
+#include "api/pods/pod_spec.h"
 #include "api/schema/field_errors.h"
-#include "api/schema/quantity.h"
+#include "api/schema/selector_rules.h"
+#include "apiserver/kinds/device_rules.h"
+#include "apiserver/kinds/endpoint_rules.h"
+#include "apiserver/kinds/network_rules.h"
+#include "apiserver/kinds/storage_rules.h"
 #include "base/base64.h"
 #include "base/format.h"
 
@@ -90,58 +96,14 @@ void check_secret(const Json& object, FieldErrors& errors) {
   if (type == "kubernetes.io/ssh-auth") need("ssh-privatekey");
 }
 
-constexpr std::array<std::string_view, 4> kAccessModes = {"ReadOnlyMany", "ReadWriteMany", "ReadWriteOnce",
-                                                          "ReadWriteOncePod"};
-
-void check_modes(const Json& spec, std::string_view why, FieldErrors& errors) {
-  if (spec["accessModes"].empty()) errors.required("spec.accessModes", why);
-  for (const Json& mode : spec["accessModes"].items())
-    errors.one_of("spec.accessModes", mode.as_string(), kAccessModes);
-}
-
-void check_class(const Json& spec, FieldErrors& errors) {
-  if (const std::string name = spec["storageClassName"].str(); !name.empty())
-    errors.invalid("spec.storageClassName", name, api::check_dns_subdomain(name));
-}
-
-void check_claim(const Json& object, FieldErrors& errors) {
-  const Json& spec = object["spec"];
-  check_modes(spec, "at least 1 access mode is required", errors);
-  const Json& size = spec["resources"]["requests"]["storage"];
-  if (size.is_null())
-    errors.required("spec.resources[storage]");
-  else if (const auto amount = api::Quantity::from_json(size); amount && amount->sign() <= 0)
-    errors.invalid("spec.resources[storage]", size, "must be greater than zero");
-  check_class(spec, errors);
-}
-
-void check_volume(const Json& object, FieldErrors& errors) {
-  const Json& spec = object["spec"];
-  check_modes(spec, "", errors);
-  const Json& size = spec["capacity"]["storage"];
-  if (spec["capacity"].empty())
-    errors.required("spec.capacity");
-  else if (size.is_null() || spec["capacity"].size() > 1)
-    errors.invalid("spec.capacity", spec["capacity"], "supported values: \"storage\"");
-  else if (const auto amount = api::Quantity::from_json(size); amount && amount->sign() <= 0)
-    errors.invalid("spec.capacity[storage]", size, "must be greater than zero");
-  constexpr std::array<std::string_view, 9> kPlain = {"accessModes",      "capacity",
-                                                      "claimRef",         "mountOptions",
-                                                      "nodeAffinity",     "persistentVolumeReclaimPolicy",
-                                                      "storageClassName", "volumeAttributesClassName",
-                                                      "volumeMode"};
-  const auto sources = std::ranges::count_if(spec.members(), [&](const Json::Member& member) {
-    return std::ranges::find(kPlain, member.name()) == kPlain.end() && !member.value.is_null();
-  });
-  if (sources == 0) errors.required("spec", "must specify a volume type");
-  constexpr std::array<std::string_view, 3> kReclaim = {"Delete", "Recycle", "Retain"};
-  if (const std::string policy = spec["persistentVolumeReclaimPolicy"].str(); !policy.empty())
-    errors.one_of("spec.persistentVolumeReclaimPolicy", policy, kReclaim);
-  check_class(spec, errors);
-}
-
 void check_rules(const Json& object, FieldErrors& errors) {
   const bool whole_cluster = object["kind"].as_string() == "ClusterRole";
+  const Json& gathered = object["aggregationRule"]["clusterRoleSelectors"];
+  if (object["aggregationRule"].is_object() && gathered.empty())
+    errors.required("aggregationRule.clusterRoleSelectors",
+                    "at least one clusterRoleSelector required if aggregationRule is non-nil");
+  for (std::size_t i = 0; i < gathered.size(); ++i)
+    api::check_label_selector(gathered[i], at("aggregationRule.clusterRoleSelectors", i), errors);
   const Json& rules = object["rules"];
   for (std::size_t i = 0; i < rules.size(); ++i) {
     const std::string where = at("rules", i);
@@ -176,7 +138,13 @@ void check_binding(const Json& object, FieldErrors& errors) {
   for (std::size_t i = 0; i < subjects.size(); ++i) {
     const std::string where = at("subjects", i);
     const std::string_view kind = subjects[i]["kind"].as_string();
-    if (subjects[i]["name"].as_string().empty()) errors.required(in(where, "name"));
+    const std::string group = subjects[i]["apiGroup"].str(), name = subjects[i]["name"].str();
+    if (name.empty()) errors.required(in(where, "name"));
+    if (kind == "ServiceAccount" && !name.empty())
+      errors.invalid(in(where, "name"), name, api::check_dns_subdomain(name));
+    constexpr std::array<std::string_view, 1> kCore = {""};
+    if (kind == "ServiceAccount") errors.one_of(in(where, "apiGroup"), group, kCore);
+    if (kind == "User" || kind == "Group") errors.one_of(in(where, "apiGroup"), group, kGroup);
     errors.one_of(in(where, "kind"), kind, kSubjects);
     if (kind == "ServiceAccount" && subjects[i]["namespace"].as_string().empty())
       errors.required(in(where, "namespace"));
@@ -197,16 +165,6 @@ void check_priority_class(const Json& object, FieldErrors& errors) {
     errors.one_of("preemptionPolicy", policy, kPolicies);
 }
 
-void check_storage_class(const Json& object, FieldErrors& errors) {
-  constexpr std::array<std::string_view, 2> kModes = {"Immediate", "WaitForFirstConsumer"};
-  constexpr std::array<std::string_view, 2> kReclaim = {"Delete", "Retain"};
-  if (object["provisioner"].as_string().empty()) errors.required("provisioner");
-  if (const std::string policy = object["reclaimPolicy"].str(); !policy.empty())
-    errors.one_of("reclaimPolicy", policy, kReclaim);
-  if (const std::string mode = object["volumeBindingMode"].str(); !mode.empty())
-    errors.one_of("volumeBindingMode", mode, kModes);
-}
-
 void check_lease(const Json& object, FieldErrors& errors) {
   const Json& seconds = object["spec"]["leaseDurationSeconds"];
   if (seconds.is_number() && seconds.as_int() <= 0)
@@ -217,7 +175,10 @@ void check_lease(const Json& object, FieldErrors& errors) {
 void check_node(const Json& object, FieldErrors& errors) {
   constexpr std::array<std::string_view, 3> kEffects = {"NoSchedule", "PreferNoSchedule", "NoExecute"};
   const Json& spec = object["spec"];
+  std::set<std::string> taints;
   for (std::size_t i = 0; i < spec["taints"].size(); ++i) {
+    if (!taints.insert(spec["taints"][i]["key"].str() + ":" + spec["taints"][i]["effect"].str()).second)
+      errors.duplicate(at("metadata.taints", i), spec["taints"][i]);
     const std::string where = at("metadata.taints", i);  // Kubernetes' own path
     const Json& taint = spec["taints"][i];
     errors.invalid(in(where, "key"), taint["key"].str(), api::check_qualified_name(taint["key"].as_string()));
@@ -236,60 +197,15 @@ void check_node(const Json& object, FieldErrors& errors) {
   }
 }
 
-void check_network_policy(const Json& object, FieldErrors& errors) {
-  constexpr std::array<std::string_view, 2> kTypes = {"Ingress", "Egress"};
-  const Json& types = object["spec"]["policyTypes"];
-  for (std::size_t i = 0; i < types.size(); ++i) errors.one_of(at("spec.policyTypes", i), types[i].as_string(), kTypes);
+void check_budget_selector(const Json& object, FieldErrors& errors) {
+  api::check_label_selector(object["spec"]["selector"], "spec.selector", errors);
 }
 
-void check_backend(const Json& backend, const std::string& path, FieldErrors& errors) {
-  const Json& service = backend["service"];
-  if (service.is_null() == backend["resource"].is_null())
-    return service.is_null() ? errors.required(path, "must specify one of `service` or `resource`")
-                             : errors.invalid(path, "", "cannot set both resource and service backends");
-  if (service.is_null()) return;
-  if (service["name"].as_string().empty()) errors.required(in(path, "service.name"));
-  const bool named = !service["port"]["name"].as_string().empty();
-  const std::int64_t number = service["port"]["number"].as_int();
-  if (!named && number == 0)
-    errors.required(in(path, "service.port"), "port name or number is required");
-  else if (named && number != 0)
-    errors.invalid(in(path, "service.port"), "", "cannot set both port name & port number");
-  else if (number != 0 && (number < 1 || number > 65535))
-    errors.invalid(in(path, "service.port.number"), number, "must be between 1 and 65535, inclusive");
-}
-
-void check_ingress(const Json& object, FieldErrors& errors) {
-  constexpr std::array<std::string_view, 3> kTypes = {"Exact", "ImplementationSpecific", "Prefix"};
-  const Json& spec = object["spec"];
-  if (spec["rules"].empty() && spec["defaultBackend"].is_null())
-    errors.invalid("spec", Json(), "either `defaultBackend` or `rules` must be specified");
-  if (!spec["defaultBackend"].is_null()) check_backend(spec["defaultBackend"], "spec.defaultBackend", errors);
-  for (std::size_t i = 0; i < spec["rules"].size(); ++i) {
-    const Json& rule = spec["rules"][i];
-    if (std::string host = rule["host"].str(); !host.empty()) {
-      if (host.starts_with("*.")) host.erase(0, 2);
-      errors.invalid(in(at("spec.rules", i), "host"), rule["host"], api::check_dns_subdomain(host));
-    }
-    const Json& paths = rule["http"]["paths"];
-    if (rule["http"].is_object() && paths.empty()) errors.required(in(at("spec.rules", i), "http.paths"));
-    for (std::size_t k = 0; k < paths.size(); ++k) {
-      const std::string where = at(in(at("spec.rules", i), "http.paths"), k);
-      const std::string type = paths[k]["pathType"].str();
-      if (type.empty())
-        errors.required(in(where, "pathType"), "pathType must be specified");
-      else
-        errors.one_of(in(where, "pathType"), type, kTypes);
-      if (const std::string path = paths[k]["path"].str();
-          (type == "Exact" || type == "Prefix" || !path.empty()) && !path.starts_with('/'))
-        errors.invalid(in(where, "path"), path, "must be an absolute path");
-      check_backend(paths[k]["backend"], in(where, "backend"), errors);
-    }
-  }
-}
-
-void check_handler(const Json& object, FieldErrors& errors) {
+void check_runtime_class(const Json& object, FieldErrors& errors) {
   errors.invalid("handler", object["handler"].str(), api::check_dns_label(object["handler"].as_string()));
+  api::check_overhead(object["overhead"]["podFixed"], "overhead.podFixed", errors);
+  api::check_labels(object["scheduling"]["nodeSelector"], "scheduling.nodeSelector", errors);
+  api::check_tolerations(object["scheduling"]["tolerations"], "scheduling.tolerations", errors);
 }
 
 const std::map<std::string_view, void (*)(const Json&, FieldErrors&)>& rules_by_kind() {
@@ -305,10 +221,18 @@ const std::map<std::string_view, void (*)(const Json&, FieldErrors&)>& rules_by_
       {"PriorityClass", check_priority_class},
       {"StorageClass", check_storage_class},
       {"Lease", check_lease},
+      {"Endpoints", check_endpoints},
+      {"EndpointSlice", check_endpoint_slice},
       {"Node", check_node},
       {"NetworkPolicy", check_network_policy},
       {"Ingress", check_ingress},
-      {"RuntimeClass", check_handler},
+      {"IngressClass", check_ingress_class},
+      {"RuntimeClass", check_runtime_class},
+      {"PodDisruptionBudget", check_budget_selector},
+      {"DeviceClass", check_device_class},
+      {"ResourceClaim", check_resource_claim},
+      {"ResourceClaimTemplate", check_claim_template},
+      {"ResourceSlice", check_resource_slice},
   };
   return table;
 }

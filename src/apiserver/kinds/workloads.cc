@@ -9,8 +9,12 @@
 #include "api/cron.h"
 #include "api/json/problems.h"
 #include "api/pods/pod_spec.h"
+#include "api/pods/volume_sources.h"
 #include "api/schema/field_errors.h"
+#include "api/schema/names.h"
+#include "api/schema/selector_rules.h"
 #include "api/selector.h"
+#include "apiserver/kinds/job_rules.h"
 #include "base/format.h"
 
 namespace apiserver {
@@ -174,6 +178,11 @@ void check_selector(const api::KindInfo& kind, const Json& spec, Causes& causes)
     if (kind.kind == "ReplicationController") required(causes, "spec.selector");
     return;
   }
+  if (kind.kind != "ReplicationController") {
+    api::FieldErrors errors;
+    api::check_label_selector(selector, "spec.selector", errors);
+    if (!errors.empty()) return void(std::ranges::move(errors.take(), std::back_inserter(causes)));
+  }
   Json form = selector;
   if (kind.kind == "ReplicationController") form = Json::object({{"matchLabels", selector}});
   const auto parsed = api::label_selector_from(form);
@@ -234,31 +243,20 @@ void check_deployment(const Json& spec, Causes& causes) {
     invalid_value(causes, "spec.progressDeadlineSeconds", deadline, "must be greater than minReadySeconds");
 }
 
-void check_failure_policy(const Json& spec, const std::string& path, Causes& causes) {
-  const Json& policy = spec["podFailurePolicy"];
-  if (policy.is_null()) return;
-  if (spec["template"]["spec"]["restartPolicy"].as_string() != "Never")
-    invalid_value(causes, path + ".template.spec.restartPolicy", spec["template"]["spec"]["restartPolicy"],
-                  "only \"Never\" is supported when podFailurePolicy is specified");
-  std::size_t at = 0;
-  for (const Json& rule : policy["rules"].items()) {
-    const std::string where = base::format("{}.podFailurePolicy.rules[{}]", path, at++);
-    const std::string_view action = rule["action"].as_string();
-    if (action != "FailJob" && action != "FailIndex" && action != "Ignore" && action != "Count")
-      unsupported(causes, where + ".action", rule["action"], R"("Count", "FailIndex", "FailJob", "Ignore")");
-    if (rule["onExitCodes"].is_null() == rule["onPodConditions"].empty())
-      invalid_value(causes, where, rule, "exactly one of OnExitCodes and OnPodConditions must be specified");
-    const Json& codes = rule["onExitCodes"];
-    if (codes.is_null()) continue;
-    const std::string_view op = codes["operator"].as_string();
-    if (op != "In" && op != "NotIn")
-      unsupported(causes, where + ".onExitCodes.operator", codes["operator"], R"("In", "NotIn")");
-    if (codes["values"].empty())
-      invalid_value(causes, where + ".onExitCodes.values", codes["values"], "at least one value is required");
-    for (const Json& value : codes["values"].items())
-      if (op == "In" && value.as_int() == 0)
-        invalid_value(causes, where + ".onExitCodes.values", value, "must not be 0 for the In operator");
-  }
+void check_daemon_set(const Json& spec, Causes& causes) {
+  const Json& strategy = spec["updateStrategy"];
+  const std::string_view type = strategy["type"].as_string();
+  if (type == "OnDelete") return;
+  if (type != "RollingUpdate")
+    return unsupported(causes, "spec.updateStrategy.type", strategy["type"], R"("OnDelete", "RollingUpdate")");
+  const std::string path = "spec.updateStrategy.rollingUpdate.";
+  const Json& rolling = strategy["rollingUpdate"];
+  const bool none_away = check_share(rolling["maxUnavailable"], path + "maxUnavailable", true, causes);
+  const bool none_more = check_share(rolling["maxSurge"], path + "maxSurge", true, causes);
+  if (none_away && none_more)
+    required(causes, path + "maxUnavailable", "cannot be 0 when `maxSurge` is 0");
+  else if (!none_away && !none_more)
+    invalid_value(causes, path + "maxSurge", rolling["maxSurge"], "may not be set when `maxUnavailable` is non-zero");
 }
 
 void check_job_spec(const Json& spec, const std::string& path, bool host_sysctls, Causes& causes) {
@@ -276,7 +274,11 @@ void check_job_spec(const Json& spec, const std::string& path, bool host_sysctls
   const Json& policy = spec["template"]["spec"]["restartPolicy"];
   if (policy.as_string() == "Always")
     required(causes, path + ".template.spec.restartPolicy", R"(valid values: "OnFailure", "Never")");
-  check_failure_policy(spec, path, causes);
+  if (spec["podFailurePolicy"].is_object()) {
+    api::FieldErrors errors;
+    check_failure_policy(spec, path, errors);
+    std::ranges::move(errors.take(), std::back_inserter(causes));
+  }
   check_template(spec["template"], path + ".template", host_sysctls, causes);
   if (const std::string_view policy = spec["podReplacementPolicy"].as_string();
       !policy.empty() && policy != "Failed" && policy != "TerminatingOrFailed")
@@ -314,6 +316,13 @@ void check_cron_job(const Json& object, bool host_sysctls, Causes& causes) {
 }
 
 void check_stateful_set(const Json& spec, Causes& causes) {
+  api::FieldErrors errors;
+  if (const std::string name = spec["serviceName"].str(); !name.empty())
+    errors.invalid("spec.serviceName", name, api::check_dns_label(name));
+  for (std::size_t i = 0; i < spec["volumeClaimTemplates"].size(); ++i)
+    api::check_claim_spec(spec["volumeClaimTemplates"][i]["spec"],
+                          api::in(api::at("spec.volumeClaimTemplates", i), "spec"), errors);
+  std::ranges::move(errors.take(), std::back_inserter(causes));
   const std::string_view order = spec["podManagementPolicy"].as_string();
   if (order != "OrderedReady" && order != "Parallel")
     unsupported(causes, "spec.podManagementPolicy", spec["podManagementPolicy"], R"("OrderedReady", "Parallel")");
@@ -431,6 +440,7 @@ void check_either(const api::KindInfo& kind, const Json& before, const Json& obj
               base::format("activeDeadlineSeconds in {} is not Supported", kind.kind));
   if (kind.kind == "Deployment") return check_deployment(spec, causes);
   if (kind.kind == "StatefulSet") check_stateful_set(spec, causes);
+  if (kind.kind == "DaemonSet") check_daemon_set(spec, causes);
   at_least_zero(causes, spec, "spec", {"replicas", "minReadySeconds", "revisionHistoryLimit"});
 }
 

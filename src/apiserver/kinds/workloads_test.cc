@@ -52,7 +52,8 @@ TEST(Workloads, a_stateful_set_mounts_what_it_claims) {
     check_workload(of, object, causes);
     return problems(causes);
   };
-  const std::string_view claim = R"([{"metadata":{"name":"data"},"spec":{}}])";
+  const std::string_view claim =
+      R"([{"metadata":{"name":"data"},"spec":{"accessModes":["ReadWriteOnce"],"resources":{"requests":{"storage":"1Gi"}}}}])";
   const std::string_view mount = R"({"volumeMounts":[{"name":"data","mountPath":"/d"}]})";
   EXPECT_EQ(problems_with(claim, mount), "");
   EXPECT_EQ(problems_with(claim, R"({"volumeDevices":[{"name":"data","devicePath":"/dev/x"}]})"), "");

@@ -1,0 +1,14 @@
+// What the failure policy of a Job must be, in Kubernetes' words.
+#pragma once
+
+#include <string>
+
+#include "api/json/json.h"
+#include "api/schema/field_errors.h"
+
+namespace apiserver {
+
+// Of the specification at `path`, which has one.
+void check_failure_policy(const api::Json& spec, const std::string& path, api::FieldErrors& errors);
+
+}  // namespace apiserver
