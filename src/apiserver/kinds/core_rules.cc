@@ -134,6 +134,10 @@ base::Status prepare_pod(const Context& context, Json& object) {
 void check_pod_update(const Json& old_object, const Json& object, std::vector<Cause>& causes) {
   Json before = old_object["spec"];
   Json after = object["spec"];
+  for (const char* list : {"containers", "initContainers"})
+    for (std::size_t i = 0; i < after[list].size(); ++i)
+      if (after[list][i]["image"].as_string().empty())
+        causes.push_back({"FieldValueRequired", "Required value", base::format("spec.{}[{}].image", list, i)});
   for (Json* spec : {&before, &after}) {
     for (const char* list : {"containers", "initContainers"})
       for (std::size_t i = 0; i < (*spec)[list].size(); ++i) spec->edit(list).edit(i).erase("image");

@@ -284,6 +284,19 @@ TEST(Pods, keep_their_tolerations_but_for_the_seconds) {
   EXPECT_EQ((*b.ask("GET", path))["spec"]["tolerations"].size(), filled_in + 2);
 }
 
+TEST(Pods, keep_an_image_when_it_is_changed) {
+  Bench b;
+  ASSERT_EQ(b.code("POST", kPods, kPod), kOk);
+  const std::string pod = std::string(kPods) + "/p";
+  const auto patch = [&](std::string_view image) {
+    return b.code("PATCH", pod,
+                  base::format(R"([{{"op":"replace","path":"/spec/containers/0/image","value":"{}"}}])", image),
+                  "application/json-patch+json");
+  };
+  EXPECT_EQ(patch("y"), kOk);
+  EXPECT_EQ(patch(""), Code::kInvalid);
+}
+
 TEST(ConfigMaps, that_are_immutable_keep_all_their_data) {
   Bench b;
   ASSERT_EQ(b.code("POST", kMaps, R"({"metadata":{"name":"a"},"immutable":true,"data":{"k":"v"}})"), kOk);
