@@ -1,4 +1,4 @@
-// Objects with one thing wrong, and the field that is named; each row was compared with a stock API server of 1.36.
+// Objects with one thing wrong, and the field that is named, as Kubernetes documents it (1.36).
 #include "apiserver/kinds/small_rules.h"
 
 #include <gtest/gtest.h>
