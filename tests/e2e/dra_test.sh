@@ -136,7 +136,7 @@ the_agent_dies_in_the_middle() {
   start
   expect "slices of before are gone" wait_for 60 has_slices 0
   expect "the driver is found again" wait_for 60 times 'registered ' 2
-  expect "it runs on" field_is pod e .status.phase Running
+  expect "it runs on" wait_for 60 field_is pod e .status.phase Running # told anew where the end came before it was written
   end e
   expect "it ends" wait_for 60 field_is pod e .status.phase Succeeded
   expect "given back, once" times 'unprepare default/e-c' 1
