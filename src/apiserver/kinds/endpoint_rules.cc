@@ -20,11 +20,9 @@ namespace {
 constexpr std::array<std::string_view, 3> kProtocols = {"SCTP", "TCP", "UDP"};
 constexpr std::size_t kEndpointsMax = 1000, kPortsMax = 100, kAddressesMax = 100, kHintsMax = 8;
 
-// What only the own machine or the own wire reaches is no address of a service.
+// What only the own wire reaches is no address of a service. The loopback is one here: it means this machine.
 void check_reach(std::string_view address, const std::string& path, FieldErrors& errors) {
   if (address == "0.0.0.0" || address == "::") errors.invalid(path, address, "may not be unspecified (0.0.0.0 or ::)");
-  if (address.starts_with("127.") || address == "::1")
-    errors.invalid(path, address, "may not be in the loopback range (127.0.0.0/8, ::1/128)");
   if (address.starts_with("169.254.") || address.starts_with("fe80:"))
     errors.invalid(path, address, "may not be in the link-local range (169.254.0.0/16, fe80::/10)");
   if (address.starts_with("224.0.0.") || address.starts_with("ff02:"))

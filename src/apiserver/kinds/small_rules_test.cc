@@ -53,7 +53,7 @@ constexpr Row kRows[] = {
      "spec.accessModes"},
     {"policy/v1", "PodDisruptionBudget", "spec: {selector: {matchExpressions: [{key: a, operator: In}]}}",
      "spec.selector.matchExpressions[0].values"},
-    {"discovery.k8s.io/v1", "EndpointSlice", "{addressType: IPv4, endpoints: [{addresses: [127.0.0.1]}]}",
+    {"discovery.k8s.io/v1", "EndpointSlice", "{addressType: IPv4, endpoints: [{addresses: [169.254.1.1]}]}",
      "endpoints[0].addresses[0]"},
     {"v1", "Endpoints", "subsets: [{ports: [{port: 80, protocol: TCP}]}]", "subsets[0]"},
     {"v1", "Node", "spec: {taints: [{key: a, effect: NoSchedule}, {key: a, effect: NoSchedule}]}",
