@@ -1,6 +1,6 @@
 // Where pods of a template may run: node selector, affinity, tolerations, spread, host aliases, gates.
-#include <algorithm>
 #include <array>
+#include <map>
 #include <set>
 
 #include "api/ipv4.h"
@@ -39,12 +39,14 @@ void check_label_keys(const Json& owner, std::string_view field, const std::stri
   const std::string where = in(path, field);
   if (!keys.empty() && selector.is_null())
     return errors.forbidden(where, "must not be specified when labelSelector is not set");
+  std::map<std::string_view, int> said;  // keys of the selector
+  for (const Json& one : selector["matchExpressions"].items()) ++said[one["key"].as_string()];
+  for (const Json::Member& one : selector["matchLabels"].members()) ++said[one.name()];
   for (std::size_t i = 0; i < keys.size(); ++i) {
     errors.invalid(at(where, i), keys[i], check_qualified_name(keys[i].as_string()));
     // A pod's own expression of this key is what the server has added.
-    const auto said = std::ranges::count_if(selector["matchExpressions"].items(),
-                                            [&](const Json& one) { return one["key"] == keys[i]; });
-    const bool taken = said + (selector["matchLabels"].has(keys[i].as_string()) ? 1 : 0) > 1;
+    const auto found = said.find(keys[i].as_string());
+    const bool taken = found != said.end() && found->second > 1;
     if (taken) errors.invalid(at(where, i), keys[i], base::format("exists in both {} and labelSelector", field));
   }
 }
@@ -57,8 +59,10 @@ void check_pod_term(const Json& term, const std::string& path, FieldErrors& erro
     errors.invalid(in(path, "namespace"), spaces[i], check_dns_label(spaces[i].as_string()));
   check_label_keys(term, "matchLabelKeys", path, errors);
   check_label_keys(term, "mismatchLabelKeys", path, errors);
+  std::set<std::string_view> others;
+  for (const Json& key : term["mismatchLabelKeys"].items()) others.insert(key.as_string());
   for (const Json& key : term["matchLabelKeys"].items())
-    if (const auto others = term["mismatchLabelKeys"].items(); std::ranges::find(others, key) != others.end())
+    if (others.contains(key.as_string()))
       errors.invalid(in(path, "matchLabelKeys"), key, "exists in both matchLabelKeys and mismatchLabelKeys");
   const std::string key = term["topologyKey"].str();
   if (key.empty()) errors.required(in(path, "topologyKey"), "can not be empty");

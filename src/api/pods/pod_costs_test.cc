@@ -60,6 +60,17 @@ TEST(PodCosts, problems_are_told_as_far_as_anybody_reads_them) {
   EXPECT_LE(bytes_of(claims), 2'000'000u);
 }
 
+TEST(PodCosts, keys_of_labels_are_looked_up) {
+  Json spec = *parse_json(R"({"containers":[{"name":"c","image":"i"}]})");
+  Json selector = Json::object({{"matchExpressions", list(R"({"key":"e#","operator":"Exists"})")}});
+  Json term = Json::object({{"topologyKey", "zone"}, {"labelSelector", std::move(selector)}});
+  term.set("matchLabelKeys", list(R"("k#")"));
+  term.set("mismatchLabelKeys", list(R"("m#")"));
+  const Json terms = Json::object({{"requiredDuringSchedulingIgnoredDuringExecution", Json::array({std::move(term)})}});
+  spec.set("affinity", Json::object({{"podAffinity", terms}}));
+  EXPECT_EQ(check_pod_spec(spec, "spec", {}).size(), 0u);
+}
+
 // A sidecar of many resources, and many containers that begin after it.
 TEST(PodCosts, sums_over_init_containers) {
   Json requests = Json::object();

@@ -16,6 +16,7 @@
 #include "apiserver/kinds/ephemeral_containers.h"
 #include "apiserver/kinds/fixed_fields.h"
 #include "apiserver/kinds/limit_ranges.h"
+#include "apiserver/kinds/new_problems.h"
 #include "apiserver/kinds/pod_resize.h"
 #include "apiserver/kinds/quota_usage.h"
 #include "apiserver/kinds/service_addresses.h"
@@ -266,7 +267,8 @@ void check_core_update(const api::KindInfo& kind, std::string_view subresource, 
   if (api::policies::is_policy_kind(kind.resource)) api::policies::check(object, causes);
   if (api::policies::is_webhook_kind(kind.resource)) api::policies::check_webhooks(object, old_object, causes);
   if (is_workload(kind)) return check_workload_update(kind, old_object, object, causes);
-  check_small_kind(kind, object, causes);
+  check_new_problems([&kind](const Json& one, std::vector<Cause>& all) { check_small_kind(kind, one, all); },
+                     old_object, object, causes);
   check_fixed_fields(kind, old_object, object, causes);
   if (kind.kind == "Pod") {
     check_pod_update(old_object, object, causes);

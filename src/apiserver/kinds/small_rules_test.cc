@@ -7,6 +7,7 @@
 #include "api/kinds.h"
 #include "api/pods/pod_spec.h"
 #include "apiserver/kinds/fixed_fields.h"
+#include "apiserver/kinds/strategy.h"
 
 namespace apiserver {
 namespace {
@@ -108,6 +109,32 @@ TEST(SmallKinds, what_is_fixed_stays) {
                        causes);
     EXPECT_EQ(fields_of(causes), change.fields) << change.after;
   }
+}
+
+// Stored before the rule was known: it can lose a finalizer, and gets no second mistake.
+TEST(SmallKinds, what_was_wrong_before_holds_up_no_change) {
+  const api::KindInfo& kind = *api::find_kind_named("storage.k8s.io/v1", "StorageClass");
+  const api::Json before = *api::parse_yaml("{metadata: {finalizers: [a/b]}, provisioner: A b}");
+  const auto problems = [&](const char* after) {
+    std::vector<base::Cause> causes;
+    check_core_update(kind, "", before, *api::parse_yaml(after), causes);
+    return fields_of(causes);
+  };
+  EXPECT_EQ(problems("{metadata: {}, provisioner: A b}"), "");
+  EXPECT_EQ(problems("{metadata: {}, provisioner: A b, volumeBindingMode: Never}"),
+            "volumeBindingMode volumeBindingMode");
+  const api::KindInfo& deployments = *api::find_kind_named("apps/v1", "Deployment");
+  api::Json deployment = *api::parse_yaml(
+      "{metadata: {name: d, finalizers: [a/b]}, spec: {selector: {matchLabels: {a: b}}, strategy: {type: Recreate}, "
+      "template: {metadata: {labels: {a: b}}, spec: {restartPolicy: Always, containers: [{name: c, image: i, "
+      "envFrom: [{prefix: '=', configMapRef: {name: m}}]}]}}}}");
+  std::vector<base::Cause> made, changed;
+  check_core_create(deployments, deployment, made);
+  EXPECT_FALSE(made.empty());
+  api::Json freed = deployment;
+  freed.edit("metadata").erase("finalizers");
+  check_core_update(deployments, "", deployment, freed, changed);
+  EXPECT_EQ(fields_of(changed), "");
 }
 
 TEST(SmallKinds, pods_name_the_field_that_is_wrong) {

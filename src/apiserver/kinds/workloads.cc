@@ -15,6 +15,7 @@
 #include "api/schema/selector_rules.h"
 #include "api/selector.h"
 #include "apiserver/kinds/job_rules.h"
+#include "apiserver/kinds/new_problems.h"
 #include "base/format.h"
 
 namespace apiserver {
@@ -451,7 +452,8 @@ void check_workload(const api::KindInfo& kind, const Json& object, Causes& cause
 }
 
 void check_workload_update(const api::KindInfo& kind, const Json& old_object, const Json& object, Causes& causes) {
-  check_either(kind, old_object, object, causes);
+  check_new_problems([&](const Json& one, Causes& all) { check_either(kind, old_object, one, all); }, old_object,
+                     object, causes);
   if (!object["spec"].is_object() && kind.kind != "ControllerRevision") return;  // validation names it
   const Json& before = old_object["spec"];
   const Json& after = object["spec"];

@@ -1,0 +1,17 @@
+// Problems that a change makes. Those that the object had before are no reason to refuse it: what was stored before a
+// rule was known could never lose its finalizers.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "api/json/json.h"
+#include "base/result.h"
+
+namespace apiserver {
+
+using CheckObject = std::function<void(const api::Json& object, std::vector<base::Cause>& causes)>;
+void check_new_problems(const CheckObject& check, const api::Json& old_object, const api::Json& object,
+                        std::vector<base::Cause>& causes);
+
+}  // namespace apiserver
