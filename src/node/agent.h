@@ -73,6 +73,8 @@ std::unique_ptr<api::PodLogs> make_pod_logs(const std::string& data_dir);
 // Streams into the pods that agents of this data directory started. Needs no running agent.
 std::unique_ptr<api::PodStreams> make_pod_streams(const Options& options);
 
+// What this machine lacks for containers ("root", a program's name), or nothing.
+std::string missing_for_containers(const Options& options);
 // Whether pods are containers here, and the address by which they reach this machine then.
 base::Result<std::optional<std::string>> pod_gateway(const Options& options);
 

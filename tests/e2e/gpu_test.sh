@@ -11,11 +11,13 @@ write_cards() { # one line each; a reader never sees half of them
   printf '%s\n' "$@" > "$cards.new" && mv "$cards.new" "$cards"
 }
 make_driver() {
-  mkdir -p "$driver/usr/lib64" "$driver/usr/bin" "$driver/dev" "$scratch/cdi"
+  mkdir -p "$driver/usr/lib64" "$driver/usr/bin" "$driver/usr/local/nvidia/bin" "$driver/dev" "$scratch/cdi"
   cp build/release/bin/libfake_nvml.so "$driver/usr/lib64/libnvidia-ml.so.1"
   echo cuda > "$driver/usr/lib64/libcuda.so.1"
-  printf '#!/bin/sh\necho NVIDIA-SMI of the test\n' > "$driver/usr/bin/nvidia-smi"
-  chmod +x "$driver/usr/bin/nvidia-smi"
+  printf '#!/bin/sh\necho NVIDIA-SMI of the test\n' > "$driver/usr/local/nvidia/bin/nvidia-smi"
+  # A script that calls the other is not what containers need.
+  printf '#!/bin/sh\nexec /usr/local/nvidia/bin/nvidia-smi\n' > "$driver/usr/bin/nvidia-smi"
+  chmod +x "$driver/usr/bin/nvidia-smi" "$driver/usr/local/nvidia/bin/nvidia-smi"
   # 1:3 is the kernel's null device, 1:5 its zero.
   mknod "$driver/dev/nvidia0" c 1 5 2> "$scratch/mknod" && mknod "$driver/dev/nvidia1" c 1 5 2>> "$scratch/mknod" && mknod "$driver/dev/nvidiactl" c 1 3 2>> "$scratch/mknod"
 }
@@ -201,15 +203,7 @@ a_driver_that_is_removed_leaves_nothing() {
 shared_cards_are_those_of_the_annotation() {
   rm -rf "$scratch/data"
   write_cards "$one" "$two"
-  cat > "$scratch/scheduler.yaml" << 'END'
-actions: "enqueue, allocate"
-tiers:
-- plugins: [{name: priority}, {name: gang}]
-- plugins:
-  - {name: predicates}
-  - {name: deviceshare, arguments: {deviceshare.GPUSharingEnable: true}}
-END
-  start --gpu-sharing gpu-share --scheduler-conf "$scratch/scheduler.yaml"
+  start --gpu-sharing gpu-share
   expect "memory" wait_for 20 node_has '.status.allocatable.volcano\.sh/gpu-memory' 163118
   expect "no whole ones" node_has '.status.allocatable.nvidia\.com/gpu' ''
   kubectl apply -f - > /dev/null << END
@@ -224,6 +218,23 @@ END
   expect "a share" wait_for 30 log_says shared-t-0 'card=0 mib=1024 of=81559'
   expect "another of the same card" wait_for 30 log_says shared-t-1 'card=0 mib=1024 of=81559'
   kubectl delete vcjob shared > /dev/null
+  stop_cluster
+}
+virtual_cards_are_those_of_the_annotation() {
+  rm -rf "$scratch/data"
+  start --gpu-sharing vgpu
+  expect "ten of each card" wait_for 20 node_has '.status.allocatable.volcano\.sh/vgpu-number' 20
+  kubectl apply -f - > /dev/null << 'END'
+apiVersion: batch.volcano.sh/v1alpha1
+kind: Job
+metadata: {name: virtual}
+spec:
+  schedulerName: volcano
+  minAvailable: 1
+  tasks: [{name: t, replicas: 1, template: {spec: {terminationGracePeriodSeconds: 1, containers: [{name: main, image: i, command: [sh, -c, 'echo mib=$CUDA_DEVICE_MEMORY_LIMIT_0 cores=$CUDA_DEVICE_SM_LIMIT card=$NVIDIA_VISIBLE_DEVICES; sleep 600'], resources: {limits: {volcano.sh/vgpu-number: 1, volcano.sh/vgpu-memory: 1024, volcano.sh/vgpu-cores: 20}}}]}}}]
+END
+  expect "a share" wait_for 30 log_says virtual-t-0 'mib=1024m cores=20 card=GPU-'
+  kubectl delete vcjob virtual > /dev/null
   stop_cluster
 }
 shared_memory_is_as_large_as_asked() {
@@ -249,5 +260,5 @@ END
 make_driver
 run_tests no_driver_is_said cards_are_offered_and_described jobs_get_different_cards_and_a_third_waits containers_have_their_card_only a_new_agent_knows_who_has_what \
   what_is_bound_past_the_scheduler_is_refused a_card_that_fails_is_not_given_out a_driver_that_crashes_takes_nobody_along specs_of_cdi_come_first parts_of_cards_are_devices a_driver_that_is_removed_leaves_nothing \
-  shared_cards_are_those_of_the_annotation shared_memory_is_as_large_as_asked
+  shared_cards_are_those_of_the_annotation virtual_cards_are_those_of_the_annotation shared_memory_is_as_large_as_asked
 exit "${failed:-0}"

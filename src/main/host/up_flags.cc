@@ -10,6 +10,7 @@
 #include "main/host/address.h"
 #include "main/host/mpi_version.h"
 #include "main/host/object_store.h"
+#include "scheduler/framework/config.h"
 #include "scheduler/options.h"
 
 namespace volcano_main {
@@ -99,6 +100,14 @@ std::vector<base::Flag> up_flags(UpOptions& options) {
 bool runs(const UpOptions& options, std::string_view component) {
   const std::vector<std::string_view> words = base::split_words(options.components, ',');
   return std::ranges::any_of(words, [&](std::string_view word) { return word == "*" || word == component; });
+}
+
+std::string sharing_config(const UpOptions& options) {
+  const auto sharing = node::gpu_sharing_from(options.gpu_sharing);
+  if (!sharing.ok() || *sharing == node::GpuSharing::kNone) return {};
+  return std::string(scheduler::default_config_text()) +
+         base::format("  - name: deviceshare\n    arguments: {{deviceshare.{}: true}}\n",
+                      *sharing == node::GpuSharing::kVgpu ? "VGPUEnable" : "GPUSharingEnable");
 }
 
 controllers::workloads::Options workloads_of(const UpOptions& options) {

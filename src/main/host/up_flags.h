@@ -55,6 +55,8 @@ struct UpOptions {
 std::vector<base::Flag> up_flags(UpOptions& options);
 // Whether `component` (one of kComponents in up_flags.cc) runs in this process.
 bool runs(const UpOptions& options, std::string_view component);
+// The scheduler's configuration where cards are shared and no file says how; else empty.
+std::string sharing_config(const UpOptions& options);
 // Which controllers of Kubernetes run, and how.
 controllers::workloads::Options workloads_of(const UpOptions& options);
 // An error names the flag.

@@ -190,6 +190,7 @@ struct Cluster {
     scheduler.start("volcano", *api, [this](rt::Env& env, client::Client& client) {
       auto part = std::make_unique<scheduler::Scheduler>(env, client, sharded(scheduler::Options()));
       part->count_into(metrics);
+      if (const std::string shared = sharing_config(options); !shared.empty()) CHECK(part->configure(shared).ok());
       scheduler_conf = configure(env, *part, options.scheduler_conf);
       return part;
     });
@@ -347,10 +348,11 @@ struct Cluster {
     if (!runs(options, "node")) return "no pods run here (--components)\n";
     const node::MachineFacts machine = node::read_machine_facts(options.data);
     const std::string how = gateway ? "containers"
-                            : options.runtime == "process"
-                                ? "plain processes, which nothing isolates (--runtime process)"
-                                : "plain processes, which nothing isolates (containers need "
-                                  "root and runc)";
+                                    : "plain processes, which nothing isolates (" +
+                                          (options.runtime == "process"
+                                               ? std::string("--runtime process")
+                                               : "containers need " + node::missing_for_containers(node_options())) +
+                                          ")";
     return base::format("{} cores, {:.1f} GiB of memory, {}; pods are {}\n", machine.cpus,
                         static_cast<double>(machine.memory_bytes) / (1 << 30), gpus(), how);
   }

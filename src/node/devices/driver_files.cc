@@ -39,6 +39,9 @@ constexpr const char* kLibraries[] = {kNvml,
                                       "libnvidia-pkcs11.so.",
                                       "libnvidia-pkcs11-openssl3.so.",
                                       "libnvidia-tileiras.so."};
+// Where the driver has a folder of its own, what lies in /usr/bin may be a script that calls it.
+constexpr const char* kProgramFolders[] = {"/usr/local/nvidia/bin", "/usr/bin", "/usr/sbin", "/usr/lib/wsl/lib",
+                                           "/run/current-system/sw/bin"};
 constexpr const char* kPrograms[] = {"nvidia-smi", "nvidia-debugdump", "nvidia-cuda-mps-control",
                                      "nvidia-cuda-mps-server"};
 constexpr const char* kCommonNodes[] = {"/dev/nvidiactl", "/dev/nvidia-uvm", "/dev/nvidia-uvm-tools",
@@ -134,8 +137,8 @@ DeviceGrant driver_grant(const std::string& driver_root, const std::string& driv
   }
   for (const char* name : kPrograms) {
     std::string path;
-    for (const char* folder : {"/usr/bin/", "/usr/sbin/", "/usr/lib/wsl/lib/"})
-      if (path.empty()) path = real_file(below(driver_root, std::string(folder) + name));
+    for (const char* folder : kProgramFolders)
+      if (path.empty()) path = real_file(below(driver_root, std::string(folder) + "/" + name));
     programs |= add_file(path, "bin", name);
   }
   if (libraries) grant.library_folders.push_back(std::string(kInside) + "/lib64");

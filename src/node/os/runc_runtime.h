@@ -20,9 +20,6 @@
 
 namespace node {
 
-// What this machine lacks for containers, or nothing.
-std::string missing_for_containers(const Options& options);
-
 class RuncRuntime : public Runtime {
  public:
   explicit RuncRuntime(Options options);

@@ -68,7 +68,7 @@ class Search {
   Search(const Objects& objects, std::size_t node) : objects_(objects), node_(objects.nodes[node].name) {
     for (const auto& [name, slice] : objects.slices) {
       if (slice.node != node_) continue;
-      const auto is_of_pool = [&](const auto& other) {
+      const auto is_of_pool = [&slice = slice](const auto& other) {
         return other.second.node == slice.node && other.second.driver == slice.driver;
       };
       const auto there = std::count_if(objects.slices.begin(), objects.slices.end(), is_of_pool);
