@@ -3,14 +3,16 @@
 # of each program, requests by verb and resource, and a client that creates and binds as many pods in the same run.
 # usage: [NODES=1000] [JOBS=20] [PODS=100] bench/cluster/run.sh
 #        BARE=10000 [NODES=1000] bench/cluster/run.sh       # that many pods that belong to no job
+#        MIXED=1 JOBS=120 BARE=10000 bench/cluster/run.sh   # both kinds in one run
 #        BACKLOG=1 BARE=10000 bench/cluster/run.sh          # their groups are there before the scheduler is: how fast it binds
 #        RESTART=1 ... bench/cluster/run.sh                 # and then the scheduler is started again among them
 # Needs a release build of `volcano`, kubectl, python3, and: tests/stock/build.sh etcd kube-apiserver kube-controller-manager kwok bind-only
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
-: "${NODES:=1000}" "${JOBS:=20}" "${PODS:=100}" "${QPS:=5000}" "${BARE:=0}" "${BACKLOG:=}"
+: "${NODES:=1000}" "${JOBS:=20}" "${PODS:=100}" "${QPS:=5000}" "${BARE:=0}" "${BACKLOG:=}" "${MIXED:=}"
+[ "$BARE" -eq 0 ] || [ -n "$MIXED" ] || JOBS=0
 [ -z "$BACKLOG" ] || [ "$BARE" -gt 0 ] || { echo "BACKLOG is of BARE pods" >&2; exit 2; }
-total=$((BARE > 0 ? BARE : JOBS * PODS))
+total=$((JOBS * PODS + BARE))
 bin=${VOLCANO_BIN:-$PWD/build/release/bin}
 built=${STOCK_DIR:-$HOME/.cache/stock-kubernetes}
 for program in etcd kube-apiserver kube-controller-manager kwok bind-only; do
@@ -104,7 +106,7 @@ backlog() {
 }
 [ -z "$BACKLOG" ] || backlog
 while read -r pid name; do before[$name]=$(cpu "$pid"); done < <(everyone)
-[ "$BARE" -gt 0 ] || for ((job = 0; job < JOBS; ++job)); do
+for ((job = 0; job < JOBS; ++job)); do
   cat << YAML
 ---
 apiVersion: batch.volcano.sh/v1alpha1
@@ -132,10 +134,10 @@ if [ -n "$BACKLOG" ]; then
   start_scheduler vc-scheduler
   programs[1]=${programs[-1]}
   before[vc-scheduler]=0
-elif [ "$BARE" -gt 0 ]; then
-  "$scratch/bin/bind-only" -kubeconfig "$KUBECONFIG" -pids "$scratch/pids" -nodes "$NODES" -pods "$BARE" -scheduler volcano > "$scratch/made.log"
 else
-  kubectl apply -f "$scratch/jobs.yaml" > /dev/null
+  [ "$JOBS" -eq 0 ] || kubectl apply -f "$scratch/jobs.yaml" > /dev/null &
+  [ "$BARE" -eq 0 ] || "$scratch/bin/bind-only" -kubeconfig "$KUBECONFIG" -pids "$scratch/pids" -nodes "$NODES" -pods "$BARE" -scheduler volcano > "$scratch/made.log"
+  wait $!
 fi
 for _ in $(seq 600); do
   [ $(($(binds_told) - binds_before)) -ge "$total" ] && [ "$(bound)" -ge "$total" ] && break
@@ -154,7 +156,7 @@ for _ in $(seq 12); do
 done
 
 what="$JOBS jobs of $PODS pods"
-[ "$BARE" -eq 0 ] || what="$BARE pods without a job"
+[ "$BARE" -eq 0 ] || what="$BARE pods without a job${MIXED:+ and $what}"
 [ -z "$BACKLOG" ] || what+=" that wait for a scheduler"
 echo "== volcano: $what, $NODES nodes; load average $(cut -d' ' -f1 /proc/loadavg)"
 python3 bench/cluster/report.py "$scratch/audit.log" "$begin" "$total" "$scratch/bare.log" vc-controller-manager vc-scheduler

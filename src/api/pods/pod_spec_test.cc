@@ -8,12 +8,13 @@
 namespace api {
 namespace {
 
-std::string causes_of(const std::string& dns_config) {
-  const auto spec = parse_yaml("{containers: [{name: c, image: i}], dnsConfig: " + dns_config + "}");
+std::string causes_with(const std::string& fields) {
+  const auto spec = parse_yaml("{containers: [{name: c, image: i}], " + fields + "}");
   std::string all;
   for (const base::Cause& cause : check_pod_spec(*spec, "spec", {})) all += cause.field + ": " + cause.message + "\n";
   return all;
 }
+std::string causes_of(const std::string& dns_config) { return causes_with("dnsConfig: " + dns_config); }
 
 // A line break in a search path made a second line, and a word that is no address was taken for a server.
 TEST(PodSpec, dns_is_made_of_addresses_and_names) {
@@ -27,6 +28,16 @@ TEST(PodSpec, dns_is_made_of_addresses_and_names) {
   EXPECT_NE(causes_of("{searches: [" + many + "]}").find("must not have more than 32 search paths"), std::string::npos);
   EXPECT_NE(causes_of("{searches: [" + std::string(2049, 'a') + "]}").find("more than 2048 characters"),
             std::string::npos);
+}
+
+TEST(PodSpec, profiles_of_the_node_are_below_its_folder) {
+  const auto causes_of_file = [](const std::string& file) {
+    return causes_with("securityContext: {seccompProfile: {type: Localhost, localhostProfile: '" + file + "'}}");
+  };
+  const std::string field = "spec.securityContext.seccompProfile.localhostProfile: Invalid value: ";
+  EXPECT_EQ(causes_of_file("team/own.json"), "");
+  EXPECT_EQ(causes_of_file("/etc/shadow"), field + "\"/etc/shadow\": must be a relative path\n");
+  EXPECT_EQ(causes_of_file("a/../../b"), field + "\"a/../../b\": must not contain '..'\n");
 }
 
 }  // namespace

@@ -33,6 +33,11 @@ void check_profile(const Json& profile, const std::string& path, std::string_vie
   else if (type != "Localhost" && named)
     errors.invalid(in(path, "localhostProfile"), profile["localhostProfile"],
                    base::format("can only be set when {} type is Localhost", what));
+  if (what != "seccomp") return;
+  const std::string_view file = profile["localhostProfile"].as_string();
+  if (file.starts_with('/'))
+    errors.invalid(in(path, "localhostProfile"), profile["localhostProfile"], "must be a relative path");
+  check_no_way_up(in(path, "localhostProfile"), file, errors);
 }
 
 bool is_sysctl_part(std::string_view part) {

@@ -107,6 +107,7 @@ TEST(Schema, names_the_first_wrong_type) {
       {"Pod", R"({"spec":{"schedulingGates":"x"}})", "spec.schedulingGates: must be a list"},
       {"Pod", R"({"metadata":{"labels":[1]}})", "metadata.labels: must be a map"},
       {"Pod", R"({"metadata":{"creationTimestamp":"noon"}})", "metadata.creationTimestamp: \"noon\" is not a time"},
+      {"Lease", R"({"spec":{"renewTime":"noon"}})", "spec.renewTime: \"noon\" is not a time"},
       {"Pod", R"([])", ": must be a map"},
   };
   for (const Row& row : rows) {

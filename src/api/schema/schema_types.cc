@@ -35,7 +35,8 @@ Problem check_number(const Schema& schema, const Json& value) {
 
 Problem check_text(const Schema& schema, const Json& value) {
   if (!value.is_string()) return wrong("must be a string");
-  if (schema.format == "date-time" && !base::parse_rfc3339_unix(value.as_string())) return wrong(value, "a time");
+  const bool is_time = schema.format == "date-time" || schema.format == "micro-time";
+  if (is_time && !base::parse_rfc3339_unix(value.as_string())) return wrong(value, "a time");
   return {};
 }
 

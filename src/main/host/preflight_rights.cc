@@ -150,7 +150,7 @@ bool check_program(cli::Api& api, std::string_view program, const std::string& u
                                                           : base::format("{} ({})", right.without, program))});
       }
   if (missing == 0)
-    out.push_back({Level::kGood, base::format("{} has the {} rights that the {} uses", account, asked, program)});
+    out.push_back({Level::kGood, base::format("{} has the {} rights of the {}", account, asked, program)});
   return true;
 }
 

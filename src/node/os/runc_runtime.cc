@@ -311,7 +311,9 @@ base::Result<BundleInput> RuncRuntime::bundle_input(const ContainerSpec& spec, c
   note_group(spec.pod_uid, spec.id);
   input.privileges = read_privileges();
   if (spec.seccomp.kind == Confinement::Kind::kNamed) {
-    TRY(input.seccomp, seccomp_profile(options_.data_dir + "/seccomp", spec.seccomp.name));
+    auto profile = seccomp_profile(options_.data_dir + "/seccomp", spec.seccomp.name);
+    if (!profile.ok()) return make_error(Code::kForbidden, profile.error().message);  // until the file is there
+    input.seccomp = std::move(*profile);
   }
   input.apparmor_profile = apparmor_profile_for(spec.apparmor, apparmor_);
   input.cgroup_path = pod_cgroup(spec.pod_uid) + "/" + spec.id;
