@@ -199,7 +199,7 @@ def seccomp(cluster):
         return {"securityContext": {"seccompProfile": {"type": "Localhost", "localhostProfile": file}}}
 
     code, answer = cluster.request("POST", PODS, pod("seccomp-outside", "true", local("../../../etc/shadow")))
-    expect(code == 422 and "must not contain '..'" in str(answer), f"{code} {answer}")
+    expect(code == 422 and "must not contain" in str(answer), f"{code} {answer}")
     # A file that is missing may come.
     create(cluster, "seccomp-late", "true", local("late.json"))
     wait_for(20, "the wish", lambda: "late.json" in (state(cluster, "seccomp-late", "waiting") or {}).get("message", ""))
