@@ -77,6 +77,17 @@ TEST(Schema, validation_names_every_field) {
   EXPECT_EQ(causes.size(), 3u);
 }
 
+TEST(Schema, times_with_and_without_fractions_are_times) {
+  const auto lease = std::ranges::find(all_kinds(), std::string_view("Lease"), &KindInfo::kind);
+  std::vector<base::Cause> causes;
+  validate(*lease->schema, parse(R"({"spec":{"renewTime":"2026-11-26T10:00:00.123456Z","acquireTime":null}})"), {},
+           causes);
+  EXPECT_TRUE(causes.empty());
+  validate(*lease->schema, parse(R"({"spec":{"renewTime":"noon"}})"), {}, causes);
+  ASSERT_EQ(causes.size(), 1u);
+  EXPECT_EQ(causes[0].field, "spec.renewTime");
+}
+
 TEST(Schema, every_kind_has_a_schema_and_a_unique_path) {
   std::vector<std::string> paths;
   for (const KindInfo& kind : all_kinds()) {

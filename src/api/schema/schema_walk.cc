@@ -225,7 +225,8 @@ struct Validator {
             base::format("Unsupported value: \"{}\": supported values: {}", shortened(content), all));
     }
     text_shape(schema, content, place);
-    if (schema.format == "date-time" && !base::parse_rfc3339_unix(content))
+    const bool is_time = schema.format == "date-time" || schema.format == "micro-time";
+    if (is_time && !base::parse_rfc3339_unix(content))
       add("FieldValueInvalid", place,
           base::format("Invalid value: \"{}\": {} in body must be of type date-time: \"{}\"", shortened(content),
                        place.text(), shortened(content)));
