@@ -2,11 +2,11 @@
 #include "rt/answer_reader.h"
 
 #include <boost/beast/http/parser.hpp>
-#include <boost/beast/http/string_body.hpp>
 #include <optional>
 #include <utility>
 
 #include "base/format.h"
+#include "rt/growing_body.h"
 #include "rt/http_client.h"
 #include "rt/http_framing.h"
 
@@ -28,7 +28,7 @@ struct AnswerReader::State {
   const bool head;
   const Callbacks callbacks;
   std::string in = {};
-  std::optional<http::response_parser<http::string_body>> parser = {};
+  std::optional<http::response_parser<GrowingBody>> parser = {};
   bool head_told = false;
   bool upgraded = false;
   bool done = false;
@@ -42,10 +42,12 @@ struct AnswerReader::State {
     if (head) parser->skip(true);
     has_left = false;
   }
+  // 0: it has not come yet.
+  int status() const { return parser->is_header_done() ? static_cast<int>(parser->get().result_int()) : 0; }
   // What the parser has found since the last call.
   void tell() {
     if (!parser->is_header_done()) return;
-    const int status = static_cast<int>(parser->get().result_int());
+    const int status = this->status();
     if (status >= 100 && status < 200 && status != kSwitchingProtocols) {
       if (parser->is_done()) begin();  // the answer proper follows
       return;
@@ -79,11 +81,13 @@ base::Status AnswerReader::read(std::string_view bytes) {
     }
     if (state.has_left && !may_parse_again(*state.parser, state.in.size())) break;
     boost::system::error_code error;
-    const std::size_t used = state.parser->put(boost::asio::buffer(state.in), error);
+    const std::size_t used = put_bytes(*state.parser, state.in, error);
     state.in.erase(0, used);
     state.has_left = !state.in.empty();
     if (error == http::error::need_more) error = {};
     if (error) return make_error(Code::kUnavailable, base::format("the answer is not HTTP: {}", error.message()));
+    if (const int status = state.status(); status != 0 && (status < 100 || status > 599))
+      return make_error(Code::kUnavailable, base::format("the answer is not HTTP: its status is {}", status));
     state.tell();
     if (used == 0) break;
   }

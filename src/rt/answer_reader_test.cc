@@ -46,6 +46,10 @@ TEST(AnswerReader, tells_head_and_body_however_they_are_cut) {
       {"", " cut"},
       {"SSH-2.0-OpenSSH_9.2\r\n\r\n", " broken"},
       {"HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n", " broken"},
+      {"HTTP/1.1 042 What\r\n\r\n", " broken"},
+      // What is announced takes no memory.
+      {"HTTP/1.1 200 OK\r\nContent-Length: 4000000000000000000\r\n\r\nx",
+       "200 Content-Length=4000000000000000000:x cut"},
   };
   for (const Row& row : rows)
     for (const std::size_t size : {std::size_t{1}, std::size_t{2}, std::size_t{7}, std::size_t{4096}})
@@ -56,6 +60,14 @@ TEST(AnswerReader, holds_no_more_than_a_header_of_what_does_not_end) {
   const std::string endless(std::size_t{1} << 20, 'a');
   EXPECT_EQ(told("HTTP/1.1 200 OK\r\nA: " + endless, 4096), " broken");
   EXPECT_EQ(told("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1;" + endless, 4096),
+            "200 Transfer-Encoding=chunked: broken");
+}
+
+// Beast keeps the length of a field in sixteen bits.
+TEST(AnswerReader, a_field_that_is_too_long_breaks_the_answer) {
+  const std::string long_value(70'000, 'a');
+  EXPECT_EQ(told("HTTP/1.1 200 OK\r\nA: " + long_value + "\r\n\r\n", 4096), " broken");
+  EXPECT_EQ(told("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nA: " + long_value + "\r\n\r\n", 4096),
             "200 Transfer-Encoding=chunked: broken");
 }
 

@@ -121,7 +121,7 @@ void Http1Connection::consume() {
   while (!in_.empty() && callbacks_.on_done && !parser_->is_done()) {
     if (has_left_ && !may_parse_again(*parser_, in_.size())) break;
     ErrorCode error;
-    const std::size_t used = parser_->put(asio::buffer(in_), error);
+    const std::size_t used = put_bytes(*parser_, in_, error);
     in_.erase(0, used);
     has_left_ = !in_.empty();
     if (error == http::error::need_more) error = {};

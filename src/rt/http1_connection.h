@@ -4,13 +4,13 @@
 #include <array>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/beast/http/parser.hpp>
-#include <boost/beast/http/string_body.hpp>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 
 #include "rt/client_socket.h"
+#include "rt/growing_body.h"
 #include "rt/http.h"
 
 namespace rt {
@@ -59,7 +59,7 @@ class Http1Connection : public std::enable_shared_from_this<Http1Connection> {
   ClientSocket socket_;
   boost::asio::steady_timer timer_;
   boost::asio::steady_timer loop_timer_;  // while the loop is behind
-  std::optional<boost::beast::http::response_parser<boost::beast::http::string_body>> parser_;
+  std::optional<boost::beast::http::response_parser<GrowingBody>> parser_;
   Callbacks callbacks_;
   std::function<void()> on_gone_;  // set: it rests
   std::string out_;

@@ -171,7 +171,7 @@ void Connection<Stream>::begin_request() {
 template <class Stream>
 void Connection<Stream>::read() {
   if (reading_ || failed_ || upgrade_ || paused_) return;
-  if ((current_ || wait_to_write_) && in_.size() >= kAheadBytesMax) return;
+  if ((current_ || wait_to_write_) && in_.size() >= kAheadBytesMax) return watch_peer();
   reading_ = true;
   stream_->async_read_some(asio::buffer(chunk_), [self = this->shared_from_this()](ErrorCode error, std::size_t size) {
     self->reading_ = false;
@@ -190,7 +190,7 @@ void Connection<Stream>::consume() {
   while (!current_ && !wait_to_write_ && !in_.empty() && !failed_ && !close_when_written_ &&
          may_parse_again(*parser_, in_.size())) {
     ErrorCode error;
-    const std::size_t used = parser_->put(asio::buffer(in_), error);
+    const std::size_t used = put_bytes(*parser_, in_, error);
     if (error && error != http::error::need_more) {
       const std::string_view text = in_;
       const bool in_header = !parser_->is_header_done();
@@ -248,14 +248,13 @@ void Connection<Stream>::watch_progress() {
   }
 }
 
-// While nobody wants what the peer says, nothing is read, and its end would not be noticed: a command that does not
-// read its input would go on for hours.
+// While nothing is read the peer's end would not be noticed: a command that reads no input would go on for hours.
 template <class Stream>
 void Connection<Stream>::watch_peer() {
   look_timer_.expires_after(kLook);
   look_timer_.async_wait([weak = this->weak_from_this()](ErrorCode error) {
     const auto self = weak.lock();
-    if (error || !self || self->failed_) return;
+    if (error || !self || self->failed_ || !self->current_) return;
     if (!std::exchange(self->resumed_, false) && has_left(self->socket())) return self->gone();
     self->watch_peer();
   });
@@ -311,6 +310,7 @@ void Connection<Stream>::dispatch() {
   if (request.body.empty()) request.upgrade = upgrade_of(message.base());
   if (request.web_socket) upgrade_.emplace(std::move(message.base()));
   current_ = std::make_shared<Exchange>(this->shared_from_this(), style);
+  if (upgrade_) watch_peer();
   shared_->handler(std::move(request), current_);
 }
 

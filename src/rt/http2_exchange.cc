@@ -40,7 +40,9 @@ void Http2Exchange::push(std::optional<Http2Step::Head> head, std::vector<Slice>
 void Http2Exchange::respond(HttpResponse response) {
   ReadyAnswer answer = make_ready(std::move(response), gzip_wanted_, outbox_->limits());
   if (head_) answer.body.clear();
-  push(Http2Step::Head{answer.status, std::move(answer.headers), answer.size}, slices_of(std::move(answer.body)), true);
+  const bool is_said = !header(answer.headers, "Content-Length").empty();
+  const std::optional<std::size_t> length = is_said ? std::nullopt : std::optional(answer.size);
+  push(Http2Step::Head{answer.status, std::move(answer.headers), length}, slices_of(std::move(answer.body)), true);
 }
 
 void Http2Exchange::start(int status, Headers headers) {

@@ -161,6 +161,43 @@ TEST(HttpClient, whether_a_connection_is_accepted) {
   caller.client.reset();
 }
 
+// Of a stream nothing limits the length: an announced one must not be memory, and a long field must not throw.
+TEST(HttpClient, what_a_server_announces_does_not_end_the_process) {
+  struct Row {
+    std::string answer, got;
+  };
+  const std::string ok = "HTTP/1.1 200 OK\r\n";
+  const Row rows[] = {
+      {ok + "Content-Length: 4000000000000000000\r\n\r\nx", "x"},
+      {ok + "A: " + std::string(70'000, 'a') + "\r\n\r\n", ""},
+      {ok + "Transfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0\r\nA: " + std::string(70'000, 'a') + "\r\n\r\n", "x"}};
+  for (const Row& row : rows) {
+    Server server({[&row](int connection) {
+      ASSERT_TRUE(Server::hear(connection));
+      ASSERT_EQ(::send(connection, row.answer.data(), row.answer.size(), MSG_NOSIGNAL),
+                static_cast<ssize_t>(row.answer.size()));
+    }});
+    Caller caller(server.port());
+    std::string got;
+    std::promise<bool> ended;
+    std::unique_ptr<HttpStream> stream;
+    caller.env->loop().post([&] {
+      HttpClient::StreamCallbacks callbacks;
+      callbacks.on_data = [&got](std::string_view bytes) { got += bytes; };
+      callbacks.on_end = [&ended](const base::Status& how) { ended.set_value(how.ok()); };
+      stream = caller.client->stream({.method = "GET", .target = "/"}, std::move(callbacks));
+    });
+    EXPECT_FALSE(ended.get_future().get()) << row.answer.substr(0, 60);
+    EXPECT_EQ(got, row.got) << row.answer.substr(0, 60);
+    std::promise<void> gone;
+    caller.env->loop().post([&] {
+      stream.reset();
+      gone.set_value();
+    });
+    gone.get_future().wait();
+  }
+}
+
 TEST(HttpClient, a_stream_that_the_loop_does_not_take_waits_at_the_server) {
   constexpr std::size_t kAll = std::size_t{64} << 20;
   std::atomic<std::size_t> sent{0};

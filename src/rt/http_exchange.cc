@@ -126,7 +126,9 @@ ReadyAnswer make_ready(HttpResponse response, bool gzip_wanted, const AnswerLimi
 void Exchange::respond(HttpResponse response) {
   ReadyAnswer answer = make_ready(std::move(response), style_.gzip_wanted, connection_->limits);
   auto bytes = std::make_shared<std::string>(head(answer.status, answer.headers));
-  *bytes += base::format("Content-Length: {}\r\n\r\n", answer.size);
+  // Of an answer to HEAD that somebody else gave the length is that of what is not sent.
+  const bool is_said = !header(answer.headers, "Content-Length").empty();
+  *bytes += is_said ? std::string("\r\n") : base::format("Content-Length: {}\r\n\r\n", answer.size);
   if (style_.head) answer.body.clear();
   answer.body.insert(answer.body.begin(), std::move(bytes));
   enqueue(std::move(answer.body), true);

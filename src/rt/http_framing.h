@@ -2,9 +2,12 @@
 // addressee two readers could see differently, those that are no HTTP/1.x, and those that are too large.
 #pragma once
 
+#include <boost/asio/buffer.hpp>
+#include <boost/beast/http/error.hpp>
 #include <boost/beast/http/message.hpp>
 #include <boost/system/error_code.hpp>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 
@@ -27,6 +30,17 @@ template <class Parser>
 bool may_parse_again(const Parser& parser, std::size_t unread) {
   constexpr std::size_t kLastChunkBytes = 5;
   return !parser.is_header_done() || !parser.chunked() || unread >= kLastChunkBytes;
+}
+
+// Beast throws at fields that are longer than its sixteen bits can say; those of trailers have no other limit.
+template <class Parser>
+std::size_t put_bytes(Parser& parser, std::string_view bytes, boost::system::error_code& error) {
+  try {
+    return parser.put(boost::asio::buffer(bytes.data(), bytes.size()), error);
+  } catch (const std::length_error&) {
+    error = boost::beast::http::error::header_limit;
+    return 0;
+  }
 }
 
 // Without the body, and who the peer is.

@@ -174,6 +174,18 @@ TEST(HttpFraming, what_stands_around_chunks_has_a_limit) {
   }
 }
 
+// Beast keeps the length of a field in sixteen bits, and throws at more.
+TEST(HttpFraming, a_field_of_a_trailer_that_is_too_long_is_refused) {
+  const auto server = *listen_http({}, echo);
+  const std::string text = "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nA: ";
+  for (const std::size_t size : {65'534, 70'000}) {
+    const std::string answer = Peer(server->port()).say(text + std::string(size, 'x') + "\r\n\r\n").hear_all();
+    EXPECT_EQ(first_line(answer).substr(0, 10), "HTTP/1.1 4") << size << answer.substr(0, 300);
+  }
+  EXPECT_EQ(first_line(Peer(server->port()).say("GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n").hear_all()),
+            "HTTP/1.1 200 OK");
+}
+
 // The parser must not be asked again before the last chunk is whole (it asserts that, where assertions are compiled).
 TEST(HttpFraming, the_last_chunk_may_come_in_parts) {
   const auto server = *listen_http({}, echo);
@@ -351,6 +363,24 @@ TEST(HttpWebSocket, messages_go_out_as_frames_and_pings_are_answered) {
   EXPECT_EQ(peer.hear_until("hi"), "\x8A\x02hi");
   begun.get_future().get()->finish();
   EXPECT_EQ(peer.hear_until("\x03\xE8").substr(0, 1), "\x88");  // a close that says: normal
+}
+
+TEST(HttpWebSocket, who_leaves_before_the_answer_is_missed) {
+  std::promise<std::shared_ptr<HttpExchange>> begun;
+  std::promise<void> gone;
+  const auto server = *listen_http({}, [&](const HttpRequest&, const std::shared_ptr<HttpExchange>& exchange) {
+    exchange->on_closed([&gone] { gone.set_value(); });
+    begun.set_value(exchange);
+  });
+  std::shared_ptr<HttpExchange> kept;
+  {
+    Peer peer(server->port());
+    peer.say(
+        "GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
+        "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n");
+    kept = begun.get_future().get();
+  }
+  gone.get_future().wait();
 }
 
 TEST(HttpWebSocket, a_handshake_that_is_none_is_an_ordinary_request) {

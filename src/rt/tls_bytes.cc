@@ -82,6 +82,7 @@ TlsBytes::TlsBytes(ToServer to_server) : state_(std::make_unique<State>()) {
   state.context.reset(SSL_CTX_new(TLS_client_method()));
   CHECK(state.context != nullptr);
   SSL_CTX_set_min_proto_version(state.context.get(), TLS1_2_VERSION);
+  SSL_CTX_set_options(state.context.get(), SSL_OP_NO_RENEGOTIATION);  // it could hold up what is sent for ever
   SSL_CTX_set_verify(state.context.get(), SSL_VERIFY_NONE, nullptr);
   state.ssl.reset(SSL_new(state.context.get()));
   state.in = BIO_new(BIO_s_mem());

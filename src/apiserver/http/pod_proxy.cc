@@ -23,7 +23,8 @@ namespace {
 
 const api::TextField kSliceService{{"discovery.k8s.io", "v1", "endpointslices"},
                                    {"metadata", "labels", "kubernetes.io/service-name"}};
-constexpr int kHttpPort = 80;
+const api::ResourceId kPods{"", "v1", "pods"};
+constexpr int kHttpPort = 80, kHttpsPort = 443;
 
 // 0: it is no port.
 int port_number(std::string_view text) {
@@ -33,7 +34,7 @@ int port_number(std::string_view text) {
 }
 
 // The first port that a container names, as for a stock server, or that of HTTP.
-Result<int> port_of_pod(const Json& pod, std::string_view wanted) {
+Result<int> port_of_pod(const Json& pod, std::string_view wanted, bool tls) {
   if (!wanted.empty()) {
     const int port = port_number(wanted);
     if (port == 0) return bad_request(base::format("port {:?} is no number from 1 to 65535", wanted));
@@ -42,7 +43,7 @@ Result<int> port_of_pod(const Json& pod, std::string_view wanted) {
   for (const Json& container : pod["spec"]["containers"].items())
     if (!container["ports"].empty())
       return static_cast<int>(container["ports"].items().front()["containerPort"].as_int());
-  return kHttpPort;
+  return tls ? kHttpsPort : kHttpPort;
 }
 
 Result<ProxiedPod> pod_itself(const Json& pod, int port) {
@@ -50,6 +51,13 @@ Result<ProxiedPod> pod_itself(const Json& pod, int port) {
   if (phase != "Running")
     return pod_unreachable(base::format("pod {:?} is {}", api::name_of(pod), phase.empty() ? "Pending" : phase));
   return ProxiedPod{std::string(api::uid_of(pod)), port};
+}
+
+// Whoever may write EndpointSlices may write any target into them: it counts if it is a pod of the namespace.
+bool is_running_pod(std::string_view ns, const Json& target, const api::ObjectReader& objects) {
+  if (target["kind"].as_string() != "Pod") return false;
+  const auto pod = objects.find(kPods, ns, target["name"].as_string());
+  return pod && api::uid_of(*pod) == target["uid"].as_string() && (*pod)["status"]["phase"].as_string() == "Running";
 }
 
 // What the service's slices say of the port called `port`.
@@ -60,9 +68,11 @@ std::vector<ProxiedPod> pods_behind(std::string_view ns, std::string_view servic
     if (api::namespace_of(slice) != ns) continue;
     for (const Json& one : slice["ports"].items()) {
       if (one["name"].as_string() != port) continue;
+      const std::int64_t number = one["port"].as_int();
+      if (number < 1 || number > 65535) continue;
       for (const Json& endpoint : slice["endpoints"].items())
-        if (endpoint["conditions"]["ready"].as_bool(true) && endpoint["targetRef"]["kind"].as_string() == "Pod")
-          out.push_back({endpoint["targetRef"]["uid"].str(), static_cast<int>(one["port"].as_int())});
+        if (endpoint["conditions"]["ready"].as_bool(true) && is_running_pod(ns, endpoint["targetRef"], objects))
+          out.push_back({endpoint["targetRef"]["uid"].str(), static_cast<int>(number)});
     }
   }
   return out;
@@ -94,8 +104,11 @@ bool is_printable(std::string_view text) {
 bool redirect(const rt::HttpRequest& http, rt::HttpExchange& exchange) {
   const std::string_view target = http.target, prefix = proxy_prefix(target);
   const std::string_view rest = target.substr(prefix.size());
-  if ((http.method != "GET" && http.method != "HEAD") || rest.starts_with('/')) return false;
-  exchange.respond({301, {{"Location", base::format("{}/{}", prefix, rest)}}, ""});
+  const bool is_page = (http.method == "GET" || http.method == "HEAD") && http.upgrade.empty();
+  if (!is_page || rest.starts_with('/')) return false;
+  // "//api" would be a host.
+  const std::string_view path = prefix.substr(std::min(prefix.find_first_not_of('/'), prefix.size()));
+  exchange.respond({301, {{"Location", base::format("/{}/{}", path, rest)}}, ""});
   return true;
 }
 
@@ -138,7 +151,7 @@ Result<ProxiedPod> find_proxied_pod(const Request& request, const api::ObjectRea
   if (!found) return not_found(*request.kind, named.name);
   ProxiedPod out;
   if (is_pod) {
-    TRY(const int port, port_of_pod(*found, named.port));
+    TRY(const int port, port_of_pod(*found, named.port, named.scheme == "https"));
     TRY(out, pod_itself(*found, port));
   } else {
     TRY(out, pod_of_service(*found, named.port, objects, random));

@@ -120,6 +120,7 @@ TEST_F(PodProxy, a_pod_answers) {
   const auto head = get("pods/web/proxy/", "HEAD");
   EXPECT_EQ(head.status, 200);
   EXPECT_EQ(head.body, "");
+  EXPECT_EQ(rt::header(head.headers, "Content-Length"), "5");
   const auto moved = get("pods/web/proxy?a=b");
   EXPECT_EQ(moved.status, 301);
   EXPECT_EQ(rt::header(moved.headers, "Location"), "/api/v1/namespaces/default/pods/web/proxy/?a=b");
@@ -168,15 +169,29 @@ TEST_F(PodProxy, a_service_stands_for_its_ready_pods) {
     EXPECT_NE(answer.body.find(message), std::string::npos) << answer.body;
   };
   expect("services/web:http/proxy/", "no endpoints available for service \\\"web\\\"");
+  make_pod("a", "Running");
+  make_pod("b", "Running");
+  make_pod("done", "Succeeded");
+  const std::string b = uid_of("b");
+  // Of what others may have written into a slice only running pods of the namespace count.
   make("/apis/discovery.k8s.io/v1/namespaces/default/endpointslices",
        R"({"metadata":{"name":"web-1","labels":{"kubernetes.io/service-name":"web"}},"addressType":"IPv4",
            "ports":[{"name":"http","port":8080}],"endpoints":[
-           {"addresses":["10.0.0.1"],"conditions":{"ready":false},"targetRef":{"kind":"Pod","uid":"u1"}},
-           {"addresses":["10.0.0.2"],"conditions":{"ready":true},"targetRef":{"kind":"Pod","uid":"u2"}}]})");
-  for (const char* name : {"web:http", "web:80", "http:web:http"}) {
+           {"addresses":["10.0.0.1"],"conditions":{"ready":false},"targetRef":{"kind":"Pod","name":"a","uid":")" +
+           uid_of("a") + R"("}},
+           {"addresses":["10.0.0.3"],"targetRef":{"kind":"Pod","name":"a","uid":")" +
+           b + R"(/volumes/v"}},
+           {"addresses":["10.0.0.4"],"targetRef":{"kind":"Pod","name":"none","uid":")" +
+           b + R"("}},
+           {"addresses":["10.0.0.5"],"targetRef":{"kind":"Pod","uid":"../other"}},
+           {"addresses":["10.0.0.6"],"targetRef":{"kind":"Pod","name":"done","uid":")" +
+           uid_of("done") + R"("}},
+           {"addresses":["10.0.0.2"],"conditions":{"ready":true},"targetRef":{"kind":"Pod","name":"b","uid":")" +
+           b + R"("}}]})");
+  for (const char* name : {"web:http", "web:80", "http:web:http", "web:http", "web:http", "web:http"}) {
     const auto answer = get(base::format("services/{}/proxy/", name));
     EXPECT_EQ(answer.body, "ok") << name;
-    EXPECT_EQ(pods.reached, "u2:8080");
+    EXPECT_EQ(pods.reached, b + ":8080");
   }
   expect("services/web:81/proxy/", "no service port 81 found for service \\\"web\\\"");
   expect("services/web/proxy/", "no endpoints available for service \\\"web\\\"");  // its port has a name

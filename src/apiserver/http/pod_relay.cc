@@ -9,6 +9,7 @@
 #include "apiserver/http/negotiation.h"
 #include "apiserver/http/proxied_request.h"
 #include "base/format.h"
+#include "base/number.h"
 #include "rt/answer_reader.h"
 #include "rt/tls_bytes.h"
 
@@ -23,8 +24,9 @@ constexpr int kSwitchingProtocols = 101, kNoContent = 204, kNotModified = 304;
 // One request under way. The stream holds it until its end, by its events.
 class Relay : public std::enable_shared_from_this<Relay> {
  public:
-  Relay(const rt::HttpRequest& http, std::shared_ptr<rt::HttpExchange> exchange)
+  Relay(const rt::HttpRequest& http, std::string host, std::shared_ptr<rt::HttpExchange> exchange)
       : prefix_(proxy_prefix(http.target)),
+        host_(std::move(host)),
         head_(http.method == "HEAD"),
         wants_upgrade_(!http.upgrade.empty()),
         encoding_(accepted_encoding(http)),
@@ -41,10 +43,10 @@ class Relay : public std::enable_shared_from_this<Relay> {
                                    .on_room = [self] { self->exchange_->resume_reading(); },
                                    .on_end = [self](const Result<int>& how) { self->ended(how); }});
     if (!opened.ok()) return fail(*exchange_, opened.error(), encoding_);
-    opened_.set_value(*opened);
     exchange_->on_closed([stream = std::weak_ptr(*opened)] {
       if (const auto alive = stream.lock()) alive->end();
     });
+    opened_.set_value(*opened);
     say(request);
   }
 
@@ -58,6 +60,7 @@ class Relay : public std::enable_shared_from_this<Relay> {
 
   void hear(const std::string& bytes) {
     if (over_) return;
+    (void)stream();  // who answers before he is asked waits until the client's end is heard of
     const Result<std::string> plain = tls_ ? tls_->receive(bytes) : bytes;
     const base::Status fine = plain.ok() ? reader_->read(*plain) : plain.error();
     if (!fine.ok()) break_off(fine.error().message);
@@ -77,13 +80,15 @@ class Relay : public std::enable_shared_from_this<Relay> {
     const bool upgraded = status == kSwitchingProtocols;
     if (upgraded && !wants_upgrade_) return break_off("the pod goes on with a protocol that nobody asked for");
     answered_ = true;
-    rt::Headers out = headers_for_client(headers, prefix_, upgraded);
+    rt::Headers out = headers_for_client(headers, prefix_, host_, upgraded);
     if (upgraded) {
       return exchange_->start_upgraded(
           std::move(out), [self = shared_from_this()](const std::string& bytes) { return self->say(bytes); });
     }
     if (head_ || status == kNoContent || status == kNotModified) {
       over_ = true;
+      const auto length = base::parse_number<std::uint64_t>(rt::header(headers, "Content-Length"));
+      if (length && status != kNoContent) out.emplace_back("Content-Length", std::to_string(*length));
       return exchange_->respond({status, std::move(out), ""});
     }
     exchange_->start(status, std::move(out));
@@ -100,7 +105,7 @@ class Relay : public std::enable_shared_from_this<Relay> {
     fail(*exchange_, pod_unreachable(why), encoding_);
   }
 
-  const std::string prefix_;
+  const std::string prefix_, host_;
   const bool head_, wants_upgrade_;
   const Encoding encoding_;  // of an error
   const std::shared_ptr<rt::HttpExchange> exchange_;
@@ -119,8 +124,8 @@ base::Error pod_unreachable(std::string_view why) {
 
 void relay_to_pod(api::PodStreams& streams, const ProxiedPod& pod, const rt::HttpRequest& http,
                   std::shared_ptr<rt::HttpExchange> exchange) {
-  std::make_shared<Relay>(http, std::move(exchange))
-      ->go(streams, pod, request_for_pod(http, base::format("localhost:{}", pod.port)));
+  const std::string host = base::format("localhost:{}", pod.port);
+  std::make_shared<Relay>(http, host, std::move(exchange))->go(streams, pod, request_for_pod(http, host));
 }
 
 }  // namespace apiserver

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <vector>
 
 #include "apiserver/http/access.h"
@@ -12,7 +13,7 @@ namespace apiserver {
 
 namespace {
 
-constexpr std::string_view kImpersonate = "impersonate-";
+constexpr std::string_view kImpersonate = "impersonate-", kRemoteExtra = "x-remote-extra-";
 
 bool is_one_of(std::string_view name, const auto& names) {
   return std::ranges::any_of(names, [name](std::string_view one) { return rt::same_header(name, one); });
@@ -33,8 +34,31 @@ bool is_withheld(std::string_view name) {
                                         "Content-Length",         "Expect",
                                         "Sec-WebSocket-Protocol", "X-Forwarded-For",
                                         "X-Forwarded-Host",       "X-Forwarded-Proto",
-                                        "X-Forwarded-Uri"};
-  return is_one_of(name, kNames) || rt::same_header(name.substr(0, kImpersonate.size()), kImpersonate);
+                                        "X-Forwarded-Uri",        "X-Remote-User",
+                                        "X-Remote-Group",         "X-Remote-Uid"};
+  const auto begins_with = [name](std::string_view begin) {
+    return rt::same_header(name.substr(0, begin.size()), begin);
+  };
+  return is_one_of(name, kNames) || begins_with(kImpersonate) || begins_with(kRemoteExtra);
+}
+
+// "/a" of "/a" and of "http://localhost:80/a", which many servers make of the Host that they are called by.
+std::optional<std::string> path_on_pod(std::string_view place, std::string_view host) {
+  for (const std::string_view scheme : {"http://", "https://"}) {
+    if (!place.starts_with(scheme)) continue;
+    std::string_view rest = place.substr(scheme.size());
+    const bool usual_port = host.ends_with(":80") || host.ends_with(":443");
+    const std::string_view without_port = host.substr(0, host.rfind(':'));
+    if (rest.starts_with(host))
+      rest.remove_prefix(host.size());
+    else if (usual_port && rest.starts_with(without_port))
+      rest.remove_prefix(without_port.size());
+    else
+      return std::nullopt;
+    if (rest.empty()) return "/";
+    return rest.starts_with('/') ? std::optional(std::string(rest)) : std::nullopt;
+  }
+  return place.starts_with('/') && !place.starts_with("//") ? std::optional(std::string(place)) : std::nullopt;
 }
 
 void add(std::string& text, std::string_view name, std::string_view value) {
@@ -78,14 +102,17 @@ std::string request_for_pod(const rt::HttpRequest& http, std::string_view host) 
   return text + "\r\n" + http.body;
 }
 
-rt::Headers headers_for_client(const rt::Headers& headers, std::string_view prefix, bool upgraded) {
+rt::Headers headers_for_client(const rt::Headers& headers, std::string_view prefix, std::string_view host,
+                               bool upgraded) {
+  static constexpr std::array kOurs = {"Content-Length", "Access-Control-Allow-Origin",
+                                       "Access-Control-Allow-Credentials", "Access-Control-Allow-Headers",
+                                       "Access-Control-Allow-Methods"};
   rt::Headers out;
   const auto held = of_one_connection(headers);
   for (const auto& [name, value] : headers) {
-    if (is_one_of(name, held) || rt::same_header(name, "Content-Length")) continue;
-    const bool on_pod = value.starts_with('/') && !value.starts_with("//");
-    const bool moved = rt::same_header(name, "Location") && on_pod;
-    out.emplace_back(name, moved ? std::string(prefix) + value : value);
+    if (is_one_of(name, held) || is_one_of(name, kOurs)) continue;
+    const auto path = rt::same_header(name, "Location") ? path_on_pod(value, host) : std::nullopt;
+    out.emplace_back(name, path ? std::string(prefix) + *path : value);
   }
   if (upgraded) out.emplace_back("Upgrade", std::string(rt::header(headers, "Upgrade")));
   return out;

@@ -50,9 +50,15 @@ TEST(ProxiedRequest, an_upgrade_goes_on_without_the_token_among_its_protocols) {
 }
 
 TEST(ProxiedRequest, places_on_the_pod_lead_through_the_server) {
-  const auto location = [](const char* value) {
-    return std::string(rt::header(headers_for_client({{"Location", value}}, kPrefix, false), "Location"));
+  const auto location = [](const char* value, const char* host = "localhost:8080") {
+    return std::string(rt::header(headers_for_client({{"Location", value}}, kPrefix, host, false), "Location"));
   };
+  // Servers that make an address of the Host that they are called by.
+  EXPECT_EQ(location("http://localhost:8080/there"), std::string(kPrefix) + "/there");
+  EXPECT_EQ(location("https://localhost:8080"), std::string(kPrefix) + "/");
+  EXPECT_EQ(location("http://localhost/there", "localhost:80"), std::string(kPrefix) + "/there");
+  for (const char* same : {"http://localhost/a", "http://localhost:80801/a", "http://localhost:8080@example.com/"})
+    EXPECT_EQ(location(same), same);
   EXPECT_EQ(location("/login?x=1"), std::string(kPrefix) + "/login?x=1");
   for (const char* same : {"login", "http://example.com/a", "//example.com/a"}) EXPECT_EQ(location(same), same);
   const rt::Headers all = headers_for_client({{"Content-Length", "3"},
@@ -60,8 +66,9 @@ TEST(ProxiedRequest, places_on_the_pod_lead_through_the_server) {
                                               {"X-Own", "1"},
                                               {"Transfer-Encoding", "chunked"},
                                               {"Set-Cookie", "a"},
+                                              {"Access-Control-Allow-Origin", "*"},
                                               {"Set-Cookie", "b"}},
-                                             kPrefix, false);
+                                             kPrefix, "localhost:80", false);
   EXPECT_EQ(all, (rt::Headers{{"Set-Cookie", "a"}, {"Set-Cookie", "b"}}));
 }
 

@@ -138,6 +138,7 @@ Result<std::optional<Request>> route(const rt::HttpRequest& http, const rt::Targ
   if (rest.size() > 2) request.subresource = rest[2];
   if (!request.subresource.empty() && !has_subresource(*request.kind, request.subresource)) return no_resource();
   if (!request.name.empty() && request.kind->namespaced && request.ns.empty()) return no_resource();
+  if (proxied && watch_prefix) return no_resource();
   if (proxied) return as_proxied(http, std::move(request));
   TRY(request.verb, verb_for(http, target, request));
   TRY_VOID(read_query(target, request));

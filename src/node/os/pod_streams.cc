@@ -18,6 +18,7 @@
 #include <set>
 #include <thread>
 
+#include "api/json/json.h"
 #include "base/format.h"
 #include "node/agent.h"
 #include "node/os/command.h"
@@ -33,7 +34,8 @@ using base::make_error;
 
 namespace {
 
-constexpr std::size_t kStreamsMax = 256;  // a thread each
+constexpr std::size_t kStreamsMax = 256;      // a thread each
+constexpr std::size_t kConnectionsMax = 192;  // so that commands, and probes that are commands, have room
 constexpr int kConnectMs = 10'000;
 constexpr auto kEndTime = std::chrono::seconds(5);  // for streams, when all are to end
 
@@ -51,12 +53,17 @@ base::Error failed(const std::string& what) {
   return make_error(Code::kInternal, base::format("{}: {}", what, std::strerror(errno)));
 }
 
+// Whether a uid that somebody else wrote down is one: it becomes a part of a path.
+bool names_a_folder(const std::string& uid) {
+  return !uid.empty() && uid.size() <= 255 && uid.find('/') == std::string::npos && uid != "." && uid != "..";
+}
+
 // The streams that are open. Threads outlive their maker only when something in the kernel does not end.
 class Open {
  public:
-  bool add(const std::shared_ptr<StreamPump>& pump) {
+  bool add(const std::shared_ptr<StreamPump>& pump, std::size_t most) {
     const std::lock_guard lock(mutex_);
-    return !closing_ && pumps_.size() < kStreamsMax && pumps_.insert(pump).second;
+    return !closing_ && pumps_.size() < most && pumps_.insert(pump).second;
   }
   void remove(const std::shared_ptr<StreamPump>& pump) {
     const std::lock_guard lock(mutex_);
@@ -135,11 +142,13 @@ base::Result<int> run_attach(StreamPump& pump, const PodFolders& folders, const 
   return 0;
 }
 
-// This thread goes where the pod's loopback is, and does not come back.
-base::Status enter_network(const PodFolders& folders, const std::string& uid) {
+// This thread goes where the pod's loopback is, and does not come back. A pod that is being taken down has lost its
+// network; the host's is only for those that have it.
+base::Status enter_network(const PodFolders& folders, const std::string& uid, bool has_own) {
+  if (!has_own) return {};
   const std::string path = folders.pod(uid) + "/netns";
   const Fd network(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (network.fd < 0 && errno == ENOENT) return {};  // the host's
+  if (network.fd < 0 && errno == ENOENT) return make_error(Code::kUnavailable, "the pod's network is gone");
   if (network.fd < 0 || ::setns(network.fd, CLONE_NEWNET) != 0) return failed("cannot enter the pod's network");
   return {};
 }
@@ -175,10 +184,11 @@ base::Status connect_loopback(int port, Fd& socket_fd) {
   return {};
 }
 
-base::Result<int> run_connect(StreamPump& pump, const PodFolders& folders, const std::string& uid, int port) {
-  if (::access((folders.pod(uid) + "/pod.json").c_str(), F_OK) != 0)
-    return make_error(Code::kNotFound, "the pod is not on this node");
-  TRY_VOID(enter_network(folders, uid));
+base::Result<int> run_connect(StreamPump& pump, const PodFolders& folders, const std::string& uid, int port,
+                              bool containers) {
+  const auto pod = api::parse_json(read_text(folders.pod(uid) + "/pod.json"));
+  if (!pod.ok() || !pod->is_object()) return make_error(Code::kNotFound, "the pod is not on this node");
+  TRY_VOID(enter_network(folders, uid, containers && !(*pod)["hostNetwork"].as_bool()));
   Fd socket_fd;
   const base::Status connected = connect_loopback(port, socket_fd);
   if (!connected.ok())
@@ -192,30 +202,41 @@ base::Result<int> run_connect(StreamPump& pump, const PodFolders& folders, const
 
 class FolderStreams : public api::PodStreams {
  public:
-  FolderStreams(std::string data_dir, std::string runc)
-      : folders_(std::move(data_dir)), runc_(std::move(runc)), open_(std::make_shared<Open>()) {}
+  FolderStreams(std::string data_dir, std::string runc, bool containers)
+      : folders_(std::move(data_dir)),
+        runc_(std::move(runc)),
+        containers_(containers),
+        open_(std::make_shared<Open>()) {}
   ~FolderStreams() override { open_->end_all(); }
 
   Opened exec(const std::string& uid, api::ExecOptions options, api::PodStreamEvents events) override {
-    return begin(std::move(events), [runc = runc_, folders = folders_, uid, options = std::move(options)](
-                                        StreamPump& pump) { return run_exec(pump, runc, folders, uid, options); });
+    return begin(uid, kStreamsMax, std::move(events),
+                 [runc = runc_, folders = folders_, uid, options = std::move(options)](StreamPump& pump) {
+                   return run_exec(pump, runc, folders, uid, options);
+                 });
   }
   Opened attach(const std::string& uid, api::ExecOptions options, api::PodStreamEvents events) override {
-    return begin(std::move(events), [folders = folders_, uid, options = std::move(options)](StreamPump& pump) {
-      return run_attach(pump, folders, uid, options);
-    });
+    return begin(uid, kStreamsMax, std::move(events),
+                 [folders = folders_, uid, options = std::move(options)](StreamPump& pump) {
+                   return run_attach(pump, folders, uid, options);
+                 });
   }
   Opened connect(const std::string& uid, int port, api::PodStreamEvents events) override {
-    return begin(std::move(events),
-                 [folders = folders_, uid, port](StreamPump& pump) { return run_connect(pump, folders, uid, port); });
+    if (port < 1 || port > 65535) return make_error(Code::kInvalid, base::format("{} is no port", port));
+    return begin(uid, kConnectionsMax, std::move(events),
+                 [folders = folders_, uid, port, containers = containers_](StreamPump& pump) {
+                   return run_connect(pump, folders, uid, port, containers);
+                 });
   }
 
  private:
-  Opened begin(api::PodStreamEvents events, std::function<base::Result<int>(StreamPump&)> run) {
+  Opened begin(const std::string& uid, std::size_t most, api::PodStreamEvents events,
+               std::function<base::Result<int>(StreamPump&)> run) {
+    if (!names_a_folder(uid)) return make_error(Code::kNotFound, "the pod is not on this node");
     auto pump = std::make_shared<StreamPump>(std::move(events));
-    if (!open_->add(pump))
+    if (!open_->add(pump, most))
       return make_error(Code::kTooManyRequests,
-                        base::format("{} streams into pods are open, please try again later", kStreamsMax));
+                        base::format("{} streams into pods are open, please try again later", most));
     std::thread([pump, open = open_, run = std::move(run)] {
       pump->finish(run(*pump));
       open->remove(pump);
@@ -225,13 +246,15 @@ class FolderStreams : public api::PodStreams {
 
   PodFolders folders_;
   std::string runc_;
+  const bool containers_;
   std::shared_ptr<Open> open_;
 };
 
 }  // namespace
 
 std::unique_ptr<api::PodStreams> make_pod_streams(const Options& options) {
-  return std::make_unique<FolderStreams>(options.data_dir, find_program(options.runc));
+  const bool containers = options.mode != Mode::kProcess && missing_for_containers(options).empty();
+  return std::make_unique<FolderStreams>(options.data_dir, find_program(options.runc), containers);
 }
 
 }  // namespace node
