@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <iterator>
+#include <set>
 #include <string>
 
 #include "api/cron.h"
@@ -158,10 +159,11 @@ Json with_claims(const Json& spec) {
   Json pod_template = spec["template"];
   const Json& given = pod_template["spec"]["volumes"];
   if (!pod_template["spec"].is_object() || (!given.is_null() && !given.is_array())) return pod_template;
+  std::set<std::string, std::less<>> names;
+  for (const Json& volume : given.items()) names.emplace(volume["name"].as_string());
   for (const Json& claim : spec["volumeClaimTemplates"].items()) {
     const Json& name = claim["metadata"]["name"];
-    const auto volumes = pod_template["spec"]["volumes"].items();
-    if (std::ranges::any_of(volumes, [&name](const Json& volume) { return volume["name"] == name; })) continue;
+    if (!names.emplace(name.as_string()).second) continue;
     const Json source = Json::object({{"claimName", name}});
     pod_template.edit_path({"spec", "volumes"})
         .push_back(Json::object({{"name", name}, {"persistentVolumeClaim", source}}));
