@@ -98,7 +98,11 @@ TEST(SmallKinds, what_is_fixed_stays) {
        "spec: {nfs: {server: a, path: /e}, mountOptions: [ro]}", ""},
       {"rbac.authorization.k8s.io/v1", "RoleBinding", "roleRef: {name: a}", "roleRef: {name: b}", "roleRef"},
       {"storage.k8s.io/v1", "StorageClass", "{provisioner: a, parameters: {a: b}}", "{provisioner: a}", "parameters"},
-      {"resource.k8s.io/v1", "ResourceClaim", "spec: {devices: {}}", "spec: {devices: {config: []}}", "spec"},
+      {"resource.k8s.io/v1", "ResourceClaim", "spec: {devices: {}}", "spec: {devices: {config: []}}", ""},
+      {"resource.k8s.io/v1", "ResourceClaim", "spec: {devices: {}}", "spec: {devices: {requests: [{name: r}]}}",
+       "spec"},
+      {"v1", "PersistentVolume", "spec: {nfs: {server: a, path: /e, readOnly: false}}",
+       "spec: {nfs: {server: a, path: /e}}", ""},
       {"v1", "Node", "spec: {providerID: ''}", "spec: {providerID: x}", ""},
       {"v1", "Node", "spec: {providerID: x}", "spec: {providerID: z}", "spec.providerID"},
   };

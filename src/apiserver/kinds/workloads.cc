@@ -14,6 +14,7 @@
 #include "api/schema/field_errors.h"
 #include "api/schema/names.h"
 #include "api/schema/selector_rules.h"
+#include "api/schema/unwritten.h"
 #include "api/selector.h"
 #include "apiserver/kinds/job_rules.h"
 #include "apiserver/kinds/new_problems.h"
@@ -357,13 +358,16 @@ void check_job_update(const Json& old_object, const Json& object, Causes& causes
   const Json& before = old_object["spec"];
   const Json& after = object["spec"];
   constexpr std::string_view kFixed = "field is immutable";
+  const api::Schema& schema = api::core_schema("batch.v1.JobSpec");
   for (const char* key : {"selector", "completionMode", "podFailurePolicy", "manualSelector", "managedBy"})
-    if (!(before[key] == after[key])) invalid_value(causes, base::format("spec.{}", key), after[key], kFixed);
+    if (!api::same_member_as_written(schema, key, before, after))
+      invalid_value(causes, base::format("spec.{}", key), after[key], kFixed);
   if (!(before["completions"] == after["completions"]) &&
       (after["completionMode"].as_string() != "Indexed" || !(after["completions"] == after["parallelism"])))
     invalid_value(causes, "spec.completions", after["completions"], kFixed);
   const bool may_direct = before["suspend"].as_bool() && old_object["status"]["startTime"].is_null();
-  if (!(fixed_template(before, may_direct) == fixed_template(after, may_direct)))
+  if (!api::same_as_written(api::core_schema("core.v1.PodTemplateSpec"), fixed_template(before, may_direct),
+                            fixed_template(after, may_direct)))
     invalid_value(causes, "spec.template", after["template"], kFixed);
 }
 
@@ -469,13 +473,13 @@ void check_workload_update(const api::KindInfo& kind, const Json& old_object, co
       for (const char* key : {"replicas", "ordinals", "template", "updateStrategy", "revisionHistoryLimit",
                               "persistentVolumeClaimRetentionPolicy", "minReadySeconds"})
         spec.erase(key);
-    if (!(fixed[0] == fixed[1]))
+    if (!api::same_as_written(api::core_schema("apps.v1.StatefulSetSpec"), fixed[0], fixed[1]))
       forbidden(causes, "spec",
                 "updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', "
                 "'updateStrategy', 'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and "
                 "'minReadySeconds' are forbidden");
   } else if (kind.kind != "CronJob" && kind.kind != "ReplicationController" &&
-             !(before["selector"] == after["selector"])) {
+             !api::same_as_written(api::core_schema("meta.v1.LabelSelector"), before["selector"], after["selector"])) {
     invalid_value(causes, "spec.selector", after["selector"], "field is immutable");
   }
 }
