@@ -343,10 +343,21 @@ void check_stateful_set(const Json& spec, Causes& causes) {
   }
 }
 
-// While a Job is suspended that has not begun, where its pods may go can still be said.
-Json fixed_template(const Json& spec, bool may_direct) {
+// While a Job is suspended and has no pods, where they may go and what they ask for can still be said.
+bool is_at_rest(const Json& job) {
+  const Json& status = job["status"];
+  if (!job["spec"]["suspend"].as_bool() || status["active"].as_int() != 0) return false;
+  return status["startTime"].is_null() || std::ranges::any_of(status["conditions"].items(), [](const Json& one) {
+           return one["type"].as_string() == "Suspended" && one["status"].as_string() == "True";
+         });
+}
+
+Json fixed_template(const Json& spec, bool at_rest) {
   Json fixed = spec["template"];
-  if (!may_direct || !fixed.is_object()) return fixed;
+  if (!at_rest || !fixed.is_object()) return fixed;
+  for (const char* list : {"containers", "initContainers"})
+    for (std::size_t i = 0; i < fixed["spec"][list].size(); ++i)
+      fixed.edit("spec").edit(list).edit(i).erase("resources");
   for (const char* key : {"nodeSelector", "affinity", "tolerations", "schedulingGates"})
     if (fixed["spec"].is_object()) fixed.edit("spec").erase(key);
   for (const char* key : {"labels", "annotations"})
@@ -359,15 +370,15 @@ void check_job_update(const Json& old_object, const Json& object, Causes& causes
   const Json& after = object["spec"];
   constexpr std::string_view kFixed = "field is immutable";
   const api::Schema& schema = api::core_schema("batch.v1.JobSpec");
-  for (const char* key : {"selector", "completionMode", "podFailurePolicy", "manualSelector", "managedBy"})
+  for (const char* key : {"selector", "completionMode", "podFailurePolicy", "managedBy"})
     if (!api::same_member_as_written(schema, key, before, after))
       invalid_value(causes, base::format("spec.{}", key), after[key], kFixed);
   if (!(before["completions"] == after["completions"]) &&
       (after["completionMode"].as_string() != "Indexed" || !(after["completions"] == after["parallelism"])))
     invalid_value(causes, "spec.completions", after["completions"], kFixed);
-  const bool may_direct = before["suspend"].as_bool() && old_object["status"]["startTime"].is_null();
-  if (!api::same_as_written(api::core_schema("core.v1.PodTemplateSpec"), fixed_template(before, may_direct),
-                            fixed_template(after, may_direct)))
+  const bool at_rest = is_at_rest(old_object);
+  if (!api::same_as_written(api::core_schema("core.v1.PodTemplateSpec"), fixed_template(before, at_rest),
+                            fixed_template(after, at_rest)))
     invalid_value(causes, "spec.template", after["template"], kFixed);
 }
 
