@@ -308,7 +308,11 @@ void check_core_update(const api::KindInfo& kind, std::string_view subresource, 
       spec->erase("resources");
       spec->erase("volumeName");
       spec->erase("storageClassName");
+      spec->erase("volumeAttributesClassName");
     }
+    if (!old_object["spec"]["volumeAttributesClassName"].as_string().empty() &&
+        object["spec"]["volumeAttributesClassName"].as_string().empty())
+      forbidden(causes, "spec.volumeAttributesClassName", "update from non-nil value to nil is forbidden");
     if (!api::same_as_written(api::core_schema("core.v1.PersistentVolumeClaimSpec"), before, after))
       forbidden(
           causes, "spec",

@@ -4,6 +4,7 @@
 #include "api/schema/patch.h"
 #include "api/schema/unwritten.h"
 #include "apiserver/http/route.h"
+#include "apiserver/kinds/strategy.h"
 #include "apiserver/pipeline/api_for_tests.h"
 #include "base/format.h"
 
@@ -346,9 +347,18 @@ TEST(GoClients, get_defaults_where_they_send_zeros) {
       {"/api/v1/namespaces/default/secrets", R"({"type":""})", "type", "Opaque"},
       {"/api/v1/namespaces/default/secrets", R"({"type":"kubernetes.io/tls","data":{"tls.crt":null,"tls.key":null}})",
        "type", "kubernetes.io/tls"},
+      {"/apis/networking.k8s.io/v1/ingressclasses",
+       R"({"spec":{"controller":"a.b/c","parameters":{"kind":"k","name":"n"}}})", "spec.parameters.scope", "Cluster"},
+      {"/apis/rbac.authorization.k8s.io/v1/namespaces/default/rolebindings",
+       R"({"roleRef":{"apiGroup":"","kind":"Role","name":"none"},"subjects":[{"kind":"User","name":"u","apiGroup":""},
+           {"kind":"ServiceAccount","name":"a"}]})",
+       "roleRef.apiGroup", "rbac.authorization.k8s.io"},
   };
   for (const Row& row : rows) {
     Bench b;
+    ASSERT_EQ(b.code("POST", "/apis/rbac.authorization.k8s.io/v1/namespaces/default/roles",
+                     R"({"metadata":{"name":"none"},"rules":[]})"),
+              kOk);
     const Json sent = api::apply_merge_patch(parse(row.object), kNamed);
     const auto made = b.ask("POST", std::string(row.path), sent.dump());
     ASSERT_TRUE(made.ok()) << row.object << made.error().message;
@@ -362,6 +372,17 @@ TEST(GoClients, get_defaults_where_they_send_zeros) {
   }
 }
 
+TEST(GoClients, write_bindings_anew_with_an_empty_group) {
+  Bench b;
+  const std::string rbac = "/apis/rbac.authorization.k8s.io/v1/namespaces/default/", one = rbac + "rolebindings/x";
+  ASSERT_EQ(b.code("POST", rbac + "roles", R"({"metadata":{"name":"r"},"rules":[]})"), kOk);
+  constexpr std::string_view kBinding =
+      R"({"metadata":{"name":"x"},"roleRef":{"apiGroup":"","kind":"Role","name":"r"}})";
+  ASSERT_EQ(b.code("POST", rbac + "rolebindings", kBinding), kOk);
+  EXPECT_EQ(b.code("PUT", one, kBinding), kOk);
+  EXPECT_EQ(b.code("PATCH", one, R"({"roleRef":{"name":"s"}})", kMerge), Code::kInvalid);
+}
+
 TEST(Secrets, keep_keys_that_are_null) {
   Bench b;
   const std::string secrets = "/api/v1/namespaces/default/secrets", secret = secrets + "/x";
@@ -369,6 +390,24 @@ TEST(Secrets, keep_keys_that_are_null) {
   EXPECT_EQ((*b.ask("GET", secret))["data"].dump(), R"({"a":"","b":"dg=="})");
   ASSERT_EQ(b.code("PATCH", secret, R"({"data":{"b":null}})", kMerge), kOk);
   EXPECT_EQ((*b.ask("GET", secret))["data"].dump(), R"({"a":""})") << "a null of a patch takes the key away";
+}
+
+TEST(Claims, change_their_attributes_class_but_keep_one) {
+  const api::KindInfo& kind = *api::find_kind_named("v1", "PersistentVolumeClaim");
+  const auto refused = [&kind](std::string_view before, std::string_view after) {
+    const auto claim = [](std::string_view name) {
+      Json one = parse(R"({"spec":{"accessModes":["ReadWriteOnce"],"resources":{"requests":{"storage":"1Gi"}}}})");
+      if (name != "-") one.edit("spec").set("volumeAttributesClassName", name);
+      return one;
+    };
+    std::vector<base::Cause> causes;
+    check_core_update(kind, "", claim(before), claim(after), causes);
+    return causes.empty() ? "" : causes.front().field;
+  };
+  EXPECT_EQ(refused("-", "gold"), "");
+  EXPECT_EQ(refused("gold", "silver"), "");
+  EXPECT_EQ(refused("gold", "-"), "spec.volumeAttributesClassName");
+  EXPECT_EQ(refused("gold", ""), "spec.volumeAttributesClassName");
 }
 
 TEST(Metadata, has_types) {
