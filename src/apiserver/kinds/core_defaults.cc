@@ -189,7 +189,11 @@ void default_priority_level(Json& level) {
 }
 
 void default_subjects(Json& binding) {
-  if (binding["roleRef"].is_object()) set_if_absent(binding.edit("roleRef"), "apiGroup", "rbac.authorization.k8s.io");
+  if (binding["roleRef"].is_object()) {
+    if (binding["roleRef"]["apiGroup"] == Json(""))  // Go's clients write it out
+      binding.edit("roleRef").erase("apiGroup");
+    set_if_absent(binding.edit("roleRef"), "apiGroup", "rbac.authorization.k8s.io");
+  }
   for (std::size_t i = 0; i < binding["subjects"].items().size(); ++i) {
     const std::string_view kind = binding["subjects"][i]["kind"].as_string();
     if (kind == "User" || kind == "Group")
@@ -265,6 +269,9 @@ void apply_core_defaults(const api::KindInfo& kind, Json& object) {
   } else if (name == "StorageClass") {
     set_if_absent(object, "reclaimPolicy", "Delete");
     set_if_absent(object, "volumeBindingMode", "Immediate");
+  } else if (name == "IngressClass") {
+    if (object["spec"]["parameters"].is_object())
+      set_if_absent(object.edit_path({"spec", "parameters"}), "scope", "Cluster");
   } else if (name == "HorizontalPodAutoscaler") {
     default_autoscaler(object);
   } else if (name == "LimitRange") {

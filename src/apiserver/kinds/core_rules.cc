@@ -11,6 +11,7 @@
 #include "api/policies/policy.h"
 #include "api/policies/webhook.h"
 #include "api/schema/names.h"
+#include "api/schema/unwritten.h"
 #include "apiserver/kinds/autoscalers.h"
 #include "apiserver/kinds/budgets.h"
 #include "apiserver/kinds/ephemeral_containers.h"
@@ -135,6 +136,10 @@ base::Status prepare_pod(const Context& context, Json& object) {
 void check_pod_update(const Json& old_object, const Json& object, std::vector<Cause>& causes) {
   Json before = old_object["spec"];
   Json after = object["spec"];
+  for (Json* spec : {&before, &after})
+    api::drop_unwritten(api::core_schema("core.v1.PodSpec"), *spec, api::Empties::kDropped);
+  const Json old_tolerations = before["tolerations"];
+  const Json new_tolerations = after["tolerations"];
   for (const char* list : {"containers", "initContainers"})
     for (std::size_t i = 0; i < after[list].size(); ++i)
       if (after[list][i]["image"].as_string().empty())
@@ -158,13 +163,13 @@ void check_pod_update(const Json& old_object, const Json& object, std::vector<Ca
     return api::identity_of(toleration);
   };
   std::set<std::string> tolerations;
-  for (const Json& toleration : object["spec"]["tolerations"].items()) tolerations.insert(but_seconds(toleration));
-  for (const Json& toleration : old_object["spec"]["tolerations"].items())
+  for (const Json& toleration : new_tolerations.items()) tolerations.insert(but_seconds(toleration));
+  for (const Json& toleration : old_tolerations.items())
     if (!tolerations.contains(but_seconds(toleration))) {
       forbidden(causes, "spec.tolerations", "existing toleration can not be modified except its tolerationSeconds");
       break;
     }
-  if (!(old_object["spec"]["tolerations"] == object["spec"]["tolerations"])) {
+  if (!(old_tolerations == new_tolerations)) {
     api::FieldErrors errors;
     api::check_tolerations(object["spec"]["tolerations"], "spec.tolerations", errors);
     std::ranges::move(errors.take(), std::back_inserter(causes));
@@ -303,8 +308,12 @@ void check_core_update(const api::KindInfo& kind, std::string_view subresource, 
       spec->erase("resources");
       spec->erase("volumeName");
       spec->erase("storageClassName");
+      spec->erase("volumeAttributesClassName");
     }
-    if (!(before == after))
+    if (!old_object["spec"]["volumeAttributesClassName"].as_string().empty() &&
+        object["spec"]["volumeAttributesClassName"].as_string().empty())
+      forbidden(causes, "spec.volumeAttributesClassName", "update from non-nil value to nil is forbidden");
+    if (!api::same_as_written(api::core_schema("core.v1.PersistentVolumeClaimSpec"), before, after))
       forbidden(
           causes, "spec",
           "spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims");

@@ -18,7 +18,7 @@ using api::Json;
 namespace {
 
 constexpr std::array<std::string_view, 3> kProtocols = {"SCTP", "TCP", "UDP"};
-constexpr std::size_t kEndpointsMax = 1000, kPortsMax = 100, kAddressesMax = 100, kHintsMax = 8;
+constexpr std::size_t kEndpointsMax = 1000, kPortsMax = 20000, kAddressesMax = 100, kHintsMax = 8;
 
 // What only the own wire reaches is no address of a service. The loopback is one here: it means this machine.
 void check_reach(std::string_view address, const std::string& path, FieldErrors& errors) {

@@ -10,6 +10,7 @@
 
 #include "api/json/problems.h"
 #include "api/schema/names.h"
+#include "api/schema/unwritten.h"
 #include "base/format.h"
 
 namespace apiserver {
@@ -121,12 +122,13 @@ void take_ephemeral_containers(const Json& old_object, Json& object) {
 
 void check_ephemeral_containers(const Json& old_object, const Json& object, std::vector<Cause>& causes) {
   check_list(object["spec"], causes);
+  const api::Schema& schema = api::core_schema("core.v1.EphemeralContainer");
   std::map<std::string_view, const Json*> by_name;
   for (const Json& one : object["spec"][kList].items()) by_name.insert_or_assign(one["name"].as_string(), &one);
   for (const Json& before : old_object["spec"][kList].items()) {
     const auto found = by_name.find(before["name"].as_string());
     const Json* after = found == by_name.end() ? nullptr : found->second;
-    if (after == nullptr || !(*after == before))
+    if (after == nullptr || !api::same_as_written(schema, *after, before))
       causes.push_back({"FieldValueForbidden",
                         base::format("Forbidden: existing ephemeral containers \"{}\" may not be {}",
                                      before["name"].as_string(), after == nullptr ? "removed" : "changed"),

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "api/schema/field_errors.h"
+#include "api/schema/unwritten.h"
 #include "apiserver/kinds/storage_rules.h"
 
 namespace apiserver {
@@ -52,6 +53,12 @@ const Json& value_at(const Json& object, std::string_view path) {
   return *value;
 }
 
+// Whether the fields are the same to a client that leaves out what Go leaves out.
+bool same_as_written(const api::KindInfo& kind, Json old_object, Json object, std::string_view path) {
+  for (Json* one : {&old_object, &object}) api::drop_unwritten(*kind.schema, *one, api::Empties::kDropped);
+  return value_at(old_object, path) == value_at(object, path);
+}
+
 }  // namespace
 
 void check_fixed_fields(const api::KindInfo& kind, const Json& old_object, const Json& object,
@@ -65,6 +72,7 @@ void check_fixed_fields(const api::KindInfo& kind, const Json& old_object, const
     const Json& after = value_at(object, row.field);
     if (before == after || (before.empty() && after.empty() && !before.is_string() && !after.is_string())) continue;
     if (row.may_be_given && (before.is_null() || before.str().empty()) && before.size() == 0) continue;
+    if (same_as_written(kind, old_object, object, row.field)) continue;
     if (row.forbidden)
       errors.forbidden(std::string(row.field), row.why);
     else

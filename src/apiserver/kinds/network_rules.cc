@@ -112,9 +112,8 @@ void check_backend(const Json& backend, const std::string& path, FieldErrors& er
     errors.invalid(in(path, "service.port.number"), number, kPortRange);
 }
 
-// "a.example.com", or "*.example.com".
+// "a.example.com", or "*.example.com". An address of IPv4 reads as a name.
 void check_host(const std::string& host, const std::string& path, FieldErrors& errors) {
-  if (api::is_ip_address(host)) return errors.invalid(path, host, "must be a DNS name, not an IP address");
   if (host.find('*') == std::string::npos) return errors.invalid(path, host, api::check_dns_subdomain(host));
   if (!host.starts_with("*.") || !api::is_dns_subdomain(std::string_view(host).substr(2)))
     errors.invalid(path, host,
@@ -176,7 +175,11 @@ void check_ingress(const Json& object, FieldErrors& errors) {
   for (std::size_t i = 0; i < spec["rules"].size(); ++i) {
     const Json& rule = spec["rules"][i];
     const std::string where = at("spec.rules", i);
-    if (const std::string host = rule["host"].str(); !host.empty()) check_host(host, in(where, "host"), errors);
+    const std::string host = rule["host"].str();
+    if (api::is_ip_address(host))
+      errors.invalid(in(where, "host"), host, "must be a DNS name, not an IP address");
+    else if (!host.empty())
+      check_host(host, in(where, "host"), errors);
     const Json& paths = rule["http"]["paths"];
     if (rule["http"].is_object() && paths.empty()) errors.required(in(where, "http.paths"));
     for (std::size_t k = 0; k < paths.size(); ++k) check_path(paths[k], at(in(where, "http.paths"), k), errors);

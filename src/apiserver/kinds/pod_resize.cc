@@ -8,6 +8,7 @@
 #include "api/pod_requests.h"
 #include "api/pods/pod_spec.h"
 #include "api/resource.h"
+#include "api/schema/unwritten.h"
 #include "base/format.h"
 
 namespace apiserver {
@@ -106,13 +107,15 @@ void check_containers(const Json& old_spec, const Json& spec, std::vector<Cause>
     for (std::size_t i = 0; i < spec[list].size(); ++i)
       check_nothing_removed(old_spec[list][i]["resources"], spec[list][i]["resources"],
                             base::format("spec.{}[{}].resources", list, i), "", causes);
+  const auto differ = [&](const char* list, std::size_t i) {
+    return !api::same_as_written(api::core_schema("core.v1.Container"), fixed_part(old_spec[list][i]),
+                                 fixed_part(spec[list][i]));
+  };
   for (std::size_t i = 0; i < spec["containers"].size(); ++i)
-    if (fixed_part(old_spec["containers"][i]) != fixed_part(spec["containers"][i]))
-      forbidden(causes, "spec", "only cpu and memory resources are mutable");
+    if (differ("containers", i)) forbidden(causes, "spec", "only cpu and memory resources are mutable");
   for (std::size_t i = 0; i < spec["initContainers"].size(); ++i) {
-    const Json &before = old_spec["initContainers"][i], &after = spec["initContainers"][i];
     const std::string path = base::format("spec.initContainers[{}]", i);
-    if (fixed_part(before) != fixed_part(after))
+    if (differ("initContainers", i))
       forbidden(causes, path, "only cpu and memory resources for init or sidecar containers are mutable");
   }
 }

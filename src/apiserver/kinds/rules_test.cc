@@ -1,7 +1,10 @@
 // What may be changed, deleted and asked: namespaces, subresources, options in the address, fields that are fixed.
 #include <gtest/gtest.h>
 
+#include "api/schema/patch.h"
+#include "api/schema/unwritten.h"
 #include "apiserver/http/route.h"
+#include "apiserver/kinds/strategy.h"
 #include "apiserver/pipeline/api_for_tests.h"
 #include "base/format.h"
 
@@ -304,6 +307,107 @@ TEST(ConfigMaps, that_are_immutable_keep_all_their_data) {
   for (const char* patch : {R"({"binaryData":{"b":"dg=="}})", R"({"data":{"k":"w"}})", R"({"immutable":false})"})
     EXPECT_EQ(b.code("PATCH", map, patch, kMerge), Code::kInvalid) << patch;
   EXPECT_EQ(b.code("PATCH", map, R"({"metadata":{"labels":{"a":"b"}}})", kMerge), kOk);
+}
+
+const Json kNamed = parse(R"({"metadata":{"name":"x"}})");
+
+// Go's clients leave out what is "", 0, false, [] or {} of what they have read, and send the rest back.
+TEST(GoClients, change_labels_of_what_was_sent_with_zeros) {
+  const std::pair<std::string, std::string_view> rows[] = {
+      {"/apis/batch/v1/namespaces/default/jobs", R"({"spec":{"template":{"spec":{"restartPolicy":"Never",
+          "nodeSelector":{},"tolerations":[],"containers":[{"name":"c","image":"i","env":[{"name":"A","value":""}]}],
+          "volumes":[{"name":"a","emptyDir":{"medium":""}},
+                     {"name":"b","persistentVolumeClaim":{"claimName":"x","readOnly":false}}]}}}})"},
+      {kPods, R"({"spec":{"nodeSelector":{},"hostname":"","containers":[{"name":"c","image":"i","args":[],
+          "env":[{"name":"A","value":""}]}],"tolerations":[{"key":"k","operator":"Exists","effect":"","value":""}]}})"},
+      {"/apis/apps/v1/namespaces/default/statefulsets", R"({"spec":{"serviceName":"s","volumeClaimTemplates":[],
+          "selector":{"matchLabels":{"a":"b"},"matchExpressions":[]},"template":{"metadata":{"labels":{"a":"b"}},
+          "spec":{"containers":[{"name":"c","image":"i"}]}}}})"},
+  };
+  for (const auto& [path, object] : rows) {
+    Bench b;
+    const auto made = b.ask("POST", path, api::apply_merge_patch(parse(object), kNamed).dump());
+    ASSERT_TRUE(made.ok()) << path << made.error().message;
+    Json back = *b.ask("GET", path + "/x");
+    const api::KindInfo& kind = *api::find_kind_named(back["apiVersion"].as_string(), back["kind"].as_string());
+    api::drop_unwritten(*kind.schema, back, api::Empties::kDropped);
+    back.edit("metadata").set("labels", parse(R"({"new":"label"})"));
+    const auto changed = b.ask("PUT", path + "/x", back.dump());
+    EXPECT_TRUE(changed.ok()) << path << changed.error().message;
+  }
+}
+
+TEST(GoClients, get_defaults_where_they_send_zeros) {
+  struct Row {
+    std::string_view path, object, field, value;
+  };
+  const Row rows[] = {
+      {"/api/v1/namespaces/default/services",
+       R"({"spec":{"type":"","sessionAffinity":"","ports":[{"port":80,"protocol":""}]}})", "spec.type", "ClusterIP"},
+      {"/api/v1/namespaces/default/secrets", R"({"type":""})", "type", "Opaque"},
+      {"/api/v1/namespaces/default/secrets", R"({"type":"kubernetes.io/tls","data":{"tls.crt":null,"tls.key":null}})",
+       "type", "kubernetes.io/tls"},
+      {"/apis/networking.k8s.io/v1/ingressclasses",
+       R"({"spec":{"controller":"a.b/c","parameters":{"kind":"k","name":"n"}}})", "spec.parameters.scope", "Cluster"},
+      {"/apis/rbac.authorization.k8s.io/v1/namespaces/default/rolebindings",
+       R"({"roleRef":{"apiGroup":"","kind":"Role","name":"none"},"subjects":[{"kind":"User","name":"u","apiGroup":""},
+           {"kind":"ServiceAccount","name":"a"}]})",
+       "roleRef.apiGroup", "rbac.authorization.k8s.io"},
+  };
+  for (const Row& row : rows) {
+    Bench b;
+    ASSERT_EQ(b.code("POST", "/apis/rbac.authorization.k8s.io/v1/namespaces/default/roles",
+                     R"({"metadata":{"name":"none"},"rules":[]})"),
+              kOk);
+    const Json sent = api::apply_merge_patch(parse(row.object), kNamed);
+    const auto made = b.ask("POST", std::string(row.path), sent.dump());
+    ASSERT_TRUE(made.ok()) << row.object << made.error().message;
+    const Json* at = &*made;
+    for (std::string_view path = row.field; !path.empty();) {
+      const std::size_t dot = std::min(path.find('.'), path.size());
+      at = &(*at)[path.substr(0, dot)];
+      path.remove_prefix(std::min(dot + 1, path.size()));
+    }
+    EXPECT_EQ(at->as_string(), row.value) << row.object;
+  }
+}
+
+TEST(GoClients, write_bindings_anew_with_an_empty_group) {
+  Bench b;
+  const std::string rbac = "/apis/rbac.authorization.k8s.io/v1/namespaces/default/", one = rbac + "rolebindings/x";
+  ASSERT_EQ(b.code("POST", rbac + "roles", R"({"metadata":{"name":"r"},"rules":[]})"), kOk);
+  constexpr std::string_view kBinding =
+      R"({"metadata":{"name":"x"},"roleRef":{"apiGroup":"","kind":"Role","name":"r"}})";
+  ASSERT_EQ(b.code("POST", rbac + "rolebindings", kBinding), kOk);
+  EXPECT_EQ(b.code("PUT", one, kBinding), kOk);
+  EXPECT_EQ(b.code("PATCH", one, R"({"roleRef":{"name":"s"}})", kMerge), Code::kInvalid);
+}
+
+TEST(Secrets, keep_keys_that_are_null) {
+  Bench b;
+  const std::string secrets = "/api/v1/namespaces/default/secrets", secret = secrets + "/x";
+  ASSERT_EQ(b.code("POST", secrets, R"({"metadata":{"name":"x"},"data":{"a":null,"b":"dg=="}})"), kOk);
+  EXPECT_EQ((*b.ask("GET", secret))["data"].dump(), R"({"a":"","b":"dg=="})");
+  ASSERT_EQ(b.code("PATCH", secret, R"({"data":{"b":null}})", kMerge), kOk);
+  EXPECT_EQ((*b.ask("GET", secret))["data"].dump(), R"({"a":""})") << "a null of a patch takes the key away";
+}
+
+TEST(Claims, change_their_attributes_class_but_keep_one) {
+  const api::KindInfo& kind = *api::find_kind_named("v1", "PersistentVolumeClaim");
+  const auto refused = [&kind](std::string_view before, std::string_view after) {
+    const auto claim = [](std::string_view name) {
+      Json one = parse(R"({"spec":{"accessModes":["ReadWriteOnce"],"resources":{"requests":{"storage":"1Gi"}}}})");
+      if (name != "-") one.edit("spec").set("volumeAttributesClassName", name);
+      return one;
+    };
+    std::vector<base::Cause> causes;
+    check_core_update(kind, "", claim(before), claim(after), causes);
+    return causes.empty() ? "" : causes.front().field;
+  };
+  EXPECT_EQ(refused("-", "gold"), "");
+  EXPECT_EQ(refused("gold", "silver"), "");
+  EXPECT_EQ(refused("gold", "-"), "spec.volumeAttributesClassName");
+  EXPECT_EQ(refused("gold", ""), "spec.volumeAttributesClassName");
 }
 
 TEST(Metadata, has_types) {

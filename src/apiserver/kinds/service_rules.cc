@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 #include <set>
 #include <tuple>
 
@@ -213,13 +214,16 @@ void erase_if_same(const Json& old_spec, Json& spec, std::initializer_list<std::
 void keep_node_ports(const Json& old_spec, Json& spec) {
   std::set<std::int64_t> used;
   for (const Json& port : spec["ports"].items()) used.insert(port["nodePort"].as_int());
+  const auto key_of = [](const Json& port) { return std::pair(port["protocol"].str(), port["port"].as_int()); };
+  std::map<std::pair<std::string, std::int64_t>, Json> before;
+  for (const Json& port : old_spec["ports"].items())
+    if (port["nodePort"].as_int() != 0) before.emplace(key_of(port), port["nodePort"]);
   for (std::size_t i = 0; i < spec["ports"].size(); ++i) {
     if (!spec["ports"].is_array() || !spec["ports"][i].is_object() || spec["ports"][i]["nodePort"].as_int() != 0)
       continue;
-    for (const Json& old_port : old_spec["ports"].items())
-      if (old_port["port"] == spec["ports"][i]["port"] && old_port["protocol"] == spec["ports"][i]["protocol"] &&
-          old_port["nodePort"].as_int() != 0 && used.insert(old_port["nodePort"].as_int()).second)
-        spec.edit("ports").edit(i).set("nodePort", old_port["nodePort"]);
+    const auto had = before.find(key_of(spec["ports"][i]));
+    if (had != before.end() && used.insert(had->second.as_int()).second)
+      spec.edit("ports").edit(i).set("nodePort", had->second);
   }
 }
 

@@ -34,12 +34,19 @@ using Words = std::span<const std::string_view>;
 
 constexpr std::string_view kRedacted = "<secret contents redacted>";
 
-void check_keys(const Json& object, FieldErrors& errors) {
+// Of base64: what counts is what is stored behind it.
+std::size_t decoded_size(std::string_view text) {
+  const auto idle = std::ranges::count_if(text, [](char c) { return c == '=' || c == '\n' || c == '\r'; });
+  return (text.size() - static_cast<std::size_t>(idle)) * 3 / 4;
+}
+
+void check_keys(const Json& object, bool is_secret, FieldErrors& errors) {
   constexpr std::size_t kBytesMax = 1024 * 1024;
   std::size_t bytes = 0;
-  for (const char* part : {"data", "binaryData"})
+  for (const char* part : {"data", "binaryData"}) {
+    const bool encoded = is_secret || std::string_view(part) == "binaryData";
     for (const Json::Member& member : object[part].members()) {
-      bytes += member.value.as_string().size();
+      bytes += encoded ? decoded_size(member.value.as_string()) : member.value.as_string().size();
       const std::string_view key = member.name();
       const bool good = !key.empty() && key.size() <= 253 && key != "." && !key.starts_with("..") &&
                         std::ranges::all_of(key, [](char c) {
@@ -51,11 +58,12 @@ void check_keys(const Json& object, FieldErrors& errors) {
                        "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  "
                        "or 'KEY_NAME',  or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')");
     }
-  if (bytes > kBytesMax) errors.too_long("", kBytesMax);
+  }
+  if (bytes > kBytesMax) errors.too_long(is_secret ? "data" : "", kBytesMax);
 }
 
 void check_config_map(const Json& object, FieldErrors& errors) {
-  check_keys(object, errors);
+  check_keys(object, false, errors);
   for (const Json::Member& member : object["data"].members())
     if (object["binaryData"].has(member.name()))
       errors.invalid(under("data", member.name()), member.name(), "duplicate of key present in binaryData");
@@ -65,7 +73,7 @@ void check_config_map(const Json& object, FieldErrors& errors) {
 }
 
 void check_secret(const Json& object, FieldErrors& errors) {
-  check_keys(object, errors);
+  check_keys(object, true, errors);
   const Json& data = object["data"];
   for (const Json::Member& member : data.members())
     if (!base::base64_decode(member.value.as_string()).ok())
@@ -146,7 +154,7 @@ void check_binding(const Json& object, FieldErrors& errors) {
     if (kind == "ServiceAccount") errors.one_of(in(where, "apiGroup"), group, kCore);
     if (kind == "User" || kind == "Group") errors.one_of(in(where, "apiGroup"), group, kGroup);
     errors.one_of(in(where, "kind"), kind, kSubjects);
-    if (kind == "ServiceAccount" && subjects[i]["namespace"].as_string().empty())
+    if (whole_cluster && kind == "ServiceAccount" && subjects[i]["namespace"].as_string().empty())
       errors.required(in(where, "namespace"));
   }
 }

@@ -8,6 +8,7 @@
 #include "api/pods/pod_spec.h"
 #include "apiserver/kinds/fixed_fields.h"
 #include "apiserver/kinds/strategy.h"
+#include "base/base64.h"
 
 namespace apiserver {
 namespace {
@@ -41,6 +42,9 @@ constexpr Row kRows[] = {
      "spec.defaultBackend.service.port.name spec.defaultBackend.service.port.name"},
     {"networking.k8s.io/v1", "Ingress",
      "spec: {defaultBackend: {service: {name: s, port: {number: 80}}}, tls: [{hosts: ['*']}]}", "spec.tls[0].hosts[0]"},
+    {"networking.k8s.io/v1", "Ingress",
+     "spec: {defaultBackend: {service: {name: s, port: {number: 80}}}, tls: [{hosts: [10.0.0.1]}]}", ""},
+    {"networking.k8s.io/v1", "Ingress", "spec: {rules: [{host: 10.0.0.1}]}", "spec.rules[0].host"},
     {"networking.k8s.io/v1", "IngressClass", "spec: {controller: plain}", "spec.controller"},
     {"storage.k8s.io/v1", "StorageClass", "{provisioner: p, allowedTopologies: [{matchLabelExpressions: [{key: a}]}]}",
      "allowedTopologies[0].matchLabelExpressions[0].values"},
@@ -74,6 +78,14 @@ constexpr Row kRows[] = {
      "{roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: r}, subjects: [{kind: User, name: u, apiGroup: "
      "example.com}]}",
      "subjects[0].apiGroup"},
+    {"rbac.authorization.k8s.io/v1", "RoleBinding",
+     "{roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: r}, subjects: [{kind: ServiceAccount, name: "
+     "a}]}",
+     ""},
+    {"rbac.authorization.k8s.io/v1", "ClusterRoleBinding",
+     "{roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: r}, subjects: [{kind: ServiceAccount, "
+     "name: a}]}",
+     "subjects[0].namespace"},
 };
 
 TEST(SmallKinds, name_the_field_that_is_wrong) {
@@ -87,6 +99,32 @@ TEST(SmallKinds, name_the_field_that_is_wrong) {
   }
 }
 
+// By the bytes that base64 stands for, and by as many ports as a Service may have.
+TEST(SmallKinds, have_room) {
+  const auto problems = [](std::string_view api_version, std::string_view kind, api::Json object) {
+    object.set("kind", kind);
+    std::vector<base::Cause> causes;
+    check_small_kind(*api::find_kind_named(api_version, kind), object, causes);
+    return fields_of(causes);
+  };
+  const auto holds = [&](std::string_view kind, std::string_view part, std::size_t bytes, bool encoded) {
+    const std::string text(bytes, 'a');
+    const api::Json held = api::Json::object({{"k", encoded ? base::base64_encode(text) : text}});
+    const std::string said = problems("v1", kind, api::Json::object({{part, held}}));
+    return said.empty() ? "taken" : said == " " || said == "data" ? "too long in " + said : said;
+  };
+  constexpr std::size_t kMost = 1024 * 1024;
+  EXPECT_EQ(holds("Secret", "data", kMost, true), "taken");
+  EXPECT_EQ(holds("Secret", "data", kMost + 3, true), "too long in data");
+  EXPECT_EQ(holds("ConfigMap", "binaryData", kMost, true), "taken");
+  EXPECT_EQ(holds("ConfigMap", "data", kMost, false), "taken");
+  api::Json slice = *api::parse_yaml("{addressType: IPv4}");
+  for (int i = 0; i < 150; ++i)
+    slice.edit("ports").push_back(
+        api::Json::object({{"name", "p" + std::to_string(i)}, {"port", i + 1}, {"protocol", "TCP"}}));
+  EXPECT_EQ(problems("discovery.k8s.io/v1", "EndpointSlice", slice), "");
+}
+
 TEST(SmallKinds, what_is_fixed_stays) {
   struct Change {
     std::string_view api_version, kind, before, after, fields;
@@ -98,7 +136,11 @@ TEST(SmallKinds, what_is_fixed_stays) {
        "spec: {nfs: {server: a, path: /e}, mountOptions: [ro]}", ""},
       {"rbac.authorization.k8s.io/v1", "RoleBinding", "roleRef: {name: a}", "roleRef: {name: b}", "roleRef"},
       {"storage.k8s.io/v1", "StorageClass", "{provisioner: a, parameters: {a: b}}", "{provisioner: a}", "parameters"},
-      {"resource.k8s.io/v1", "ResourceClaim", "spec: {devices: {}}", "spec: {devices: {config: []}}", "spec"},
+      {"resource.k8s.io/v1", "ResourceClaim", "spec: {devices: {}}", "spec: {devices: {config: []}}", ""},
+      {"resource.k8s.io/v1", "ResourceClaim", "spec: {devices: {}}", "spec: {devices: {requests: [{name: r}]}}",
+       "spec"},
+      {"v1", "PersistentVolume", "spec: {nfs: {server: a, path: /e, readOnly: false}}",
+       "spec: {nfs: {server: a, path: /e}}", ""},
       {"v1", "Node", "spec: {providerID: ''}", "spec: {providerID: x}", ""},
       {"v1", "Node", "spec: {providerID: x}", "spec: {providerID: z}", "spec.providerID"},
   };

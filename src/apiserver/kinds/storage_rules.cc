@@ -10,6 +10,7 @@
 #include "api/schema/names.h"
 #include "api/schema/quantity.h"
 #include "api/schema/selector_rules.h"
+#include "api/schema/unwritten.h"
 
 namespace apiserver {
 
@@ -91,7 +92,7 @@ void check_volume_change(const Json& old_object, const Json& object, FieldErrors
   Json before = old_object["spec"], after = object["spec"];
   for (Json* spec : {&before, &after})
     for (const std::string_view field : kPlain) spec->erase(field);
-  if (!(before == after))
+  if (!api::same_as_written(api::core_schema("core.v1.PersistentVolumeSpec"), before, after))
     errors.forbidden("spec.persistentvolumesource", "spec.persistentvolumesource is immutable after creation");
 }
 

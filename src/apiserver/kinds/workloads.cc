@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <iterator>
+#include <set>
 #include <string>
 
 #include "api/cron.h"
@@ -13,6 +14,7 @@
 #include "api/schema/field_errors.h"
 #include "api/schema/names.h"
 #include "api/schema/selector_rules.h"
+#include "api/schema/unwritten.h"
 #include "api/selector.h"
 #include "apiserver/kinds/job_rules.h"
 #include "apiserver/kinds/new_problems.h"
@@ -158,10 +160,11 @@ Json with_claims(const Json& spec) {
   Json pod_template = spec["template"];
   const Json& given = pod_template["spec"]["volumes"];
   if (!pod_template["spec"].is_object() || (!given.is_null() && !given.is_array())) return pod_template;
+  std::set<std::string, std::less<>> names;
+  for (const Json& volume : given.items()) names.emplace(volume["name"].as_string());
   for (const Json& claim : spec["volumeClaimTemplates"].items()) {
     const Json& name = claim["metadata"]["name"];
-    const auto volumes = pod_template["spec"]["volumes"].items();
-    if (std::ranges::any_of(volumes, [&name](const Json& volume) { return volume["name"] == name; })) continue;
+    if (!names.emplace(name.as_string()).second) continue;
     const Json source = Json::object({{"claimName", name}});
     pod_template.edit_path({"spec", "volumes"})
         .push_back(Json::object({{"name", name}, {"persistentVolumeClaim", source}}));
@@ -340,10 +343,21 @@ void check_stateful_set(const Json& spec, Causes& causes) {
   }
 }
 
-// While a Job is suspended that has not begun, where its pods may go can still be said.
-Json fixed_template(const Json& spec, bool may_direct) {
+// While a Job is suspended and has no pods, where they may go and what they ask for can still be said.
+bool is_at_rest(const Json& job) {
+  const Json& status = job["status"];
+  if (!job["spec"]["suspend"].as_bool() || status["active"].as_int() != 0) return false;
+  return status["startTime"].is_null() || std::ranges::any_of(status["conditions"].items(), [](const Json& one) {
+           return one["type"].as_string() == "Suspended" && one["status"].as_string() == "True";
+         });
+}
+
+Json fixed_template(const Json& spec, bool at_rest) {
   Json fixed = spec["template"];
-  if (!may_direct || !fixed.is_object()) return fixed;
+  if (!at_rest || !fixed.is_object()) return fixed;
+  for (const char* list : {"containers", "initContainers"})
+    for (std::size_t i = 0; i < fixed["spec"][list].size(); ++i)
+      fixed.edit("spec").edit(list).edit(i).erase("resources");
   for (const char* key : {"nodeSelector", "affinity", "tolerations", "schedulingGates"})
     if (fixed["spec"].is_object()) fixed.edit("spec").erase(key);
   for (const char* key : {"labels", "annotations"})
@@ -355,13 +369,16 @@ void check_job_update(const Json& old_object, const Json& object, Causes& causes
   const Json& before = old_object["spec"];
   const Json& after = object["spec"];
   constexpr std::string_view kFixed = "field is immutable";
-  for (const char* key : {"selector", "completionMode", "podFailurePolicy", "manualSelector", "managedBy"})
-    if (!(before[key] == after[key])) invalid_value(causes, base::format("spec.{}", key), after[key], kFixed);
+  const api::Schema& schema = api::core_schema("batch.v1.JobSpec");
+  for (const char* key : {"selector", "completionMode", "podFailurePolicy", "managedBy"})
+    if (!api::same_member_as_written(schema, key, before, after))
+      invalid_value(causes, base::format("spec.{}", key), after[key], kFixed);
   if (!(before["completions"] == after["completions"]) &&
       (after["completionMode"].as_string() != "Indexed" || !(after["completions"] == after["parallelism"])))
     invalid_value(causes, "spec.completions", after["completions"], kFixed);
-  const bool may_direct = before["suspend"].as_bool() && old_object["status"]["startTime"].is_null();
-  if (!(fixed_template(before, may_direct) == fixed_template(after, may_direct)))
+  const bool at_rest = is_at_rest(old_object);
+  if (!api::same_as_written(api::core_schema("core.v1.PodTemplateSpec"), fixed_template(before, at_rest),
+                            fixed_template(after, at_rest)))
     invalid_value(causes, "spec.template", after["template"], kFixed);
 }
 
@@ -467,13 +484,13 @@ void check_workload_update(const api::KindInfo& kind, const Json& old_object, co
       for (const char* key : {"replicas", "ordinals", "template", "updateStrategy", "revisionHistoryLimit",
                               "persistentVolumeClaimRetentionPolicy", "minReadySeconds"})
         spec.erase(key);
-    if (!(fixed[0] == fixed[1]))
+    if (!api::same_as_written(api::core_schema("apps.v1.StatefulSetSpec"), fixed[0], fixed[1]))
       forbidden(causes, "spec",
                 "updates to statefulset spec for fields other than 'replicas', 'ordinals', 'template', "
                 "'updateStrategy', 'revisionHistoryLimit', 'persistentVolumeClaimRetentionPolicy' and "
                 "'minReadySeconds' are forbidden");
   } else if (kind.kind != "CronJob" && kind.kind != "ReplicationController" &&
-             !(before["selector"] == after["selector"])) {
+             !api::same_as_written(api::core_schema("meta.v1.LabelSelector"), before["selector"], after["selector"])) {
     invalid_value(causes, "spec.selector", after["selector"], "field is immutable");
   }
 }

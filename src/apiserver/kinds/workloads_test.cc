@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "api/kinds.h"
+#include "api/schema/patch.h"
 #include "api/selector_text.h"
 
 namespace apiserver {
@@ -117,6 +118,33 @@ TEST(Workloads, what_is_fixed_stays) {
     if (row.path == "spec.parallelism") after.edit("spec").set("completions", before["spec"]["completions"]);
     check_workload_update(of, before, after, causes);
     EXPECT_EQ(causes.empty() ? "" : causes.front().field, row.field) << row.path << problems(causes);
+  }
+}
+
+TEST(Workloads, a_job_at_rest_may_ask_for_something_else) {
+  struct Row {
+    std::string_view job, field;
+  };
+  const Row rows[] = {
+      {R"({"spec":{"suspend":false}})", "spec.template"},
+      {R"({"spec":{"suspend":true}})", ""},
+      {R"({"spec":{"suspend":true},"status":{"startTime":"2026-01-01T00:00:00Z"}})", "spec.template"},
+      {R"({"spec":{"suspend":true},"status":{"startTime":"2026-01-01T00:00:00Z","conditions":[{"type":"Suspended","status":"True"}]}})",
+       ""},
+      {R"({"spec":{"suspend":true},"status":{"active":1}})", "spec.template"},
+  };
+  const api::KindInfo& of = kind("batch/v1", "Job");
+  for (const Row& row : rows) {
+    Json before = made(of, kJob, "", "");
+    before = api::apply_merge_patch(before, *api::parse_json(row.job));
+    Json after = before;
+    Json& spec = after.edit_path({"spec", "template", "spec"});
+    spec.set("nodeSelector", Json::object({{"a", "b"}}));
+    spec.edit("containers").edit(std::size_t{0}).edit_path({"resources", "requests"}).set("cpu", "1");
+    after.edit("spec").erase("manualSelector");  // is not fixed
+    std::vector<base::Cause> causes;
+    check_workload_update(of, before, after, causes);
+    EXPECT_EQ(causes.empty() ? "" : causes.front().field, row.field) << row.job << problems(causes);
   }
 }
 

@@ -4,6 +4,7 @@
 #include "api/json/json_bulk.h"
 #include "api/json/limits.h"
 #include "api/schema/managed_fields.h"
+#include "api/schema/unwritten.h"
 #include "apiserver/custom/served_kinds.h"
 #include "apiserver/kinds/limit_ranges.h"
 #include "apiserver/kinds/strategy.h"
@@ -70,6 +71,8 @@ base::Status check_identifying_types(const Json& object) {
 
 void normalize(const api::KindInfo& kind, Json& object) {
   prune_object(kind, object, nullptr);
+  if (!kind.custom)
+    api::drop_unwritten(*kind.schema, object, api::Empties::kKept);  // "" gets the default, as none does
   fill_object(kind, object);
   if (!kind.custom) apply_core_defaults(kind, object);
   if (is_definition(kind)) fill_definition(object);

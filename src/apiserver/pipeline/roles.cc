@@ -159,7 +159,9 @@ bool RoleSubjects::include(const UserInfo& user) const {
 std::shared_ptr<const RoleSubjects> role_subjects(const Json& binding) {
   auto subjects = std::make_shared<RoleSubjects>();
   for (const Json& subject : binding["subjects"].items()) {
-    const std::string_view kind = subject["kind"].as_string(), ns = subject["namespace"].as_string();
+    const std::string_view kind = subject["kind"].as_string();
+    std::string_view ns = subject["namespace"].as_string();
+    if (ns.empty()) ns = api::namespace_of(binding);  // an account beside the binding
     if (kind == "User") subjects->users.insert(subject["name"].str());
     if (kind == "Group") subjects->groups.insert(subject["name"].str());
     if (kind == "ServiceAccount" && !ns.empty())

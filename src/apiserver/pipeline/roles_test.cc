@@ -70,6 +70,10 @@ TEST(Roles, bindings_hold_for_their_subjects_in_their_namespace) {
   };
   const auto some = subjects(R"({"kind":"User","name":"jane"},{"kind":"Group","name":"dev"},
                                 {"kind":"ServiceAccount","namespace":"m","name":"bot"})");
+  const auto beside = role_subjects(
+      *api::parse_json(R"({"metadata":{"namespace":"n"},"subjects":[{"kind":"ServiceAccount","name":"bot"}]})"));
+  EXPECT_TRUE(beside->include({"system:serviceaccount:n:bot", {}}));
+  EXPECT_FALSE(beside->include({"system:serviceaccount:m:bot", {}}));
   const RoleSet set{{{"n", some, reads}, {"", subjects(R"({"kind":"User","name":"ann"})"), reads}}};
   const Attributes in_n{"get", "", "pods", "", "n", "p", ""}, in_m{"get", "", "pods", "", "m", "p", ""};
   EXPECT_TRUE(set.allows({"jane", {}}, in_n));

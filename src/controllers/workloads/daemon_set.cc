@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 
+#include "api/schema/unwritten.h"
 #include "base/format.h"
 #include "base/saturate.h"
 #include "controllers/workloads/daemon_set_nodes.h"
@@ -88,7 +89,9 @@ class Look {
     const std::int64_t next = base::saturating_add(highest, 1);
     const Json* present = nullptr;
     for (const Json* one : all)
-      if ((*one)["data"] == data) present = one;
+      if (api::same_as_written(api::core_schema("core.v1.PodTemplateSpec"), (*one)["data"]["spec"]["template"],
+                               data["spec"]["template"]))
+        present = one;
     if (present == nullptr) {
       hash_ = hash_text(hash_of(data.sorted().dump()), 10);
       create_revision(data, next);

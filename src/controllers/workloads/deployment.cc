@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "api/schema/unwritten.h"
 #include "base/format.h"
 #include "base/saturate.h"
 #include "controllers/workloads/deployment_look.h"
@@ -25,8 +26,10 @@ std::int64_t share_of(const Json& value, std::int64_t total, bool up) {
   return (percent * total + (up ? 99 : 0)) / 100;
 }
 
+// What tells templates apart: neither the hash, nor what a client leaves out that writes the Deployment anew.
 Json but_hash(const Json& pod_template) {
   Json copy = pod_template;
+  api::drop_unwritten(api::core_schema("core.v1.PodTemplateSpec"), copy, api::Empties::kDropped);
   if (copy["metadata"]["labels"].is_object()) copy.edit("metadata").edit("labels").erase(kTemplateHash);
   if (copy["metadata"].is_object()) {
     if (copy["metadata"]["labels"].empty()) copy.edit("metadata").erase("labels");

@@ -200,6 +200,21 @@ TEST(Deployment, a_rollback_takes_the_old_set_with_a_new_revision) {
   EXPECT_EQ(cluster.progress(), "NewReplicaSetAvailable");
 }
 
+// Its set may have been made of a template with "" and [], which Go's clients drop from what they send back.
+TEST(Deployment, a_template_without_what_need_not_be_written_is_the_same) {
+  constexpr std::string_view kWritten = R"({"spec": {"template": {"spec": {"tolerations": [], "containers":
+      [{"name": "c", "image": "one", "env": [{"name": "A", "value": ""}]}]}}}})";
+  constexpr std::string_view kDropped = R"({"spec": {"template": {"spec": {"tolerations": null, "containers":
+      [{"name": "c", "image": "one", "env": [{"name": "A"}]}]}}}})";
+  Cluster cluster;
+  cluster.world.put(kDeployments, deployment(2, kWritten));
+  cluster.roll_out();
+  merge_patch(*cluster.world.edit(kDeployments, kKey), *api::parse_json(kDropped));
+  cluster.changed();
+  cluster.roll_out();
+  EXPECT_EQ(cluster.world.all(resources::kReplicaSets).size(), 1U);
+}
+
 TEST(Deployment, old_sets_go_beyond_the_history_limit) {
   Cluster cluster;
   cluster.world.put(kDeployments, deployment(1, R"({"spec": {"revisionHistoryLimit": 1}})"));

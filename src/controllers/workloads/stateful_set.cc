@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 
+#include "api/schema/unwritten.h"
 #include "base/format.h"
 #include "base/saturate.h"
 #include "controllers/workloads/pods.h"
@@ -66,7 +67,9 @@ class Look {
     const std::int64_t highest = all.empty() ? 0 : (*all.back())["revision"].as_int();
     const std::int64_t next = base::saturating_add(highest, 1);
     for (const Json* one : all)
-      if ((*one)["data"]["spec"]["template"] == spec_["template"]) update_ = *one;
+      if (api::same_as_written(api::core_schema("core.v1.PodTemplateSpec"), (*one)["data"]["spec"]["template"],
+                               spec_["template"]))
+        update_ = *one;
     if (update_.is_null()) {
       const std::string name = base::format("{}-{}", api::name_of(set_), hash_text(hash_of(data.sorted().dump()), 10));
       Json metadata =
