@@ -54,6 +54,12 @@ std::optional<std::string> find_misshapen(const Json& object, const api::KindInf
   if (!metadata.is_object()) return "metadata: must be a map";
   // A request for an object without a name would be one for all of its kind.
   if (!metadata["name"].is_string() || metadata["name"].as_string().empty()) return "metadata.name: must be a name";
+  for (const char* part : {"labels", "annotations"})
+    if (!metadata[part].is_null() && !metadata[part].is_object())
+      return base::format("metadata.{}: must be a map", part);
+  for (const char* part : {"spec", "status"})
+    if (kind != nullptr && !object[part].is_null() && !object[part].is_object())
+      return base::format("{}: must be a map", part);
   if (kind == nullptr || !kind->custom || kind->schema == nullptr) return std::nullopt;
   const auto wrong = api::find_wrong_type(*kind->schema, object);
   if (!wrong) return std::nullopt;

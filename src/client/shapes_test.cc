@@ -36,6 +36,14 @@ TEST(Shapes, says_what_is_wrong_with_an_object_by_field) {
   }
 }
 
+TEST(Shapes, kinds_of_kubernetes_have_maps_where_they_are_taken_for_granted) {
+  const api::KindInfo* pods = api::find_kind(api::ResourceId{"", "v1", "pods"});
+  for (const char* text : {R"({"metadata":{"name":"a"},"status":"x"})", R"({"metadata":{"name":"a"},"spec":[]})",
+                           R"({"metadata":{"name":"a","labels":1}})"})
+    EXPECT_TRUE(find_misshapen(parsed(text), pods)) << text;
+  EXPECT_FALSE(find_misshapen(parsed(R"({"metadata":{"name":"a","labels":{}},"spec":{},"status":null})"), pods));
+}
+
 TEST(Shapes, items_that_cannot_be_used_are_left_out_of_a_list) {
   std::vector<std::string> left_out;
   const auto list = in_shape(parsed(R"({"kind":"JobList","items":[{"metadata":{"name":"a","namespace":"n"}},5,

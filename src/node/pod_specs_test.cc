@@ -260,13 +260,21 @@ TEST(Volumes, RefusesWhatCannotBeHad) {
 
 TEST(Volumes, AClaimLeadsToItsVolumesFolder) {
   Fixture fixture;
-  fixture.objects["PersistentVolumeClaim/ns/c"] = yaml("{spec: {volumeName: pv}, status: {phase: Bound}}");
-  fixture.objects["PersistentVolume//pv"] = yaml("{spec: {local: {path: /data/pv}}}");
-  const auto volumes = volumes_of(
-      yaml("{metadata: {name: p, namespace: ns}, spec: {volumes: [{name: v, persistentVolumeClaim: {claimName: c}}]}}"),
-      fixture.lookups);
-  ASSERT_TRUE(volumes.ok());
-  EXPECT_EQ(volumes->front().host_path, "/data/pv");
+  fixture.objects["PersistentVolumeClaim/ns/c"] =
+      yaml("{metadata: {uid: u1}, spec: {volumeName: pv}, status: {phase: Bound}}");
+  fixture.objects["PersistentVolume//pv"] = yaml("{spec: {claimRef: {uid: u1}, local: {path: /data/pv}}}");
+  const auto volumes = [&fixture] {
+    return volumes_of(yaml("{metadata: {name: p, namespace: ns}, spec: {volumes: [{name: v, persistentVolumeClaim: "
+                           "{claimName: c}}]}}"),
+                      fixture.lookups);
+  };
+  ASSERT_TRUE(volumes().ok());
+  EXPECT_EQ(volumes()->front().host_path, "/data/pv");
+  // What a claim says of itself is not enough.
+  fixture.objects["PersistentVolume//pv"].edit("spec").edit("claimRef").set("uid", "u2");
+  ASSERT_FALSE(volumes().ok());
+  EXPECT_EQ(volumes().error().message,
+            "MountVolume.SetUp failed for volume \"v\" : persistentvolume \"pv\" is not bound to PVC ns/c");
 }
 
 struct NamesOf {

@@ -183,11 +183,14 @@ std::string base_text(const ProxyTable& table) {
           ? std::string()
           : base::format("ip daddr {} meta l4proto {{ tcp, udp }} th dport {{ 53{} }} return\n", table.gateway,
                          table.api_port == 0 ? "" : base::format(", {}", table.api_port));
-  // What goes to the loopback stays there: the kernel sends nothing from there to pods.
+  const std::string server =
+      table.api_port == 0 ? std::string() : base::format("fib daddr type local tcp dport {} return\n", table.api_port);
+  // What goes to the loopback stays there: the kernel sends nothing from there to pods. A pod's hostIP is this
+  // machine's, or leads nowhere: else its maker would have what is meant for others.
   const std::string find_port =
-      names_and_server +
+      names_and_server + server +
       base::format(
-          "{} vmap @host_addresses\n"
+          "fib daddr type local {} vmap @host_addresses\n"
           "ip daddr != 127.0.0.0/8 fib daddr type local meta l4proto . th dport vmap @machine_ports\n",
           kPort);
   // Other clusters of this machine may have the same addresses: pods mean those of their own.

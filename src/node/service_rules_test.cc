@@ -160,6 +160,12 @@ TEST(ServiceRules, NoPodTakesOverTheNamesOrTheServer) {
   const std::size_t first = text.find(kept), second = text.find(kept, first + 1);
   EXPECT_NE(second, std::string::npos) << "for what comes and for what goes out";
   EXPECT_LT(first, text.find("@machine_ports"));
+  // On none of the machine's addresses, and nobody's address is taken.
+  EXPECT_LT(text.find("fib daddr type local tcp dport 6443 return\n"), text.find("@host_addresses\n"));
+  std::size_t lookups = 0;
+  for (std::size_t at = 0; (at = text.find("vmap @host_addresses", at)) != std::string::npos; ++at, ++lookups)
+    EXPECT_EQ(text.rfind("fib daddr type local ", at), text.rfind('\n', at) + 1);
+  EXPECT_EQ(lookups, 2u);
 }
 
 TEST(ServiceRules, ChangeOnlyWhatMustChange) {

@@ -173,6 +173,10 @@ base::Status follow_claim(const Json& pod, const Json& source, const Lookups& lo
   if (volume == nullptr)
     return make_error(Code::kNotFound, base::format("persistentvolume {:?} not found", volume_name));
   const Json& body = (*volume)["spec"];
+  // Both say so: a claim alone is what its owner wrote.
+  if (body["claimRef"]["uid"].as_string() != api::uid_of(*claim))
+    return make_error(Code::kUnavailable,
+                      base::format("persistentvolume {:?} is not bound to PVC {}/{}", volume_name, ns, name));
   spec.kind = VolumeSpec::Kind::kHostPath;
   if (body.has("hostPath")) {
     spec.host_path = body["hostPath"]["path"].str();

@@ -40,6 +40,20 @@ default_roles_are_there() {
   kubectl create rolebinding editor --clusterrole=edit --serviceaccount=default:reader > /dev/null
   expect "writes of edit" as reader create configmap x
   expect "no roles" refused 'cannot create resource "roles"' as reader create role x --verb=get --resource=pods
+  expect "commands to jobs" sh -c "kubectl --as system:serviceaccount:default:reader create -f - << 'END'
+apiVersion: bus.volcano.sh/v1alpha1
+kind: Command
+metadata: {name: c1, namespace: default}
+action: ResumeJob
+target: {apiVersion: batch.volcano.sh/v1alpha1, kind: Job, name: none, uid: x}
+END"
+  expect "no commands to queues" refused 'user not permitted to update queue "default"' kubectl --as system:serviceaccount:default:reader create -f - << 'END'
+apiVersion: bus.volcano.sh/v1alpha1
+kind: Command
+metadata: {name: c2, namespace: default}
+action: CloseQueue
+target: {apiVersion: scheduling.volcano.sh/v1beta1, kind: Queue, name: default, uid: x}
+END
 }
 nobody_gives_what_they_do_not_have() {
   kubectl create rolebinding owner --clusterrole=admin --serviceaccount=default:reader > /dev/null

@@ -10,6 +10,7 @@
 #include <memory>
 
 #include "api/json/json_bulk.h"
+#include "api/json/limits.h"
 #include "api/json/yaml_scalar.h"
 #include "base/format.h"
 
@@ -100,6 +101,9 @@ class Reader {
       if (event.raw.type == YAML_DOCUMENT_START_EVENT) continue;
       const int line = static_cast<int>(event.raw.start_mark.line) + 1;
       TRY(Json value, node(event.raw, 0));
+      // Aliases of aliases are deeper than what was read.
+      if (repeated_.nodes > 0 && !extent_within(value, {.levels = kDocumentLevelsMax}))
+        return at_line(event.raw, base::format("more than {} levels", kDocumentLevelsMax));
       return YamlDocument{std::move(value), line};
     }
   }

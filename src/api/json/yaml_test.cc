@@ -66,6 +66,17 @@ TEST(Yaml, aliases_are_bounded) {
   EXPECT_NE(parsed.error().message.find("excessive aliasing"), std::string::npos);
 }
 
+// Each anchor is the one before it, a hundred levels deeper.
+TEST(Yaml, aliases_do_not_nest_what_nothing_else_may) {
+  std::string text = "- &a0 [x]\n";
+  for (int i = 1; i <= 12; ++i)
+    text += "- &a" + std::to_string(i) + " " + std::string(100, '[') + "*a" + std::to_string(i - 1) +
+            std::string(100, ']') + "\n";
+  const auto parsed = parse_yaml(text);
+  ASSERT_FALSE(parsed.ok());
+  EXPECT_EQ(parsed.error().message, "yaml: line 1: more than 1024 levels");
+}
+
 // libyaml's costs grow with the square of these.
 TEST(Yaml, directives_and_open_brackets_are_bounded) {
   const auto said = [](const std::string& text) {

@@ -28,6 +28,7 @@ FieldSet field_set_from(const Json& fields_v1) {
       set.member = true;
       continue;
     }
+    if (entry.name().size() < 2 || entry.name()[1] != ':') continue;  // "f:", "k:", "v:" and "i:" is all there is
     FieldSet child = field_set_from(entry.value);
     if (entry.value.empty()) child.member = true;
     set.children.insert_or_assign(std::string(entry.name()), std::move(child));

@@ -215,6 +215,19 @@ void check_phase_of_namespace(const Json& old_object, const Json& object, std::v
                      : "may only be 'Active' if `deletionTimestamp` is empty");
 }
 
+// Administrators see devices that others have; whose namespace may, its label says.
+void check_admin_access(const Context& context, const Json& object, const Json& spec, const std::string& path,
+                        std::vector<Cause>& causes) {
+  const auto space = context.objects.find(api::resources::kNamespaces, "", api::namespace_of(object));
+  if (space && api::label_of(*space, "resource.kubernetes.io/admin-access") == "true") return;
+  const Json& requests = spec["devices"]["requests"];
+  for (std::size_t i = 0; i < requests.items().size(); ++i)
+    if (requests[i]["exactly"]["adminAccess"].as_bool())
+      forbidden(causes, base::format("{}.devices.requests[{}].exactly.adminAccess", path, i),
+                "admin access to devices requires the `resource.kubernetes.io/admin-access: true` label on the "
+                "containing namespace");
+}
+
 }  // namespace
 
 base::Status prepare_core_create(const Context& context, const api::KindInfo& kind, Json& object,
@@ -234,6 +247,10 @@ base::Status prepare_core_create(const Context& context, const api::KindInfo& ki
   } else if (kind.kind == "Service") {
     object.set("status", Json::object({{"loadBalancer", Json::object()}}));
     allocate_for_service(context, Json(), object, causes);
+  } else if (kind.kind == "ResourceClaim") {
+    check_admin_access(context, object, object["spec"], "spec", causes);
+  } else if (kind.kind == "ResourceClaimTemplate") {
+    check_admin_access(context, object, object["spec"]["spec"], "spec.spec", causes);
   }
   return {};
 }
@@ -306,9 +323,10 @@ void check_core_update(const api::KindInfo& kind, std::string_view subresource, 
     Json after = object["spec"];
     for (Json* spec : {&before, &after}) {
       spec->erase("resources");
-      spec->erase("volumeName");
-      spec->erase("storageClassName");
       spec->erase("volumeAttributesClassName");
+      // Given once: another volume may be somebody else's.
+      if (old_object["spec"]["volumeName"].as_string().empty()) spec->erase("volumeName");
+      if (old_object["spec"]["storageClassName"].is_null()) spec->erase("storageClassName");
     }
     if (!old_object["spec"]["volumeAttributesClassName"].as_string().empty() &&
         object["spec"]["volumeAttributesClassName"].as_string().empty())

@@ -410,6 +410,41 @@ TEST(Claims, change_their_attributes_class_but_keep_one) {
   EXPECT_EQ(refused("gold", ""), "spec.volumeAttributesClassName");
 }
 
+// Another volume may be somebody else's.
+TEST(Claims, keep_the_volume_and_the_class_that_they_have) {
+  const api::KindInfo& kind = *api::find_kind_named("v1", "PersistentVolumeClaim");
+  const auto is_refused = [&kind](std::string_view before, std::string_view after) {
+    std::vector<base::Cause> causes;
+    check_core_update(kind, "", Json::object({{"spec", parse(before)}}), Json::object({{"spec", parse(after)}}),
+                      causes);
+    return !causes.empty();
+  };
+  EXPECT_FALSE(is_refused("{}", R"({"volumeName":"a","storageClassName":"c"})"));
+  EXPECT_FALSE(is_refused(R"({"volumeName":""})", R"({"volumeName":"a"})"));
+  EXPECT_FALSE(is_refused(R"({"volumeName":"a"})", R"({"volumeName":"a","resources":{"requests":{"storage":"2Gi"}}})"));
+  EXPECT_TRUE(is_refused(R"({"volumeName":"a"})", R"({"volumeName":"b"})"));
+  EXPECT_TRUE(is_refused(R"({"volumeName":"a"})", "{}"));
+  EXPECT_TRUE(is_refused(R"({"storageClassName":""})", R"({"storageClassName":"c"})"));
+}
+
+TEST(Claims, of_devices_begin_without_what_others_say_of_them) {
+  Bench b;
+  const std::string claims = "/apis/resource.k8s.io/v1/namespaces/default/resourceclaims";
+  const auto claim = [](const char* name, const char* more) {
+    return base::format(R"({{"metadata":{{"name":"{}"}},"spec":{{"devices":{{"requests":[{{"name":"r","exactly":
+        {{"deviceClassName":"gpu"{}}}}}]}}}},"status":{{"reservedFor":[{{"resource":"pods","name":"p","uid":"u"}}]}}}})",
+                        name, more);
+  };
+  ASSERT_EQ(b.code("POST", claims, claim("a", "")), kOk);
+  EXPECT_TRUE((*b.ask("GET", claims + "/a"))["status"]["reservedFor"].is_null());
+  // Of devices that others have only who administers them has a part.
+  EXPECT_NE(b.code("POST", claims, claim("b", R"(,"adminAccess":true)")), kOk);
+  ASSERT_EQ(b.code("PATCH", "/api/v1/namespaces/default",
+                   R"({"metadata":{"labels":{"resource.kubernetes.io/admin-access":"true"}}})", kMerge),
+            kOk);
+  EXPECT_EQ(b.code("POST", claims, claim("b", R"(,"adminAccess":true)")), kOk);
+}
+
 TEST(Metadata, has_types) {
   Bench b;
   ASSERT_EQ(b.code("POST", kMaps, R"({"metadata":{"name":"a"}})"), kOk);

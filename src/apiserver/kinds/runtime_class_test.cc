@@ -59,6 +59,11 @@ TEST(RuntimeClasses, give_pods_overhead_and_places) {
        "pod rejected: Pod Overhead set without corresponding RuntimeClass defined Overhead"},
       {R"({"runtimeClassName": "vm", "nodeSelector": {"vm": "no"}})",
        "conflict: runtimeClass.scheduling.nodeSelector[vm] = yes; pod.spec.nodeSelector[vm] = no"},
+      // Validation, which comes later, names these.
+      {R"({"runtimeClassName": "vm", "nodeSelector": "x"})",
+       R"({"runtimeClassName":"vm","nodeSelector":"x","overhead":{"cpu":"250m","memory":"64Mi"}})"},
+      {R"({"runtimeClassName": "vm", "tolerations": 5})",
+       R"({"runtimeClassName":"vm","tolerations":5,"overhead":{"cpu":"250m","memory":"64Mi"}})"},
   };
   for (const Row& row : rows) {
     api::AdmissionRequest request;

@@ -314,11 +314,16 @@ Result<Change> finish_update(const Context& context, Request& request, const Jso
   TRY_VOID(check_size(changed));
   const std::vector<Json> limits = limits_for_update(context, request);
   if (request.subresource == "resize") apply_limit_ranges(limits, changed);
+  const Json managed = changed["metadata"]["managedFields"];
   TRY_VOID(run_mutating(context, request, api::Operation::kUpdate, changed, old_object, change.warnings));
   // Nobody may write what the request could not.
   if (context.policies != nullptr || context.webhooks != nullptr) {
     keep_server_metadata(old_object, changed);
     separate_status(kind, request.subresource, old_object, changed);
+    if (!(managed == changed["metadata"]["managedFields"])) {
+      changed.edit("metadata").erase("managedFields");
+      if (!managed.is_null()) changed.edit("metadata").set("managedFields", managed);
+    }
   }
   normalize(kind, changed);
   if (custom_kind(kind) == nullptr) canonicalize(kind, changed);

@@ -15,6 +15,9 @@ using base::Result;
 
 namespace {
 
+// Whose status only its own requests write. Nodes bring theirs.
+bool has_status_apart(const api::KindInfo& kind) { return kind.status_subresource && kind.kind != "Node"; }
+
 constexpr std::string_view kNameAlphabet = "bcdfghjklmnpqrstvwxz2456789";  // as Kubernetes' generated names
 
 base::Status check_type(const Request& request, Json& object) {
@@ -81,14 +84,14 @@ void set_server_metadata(const Context& context, const api::KindInfo& kind, Json
   meta.set("uid", context.random.uuid());
   meta.set("creationTimestamp", base::format_rfc3339(context.now));
   if (kind.has_generation) meta.set("generation", 1);
-  if (kind.custom && kind.status_subresource) object.erase("status");
+  if (has_status_apart(kind)) object.erase("status");
 }
 
 // Who makes an object owns what they said and what is filled in for it, not what admission adds and the server allots.
 Json fields_of_author(const Context& context, const Request& request, Json object) {
   const api::KindInfo& kind = *request.kind;
   object.edit("metadata").erase("managedFields");
-  if (kind.status_subresource && kind.kind != "Node") object.erase("status");
+  if (has_status_apart(kind)) object.erase("status");
   api::record_update(*kind.schema, Json(), object,
                      {manager_for(request), kind.resource.api_version(), "", context.now});
   return object["metadata"]["managedFields"];
@@ -122,8 +125,7 @@ Result<Change> prepare_create(const Context& context, Request& request) {
   const bool by_apply = request.verb == Verb::kPatch;  // apply of an object that does not exist yet
   if (!by_apply) managed = fields_of_author(context, request, object);
   TRY_VOID(run_mutating(context, request, api::Operation::kCreate, object, Json(), change.warnings));
-  if ((context.policies != nullptr || context.webhooks != nullptr) && kind.custom && kind.status_subresource)
-    object.erase("status");
+  if (has_status_apart(kind)) object.erase("status");
   normalize(kind, object);
   if (custom_kind(kind) == nullptr) canonicalize(kind, object);
   std::vector<base::Cause> causes;

@@ -63,6 +63,10 @@ Json gathering_role(std::string_view name, Json rules, std::string_view into = {
 // What a role of namespaces adds to the one before it: view reads, edit writes and reads secrets, admin gives rights.
 enum class Share : std::uint8_t { kView, kEdit, kAdmin };
 
+// Where a service leads, and what workloads were, is not for those to write who may write the rest.
+constexpr std::array<std::string_view, 6> kOnlyRead = {"resourcequotas", "limitranges",         "endpoints",
+                                                       "endpointslices", "controllerrevisions", "csistoragecapacities"};
+
 Json namespaced_rules(Share share) {
   const std::vector<std::string> reads = {"get", "list", "watch"};
   const std::vector<std::string> writes = {"create", "delete", "deletecollection", "patch", "update"};
@@ -74,7 +78,7 @@ Json namespaced_rules(Share share) {
     const bool gives_rights = id.group == "rbac.authorization.k8s.io" || id.group == "authorization.k8s.io";
     if (!kind.namespaced || gives_rights != (share == Share::kAdmin)) continue;
     const bool secret = id.plural == "secrets";
-    const bool only_read = id.plural == "resourcequotas" || id.plural == "limitranges" || id.group == "metrics.k8s.io";
+    const bool only_read = id.group == "metrics.k8s.io" || std::ranges::find(kOnlyRead, id.plural) != kOnlyRead.end();
     if (share == Share::kView ? secret : only_read) continue;
     std::vector<std::string> resources = {id.plural};
     if (kind.status_subresource && share == Share::kView) resources.push_back(id.plural + "/status");

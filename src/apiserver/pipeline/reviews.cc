@@ -191,11 +191,21 @@ base::Status check_signer(const Request& request, const Json& object, const Role
                    base::format("user not permitted to {} requests with signerName {:?}", wish->verb, wish->signer));
 }
 
+// Queues belong to no namespace: who may not change one may not have it opened or closed either.
+base::Status check_command(const Request& request, const Json& object, const RoleBook& book) {
+  if (object["target"]["kind"].as_string() != "Queue" || is_administrator(request.user)) return {};
+  const std::string queue = object["target"]["name"].str();
+  const api::ResourceId& queues = api::resources::kQueues;
+  if (book.current()->allows(request.user, {"update", queues.group, queues.plural, "", "", queue, ""})) return {};
+  return forbidden(request, api::name_of(object), base::format("user not permitted to update queue {:?}", queue));
+}
+
 }  // namespace
 
 base::Status check_rights_given(const Request& request, const Json& object, const RoleBook& book,
                                 const Lookups& objects) {
   if (is_signing_request(*request.kind)) return check_signer(request, object, book, objects);
+  if (request.kind->resource == api::resources::kCommands) return check_command(request, object, book);
   if (request.kind->resource.group != kRoleGroup) return {};
   const store::ObjectPtr stored = objects.stored(request.resource, request.ns, api::name_of(object));
   const Json before = stored ? stored->json() : Json();

@@ -236,6 +236,10 @@ TEST(Roles, the_default_roles_stop_where_they_should) {
   EXPECT_TRUE(allows("edit", {"list", "batch.volcano.sh", "jobs", "", "n", "", ""}));
   EXPECT_TRUE(allows("edit", {"get", "", "resourcequotas", "", "n", "", ""}));
   EXPECT_FALSE(allows("admin", {"update", "", "resourcequotas", "", "n", "", ""}));
+  // Where a service leads is not theirs to write (CVE-2021-25740).
+  EXPECT_TRUE(allows("edit", {"list", "discovery.k8s.io", "endpointslices", "", "n", "", ""}));
+  EXPECT_FALSE(allows("admin", {"update", "discovery.k8s.io", "endpointslices", "", "n", "", ""}));
+  EXPECT_FALSE(allows("edit", {"create", "", "endpoints", "", "n", "", ""}));
   // Programs tell what they do, in either form, and act as their accounts.
   EXPECT_TRUE(allows("edit", {"create", "", "events", "", "n", "", ""}));
   EXPECT_TRUE(allows("edit", {"patch", "events.k8s.io", "events", "", "n", "e", ""}));

@@ -140,6 +140,8 @@ class VolumeController final : public Controller {
 
   static const Json* fitting_volume(const View& view, const Json& claim, std::string_view class_name) {
     for (const Json* volume : view.by_index(resources::kPersistentVolumes, "claim", api::key_of(claim))) {
+      const std::string_view asked = claim["spec"]["volumeName"].as_string();
+      if (!asked.empty() && asked != api::name_of(*volume)) continue;  // it cannot be changed to another
       const Json& uid = (*volume)["spec"]["claimRef"]["uid"];
       if (uid.is_null() || uid.as_string() == api::uid_of(claim)) return volume;
     }
