@@ -2,8 +2,13 @@
 #include <array>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "admission/hooks.h"
+#include "apiserver/kinds/runtime_class_hook.h"
+#include "apiserver/kinds/service_account_hook.h"
+#include "apiserver/kinds/storage_class_hook.h"
+#include "apiserver/kinds/storage_protection_hook.h"
 #include "apiserver/pipeline/api.h"
 #include "client/fake_env_for_tests.h"
 #include "targets.h"
@@ -13,15 +18,42 @@ namespace {
 
 using api::Json;
 
+// Those of `volcano up`: they see objects before anybody has looked at their types.
+std::vector<api::AdmissionHook> all_hooks() {
+  std::vector<api::AdmissionHook> hooks = admission::hooks({});
+  for (api::AdmissionHook& hook : apiserver::storage_protection_hooks()) hooks.push_back(std::move(hook));
+  hooks.push_back(apiserver::service_account_hook());
+  hooks.push_back(apiserver::runtime_class_hook());
+  hooks.push_back(apiserver::storage_class_hook());
+  return hooks;
+}
+
+// What makes them do something.
+constexpr std::array kThere = {
+    R"({"apiVersion":"node.k8s.io/v1","kind":"RuntimeClass","metadata":{"name":"vm"},"handler":"vm",
+        "overhead":{"podFixed":{"cpu":"1"}},"scheduling":{"nodeSelector":{"vm":"yes"},
+        "tolerations":[{"key":"vm","operator":"Exists"}]}})",
+    R"({"apiVersion":"v1","kind":"LimitRange","metadata":{"name":"usual"},"spec":{"limits":[{"type":"Container",
+        "default":{"cpu":"2"},"defaultRequest":{"cpu":"1"},"maxLimitRequestRatio":{"cpu":"4"}}]}})",
+    R"({"apiVersion":"storage.k8s.io/v1","kind":"StorageClass","metadata":{"name":"usual","annotations":
+        {"storageclass.kubernetes.io/is-default-class":"true"}},"provisioner":"p"})"};
+
+apiserver::Request request_for(const api::KindInfo& kind, apiserver::Verb verb, std::string name, const Json& body);
+
 struct World {
   client::testing::FakeEnv env;
   std::unique_ptr<rt::KvStore> kv = rt::make_memory_kv();
   std::unique_ptr<store::Store> store = *store::Store::open(env, *kv);
-  apiserver::Api api{env, *store, {admission::hooks({}), nullptr}};
+  apiserver::Api api{env, *store, {all_hooks(), nullptr}};
 
   World() {
     api.bootstrap([](base::Status) {});
     env.settle();
+    for (const char* text : kThere) {
+      const Json object = *api::parse_json(text);
+      const api::KindInfo* kind = api::find_kind_named(object["apiVersion"].as_string(), object["kind"].as_string());
+      promise(kind != nullptr && answers(request_for(*kind, apiserver::Verb::kCreate, "", object)), "what is there");
+    }
   }
 
   bool answers(apiserver::Request request) {
