@@ -97,6 +97,24 @@ TEST(Owners, foreground_deletion_waits_for_dependents) {
   EXPECT_EQ(stage.world.find(resources::kServices, "ns/s"), nullptr);
 }
 
+TEST(Owners, foreground_deletion_waits_for_nothing_in_other_namespaces) {
+  Stage stage(make_owner_controller());
+  Json owned = *api::parse_json(kOwned);
+  owned.edit("metadata").set("namespace", "elsewhere");
+  stage.world.put(resources::kConfigMaps, owned);
+  stage.world.put_text(resources::kServices,
+                       R"({"kind": "Service", "metadata": {"name": "s", "namespace": "ns", "uid": "S",
+     "deletionTimestamp": "2026-01-01T00:00:00Z", "finalizers": ["foregroundDeletion"]}})");
+  EXPECT_TRUE(stage.turn("services|ns/s").starts_with("patch Service ns/s {\"metadata\":{\"finalizers\":null,"));
+  // What has no namespace owns in all of them.
+  owned.edit("metadata").set("ownerReferences", Json::array({*api::parse_json(R"({"kind": "Queue", "name": "q",
+      "apiVersion": "scheduling.volcano.sh/v1beta1", "uid": "Q", "blockOwnerDeletion": true})")}));
+  stage.world.put(resources::kConfigMaps, owned);
+  stage.world.put_text(resources::kQueues, R"({"kind": "Queue", "metadata": {"name": "q", "uid": "Q",
+      "deletionTimestamp": "2026-01-01T00:00:00Z", "finalizers": ["foregroundDeletion"]}})");
+  EXPECT_EQ(stage.turn("queues.scheduling.volcano.sh|q"), "delete ConfigMap elsewhere/c\n");
+}
+
 // As with a Deployment, its ReplicaSet and a pod that still runs.
 TEST(Owners, foreground_deletion_waits_for_dependents_of_dependents) {
   Stage stage(make_owner_controller());

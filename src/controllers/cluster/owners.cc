@@ -83,10 +83,13 @@ class Kinds {
   std::map<api::ResourceId, api::KindInfo> strangers_;
 };
 
-std::vector<Dependent> dependents_of(const Kinds& kinds, const View& view, std::string_view uid) {
+// What has a namespace owns nothing outside of it: a reference from elsewhere is a mistake, or meant to hold it up.
+std::vector<Dependent> dependents_of(const Kinds& kinds, const View& view, const Json& owner) {
   std::vector<Dependent> found;
+  const std::string_view ns = api::namespace_of(owner);
   for (const api::KindInfo* kind : kinds.all())
-    for (const Json* object : view.by_index(kind->resource, "owner", uid)) found.push_back({kind, object});
+    for (const Json* object : view.by_index(kind->resource, "owner", api::uid_of(owner)))
+      if (ns.empty() || api::namespace_of(*object) == ns) found.push_back({kind, object});
   return found;
 }
 
@@ -128,14 +131,14 @@ bool waits_for_itself(const Kinds& kinds, const View& view, const Json& object) 
   constexpr std::size_t kLooksMax = 1000;
   const std::string_view self = api::uid_of(object);
   std::set<std::string_view> known = {self};
-  std::vector<std::string_view> next = {self};
+  std::vector<const Json*> next = {&object};
   while (!next.empty() && known.size() <= kLooksMax) {
-    const std::string_view uid = next.back();
+    const Json& owner = *next.back();
     next.pop_back();
-    for (const Dependent& one : dependents_of(kinds, view, uid)) {
-      if (!waits_for_dependents(*one.object) || !blocks(*one.object, uid)) continue;
+    for (const Dependent& one : dependents_of(kinds, view, owner)) {
+      if (!waits_for_dependents(*one.object) || !blocks(*one.object, api::uid_of(owner))) continue;
       if (api::uid_of(*one.object) == self) return true;
-      if (known.insert(api::uid_of(*one.object)).second) next.push_back(api::uid_of(*one.object));
+      if (known.insert(api::uid_of(*one.object)).second) next.push_back(one.object);
     }
   }
   return false;
@@ -182,14 +185,13 @@ void let_dependent_go(const Kinds& kinds, const View& view, const Dependent& one
   }
   if (lost) return;  // its own turn asks the server for that owner, and comes back here
   Action& removal = plan.remove(one.kind->resource, *one.object);
-  if (!dependents_of(kinds, view, api::uid_of(*one.object)).empty())
-    removal.body.set("propagationPolicy", "Foreground");
+  if (!dependents_of(kinds, view, *one.object).empty()) removal.body.set("propagationPolicy", "Foreground");
 }
 
 void finish_foreground(const Kinds& kinds, const View& view, const api::KindInfo& kind, const Json& object,
                        Plan& plan) {
   bool blocked = false;
-  for (const Dependent& one : dependents_of(kinds, view, api::uid_of(object))) {
+  for (const Dependent& one : dependents_of(kinds, view, object)) {
     blocked = blocked || blocks(*one.object, api::uid_of(object));
     if (!api::is_deleting(*one.object)) let_dependent_go(kinds, view, one, api::uid_of(object), plan);
   }
@@ -201,8 +203,7 @@ void finish_foreground(const Kinds& kinds, const View& view, const api::KindInfo
 
 void finish_orphaning(const Kinds& kinds, const View& view, const api::KindInfo& kind, const Json& object, Plan& plan) {
   const Keys self = {std::string(api::uid_of(object))};
-  for (const Dependent& one : dependents_of(kinds, view, self.front()))
-    drop_references(*one.kind, *one.object, self, plan);
+  for (const Dependent& one : dependents_of(kinds, view, object)) drop_references(*one.kind, *one.object, self, plan);
   plan.begin_stage();
   drop_finalizer(kind, object, kOrphan, plan);
 }
@@ -269,8 +270,7 @@ class OwnerController final : public Controller {
     Keys keys;
     const Json& references = object["metadata"]["ownerReferences"];
     if (!references.empty() || !object["metadata"]["finalizers"].empty()) keys.push_back(key_for(kind, object));
-    for (const Dependent& one : dependents_of(kinds_, view, api::uid_of(object)))
-      keys.push_back(key_for(*one.kind, *one.object));
+    for (const Dependent& one : dependents_of(kinds_, view, object)) keys.push_back(key_for(*one.kind, *one.object));
     for (const Json& reference : references.items())
       if (const auto* owner = kinds_.referred(reference))
         keys.push_back(base::format("{}|{}{}{}", api::qualified_plural(*owner),

@@ -149,7 +149,8 @@ class Maker final : public Controller {
     const Json* map = view.find(resources::kConfigMaps, key);
     if (!map || view.find(resources::kSecrets, key)) return plan;
     plan.set_subject(*map);
-    const Json metadata = Json::object({{"name", api::name_of(*map)}, {"namespace", api::namespace_of(*map)}});
+    Json metadata = Json::object({{"name", api::name_of(*map)}, {"namespace", api::namespace_of(*map)}});
+    if (owns) metadata.set("ownerReferences", Json::array({api::controller_reference(*map)}));
     plan.begin_stage("Failed", "could not: [{}]");
     plan.create(resources::kSecrets, Json::object({{"kind", "Secret"}, {"metadata", metadata}, {"data", "new"}}))
         .existing_has = existing_has;
@@ -161,6 +162,7 @@ class Maker final : public Controller {
   int steps = 0;
   int failures = 0;
   int limit = -1;
+  bool owns = false;
   std::optional<DataField> existing_has;
 };
 
@@ -292,6 +294,22 @@ TEST_F(DriverTest, an_existing_object_is_corrected_only_if_it_is_wrong) {
                                        client.calls.begin() + static_cast<std::ptrdiff_t>(calls.size())),
               calls);
   }
+}
+
+TEST_F(DriverTest, an_existing_object_of_somebody_else_is_a_failure_that_is_said) {
+  maker->existing_has = DataField{"config", "other"};
+  maker->owns = true;
+  client.answers = {base::Code::kAlreadyExists};
+  bool put = false;
+  client.on_write = [&put](const client::Request& request) { put = put || request.verb == client::Verb::kUpdate; };
+  client.show("configmaps", config_map());
+  env.loop().run(base::seconds(1));
+  EXPECT_FALSE(put);
+  EXPECT_GT(maker->failures, 0);
+  ASSERT_FALSE(client.events.empty());
+  EXPECT_EQ(client.events[0],
+            "could not: [Secret ns/c exists and does not belong to ConfigMap c; delete it, or give the ConfigMap "
+            "another name]");
 }
 
 TEST_F(DriverTest, an_outage_is_tried_again_and_not_counted) {

@@ -216,6 +216,9 @@ void Execution::correct_existing(const Action& action, const Json& body) {
   get.ns = action.ns;
   get.name = action.name;
   client.call(get, [self = shared_from_this(), &action, body, get](base::Result<Json> existing) {
+    if (existing.ok())
+      if (const base::Status ours = is_taken_over(action, *existing); !ours.ok())
+        return self->answered(action, ours.error());
     if (!existing.ok() || is_right(action, *existing)) return self->answered(action, std::move(existing));
     client::Request put = get;
     put.verb = client::Verb::kUpdate;

@@ -1,7 +1,9 @@
 // Key pairs and folders for the actions of plans.
 #include "controllers/framework/off_loop.h"
 
+#include "api/resource.h"
 #include "base/base64.h"
+#include "base/format.h"
 #include "rt/files.h"
 #include "rt/tls.h"
 
@@ -48,6 +50,19 @@ base::Result<Json> do_off_loop(const Action& action, std::string_view chance) {
 
 bool is_right(const Action& action, const Json& existing) {
   return !action.existing_has || existing["data"][action.existing_has->key].as_string() == action.existing_has->value;
+}
+
+base::Status is_taken_over(const Action& action, const Json& existing) {
+  const Json &ours = api::controller_of(action.body), &theirs = api::controller_of(existing);
+  if (ours["uid"] == theirs["uid"]) return {};
+  // That of an earlier object of the same name is about to be collected: the next try makes a new one.
+  const bool earlier =
+      !theirs.is_null() && ours["kind"] == theirs["kind"] && ours["name"].as_string() == theirs["name"].as_string();
+  return base::make_error(earlier ? base::Code::kConflict : base::Code::kInvalid,
+                          base::format("{} {}/{} exists and does not belong to {} {}; delete it, or give the {} "
+                                       "another name",
+                                       action.kind, action.ns, action.name, ours["kind"].as_string(),
+                                       ours["name"].as_string(), ours["kind"].as_string()));
 }
 
 }  // namespace controllers

@@ -16,5 +16,7 @@ inline constexpr std::size_t kSecretBytes = 80;
 
 // Whether an object that has the name of the one to be created already holds what `existing_has` asks for.
 bool is_right(const Action& action, const api::Json& existing);
+// Whether that object has the controller of the one to be created; what is somebody else's is neither used nor changed.
+base::Status is_taken_over(const Action& action, const api::Json& existing);
 
 }  // namespace controllers

@@ -85,7 +85,8 @@ struct Action {
   bool existing_is_fine = false;
   // Its failure fails the plan, but only after everything else was done.
   bool stops_nothing = false;
-  // Of a create whose name is taken: an object whose `data` does not have this field gets the data of the new body.
+  // Of a create whose name is taken: an object whose `data` does not have this field gets the data of the new body;
+  // one with another controller is a failure.
   std::optional<DataField> existing_has = {};
   std::string field_manager = {};
   client::Urgency urgency = client::Urgency::kFirst;  // statuses: kPhase unless the controller says otherwise

@@ -171,6 +171,7 @@ bool TestWorld::run(const Action& action) {
     case Verb::kEvent: events.push_back(base::format("{}: {}", action.event_reason, action.event_message)); return true;
     case Verb::kCreate: {
       if (found != kind.end() && !action.existing_has) return action.existing_is_fine;
+      if (found != kind.end() && !is_taken_over(action, found->second).ok()) return false;
       if (found != kind.end() && is_right(action, found->second)) return true;
       Json body = action.body;
       if (is_off_loop(action)) {

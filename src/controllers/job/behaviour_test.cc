@@ -379,12 +379,17 @@ TEST_F(BehaviourTest, a_delay_ends_when_the_pod_ran_and_succeeded_in_one_look) {
   EXPECT_EQ(phase(), "Running");
 }
 
-TEST_F(BehaviourTest, keys_of_an_earlier_job_are_replaced_if_they_do_not_fit) {
-  const Json* secret = &world.put_text(resources::kSecrets, R"({"apiVersion": "v1", "kind": "Secret",
+TEST_F(BehaviourTest, keys_are_replaced_if_they_are_the_jobs_and_do_not_fit) {
+  Json mine = world.put_text(resources::kSecrets, R"({"apiVersion": "v1", "kind": "Secret",
       "metadata": {"name": "j-ssh", "namespace": "ns"}, "data": {"config": "b2xk", "id_rsa": "b2xk"}})");
   put_job(base::format(
       R"({{"minAvailable": 1, "plugins": {{"ssh": ["--ssh-private-key=P", "--ssh-public-key=Q"]}}, "tasks": [{}]}})",
       task("a", 1)));
+  for (int i = 0; i < 4; ++i) turn();
+  EXPECT_EQ(*world.find(resources::kSecrets, "ns/j-ssh"), mine) << "it is somebody else's";
+  EXPECT_FALSE(job()["status"]["controlledResources"].has("plugin-ssh")) << "or it went with the job's plugins";
+  mine.edit("metadata").set("ownerReferences", Json::array({api::controller_reference(job())}));
+  const Json* secret = &world.put(resources::kSecrets, mine);  // as Volcano made it before it handed over
   settle();
   EXPECT_EQ((*secret)["data"]["id_rsa"].as_string(), "UA==");
   world.edit(resources::kSecrets, "ns/j-ssh")->edit("data").set("id_rsa", "b3du");

@@ -31,6 +31,9 @@ Keys owner_key(const Framework& framework, std::string_view api_version, const J
   return {base::format("{}/{}", api::namespace_of(object), owner["name"].as_string())};
 }
 
+// A reference from another namespace leads to nobody, whoever wrote it.
+std::string owned_key(std::string_view ns, std::string_view uid) { return base::format("{}/{}", ns, uid); }
+
 constexpr const char* kByClass = "priority class";
 
 // The jobs that name a PriorityClass.
@@ -125,7 +128,7 @@ class TrainingController final : public Controller {
   std::vector<IndexBy> indexes() const override {
     const auto owner = [&framework = framework_](const Json& object) {
       if (!may_be_owned(framework, object)) return Keys{};
-      return Keys{api::controller_of(object)["uid"].str()};
+      return Keys{owned_key(api::namespace_of(object), api::controller_of(object)["uid"].as_string())};
     };
     const auto classes = [&framework = framework_](const Json& job) {
       Keys names;
@@ -146,8 +149,9 @@ class TrainingController final : public Controller {
     }
     const std::string uid(api::uid_of(*job));
     Observed seen{.job = job, .view = &view};
-    seen.pods = view.by_index(api::resources::kPods, index_, uid);
-    seen.services = view.by_index(api::resources::kServices, index_, uid);
+    const std::string owned = owned_key(api::namespace_of(*job), uid);
+    seen.pods = view.by_index(api::resources::kPods, index_, owned);
+    seen.services = view.by_index(api::resources::kServices, index_, owned);
     find_launcher_job(view, key, uid, seen);
     Memory memory;
     if (const auto known = memories_.find(key); known != memories_.end() && known->second.uid == uid)
@@ -177,7 +181,8 @@ class TrainingController final : public Controller {
     const Json* found = view.find(kBatchJobs, key + "-launcher");
     if (!found || api::controller_of(*found)["uid"].as_string() != uid) return;
     seen.launcher_job = found;
-    seen.launcher_pods = view.by_index(api::resources::kPods, index_, api::uid_of(*found));
+    seen.launcher_pods =
+        view.by_index(api::resources::kPods, index_, owned_key(api::namespace_of(*found), api::uid_of(*found)));
   }
 
   void add(std::string_view metric, const std::string& key, int amount) const {
@@ -189,7 +194,7 @@ class TrainingController final : public Controller {
   const Framework& framework_;  // lives as long as the program
   Options options_;
   std::string api_version_;
-  std::string index_;  // by the uid of a controller of this kind
+  std::string index_;  // by namespace and uid of a controller of this kind
   std::map<std::string, Memory> memories_;
   std::map<std::string, std::vector<std::pair<std::string_view, int>>> pending_;  // of plans under way
 };

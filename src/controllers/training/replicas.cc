@@ -238,7 +238,7 @@ bool Look::admit_group() {
   return admitted;
 }
 
-// False if one of them belongs to somebody else.
+// False if one of them belongs to somebody else; nothing that comes after it is made then.
 bool Look::make_own_objects() {
   if (!job_.framework->objects) return true;
   std::vector<std::string> running;
@@ -255,24 +255,26 @@ bool Look::make_own_objects() {
   for (const Json* pod : seen_.launcher_pods) launchers += phase_of(*pod) == "Running" && !api::is_deleting(*pod);
   if (launchers > 0 && running.size() == static_cast<std::size_t>(worker ? worker->count : 0))
     say_once("Normal", "MPIJobRunning", base::format("MPIJob {} is running", key(job_.name)));
-  bool all_ours = true;
   plan().begin_stage();
   for (const OwnObject& one : job_.framework->objects(job_, running, options_)) {
     const Json* have = seen_.view->find(one.resource, api::key_of(one.object));
+    // A binding gives what the Role of its name says: it is not sent before that one is known to be the job's own, also
+    // where this view does not show somebody else's yet.
+    if (one.resource == kRoleBindings) plan().begin_stage();
     if (!have) {
       plan().create(one.resource, one.object).addition = one.addition;
     } else if (!is_ours(*have)) {
       say_once("Warning", "ErrResourceExists",
                base::format(R"(Resource "{}" of MPIJobKind "{}" already exists and is not managed by MPIJob)",
                             api::name_of(one.object), api::kind_of(one.object)));
-      all_ours = false;
+      return false;
     } else if (one.content && (*have)[one.content] != one.object[one.content]) {
       Json patch = Json::array({Json::object(
           {{"op", "add"}, {"path", base::format("/{}", one.content)}, {"value", one.object[one.content]}})});
       plan().patch(one.resource, *have, client::PatchType::kJson, std::move(patch));
     }
   }
-  return all_ours;
+  return true;
 }
 
 void Look::make_missing() {

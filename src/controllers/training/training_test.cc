@@ -1,5 +1,6 @@
 // The life of training jobs: conditions, restarts, limits, endings (training.md 6, 7, 8).
 
+#include "controllers/training/mpi_objects.h"
 #include "controllers/training/trial_for_tests.h"
 
 namespace controllers::training {
@@ -331,9 +332,9 @@ TEST(MpiJob, has_its_objects_before_its_pods) {
   trial.look();
   trial.admit();
   const std::string text = trial.look();
-  EXPECT_EQ(text.substr(0, 209),
+  EXPECT_EQ(text.substr(0, 212),
             "create ServiceAccount ns/j-launcher\ncreate ConfigMap ns/j-config\ncreate Role ns/j-launcher\n"
-            "create RoleBinding ns/j-launcher\n--\ncreate Pod ns/j-worker-0\ncreate Pod ns/j-worker-1\n"
+            "--\ncreate RoleBinding ns/j-launcher\n--\ncreate Pod ns/j-worker-0\ncreate Pod ns/j-worker-1\n"
             "create Pod ns/j-launcher\n--\nstat");
   trial.set_all("Running");
   trial.look();
@@ -351,6 +352,41 @@ TEST(MpiJob, does_not_take_what_is_not_its_own) {
   EXPECT_TRUE(trial.was_said(
       R"(ErrResourceExists: Resource "j-config" of MPIJobKind "ConfigMap" already exists and is not managed by MPIJob)"));
   EXPECT_TRUE(trial.pods().empty());
+}
+
+// Who may make MPIJobs need not have the right to bind; what the Role says is another's wish.
+TEST(MpiJob, binds_no_role_but_its_own) {
+  const auto role = R"({"kind": "Role", "metadata": {"name": "j-launcher", "namespace": "ns"},
+      "rules": [{"apiGroups": ["*"], "resources": ["*"], "verbs": ["*"]}]})";
+  Trial trial("MPIJob", R"({"Launcher": {}, "Worker": {"replicas": 2}})");
+  trial.world.put(kRoles, parsed(role));
+  trial.begin();
+  EXPECT_EQ(trial.world.find(kRoleBindings, "ns/j-launcher"), nullptr);
+  EXPECT_TRUE(trial.was_said(
+      R"(ErrResourceExists: Resource "j-launcher" of MPIJobKind "Role" already exists and is not managed by MPIJob)"));
+
+  Trial blind("MPIJob", R"({"Launcher": {}, "Worker": {"replicas": 2}})");
+  blind.world.refuse = [](const Action& action) -> std::optional<base::Error> {
+    if (action.resource != kRoles) return {};
+    return base::make_error(base::Code::kAlreadyExists, "there is one that the view does not show yet");
+  };
+  blind.begin();
+  EXPECT_NE(blind.world.find(resources::kConfigMaps, "ns/j-config"), nullptr);
+  EXPECT_EQ(blind.world.find(kRoleBindings, "ns/j-launcher"), nullptr);
+}
+
+TEST(TrainingJob, has_no_pods_in_other_namespaces) {
+  Trial trial("PyTorchJob", R"({"Worker": {"replicas": 1}})");
+  trial.begin();
+  for (const api::ResourceId& resource : {resources::kPods, resources::kServices}) {
+    Json copy = *trial.world.find(resource, "ns/j-worker-0");
+    copy.edit("metadata").set("namespace", "elsewhere");
+    trial.world.put(resource, std::move(copy));
+    trial.world.erase(resource, "ns/j-worker-0");
+  }
+  trial.look();
+  EXPECT_NE(trial.world.find(resources::kPods, "ns/j-worker-0"), nullptr);
+  EXPECT_NE(trial.world.find(resources::kServices, "ns/j-worker-0"), nullptr);
 }
 
 TEST(TrainingJob, has_groups_of_other_schedulers) {

@@ -34,7 +34,7 @@ class Look {
   Plan take() {
     plan_.set_subject(cron_job_);
     if (api::is_deleting(cron_job_)) return std::move(plan_);
-    for (const Json* job : view_.by_index(kBatchJobs, kByController, api::uid_of(cron_job_))) sort(*job);
+    for (const Json* job : controlled_by(view_, kBatchJobs, cron_job_)) sort(*job);
     if (!spec_["suspend"].as_bool()) find_run();
     write();
     return std::move(plan_);

@@ -107,6 +107,18 @@ TEST(BatchCronJob, keeps_as_many_finished_jobs_as_it_is_told) {
   EXPECT_EQ(clock.world.all(kBatchJobs).size(), 3U) << clock.jobs();
 }
 
+TEST(BatchCronJob, jobs_of_other_namespaces_are_not_its_own) {
+  Clock clock;
+  for (int run = 0; run < 3; ++run)
+    clock.world.put_text(kBatchJobs, base::format(R"({{"apiVersion": "batch/v1",
+      "kind": "Job", "metadata": {{"name": "run-{0}", "namespace": "elsewhere", "ownerReferences": [
+      {{"apiVersion": "batch/v1", "kind": "CronJob", "name": "tick", "uid": "c", "controller": true}}]}}}})",
+                                                  run));
+  clock.end("Complete");
+  clock.pass({});
+  EXPECT_EQ(clock.jobs(), "run-0 run-1 run-2 ") << "more than the limit of its history";
+}
+
 TEST(BatchCronJob, a_zone_that_is_none_is_said) {
   Clock clock(R"({"timeZone": "Nowhere/Land"})");
   clock.pass(base::minutes(5));

@@ -82,7 +82,7 @@ class Look {
   // A ControllerRevision for each template, the newest with the highest number.
   void find_revision(const std::vector<const Json*>& pods) {
     const Json data = data_of_template();
-    std::vector<const Json*> all = view_.by_index(kControllerRevisions, kByController, api::uid_of(set_));
+    std::vector<const Json*> all = controlled_by(view_, kControllerRevisions, set_);
     std::ranges::stable_sort(
         all, [](const Json* a, const Json* b) { return (*a)["revision"].as_int() < (*b)["revision"].as_int(); });
     const std::int64_t highest = all.empty() ? 0 : (*all.back())["revision"].as_int();

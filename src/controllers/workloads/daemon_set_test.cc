@@ -230,6 +230,16 @@ TEST(DaemonSet, the_largest_number_of_a_revision_has_none_after_it) {
   EXPECT_EQ(set.world.turn(*set.controller, kKey), "");
 }
 
+TEST(DaemonSet, revisions_of_other_namespaces_are_not_its_own) {
+  Daemons daemons;
+  daemons.world.put_text(kControllerRevisions, R"({"apiVersion": "apps/v1", "kind": "ControllerRevision", "revision": 9,
+      "metadata": {"name": "r", "namespace": "elsewhere", "ownerReferences": [
+      {"apiVersion": "apps/v1", "kind": "DaemonSet", "name": "d", "uid": "s", "controller": true}]}})");
+  daemons.settle();
+  for (const Json* one : daemons.world.all(kControllerRevisions))
+    EXPECT_EQ((*one)["revision"].as_int(), api::namespace_of(*one) == "ns" ? 1 : 9);
+}
+
 TEST(DaemonSet, a_pod_that_failed_is_made_again_after_a_rest) {
   Daemons set("{}", 1);
   set.turn();

@@ -358,8 +358,7 @@ void Rollout::recreate() {
   for (const Json* set : old_) {
     if (wanted_of(*set) > 0) scale(*set, 0);
     any = any || wanted_of(*set) > 0;
-    for (const Json* pod : view_.by_index(resources::kPods, kByController, api::uid_of(*set)))
-      any = any || !is_over(*pod);
+    for (const Json* pod : controlled_by(view_, resources::kPods, *set)) any = any || !is_over(*pod);
   }
   if (newest_) number_newest();
   if (any) return;

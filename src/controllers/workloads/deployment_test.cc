@@ -241,6 +241,20 @@ TEST(Deployment, recreate_waits_for_the_old_pods) {
   EXPECT_EQ(cluster.seen()["status"]["updatedReplicas"].as_int(), 2);
 }
 
+TEST(Deployment, recreate_does_not_wait_for_pods_of_other_namespaces) {
+  Cluster cluster;
+  cluster.world.put(kDeployments,
+                    deployment(1, R"({"spec": {"strategy": {"type": "Recreate", "rollingUpdate": null}}})"));
+  cluster.roll_out();
+  Json copy = *cluster.world.all(resources::kPods).front();
+  copy.edit("metadata").set("namespace", "elsewhere");
+  cluster.world.put(resources::kPods, std::move(copy));
+  cluster.set_image("two");
+  cluster.roll_out();
+  EXPECT_EQ(cluster.revision_of("two"), "2");
+  EXPECT_EQ(cluster.pods(), 2U) << "the new one, and what is elsewhere";
+}
+
 TEST(Deployment, a_paused_one_scales_and_does_not_roll) {
   Cluster cluster;
   cluster.world.put(kDeployments, deployment(2));

@@ -12,6 +12,15 @@ namespace controllers::workloads {
 using api::Json;
 namespace resources = api::resources;
 
+namespace {
+
+constexpr std::string_view kByController = "workload-controller";
+constexpr std::string_view kOrphans = "workload-orphans";
+
+std::string in_namespace(std::string_view ns, std::string_view uid) { return base::format("{}/{}", ns, uid); }
+
+}  // namespace
+
 bool is_over(const Json& pod) {
   const std::string_view phase = pod["status"]["phase"].as_string();
   return phase == "Succeeded" || phase == "Failed";
@@ -85,17 +94,26 @@ std::vector<IndexBy> ownership_indexes(const api::ResourceId& resource) {
   return {{resource, std::string(kByController),
            [](const Json& object) {
              const Json& owner = api::controller_of(object);
-             return owner.is_null() ? Keys{} : Keys{owner["uid"].str()};
+             return owner.is_null() ? Keys{} : Keys{in_namespace(api::namespace_of(object), owner["uid"].as_string())};
            }},
           {resource, std::string(kOrphans), [](const Json& object) {
              return api::controller_of(object).is_null() ? Keys{std::string(api::namespace_of(object))} : Keys{};
            }}};
 }
 
+std::vector<const Json*> controlled_by(const View& view, const api::ResourceId& resource, std::string_view ns,
+                                       std::string_view uid) {
+  return view.by_index(resource, kByController, in_namespace(ns, uid));
+}
+
+std::vector<const Json*> controlled_by(const View& view, const api::ResourceId& resource, const Json& owner) {
+  return controlled_by(view, resource, api::namespace_of(owner), api::uid_of(owner));
+}
+
 Claim claim(const View& view, const api::ResourceId& resource, const Json& owner, const api::LabelSelector& selector) {
   Claim claimed;
   const bool ends = api::is_deleting(owner);
-  for (const Json* one : view.by_index(resource, kByController, api::uid_of(owner))) {
+  for (const Json* one : controlled_by(view, resource, owner)) {
     if (selector.matches((*one)["metadata"]["labels"]))
       claimed.owned.push_back(one);
     else if (!ends && !api::is_deleting(*one))

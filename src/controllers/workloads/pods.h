@@ -46,10 +46,12 @@ api::Json pod_from(const api::Json& pod_template, const api::Json& owner, std::s
                    std::string_view kind, std::string name);
 api::Json owner_reference(const api::Json& owner, std::string_view api_version, std::string_view kind);
 
-// Indexes that these controllers share: objects by the uid of their controller, and those of a namespace without one.
-inline constexpr std::string_view kByController = "workload-controller";
-inline constexpr std::string_view kOrphans = "workload-orphans";
+// Indexes that these controllers share: objects by their controller, and those of a namespace without one.
 std::vector<IndexBy> ownership_indexes(const api::ResourceId& resource);
+// What the object with this uid controls. A reference to it from another namespace is none, whoever wrote it.
+std::vector<const api::Json*> controlled_by(const View& view, const api::ResourceId& resource, std::string_view ns,
+                                            std::string_view uid);
+std::vector<const api::Json*> controlled_by(const View& view, const api::ResourceId& resource, const api::Json& owner);
 
 // What an owner selects, sorted out. Only objects of its namespace are looked at.
 struct Claim {

@@ -120,8 +120,8 @@ class Look {
     const Json& owner = api::controller_of(set_);
     if (owner.is_null()) return active_;
     std::vector<const Json*> pods;
-    for (const Json* sister : view_.by_index(resource_, kByController, owner["uid"].as_string()))
-      for (const Json* pod : view_.by_index(resources::kPods, kByController, api::uid_of(*sister))) pods.push_back(pod);
+    for (const Json* sister : controlled_by(view_, resource_, api::namespace_of(set_), owner["uid"].as_string()))
+      for (const Json* pod : controlled_by(view_, resources::kPods, *sister)) pods.push_back(pod);
     return pods;
   }
 

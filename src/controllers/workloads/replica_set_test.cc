@@ -126,6 +126,22 @@ TEST(ReplicaSet, pods_are_adopted_and_let_go_by_their_labels) {
   EXPECT_TRUE(api::controller_of(*world.find(resources::kPods, "ns/left")).is_null());
 }
 
+// Whoever may make pods anywhere may write this reference.
+TEST(ReplicaSet, pods_of_other_namespaces_are_not_its_own) {
+  Set set;
+  TestWorld& world = set.world;
+  put_set(world, 2);
+  for (const char* name : {"a", "b", "c"}) {
+    Json pod = put_pod(world, name);
+    world.erase(resources::kPods, base::format("ns/{}", name));
+    pod.edit("metadata").set("namespace", "elsewhere");
+    world.put(resources::kPods, std::move(pod));
+  }
+  const std::string plan = set.turn_now();
+  EXPECT_EQ(lines_with(plan, "create Pod ns/web-"), 2U) << plan;
+  EXPECT_EQ(lines_with(plan, "elsewhere"), 0U) << plan;
+}
+
 TEST(ReplicaSet, a_pod_is_available_once_it_was_ready_for_long_enough) {
   Set set;
   TestWorld& world = set.world;

@@ -147,6 +147,16 @@ TEST(StatefulSet, the_largest_number_of_a_revision_has_none_after_it) {
   for (const Json* one : set.world.all(kControllerRevisions)) EXPECT_EQ((*one)["revision"].as_int(), INT64_MAX);
 }
 
+TEST(StatefulSet, revisions_of_other_namespaces_are_not_its_own) {
+  Ordered set;
+  set.world.put_text(kControllerRevisions, R"({"apiVersion": "apps/v1", "kind": "ControllerRevision", "revision": 9,
+      "metadata": {"name": "r", "namespace": "elsewhere", "ownerReferences": [
+      {"apiVersion": "apps/v1", "kind": "StatefulSet", "name": "db", "uid": "s", "controller": true}]}})");
+  set.settle();
+  for (const Json* one : set.world.all(kControllerRevisions))
+    EXPECT_EQ((*one)["revision"].as_int(), api::namespace_of(*one) == "ns" ? 1 : 9);
+}
+
 TEST(StatefulSet, a_pod_that_failed_is_made_again) {
   Ordered set;
   set.roll(4);

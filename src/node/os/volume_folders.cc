@@ -84,6 +84,7 @@ base::Status link_host_path(const std::string& path, const VolumeSpec& volume) {
 // No file of a volume begins with two dots, however it is called.
 constexpr const char* kFreshLink = "/..link";
 constexpr const char* kFreshFile = "/..file";
+constexpr const char* kSetPrefix = "..set_";
 
 base::Status replace_link(const std::string& folder, const std::string& name, const std::string& target,
                           const VolumeSpec& volume) {
@@ -106,7 +107,7 @@ base::Status write_files(const std::string& path, const VolumeSpec& volume) {
   std::string digest;
   for (const FileSpec& file : volume.files)
     digest += base::format("{}\n{}\n{}\n{}\n", file.path, file.mode, file.content.size(), file.content);
-  const std::string set = "..set_" + rt::sha256_hex(digest).substr(0, 16);
+  const std::string set = kSetPrefix + rt::sha256_hex(digest).substr(0, 16);
   char current[PATH_MAX];
   const ssize_t length = ::readlink((path + "/..data").c_str(), current, sizeof current);
   const std::string old = length > 0 ? std::string(current, static_cast<std::size_t>(length)) : std::string();
@@ -129,7 +130,8 @@ base::Status write_files(const std::string& path, const VolumeSpec& volume) {
   for (const std::string& top : tops) TRY_VOID(replace_link(path, top, "..data/" + top, volume));
   for (const std::string& name : list_folder(path))
     if (!name.starts_with("..") && !tops.contains(name)) ::unlink((path + "/" + name).c_str());
-  if (!old.empty()) remove_tree(path + "/" + old);
+  // The link may lie in memory that others write: only a set of ours beside it goes.
+  if (old.starts_with(kSetPrefix) && old.find('/') == std::string::npos) remove_tree(path + "/" + old);
   return {};
 }
 

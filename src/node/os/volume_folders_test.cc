@@ -40,6 +40,16 @@ TEST_F(VolumeFiles, files_are_not_written_over_one_another) {
   EXPECT_EQ(names[0], "..data");
 }
 
+// Where the volume is memory that others write, a link of theirs must not say what goes.
+TEST_F(VolumeFiles, nothing_outside_goes_with_the_old_set) {
+  lay_out({{"x", "one"}});
+  ASSERT_TRUE(rt::make_folders(folder + "/other", 0755).ok());
+  ASSERT_EQ(::unlink((folder + "/v/..data").c_str()), 0);
+  ASSERT_EQ(::symlink("../other", (folder + "/v/..data").c_str()), 0);
+  lay_out({{"x", "two"}});
+  EXPECT_EQ(::access((folder + "/other").c_str(), F_OK), 0);
+}
+
 // Kubernetes allows keys of 253 letters, and paths whose parts have as many as file systems take.
 TEST_F(VolumeFiles, names_may_be_as_long_as_file_systems_take) {
   lay_out({{std::string(253, 'k'), "one"}, {std::string(255, 'p') + "/" + std::string(255, 'q'), "two"}});
