@@ -35,6 +35,9 @@ constexpr std::size_t kPoolThreads = 8;
 // How long an environment that stops waits for its work on the pool, which may refer to what is destroyed next.
 constexpr std::chrono::seconds kWorkGrace{10};
 
+// Of a timer: the sum of the clock and a longer one may be in the past.
+constexpr base::Duration kDelayMax = base::hours(100 * 365 * 24);
+
 // Timers due at the same instant fire in the order of their ids.
 class AsioLoop : public Loop {
  public:
@@ -44,7 +47,8 @@ class AsioLoop : public Loop {
 
   TimerId after(base::Duration delay, Task task) override {
     const TimerId id = next_id_++;
-    const auto due = std::chrono::steady_clock::now() + std::chrono::nanoseconds(std::max<std::int64_t>(delay.ns, 0));
+    const std::int64_t ns = std::clamp<std::int64_t>(delay.ns, 0, kDelayMax.ns);
+    const auto due = std::chrono::steady_clock::now() + std::chrono::nanoseconds(ns);
     due_.emplace(id, due);
     tasks_.emplace(std::pair{due, id}, std::move(task));
     arm();
