@@ -76,6 +76,7 @@ struct Agent::State : std::enable_shared_from_this<Agent::State> {
   ClaimKeeper resource_claims;
   SliceWiper device_slices;
   client::EventRecorder events;
+  std::unique_ptr<rt::GrpcIo> grpc;  // of probes, from the first of that kind on; goes after the workers, who have them
   client::Informer pods, config_maps, secrets, claims, volumes, services, slices, runtime_classes, own_node;
   std::map<std::string, std::unique_ptr<PodWorker>> workers;              // by uid
   std::map<std::string, RecoveredPod> recovered;                          // by uid, until the pod is seen

@@ -8,7 +8,6 @@
 
 #include "base/format.h"
 #include "base/protobuf_wire.h"
-#include "rt/grpc.h"
 #include "rt/http_client.h"
 
 namespace node {
@@ -79,11 +78,11 @@ CheckAnswer health_answer(const rt::GrpcStatus& status, std::string_view message
 
 class RunningCheck final : public Check, public std::enable_shared_from_this<RunningCheck> {
  public:
-  RunningCheck(rt::Env& env, CheckWish wish, std::function<void(CheckAnswer)> done)
-      : env_(env), wish_(std::move(wish)), done_(std::move(done)) {}
+  RunningCheck(const CheckMeans& means, CheckWish wish, std::function<void(CheckAnswer)> done)
+      : env_(means.env), streams_(means.streams), grpc_(means.grpc), wish_(std::move(wish)), done_(std::move(done)) {}
   ~RunningCheck() override { release(); }
 
-  void begin(api::PodStreams* streams) {
+  void begin() {
     const bool sleeps = wish_.handler.has("sleep");
     const base::Duration asked = base::seconds(wish_.handler["sleep"]["seconds"].as_int());
     const bool in_full = sleeps && asked <= wish_.timeout;
@@ -98,14 +97,14 @@ class RunningCheck final : public Check, public std::enable_shared_from_this<Run
       self->end(Answer::kFailure, base::format("timed out after {}", base::format_go_duration(limit)));
     });
     if (sleeps) return;
-    if (wish_.handler.has("exec")) return run(streams);
+    if (wish_.handler.has("exec")) return run();
     if (grpc) return ask_health();
     ask(wish_.handler.has("httpGet"));
   }
 
  private:
-  void run(api::PodStreams* streams) {
-    if (streams == nullptr) return end(Answer::kUnknown, "commands cannot be run on this node");
+  void run() {
+    if (streams_ == nullptr) return end(Answer::kUnknown, "commands cannot be run on this node");
     api::ExecOptions options{.container = wish_.container["name"].str(), .output = true, .errors = true};
     for (const Json& word : wish_.handler["exec"]["command"].items()) options.command.push_back(word.str());
     rt::Loop& loop = env_.loop();
@@ -122,7 +121,7 @@ class RunningCheck final : public Check, public std::enable_shared_from_this<Run
         self->end(*code == 0 ? Answer::kSuccess : Answer::kFailure, *said);
       });
     };
-    auto opened = streams->exec(wish_.pod_uid, std::move(options), std::move(events));
+    auto opened = streams_->exec(wish_.pod_uid, std::move(options), std::move(events));
     if (!opened.ok()) return end(Answer::kUnknown, opened.error().message);
     stream_ = std::move(*opened);
   }
@@ -187,8 +186,9 @@ class RunningCheck final : public Check, public std::enable_shared_from_this<Run
         .address = wish_.address,
         .port = static_cast<std::uint16_t>(std::clamp<std::int64_t>(handler["port"].as_int(), 0, 65535))};
     if (target.port == 0) return end(Answer::kUnknown, "grpc.port: this is no port");
-    io_ = std::make_unique<rt::GrpcIo>();
-    call_ = rt::begin_unary_call(*io_, env_.loop(), target, "/grpc.health.v1.Health/Check",
+    if (grpc_ == nullptr)
+      return end(Answer::kUnknown, "the node has no thread for calls of gRPC, please try again later");
+    call_ = rt::begin_unary_call(*grpc_, env_.loop(), target, "/grpc.health.v1.Health/Check",
                                  health_request(handler["service"].as_string()), {.timeout = wish_.timeout},
                                  [this](const rt::GrpcStatus& status, const std::string& message) {
                                    CheckAnswer answer = health_answer(status, message, wish_.timeout);
@@ -214,14 +214,14 @@ class RunningCheck final : public Check, public std::enable_shared_from_this<Run
     if (stream_) std::exchange(stream_, nullptr)->end();
     answer_.reset();
     call_.reset();
-    // Joins a thread.
-    if (auto io = std::exchange(io_, nullptr)) env_.offload([io = std::shared_ptr(std::move(io))] {}, [] {});
     // A client waits for its resolver, which may take as long as a name server does.
     if (auto client = std::exchange(client_, nullptr))
       env_.offload([client = std::move(client)]() mutable { client.reset(); }, [] {});
   }
 
   rt::Env& env_;
+  api::PodStreams* streams_;
+  rt::GrpcIo* grpc_;
   CheckWish wish_;
   std::function<void(CheckAnswer)> done_;
   rt::Loop::TimerId timer_ = 0;
@@ -229,16 +229,14 @@ class RunningCheck final : public Check, public std::enable_shared_from_this<Run
   std::shared_ptr<api::PodStream> stream_;
   std::shared_ptr<rt::HttpClient> client_;
   std::unique_ptr<rt::HttpStream> answer_;
-  std::unique_ptr<rt::GrpcIo> io_;  // before the call, which needs it
   std::unique_ptr<rt::GrpcCall> call_;
 };
 
 }  // namespace
 
-std::shared_ptr<Check> begin_check(rt::Env& env, api::PodStreams* streams, CheckWish wish,
-                                   std::function<void(CheckAnswer)> done) {
-  auto check = std::make_shared<RunningCheck>(env, std::move(wish), std::move(done));
-  check->begin(streams);
+std::shared_ptr<Check> begin_check(const CheckMeans& means, CheckWish wish, std::function<void(CheckAnswer)> done) {
+  auto check = std::make_shared<RunningCheck>(means, std::move(wish), std::move(done));
+  check->begin();
   return check;
 }
 

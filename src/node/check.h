@@ -10,6 +10,7 @@
 #include "api/pod_streams.h"
 #include "node/probe.h"
 #include "rt/env.h"
+#include "rt/grpc.h"
 
 namespace node {
 
@@ -32,9 +33,14 @@ class Check {
   virtual ~Check() = default;
 };
 
-// `done` is called once, on the loop, not before this returns. `env` and `streams` outlive the check; without streams
-// commands cannot be run.
-std::shared_ptr<Check> begin_check(rt::Env& env, api::PodStreams* streams, CheckWish wish,
-                                   std::function<void(CheckAnswer)> done);
+// With what checks are made; all of it outlives them.
+struct CheckMeans {
+  rt::Env& env;
+  api::PodStreams* streams;  // null: commands cannot be run
+  rt::GrpcIo* grpc;          // null: the health of a server of gRPC cannot be asked
+};
+
+// `done` is called once, on the loop, not before this returns.
+std::shared_ptr<Check> begin_check(const CheckMeans& means, CheckWish wish, std::function<void(CheckAnswer)> done);
 
 }  // namespace node

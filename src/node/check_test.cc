@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <future>
 
 #include "api/json/yaml.h"
@@ -39,8 +40,8 @@ class GrpcProbes : public testing::Test {
     std::shared_ptr<Check> running;
     env->loop().post([&] {
       CheckWish wish{*api::parse_yaml(handler), {}, "uid", "127.0.0.1", base::milliseconds(500)};
-      running =
-          begin_check(*env, nullptr, std::move(wish), [&](const CheckAnswer& answer) { promise.set_value(answer); });
+      running = begin_check({*env, nullptr, &io}, std::move(wish),
+                            [&](const CheckAnswer& answer) { promise.set_value(answer); });
     });
     CheckAnswer answer = promise.get_future().get();
     std::promise<void> gone;
@@ -79,6 +80,17 @@ TEST_F(GrpcProbes, ask_the_health_service) {
     EXPECT_EQ(answer.answer, Answer::kFailure) << row.service;
     EXPECT_EQ(answer.text, row.words);
   }
+}
+
+// The sockets of the last few may still be open.
+TEST_F(GrpcProbes, leave_no_descriptors_behind) {
+  const auto descriptors = [] {
+    return std::distance(std::filesystem::directory_iterator("/proc/self/fd"), std::filesystem::directory_iterator());
+  };
+  EXPECT_EQ(ask("").answer, Answer::kSuccess);
+  const auto before = descriptors();
+  for (int i = 0; i < 50; ++i) EXPECT_EQ(ask("").answer, Answer::kSuccess);
+  EXPECT_LT(descriptors(), before + 50);
 }
 
 TEST_F(GrpcProbes, fail_where_nobody_listens) {

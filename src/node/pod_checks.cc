@@ -3,6 +3,7 @@
 
 #include "api/resource.h"
 #include "base/format.h"
+#include "base/log.h"
 #include "node/agent_state.h"
 #include "node/container_text.h"
 #include "node/probe.h"
@@ -41,8 +42,14 @@ void Agent::State::check(PodWorker& worker, std::size_t index, std::string what,
   const std::string key = base::format("{} {}", id, what);
   CheckWish wish{handler, container_spec(worker.pod, container), uid,
                  worker.state.ip.empty() ? options.host_ip : worker.state.ip, timeout};
+  if (handler.has("grpc") && !grpc) {
+    if (auto made = rt::make_grpc_io(); made.ok())
+      grpc = std::move(*made);
+    else
+      base::log_warning("node", made.error().message);
+  }
   worker.checks[key] = begin_check(
-      env, streams.get(), std::move(wish),
+      {env, streams.get(), grpc.get()}, std::move(wish),
       [weak = weak_from_this(), uid, id, index, key, what = std::move(what), done](const CheckAnswer& answer) {
         const auto self = weak.lock();
         PodWorker* found = self ? self->find(uid) : nullptr;

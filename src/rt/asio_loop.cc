@@ -6,7 +6,6 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
-#include <boost/asio/thread_pool.hpp>
 #include <chrono>
 #include <condition_variable>
 #include <deque>
@@ -17,6 +16,7 @@
 #include <optional>
 #include <random>
 #include <thread>
+#include <vector>
 
 #include "base/format.h"
 #include "base/log.h"
@@ -35,6 +35,9 @@ constexpr std::size_t kPoolThreads = 8;
 // How long an environment that stops waits for its work on the pool, which may refer to what is destroyed next.
 constexpr std::chrono::seconds kWorkGrace{10};
 
+// Of a timer: the sum of the clock and a longer one may be in the past.
+constexpr base::Duration kDelayMax = base::hours(100 * 365 * 24);
+
 // Timers due at the same instant fire in the order of their ids.
 class AsioLoop : public Loop {
  public:
@@ -44,7 +47,8 @@ class AsioLoop : public Loop {
 
   TimerId after(base::Duration delay, Task task) override {
     const TimerId id = next_id_++;
-    const auto due = std::chrono::steady_clock::now() + std::chrono::nanoseconds(std::max<std::int64_t>(delay.ns, 0));
+    const std::int64_t ns = std::clamp<std::int64_t>(delay.ns, 0, kDelayMax.ns);
+    const auto due = std::chrono::steady_clock::now() + std::chrono::nanoseconds(ns);
     due_.emplace(id, due);
     tasks_.emplace(std::pair{due, id}, std::move(task));
     arm();
@@ -166,6 +170,31 @@ class ThreadWorker final : public Worker {
   std::thread thread_;
 };
 
+// The threads of the pool. All are made at once: without them an environment does not start, and later there may be no
+// thread left.
+class Pool {
+ public:
+  // A thread that cannot be made ends those before it: once the other constructor is done, the destructor runs.
+  explicit Pool(const std::string& name) : Pool() {
+    for (std::size_t i = 0; i < kPoolThreads; ++i) label(threads_.emplace_back([this] { context_.run(); }), name);
+  }
+  ~Pool() {
+    context_.stop();
+    for (std::thread& thread : threads_) thread.join();
+  }
+  Pool(const Pool&) = delete;
+  Pool& operator=(const Pool&) = delete;
+
+  void post(Task task) { asio::post(context_, std::move(task)); }
+
+ private:
+  Pool() = default;
+
+  asio::io_context context_;
+  asio::executor_work_guard<asio::io_context::executor_type> guard_{context_.get_executor()};
+  std::vector<std::thread> threads_;
+};
+
 class AsioEnv : public RealEnv {
  public:
   explicit AsioEnv(const std::string& name)
@@ -187,8 +216,7 @@ class AsioEnv : public RealEnv {
   Loop& loop() override { return shared_->loop; }
   void offload(Task work, Task done) override {
     shared_->begin();
-    std::call_once(pool_made_, [this] { pool_ = std::make_unique<asio::thread_pool>(kPoolThreads); });
-    asio::post(*pool_, [shared = shared_, work = std::move(work), done = std::move(done)]() mutable {
+    pool_->post([shared = shared_, work = std::move(work), done = std::move(done)]() mutable {
       work();
       work = nullptr;
       shared->end(std::move(done));
@@ -243,8 +271,7 @@ class AsioEnv : public RealEnv {
   std::shared_ptr<LoopWithWork> shared_ = std::make_shared<LoopWithWork>();
   base::Random random_;
   asio::executor_work_guard<asio::io_context::executor_type> guard_;
-  std::once_flag pool_made_;  // on first use
-  std::unique_ptr<asio::thread_pool> pool_;
+  std::unique_ptr<Pool> pool_ = std::make_unique<Pool>(name_);
   std::thread thread_;
 };
 

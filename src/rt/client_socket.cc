@@ -4,9 +4,11 @@
 #include <openssl/ssl.h>
 
 #include <boost/asio/connect.hpp>
+#include <boost/asio/post.hpp>
 #include <boost/asio/read_until.hpp>
 #include <boost/asio/ssl/host_name_verification.hpp>
 #include <boost/asio/write.hpp>
+#include <stdexcept>
 
 #include "base/format.h"
 
@@ -37,31 +39,41 @@ ClientSocket::ClientSocket(std::shared_ptr<ClientShared> shared)
     plain_.emplace(shared_->context);
 }
 
-void ClientSocket::connect(bool offer_http2, std::function<void(base::Status)> done) {
+void ClientSocket::connect(bool offer_http2, const std::function<void(base::Status)>& done) {
   const std::optional<Proxy>& proxy = shared_->options.proxy;
   const std::string& host = proxy ? proxy->host : shared_->options.host;
   const std::uint16_t port = proxy ? proxy->port : shared_->options.port;
   const std::string by = proxy ? base::format("the proxy {}:{}: ", host, port) : "";
-  resolver_.async_resolve(
-      host, std::to_string(port),
-      [this, offer_http2, by, done = std::move(done)](ErrorCode error, const Tcp::resolver::results_type& found) {
-        if (error)
-          return done(
-              shared_->error(Code::kUnavailable, base::format("{}cannot resolve the name: {}", by, error.message())));
-        asio::async_connect(socket(), found, [this, offer_http2, by, done](ErrorCode failure, const Tcp::endpoint&) {
-          if (failure)
-            return done(
-                shared_->error(Code::kUnavailable, base::format("{}cannot connect: {}", by, failure.message())));
-          ErrorCode ignored;
-          socket().set_option(Tcp::no_delay(true), ignored);
-          if (!secure_) return done({});
-          if (!shared_->options.proxy) return secure(offer_http2, done);
-          tunnel([this, offer_http2, done](base::Status through) {
-            if (!through.ok()) return done(shared_->error(through.error().code, through.error().message));
-            secure(offer_http2, done);
-          });
-        });
-      });
+  auto connected = [this, offer_http2, by, done](ErrorCode failure) {
+    if (failure)
+      return done(shared_->error(Code::kUnavailable, base::format("{}cannot connect: {}", by, failure.message())));
+    ErrorCode ignored;
+    socket().set_option(Tcp::no_delay(true), ignored);
+    if (!secure_) return done({});
+    if (!shared_->options.proxy) return secure(offer_http2, done);
+    tunnel([this, offer_http2, done](base::Status through) {
+      if (!through.ok()) return done(shared_->error(through.error().code, through.error().message));
+      secure(offer_http2, done);
+    });
+  };
+  // Asio's resolver is another thread of each client.
+  ErrorCode is_name;
+  const auto address = asio::ip::make_address(host, is_name);
+  if (!is_name) return socket().async_connect({address, port}, std::move(connected));
+  auto unresolved = [this, by, done](std::string_view why) {
+    done(shared_->error(Code::kUnavailable, base::format("{}cannot resolve the name: {}", by, why)));
+  };
+  try {
+    resolver_.async_resolve(host, std::to_string(port),
+                            [this, connected, unresolved](ErrorCode error, const Tcp::resolver::results_type& found) {
+                              if (error) return unresolved(error.message());
+                              asio::async_connect(
+                                  socket(), found,
+                                  [connected](ErrorCode failure, const Tcp::endpoint&) { connected(failure); });
+                            });
+  } catch (const std::runtime_error& scarce) {  // std::system_error, or Boost's: it has no thread
+    asio::post(shared_->context, [unresolved, why = std::string(scarce.what())] { unresolved(why); });
+  }
 }
 
 void ClientSocket::tunnel(const std::function<void(base::Status)>& done) {

@@ -49,7 +49,7 @@ class ClientSocket {
   explicit ClientSocket(std::shared_ptr<ClientShared> shared);
 
   // `done` holds whoever owns this socket.
-  void connect(bool offer_http2, std::function<void(base::Status)> done);
+  void connect(bool offer_http2, const std::function<void(base::Status)>& done);
   // After connect(): whether the server has chosen HTTP/2.
   bool speaks_http2() const;
   void close();

@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <future>
+#include <limits>
 #include <vector>
 
 namespace rt {
@@ -52,6 +53,20 @@ TEST(RealEnv, stop_drops_timers) {
     armed.set_value();
   });
   armed.get_future().wait();
+  env->stop();
+  EXPECT_FALSE(fired);
+}
+
+// A sum with the clock would be in the past.
+TEST(RealEnv, the_longest_delay_is_long) {
+  const auto env = make_real_env("test");
+  std::promise<void> soon;
+  bool fired = false;
+  env->loop().post([&] {
+    env->loop().after({std::numeric_limits<std::int64_t>::max()}, [&fired] { fired = true; });
+    env->loop().after(base::milliseconds(1), [&soon] { soon.set_value(); });
+  });
+  soon.get_future().wait();
   env->stop();
   EXPECT_FALSE(fired);
 }

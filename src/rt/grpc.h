@@ -12,7 +12,8 @@
 
 namespace rt {
 
-// The thread on which all of it happens. It never waits for a peer. Outlives what was made with it.
+// The thread on which all of it happens. It never waits for a peer. Outlives what was made with it. Three descriptors
+// of each stay open until the process ends: one is made for many calls.
 class GrpcIo {
  public:
   GrpcIo();
@@ -26,6 +27,8 @@ class GrpcIo {
  private:
   std::unique_ptr<State> state_;
 };
+// An error where the process has no thread or descriptor left; the constructor throws there.
+base::Result<std::unique_ptr<GrpcIo>> make_grpc_io();
 
 // One of both.
 struct GrpcTarget {

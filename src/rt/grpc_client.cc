@@ -10,6 +10,7 @@
 #include <boost/asio/write.hpp>
 #include <chrono>
 #include <mutex>
+#include <stdexcept>
 #include <vector>
 
 #include "base/format.h"
@@ -21,6 +22,8 @@ namespace asio = boost::asio;
 using ErrorCode = boost::system::error_code;
 
 GrpcIo::GrpcIo() : state_(std::make_unique<State>()) {
+  // Makes what all sockets need, whose lack would otherwise be an exception of the first call.
+  const asio::steady_timer first(state_->context);
   state_->thread = std::thread([state = state_.get()] { state->context.run(); });
   pthread_setname_np(state_->thread.native_handle(), "grpc");
 }
@@ -35,6 +38,15 @@ GrpcIo::~GrpcIo() {
   static auto& ended = *new std::vector<std::unique_ptr<State>>;
   const std::lock_guard lock(mutex);
   ended.push_back(std::move(state_));
+}
+
+base::Result<std::unique_ptr<GrpcIo>> make_grpc_io() {
+  try {
+    return std::make_unique<GrpcIo>();
+  } catch (const std::runtime_error& scarce) {  // std::system_error, or Boost's
+    return base::make_error(base::Code::kUnavailable,
+                            base::format("no thread for calls of gRPC, please try again later: {}", scarce.what()));
+  }
 }
 
 base::Result<GrpcEndpoint> grpc_endpoint(const GrpcTarget& target) {

@@ -5,12 +5,12 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/write.hpp>
 #include <boost/beast/http/parser.hpp>
-#include <boost/beast/http/string_body.hpp>
 #include <deque>
 #include <optional>
 
 #include "base/format.h"
 #include "rt/alarm.h"
+#include "rt/growing_body.h"
 #include "rt/http_connection.h"
 #include "rt/http_framing.h"
 #include "rt/web_socket.h"
@@ -101,7 +101,7 @@ class Connection : public ConnectionBase,
   Due write_due_ = Due::max();
   std::array<char, 16384> chunk_;
   std::string in_;
-  std::optional<http::request_parser<http::string_body>> parser_;
+  std::optional<http::request_parser<GrowingBody>> parser_;
   std::size_t serving_ = 0;  // bytes of the request that is answered now
   std::size_t counted_ = 0;  // into the sum of the server
   std::shared_ptr<Exchange> current_;

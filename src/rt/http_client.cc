@@ -9,6 +9,7 @@
 #include <deque>
 #include <map>
 #include <mutex>
+#include <stdexcept>
 #include <thread>
 
 #include "base/format.h"
@@ -438,7 +439,14 @@ base::Result<std::unique_ptr<HttpClient>> make_http_client(ClientOptions options
     shared->tls.emplace(asio::ssl::context::tls_client);
     TRY_VOID(use_client_keys(*shared->tls, shared->options));
   }
-  return std::unique_ptr<HttpClient>(std::make_unique<Client>(std::move(shared), loop));
+  try {
+    // Makes what all sockets need, on this thread: its lack is no error of theirs but an exception, which on the
+    // client's own thread would be the end of the process.
+    const asio::steady_timer first(shared->context);
+    return std::unique_ptr<HttpClient>(std::make_unique<Client>(shared, loop));
+  } catch (const std::runtime_error& scarce) {  // std::system_error, or Boost's
+    return shared->error(Code::kUnavailable, base::format("no thread or descriptor is free: {}", scarce.what()));
+  }
 }
 
 }  // namespace rt

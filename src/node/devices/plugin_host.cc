@@ -71,7 +71,7 @@ PluginHost::~PluginHost() { stop(); }
 base::Status PluginHost::start() {
   State& state = *state_;
   TRY_VOID(rt::make_folders(state.folder, 0700));
-  state.io = std::make_unique<rt::GrpcIo>();
+  TRY(state.io, rt::make_grpc_io());
   auto server = rt::start_grpc_server(
       *state.io, {.unix_path = state.folder + "/" + kSocket},
       [weak = std::weak_ptr(state_), &loop = state.env.loop()](const std::string& method, const std::string& request,

@@ -71,7 +71,9 @@ constexpr base::Duration kHealthPause = base::milliseconds(100);
 
 void DriverHost::start(News news) {
   news_ = std::move(news);
-  io_ = std::make_unique<rt::GrpcIo>();
+  auto io = rt::make_grpc_io();
+  if (!io.ok()) return base::log_warning("node", "DRA drivers cannot register: " + io.error().message);
+  io_ = std::move(*io);
   calls_ = std::make_unique<PluginCalls>(*io_, env_.loop());
   registry_ = std::make_unique<PluginRegistry>(
       env_, *calls_, folder_,

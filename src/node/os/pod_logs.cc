@@ -11,6 +11,7 @@
 #include <chrono>
 #include <deque>
 #include <mutex>
+#include <system_error>
 #include <thread>
 
 #include "base/format.h"
@@ -23,6 +24,7 @@ namespace node {
 namespace {
 
 constexpr std::size_t kChunk = 32768;
+constexpr int kReadersMax = 512;  // a thread and a descriptor each
 
 struct Job {
   PodFolders folders;
@@ -43,6 +45,8 @@ struct Job {
   explicit Job(PodFolders f) : folders(std::move(f)) {}
 
   base::Status run();
+  // Instead of running; at once, for there is no thread. An error waits for no reader.
+  void refuse(std::string why) const { on_end(base::make_error(base::Code::kTooManyRequests, std::move(why))); }
   base::Result<std::string> find_log(std::string& exit_file) const;  // empty: there is none, and none is missed
   std::size_t start_of_tail(const std::string& text) const;
   void take_line(std::string_view line);
@@ -214,17 +218,41 @@ class FolderLogs : public api::PodLogs {
     job->options = std::move(options);
     job->on_data = std::move(on_data);
     job->on_end = std::move(on_end);
-    // A thread a reader: readers are few, and files know no readiness.
-    std::thread([job] {
-      base::Status status = job->run();
-      const std::lock_guard lock(job->calling);
-      if (!job->cancelled) job->on_end(std::move(status));
-    }).detach();
-    return std::make_shared<Stream>(job);
+    // A thread a reader: files know no readiness.
+    auto stream = std::make_shared<Stream>(job);
+    auto place = std::make_shared<Place>(readers_);
+    if (*readers_ > kReadersMax) {
+      job->refuse(base::format("{} logs are being read, please try again later", kReadersMax));
+      return stream;
+    }
+    try {
+      std::thread([job, place = std::move(place)] {
+        base::Status status = job->run();
+        const std::lock_guard lock(job->calling);
+        if (!job->cancelled) job->on_end(std::move(status));
+      }).detach();
+    } catch (const std::system_error&) {
+      job->refuse("no thread is free, please try again later");
+    }
+    return stream;
   }
 
  private:
+  // Of one of the readers, as long as its thread.
+  class Place {
+   public:
+    explicit Place(std::shared_ptr<std::atomic<int>> taken) : taken_(std::move(taken)) { ++*taken_; }
+    ~Place() { --*taken_; }
+    Place(const Place&) = delete;
+    Place& operator=(const Place&) = delete;
+
+   private:
+    std::shared_ptr<std::atomic<int>> taken_;
+  };
+
   PodFolders folders_;
+  // Threads may outlive this.
+  std::shared_ptr<std::atomic<int>> readers_ = std::make_shared<std::atomic<int>>(0);
 };
 
 }  // namespace

@@ -16,6 +16,7 @@
 #include <condition_variable>
 #include <cstring>
 #include <set>
+#include <system_error>
 #include <thread>
 
 #include "api/json/json.h"
@@ -237,10 +238,15 @@ class FolderStreams : public api::PodStreams {
     if (!open_->add(pump, most))
       return make_error(Code::kTooManyRequests,
                         base::format("{} streams into pods are open, please try again later", most));
-    std::thread([pump, open = open_, run = std::move(run)] {
-      pump->finish(run(*pump));
-      open->remove(pump);
-    }).detach();
+    try {
+      std::thread([pump, open = open_, run = std::move(run)] {
+        pump->finish(run(*pump));
+        open->remove(pump);
+      }).detach();
+    } catch (const std::system_error&) {
+      open_->remove(pump);
+      return make_error(Code::kTooManyRequests, "no thread is free, please try again later");
+    }
     return std::shared_ptr<api::PodStream>(pump);
   }
 
