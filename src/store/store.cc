@@ -31,6 +31,12 @@ struct Write {
   Table::iterator entry;  // there until nothing of it is durable or waits
   Store::OnDurable on_durable;
   bool gives_room = false;  // a deletion, or a step of one
+  std::vector<Store::OnDurable> settled = {};
+
+  void tell(const Result<ObjectPtr>& stored) {
+    if (on_durable) on_durable(stored);
+    for (const Store::OnDurable& done : settled) done(stored);
+  }
 };
 
 constexpr base::Duration kTryAgain = base::seconds(1);  // one ordinary write while commits fail
@@ -72,6 +78,7 @@ struct Store::State : std::enable_shared_from_this<Store::State> {
   std::int64_t durable_revision = 0;
   std::int64_t latest_revision = 0;
   std::vector<Write> waiting;
+  std::shared_ptr<std::vector<Write>> under_way;  // while `committing`
   bool committing = false;
   bool telling = false;  // subscribers of a commit
   bool failing = false;
@@ -118,6 +125,7 @@ struct Store::State : std::enable_shared_from_this<Store::State> {
     committing = true;
     auto batch = std::make_shared<std::vector<Write>>(std::move(waiting));
     waiting.clear();
+    under_way = batch;
     auto outcome = std::make_shared<base::Status>();
     // The window is trimmed in the same transaction.
     auto events = std::make_shared<std::vector<Event>>();
@@ -152,6 +160,7 @@ struct Store::State : std::enable_shared_from_this<Store::State> {
 
   void finish_commit(std::vector<Write>& batch, const base::Status& status, std::int64_t trim_to, bool gave_room) {
     committing = false;
+    under_way = nullptr;
     if (!status.ok()) {
       failing = true;
       failure = status.error();
@@ -175,8 +184,7 @@ struct Store::State : std::enable_shared_from_this<Store::State> {
     }
     durable_revision = batch.back().event.revision;
     for (const auto& [resource, events] : by_resource) tell(resource, events);
-    for (Write& write : batch)
-      if (write.on_durable) write.on_durable(write.event.object);
+    for (Write& write : batch) write.tell(write.event.object);
     if (!committing) start_commit();
   }
 
@@ -211,8 +219,7 @@ struct Store::State : std::enable_shared_from_this<Store::State> {
       if (!at->second.durable) table.erase(at);
     }
     latest_revision = durable_revision;
-    for (Write& write : undone)
-      if (write.on_durable) write.on_durable(error);
+    for (Write& write : undone) write.tell(error);
   }
 };
 
@@ -297,6 +304,18 @@ void Store::on_latest(std::uint32_t resource, OnLatest on_latest) {
   state_->on_latest[resource].push_back(std::move(on_latest));
 }
 bool Store::failing() const { return state_->failing; }
+
+void Store::settle(OnDurable done) {
+  State& state = *state_;
+  if (!state.committing && state.waiting.empty()) return done(ObjectPtr());
+  Write& last = state.waiting.empty() ? state.under_way->back() : state.waiting.back();
+  last.settled.push_back(std::move(done));
+}
+
+std::int64_t revision_beyond(std::int64_t highest, base::Time now) {
+  constexpr std::int64_t kSkipped = 1'000'000'000;
+  return std::max(highest + kSkipped, now.ns / 10'000);
+}
 
 namespace {
 

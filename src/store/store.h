@@ -72,6 +72,10 @@ struct Missed {
   bool more = false;          // later ones were left out
 };
 
+// Where counting goes on in a database whose newest writes may be lost: no revision that a client has seen comes again,
+// also if one backup is brought back twice. The clock is ahead of whoever makes fewer than 100,000 writes a second.
+std::int64_t revision_beyond(std::int64_t highest, base::Time now);
+
 class Store;
 
 // Unsubscribes when destroyed.
@@ -127,6 +131,10 @@ class Store {
   void put(std::uint32_t resource, api::Json object, OnDurable on_durable);
   void erase(std::uint32_t resource, std::string_view ns, std::string_view name, api::Json last_state,
              OnDurable on_durable);
+
+  // `done` runs once all that View::kLatest shows is durable: at once if it is, else on the loop, later, with the error
+  // if it did not become so and is undone. For answers that tell of that state without a write of their own.
+  void settle(OnDurable done);
 
   // Events of `resource` after `since`, as many as have about `bytes_max` bytes, and at least one. kExpired when
   // history does not reach back that far.

@@ -134,6 +134,40 @@ TEST(Store, a_full_disk_refuses_and_changes_nothing) {
   EXPECT_FALSE(b.store->failing());
 }
 
+TEST(Store, what_the_newest_state_tells_waits_until_it_is_durable) {
+  Bench b;
+  std::vector<std::string> told;
+  const auto settle = [&](const char* what) {
+    b.store->settle([&told, what](const base::Result<ObjectPtr>& how) {
+      told.push_back(what + std::string(how.ok() ? " durable" : " undone"));
+    });
+  };
+  settle("nothing under way");
+  EXPECT_EQ(told, std::vector<std::string>{"nothing under way durable"});
+  b.put("a");
+  settle("of the commit");
+  b.put("b");  // waits for the next one
+  settle("of the next");
+  EXPECT_EQ(told.size(), 1u);
+  b.env.settle();
+  EXPECT_EQ(told,
+            (std::vector<std::string>{"nothing under way durable", "of the commit durable", "of the next durable"}));
+  b.kv.full = true;
+  b.put("c");
+  settle("of a full disk");
+  b.env.settle();
+  EXPECT_EQ(told.back(), "of a full disk undone");
+}
+
+// No revision comes again, also if a backup is brought back a second time.
+TEST(Store, a_new_life_begins_beyond_all_revisions_of_the_last) {
+  const base::Time now{1'790'000'000'000'000'000};
+  EXPECT_GT(revision_beyond(5, now), 1'000'000'004);
+  EXPECT_GT(revision_beyond(5, now + base::seconds(10)), revision_beyond(5, now) + 500);
+  const std::int64_t far = std::int64_t{1} << 60;
+  EXPECT_EQ(revision_beyond(far, now), far + 1'000'000'000);
+}
+
 TEST(Store, deletions_go_through_on_a_full_disk_and_one_write_a_second_tries_it) {
   Bench b;
   b.put("a");

@@ -227,6 +227,19 @@ struct Api::State : std::enable_shared_from_this<Api::State> {
     return quotas.check(request, object);
   }
 
+  // Who is told that nothing was left to do, or that an object is there, or is not, must find it so, also after a
+  // crash: what says so may be a write under way.
+  void answer_when_settled(const Request& request, Result<Answer> answer, OnAnswer on_answer) {
+    const bool tells = answer.ok() || answer.error().code == Code::kNotFound ||
+                       answer.error().code == Code::kConflict || answer.error().code == Code::kAlreadyExists;
+    if (!tells) return on_answer(std::move(answer));
+    store.settle([answer = std::move(answer), on_answer = std::move(on_answer), kind = request.kind,
+                  name = request.name](Result<store::ObjectPtr> settled) mutable {
+      if (!settled.ok()) return on_answer(about(*kind, name, settled.take_error()));
+      on_answer(std::move(answer));
+    });
+  }
+
   void commit(const Request& request, Result<Change> prepared, OnAnswer on_answer) {
     tell_notes(request);
     if (prepared.ok() && prepared->action == Change::Action::kPut)
@@ -235,7 +248,7 @@ struct Api::State : std::enable_shared_from_this<Api::State> {
     if (!prepared.ok()) {
       base::Error error = prepared.take_error();
       bound_error(error);
-      return on_answer(std::move(error));
+      return answer_when_settled(request, std::move(error), std::move(on_answer));
     }
     Change change = *std::move(prepared);
     Answer answer;
@@ -245,7 +258,8 @@ struct Api::State : std::enable_shared_from_this<Api::State> {
     bound_warnings(answer.warnings);
     if (change.action == Change::Action::kNone || request.dry_run) {
       answer.object = change.answer ? *std::move(change.answer) : std::move(change.object);
-      return on_answer(std::move(answer));
+      if (request.dry_run) return on_answer(std::move(answer));
+      return answer_when_settled(request, std::move(answer), std::move(on_answer));
     }
     for (auto& [resource, object] : change.also)
       store.put(resource, std::move(object), [](const Result<store::ObjectPtr>&) {});

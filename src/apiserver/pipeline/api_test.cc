@@ -84,6 +84,28 @@ TEST(Api, a_created_object_has_what_the_server_adds) {
   EXPECT_EQ(b.refused(b.request(Verb::kCreate, kPods, "", pod("p"))).code, Code::kAlreadyExists);
 }
 
+// Told in the turn of the first write, a crash could take back what the second was told.
+TEST(Api, a_write_that_changes_nothing_is_answered_when_what_it_saw_is_durable) {
+  Bench b;
+  const Json made = b.ok(b.request(Verb::kCreate, kMaps, "", named("a", {{"data", parse(R"({"k":"1"})")}})));
+  Json changed = made;
+  changed.edit("data").set("k", "2");
+  std::vector<std::string> answers;
+  const auto send = [&](const char* who, Request request) {
+    b.api->call(std::move(request), [&answers, who](const base::Result<Answer>& answer) {
+      answers.push_back(who + std::string(answer.ok() ? " ok" : " refused"));
+    });
+  };
+  Json same = changed;
+  same.edit("metadata").erase("resourceVersion");
+  send("first", b.request(Verb::kUpdate, kMaps, "a", changed));
+  send("second", b.request(Verb::kUpdate, kMaps, "a", same));
+  send("third", b.request(Verb::kCreate, kMaps, "", named("a")));
+  EXPECT_TRUE(answers.empty());
+  b.env.settle();
+  EXPECT_EQ(answers, (std::vector<std::string>{"first ok", "second ok", "third refused"}));
+}
+
 TEST(Api, generated_names_have_the_prefix) {
   Bench b;
   Json object = Json::object({{"metadata", Json::object({{"generateName", "web-"}})}});

@@ -24,8 +24,7 @@ using base::Code;
 using base::make_error;
 using base::Result;
 
-// Clients remember revisions from after the backup; none of those comes again.
-constexpr std::int64_t kRevisionsSkipped = 1'000'000'000;
+constexpr std::int64_t kRevisionMax = INT64_MAX - 2'000'000'000;
 constexpr std::size_t kRecordsPerCommit = 1000;
 constexpr std::size_t kMapBytesMin = std::size_t{1} << 30;
 
@@ -64,14 +63,14 @@ base::Status back_up(const std::string& data, const std::string& path, bool keys
 // Collects records into the new database.
 struct Filling {
   rt::KvStore& kv;
+  base::Time now;
   std::vector<std::pair<std::string, std::string>> batch = {};
   std::int64_t revision = 1;
 
   base::Status add(std::string key, std::string value) {
     if (std::string_view(key) == "mrevision") {
       revision = std::max<std::int64_t>(std::strtoll(value.c_str(), nullptr, 10), 1);
-      if (revision > INT64_MAX - 2 * kRevisionsSkipped)
-        return make_error(Code::kInvalid, base::format("its revision {} is none", value));
+      if (revision > kRevisionMax) return make_error(Code::kInvalid, base::format("its revision {} is none", value));
     }
     if (!key.starts_with('o') || key.size() > 511) return {};
     batch.emplace_back(std::move(key), std::move(value));
@@ -86,7 +85,8 @@ struct Filling {
   }
   base::Status finish() {
     TRY_VOID(flush());
-    const std::string text = std::to_string(revision + kRevisionsSkipped);
+    // Clients remember revisions from after the backup.
+    const std::string text = std::to_string(store::revision_beyond(revision, now));
     return kv.commit([&text](rt::KvWriter& writer) {
       writer.put("mrevision", text);
       writer.put("mcompacted", text);
@@ -100,7 +100,7 @@ base::Result<std::size_t> fill(const std::string& path, const std::string& stage
   TRY(auto database, env->open_store(stage + "/objects", map_bytes));
   // Without keys, encrypted records are written as they are.
   store::SealedKv kv(std::move(database), {}, store::SealedKv::Missing::kPassOver);
-  Filling filling{kv};
+  Filling filling{kv, env->now()};
   TRY_VOID(read_backup(path, [&](Frame type, std::string name, std::string content) -> base::Status {
     if (type == Frame::kRecord) return filling.add(std::move(name), std::move(content));
     if (!is_key_file(name))

@@ -1,10 +1,14 @@
 // `volcano fsck DATA`: is everything in a data folder readable, and what can be kept of what is not.
+#include <fcntl.h>
+
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <iostream>
 
 #include "base/flags.h"
 #include "base/format.h"
+#include "base/number.h"
 #include "base/time.h"
 #include "main/host/object_store.h"
 #include "main/host/quarantine.h"
@@ -35,7 +39,23 @@ std::size_t map_bytes_for(const std::string& folder) {
   return std::max(kMapBytesMin, ignored ? 0 : static_cast<std::size_t>(bytes) * 2);
 }
 
-// Copies the records that can be read into a new database in `to`.
+// The highest revision that a record tells of; nonsense counts as none.
+std::int64_t revision_in(std::string_view key, std::string_view value) {
+  const auto big_endian = [](std::string_view bytes) {
+    std::uint64_t number = 0;
+    for (const char c : bytes.substr(0, 8)) number = number << 8 | static_cast<unsigned char>(c);
+    return bytes.size() < 8 ? 0 : number;
+  };
+  std::uint64_t revision = 0;
+  if (key == "mrevision") revision = base::parse_number<std::uint64_t>(value).value_or(0);
+  if (key.starts_with('h')) revision = big_endian(key.substr(1));
+  if (key.starts_with('o')) revision = big_endian(value);
+  constexpr std::uint64_t kMost = std::uint64_t{1} << 60;
+  return revision > kMost ? 0 : static_cast<std::int64_t>(revision);
+}
+
+// Copies the objects that can be read into a new database in `to`. History has holes now, and its watchers have to list
+// anew; counting goes on beyond what was lost.
 Result<rt::LmdbCheck> copy_readable(const std::string& from, rt::LmdbState state, const std::string& to) {
   TRY(const auto kv, rt::open_lmdb(to, map_bytes_for(from)));
   std::vector<std::pair<std::string, std::string>> batch;
@@ -47,11 +67,16 @@ Result<rt::LmdbCheck> copy_readable(const std::string& from, rt::LmdbState state
     });
     batch.clear();
   };
+  std::int64_t highest = 1;
   TRY(rt::LmdbCheck copied,
       rt::check_lmdb_file(from + "/data.mdb", state, [&](std::string_view key, std::string_view value) {
+        highest = std::max(highest, revision_in(key, value));
+        if (key.starts_with('h') || key == "mrevision" || key == "mcompacted") return;
         batch.emplace_back(key, value);
         if (batch.size() >= kRecordsPerCommit) flush();
       }));
+  const std::string next = std::to_string(store::revision_beyond(highest, rt::make_real_env("fsck")->now()));
+  for (const char* key : {"mrevision", "mcompacted"}) batch.emplace_back(key, next);
   flush();
   if (!written.ok()) return written.take_error();
   return copied;
@@ -81,9 +106,14 @@ base::Status rebuild(const std::string& folder, const rt::LmdbCheck& newest) {
   std::string aside;
   for (int number = 1; aside.empty() || std::filesystem::exists(aside); ++number)
     aside = base::format("{}.damaged-{}", folder, number);
+  // In one step where the file system can: without a folder the next start would make an empty cluster.
   std::error_code error;
-  std::filesystem::rename(folder, aside, error);
-  if (!error) std::filesystem::rename(fresh, folder, error);
+  if (::renameat2(AT_FDCWD, fresh.c_str(), AT_FDCWD, folder.c_str(), RENAME_EXCHANGE) == 0) {
+    std::filesystem::rename(fresh, aside, error);
+  } else {
+    std::filesystem::rename(folder, aside, error);
+    if (!error) std::filesystem::rename(fresh, folder, error);
+  }
   if (error)
     return base::make_error(base::Code::kUnavailable, base::format("cannot rename {}: {}", folder, error.message()));
   std::cout << base::format("{} records were kept; the damaged database is in {}\n", copied.records, aside);
