@@ -1,15 +1,17 @@
 // Paths and metadata readers.
 #include "api/resource.h"
 
+#include "base/percent.h"
+
 namespace api {
 
 std::string resource_path(const ResourceId& id, std::string_view ns, std::string_view name,
                           std::string_view subresource) {
   std::string path = id.group.empty() ? "/api/" : "/apis/" + id.group + "/";
   path += id.version;
-  if (!ns.empty()) path.append("/namespaces/").append(ns);
+  if (!ns.empty()) path.append("/namespaces/").append(base::percent_encode_segment(ns));
   path.append("/").append(id.plural);
-  if (!name.empty()) path.append("/").append(name);
+  if (!name.empty()) path.append("/").append(base::percent_encode_segment(name));
   if (!subresource.empty()) path.append("/").append(subresource);
   return path;
 }

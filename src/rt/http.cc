@@ -1,6 +1,7 @@
-// Headers, targets, percent encoding.
+// Headers and targets.
 #include "rt/http.h"
 
+#include "base/percent.h"
 #include "base/split.h"
 
 namespace rt {
@@ -87,21 +88,6 @@ bool Target::has(std::string_view key) const {
   return false;
 }
 
-std::string percent_encode(std::string_view text) {
-  static constexpr char kHex[] = "0123456789ABCDEF";
-  std::string out;
-  for (const char c : text) {
-    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
-                       c == '_' || c == '.' || c == '~';
-    if (plain) {
-      out += c;
-    } else {
-      out += '%';
-      out += kHex[static_cast<unsigned char>(c) >> 4];
-      out += kHex[c & 15];
-    }
-  }
-  return out;
-}
+std::string percent_encode(std::string_view text) { return base::percent_encode(text); }
 
 }  // namespace rt

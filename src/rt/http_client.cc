@@ -17,6 +17,7 @@
 #include "rt/client_tls.h"
 #include "rt/http1_connection.h"
 #include "rt/http2_connection.h"
+#include "rt/request_lines.h"
 
 namespace rt {
 namespace {
@@ -114,6 +115,10 @@ class Client : public HttpClient {
         if (*alive) on_response(std::move(response));
       });
     };
+    if (base::Status fine = check_lines(request); !fine.ok()) {
+      asio::post(shared_->context, [answer, error = fine.take_error()]() mutable { answer(std::move(error)); });
+      return;
+    }
     const std::lock_guard lock(outgoing_->mutex);
     outgoing_->jobs.push_back({std::move(request), std::move(answer)});
     if (std::exchange(outgoing_->due, true)) return;
@@ -423,6 +428,7 @@ std::unique_ptr<HttpStream> Client::stream(HttpRequest request, StreamCallbacks 
     });
   };
   asio::post(shared_->context, [this, job] {
+    if (const base::Status fine = check_lines(job->request); !fine.ok()) return job->end(fine.error());
     streams_waiting_.push_back(job);
     next_streams();
   });

@@ -147,6 +147,55 @@ TEST(HttpClient, what_is_not_wanted_any_more_when_its_turn_comes_is_not_sent) {
   EXPECT_EQ(answer.error().message, "POST /late is not sent any more: the right to write is over");
 }
 
+// A name that somebody wrote must not become a second request. Nothing reaches the server, nor calls back at once.
+TEST(HttpClient, what_would_end_its_own_line_is_not_sent) {
+  const std::string zero("a\0b", 3);
+  const HttpRequest requests[] = {
+      {.method = "GET", .target = "/x HTTP/1.1\r\nHost: h\r\n\r\nDELETE /y"},
+      {.method = "GET", .target = "/a b"},
+      {.method = "GET", .target = "/a\tb"},
+      {.method = "GET", .target = "/a\x7f"},
+      {.method = "GET", .target = "/" + zero},
+      {.method = "GET /x", .target = "/"},
+      {.method = "GET", .target = "/", .headers = {{"A", "b\r\nC: d"}}},
+      {.method = "GET", .target = "/", .headers = {{"A", "b\nC: d"}}},
+      {.method = "GET", .target = "/", .headers = {{"A", zero}}},
+      {.method = "GET", .target = "/", .headers = {{"A: b\r\nC", "d"}}},
+  };
+  Server server({[](int connection) {
+    ASSERT_TRUE(Server::hear(connection));
+    Server::answer(connection, "the only one");
+  }});
+  Caller caller(server.port());
+  for (const HttpRequest& request : requests) {
+    std::promise<base::Code> answered, ended;
+    std::unique_ptr<HttpStream> stream;
+    caller.env->loop().post([&] {
+      bool at_once = true;
+      caller.client->send(request, [&](const base::Result<HttpResponse>& response) {
+        EXPECT_FALSE(at_once) << request.target;
+        answered.set_value(response.ok() ? base::Code::kInternal : response.error().code);
+      });
+      HttpClient::StreamCallbacks callbacks;
+      callbacks.on_end = [&](const base::Status& how) {
+        EXPECT_FALSE(at_once) << request.target;
+        ended.set_value(how.ok() ? base::Code::kInternal : how.error().code);
+      };
+      stream = caller.client->stream(request, std::move(callbacks));
+      at_once = false;
+    });
+    EXPECT_EQ(answered.get_future().get(), base::Code::kInvalid) << request.target;
+    EXPECT_EQ(ended.get_future().get(), base::Code::kInvalid) << request.target;
+    std::promise<void> gone;
+    caller.env->loop().post([&] {
+      stream.reset();
+      gone.set_value();
+    });
+    gone.get_future().wait();
+  }
+  EXPECT_EQ(caller.ask("POST"), "the only one");
+}
+
 TEST(HttpClient, whether_a_connection_is_accepted) {
   std::uint16_t port = 0;
   {

@@ -192,9 +192,14 @@ Json operation(const KindInfo& kind, const char* action, bool write, bool v3) {
   return out;
 }
 
+std::string group_path(const KindInfo& kind) {
+  return kind.resource.group.empty() ? "api/" + kind.resource.version
+                                     : "apis/" + kind.resource.group + "/" + kind.resource.version;
+}
+
 void add_paths(const KindInfo& kind, bool v3, Json& paths) {
-  const std::string ns = kind.namespaced ? "{namespace}" : "";
-  const std::string collection = api::resource_path(kind.resource, ns, "", "");
+  const std::string collection = base::format("/{}/{}{}", group_path(kind),
+                                              kind.namespaced ? "namespaces/{namespace}/" : "", kind.resource.plural);
   Json many = Json::object({{"get", operation(kind, "list", false, v3)}, {"post", operation(kind, "post", true, v3)}});
   paths.set(collection, std::move(many));
   Json one = Json::object({{"get", operation(kind, "get", false, v3)}, {"put", operation(kind, "put", true, v3)}});
@@ -208,11 +213,6 @@ void add_paths(const KindInfo& kind, bool v3, Json& paths) {
       sub.set(action, operation(kind, action, action != std::string_view("get"), v3));
     paths.set(base::format("{}/{{name}}/{}", collection, name), std::move(sub));
   }
-}
-
-std::string group_path(const KindInfo& kind) {
-  return kind.resource.group.empty() ? "api/" + kind.resource.version
-                                     : "apis/" + kind.resource.group + "/" + kind.resource.version;
 }
 
 Json info() { return Json::object({{"title", "Kubernetes"}, {"version", "v1.36.1"}}); }

@@ -41,6 +41,20 @@ base::Error worst_of(const std::vector<Failure>& failures) {
   return failures.front().error;
 }
 
+client::Request get_of(const Action& action) {
+  return {.verb = client::Verb::kGet,
+          .resource = action.resource,
+          .ns = action.ns,
+          .name = action.name,
+          .subresource = action.subresource};
+}
+
+// References name whatever their author wrote. A server decodes a path before it splits it: what is no segment of one
+// would lead to another resource.
+bool can_be_a_name(std::string_view name) {
+  return !name.empty() && name != "." && name != ".." && name.find_first_of("/%") == std::string_view::npos;
+}
+
 struct Execution : std::enable_shared_from_this<Execution> {
   Execution(const ExecutionPlace& at, client::EventRecorder& r, Plan p, std::function<void(Outcome)> d)
       : env(at.env),
@@ -79,6 +93,8 @@ struct Execution : std::enable_shared_from_this<Execution> {
   void run(const Action& action);
   void send(const Action& action, Json body);
   void correct_existing(const Action& action, const Json& body);
+  void look_at_existing(const Action& action);
+  void remove_owned(const Action& action);
   void fetch(const Action& action);
   void probe(const Action& action);
   void answered(const Action& action, base::Result<Json> result);
@@ -145,6 +161,10 @@ void Execution::run(const Action& action) {
   ++in_flight;
   if (action.verb == Action::Verb::kFetch) return fetch(action);
   if (action.verb == Action::Verb::kProbe) return probe(action);
+  if (action.verb == Action::Verb::kRequireGone && !can_be_a_name(action.name))
+    return answered(action, base::make_error(base::Code::kNotFound, "no object has such a name"));
+  // Instead of DeleteOptions the uid of the controller that it must have.
+  if (action.verb == Action::Verb::kDelete && action.body.is_string()) return remove_owned(action);
   if (!is_off_loop(action)) return send(action, action.body);
   auto made = std::make_shared<base::Result<Json>>(Json());
   std::string chance = action.addition == Addition::kSshAuthPair ? secret_bytes(kSecretBytes) : "";
@@ -202,19 +222,18 @@ void Execution::send(const Action& action, Json body) {
   if (action.verb != Verb::kRequireGone) request.body = std::move(body);
   client.call(std::move(request),
               [self = shared_from_this(), &action, kept = std::move(kept)](base::Result<Json> result) {
-                if (action.existing_has && !result.ok() && result.error().code == base::Code::kAlreadyExists)
+                const bool taken = !result.ok() && result.error().code == base::Code::kAlreadyExists;
+                if (taken && action.existing_has)
                   self->correct_existing(action, kept);
+                else if (taken && action.existing_is_fine && !api::controller_of(action.body).is_null())
+                  self->look_at_existing(action);
                 else
                   self->answered(action, std::move(result));
               });
 }
 
 void Execution::correct_existing(const Action& action, const Json& body) {
-  client::Request get;
-  get.verb = client::Verb::kGet;
-  get.resource = action.resource;
-  get.ns = action.ns;
-  get.name = action.name;
+  const client::Request get = get_of(action);
   client.call(get, [self = shared_from_this(), &action, body, get](base::Result<Json> existing) {
     if (existing.ok())
       if (const base::Status ours = is_taken_over(action, *existing); !ours.ok())
@@ -229,14 +248,42 @@ void Execution::correct_existing(const Action& action, const Json& body) {
   });
 }
 
+// One that exists is fine, but not that of an earlier object of the same name: it goes with that object.
+void Execution::look_at_existing(const Action& action) {
+  client.call(get_of(action), [self = shared_from_this(), &action](const base::Result<Json>& existing) {
+    base::Error answer = base::make_error(base::Code::kAlreadyExists, "it exists");
+    if (existing.ok()) {
+      if (const base::Status ours = is_taken_over(action, *existing);
+          !ours.ok() && ours.error().code == base::Code::kConflict)
+        answer = ours.error();
+    } else if (existing.error().code == base::Code::kNotFound) {
+      answer = base::make_error(base::Code::kConflict,
+                                base::format("{} {}/{} has just gone", action.kind, action.ns, action.name));
+    } else if (is_outage(existing.error().code)) {
+      answer = existing.error();
+    }
+    self->answered(action, std::move(answer));
+  });
+}
+
+// Of objects that no view holds, only the server knows whose they are.
+void Execution::remove_owned(const Action& action) {
+  client.call(get_of(action), [self = shared_from_this(), &action](base::Result<Json> found) {
+    if (!found.ok()) return self->answered(action, std::move(found));
+    if (api::controller_of(*found)["uid"].as_string() != action.body.as_string())
+      return self->answered(
+          action, base::make_error(base::Code::kNotFound,
+                                   base::format("{} {}/{} is somebody else's", action.kind, action.ns, action.name)));
+    Plan one;
+    self->send(action, one.remove(action.resource, *found).body);
+  });
+}
+
 void Execution::fetch(const Action& action) {
-  client::Request get{.verb = client::Verb::kGet,
-                      .resource = action.resource,
-                      .ns = action.ns,
-                      .name = action.name,
-                      .subresource = action.subresource};
+  client::Request get = get_of(action);
   const std::size_t slot = outcome.fetched.size();
   outcome.fetched.emplace_back();
+  if (!can_be_a_name(action.name)) return answered(action, Json());
   client.call(std::move(get), [self = shared_from_this(), &action, slot](base::Result<Json> result) {
     if (result.ok())
       self->outcome.fetched[slot] = *std::move(result);

@@ -76,7 +76,10 @@ struct Action {
   std::string ns = {};
   std::string name = {};
   std::string subresource = {};  // of an update: "finalize"; of a patch or fetch: "scale"
-  api::Json body = {};           // the object, the patch, the DeleteOptions; of an event: the object it is about
+  // The object, the patch, the DeleteOptions; of an event: the object it is about; of a delete whose object no view
+  // holds, a text: the uid of the controller that it must have (the server is asked first; another's counts as
+  // missing).
+  api::Json body = {};
   client::PatchType patch_type = client::PatchType::kMerge;
   // What the driver makes, off the loop, and adds to the body before it is sent.
   Addition addition = Addition::kNone;

@@ -142,6 +142,17 @@ Json patched(const Action& action, const Json& object) {
   return next;
 }
 
+// Of a create: whether it is enough that `existing` has the name.
+bool is_fine(const Action& action, const Json& existing) {
+  if (!action.existing_is_fine || api::controller_of(action.body).is_null()) return action.existing_is_fine;
+  const base::Status ours = is_taken_over(action, existing);
+  return ours.ok() || ours.error().code != base::Code::kConflict;
+}
+
+bool may_remove(const Action& action, const Json& existing) {
+  return !action.body.is_string() || api::controller_of(existing)["uid"].as_string() == action.body.as_string();
+}
+
 }  // namespace
 
 bool TestWorld::owns_something(const Json& object) const {
@@ -170,7 +181,7 @@ bool TestWorld::run(const Action& action) {
   switch (action.verb) {
     case Verb::kEvent: events.push_back(base::format("{}: {}", action.event_reason, action.event_message)); return true;
     case Verb::kCreate: {
-      if (found != kind.end() && !action.existing_has) return action.existing_is_fine;
+      if (found != kind.end() && !action.existing_has) return is_fine(action, found->second);
       if (found != kind.end() && !is_taken_over(action, found->second).ok()) return false;
       if (found != kind.end() && is_right(action, found->second)) return true;
       Json body = action.body;
@@ -222,7 +233,7 @@ bool TestWorld::run(const Action& action) {
       return true;
     case Verb::kRemoveTree: return do_off_loop(action, {}).ok();
     case Verb::kDelete:
-      if (found == kind.end()) return action.missing_is_fine;
+      if (found == kind.end() || !may_remove(action, found->second)) return action.missing_is_fine;
       if (!begins_deletion(action, found->second)) kind.erase(found);
       return true;
   }

@@ -245,7 +245,12 @@ Sight observe(const View& view, const std::string& key) {
       sight.observed.pods.push_back(pod);
   // Groups made by releases before 1.5 have the job's own name.
   const Json* group = view.find(resources::kPodGroups, key + "-" + uid);
-  if (!group) group = view.find(resources::kPodGroups, key);
+  if (!group) {
+    group = view.find(resources::kPodGroups, key);
+    // That name is anybody's choice: the group of another object is not the job's to change or delete.
+    const Json& owner = group ? api::controller_of(*group) : Json();
+    if (!owner.is_null() && owner["uid"].as_string() != uid) group = nullptr;
+  }
   if (group && !api::is_deleting(*group)) sight.observed.group = group;
   return sight;
 }

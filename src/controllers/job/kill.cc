@@ -8,6 +8,7 @@
 #include "controllers/job/pods.h"
 #include "controllers/job/status.h"
 #include "controllers/job/step.h"
+#include "controllers/job/viewed.h"
 
 namespace controllers::job {
 
@@ -84,7 +85,8 @@ void delete_pods(const Victims& victims, Plan& plan) {
   for (const Json* pod : victims.pods) plan.remove(api::resources::kPods, *pod);
 }
 
-void delete_plugin_objects(const Job& job, Json& controlled, Plan& plan) {
+// Their names are of the job's author's choice, so somebody else's object may have one: it stays.
+void delete_plugin_objects(const Job& job, const View& view, Json& controlled, Plan& plan) {
   Json kept = Json::object();
   bool marked = false;
   for (const Json::Member& member : controlled.members()) {
@@ -98,8 +100,16 @@ void delete_plugin_objects(const Job& job, Json& controlled, Plan& plan) {
   const auto objects = plugin_objects(job);
   if (!objects.ok()) return;
   plan.begin_stage();
-  for (const PluginObject& object : *objects)
-    plan.remove_by_name(object.resource, api::kind_of(object.body), job.ns, api::name_of(object.body));
+  for (const PluginObject& object : *objects) {
+    const std::string_view name = api::name_of(object.body);
+    if (!is_viewed(object)) {
+      // The server is asked whose it is: the uid is what its controller must have.
+      plan.remove_by_name(object.resource, api::kind_of(object.body), job.ns, name).body = Json(job.uid);
+      continue;
+    }
+    const Json* have = view.find(object.resource, base::format("{}/{}", job.ns, name));
+    if (have && api::controller_of(*have)["uid"].as_string() == job.uid) plan.remove(object.resource, *have);
+  }
 }
 
 }  // namespace
@@ -136,7 +146,7 @@ void kill(const Job& job, const Observed& seen, const Move& move, const Request&
   if (!targeted && did_something) edit.version += comes_to_rest ? 2 : 1;
   delete_pods(victims, plan);
   // COMPAT(targeted-restart): a part that restarts leaves the job's hosts, services and keys alone.
-  if (!targeted) delete_plugin_objects(job, edit.controlled_resources, plan);
+  if (!targeted) delete_plugin_objects(job, *seen.view, edit.controlled_resources, plan);
 
   Json status = with_edit(old_status, edit);
   if (entered) stamp(status, phase, turn.now);

@@ -13,6 +13,7 @@
 #include "controllers/job/pods.h"
 #include "controllers/job/status.h"
 #include "controllers/job/step.h"
+#include "controllers/job/viewed.h"
 #include "controllers/job/volumes.h"
 #include "controllers/podgroup/waiting.h"
 
@@ -72,8 +73,7 @@ bool is_marked(const Sync& s, std::string_view plugin) { return s.controlled.has
 
 // Objects that the view holds are compared; the others (secrets, network policies) are made when the mark is missing.
 void make_plugin_object(Sync& s, const PluginObject& object, bool marked) {
-  const bool viewed = object.resource == api::resources::kConfigMaps || object.resource == api::resources::kServices;
-  if (!viewed) {
+  if (!is_viewed(object)) {
     if (marked) return;
     Action& action = s.plan.create(object.resource, object.body);
     action.addition = object.addition;

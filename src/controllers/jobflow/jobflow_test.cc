@@ -406,6 +406,26 @@ TEST_F(ProbeTest, task_statuses) {
   }
 }
 
+// Each entry for each task would be hours.
+TEST_F(ProbeTest, entries_and_tasks_may_be_many) {
+  std::string tasks, counts, same, other;
+  for (int i = 0; i < 9'000; ++i) {
+    const char* comma = i == 0 ? "" : ", ";
+    tasks += base::format(R"({}{{"name": "t{}", "replicas": 1}})", comma, i);
+    counts += base::format(R"({}"t{}": {{"phase": {{"Running": 1}}}})", comma, i);
+    same += base::format(R"({}{{"taskName": "", "phase": "Running"}})", comma);
+    other += base::format(R"({}{{"taskName": "t{}", "phase": "Running"}})", comma, i);
+  }
+  put_template("a", base::format(R"({{"tasks": [{}]}})", tasks));
+  put(base::format(R"([{{"name": "a"}}, {{"name": "b", "dependsOn": {{"targets": ["a"],
+                       "probe": {{"taskStatusList": [{}, {}]}}}}}}])",
+                   same, other),
+      "", "b");
+  settle();
+  set_job("f-a", "Running", base::format(R"(, "taskStatusCount": {{{}}})", counts));
+  EXPECT_EQ(jobs(), "f-a f-b");
+}
+
 TEST_F(ProbeTest, a_target_that_completed_has_passed) {
   begin(R"({"httpGetList": [{"taskName": "t", "path": "/", "port": 80}]})");
   set_job("f-a", "Completed");

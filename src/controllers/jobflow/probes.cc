@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <cctype>
+#include <map>
 #include <optional>
+#include <set>
 
 #include "api/resource.h"
 #include "base/format.h"
@@ -61,7 +63,42 @@ base::Result<Wanted> read_wanted(const Json& entry, bool http) {
   return wanted;
 }
 
-bool concerns(const std::string& task, const job::Task& one) { return task.empty() || task == one.name; }
+// A task of a target, with what the target's status counts of it.
+struct Place {
+  const job::Job* job;
+  const job::Task* task;
+  const Json* counts;
+};
+
+// Targets may have thousands of tasks, and a probe as many entries: each entry finds its tasks by name.
+class Places {
+ public:
+  explicit Places(const std::vector<job::Job>& jobs) {
+    static const Json none;
+    for (const job::Job& job : jobs) {
+      std::map<std::string_view, const Json*> counts;
+      for (const Json::Member& one : job.object["status"]["taskStatusCount"].members())
+        counts[one.name()] = &one.value["phase"];
+      for (const job::Task& task : job.tasks) {
+        const auto found = counts.find(task.name);
+        const Place place{&job, &task, found == counts.end() ? &none : found->second};
+        all_.push_back(place);
+        by_name_[task.name].push_back(place);
+      }
+    }
+  }
+  // In the order of the targets. No name: all.
+  const std::vector<Place>& of(const std::string& task) const {
+    static const std::vector<Place> none;
+    if (task.empty()) return all_;
+    const auto found = by_name_.find(task);
+    return found == by_name_.end() ? none : found->second;
+  }
+
+ private:
+  std::vector<Place> all_;
+  std::map<std::string, std::vector<Place>> by_name_;
+};
 
 class Judge {
  public:
@@ -70,50 +107,52 @@ class Judge {
   Verdict take(const Json& probe, const std::vector<const Json*>& targets) {
     std::vector<job::Job> jobs;
     for (const Json* target : targets) jobs.push_back(job::read_job(*target));
+    has_targets_ = !jobs.empty();
+    const Places places(jobs);
+    std::set<std::pair<std::string, std::string>> known;
     for (const Json& entry : probe["taskStatusList"].items()) {
-      known_task(entry["taskName"].str(), jobs);
-      for (const job::Job& job : jobs) look_at_counts(entry, job);
+      if (!known.emplace(entry["taskName"].str(), entry["phase"].str()).second) continue;
+      known_task(entry["taskName"].str(), places);
+      look_at_counts(entry, places);
     }
+    std::set<std::string> asked;
     for (const bool http : {true, false})
-      for (const Json& entry : probe[http ? "httpGetList" : "tcpSocketList"].items()) ask(entry, http, jobs);
+      for (const Json& entry : probe[http ? "httpGetList" : "tcpSocketList"].items())
+        if (asked.insert((http ? "http " : "tcp ") + entry.dump()).second) ask(entry, http, places);
     return std::move(verdict_);
   }
 
  private:
-  void known_task(const std::string& task, const std::vector<job::Job>& jobs) {
-    for (const job::Job& job : jobs)
-      for (const job::Task& one : job.tasks)
-        if (concerns(task, one)) return;
+  void known_task(const std::string& task, const Places& places) {
+    if (!places.of(task).empty()) return;
     verdict_.passed = false;
-    if (!jobs.empty()) verdict_.impossible = base::format("probe: no target has the task {:?}", task);
+    if (has_targets_) verdict_.impossible = base::format("probe: no target has the task {:?}", task);
   }
 
   // Pods that have gone on to success were running before.
-  void look_at_counts(const Json& entry, const job::Job& job) {
+  void look_at_counts(const Json& entry, const Places& places) {
     const std::string_view word = entry["phase"].as_string();
     const std::string_view phase = word == "Completed" ? "Succeeded" : word;
-    for (const job::Task& task : job.tasks) {
-      if (!concerns(entry["taskName"].str(), task)) continue;
-      const Json& counts = job.object["status"]["taskStatusCount"][task.name]["phase"];
-      std::int64_t reached = counts[phase].as_int();
-      if (phase == "Running") reached += counts["Succeeded"].as_int();
-      verdict_.passed = verdict_.passed && reached >= task.replicas;
+    for (const Place& place : places.of(entry["taskName"].str())) {
+      if (!verdict_.passed) return;
+      if (place.task->replicas <= 0) continue;
+      std::int64_t reached = (*place.counts)[phase].as_int();
+      if (phase == "Running") reached += (*place.counts)["Succeeded"].as_int();
+      verdict_.passed = reached >= place.task->replicas;
     }
   }
 
-  void ask(const Json& entry, bool http, const std::vector<job::Job>& jobs) {
+  void ask(const Json& entry, bool http, const Places& places) {
     const auto wanted = read_wanted(entry, http);
     if (!wanted.ok()) {
       verdict_.passed = false;
       verdict_.impossible = wanted.error().message;
       return;
     }
-    known_task(wanted->task, jobs);
-    for (const job::Job& job : jobs)
-      for (const job::Task& task : job.tasks)
-        if (concerns(wanted->task, task))
-          for (std::int64_t index = 0; index < task.replicas; ++index)
-            if (!ask_pod(*wanted, job, job::pod_name(job, task, index))) return;
+    known_task(wanted->task, places);
+    for (const Place& place : places.of(wanted->task))
+      for (std::int64_t index = 0; index < place.task->replicas; ++index)
+        if (!ask_pod(*wanted, *place.job, job::pod_name(*place.job, *place.task, index))) return;
   }
 
   // False: the rest can wait, as this pod cannot answer yet, or enough is asked.
@@ -136,6 +175,7 @@ class Judge {
 
   const View& view_;
   const Probing& before_;
+  bool has_targets_ = false;
   Verdict verdict_;
 };
 

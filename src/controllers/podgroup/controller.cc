@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "api/resource.h"
+#include "api/schema/names.h"
 #include "api/schema/quantity.h"
 #include "base/format.h"
 #include "base/number.h"
@@ -196,7 +197,8 @@ class PodGroupController final : public Controller {
       }
       std::vector<const Json*> owners;
       if (const auto fetched = owners_.find(key); fetched != owners_.end())
-        for (const Json& owner : fetched->second) owners.push_back(&owner);
+        for (const Json& owner : fetched->second)
+          if (is_owner_of(owner, *pod)) owners.push_back(&owner);
       // COMPAT(annotated-first): a group whose pod is known is let in, placed and told once.
       if (named.empty()) annotate(*pod, group, plan);
       plan.begin_stage();
@@ -244,12 +246,20 @@ class PodGroupController final : public Controller {
     return plan;
   }
 
+  // Not one that only has the name of an owner.
+  static bool is_owner_of(const Json& owner, const Json& pod) {
+    const auto references = pod["metadata"]["ownerReferences"].items();
+    return std::any_of(references.begin(), references.end(),
+                       [&owner](const Json& reference) { return reference["uid"].as_string() == api::uid_of(owner); });
+  }
+
   // False if there is nobody to ask.
   static bool fetch_owners(const Json& pod, Plan& plan) {
     bool any = false;
     for (const Json& reference : pod["metadata"]["ownerReferences"].items()) {
       const auto resource = owner_resource(reference["kind"].as_string());
-      if (!resource) continue;
+      // The pod's author wrote it, whatever it is.
+      if (!resource || !api::is_dns_subdomain(reference["name"].as_string())) continue;
       any = true;
       plan.fetch(*resource, reference["kind"].as_string(), api::namespace_of(pod), reference["name"].as_string());
     }

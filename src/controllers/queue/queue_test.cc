@@ -327,6 +327,27 @@ TEST(PlainPods, share_the_group_of_their_owner_and_take_its_annotations) {
   EXPECT_EQ(group["metadata"]["ownerReferences"][std::size_t{0}]["kind"].as_string(), "ReplicaSet");
 }
 
+TEST(PlainPods, ask_for_no_owner_that_cannot_be_and_believe_none_of_another_uid) {
+  TestWorld world;
+  auto controller = podgroup::make_podgroup_controller({});
+  world.put_text({"apps", "v1", "replicasets"}, R"({"kind": "ReplicaSet", "metadata": {"name": "rs", "namespace": "ns",
+    "uid": "R", "annotations": {"scheduling.volcano.sh/group-min-member": "3"}}})");
+  const auto pod = [&world](std::string_view name, std::string_view owner) {
+    Json object = *api::parse_json(base::format(R"({{"kind": "Pod", "metadata": {{"name": "{}", "namespace": "ns",
+      "ownerReferences": [{{"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "", "uid": "of-{}",
+      "controller": true}}]}}, "spec": {{"schedulerName": "volcano"}}}})",
+                                                name, name));
+    object.edit("metadata").edit("ownerReferences").edit(0).set("name", owner);
+    world.put(resources::kPods, std::move(object));
+  };
+  pod("p", "x HTTP/1.1\r\nHost: h\r\n\r\nDELETE /api/v1/namespaces/victim HTTP/1.1\r\nX: ");
+  EXPECT_TRUE(world.turn(*controller, "ns/p").starts_with("patch Pod ns/p"));
+  pod("q", "rs");
+  EXPECT_EQ(world.turn(*controller, "ns/q"), "fetch ReplicaSet ns/rs\n");
+  world.turn(*controller, "ns/q");
+  EXPECT_EQ((*world.find(resources::kPodGroups, "ns/podgroup-of-q"))["spec"]["minMember"].as_int(), 1);
+}
+
 TEST(Workloads, keep_their_group_as_their_template_says_until_no_replica_is_left) {
   TestWorld world;
   auto controller = podgroup::make_podgroup_controller({});
