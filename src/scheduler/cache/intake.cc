@@ -237,7 +237,8 @@ bool Intake::set_group(const api::Json& group) {
   const GroupPhase old_phase = job.phase;
   // What is written there of a domain says what an earlier cycle found. Where the tasks are says it better, so it is
   // not believed, only known.
-  const std::string_view domain = api::annotation_of(group, kAllocatedDomain);
+  std::string_view domain = api::annotation_of(group, kAllocatedDomain);
+  if (domain.size() > kNameLengthMax) domain = {};
   const bool differs =
       ledger_.hear(id, !known, key, job.resource_version, group_status_from(group["status"], model_.shared_texts),
                    domain.empty() ? Symbol{} : model_.symbols.intern(domain));
@@ -330,9 +331,14 @@ bool Intake::set_queue(const api::Json& object) {
   const bool opens_or_closes = state != queue.state;
   queue.state = state;
   queue.has_capability = !spec["capability"].empty();
-  queue.capability = resource_from(api::resource_list_from(spec["capability"]), model_.dimensions);
-  queue.deserved = resource_from(api::resource_list_from(spec["deserved"]), model_.dimensions);
-  queue.guarantee = resource_from(api::resource_list_from(spec["guarantee"]["resource"]), model_.dimensions);
+  const auto amounts_in = [&](const api::Json& list) {
+    const api::ResourceList amounts = api::resource_list_from(list);
+    model_.dimensions.know(amounts);
+    return resource_from(amounts, model_.dimensions);
+  };
+  queue.capability = amounts_in(spec["capability"]);
+  queue.deserved = amounts_in(spec["deserved"]);
+  queue.guarantee = amounts_in(spec["guarantee"]["resource"]);
   queue.affinity = spec["affinity"];
   queue.annotations = object["metadata"]["annotations"];
   if (is_new || opens_or_closes) touch_jobs_of(id);

@@ -100,6 +100,7 @@ TEST(PodRequest, of_many_init_containers_behind_a_large_sidecar) {
   const api::Json small = parse(R"({"name":"c","resources":{"requests":{"x/r1":"2","cpu":"5m"}}})");
   for (int i = 0; i < kMany; ++i) spec.edit("initContainers").push_back(small);
   Dimensions dimensions;
+  for (int i = 0; i < kMany; ++i) dimensions.intern("x/r" + std::to_string(i));
   const Request request = pod_request(api::Json::object({{"spec", spec}}), dimensions);
   EXPECT_EQ(request.parts.size(), static_cast<std::size_t>(kMany) + 3);
   EXPECT_EQ(request.get(*dimensions.dim_of("x/r1")), 3'000);
