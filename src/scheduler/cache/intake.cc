@@ -14,6 +14,7 @@ namespace scheduler {
 namespace {
 
 constexpr std::string_view kAllocatedDomain = "volcano.sh/job-allocated-hypernode";
+constexpr std::size_t kNameLengthMax = 253;  // of an object; a longer text is none, and symbols are kept for ever
 
 std::int64_t created_ns(const api::Json& object) {
   const auto time = base::parse_rfc3339(object["metadata"]["creationTimestamp"].as_string());

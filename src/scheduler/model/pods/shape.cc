@@ -14,6 +14,7 @@ namespace {
 
 constexpr std::int64_t kDefaultMilliCpu = 100;
 constexpr std::int64_t kDefaultMemory = 200 * 1024 * 1024;
+constexpr std::size_t kImageLengthMax = 1024;  // no registry has longer ones, and symbols are kept for ever
 
 // The text that is made of a pod.
 struct Key {
@@ -253,7 +254,7 @@ void read_node_affinity(const api::Json& affinity, Symbols& symbols, Shape& out)
 
 void read_image(std::string image, Symbols& symbols, Shape& out) {
   ++out.image_places;
-  if (image.empty()) return;
+  if (image.empty() || image.size() > kImageLengthMax) return;
   const std::size_t slash = image.rfind('/');
   if (image.find(':', slash == std::string::npos ? 0 : slash) == std::string::npos) image += ":latest";
   out.images.push_back(symbols.intern(image));
