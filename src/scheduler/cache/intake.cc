@@ -57,6 +57,9 @@ GroupExtras extras_of(const api::Json& group, Dimensions& dimensions) {
   if (minimum.is_object()) {
     out.has_minimum = true;
     out.min_resources = api::resource_list_from(minimum);
+    for (auto& [name, amount] : out.min_resources) {
+      if (amount.sign() < 0) amount = api::Quantity();  // it would make room for others in sums
+    }
     out.minimum = request_from(out.min_resources, dimensions);
   }
   out.waiting_time = waiting_time_of(group);
