@@ -229,7 +229,7 @@ void read_pod_terms(const api::Json& pod, Symbols& symbols, MatcherSource& match
   const api::Json& apart = spec["affinity"]["podAntiAffinity"];
   const std::size_t terms = together[kRequired].size() + together[kPreferred].size() + apart[kRequired].size() +
                             apart[kPreferred].size() + spec["topologySpreadConstraints"].size();
-  out.has_too_many_terms = terms > kPodTermsMax;
+  out.has_too_many_terms |= terms > kPodTermsMax;
   if (out.has_too_many_terms) return;
   const PodTermReader reader{pod, symbols, matchers, symbols.intern(api::namespace_of(pod))};
   read_required(reader, together[kRequired], true, out.affinity);
@@ -242,6 +242,15 @@ void read_pod_terms(const api::Json& pod, Symbols& symbols, MatcherSource& match
 void read_node_affinity(const api::Json& affinity, Symbols& symbols, Shape& out) {
   const api::Json& required = affinity["requiredDuringSchedulingIgnoredDuringExecution"];
   out.has_required_terms = required.is_object();
+  std::size_t terms = 0;
+  const auto count = [&terms](const api::Json& term) {
+    terms += 1 + term["matchExpressions"].size() + term["matchFields"].size();
+  };
+  for (const api::Json& term : required["nodeSelectorTerms"].items()) count(term);
+  for (const api::Json& item : affinity["preferredDuringSchedulingIgnoredDuringExecution"].items())
+    count(item["preference"]);
+  out.has_too_many_terms = terms > kNodeTermsMax;
+  if (out.has_too_many_terms) return;
   for (const api::Json& term : required["nodeSelectorTerms"].items()) {
     out.required_terms.push_back(node_term_from(term, symbols));
   }

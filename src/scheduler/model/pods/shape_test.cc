@@ -142,6 +142,28 @@ TEST(PodTerms, of_a_required_affinity_are_as_many_as_its_topology_keys) {
   EXPECT_TRUE(too_many.has_too_many_terms && too_many.anti_affinity.empty() && none.asked.empty());
 }
 
+// Each is held against each node, and a pod has room for tens of thousands.
+TEST(NodeTerms, of_a_pod_are_bounded) {
+  struct Matchers final : MatcherSource {
+    MatcherId matcher_for(std::vector<PodSelector>) override { return {}; }
+  } matchers;
+  const auto shape_with = [&](std::size_t terms) {
+    std::string list;
+    for (std::size_t i = 0; i < terms; ++i)
+      list += (i == 0 ? "" : ",") + std::string(R"({"matchExpressions":[{"key":"k","operator":"Gt","values":["5"]}]})");
+    Dimensions dimensions;
+    Symbols symbols;
+    return shape_from(parse(R"({"metadata":{"name":"p"},"spec":{"affinity":{"nodeAffinity":{)"
+                            R"("requiredDuringSchedulingIgnoredDuringExecution":{"nodeSelectorTerms":[)" +
+                            list + "]}}}}}"),
+                      dimensions, symbols, matchers);
+  };
+  const Shape most = shape_with(kNodeTermsMax / 2), too_many = shape_with(kNodeTermsMax / 2 + 1);
+  EXPECT_EQ(most.required_terms.size(), kNodeTermsMax / 2);
+  EXPECT_FALSE(most.has_too_many_terms);
+  EXPECT_TRUE(too_many.has_too_many_terms && too_many.has_required_terms && too_many.required_terms.empty());
+}
+
 TEST(Toleration, matches_as_kubernetes_does) {
   Symbols symbols;
   const auto taints = taints_from(parse(R"([{"key":"k","value":"v","effect":"NoSchedule"}])"), symbols);
