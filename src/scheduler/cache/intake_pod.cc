@@ -3,7 +3,6 @@
 
 #include "base/format.h"
 #include "base/number.h"
-#include "base/saturate.h"
 #include "base/time.h"
 #include "scheduler/cache/intake.h"
 
@@ -48,7 +47,7 @@ std::int64_t protected_until(const PodParts& pod) {
   for (const api::Json& condition : pod.status["conditions"].items()) {
     if (condition["type"].as_string() != "PodScheduled" || condition["status"].as_string() != "True") continue;
     const auto since = base::parse_rfc3339(condition["lastTransitionTime"].as_string());
-    if (since) return base::saturating_add(since->ns, span->ns);
+    if (since) return (*since + *span).ns;
   }
   return 0;
 }
