@@ -14,6 +14,7 @@ namespace scheduler {
 namespace {
 
 constexpr std::string_view kAllocatedDomain = "volcano.sh/job-allocated-hypernode";
+constexpr std::size_t kNameLengthMax = 253;  // of an object; a longer text is none, and symbols are kept for ever
 
 std::int64_t created_ns(const api::Json& object) {
   const auto time = base::parse_rfc3339(object["metadata"]["creationTimestamp"].as_string());
@@ -56,6 +57,9 @@ GroupExtras extras_of(const api::Json& group, Dimensions& dimensions) {
   if (minimum.is_object()) {
     out.has_minimum = true;
     out.min_resources = api::resource_list_from(minimum);
+    for (auto& [name, amount] : out.min_resources) {
+      if (amount.sign() < 0) amount = api::Quantity();  // it would make room for others in sums
+    }
     out.minimum = request_from(out.min_resources, dimensions);
   }
   out.waiting_time = waiting_time_of(group);
@@ -237,7 +241,8 @@ bool Intake::set_group(const api::Json& group) {
   const GroupPhase old_phase = job.phase;
   // What is written there of a domain says what an earlier cycle found. Where the tasks are says it better, so it is
   // not believed, only known.
-  const std::string_view domain = api::annotation_of(group, kAllocatedDomain);
+  std::string_view domain = api::annotation_of(group, kAllocatedDomain);
+  if (domain.size() > kNameLengthMax) domain = {};
   const bool differs =
       ledger_.hear(id, !known, key, job.resource_version, group_status_from(group["status"], model_.shared_texts),
                    domain.empty() ? Symbol{} : model_.symbols.intern(domain));
@@ -330,9 +335,14 @@ bool Intake::set_queue(const api::Json& object) {
   const bool opens_or_closes = state != queue.state;
   queue.state = state;
   queue.has_capability = !spec["capability"].empty();
-  queue.capability = resource_from(api::resource_list_from(spec["capability"]), model_.dimensions);
-  queue.deserved = resource_from(api::resource_list_from(spec["deserved"]), model_.dimensions);
-  queue.guarantee = resource_from(api::resource_list_from(spec["guarantee"]["resource"]), model_.dimensions);
+  const auto amounts_in = [&](const api::Json& list) {
+    const api::ResourceList amounts = api::resource_list_from(list);
+    model_.dimensions.know(amounts);
+    return resource_from(amounts, model_.dimensions);
+  };
+  queue.capability = amounts_in(spec["capability"]);
+  queue.deserved = amounts_in(spec["deserved"]);
+  queue.guarantee = amounts_in(spec["guarantee"]["resource"]);
   queue.affinity = spec["affinity"];
   queue.annotations = object["metadata"]["annotations"];
   if (is_new || opens_or_closes) touch_jobs_of(id);

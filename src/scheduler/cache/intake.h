@@ -142,6 +142,7 @@ class Intake {
   PodNewsList pod_news_;
   std::optional<NodeShard> heard_shard_;  // the own one, as the watch showed it last
   bool drops_fields_ = false;
+  bool told_of_policies_ = false;  // that a group has too many of its subgroups
 };
 
 // Readers shared with other parts.

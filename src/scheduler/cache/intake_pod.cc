@@ -227,8 +227,13 @@ bool Intake::set_node(const api::Json& node) {
   if (!chosen || !options_.share.owns(name)) return remove_node(node);
   NodeFacts facts;
   facts.name = name;
-  facts.allocatable = request_from(api::resource_list_from(node["status"]["allocatable"]), model_.dimensions);
-  facts.capacity = request_from(api::resource_list_from(node["status"]["capacity"]), model_.dimensions);
+  const auto offered = [&](std::string_view list) {
+    const api::ResourceList amounts = api::resource_list_from(node["status"][list]);
+    model_.dimensions.know(amounts);
+    return request_from(amounts, model_.dimensions);
+  };
+  facts.allocatable = offered("allocatable");
+  facts.capacity = offered("capacity");
   if (auto cpu = base::parse_number<std::int64_t>(api::annotation_of(node, "volcano.sh/oversubscription-cpu"))) {
     facts.allocatable.add(kCpu, *cpu);
     facts.capacity.add(kCpu, *cpu);

@@ -203,8 +203,18 @@ base::Status OneShot::load_object(const std::string& file, int line, api::Json o
       return {};
     }
   }
-  intake_.set(*row->resource, object);
+  take_in(*row->resource, object);
   return {};
+}
+
+// What a dump says of a pod's CPUs is believed here alone: in a cluster anybody could say it of his pod.
+void OneShot::take_in(const api::ResourceId& id, const api::Json& object) {
+  intake_.set(id, object);
+  if (id != api::resources::kPods) return;
+  const std::string_view cpus = api::annotation_of(object, kDumpedCpus);
+  if (cpus.empty()) return;
+  if (const TaskId task = model_.find_task(api::key_of(object)); task.is_set())
+    model_.devices.give_cpus(task, cpu_set_from(cpus));
 }
 
 // A dump says with which configuration and at what time it was made; what was asked for on the command line counts

@@ -95,7 +95,7 @@ bool OneShot::run_cycle(OneShotStats::Phase& phase) {
 }
 
 void OneShot::finish_loading() {
-  for (const api::Json& pod : std::exchange(early_pods_, {})) intake_.set(api::resources::kPods, pod);
+  for (const api::Json& pod : std::exchange(early_pods_, {})) take_in(api::resources::kPods, pod);
 }
 
 void OneShot::run_phase() {

@@ -86,6 +86,7 @@ class OneShot {
   base::Status load_state(const std::string& where, const api::Json& state);
   base::Status check(const std::string& where, const api::ResourceId& id, const api::Json& object);
   void complete(api::Json& object) const;
+  void take_in(const api::ResourceId& id, const api::Json& object);
   void add_missing_queues();
   void add_group_for(api::Json& pod);
   void take_effect(const Plan& plan);

@@ -2,6 +2,7 @@
 #include "scheduler/session/impossible.h"
 
 #include <algorithm>
+#include <set>
 
 #include "base/format.h"
 #include "scheduler/framework/amount_text.h"
@@ -28,6 +29,12 @@ std::string asks_text(const Dimensions& dimensions, Dim dim, double wanted, std:
     less = Dimensions::quantity_of(dim, has).to_string();
   }
   return base::format("asks for {} {}, {} {}", more, dimensions.name(dim), who, less);
+}
+
+std::string no_node_has(const Dimensions& dimensions, Dim dim) {
+  const std::string& name = dimensions.name(dim);
+  if (name != kNoSuchResource) return "no node has " + name;
+  return base::format("no node has a resource that it names, which is not among the first {} names", kResourceNamesMax);
 }
 
 bool say(WaitReason& out, WaitKind kind, std::string detail) {
@@ -91,11 +98,9 @@ Impossible::Shapes Impossible::shapes_of(const Job& job, Counts&& counts) const 
 
 Resource Impossible::need_of(const Shapes& shapes, std::int32_t count) const {
   Resource out;
-  std::vector<Dim> dims;
+  std::set<Dim> dims;
   for (const auto& one : shapes) {
-    for (const Part& part : model_.shape(one.first).request.parts) {
-      if (std::find(dims.begin(), dims.end(), part.dim) == dims.end()) dims.push_back(part.dim);
-    }
+    for (const Part& part : model_.shape(one.first).request.parts) dims.insert(part.dim);
   }
   std::vector<std::pair<std::int64_t, std::int32_t>> amounts;
   for (const Dim dim : dims) {
@@ -125,7 +130,7 @@ std::string Impossible::why_no_node(const Request& request) {
   };
   for (const Part& part : request.parts) {
     if (part.amount <= most(part.dim)) continue;
-    if (most(part.dim) <= 0) return "no node has " + model_.dimensions.name(part.dim);
+    if (most(part.dim) <= 0) return no_node_has(model_.dimensions, part.dim);
     if (worst == nullptr || excess(part) > excess(*worst)) worst = &part;
   }
   if (worst != nullptr)
@@ -163,7 +168,7 @@ bool Impossible::is_sum(const Request& request, WaitReason& out) {
     for (const Part& part : request.parts) {
       const std::int64_t total = model_.nodes.total().get(part.dim);
       if (part.dim == kPods || part.amount <= total || (none && total > 0)) continue;
-      if (none) return say(out, WaitKind::kResources, "no node has " + model_.dimensions.name(part.dim));
+      if (none) return say(out, WaitKind::kResources, no_node_has(model_.dimensions, part.dim));
       return say(out, WaitKind::kResources,
                  asks_text(model_.dimensions, part.dim, static_cast<double>(part.amount), "all nodes together have",
                            static_cast<double>(total)));

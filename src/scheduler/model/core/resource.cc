@@ -44,8 +44,16 @@ std::optional<Dim> Dimensions::dim_of(std::string_view name) {
   if (name == "pods") return kPods;
   if (name.starts_with("count/") || (!ignored_.empty() && ignored_.contains(name))) return std::nullopt;
   if (name == "ephemeral-storage") return kEphemeralStorage;
-  if (is_scalar_resource_name(name)) return intern(name);
-  return std::nullopt;
+  if (!is_scalar_resource_name(name)) return std::nullopt;
+  if (const std::optional<Dim> known = find(name)) return known;
+  return intern(size() < kResourceNamesMax ? name : kNoSuchResource);
+}
+
+void Dimensions::know(const api::ResourceList& list) {
+  for (const auto& [name, quantity] : list) {
+    const std::optional<Dim> dim = dim_of(name);
+    if (dim && this->name(*dim) == kNoSuchResource) intern(name);
+  }
 }
 
 std::optional<Dim> Dimensions::ignore(std::string_view name) {

@@ -19,6 +19,11 @@
 
 namespace scheduler {
 
+// Names are kept for ever, and each has columns of all nodes. Beyond so many, those that only pods and groups name are
+// one resource, which no node offers.
+inline constexpr std::size_t kResourceNamesMax = 1024;
+inline constexpr std::string_view kNoSuchResource = "volcano.sh/no-such-resource";
+
 // Names of dimensions; 0 to 2 are fixed.
 class Dimensions {
  public:
@@ -31,8 +36,11 @@ class Dimensions {
     return known.is_set() ? std::optional(known.index) : std::nullopt;
   }
   std::size_t size() const { return names_.size(); }
-  // The dimension of a resource name, or nothing when the scheduler does not count it.
+  // The dimension of a resource name, or nothing when the scheduler does not count it; that of kNoSuchResource for a
+  // new name when there are kResourceNamesMax.
   std::optional<Dim> dim_of(std::string_view name);
+  // Of nodes and queues, which administrators write: names with dimensions of their own, however many there are.
+  void know(const api::ResourceList& list);
   // Objects read from now on are not counted in this resource. The dimension that earlier ones were counted in; nothing
   // when there is none. Model::ignore_resource() takes those out as well.
   std::optional<Dim> ignore(std::string_view name);

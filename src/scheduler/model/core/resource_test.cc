@@ -29,6 +29,27 @@ TEST(Dimensions, store_amounts_in_their_units) {
   EXPECT_EQ(request.parts.size(), 6u);
 }
 
+// What pods name stays for ever, so it is bounded; what a node offers counts whatever pods have named before.
+TEST(Dimensions, names_that_only_pods_bring_are_bounded) {
+  Dimensions dimensions;
+  const Dim early = *dimensions.dim_of("a.b/early");
+  api::ResourceList list;
+  for (int i = 0; i < 3'000; ++i) list["a.b/x" + std::to_string(i)] = api::Quantity::from_int(1);
+  const Request made_up = request_from(list, dimensions);
+  EXPECT_LE(dimensions.size(), kResourceNamesMax + 1);
+  const Dim none = *dimensions.dim_of("a.b/late");
+  EXPECT_EQ(dimensions.name(none), kNoSuchResource);
+  EXPECT_EQ(made_up.get(none), (3'000 - static_cast<std::int64_t>(kResourceNamesMax) + 5) * 1000);
+  EXPECT_EQ(dimensions.dim_of("a.b/early"), early);
+
+  const api::ResourceList offered = {{"a.b/late", api::Quantity::from_int(4)}, {"count/pods", {}}, {"limits.cpu", {}}};
+  const std::size_t before = dimensions.size();
+  dimensions.know(offered);
+  EXPECT_EQ(dimensions.size(), before + 1);
+  EXPECT_EQ(request_from(offered, dimensions).get(*dimensions.find("a.b/late")), 4000);
+  EXPECT_NE(dimensions.dim_of("a.b/late"), none);
+}
+
 // Clusters may have more of everything than thousandths of it would fit; absurd amounts are bounded one by one.
 TEST(Dimensions, amounts_are_bounded_so_that_sums_of_a_thousand_fit) {
   Dimensions dimensions;

@@ -72,6 +72,7 @@ JobTopology topology_from(const api::Json& spec, std::string_view job_key, std::
   JobTopology out;
   out.wish = wish_from(spec["networkTopology"], symbols);
   for (const api::Json& item : spec["subGroupPolicy"].items()) {
+    if (out.policies.size() >= kSubGroupPoliciesMax) break;
     SubGroupPolicy& policy = out.policies.emplace_back();
     policy.name = item["name"].str();
     policy.wish = wish_from(item["networkTopology"], symbols);

@@ -4,6 +4,7 @@
 // (Model::move); what a wish comes to depends on the HyperNodes and is settled at the opening of a session.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -29,6 +30,8 @@ struct TopologyWish {
 };
 
 inline constexpr std::uint32_t kWholeJob = 0xffff'ffff;  // where a part of a job could be named
+// Each pod is held against each policy of its group; further ones are left out.
+inline constexpr std::size_t kSubGroupPoliciesMax = 1024;
 
 struct SubGroupPolicy {
   std::string name;
@@ -77,14 +80,17 @@ struct JobTopology {
   // At least as many subgroups of each policy as it wants satisfy the test.
   template <class Test>
   bool enough_sub_jobs(const Test& test) const {
-    for (std::uint32_t p = 0; p < policies.size(); ++p) {
-      std::int32_t missing = policies[p].min_sub_groups;
-      for (const SubJob& one : sub_jobs) {
-        if (missing > 0 && one.policy == p && one.task_count() > 0 && test(one)) --missing;
-      }
-      if (missing > 0) return false;
+    const auto wants = [](const SubGroupPolicy& policy) { return policy.min_sub_groups > 0; };
+    auto unmet = std::count_if(policies.begin(), policies.end(), wants);
+    if (unmet == 0) return true;
+    std::vector<std::int32_t> missing;  // by policy
+    missing.reserve(policies.size());
+    for (const SubGroupPolicy& policy : policies) missing.push_back(policy.min_sub_groups);
+    for (const SubJob& one : sub_jobs) {
+      if (one.policy >= missing.size() || missing[one.policy] <= 0 || one.task_count() == 0 || !test(one)) continue;
+      if (--missing[one.policy] == 0 && --unmet == 0) return true;
     }
-    return true;
+    return false;
   }
 };
 

@@ -98,8 +98,6 @@ bool DeviceNotes::set_task(TaskId task, const Json& pod) {
     stored_.erase(task.index);
   else if (changes)
     stored_[task.index] = std::move(found);
-  if (const std::string_view cpus = pod["metadata"]["annotations"][kDumpedCpus].as_string(); !cpus.empty())
-    give_cpus(task, cpu_set_from(cpus));
   return changes;
 }
 

@@ -28,9 +28,12 @@ namespace scheduler {
 
 using Quantities = std::map<std::string, api::Quantity, std::less<>>;
 
+// Texts of selectors are users': each time so many new ones have come, those that nothing has any more go.
+inline constexpr std::uint32_t kSelectorsKept = 4096;
+
 struct DeviceSelector {
   std::uint32_t id = 0;                                 // equal texts, equal ids
-  std::shared_ptr<const api::cel::Expression> program;  // null: the text cannot be read
+  std::shared_ptr<const api::cel::Expression> program;  // null: the text cannot be read; its count tells who has it
   std::string problem;
 };
 
@@ -187,6 +190,7 @@ class ResourceClaims {
     std::set<std::uint32_t> tasks;
   };
   DeviceSelector selector_for(const api::Json& object);
+  void drop_unused_selectors();
   std::vector<DeviceSelector> selectors_from(const api::Json& list);
   DeviceWish wish_from(const api::Json& json, std::string name);
   void use(const Allocation& allocation, bool add);
@@ -194,6 +198,7 @@ class ResourceClaims {
   void changed() { ++generation_; }
   void take_out(std::string_view key);
 
+  std::uint32_t next_selector_ = 0;
   std::map<std::string, ResourceClaim, std::less<>> claims_;
   std::map<std::string, DeviceClass, std::less<>> classes_;
   std::map<std::string, ResourceSlice, std::less<>> slices_;

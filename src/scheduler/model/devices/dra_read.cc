@@ -143,13 +143,26 @@ std::string plain_device_name(std::string_view name, std::string_view driver) {
 DeviceSelector ResourceClaims::selector_for(const Json& object) {
   const std::string text = object["cel"]["expression"].str();
   if (auto known = selectors_.find(text); known != selectors_.end()) return known->second;
-  DeviceSelector out{.id = static_cast<std::uint32_t>(selectors_.size()), .program = nullptr, .problem = {}};
+  if (next_selector_ != 0 && next_selector_ % kSelectorsKept == 0) drop_unused_selectors();
+  DeviceSelector out{.id = next_selector_++, .program = nullptr, .problem = {}};
   auto compiled = api::cel::Expression::compile(text, {"device"});
-  if (compiled.ok())
+  if (compiled.ok()) {
     out.program = std::make_shared<const api::cel::Expression>(*std::move(compiled));
-  else
+  } else {
     out.problem = compiled.error().message;
+    out.program = {std::make_shared<char>(), nullptr};  // points to nothing, and is counted all the same
+  }
   return selectors_[text] = out;
+}
+
+void ResourceClaims::drop_unused_selectors() {
+  std::set<std::uint32_t> gone;
+  for (auto at = selectors_.begin(); at != selectors_.end();) {
+    const bool is_used = at->second.program.use_count() > 1;
+    if (!is_used) gone.insert(at->second.id);
+    at = is_used ? std::next(at) : selectors_.erase(at);
+  }
+  std::erase_if(verdicts_, [&](const auto& verdict) { return gone.contains(verdict.first.first); });
 }
 
 std::vector<DeviceSelector> ResourceClaims::selectors_from(const Json& list) {

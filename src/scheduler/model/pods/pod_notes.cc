@@ -86,6 +86,12 @@ QosClass qos_of(const api::Json& pod) {
   return all_equal ? QosClass::kGuaranteed : QosClass::kBurstable;
 }
 
+// Wishes are kept for ever; a longer one counts as none.
+std::string bounded(const api::Json& text) {
+  constexpr std::size_t kLengthMax = 4096;
+  return text.as_string().size() > kLengthMax ? std::string() : text.str();
+}
+
 template <class Value>
 std::uint32_t intern(const Value& value, std::vector<Value>& list, std::map<Value, std::uint32_t>& ids) {
   if (value == list[0]) return 0;
@@ -104,7 +110,7 @@ void PodNotes::set(TaskId task, const api::Json& pod) {
   note.wish = 0;
   const api::Json& annotations = pod["metadata"]["annotations"];
   if (const api::Json* type = annotations.find("volcano.sh/resource-strategy-scoring-type")) {
-    const ScoringWish wish{type->str(), annotations["volcano.sh/resource-strategy-weight"].str()};
+    const ScoringWish wish{bounded(*type), bounded(annotations["volcano.sh/resource-strategy-weight"])};
     note.wish = intern(wish, wishes_, wish_ids_) & 0x7fffffffu;
   }
   note.role_annotated = annotations.has("volcano.sh/task-spec");

@@ -14,6 +14,7 @@ namespace {
 
 constexpr std::int64_t kDefaultMilliCpu = 100;
 constexpr std::int64_t kDefaultMemory = 200 * 1024 * 1024;
+constexpr std::size_t kImageLengthMax = 1024;  // no registry has longer ones, and symbols are kept for ever
 
 // The text that is made of a pod.
 struct Key {
@@ -228,7 +229,7 @@ void read_pod_terms(const api::Json& pod, Symbols& symbols, MatcherSource& match
   const api::Json& apart = spec["affinity"]["podAntiAffinity"];
   const std::size_t terms = together[kRequired].size() + together[kPreferred].size() + apart[kRequired].size() +
                             apart[kPreferred].size() + spec["topologySpreadConstraints"].size();
-  out.has_too_many_terms = terms > kPodTermsMax;
+  out.has_too_many_terms |= terms > kPodTermsMax;
   if (out.has_too_many_terms) return;
   const PodTermReader reader{pod, symbols, matchers, symbols.intern(api::namespace_of(pod))};
   read_required(reader, together[kRequired], true, out.affinity);
@@ -241,6 +242,15 @@ void read_pod_terms(const api::Json& pod, Symbols& symbols, MatcherSource& match
 void read_node_affinity(const api::Json& affinity, Symbols& symbols, Shape& out) {
   const api::Json& required = affinity["requiredDuringSchedulingIgnoredDuringExecution"];
   out.has_required_terms = required.is_object();
+  std::size_t terms = 0;
+  const auto count = [&terms](const api::Json& term) {
+    terms += 1 + term["matchExpressions"].size() + term["matchFields"].size();
+  };
+  for (const api::Json& term : required["nodeSelectorTerms"].items()) count(term);
+  for (const api::Json& item : affinity["preferredDuringSchedulingIgnoredDuringExecution"].items())
+    count(item["preference"]);
+  out.has_too_many_terms = terms > kNodeTermsMax;
+  if (out.has_too_many_terms) return;
   for (const api::Json& term : required["nodeSelectorTerms"].items()) {
     out.required_terms.push_back(node_term_from(term, symbols));
   }
@@ -253,7 +263,7 @@ void read_node_affinity(const api::Json& affinity, Symbols& symbols, Shape& out)
 
 void read_image(std::string image, Symbols& symbols, Shape& out) {
   ++out.image_places;
-  if (image.empty()) return;
+  if (image.empty() || image.size() > kImageLengthMax) return;
   const std::size_t slash = image.rfind('/');
   if (image.find(':', slash == std::string::npos ? 0 : slash) == std::string::npos) image += ":latest";
   out.images.push_back(symbols.intern(image));

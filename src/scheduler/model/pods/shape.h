@@ -38,6 +38,10 @@ struct PodSelector {
 // more fits nowhere, and none of its terms holds.
 inline constexpr std::size_t kPodTermsMax = 256;
 
+// Of terms and expressions about nodes, required and preferred: some are held against each node. A pod with more fits
+// nowhere.
+inline constexpr std::size_t kNodeTermsMax = 1024;
+
 struct PodTerm {
   MatcherId matcher;
   Symbol topology_key;
@@ -83,7 +87,7 @@ struct Shape {
   std::string ns;         // set only where the namespace matters
   Labels node_selector;
   bool has_required_terms = false;
-  bool has_too_many_terms = false;  // about other pods: it fits nowhere
+  bool has_too_many_terms = false;  // about other pods, or about nodes: it fits nowhere
   std::vector<NodeTerm> required_terms;
   std::vector<NodeTerm> preferred_terms;
   std::vector<Toleration> tolerations;

@@ -100,6 +100,7 @@ TEST(PodRequest, of_many_init_containers_behind_a_large_sidecar) {
   const api::Json small = parse(R"({"name":"c","resources":{"requests":{"x/r1":"2","cpu":"5m"}}})");
   for (int i = 0; i < kMany; ++i) spec.edit("initContainers").push_back(small);
   Dimensions dimensions;
+  for (int i = 0; i < kMany; ++i) dimensions.intern("x/r" + std::to_string(i));
   const Request request = pod_request(api::Json::object({{"spec", spec}}), dimensions);
   EXPECT_EQ(request.parts.size(), static_cast<std::size_t>(kMany) + 3);
   EXPECT_EQ(request.get(*dimensions.dim_of("x/r1")), 3'000);
@@ -139,6 +140,28 @@ TEST(PodTerms, of_a_required_affinity_are_as_many_as_its_topology_keys) {
   add_term(kPodTermsMax);
   const Shape too_many = shape_with("podAntiAffinity", none);
   EXPECT_TRUE(too_many.has_too_many_terms && too_many.anti_affinity.empty() && none.asked.empty());
+}
+
+// Each is held against each node, and a pod has room for tens of thousands.
+TEST(NodeTerms, of_a_pod_are_bounded) {
+  struct Matchers final : MatcherSource {
+    MatcherId matcher_for(std::vector<PodSelector>) override { return {}; }
+  } matchers;
+  const auto shape_with = [&](std::size_t terms) {
+    std::string list;
+    for (std::size_t i = 0; i < terms; ++i)
+      list += (i == 0 ? "" : ",") + std::string(R"({"matchExpressions":[{"key":"k","operator":"Gt","values":["5"]}]})");
+    Dimensions dimensions;
+    Symbols symbols;
+    return shape_from(parse(R"({"metadata":{"name":"p"},"spec":{"affinity":{"nodeAffinity":{)"
+                            R"("requiredDuringSchedulingIgnoredDuringExecution":{"nodeSelectorTerms":[)" +
+                            list + "]}}}}}"),
+                      dimensions, symbols, matchers);
+  };
+  const Shape most = shape_with(kNodeTermsMax / 2), too_many = shape_with(kNodeTermsMax / 2 + 1);
+  EXPECT_EQ(most.required_terms.size(), kNodeTermsMax / 2);
+  EXPECT_FALSE(most.has_too_many_terms);
+  EXPECT_TRUE(too_many.has_too_many_terms && too_many.has_required_terms && too_many.required_terms.empty());
 }
 
 TEST(Toleration, matches_as_kubernetes_does) {

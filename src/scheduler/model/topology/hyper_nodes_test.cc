@@ -171,5 +171,35 @@ TEST(SubJobs, tasks_fall_into_the_first_policy_that_takes_them) {
   EXPECT_EQ(topology.sub_jobs.size(), 5u);
 }
 
+TEST(SubJobs, policies_are_bounded_and_asked_once_each) {
+  Symbols symbols;
+  std::string list;
+  for (std::size_t i = 0; i < kSubGroupPoliciesMax + 1; ++i) list += (i == 0 ? "" : ",") + std::string("{}");
+  const auto many = api::parse_json(R"({"subGroupPolicy":[)" + list + "]}");
+  EXPECT_EQ(topology_from(*many, "ns/j", 1, symbols).policies.size(), kSubGroupPoliciesMax);
+
+  const auto spec = api::parse_json(R"({"subGroupPolicy":[{"minSubGroups":2},{},{"minSubGroups":1}]})");
+  JobTopology topology = topology_from(*spec, "ns/j", 1, symbols);
+  for (const std::uint32_t policy : {0u, 1u, 0u, 2u, 0u}) {
+    SubJob& part = topology.sub_jobs.emplace_back();
+    part.policy = policy;
+    part.counts[0] = 1;
+  }
+  std::vector<std::uint32_t> asked;
+  const auto enough = [&](std::uint32_t refused) {
+    asked.clear();
+    return topology.enough_sub_jobs([&](const SubJob& one) {
+      asked.push_back(one.policy);
+      return one.policy != refused;
+    });
+  };
+  EXPECT_TRUE(enough(9));
+  EXPECT_EQ(asked, (std::vector<std::uint32_t>{0, 0, 2}));
+  EXPECT_TRUE(enough(1));
+  EXPECT_FALSE(enough(2));
+  topology.sub_jobs[4].counts[0] = 0;  // the only one of the last policy
+  EXPECT_FALSE(enough(9));
+}
+
 }  // namespace
 }  // namespace scheduler

@@ -17,7 +17,8 @@ constexpr std::string_view kIds = "volcano.sh/vgpu-ids-new";
 constexpr std::string_view kRequestType = "NVIDIA";
 constexpr std::size_t kCardsMax = 256;
 constexpr std::int64_t kWantedMax = std::int64_t{1} << 40;
-constexpr std::int64_t kPercentageMax = 1000;  // of a card's memory; no card has as much
+constexpr std::int64_t kUsedMax = std::int64_t{1} << 60;  // of a card, as pods say; what is wanted can be added to it
+constexpr std::int64_t kPercentageMax = 1000;             // of a card's memory; no card has as much
 
 // One kind of instance of a MIG geometry.
 struct Instance {
@@ -209,8 +210,8 @@ class Vgpu final : public DeviceFamily {
         std::map<std::string, std::pair<std::int64_t, std::int64_t>> by_pod;
         for (const Card::Share& share : card.shares) {
           auto& [memory, cores] = by_pod[model_.task_key(share.task->id)];
-          memory += share.memory;
-          cores += share.cores;
+          memory = std::min(memory + share.memory, kUsedMax);
+          cores = std::min(cores + share.cores, kUsedMax);
         }
         for (const auto& [pod, amounts] : by_pod) {
           const std::vector<std::string> labels = {card.uuid, node, pod.substr(pod.find('/') + 1)};
@@ -280,8 +281,8 @@ class Vgpu final : public DeviceFamily {
       for (Card& card : cards) {
         if (card.uuid != id.substr(0, bracket)) continue;
         ++card.used_count;
-        card.used_memory += memory;
-        card.used_cores += cores;
+        card.used_memory = std::min(card.used_memory + memory, kUsedMax);
+        card.used_cores = std::min(card.used_cores + cores, kUsedMax);
         card.holders.push_back(&task);
         card.shares.push_back({&task, memory, cores});
         if (bracket != std::string_view::npos) read_position(id.substr(bracket + 1), card);

@@ -18,7 +18,9 @@ std::optional<NodeGroupLimits> NodeGroupLimits::of(Model& model, QueueId queue) 
     for (const auto& amount : group.value.members())
       out.valid_ = out.valid_ && api::Quantity::from_json(amount.value).has_value();
     std::map<Dim, double>& limits = out.limits_[std::string(group.name())];
-    for (const auto& [name, quantity] : api::resource_list_from(group.value)) {
+    const api::ResourceList amounts = api::resource_list_from(group.value);
+    model.dimensions.know(amounts);
+    for (const auto& [name, quantity] : amounts) {
       const std::optional<Dim> dim = model.dimensions.dim_of(name);
       if (dim) limits[*dim] = static_cast<double>(Dimensions::amount_of(*dim, quantity));
     }

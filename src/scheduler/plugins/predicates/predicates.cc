@@ -180,8 +180,8 @@ class Predicates final : public Plugin {
       if (shape.has_too_many_terms) {
         return {"PrePredicate",
                 base::format("pod affinity, anti-affinity and topology spread constraints have more than "
-                             "{} terms together",
-                             kPodTermsMax)};
+                             "{} terms together, or node affinity more than {} terms and expressions",
+                             kPodTermsMax, kNodeTermsMax)};
       }
       if (on_.node_affinity && shape.has_required_terms && names_no_node(shape)) {
         return {"PrePredicate", "plugin NodeAffinity pre-predicates failed pod affinity terms conflict"};

@@ -46,7 +46,10 @@ double score_of(const Request& request) {
 }  // namespace
 
 std::optional<RoleTopology> role_topology_from(const TaskTopologyWish& wish, const Job& job) {
+  // Roles come from minTaskMember, too, and each is held against each.
+  constexpr std::size_t kRolesMax = 1024;
   const std::size_t count = job.roles.size();
+  if (count > kRolesMax) return std::nullopt;
   RoleTopology out;
   out.together.assign(count, std::vector<bool>(count));
   out.apart = out.together;

@@ -20,7 +20,7 @@ struct RoleTopology {
   std::vector<int> priority;  // 4 self-apart, 3 with others, 2 self-together, 1 apart from others, 0 no relation
 };
 
-// Nothing when the annotations name a role that the group does not have, or one twice.
+// Nothing when the annotations name a role that the group does not have, or one twice, or when it has more than 1,024.
 std::optional<RoleTopology> role_topology_from(const TaskTopologyWish& wish, const Job& job);
 
 struct Bucket {
