@@ -1,0 +1,79 @@
+// What writes of HTTP clients are held to, and what they change: versions, identities, graces, generations.
+#include <gtest/gtest.h>
+
+#include "apiserver/http/route.h"
+#include "apiserver/pipeline/api_for_tests.h"
+#include "base/format.h"
+
+namespace apiserver {
+namespace {
+
+using api::Json;
+using base::Code;
+namespace resources = api::resources;
+
+struct Bench : ApiForTests {
+  base::Result<Json> ask(std::string method, std::string target, std::string_view body = "") {
+    rt::HttpRequest http;
+    http.headers = {{"Content-Type", method == "PATCH" ? "application/merge-patch+json" : "application/json"}};
+    http.method = std::move(method);
+    http.target = std::move(target);
+    http.body = body;
+    TRY(auto routed, route(http, rt::parse_target(http.target)));
+    CHECK(routed.has_value());
+    TRY_VOID(decode_body(http, *routed));
+    routed->default_manager = "test";
+    std::optional<base::Result<Answer>> answer;
+    api.call(*std::move(routed), [&](base::Result<Answer> a) { answer.emplace(std::move(a)); });
+    env.settle();
+    TRY(Answer got, *std::move(answer));
+    return object_of(std::move(got));
+  }
+  Json ok(std::string method, std::string target, std::string_view body = "") {
+    auto answer = ask(std::move(method), std::move(target), body);
+    EXPECT_TRUE(answer.ok()) << (answer.ok() ? "" : answer.error().message);
+    return answer.ok() ? *std::move(answer) : Json();
+  }
+  // "409 ..."; empty: it was done.
+  std::string refused(std::string method, std::string target, std::string_view body = "") {
+    const auto answer = ask(std::move(method), std::move(target), body);
+    if (answer.ok()) return {};
+    return base::format("{} {}", base::http_status(answer.error().code), answer.error().message);
+  }
+  // As it is, past all that the server does with objects.
+  void store_as_it_is(const api::ResourceId& id, std::string_view text) {
+    const auto resource = static_cast<std::uint32_t>(api::find_kind(id) - api::all_kinds().data());
+    store->put(resource, *api::parse_json(text),
+               [](const base::Result<store::ObjectPtr>& put) { EXPECT_TRUE(put.ok()); });
+    env.settle();
+  }
+};
+
+const std::string kMaps = "/api/v1/namespaces/default/configmaps";
+const std::string kPods = "/api/v1/namespaces/default/pods";
+const std::string kDeployments = "/apis/apps/v1/namespaces/default/deployments";
+constexpr std::string_view kDeployment =
+    R"({"apiVersion": "apps/v1", "kind": "Deployment",
+        "metadata": {"name": "d", "namespace": "default", "uid": "u", "generation": 1},
+        "spec": {"paused": false, "replicas": 1, "selector": {"matchLabels": {"a": "b"}},
+                 "template": {"metadata": {"labels": {"a": "b"}}, "spec": {"containers": [{"name": "c", "image": "i"}]}}}})";
+
+// Earlier versions stored what Go leaves out.
+TEST(Writes, an_object_stored_with_zeros_keeps_its_generation) {
+  Bench b;
+  b.store_as_it_is({"apps", "v1", "deployments"}, kDeployment);
+  const std::string one = kDeployments + "/d";
+  b.ok("PATCH", one, R"({"spec": {"strategy": {"type": "Recreate"}}})");  // the defaults are there now
+  const std::int64_t before = b.ok("GET", one)["metadata"]["generation"].as_int();
+  b.store_as_it_is({"apps", "v1", "deployments"}, [&] {
+    Json old = b.ok("GET", one);
+    old.edit("spec").set("paused", false);
+    return old.dump();
+  }());
+  b.ok("PATCH", one + "/status", R"({"status": {"replicas": 1}})");
+  EXPECT_EQ(b.ok("PATCH", one, R"({"metadata": {"labels": {"x": "y"}}})")["metadata"]["generation"].as_int(), before);
+  EXPECT_EQ(b.ok("PATCH", one, R"({"spec": {"paused": true}})")["metadata"]["generation"].as_int(), before + 1);
+}
+
+}  // namespace
+}  // namespace apiserver
