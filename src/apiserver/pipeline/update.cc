@@ -26,7 +26,7 @@ base::Status check_subresource(const Request& request) {
   return base::make_error(Code::kNotFound, "the server could not find the requested resource");
 }
 
-base::Status check_identity(const Request& request, const Json& object) {
+base::Status check_place(const Request& request, const Json& object) {
   TRY_VOID(check_identifying_types(object));
   const std::string_view name = api::name_of(object);
   if (!name.empty() && name != request.name)
@@ -36,6 +36,11 @@ base::Status check_identity(const Request& request, const Json& object) {
   if (!ns.empty() && ns != request.ns)
     return bad_request(base::format("the namespace of the object ({}) does not match the namespace on the request ({})",
                                     ns, request.ns));
+  return {};
+}
+
+base::Status check_identity(const Request& request, const Json& object) {
+  TRY_VOID(check_place(request, object));
   const std::string_view version = object["apiVersion"].as_string();
   const std::string_view kind = object["kind"].as_string();
   if ((!version.empty() && version != request.kind->resource.api_version()) ||
@@ -99,6 +104,12 @@ base::Status prepare_configuration(Request& request, std::vector<std::string>& w
 
 // A scale is written into the object that it is of, and answered as a scale.
 Result<Change> finish_scale(const Context& context, Request& request, const Json& live, const Json& scale) {
+  TRY_VOID(check_place(request, scale));
+  const std::string_view uid = api::uid_of(scale);
+  if (!uid.empty() && uid != api::uid_of(live))
+    return conflict(
+        *request.kind, request.name,
+        base::format("Precondition failed: UID in precondition: {}, UID in object meta: {}", uid, api::uid_of(live)));
   TRY(Json object, with_scale(*request.kind, live, scale));
   const std::string_view version = api::resource_version_of(object);
   if (!version.empty() && version != api::resource_version_of(live))

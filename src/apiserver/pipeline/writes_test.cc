@@ -75,5 +75,24 @@ TEST(Writes, an_object_stored_with_zeros_keeps_its_generation) {
   EXPECT_EQ(b.ok("PATCH", one, R"({"spec": {"paused": true}})")["metadata"]["generation"].as_int(), before + 1);
 }
 
+TEST(Writes, a_scale_is_of_the_object_that_it_names) {
+  Bench b;
+  b.store_as_it_is({"apps", "v1", "deployments"}, kDeployment);
+  const std::string scale = kDeployments + "/d/scale";
+  const std::string conflict = "409 Operation cannot be fulfilled on deployments.apps \"d\": Precondition failed: ";
+  const std::pair<const char*, std::string> rows[] = {
+      {R"({"metadata": {"name": "e"}, "spec": {"replicas": 2}})",
+       "400 the name of the object (e) does not match the name on the URL (d)"},
+      {R"({"metadata": {"name": "d", "namespace": "kube-system"}, "spec": {"replicas": 2}})",
+       "400 the namespace of the object (kube-system) does not match the namespace on the request (default)"},
+      {R"({"metadata": {"name": "d", "uid": "v"}, "spec": {"replicas": 2}})",
+       conflict + "UID in precondition: v, UID in object meta: u"},
+      {R"({"metadata": {"name": "d", "uid": "u"}, "spec": {"replicas": 2}})", ""},
+      {R"({"spec": {"replicas": 3}})", ""}};
+  for (const char* method : {"PUT", "PATCH"})
+    for (const auto& [body, message] : rows) EXPECT_EQ(b.refused(method, scale, body), message) << method << body;
+  EXPECT_EQ(b.refused("PUT", scale, R"(["x"])"), "400 the request body is not an object");
+}
+
 }  // namespace
 }  // namespace apiserver
