@@ -265,13 +265,14 @@ struct Api::State : std::enable_shared_from_this<Api::State> {
       store.put(resource, std::move(object), [](const Result<store::ObjectPtr>&) {});
     if (change.stored_form && !change.answer) change.answer = change.object;
     auto finish = [self = shared_from_this(), answer = std::move(answer), special = std::move(change.answer),
-                   kind = request.kind, holds = request.holds_kind, converted = change.stored_form.has_value(),
+                   kind = request.kind, holds = request.holds_kind,
+                   versioned = change.stored_form.has_value() || change.answer_has_version,
                    name = std::string(api::name_of(change.object)), erases = change.action == Change::Action::kErase,
                    on_answer](Result<store::ObjectPtr> stored) mutable {
       if (!stored.ok()) return on_answer(about(*kind, name, stored.take_error()));
       if (special) {
         answer.object = *std::move(special);
-        if (converted) answer.object.edit("metadata").set("resourceVersion", std::to_string((*stored)->revision));
+        if (versioned) answer.object.edit("metadata").set("resourceVersion", std::to_string((*stored)->revision));
       } else {
         const store::ObjectPtr object = read_as(*kind, *stored);
         answer.pieces.emplace_back(object, &object->bytes);

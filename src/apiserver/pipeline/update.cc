@@ -117,6 +117,7 @@ Result<Change> finish_scale(const Context& context, Request& request, const Json
                     "the object has been modified; please apply your changes to the latest version and try again");
   TRY(Change change, finish_update(context, request, live, std::move(object)));
   change.answer = scale_of(*request.kind, change.object);
+  change.answer_has_version = true;
   return change;
 }
 

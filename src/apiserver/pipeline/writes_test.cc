@@ -94,5 +94,22 @@ TEST(Writes, a_scale_is_of_the_object_that_it_names) {
   EXPECT_EQ(b.refused("PUT", scale, R"(["x"])"), "400 the request body is not an object");
 }
 
+TEST(Writes, a_scale_is_answered_with_its_new_version) {
+  Bench b;
+  b.store_as_it_is({"apps", "v1", "deployments"}, kDeployment);
+  const std::string scale = kDeployments + "/d/scale";
+  for (const char* method : {"PUT", "PATCH"}) {
+    const Json before = b.ok("GET", scale);
+    const std::string wanted =
+        base::format(R"({{"spec": {{"replicas": {}}}}})", before["spec"]["replicas"].as_int() + 1);
+    const Json answer = b.ok(method, scale, wanted);
+    EXPECT_EQ(answer["kind"].as_string(), "Scale");
+    EXPECT_NE(answer["metadata"]["resourceVersion"], before["metadata"]["resourceVersion"]) << method;
+    EXPECT_EQ(answer["metadata"]["resourceVersion"], b.ok("GET", scale)["metadata"]["resourceVersion"]) << method;
+    // One that changes nothing keeps it.
+    EXPECT_EQ(b.ok(method, scale, wanted)["metadata"]["resourceVersion"], answer["metadata"]["resourceVersion"]);
+  }
+}
+
 }  // namespace
 }  // namespace apiserver
