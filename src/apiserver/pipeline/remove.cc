@@ -46,6 +46,13 @@ void set_finalizer(Json& object, std::string_view finalizer, bool wanted) {
     object.edit("metadata").set("finalizers", std::move(list));
 }
 
+base::Error version_conflict(const Request& request, std::string_view wanted, const Json& object) {
+  return conflict(
+      *request.kind, request.name,
+      base::format("Precondition failed: ResourceVersion in precondition: {}, ResourceVersion in object meta: {}",
+                   wanted, api::resource_version_of(object)));
+}
+
 base::Status check_preconditions(const Request& request, const Json& object) {
   const Json& wanted = request.body["preconditions"];
   const std::string_view uid = wanted["uid"].as_string();
@@ -64,10 +71,7 @@ base::Status check_preconditions(const Request& request, const Json& object) {
   }
   const std::string_view version = wanted["resourceVersion"].as_string();
   if (!version.empty() && version != api::resource_version_of(object))
-    return conflict(
-        *request.kind, request.name,
-        base::format("Precondition failed: ResourceVersion in precondition: {}, ResourceVersion in object meta: {}",
-                     version, api::resource_version_of(object)));
+    return version_conflict(request, version, object);
   return {};
 }
 
@@ -258,6 +262,9 @@ Result<Change> prepare_binding(const Context& context, Request& request) {
     return conflict(
         *request.kind, request.name,
         base::format("Precondition failed: UID in precondition: {}, UID in object meta: {}", uid, api::uid_of(before)));
+  const std::string_view version = api::resource_version_of(request.body);
+  if (!version.empty() && version != api::resource_version_of(before))
+    return version_conflict(request, version, before);
   if (api::is_deleting(before))
     return conflict(*request.kind, request.name,
                     base::format("pod {} is being deleted, cannot be assigned to a host", request.name));

@@ -111,5 +111,22 @@ TEST(Writes, a_scale_is_answered_with_its_new_version) {
   }
 }
 
+TEST(Writes, a_binding_is_of_the_version_that_it_names) {
+  Bench b;
+  const Json pod =
+      b.ok("POST", kPods, R"({"metadata": {"name": "p"}, "spec": {"containers": [{"name": "c", "image": "i"}]}})");
+  const std::string_view version = api::resource_version_of(pod);
+  const auto bind = [&](std::string_view of) {
+    return b.refused("POST", kPods + "/p/binding",
+                     base::format(R"({{"metadata": {{"name": "p", "resourceVersion": "{}"}},
+                                       "target": {{"kind": "Node", "name": "n"}}}})",
+                                  of));
+  };
+  EXPECT_EQ(bind("1"), base::format("409 Operation cannot be fulfilled on pods \"p\": Precondition failed: "
+                                    "ResourceVersion in precondition: 1, ResourceVersion in object meta: {}",
+                                    version));
+  EXPECT_EQ(bind(version), "");
+}
+
 }  // namespace
 }  // namespace apiserver
