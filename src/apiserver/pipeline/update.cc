@@ -136,6 +136,10 @@ bool names_its_version(const api::KindInfo& kind) {
   constexpr std::string_view kNaming[] = {"PodDisruptionBudget",
                                           "Lease",
                                           "CSIDriver",
+                                          "CSINode",
+                                          "CSIStorageCapacity",
+                                          "VolumeAttachment",
+                                          "CustomResourceDefinition",
                                           "RuntimeClass",
                                           "ValidatingWebhookConfiguration",
                                           "MutatingWebhookConfiguration",
@@ -183,7 +187,8 @@ Result<Change> prepare_update(const Context& context, Request& request) {
   Json object = std::move(request.body);
   TRY_VOID(check_identity(request, object));
   set_type(*request.kind, object);
-  if (api::resource_version_of(object).empty() && names_its_version(*request.kind)) {
+  const std::string_view version = api::resource_version_of(object);
+  if ((version.empty() || version == "0") && names_its_version(*request.kind)) {
     std::vector<base::Cause> causes{
         {"FieldValueInvalid",
          base::format("Invalid value: {}: must be specified for an update", request.kind->custom ? "0x0" : "0"),

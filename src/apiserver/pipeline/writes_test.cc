@@ -128,5 +128,40 @@ TEST(Writes, a_binding_is_of_the_version_that_it_names) {
   EXPECT_EQ(bind(version), "");
 }
 
+TEST(Writes, some_kinds_name_their_version) {
+  struct Row {
+    std::string of;
+    const char* name;
+    const char* body;
+  };
+  const Row rows[] = {
+      {"/apis/coordination.k8s.io/v1/namespaces/default/leases", "l", R"({"metadata": {"name": "l"}})"},
+      {"/apis/storage.k8s.io/v1/csinodes", "n", R"({"metadata": {"name": "n"}, "spec": {"drivers": []}})"},
+      {"/apis/storage.k8s.io/v1/volumeattachments", "v",
+       R"({"metadata": {"name": "v"},
+           "spec": {"attacher": "a.b", "nodeName": "n", "source": {"persistentVolumeName": "p"}}})"},
+      {"/apis/storage.k8s.io/v1/namespaces/default/csistoragecapacities", "c",
+       R"({"metadata": {"name": "c"}, "storageClassName": "s"})"},
+      {"/apis/apiextensions.k8s.io/v1/customresourcedefinitions", "as.x.io",
+       R"({"metadata": {"name": "as.x.io"},
+           "spec": {"group": "x.io", "scope": "Namespaced",
+                    "names": {"plural": "as", "singular": "a", "kind": "A", "listKind": "AList"},
+                    "versions": [{"name": "v1", "served": true, "storage": true,
+                                  "schema": {"openAPIV3Schema": {"type": "object"}}}]}})"}};
+  for (const Row& row : rows) {
+    Bench b;
+    b.ok("POST", row.of, row.body);
+    Json none = *api::parse_json(row.body), zero = none;
+    zero.edit("metadata").set("resourceVersion", "0");
+    for (const Json& body : {none, zero})
+      EXPECT_TRUE(b.refused("PUT", row.of + "/" + row.name, body.dump())
+                      .ends_with("metadata.resourceVersion: Invalid value: 0: must be specified for an update"))
+          << row.of << b.refused("PUT", row.of + "/" + row.name, body.dump());
+  }
+  Bench b;
+  b.ok("POST", kMaps, R"({"metadata": {"name": "m"}})");
+  EXPECT_EQ(b.refused("PUT", kMaps + "/m", R"({"metadata": {"name": "m", "resourceVersion": "0"}})"), "");
+}
+
 }  // namespace
 }  // namespace apiserver
