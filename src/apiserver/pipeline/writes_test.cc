@@ -163,5 +163,43 @@ TEST(Writes, some_kinds_name_their_version) {
   EXPECT_EQ(b.refused("PUT", kMaps + "/m", R"({"metadata": {"name": "m", "resourceVersion": "0"}})"), "");
 }
 
+// A second deletion cut what the first one had given.
+TEST(Writes, what_is_going_goes_sooner_only_if_that_is_asked_for) {
+  Bench b;
+  b.ok("POST", kPods,
+       R"({"metadata": {"name": "p"}, "spec": {"nodeName": "n", "containers": [{"name": "c", "image": "i"}]}})");
+  const std::string one = kPods + "/p";
+  struct Row {
+    int after;  // seconds since the row above
+    const char* asked;
+    const char* end;
+    int grace;
+  };
+  const Row rows[] = {{0, "?gracePeriodSeconds=100", "2026-01-01T00:01:40Z", 100},
+                      {10, "", "2026-01-01T00:01:40Z", 100},
+                      {0, "?gracePeriodSeconds=100", "2026-01-01T00:01:40Z", 100},
+                      {0, "?gracePeriodSeconds=200", "2026-01-01T00:01:40Z", 100},
+                      {0, "?gracePeriodSeconds=40", "2026-01-01T00:00:40Z", 40},
+                      {0, "", "2026-01-01T00:00:40Z", 40},
+                      {20, "?gracePeriodSeconds=20", "2026-01-01T00:00:30Z", 1},
+                      {0, "?gracePeriodSeconds=-7", "2026-01-01T00:00:30Z", 1}};
+  for (const Row& row : rows) {
+    b.env.run_for(base::seconds(row.after));
+    const std::string version(row.after == 0 && row.asked[0] == 0 ? api::resource_version_of(b.ok("GET", one)) : "");
+    const Json meta = b.ok("DELETE", one + row.asked)["metadata"];
+    EXPECT_EQ(meta["deletionTimestamp"].as_string(), row.end) << row.after << row.asked;
+    EXPECT_EQ(meta["deletionGracePeriodSeconds"].as_int(), row.grace) << row.after << row.asked;
+    if (!version.empty()) {
+      EXPECT_EQ(meta["resourceVersion"].as_string(), version);
+    }
+  }
+  // Its node says when it is done.
+  b.ok("PATCH", one + "/status", R"({"status": {"phase": "Succeeded"}})");
+  b.ok("DELETE", one);
+  EXPECT_EQ(b.refused("GET", one), "");
+  b.ok("DELETE", one + "?gracePeriodSeconds=0");
+  EXPECT_EQ(b.refused("GET", one), "404 pods \"p\" not found");
+}
+
 }  // namespace
 }  // namespace apiserver
