@@ -201,5 +201,26 @@ TEST(Writes, what_is_going_goes_sooner_only_if_that_is_asked_for) {
   EXPECT_EQ(b.refused("GET", one), "404 pods \"p\" not found");
 }
 
+TEST(Writes, what_is_being_deleted_gets_no_new_finalizers) {
+  Bench b;
+  b.ok("POST", kMaps, R"({"metadata": {"name": "m", "finalizers": ["x.io/a", "x.io/b"]}})");
+  b.ok("DELETE", kMaps + "/m");
+  const std::pair<const char*, const char*> rows[] = {
+      {R"(["x.io/a", "x.io/d", "x.io/b", "x.io/c"])", R"([]string{"x.io/c", "x.io/d"})"},
+      {R"(["orphan"])", R"([]string{"orphan"})"},
+      {R"(["x.io/b", "x.io/a"])", ""},
+      {R"(["x.io/b"])", ""}};
+  for (const auto& [finalizers, found] : rows)
+    EXPECT_EQ(b.refused("PATCH", kMaps + "/m", base::format(R"({{"metadata": {{"finalizers": {}}}}})", finalizers)),
+              found[0] == 0 ? ""
+                            : base::format("422 ConfigMap \"m\" is invalid: metadata.finalizers: Forbidden: no new "
+                                           "finalizers can be added if the object is being deleted, found new "
+                                           "finalizers {}",
+                                           found))
+        << finalizers;
+  b.ok("PATCH", kMaps + "/m", R"({"metadata": {"finalizers": null}})");
+  EXPECT_EQ(b.refused("GET", kMaps + "/m"), "404 configmaps \"m\" not found");
+}
+
 }  // namespace
 }  // namespace apiserver
