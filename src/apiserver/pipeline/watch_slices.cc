@@ -19,7 +19,10 @@ bool translate(const WatchSelection& wanted, DecodedObjects& decoded, Event& eve
   event.object = read_as(*wanted.kind, event.object);
   event.before = read_as(*wanted.kind, event.before);
   if (selection.everything()) return true;
-  const bool was = event.type != EventType::kAdded && (!event.before || selection.matches(event.before, decoded));
+  // Of a deletion the object is the last state. Where history does not know what was before another change, the watch
+  // has ended, or names alone say it.
+  const store::ObjectPtr& old = event.before ? event.before : event.object;
+  const bool was = event.type != EventType::kAdded && selection.matches(old, decoded);
   const bool is = event.type != EventType::kDeleted && selection.matches(event.object, decoded);
   if (!was && !is) return false;
   event.type = is ? (was ? EventType::kModified : EventType::kAdded) : EventType::kDeleted;
