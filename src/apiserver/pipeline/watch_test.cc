@@ -120,5 +120,22 @@ TEST(Watches, are_not_told_of_what_they_may_not_have_selected) {
   }
 }
 
+TEST(Watches, are_told_what_left_them_as_it_was) {
+  Bench b;
+  b.write(Verb::kCreate, "", R"({"metadata": {"name": "a", "labels": {"in": "yes"}}, "data": {"k": "old"}})");
+  Request r = b.request(Verb::kWatch, "");
+  r.label_selector = "in=yes";
+  r.resource_version = std::to_string(b.store->revision());
+  Told told;
+  told.watch_with(b, r);
+  b.write(Verb::kPatch, "a", R"({"metadata": {"labels": null}, "data": {"k": "new"}})");
+  ASSERT_EQ(told.text, "-a");
+  const Json gone = told.objects[0]->json();
+  EXPECT_EQ(gone["data"]["k"].as_string(), "old");
+  EXPECT_EQ(gone["metadata"]["labels"]["in"].as_string(), "yes");
+  EXPECT_EQ(api::resource_version_of(gone), std::to_string(b.store->revision()));
+  EXPECT_EQ(told.objects[0]->revision, b.store->revision());
+}
+
 }  // namespace
 }  // namespace apiserver
