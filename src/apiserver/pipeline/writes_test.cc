@@ -222,5 +222,16 @@ TEST(Writes, what_is_being_deleted_gets_no_new_finalizers) {
   EXPECT_EQ(b.refused("GET", kMaps + "/m"), "404 configmaps \"m\" not found");
 }
 
+TEST(Writes, a_generated_name_that_is_taken_is_thrown_anew) {
+  constexpr std::string_view kWeb = R"({"metadata": {"generateName": "web-"}})";
+  Bench first, second;  // whose chance is the same
+  const std::string name(api::name_of(first.ok("POST", kMaps, kWeb)));
+  second.store_as_it_is(resources::kConfigMaps,
+                        base::format(R"({{"metadata": {{"name": "{}", "namespace": "default"}}}})", name));
+  const Json made = second.ok("POST", kMaps, kWeb);
+  EXPECT_TRUE(api::name_of(made).starts_with("web-"));
+  EXPECT_NE(api::name_of(made), name);
+}
+
 }  // namespace
 }  // namespace apiserver
