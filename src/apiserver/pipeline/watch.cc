@@ -53,8 +53,10 @@ class RealWatch : public ApiWatch {
     if (!from_now) {
       TRY(since_, parse_number("resourceVersion", version));
     }
-    if (from_now || request.send_initial_events) {
-      since_ = store_.revision();
+    // A watch names a match only where it says whether it wants what there is; others without a version do.
+    const bool with_current = request.send_initial_events || (from_now && request.resource_version_match.empty());
+    if (from_now || with_current) since_ = store_.revision();
+    if (with_current) {
       store_.for_each(resource_, selection_->ns, "", store::View::kDurable, [this](const store::ObjectPtr& object) {
         initial_.push_back(object);
         return true;

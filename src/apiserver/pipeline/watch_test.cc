@@ -137,5 +137,28 @@ TEST(Watches, are_told_what_left_them_as_it_was) {
   EXPECT_EQ(told.objects[0]->revision, b.store->revision());
 }
 
+TEST(Watches, begin_with_what_there_is_unless_that_is_not_wanted) {
+  struct Row {
+    const char* query;
+    const char* told;
+  };
+  const Row rows[] = {{"?watch=1", "+a+b"},
+                      {"?watch=1&resourceVersion=0", "+a+b"},
+                      {"?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan", "+a+b"},
+                      {"?watch=1&sendInitialEvents=false&resourceVersionMatch=NotOlderThan", "+b"},
+                      {"?watch=1&sendInitialEvents=false&resourceVersionMatch=NotOlderThan&resourceVersion=0", "+b"}};
+  for (const Row& row : rows) {
+    Bench b;
+    b.make("a", false);
+    rt::HttpRequest http;
+    http.method = "GET";
+    http.target = std::string("/api/v1/namespaces/default/configmaps") + row.query;
+    Told told;
+    told.watch_with(b, **route(http, rt::parse_target(http.target)));
+    b.make("b", false);
+    EXPECT_EQ(told.text, row.told) << row.query;
+  }
+}
+
 }  // namespace
 }  // namespace apiserver
