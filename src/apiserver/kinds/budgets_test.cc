@@ -11,7 +11,30 @@ using api::Json;
 using base::Code;
 namespace resources = api::resources;
 
+// A disk that has no room but for what gives some.
+class FullKv : public rt::KvStore {
+ public:
+  explicit FullKv(const bool& full) : full_(full) {}
+  base::Status commit(const std::function<void(rt::KvWriter&)>& changes) override {
+    if (full_) return base::make_error(Code::kUnavailable, "No space left on device");
+    return inner_->commit(changes);
+  }
+  base::Status commit_with_reserve(const std::function<void(rt::KvWriter&)>& changes) override {
+    return inner_->commit(changes);
+  }
+  base::Status scan(std::string_view begin, std::string_view end,
+                    const std::function<bool(std::string_view, std::string_view)>& visit) const override {
+    return inner_->scan(begin, end, visit);
+  }
+
+ private:
+  const bool& full_;
+  std::unique_ptr<rt::KvStore> inner_ = rt::make_memory_kv();
+};
+
 struct Bench : ApiForTests {
+  using ApiForTests::ApiForTests;
+
   base::Result<Json> ask(Verb verb, const api::ResourceId& id, std::string name, std::string_view body,
                          std::string subresource = "", bool dry_run = false) {
     Request request;
@@ -83,6 +106,26 @@ TEST(Evictions, spend_the_budget_and_are_refused_without_one) {
   EXPECT_TRUE(b.ask(Verb::kGet, resources::kPods, "b", "").ok());
   EXPECT_FALSE(api::is_deleting(*b.ask(Verb::kGet, resources::kPods, "b", "")));
   EXPECT_EQ(b.evict("a"), "");  // it is on its way already
+}
+
+// The deletion gives room and went through, the budget's write did not.
+TEST(Evictions, that_cannot_spend_their_budget_are_none) {
+  bool full = false;
+  Bench b(std::make_unique<FullKv>(full));
+  for (const char* name : {"a", "b"}) b.pod(name, true);
+  b.budget(
+      "web",
+      R"({"observedGeneration": 1, "disruptionsAllowed": 1, "currentHealthy": 3, "desiredHealthy": 2, "expectedPods": 3})");
+  full = true;
+  EXPECT_FALSE(b.ask(Verb::kPatch, resources::kPods, "a", R"({"metadata": {"labels": {"x": "y"}}})").ok());
+  for (const char* name : {"a", "b"}) {
+    EXPECT_EQ(b.evict(name), "No space left on device");
+    EXPECT_FALSE(api::is_deleting(*b.ask(Verb::kGet, resources::kPods, name, "")));
+  }
+  full = false;
+  b.env.run_for(base::seconds(2));
+  EXPECT_EQ(b.evict("a"), "");
+  EXPECT_NE(b.evict("b"), "");
 }
 
 TEST(Evictions, of_pods_that_serve_nobody_need_no_budget) {

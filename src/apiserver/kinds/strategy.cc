@@ -8,6 +8,7 @@
 #include "api/schema/field_errors.h"
 #include "api/schema/names.h"
 #include "api/schema/quantity.h"
+#include "api/schema/unwritten.h"
 #include "apiserver/kinds/ephemeral_containers.h"
 #include "apiserver/kinds/pod_resize.h"
 #include "apiserver/kinds/signing_requests.h"
@@ -187,7 +188,8 @@ bool generation_parts_differ(const api::KindInfo& kind, const Json& old_object, 
   // A Deployment hands its annotations on to what it makes.
   if (kind.kind == "Deployment" && !(old_object["metadata"]["annotations"] == object["metadata"]["annotations"]))
     return true;
-  if (!kind.custom) return !(old_object["spec"] == object["spec"]);
+  // What earlier versions stored has what Go leaves out.
+  if (!kind.custom) return !api::same_member_as_written(*kind.schema, "spec", old_object, object);
   for (const Json* side : {&old_object, &object}) {
     const Json& other = side == &old_object ? object : old_object;
     for (const Json::Member& member : side->members()) {

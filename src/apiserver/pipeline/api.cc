@@ -240,6 +240,24 @@ struct Api::State : std::enable_shared_from_this<Api::State> {
     });
   }
 
+  // Puts what goes with the change. False: the store does not take it, and says why later. On a full disk the change
+  // itself, which may give room, would go through.
+  bool put_also(const Request& request, Change& change, const OnAnswer& on_answer) {
+    for (auto& [resource, object] : change.also) {
+      const std::string ns(api::namespace_of(object)), name(api::name_of(object));
+      const store::ObjectPtr before = store.find(resource, ns, name, store::View::kLatest);
+      const auto refused = std::make_shared<OnAnswer>();
+      store.put(resource, std::move(object),
+                [refused, asked = request.name, kind = request.kind](Result<store::ObjectPtr> put) {
+                  if (*refused && !put.ok()) (*refused)(about(*kind, asked, put.take_error()));
+                });
+      if (store.find(resource, ns, name, store::View::kLatest) != before) continue;
+      *refused = on_answer;
+      return false;
+    }
+    return true;
+  }
+
   void commit(const Request& request, Result<Change> prepared, OnAnswer on_answer) {
     tell_notes(request);
     if (prepared.ok() && prepared->action == Change::Action::kPut)
@@ -261,17 +279,17 @@ struct Api::State : std::enable_shared_from_this<Api::State> {
       if (request.dry_run) return on_answer(std::move(answer));
       return answer_when_settled(request, std::move(answer), std::move(on_answer));
     }
-    for (auto& [resource, object] : change.also)
-      store.put(resource, std::move(object), [](const Result<store::ObjectPtr>&) {});
+    if (!put_also(request, change, on_answer)) return;
     if (change.stored_form && !change.answer) change.answer = change.object;
     auto finish = [self = shared_from_this(), answer = std::move(answer), special = std::move(change.answer),
-                   kind = request.kind, holds = request.holds_kind, converted = change.stored_form.has_value(),
+                   kind = request.kind, holds = request.holds_kind,
+                   versioned = change.stored_form.has_value() || change.answer_has_version,
                    name = std::string(api::name_of(change.object)), erases = change.action == Change::Action::kErase,
                    on_answer](Result<store::ObjectPtr> stored) mutable {
       if (!stored.ok()) return on_answer(about(*kind, name, stored.take_error()));
       if (special) {
         answer.object = *std::move(special);
-        if (converted) answer.object.edit("metadata").set("resourceVersion", std::to_string((*stored)->revision));
+        if (versioned) answer.object.edit("metadata").set("resourceVersion", std::to_string((*stored)->revision));
       } else {
         const store::ObjectPtr object = read_as(*kind, *stored);
         answer.pieces.emplace_back(object, &object->bytes);

@@ -10,11 +10,11 @@ namespace apiserver {
 
 struct ApiForTests {
   client::testing::FakeEnv env;
-  std::unique_ptr<rt::KvStore> kv = rt::make_memory_kv();
+  std::unique_ptr<rt::KvStore> kv;
   std::unique_ptr<store::Store> store = *store::Store::open(env, *kv);
   Api api{env, *store, ApiOptions{}};
 
-  ApiForTests() {
+  explicit ApiForTests(std::unique_ptr<rt::KvStore> disk = rt::make_memory_kv()) : kv(std::move(disk)) {
     api.bootstrap([](base::Status) {});
     env.settle();
   }

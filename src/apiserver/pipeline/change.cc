@@ -1,6 +1,8 @@
 // What all writes share: field checks, defaults, admission, the last steps of an update.
 #include "apiserver/pipeline/change.h"
 
+#include <set>
+
 #include "api/json/json_bulk.h"
 #include "api/json/limits.h"
 #include "api/schema/managed_fields.h"
@@ -299,6 +301,21 @@ base::Status check_preconditions(const Request& request, const Json& old_object,
   return {};
 }
 
+void check_new_finalizers(const Json& old_object, const Json& changed, std::vector<base::Cause>& causes) {
+  if (!api::is_deleting(old_object)) return;
+  std::set<std::string> added;
+  for (const Json& one : changed["metadata"]["finalizers"].items()) added.insert(one.str());
+  for (const Json& one : old_object["metadata"]["finalizers"].items()) added.erase(one.str());
+  if (added.empty()) return;
+  std::string found;
+  for (const std::string& one : added) found += base::format("{}{:?}", found.empty() ? "" : ", ", one);
+  causes.push_back({"FieldValueForbidden",
+                    base::format("Forbidden: no new finalizers can be added if the object is being deleted, found new "
+                                 "finalizers []string{{{}}}",
+                                 found),
+                    "metadata.finalizers"});
+}
+
 }  // namespace
 
 Result<Change> finish_update(const Context& context, Request& request, const Json& old_object, Json changed) {
@@ -331,6 +348,7 @@ Result<Change> finish_update(const Context& context, Request& request, const Jso
   if (!kind.custom) prepare_core_update(context, kind, request.subresource, old_object, changed, causes);
   check_object(context, kind, changed, old_object, causes);
   check_metadata(kind, changed, causes);
+  check_new_finalizers(old_object, changed, causes);
   // These rules take the types for granted.
   if (!kind.custom && causes.empty()) check_core_update(kind, request.subresource, old_object, changed, causes);
   if (!causes.empty()) return invalid(kind, api::name_of(old_object), std::move(causes));

@@ -19,6 +19,7 @@ struct Change {
   api::Json object;  // to put, or the last state of what is erased
   int status = 200;
   std::optional<api::Json> answer = {};  // sent instead of the stored object
+  bool answer_has_version = false;       // it says of which version the stored object is
   std::vector<std::string> warnings = {};
   std::optional<api::Json> stored_form = {};  // of `object`, where it is stored in another version by a webhook
   // Others to put with it, before it, by the indexes of their kinds.

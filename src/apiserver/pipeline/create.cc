@@ -72,14 +72,26 @@ base::Status check_namespace(const Context& context, const Request& request, Jso
   return {};
 }
 
-void set_server_metadata(const Context& context, const api::KindInfo& kind, Json& object) {
+// Thrown anew while it is taken, as often as on a stock server.
+std::string generated_name(const Context& context, const Request& request, std::string_view prefix) {
+  constexpr int kThrows = 8;
+  std::string name;
+  for (int i = 0; i < kThrows; ++i) {
+    name = std::string(prefix) + context.random.text(5, kNameAlphabet);
+    if (!context.objects.stored(request.resource, request.kind->namespaced ? request.ns : "", name)) break;
+  }
+  return name;
+}
+
+void set_server_metadata(const Context& context, const Request& request, Json& object) {
+  const api::KindInfo& kind = *request.kind;
   Json& meta = object.edit("metadata");
   for (const char* key :
        {"resourceVersion", "selfLink", "deletionTimestamp", "deletionGracePeriodSeconds", "generation"})
     meta.erase(key);
   if (meta["name"].as_string().empty() && !meta["generateName"].as_string().empty()) {
     const std::string prefix(generated_prefix(meta));
-    meta.set("name", prefix + context.random.text(5, kNameAlphabet));
+    meta.set("name", generated_name(context, request, prefix));
   }
   meta.set("uid", context.random.uuid());
   meta.set("creationTimestamp", base::format_rfc3339(context.now));
@@ -113,7 +125,7 @@ Result<Change> prepare_create(const Context& context, Request& request) {
   TRY_VOID(check_size(object));
   TRY_VOID(check_namespace(context, request, object));
   Json managed = object["metadata"]["managedFields"];  // by apply
-  set_server_metadata(context, kind, object);
+  set_server_metadata(context, request, object);
   normalize(kind, object);
   TRY_VOID(check_size(object));
   const std::vector<Json> limits =

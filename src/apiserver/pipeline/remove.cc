@@ -29,6 +29,30 @@ std::int64_t grace_seconds_for(const api::KindInfo& kind, const Json& object, co
   return grace < 0 ? 1 : grace;
 }
 
+struct Term {
+  base::Time end;
+  std::int64_t grace = 0;  // seconds
+};
+
+// When an object that is deleted goes; nothing: it is going, and this deletion does not make it go sooner.
+std::optional<Term> term_for(const Context& context, const api::KindInfo& kind, const Json& object,
+                             const Json& options) {
+  if (!api::is_deleting(object)) {
+    const std::int64_t grace = grace_seconds_for(kind, object, options);
+    return Term{context.now + base::seconds(grace), grace};
+  }
+  const Json& meta = object["metadata"];
+  const Json& asked = options["gracePeriodSeconds"];
+  const std::int64_t old_grace = meta["deletionGracePeriodSeconds"].as_int();
+  const std::int64_t grace = asked.as_int() < 0 ? 1 : asked.as_int();
+  if (!asked.is_number() || grace >= old_grace) return {};
+  // It counts from the first deletion.
+  const base::Time old_end = base::parse_rfc3339(meta["deletionTimestamp"].as_string()).value_or(context.now);
+  const base::Time end = old_end - base::seconds(old_grace - grace);
+  if (end < context.now) return Term{context.now, std::min<std::int64_t>(grace, 1)};
+  return Term{end, grace};
+}
+
 void set_finalizer(Json& object, std::string_view finalizer, bool wanted) {
   Json list = Json::array();
   bool present = false;
@@ -44,6 +68,13 @@ void set_finalizer(Json& object, std::string_view finalizer, bool wanted) {
     object.edit("metadata").erase("finalizers");
   else
     object.edit("metadata").set("finalizers", std::move(list));
+}
+
+base::Error version_conflict(const Request& request, std::string_view wanted, const Json& object) {
+  return conflict(
+      *request.kind, request.name,
+      base::format("Precondition failed: ResourceVersion in precondition: {}, ResourceVersion in object meta: {}",
+                   wanted, api::resource_version_of(object)));
 }
 
 base::Status check_preconditions(const Request& request, const Json& object) {
@@ -64,10 +95,7 @@ base::Status check_preconditions(const Request& request, const Json& object) {
   }
   const std::string_view version = wanted["resourceVersion"].as_string();
   if (!version.empty() && version != api::resource_version_of(object))
-    return conflict(
-        *request.kind, request.name,
-        base::format("Precondition failed: ResourceVersion in precondition: {}, ResourceVersion in object meta: {}",
-                     version, api::resource_version_of(object)));
+    return version_conflict(request, version, object);
   return {};
 }
 
@@ -185,13 +213,12 @@ Result<Change> prepare_delete(const Context& context, Request& request) {
     set_finalizer(object, "foregroundDeletion", policy == "Foreground");
     set_finalizer(object, "orphan", policy == "Orphan" || orphan.as_bool());
   }
-  const std::int64_t grace = grace_seconds_for(kind, object, request.body);
+  const std::optional<Term> term = term_for(context, kind, before, request.body);
   Json& meta = object.edit("metadata");
   const bool deleting = api::is_deleting(before);
-  const std::int64_t old_grace = meta["deletionGracePeriodSeconds"].as_int();
-  if (!deleting || grace < old_grace) {
-    meta.set("deletionTimestamp", base::format_rfc3339(context.now + base::seconds(grace)));
-    if (kind.kind != "Namespace") meta.set("deletionGracePeriodSeconds", grace);  // it goes when it is empty
+  if (term) {
+    meta.set("deletionTimestamp", base::format_rfc3339(term->end));
+    if (kind.kind != "Namespace") meta.set("deletionGracePeriodSeconds", term->grace);  // it goes when it is empty
     if (kind.has_generation && !deleting) meta.set("generation", meta["generation"].as_int() + 1);
   }
   if (is_definition(kind) && !deleting) begin_definition_deletion(object, context.now);
@@ -258,6 +285,9 @@ Result<Change> prepare_binding(const Context& context, Request& request) {
     return conflict(
         *request.kind, request.name,
         base::format("Precondition failed: UID in precondition: {}, UID in object meta: {}", uid, api::uid_of(before)));
+  const std::string_view version = api::resource_version_of(request.body);
+  if (!version.empty() && version != api::resource_version_of(before))
+    return version_conflict(request, version, before);
   if (api::is_deleting(before))
     return conflict(*request.kind, request.name,
                     base::format("pod {} is being deleted, cannot be assigned to a host", request.name));

@@ -26,7 +26,7 @@ base::Status check_subresource(const Request& request) {
   return base::make_error(Code::kNotFound, "the server could not find the requested resource");
 }
 
-base::Status check_identity(const Request& request, const Json& object) {
+base::Status check_place(const Request& request, const Json& object) {
   TRY_VOID(check_identifying_types(object));
   const std::string_view name = api::name_of(object);
   if (!name.empty() && name != request.name)
@@ -36,6 +36,11 @@ base::Status check_identity(const Request& request, const Json& object) {
   if (!ns.empty() && ns != request.ns)
     return bad_request(base::format("the namespace of the object ({}) does not match the namespace on the request ({})",
                                     ns, request.ns));
+  return {};
+}
+
+base::Status check_identity(const Request& request, const Json& object) {
+  TRY_VOID(check_place(request, object));
   const std::string_view version = object["apiVersion"].as_string();
   const std::string_view kind = object["kind"].as_string();
   if ((!version.empty() && version != request.kind->resource.api_version()) ||
@@ -99,6 +104,12 @@ base::Status prepare_configuration(Request& request, std::vector<std::string>& w
 
 // A scale is written into the object that it is of, and answered as a scale.
 Result<Change> finish_scale(const Context& context, Request& request, const Json& live, const Json& scale) {
+  TRY_VOID(check_place(request, scale));
+  const std::string_view uid = api::uid_of(scale);
+  if (!uid.empty() && uid != api::uid_of(live))
+    return conflict(
+        *request.kind, request.name,
+        base::format("Precondition failed: UID in precondition: {}, UID in object meta: {}", uid, api::uid_of(live)));
   TRY(Json object, with_scale(*request.kind, live, scale));
   const std::string_view version = api::resource_version_of(object);
   if (!version.empty() && version != api::resource_version_of(live))
@@ -106,6 +117,7 @@ Result<Change> finish_scale(const Context& context, Request& request, const Json
                     "the object has been modified; please apply your changes to the latest version and try again");
   TRY(Change change, finish_update(context, request, live, std::move(object)));
   change.answer = scale_of(*request.kind, change.object);
+  change.answer_has_version = true;
   return change;
 }
 
@@ -124,6 +136,10 @@ bool names_its_version(const api::KindInfo& kind) {
   constexpr std::string_view kNaming[] = {"PodDisruptionBudget",
                                           "Lease",
                                           "CSIDriver",
+                                          "CSINode",
+                                          "CSIStorageCapacity",
+                                          "VolumeAttachment",
+                                          "CustomResourceDefinition",
                                           "RuntimeClass",
                                           "ValidatingWebhookConfiguration",
                                           "MutatingWebhookConfiguration",
@@ -171,7 +187,8 @@ Result<Change> prepare_update(const Context& context, Request& request) {
   Json object = std::move(request.body);
   TRY_VOID(check_identity(request, object));
   set_type(*request.kind, object);
-  if (api::resource_version_of(object).empty() && names_its_version(*request.kind)) {
+  const std::string_view version = api::resource_version_of(object);
+  if ((version.empty() || version == "0") && names_its_version(*request.kind)) {
     std::vector<base::Cause> causes{
         {"FieldValueInvalid",
          base::format("Invalid value: {}: must be specified for an update", request.kind->custom ? "0x0" : "0"),

@@ -2,6 +2,7 @@
 #include "apiserver/pipeline/watch.h"
 
 #include "apiserver/pipeline/selection.h"
+#include "base/format.h"
 
 namespace apiserver {
 
@@ -16,6 +17,17 @@ constexpr base::Duration kBookmarkInterval = base::seconds(60);
 constexpr std::size_t kSliceBytes = std::size_t{128} << 10;
 // Of objects that selectors look into, no more are read on the loop at a time.
 constexpr std::size_t kReadBytes = std::size_t{16} << 10;
+
+// Whether history knows of each of these what the object was before, so that it can be said whether it was selected.
+base::Status check_known(const WatchSelection& wanted, const std::vector<Event>& events) {
+  if (wanted.selection.everything() || wanted.selection.by_names()) return {};
+  for (const Event& event : events)
+    if (event.type == EventType::kModified && !event.before && (wanted.ns.empty() || event.object->ns == wanted.ns))
+      return base::make_error(base::Code::kExpired,
+                              base::format("too old resource version: history does not know what {} was before {}",
+                                           event.object->name, event.revision));
+  return {};
+}
 
 class RealWatch : public ApiWatch {
  public:
@@ -41,8 +53,10 @@ class RealWatch : public ApiWatch {
     if (!from_now) {
       TRY(since_, parse_number("resourceVersion", version));
     }
-    if (from_now || request.send_initial_events) {
-      since_ = store_.revision();
+    // A watch names a match only where it says whether it wants what there is; others without a version do.
+    const bool with_current = request.send_initial_events || (from_now && request.resource_version_match.empty());
+    if (from_now || with_current) since_ = store_.revision();
+    if (with_current) {
       store_.for_each(resource_, selection_->ns, "", store::View::kDurable, [this](const store::ObjectPtr& object) {
         initial_.push_back(object);
         return true;
@@ -69,6 +83,7 @@ class RealWatch : public ApiWatch {
     subscription_.reset();
     for (bool behind = true; behind;) {
       TRY(const store::Missed missed, store_.missed(resource_, since_, kSliceBytes));
+      TRY_VOID(check_known(*selection_, missed.events));
       behind = missed.more;
       select(missed.events,
              [this, until = missed.until](std::vector<WatchSlicePtr> slices) { tell(std::move(slices), until); });

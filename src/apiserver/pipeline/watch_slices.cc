@@ -12,6 +12,16 @@ namespace {
 
 constexpr std::size_t kEventBytes = 100;  // that an event costs beside its object
 
+// What leaves a selection is told as it was when it was selected.
+store::ObjectPtr as_of(const store::Object& before, std::int64_t revision) {
+  auto made = std::make_shared<store::Object>(before);
+  made->revision = revision;
+  api::Json json = before.json();
+  json.edit("metadata").set("resourceVersion", std::to_string(revision));
+  made->bytes = json.dump();
+  return made;
+}
+
 // What a stored event means to a watcher that sees only what is selected. False: not its business.
 bool translate(const WatchSelection& wanted, DecodedObjects& decoded, Event& event) {
   const Selection& selection = wanted.selection;
@@ -19,9 +29,13 @@ bool translate(const WatchSelection& wanted, DecodedObjects& decoded, Event& eve
   event.object = read_as(*wanted.kind, event.object);
   event.before = read_as(*wanted.kind, event.before);
   if (selection.everything()) return true;
-  const bool was = event.type != EventType::kAdded && (!event.before || selection.matches(event.before, decoded));
+  // Of a deletion the object is the last state. Where history does not know what was before another change, the watch
+  // has ended, or names alone say it.
+  const store::ObjectPtr& old = event.before ? event.before : event.object;
+  const bool was = event.type != EventType::kAdded && selection.matches(old, decoded);
   const bool is = event.type != EventType::kDeleted && selection.matches(event.object, decoded);
   if (!was && !is) return false;
+  if (event.type == EventType::kModified && !is && event.before) event.object = as_of(*event.before, event.revision);
   event.type = is ? (was ? EventType::kModified : EventType::kAdded) : EventType::kDeleted;
   return true;
 }
