@@ -191,6 +191,15 @@ TEST(Cost, field_ownership) {
   });
 }
 
+TEST(Cost, lists_that_are_applied) {
+  const Schema& pod = core_schema("core.v1.PodSpec");
+  expect_linear("lists backwards", 10'000, [&](std::size_t n) {
+    const Json live = Json::object({{"containers", named_list(n)}});
+    const Json config = Json::object({{"containers", named_list(n, true)}});
+    EXPECT_EQ(lay_over(pod, live, config), config);
+  });
+}
+
 TEST(Cost, the_oldest_of_many_managers_become_one) {
   const Schema& map = core_schema("core.v1.ConfigMap");
   Json object = config_map(0);

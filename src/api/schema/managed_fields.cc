@@ -5,9 +5,11 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
 
 #include "api/json/json_bulk.h"
 #include "api/json/problems.h"
+#include "api/json/work.h"
 #include "api/schema/field_set.h"
 #include "base/format.h"
 
@@ -92,6 +94,71 @@ void cap_update_managers(std::vector<Entry>& entries) {
   }
 }
 
+Json merge(const Schema& schema, const Json& live, const Json& config);
+
+// One side of two lists that become one.
+struct ListSide {
+  std::vector<std::string> elements;                           // of the items, in order
+  std::map<std::string, const Json*, std::less<>> by_element;  // null: there are several such items
+  std::span<const Json> items;
+
+  ListSide(const Schema& schema, const Json& list) : items(list.items()) {
+    elements.reserve(items.size());
+    for (const Json& item : items) {
+      elements.push_back(list_element(schema, item));
+      const auto [row, is_first] = by_element.try_emplace(elements.back(), &item);
+      if (!is_first) row->second = nullptr;
+    }
+  }
+};
+
+// Items that the configuration names come in its order; items that only the live list has keep their place relative
+// to their neighbours. Where the live list has several items of an element, the configuration's takes their place.
+Json merge_list(const Schema& schema, const Json& live, const Json& config) {
+  const ListSide left(schema, live);
+  const ListSide right(schema, config);
+  std::vector<std::string_view> shared;  // what both have, in the configuration's order
+  for (const std::string& element : right.elements)
+    if (left.by_element.contains(element)) shared.push_back(element);
+  Json out = Json::array();
+  std::set<std::string_view> taken;
+  std::size_t l = 0;
+  std::size_t r = 0;
+  std::size_t next = 0;
+  const auto take_configured = [&] {
+    const std::string& element = right.elements[r];
+    const Json& item = right.items[r++];
+    const auto old = left.by_element.find(element);
+    const bool merges = schema.list_type == Schema::ListType::kMap && old != left.by_element.end() && old->second;
+    out.push_back(merges ? merge(*schema.element, *old->second, item) : item);
+    taken.insert(element);
+    if (next < shared.size() && shared[next] == element) ++next;
+  };
+  while (l < left.elements.size() || r < right.elements.size()) {
+    count_work(1);
+    if (l < left.elements.size()) {
+      const std::string& element = left.elements[l];
+      if (!right.by_element.contains(element)) {
+        out.push_back(left.items[l++]);
+        continue;
+      }
+      if (r < right.elements.size() && element == right.elements[r]) {
+        ++l;
+        take_configured();
+        continue;
+      }
+      // It comes where the configuration has it.
+      if (r < right.elements.size() && next < shared.size() && shared[next] != element) {
+        ++l;
+        continue;
+      }
+      if (taken.contains(element)) ++l;
+    }
+    if (r < right.elements.size()) take_configured();
+  }
+  return out;
+}
+
 // The value of `live` with `config` laid over it.
 Json merge(const Schema& schema, const Json& live, const Json& config) {
   const Shape shape = shape_of(schema, config);
@@ -111,22 +178,7 @@ Json merge(const Schema& schema, const Json& live, const Json& config) {
     }
     return out;
   }
-  // Lists: the configuration's items in its order, then the live items it does not name, in theirs.
-  std::map<std::string, const Json*> old_items;
-  for (const Json& item : live.items()) old_items.emplace(list_element(schema, item), &item);
-  std::map<std::string, const Json*> new_items;
-  for (const Json& item : config.items()) new_items.emplace(list_element(schema, item), &item);
-  Json out = Json::array();
-  for (const Json& item : live.items()) {
-    const auto changed = new_items.find(list_element(schema, item));
-    if (changed == new_items.end())
-      out.push_back(item);
-    else
-      out.push_back(shape == Shape::kKeyedList ? merge(*schema.element, item, *changed->second) : item);
-  }
-  for (const Json& item : config.items())
-    if (!old_items.contains(list_element(schema, item))) out.push_back(item);
-  return out;
+  return merge_list(schema, live, config);
 }
 
 // Takes the members of `gone` out of `value`.

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "api/schema/field_set.h"
 #include "api/schema/managed_fields.h"
 
@@ -113,6 +115,59 @@ TEST(Apply, updates_take_ownership_of_what_they_change) {
     const bool owns = !entry["fieldsV1"]["f:spec"]["f:containers"]["k:{\"name\":\"c\"}"]["f:image"].is_null();
     EXPECT_EQ(owns, entry["manager"].as_string() == "other");
   }
+}
+
+// The names of the items of a list, in order.
+std::string names_of(const Json& list) {
+  std::string names;
+  for (const Json& item : list.items()) names += (names.empty() ? "" : " ") + item["name"].str();
+  return names;
+}
+
+Json list_of_names(std::string_view names) {
+  Json list = Json::array();
+  for (std::size_t at = 0; at < names.size();) {
+    const std::size_t end = std::min(names.find(' ', at), names.size());
+    list.push_back(Json::object({{"name", std::string(names.substr(at, end - at))}}));
+    at = end + 1;
+  }
+  return list;
+}
+
+TEST(Apply, items_of_lists_come_in_the_order_of_the_configuration) {
+  const Schema& pod = core_schema("core.v1.Pod");
+  const auto with = [](std::string_view names) {
+    return Json::object({{"spec", Json::object({{"initContainers", list_of_names(names)}})}});
+  };
+  struct Row {
+    const char* live;
+    const char* applied;
+    const char* result;
+  };
+  for (const Row& row : {Row{"migrate", "wait-db migrate", "wait-db migrate"}, Row{"a b c", "c a", "b c a"},
+                         Row{"x a y b z", "b a", "x y b z a"}, Row{"a b c", "a b c", "a b c"}, Row{"a b", "b a", "b a"},
+                         Row{"sidecar a b", "a b c", "sidecar a b c"}, Row{"a sidecar", "b a", "b a sidecar"},
+                         Row{"x y", "a", "x y a"}, Row{"a b c", "b", "a b c"}, Row{"", "b a", "b a"},
+                         Row{"a b", "b n a", "b n a"}, Row{"a b c d", "d b", "a c d b"}}) {
+    const auto apply = [&](const Json& live) {
+      return apply_configuration(pod, live, with(row.applied), {"m", "v1", "", base::Time{1}}, true).value();
+    };
+    const Json once = apply(with(row.live));
+    EXPECT_EQ(names_of(once["spec"]["initContainers"]), row.result) << row.live << " <- " << row.applied;
+    EXPECT_EQ(apply(once), once) << row.live << " <- " << row.applied;
+  }
+  const Json live = parse(R"({"metadata":{"finalizers":["a","b","c"]}})");
+  const Json config = parse(R"({"metadata":{"finalizers":["c","a"]}})");
+  EXPECT_EQ(lay_over(pod, live, config)["metadata"]["finalizers"], parse(R"(["b","c","a"])"));
+}
+
+// Others of a live list may have one name twice: who applies that name has it once.
+TEST(Apply, an_item_takes_the_place_of_several) {
+  const Schema& container = core_schema("core.v1.Container");
+  const Json live = parse(R"({"env":[{"name":"A","value":"1"},{"name":"B"},{"name":"A","value":"2"}]})");
+  const Json config = parse(R"({"env":[{"name":"A","value":"3"}]})");
+  EXPECT_EQ(lay_over(container, live, config)["env"], parse(R"([{"name":"A","value":"3"},{"name":"B"}])"));
+  EXPECT_EQ(lay_over(container, live, parse(R"({"env":[{"name":"C"}]})"))["env"].size(), 4u);
 }
 
 }  // namespace
