@@ -148,6 +148,12 @@ TEST(Cost, merge_patches) {
                                 Json::object({{"$setElementOrder/containers", named_list(n, true)}}));
     EXPECT_EQ(spec["containers"], named_list(n, true));
   });
+  expect_linear("$setElementOrder of half the items", 10'000, [&](std::size_t n) {
+    Json half = Json::array();
+    for (std::size_t i = 0; i < n; i += 2) half.push_back(Json::object({{"name", name(i)}}));
+    const Json before = Json::object({{"containers", named_list(n)}});
+    EXPECT_EQ(strategic(before, Json::object({{"$setElementOrder/containers", half}})), before);
+  });
   expect_linear("merge by key", 10'000, [&](std::size_t n) {
     EXPECT_EQ(strategic(Json::object({{"containers", named_list(n)}}),
                         Json::object({{"containers", named_list(n, true)}}))["containers"],

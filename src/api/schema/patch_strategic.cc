@@ -1,6 +1,7 @@
 // Strategic merge patch along a schema.
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 
 #include "api/json/json_bulk.h"
@@ -55,25 +56,38 @@ std::string item_identity(const Json& item, const std::string& key) {
   return identity_of(key.empty() ? item : item[key]);
 }
 
-// Items in the order of `order` (values of the merge key, or scalars); others keep their place relative to the item
-// before.
-void reorder(Json& list, const Json& order, const std::string& key) {
+// Items in the order of `order` (values of the merge key, or scalars). Others go before the next of these that comes
+// after them in `live`, the list before the patch; items that `live` has not let no others go before them.
+void reorder(Json& list, const Json& live, const Json& order, const std::string& key) {
+  struct Row {
+    std::size_t rank;                  // in `order`
+    std::optional<std::size_t> place;  // in `live`
+    const Json* item;
+  };
   std::map<std::string, std::size_t> ranks;
   for (std::size_t i = 0; i < order.size(); ++i) ranks.emplace(item_identity(order[i], key), i);
-  std::vector<std::pair<std::size_t, const Json*>> ordered;
-  std::vector<Json> others;
+  std::map<std::string, std::size_t> places;
+  for (std::size_t i = 0; i < live.items().size(); ++i) places.emplace(item_identity(live[i], key), i);
+  std::vector<Row> ordered;
+  std::vector<Row> others;
   for (const Json& item : list.items()) {
-    const auto rank = ranks.find(item_identity(item, key));
-    if (rank == ranks.end())
-      others.push_back(item);
-    else
-      ordered.emplace_back(rank->second, &item);
+    const std::string identity = item_identity(item, key);
+    const auto rank = ranks.find(identity);
+    const auto place = places.find(identity);
+    (rank == ranks.end() ? others : ordered)
+        .push_back({rank == ranks.end() ? 0 : rank->second,
+                    place == places.end() ? std::nullopt : std::optional(place->second), &item});
   }
-  std::ranges::stable_sort(ordered, {}, &std::pair<std::size_t, const Json*>::first);
+  std::ranges::stable_sort(ordered, {}, &Row::rank);
   std::vector<Json> out;
   out.reserve(list.size());
-  for (const auto& [rank, item] : ordered) out.push_back(*item);
-  for (Json& item : others) out.push_back(std::move(item));
+  auto other = others.begin();
+  for (const Row& row : ordered) {
+    for (; row.place && other != others.end() && other->place && *other->place < *row.place; ++other)
+      out.push_back(*other->item);
+    out.push_back(*row.item);
+  }
+  for (; other != others.end(); ++other) out.push_back(*other->item);
   list = Json::array(std::move(out));
 }
 
@@ -159,7 +173,7 @@ Result<Json> merge_value(const Schema& schema, const Json* old, const Json& valu
   return value;
 }
 
-void apply_list_directives(const Schema& schema, const Json& patch, Json& result) {
+void apply_list_directives(const Schema& schema, const Json& document, const Json& patch, Json& result) {
   for (const Json::Member& member : patch.members()) {
     if (member.name().starts_with(kDeletePrefix)) {
       const std::string name(member.name().substr(kDeletePrefix.size()));
@@ -172,7 +186,8 @@ void apply_list_directives(const Schema& schema, const Json& patch, Json& result
       result.set(name, std::move(kept));
     } else if (member.name().starts_with(kOrderPrefix)) {
       const std::string name(member.name().substr(kOrderPrefix.size()));
-      if (result[name].is_array()) reorder(result.edit(name), member.value, field_schema(schema, name).patch_merge_key);
+      if (result[name].is_array())
+        reorder(result.edit(name), document[name], member.value, field_schema(schema, name).patch_merge_key);
     }
   }
 }
@@ -195,7 +210,7 @@ Result<Json> merge_object(const Schema& schema, const Json& document, const Json
     result.set(member.name(), std::move(merged));
   }
   erase_members(result, gone);
-  apply_list_directives(schema, patch, result);
+  apply_list_directives(schema, document, patch, result);
   if (const Json* retain = patch.find(kRetainKeys)) {
     std::set<std::string, std::less<>> kept;
     for (const Json& name : retain->items()) kept.emplace(name.as_string());

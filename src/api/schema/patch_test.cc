@@ -13,6 +13,23 @@ namespace {
 
 Json parse(std::string_view text) { return *parse_json(text); }
 
+// The names of the items of a list, in order.
+std::string names_of(const Json& list) {
+  std::string names;
+  for (const Json& item : list.items()) names += (names.empty() ? "" : " ") + item["name"].str();
+  return names;
+}
+
+Json list_of_names(std::string_view names) {
+  Json list = Json::array();
+  for (std::size_t at = 0; at < names.size();) {
+    const std::size_t end = std::min(names.find(' ', at), names.size());
+    list.push_back(Json::object({{"name", std::string(names.substr(at, end - at))}}));
+    at = end + 1;
+  }
+  return list;
+}
+
 TEST(Patch, json_patch_operations) {
   struct Row {
     const char* document;
@@ -78,6 +95,25 @@ TEST(Patch, strategic_merge_follows_merge_keys_and_directives) {
   EXPECT_FALSE(apply_strategic_patch(pod, live, parse(R"({"spec":{"containers":[{"image":"9"}]}})")).ok());
 }
 
+TEST(Patch, items_that_an_order_does_not_name_keep_their_place) {
+  const Schema& pod = core_schema("core.v1.PodSpec");
+  struct Row {
+    const char* live;
+    const char* order;
+    const char* added;
+    const char* result;
+  };
+  for (const Row& row :
+       {Row{"sidecar a b", "a b c", "c", "sidecar a b c"}, Row{"a sidecar b", "a b", "", "a sidecar b"},
+        Row{"a sidecar b", "b a", "", "sidecar b a"}, Row{"a b sidecar", "c a b", "c", "c a b sidecar"},
+        Row{"sidecar a", "c a", "c", "c sidecar a"}, Row{"x a y b z", "b a", "", "x y b a z"}}) {
+    const Json patch = Json::object(
+        {{"$setElementOrder/containers", list_of_names(row.order)}, {"containers", list_of_names(row.added)}});
+    const Json live = Json::object({{"containers", list_of_names(row.live)}});
+    EXPECT_EQ(names_of(apply_strategic_patch(pod, live, patch).value()["containers"]), row.result) << row.live;
+  }
+}
+
 TEST(Apply, owners_conflict_share_and_let_go) {
   const Schema& map = core_schema("core.v1.ConfigMap");
   const auto apply = [&](const Json& live, const char* config, const char* who, bool force = false) {
@@ -115,23 +151,6 @@ TEST(Apply, updates_take_ownership_of_what_they_change) {
     const bool owns = !entry["fieldsV1"]["f:spec"]["f:containers"]["k:{\"name\":\"c\"}"]["f:image"].is_null();
     EXPECT_EQ(owns, entry["manager"].as_string() == "other");
   }
-}
-
-// The names of the items of a list, in order.
-std::string names_of(const Json& list) {
-  std::string names;
-  for (const Json& item : list.items()) names += (names.empty() ? "" : " ") + item["name"].str();
-  return names;
-}
-
-Json list_of_names(std::string_view names) {
-  Json list = Json::array();
-  for (std::size_t at = 0; at < names.size();) {
-    const std::size_t end = std::min(names.find(' ', at), names.size());
-    list.push_back(Json::object({{"name", std::string(names.substr(at, end - at))}}));
-    at = end + 1;
-  }
-  return list;
 }
 
 TEST(Apply, items_of_lists_come_in_the_order_of_the_configuration) {
