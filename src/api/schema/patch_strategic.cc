@@ -96,7 +96,6 @@ class KeyedList {
  public:
   KeyedList(const Json& list, const std::string& key) : key_(key) {
     for (const Json& item : list.items()) push_back(item);
-    for (auto& [identity, places] : places_) std::ranges::reverse(places);  // the first one is taken first
   }
 
   void push_back(Json item) {
@@ -106,13 +105,14 @@ class KeyedList {
   // The first item with the key of `like`; null: there is none.
   Json* find(const Json& like) {
     const auto found = places_.find(item_identity(like, key_));
-    return found == places_.end() || found->second.empty() ? nullptr : &items_[found->second.back()];
+    return found == places_.end() ? nullptr : &items_[found->second.front()];
   }
+  // All items with the key of `like`: ports of two protocols may have one number.
   void erase(const Json& like) {
     const auto found = places_.find(item_identity(like, key_));
-    if (found == places_.end() || found->second.empty()) return;
-    gone_.insert(found->second.back());
-    found->second.pop_back();
+    if (found == places_.end()) return;
+    gone_.insert(found->second.begin(), found->second.end());
+    places_.erase(found);
   }
   Json take() {
     if (gone_.empty()) return Json::array(std::move(items_));
@@ -139,13 +139,16 @@ Result<Json> merge_keyed_list(const Schema& schema, const Json& document, const 
       return replaced;
     }
   KeyedList result(document, key);
+  // What goes is gone before anything merges, wherever the patch says it.
   for (const Json& item : patch.items()) {
     if (!item.has(key))
       return make_error(Code::kBadRequest, base::format("map: {} does not contain declared merge key: {}",
                                                         shortened(item.dump(), 256), key));
-    if (item["$patch"].as_string() == "delete") {
-      result.erase(item);
-    } else if (Json* there = result.find(item)) {
+    if (item[kDirective].as_string() == "delete") result.erase(item);
+  }
+  for (const Json& item : patch.items()) {
+    if (item[kDirective].as_string() == "delete") continue;
+    if (Json* there = result.find(item)) {
       TRY(*there, merge_object(*schema.element, *there, item));
     } else {
       result.push_back(without_directives(item));

@@ -114,6 +114,22 @@ TEST(Patch, items_that_an_order_does_not_name_keep_their_place) {
   }
 }
 
+TEST(Patch, a_deletion_takes_every_item_of_the_key_before_others_merge) {
+  const Schema& container = core_schema("core.v1.Container");
+  const Json live = parse(
+      R"({"ports":[{"containerPort":53,"protocol":"TCP"},{"containerPort":80},{"containerPort":53,"protocol":"UDP"}]})");
+  const auto ports = [&](const char* patch) {
+    return apply_strategic_patch(container, live, Json::object({{"ports", parse(patch)}})).value()["ports"];
+  };
+  EXPECT_EQ(ports(R"([{"containerPort":53,"$patch":"delete"}])"), parse(R"([{"containerPort":80}])"));
+  for (
+      const char* patch :
+      {R"([{"containerPort":53,"$patch":"delete"},{"containerPort":53,"name":"dns"},{"containerPort":80,"name":"web"}])",
+       R"([{"containerPort":53,"name":"dns"},{"containerPort":80,"name":"web"},{"containerPort":53,"$patch":"delete"}])"})
+    EXPECT_EQ(ports(patch), parse(R"([{"containerPort":80,"name":"web"},{"containerPort":53,"name":"dns"}])")) << patch;
+  EXPECT_EQ(ports(R"([{"containerPort":53,"name":"dns"}])")[std::size_t{0}]["name"].as_string(), "dns");
+}
+
 TEST(Apply, owners_conflict_share_and_let_go) {
   const Schema& map = core_schema("core.v1.ConfigMap");
   const auto apply = [&](const Json& live, const char* config, const char* who, bool force = false) {
