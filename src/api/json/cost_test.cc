@@ -204,6 +204,15 @@ TEST(Cost, lists_that_are_applied) {
     const Json config = Json::object({{"containers", named_list(n, true)}});
     EXPECT_EQ(lay_over(pod, live, config), config);
   });
+  expect_linear("keys that repeat", 10'000, [&](std::size_t n) {
+    const Json once = named_list(n);
+    Json twice = once;
+    for (const Json& item : once.items()) twice.push_back(item);
+    const Json config = Json::object({{"containers", twice}});
+    const auto refused = apply_configuration(pod, Json(), config, {"m", "v1", "", base::Time{1}}, false);
+    ASSERT_FALSE(refused.ok());
+    EXPECT_LE(refused.error().message.size(), std::size_t{100} * 256);
+  });
 }
 
 TEST(Cost, the_oldest_of_many_managers_become_one) {

@@ -19,6 +19,8 @@ namespace {
 using base::Cause;
 using base::Code;
 
+constexpr std::size_t kKeyShownMax = 256;  // of a key in a message
+
 struct Entry {
   std::string manager, operation, api_version, subresource, time;
   FieldSet fields;
@@ -214,6 +216,46 @@ void remove_fields(const Schema& schema, Json& value, const FieldSet& gone) {
   }
 }
 
+// Keys that a list has twice, as "PATH: duplicate entries for key [name=\"a\"]": nobody could say whose fields are
+// whose.
+// Paths are cut, or long keys above many items would cost their product.
+void find_duplicates(const Schema& schema, const Json& config, const std::string& path, std::vector<std::string>& out) {
+  count_work(1);
+  if (out.size() >= kProblemsMax) return;
+  const Shape shape = shape_of(schema, config);
+  if (shape == Shape::kObject)
+    for (const Json::Member& member : config.members())
+      if (member.value.is_object() || member.value.is_array())
+        find_duplicates(child_schema(schema, member.name()), member.value,
+                        shortened(base::format("{}.{}", path, shortened(member.name()))), out);
+  if (shape != Shape::kKeyedList && shape != Shape::kSetList) return;
+  std::set<std::string> seen;
+  for (const Json& item : config.items()) {
+    std::string element = list_element(schema, item);
+    const std::string shown = shortened(element_path(element), kKeyShownMax);
+    if (!seen.insert(std::move(element)).second) {
+      if (out.size() < kProblemsMax) out.push_back(base::format("{}: duplicate entries for key {}", path, shown));
+    } else if (shape == Shape::kKeyedList) {
+      find_duplicates(*schema.element, item, shortened(path + shown), out);
+    }
+  }
+}
+
+base::Status check_duplicates(const Schema& schema, const Json& config) {
+  std::vector<std::string> problems;
+  find_duplicates(schema, config, "", problems);
+  if (problems.empty()) return {};
+  std::string all = problems.size() == 1 ? problems[0] : "errors:";
+  if (problems.size() > 1)
+    for (const std::string& problem : problems) all += "\n  " + problem;
+  const std::string_view version = config["apiVersion"].as_string();
+  return base::make_error(
+      Code::kBadRequest,
+      base::format("failed to create typed patch object ({}/{}; {}{}, Kind={}): {}",
+                   config["metadata"]["namespace"].as_string(), config["metadata"]["name"].as_string(),
+                   version.find('/') == std::string_view::npos ? "/" : "", version, config["kind"].as_string(), all));
+}
+
 }  // namespace
 
 void record_update(const Schema& schema, const Json& old_object, Json& object, const FieldManager& manager) {
@@ -247,6 +289,7 @@ base::Result<Json> apply_configuration(const Schema& schema, const Json& live, c
                                        const FieldManager& manager, bool force) {
   if (!configuration["metadata"]["managedFields"].empty())
     return base::make_error(Code::kBadRequest, "metadata.managedFields must be nil");
+  TRY_VOID(check_duplicates(schema, configuration));
   std::vector<Entry> entries = entries_of(live);
   FieldSet wanted = owned_by_apply(schema, configuration);
   strip_server_fields(wanted);

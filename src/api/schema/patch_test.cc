@@ -196,6 +196,30 @@ TEST(Apply, items_of_lists_come_in_the_order_of_the_configuration) {
   EXPECT_EQ(lay_over(pod, live, config)["metadata"]["finalizers"], parse(R"(["b","c","a"])"));
 }
 
+TEST(Apply, a_key_stands_once_in_a_configuration) {
+  const Schema& pod = core_schema("core.v1.Pod");
+  const auto refused = [&](const char* config) {
+    const auto result = apply_configuration(pod, Json(), parse(config), {"m", "v1", "", base::Time{1}}, true);
+    if (result.ok()) return std::string();
+    EXPECT_EQ(result.error().code, base::Code::kBadRequest);
+    return result.error().message;
+  };
+  EXPECT_EQ(refused(R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":"p","namespace":"n"},
+                  "spec":{"containers":[{"name":"c","env":[{"name":"A","value":"1"},{"name":"A","value":"2"}]}]}})"),
+            "failed to create typed patch object (n/p; /v1, Kind=Pod): .spec.containers[name=\"c\"].env: duplicate "
+            "entries for "
+            "key [name=\"A\"]");
+  EXPECT_EQ(
+      refused(R"({"metadata":{"finalizers":["a/b","a/b"]},
+                       "spec":{"containers":[{"name":"c","ports":[{"containerPort":1},{"containerPort":1,"protocol":"TCP"}]}]}})"),
+      "failed to create typed patch object (/; /, Kind=): errors:\n  .metadata.finalizers: duplicate entries for key "
+      "[=\"a/b\"]\n  .spec.containers[name=\"c\"].ports: duplicate entries for key [containerPort=1,protocol=\"TCP\"]");
+  // Lists without keys have what they have, and so do live objects.
+  const Json live = parse(R"({"spec":{"containers":[{"name":"c","env":[{"name":"A"},{"name":"A"}]}]}})");
+  const Json config = parse(R"({"spec":{"containers":[{"name":"c","args":["a","a"],"env":[{"name":"B"}]}]}})");
+  EXPECT_TRUE(apply_configuration(pod, live, config, {"m", "v1", "", base::Time{1}}, true).ok());
+}
+
 // Others of a live list may have one name twice: who applies that name has it once.
 TEST(Apply, an_item_takes_the_place_of_several) {
   const Schema& container = core_schema("core.v1.Container");
