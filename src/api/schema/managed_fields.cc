@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 #include <span>
+#include <tuple>
 
 #include "api/json/json_bulk.h"
 #include "api/json/problems.h"
@@ -26,12 +27,47 @@ struct Entry {
   FieldSet fields;
 };
 
-std::vector<Entry> entries_of(const Json& object) {
+std::vector<Entry> entries_in(const Json& list) {
   std::vector<Entry> entries;
-  for (const Json& row : object["metadata"]["managedFields"].items())
+  for (const Json& row : list.items())
     entries.push_back({row["manager"].str(), row["operation"].str(), row["apiVersion"].str(), row["subresource"].str(),
                        row["time"].str(), field_set_from(row["fieldsV1"])});
   return entries;
+}
+
+std::vector<Entry> entries_of(const Json& object) { return entries_in(object["metadata"]["managedFields"]); }
+
+// What a client says of the owners, as far as a server could have written it; entries of the same writer are one.
+std::vector<Entry> entries_sent(const Json& list) {
+  constexpr std::size_t kManagerBytesMax = 128;  // Kubernetes' own limits
+  constexpr std::size_t kSubresourceBytesMax = 256;
+  std::vector<Entry> entries;
+  std::map<std::tuple<std::string, std::string, std::string>, std::size_t> places;
+  for (Entry& entry : entries_in(list)) {
+    strip_server_fields(entry.fields);
+    const auto time = base::parse_rfc3339(entry.time);
+    const bool readable = std::ranges::none_of(entry.manager, [](unsigned char c) { return c < ' ' || c == 0x7f; });
+    if ((entry.operation != "Apply" && entry.operation != "Update") || entry.fields.empty() || !readable ||
+        entry.manager.size() > kManagerBytesMax || entry.subresource.size() > kSubresourceBytesMax ||
+        (!time && !entry.time.empty()))
+      continue;
+    if (time) entry.time = base::format_rfc3339(*time);
+    const auto [place, is_first] =
+        places.try_emplace(std::tuple(entry.manager, entry.operation, entry.subresource), entries.size());
+    if (is_first) {
+      entries.push_back(std::move(entry));
+      continue;
+    }
+    Entry& into = entries[place->second];
+    add(into.fields, entry.fields);
+    into.time = std::max(into.time, entry.time);
+  }
+  return entries;
+}
+
+// An empty list, or one of an empty entry, which JSON patches can write: nobody owns anything.
+bool is_reset(const Json& list) {
+  return list.is_array() && list.size() <= 1 && (list.empty() || list[std::size_t{0}].empty());
 }
 
 void store_entries(std::vector<Entry> entries, Json& object) {
@@ -51,7 +87,7 @@ void store_entries(std::vector<Entry> entries, Json& object) {
   for (const Entry& entry : entries) {
     Json row =
         Json::object({{"manager", entry.manager}, {"operation", entry.operation}, {"apiVersion", entry.api_version}});
-    row.set("time", entry.time);
+    if (!entry.time.empty()) row.set("time", entry.time);
     row.set("fieldsType", "FieldsV1");
     row.set("fieldsV1", to_fields_v1(entry.fields));
     if (!entry.subresource.empty()) row.set("subresource", entry.subresource);
@@ -258,13 +294,19 @@ base::Status check_duplicates(const Schema& schema, const Json& config) {
 
 }  // namespace
 
+bool tells_owners(const Json& old_object, const Json& object) {
+  const Json& sent = object["metadata"]["managedFields"];
+  const Json& held = old_object["metadata"]["managedFields"];
+  return sent.is_array() && !(sent == held) && !(held.is_null() && is_reset(sent));
+}
+
 void record_update(const Schema& schema, const Json& old_object, Json& object, const FieldManager& manager) {
   std::vector<Entry> entries;
-  // A client may send managedFields back unchanged or emptied; only the server's own record counts, but an explicit
-  // empty list resets it.
   const Json& sent = object["metadata"]["managedFields"];
-  const bool reset = sent.is_array() && sent.size() <= 1 && (sent.empty() || sent[std::size_t{0}].empty());
-  if (!reset) entries = entries_of(old_object);
+  if (!is_reset(sent)) {
+    if (tells_owners(old_object, object)) entries = entries_sent(sent);
+    if (entries.empty()) entries = entries_of(old_object);
+  }
   Comparison difference = compare(schema, old_object, object);
   strip_server_fields(difference.changed);
   strip_server_fields(difference.removed);
