@@ -292,6 +292,66 @@ base::Status check_duplicates(const Schema& schema, const Json& config) {
                    version.find('/') == std::string_view::npos ? "/" : "", version, config["kind"].as_string(), all));
 }
 
+// What kubectl applied by itself the last time and still stands, as its annotation says.
+FieldSet owned_by_last_applied(const Schema& schema, const Json& live, std::string_view api_version) {
+  constexpr std::size_t kAnnotationBytesMax = std::size_t{256} << 10;  // of all of an object; Kubernetes' own
+  const Json& annotation = live["metadata"]["annotations"]["kubectl.kubernetes.io/last-applied-configuration"];
+  if (annotation.as_string().empty() || annotation.as_string().size() > kAnnotationBytesMax) return {};
+  const auto last = parse_json(annotation.as_string());
+  if (!last.ok() || !last->is_object() || (*last)["apiVersion"].as_string() != api_version ||
+      !check_duplicates(schema, *last).ok())
+    return {};
+  const Comparison since = compare(schema, *last, live);
+  return subtract(subtract(owned_by_apply(schema, *last), since.changed), since.removed);
+}
+
+bool is_of(const Entry& entry, const FieldManager& manager) {
+  return entry.manager == manager.name && entry.operation == "Apply" && entry.subresource == manager.subresource;
+}
+
+base::Error conflicts_error(std::vector<Cause> causes, std::size_t managers) {
+  std::string message;
+  if (managers == 1 && causes.size() == 1) {
+    message = base::format("Apply failed with 1 conflict: {}: {}", causes[0].message, causes[0].field);
+  } else {
+    message = base::format("Apply failed with {} conflicts: conflicts with", causes.size());
+    for (const Cause& cause : causes) message += base::format("\n- {}: {}", cause.message, cause.field);
+  }
+  base::Error error = base::make_error(Code::kConflict, std::move(message));
+  error.causes = std::move(causes);
+  return error;
+}
+
+// Takes the fields `touched` from the other managers, or says which of them clash. What kubectl applied by itself
+// passes to it without force, when it goes over to server-side apply.
+base::Status take_over(const Schema& schema, const Json& live, const FieldSet& touched, const FieldManager& manager,
+                       bool force, std::vector<Entry>& entries) {
+  constexpr std::string_view kKubectl = "kubectl";
+  std::vector<Cause> causes;
+  std::size_t managers = 0;
+  std::optional<FieldSet> last_applied;
+  for (const Entry& entry : entries) {
+    if (force || is_of(entry, manager)) continue;
+    FieldSet clash = intersect(entry.fields, touched);
+    if (clash.empty()) continue;
+    if (manager.name == kKubectl) {
+      if (!last_applied) last_applied = owned_by_last_applied(schema, live, manager.api_version);
+      clash = subtract(clash, *last_applied);
+      if (clash.empty()) continue;
+    }
+    std::string name = base::format("conflict with \"{}\"", entry.manager);
+    if (!entry.subresource.empty()) name += base::format(" with subresource \"{}\"", entry.subresource);
+    if (entry.operation != "Apply") name += base::format(" using {}", entry.api_version);
+    for (const std::string& path : paths_of(clash, kProblemsMax - std::min(causes.size(), kProblemsMax)))
+      causes.push_back({"FieldManagerConflict", name, path});
+    ++managers;
+  }
+  if (!causes.empty()) return conflicts_error(std::move(causes), managers);
+  for (Entry& entry : entries)
+    if (!is_of(entry, manager)) entry.fields = subtract(entry.fields, touched);
+  return {};
+}
+
 }  // namespace
 
 bool tells_owners(const Json& old_object, const Json& object) {
@@ -337,49 +397,17 @@ base::Result<Json> apply_configuration(const Schema& schema, const Json& live, c
   strip_server_fields(wanted);
   FieldSet before;
   for (const Entry& entry : entries)
-    if (entry.manager == manager.name && entry.operation == "Apply" && entry.subresource == manager.subresource)
-      before = entry.fields;
+    if (is_of(entry, manager)) before = entry.fields;
 
   Json merged = live.is_null() ? configuration : merge(schema, live, configuration);
   FieldSet owned_by_others;
   for (const Entry& entry : entries)
-    if (entry.manager != manager.name || entry.operation != "Apply" || entry.subresource != manager.subresource)
-      add(owned_by_others, entry.fields);
+    if (!is_of(entry, manager)) add(owned_by_others, entry.fields);
   const FieldSet gone = subtract(subtract(before, wanted), owned_by_others);
   remove_fields(schema, merged, gone);
 
-  FieldSet touched = intersect(compare(schema, live, merged).changed, wanted);
-  std::vector<Cause> causes;
-  std::vector<std::string> who;
-  for (Entry& entry : entries) {
-    if (entry.manager == manager.name && entry.operation == "Apply" && entry.subresource == manager.subresource)
-      continue;
-    const FieldSet clash = intersect(entry.fields, touched);
-    if (clash.empty()) continue;
-    if (force) {
-      entry.fields = subtract(entry.fields, touched);
-      continue;
-    }
-    std::string name = base::format("conflict with \"{}\"", entry.manager);
-    if (!entry.subresource.empty()) name += base::format(" with subresource \"{}\"", entry.subresource);
-    if (entry.operation != "Apply") name += base::format(" using {}", entry.api_version);
-    for (const std::string& path : paths_of(clash, kProblemsMax - std::min(causes.size(), kProblemsMax)))
-      causes.push_back({"FieldManagerConflict", name, path});
-    who.push_back(std::move(name));
-  }
-  if (!causes.empty()) {
-    std::string message =
-        base::format("Apply failed with {} conflict{}: ", causes.size(), causes.size() == 1 ? "" : "s");
-    if (who.size() == 1 && causes.size() == 1) {
-      message += who[0] + ": " + causes[0].field;
-    } else {
-      message = base::format("Apply failed with {} conflicts: conflicts with", causes.size());
-      for (const Cause& cause : causes) message += base::format("\n- {}: {}", cause.message, cause.field);
-    }
-    base::Error error = base::make_error(Code::kConflict, std::move(message));
-    error.causes = std::move(causes);
-    return error;
-  }
+  const FieldSet touched = intersect(compare(schema, live, merged).changed, wanted);
+  TRY_VOID(take_over(schema, live, touched, manager, force, entries));
   Entry& mine = entry_for(entries, manager, "Apply");
   if (!(mine.fields == wanted) || mine.time.empty()) mine.time = base::format_rfc3339(manager.now);
   mine.fields = std::move(wanted);

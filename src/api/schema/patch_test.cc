@@ -149,6 +149,34 @@ TEST(Apply, owners_conflict_share_and_let_go) {
   EXPECT_EQ(left["data"], parse(R"({"a":"2"})"));
 }
 
+// The step from kubectl's own apply to that of the server.
+TEST(Apply, kubectl_takes_over_what_it_applied_itself) {
+  const Schema& map = core_schema("core.v1.ConfigMap");
+  const auto made = [&](const char* last_applied) {
+    Json object = parse(R"({"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"c"},"data":{"a":"1","b":"1"}})");
+    object.edit("metadata").edit("annotations").set("kubectl.kubernetes.io/last-applied-configuration", last_applied);
+    record_update(map, Json(), object, {"kubectl-client-side-apply", "v1", "", base::Time{1}});
+    return object;
+  };
+  const auto apply = [&](const Json& live, const char* who) {
+    return apply_configuration(map, live, parse(R"({"apiVersion":"v1","kind":"ConfigMap","data":{"a":"2","b":"2"}})"),
+                               {who, "v1", "", base::Time{2}}, false);
+  };
+  const Json live = made(R"({"apiVersion":"v1","kind":"ConfigMap","data":{"a":"1","b":"1"}})");
+  const auto taken = apply(live, "kubectl");
+  ASSERT_TRUE(taken.ok()) << taken.error().message;
+  EXPECT_EQ((*taken)["data"], parse(R"({"a":"2","b":"2"})"));
+  for (const Json& entry : (*taken)["metadata"]["managedFields"].items())
+    EXPECT_EQ(entry["fieldsV1"]["f:data"].has("f:a"), entry["manager"].as_string() == "kubectl");
+  EXPECT_FALSE(apply(live, "other").ok());
+  // What somebody else changed since is not kubectl's, and it alone is named.
+  EXPECT_EQ(apply(made(R"({"apiVersion":"v1","data":{"a":"1","b":"0"}})"), "kubectl").error().message,
+            "Apply failed with 1 conflict: conflict with \"kubectl-client-side-apply\" using v1: .data.b");
+  for (const char* rubbish :
+       {"", "{", "[]", "null", R"({"apiVersion":"v2","data":{"a":"1","b":"1"}})", R"({"data":1})"})
+    EXPECT_EQ(apply(made(rubbish), "kubectl").error().causes.size(), 2u) << rubbish;
+}
+
 TEST(Apply, updates_take_ownership_of_what_they_change) {
   const Schema& pod = core_schema("core.v1.Pod");
   Json object =
