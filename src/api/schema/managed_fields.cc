@@ -219,6 +219,20 @@ Json merge(const Schema& schema, const Json& live, const Json& config) {
   return merge_list(schema, live, config);
 }
 
+// What of `set` goes while `held` stays: a field goes as a whole where nothing in it is held. (Updates own the maps
+// around what they own, applies do not, and clients turn the ones into the others.)
+FieldSet let_go(const FieldSet& set, const FieldSet& held, bool is_field = true) {
+  count_work(1);
+  FieldSet out;
+  out.member = set.member && !(is_field ? !held.empty() : held.member);
+  for (const auto& [element, child] : set.children) {
+    const auto found = held.children.find(element);
+    FieldSet left = found == held.children.end() ? child : let_go(child, found->second, element.starts_with("f:"));
+    if (!left.empty()) out.children.emplace(element, std::move(left));
+  }
+  return out;
+}
+
 // Takes the members of `gone` out of `value`.
 void remove_fields(const Schema& schema, Json& value, const FieldSet& gone) {
   const Shape shape = shape_of(schema, value);
@@ -403,7 +417,7 @@ base::Result<Json> apply_configuration(const Schema& schema, const Json& live, c
   FieldSet owned_by_others;
   for (const Entry& entry : entries)
     if (!is_of(entry, manager)) add(owned_by_others, entry.fields);
-  const FieldSet gone = subtract(subtract(before, wanted), owned_by_others);
+  const FieldSet gone = let_go(let_go(before, wanted), owned_by_others);
   remove_fields(schema, merged, gone);
 
   const FieldSet touched = intersect(compare(schema, live, merged).changed, wanted);

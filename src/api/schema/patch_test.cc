@@ -177,6 +177,23 @@ TEST(Apply, kubectl_takes_over_what_it_applied_itself) {
     EXPECT_EQ(apply(made(rubbish), "kubectl").error().causes.size(), 2u) << rubbish;
 }
 
+// What an update owned, with the maps and lists around it, becomes what an apply owns (kubectl rewrites it so).
+TEST(Apply, maps_around_what_is_still_applied_stay) {
+  const Schema& map = core_schema("core.v1.ConfigMap");
+  Json live =
+      parse(R"({"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"c"},"data":{"a":"1","b":"1","c":"1"}})");
+  record_update(map, Json(), live, {"kubectl", "v1", "", base::Time{1}});
+  live.edit("metadata").edit("managedFields").edit(0).set("operation", "Apply");
+  live.edit("data").set("d", "1");  // nobody's
+  const auto apply = [&](const char* config) {
+    return apply_configuration(map, live, parse(config), {"kubectl", "v1", "", base::Time{2}}, false).value();
+  };
+  EXPECT_EQ(apply(R"({"apiVersion":"v1","kind":"ConfigMap","data":{"a":"1","b":"1"}})")["data"],
+            parse(R"({"a":"1","b":"1","d":"1"})"));
+  EXPECT_EQ(apply(R"({"apiVersion":"v1","kind":"ConfigMap","data":{"a":"1","b":"1","c":"1"}})")["data"], live["data"]);
+  EXPECT_EQ(apply(R"({"apiVersion":"v1","kind":"ConfigMap"})")["data"], parse(R"({"d":"1"})"));
+}
+
 TEST(Apply, updates_take_ownership_of_what_they_change) {
   const Schema& pod = core_schema("core.v1.Pod");
   Json object =
