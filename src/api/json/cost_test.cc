@@ -148,6 +148,12 @@ TEST(Cost, merge_patches) {
                                 Json::object({{"$setElementOrder/containers", named_list(n, true)}}));
     EXPECT_EQ(spec["containers"], named_list(n, true));
   });
+  expect_linear("$setElementOrder of half the items", 10'000, [&](std::size_t n) {
+    Json half = Json::array();
+    for (std::size_t i = 0; i < n; i += 2) half.push_back(Json::object({{"name", name(i)}}));
+    const Json before = Json::object({{"containers", named_list(n)}});
+    EXPECT_EQ(strategic(before, Json::object({{"$setElementOrder/containers", half}})), before);
+  });
   expect_linear("merge by key", 10'000, [&](std::size_t n) {
     EXPECT_EQ(strategic(Json::object({{"containers", named_list(n)}}),
                         Json::object({{"containers", named_list(n, true)}}))["containers"],
@@ -188,6 +194,24 @@ TEST(Cost, field_ownership) {
     for (std::size_t i = 0; i < n; ++i) other.edit("data").set(name(i), "other");
     const auto clash = apply_configuration(map, live, other, {"b", "v1", "", base::Time{1}}, false);
     EXPECT_EQ(clash.error().causes.size(), kProblemsMax);
+  });
+}
+
+TEST(Cost, lists_that_are_applied) {
+  const Schema& pod = core_schema("core.v1.PodSpec");
+  expect_linear("lists backwards", 10'000, [&](std::size_t n) {
+    const Json live = Json::object({{"containers", named_list(n)}});
+    const Json config = Json::object({{"containers", named_list(n, true)}});
+    EXPECT_EQ(lay_over(pod, live, config), config);
+  });
+  expect_linear("keys that repeat", 10'000, [&](std::size_t n) {
+    const Json once = named_list(n);
+    Json twice = once;
+    for (const Json& item : once.items()) twice.push_back(item);
+    const Json config = Json::object({{"containers", twice}});
+    const auto refused = apply_configuration(pod, Json(), config, {"m", "v1", "", base::Time{1}}, false);
+    ASSERT_FALSE(refused.ok());
+    EXPECT_LE(refused.error().message.size(), std::size_t{100} * 256);
   });
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "api/json/work.h"
+#include "base/format.h"
 
 namespace api {
 namespace {
@@ -65,6 +66,17 @@ FieldSet subtract(const FieldSet& a, const FieldSet& b) {
   return out;
 }
 
+std::string element_path(std::string_view element) {
+  const std::string_view content = element.substr(2);
+  if (element.starts_with("f:")) return base::format(".{}", content);
+  if (!element.starts_with("k:")) return base::format("[={}]", content);
+  std::string text;
+  if (const auto key = parse_json(content); key.ok())
+    for (const Json::Member& part : key->members())
+      text += base::format("{}{}={}", text.empty() ? "" : ",", part.name(), part.value.dump());
+  return base::format("[{}]", text);
+}
+
 namespace {
 
 void collect(const FieldSet& set, const std::string& path, std::size_t most, std::vector<std::string>& out) {
@@ -72,22 +84,7 @@ void collect(const FieldSet& set, const std::string& path, std::size_t most, std
   if (set.member) out.push_back(path);
   for (const auto& [element, child] : set.children) {
     if (out.size() >= most) return;
-    std::string next = path;
-    if (element.starts_with("f:")) {
-      next += "." + element.substr(2);
-    } else if (element.starts_with("k:")) {
-      next += "[";
-      const auto key = parse_json(std::string_view(element).substr(2));
-      bool first = true;
-      if (key.ok())
-        for (const Json::Member& part : key->members()) {
-          next += (first ? "" : ",") + std::string(part.name()) + "=" + part.value.dump();
-          first = false;
-        }
-      next += "]";
-    } else {
-      next += "[=" + element.substr(2) + "]";
-    }
+    const std::string next = path + element_path(element);
     collect(child, next, most, out);
   }
 }

@@ -25,6 +25,8 @@ Json to_fields_v1(const FieldSet& set);
 void add(FieldSet& set, const FieldSet& other);  // the union, in place
 FieldSet intersect(const FieldSet& a, const FieldSet& b);
 FieldSet subtract(const FieldSet& a, const FieldSet& b);
+// One element of a path as text: ".spec", "[name=\"a\"]", "[=1]".
+std::string element_path(std::string_view element);
 // Member paths as text, the first `most`: ".spec.containers[name=\"a\"].image".
 std::vector<std::string> paths_of(const FieldSet& set, std::size_t most);
 

@@ -5,9 +5,12 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <span>
+#include <tuple>
 
 #include "api/json/json_bulk.h"
 #include "api/json/problems.h"
+#include "api/json/work.h"
 #include "api/schema/field_set.h"
 #include "base/format.h"
 
@@ -17,17 +20,54 @@ namespace {
 using base::Cause;
 using base::Code;
 
+constexpr std::size_t kKeyShownMax = 256;  // of a key in a message
+
 struct Entry {
   std::string manager, operation, api_version, subresource, time;
   FieldSet fields;
 };
 
-std::vector<Entry> entries_of(const Json& object) {
+std::vector<Entry> entries_in(const Json& list) {
   std::vector<Entry> entries;
-  for (const Json& row : object["metadata"]["managedFields"].items())
+  for (const Json& row : list.items())
     entries.push_back({row["manager"].str(), row["operation"].str(), row["apiVersion"].str(), row["subresource"].str(),
                        row["time"].str(), field_set_from(row["fieldsV1"])});
   return entries;
+}
+
+std::vector<Entry> entries_of(const Json& object) { return entries_in(object["metadata"]["managedFields"]); }
+
+// What a client says of the owners, as far as a server could have written it; entries of the same writer are one.
+std::vector<Entry> entries_sent(const Json& list) {
+  constexpr std::size_t kManagerBytesMax = 128;  // Kubernetes' own limits
+  constexpr std::size_t kSubresourceBytesMax = 256;
+  std::vector<Entry> entries;
+  std::map<std::tuple<std::string, std::string, std::string>, std::size_t> places;
+  for (Entry& entry : entries_in(list)) {
+    strip_server_fields(entry.fields);
+    const auto time = base::parse_rfc3339(entry.time);
+    const bool readable = std::ranges::none_of(entry.manager, [](unsigned char c) { return c < ' ' || c == 0x7f; });
+    if ((entry.operation != "Apply" && entry.operation != "Update") || entry.fields.empty() || !readable ||
+        entry.manager.size() > kManagerBytesMax || entry.subresource.size() > kSubresourceBytesMax ||
+        (!time && !entry.time.empty()))
+      continue;
+    if (time) entry.time = base::format_rfc3339(*time);
+    const auto [place, is_first] =
+        places.try_emplace(std::tuple(entry.manager, entry.operation, entry.subresource), entries.size());
+    if (is_first) {
+      entries.push_back(std::move(entry));
+      continue;
+    }
+    Entry& into = entries[place->second];
+    add(into.fields, entry.fields);
+    into.time = std::max(into.time, entry.time);
+  }
+  return entries;
+}
+
+// An empty list, or one of an empty entry, which JSON patches can write: nobody owns anything.
+bool is_reset(const Json& list) {
+  return list.is_array() && list.size() <= 1 && (list.empty() || list[std::size_t{0}].empty());
 }
 
 void store_entries(std::vector<Entry> entries, Json& object) {
@@ -47,7 +87,7 @@ void store_entries(std::vector<Entry> entries, Json& object) {
   for (const Entry& entry : entries) {
     Json row =
         Json::object({{"manager", entry.manager}, {"operation", entry.operation}, {"apiVersion", entry.api_version}});
-    row.set("time", entry.time);
+    if (!entry.time.empty()) row.set("time", entry.time);
     row.set("fieldsType", "FieldsV1");
     row.set("fieldsV1", to_fields_v1(entry.fields));
     if (!entry.subresource.empty()) row.set("subresource", entry.subresource);
@@ -92,6 +132,71 @@ void cap_update_managers(std::vector<Entry>& entries) {
   }
 }
 
+Json merge(const Schema& schema, const Json& live, const Json& config);
+
+// One side of two lists that become one.
+struct ListSide {
+  std::vector<std::string> elements;                           // of the items, in order
+  std::map<std::string, const Json*, std::less<>> by_element;  // null: there are several such items
+  std::span<const Json> items;
+
+  ListSide(const Schema& schema, const Json& list) : items(list.items()) {
+    elements.reserve(items.size());
+    for (const Json& item : items) {
+      elements.push_back(list_element(schema, item));
+      const auto [row, is_first] = by_element.try_emplace(elements.back(), &item);
+      if (!is_first) row->second = nullptr;
+    }
+  }
+};
+
+// Items that the configuration names come in its order; items that only the live list has keep their place relative
+// to their neighbours. Where the live list has several items of an element, the configuration's takes their place.
+Json merge_list(const Schema& schema, const Json& live, const Json& config) {
+  const ListSide left(schema, live);
+  const ListSide right(schema, config);
+  std::vector<std::string_view> shared;  // what both have, in the configuration's order
+  for (const std::string& element : right.elements)
+    if (left.by_element.contains(element)) shared.push_back(element);
+  Json out = Json::array();
+  std::set<std::string_view> taken;
+  std::size_t l = 0;
+  std::size_t r = 0;
+  std::size_t next = 0;
+  const auto take_configured = [&] {
+    const std::string& element = right.elements[r];
+    const Json& item = right.items[r++];
+    const auto old = left.by_element.find(element);
+    const bool merges = schema.list_type == Schema::ListType::kMap && old != left.by_element.end() && old->second;
+    out.push_back(merges ? merge(*schema.element, *old->second, item) : item);
+    taken.insert(element);
+    if (next < shared.size() && shared[next] == element) ++next;
+  };
+  while (l < left.elements.size() || r < right.elements.size()) {
+    count_work(1);
+    if (l < left.elements.size()) {
+      const std::string& element = left.elements[l];
+      if (!right.by_element.contains(element)) {
+        out.push_back(left.items[l++]);
+        continue;
+      }
+      if (r < right.elements.size() && element == right.elements[r]) {
+        ++l;
+        take_configured();
+        continue;
+      }
+      // It comes where the configuration has it.
+      if (r < right.elements.size() && next < shared.size() && shared[next] != element) {
+        ++l;
+        continue;
+      }
+      if (taken.contains(element)) ++l;
+    }
+    if (r < right.elements.size()) take_configured();
+  }
+  return out;
+}
+
 // The value of `live` with `config` laid over it.
 Json merge(const Schema& schema, const Json& live, const Json& config) {
   const Shape shape = shape_of(schema, config);
@@ -111,21 +216,20 @@ Json merge(const Schema& schema, const Json& live, const Json& config) {
     }
     return out;
   }
-  // Lists: the configuration's items in its order, then the live items it does not name, in theirs.
-  std::map<std::string, const Json*> old_items;
-  for (const Json& item : live.items()) old_items.emplace(list_element(schema, item), &item);
-  std::map<std::string, const Json*> new_items;
-  for (const Json& item : config.items()) new_items.emplace(list_element(schema, item), &item);
-  Json out = Json::array();
-  for (const Json& item : live.items()) {
-    const auto changed = new_items.find(list_element(schema, item));
-    if (changed == new_items.end())
-      out.push_back(item);
-    else
-      out.push_back(shape == Shape::kKeyedList ? merge(*schema.element, item, *changed->second) : item);
+  return merge_list(schema, live, config);
+}
+
+// What of `set` goes while `held` stays: a field goes as a whole where nothing in it is held. (Updates own the maps
+// around what they own, applies do not, and clients turn the ones into the others.)
+FieldSet let_go(const FieldSet& set, const FieldSet& held, bool is_field = true) {
+  count_work(1);
+  FieldSet out;
+  out.member = set.member && !(is_field ? !held.empty() : held.member);
+  for (const auto& [element, child] : set.children) {
+    const auto found = held.children.find(element);
+    FieldSet left = found == held.children.end() ? child : let_go(child, found->second, element.starts_with("f:"));
+    if (!left.empty()) out.children.emplace(element, std::move(left));
   }
-  for (const Json& item : config.items())
-    if (!old_items.contains(list_element(schema, item))) out.push_back(item);
   return out;
 }
 
@@ -162,15 +266,121 @@ void remove_fields(const Schema& schema, Json& value, const FieldSet& gone) {
   }
 }
 
+// Keys that a list has twice, as "PATH: duplicate entries for key [name=\"a\"]": nobody could say whose fields are
+// whose.
+// Paths are cut, or long keys above many items would cost their product.
+void find_duplicates(const Schema& schema, const Json& config, const std::string& path, std::vector<std::string>& out) {
+  count_work(1);
+  if (out.size() >= kProblemsMax) return;
+  const Shape shape = shape_of(schema, config);
+  if (shape == Shape::kObject)
+    for (const Json::Member& member : config.members())
+      if (member.value.is_object() || member.value.is_array())
+        find_duplicates(child_schema(schema, member.name()), member.value,
+                        shortened(base::format("{}.{}", path, shortened(member.name()))), out);
+  if (shape != Shape::kKeyedList && shape != Shape::kSetList) return;
+  std::set<std::string> seen;
+  for (const Json& item : config.items()) {
+    std::string element = list_element(schema, item);
+    const std::string shown = shortened(element_path(element), kKeyShownMax);
+    if (!seen.insert(std::move(element)).second) {
+      if (out.size() < kProblemsMax) out.push_back(base::format("{}: duplicate entries for key {}", path, shown));
+    } else if (shape == Shape::kKeyedList) {
+      find_duplicates(*schema.element, item, shortened(path + shown), out);
+    }
+  }
+}
+
+base::Status check_duplicates(const Schema& schema, const Json& config) {
+  std::vector<std::string> problems;
+  find_duplicates(schema, config, "", problems);
+  if (problems.empty()) return {};
+  std::string all = problems.size() == 1 ? problems[0] : "errors:";
+  if (problems.size() > 1)
+    for (const std::string& problem : problems) all += "\n  " + problem;
+  const std::string_view version = config["apiVersion"].as_string();
+  return base::make_error(
+      Code::kBadRequest,
+      base::format("failed to create typed patch object ({}/{}; {}{}, Kind={}): {}",
+                   config["metadata"]["namespace"].as_string(), config["metadata"]["name"].as_string(),
+                   version.find('/') == std::string_view::npos ? "/" : "", version, config["kind"].as_string(), all));
+}
+
+// What kubectl applied by itself the last time and still stands, as its annotation says.
+FieldSet owned_by_last_applied(const Schema& schema, const Json& live, std::string_view api_version) {
+  constexpr std::size_t kAnnotationBytesMax = std::size_t{256} << 10;  // of all of an object; Kubernetes' own
+  const Json& annotation = live["metadata"]["annotations"]["kubectl.kubernetes.io/last-applied-configuration"];
+  if (annotation.as_string().empty() || annotation.as_string().size() > kAnnotationBytesMax) return {};
+  const auto last = parse_json(annotation.as_string());
+  if (!last.ok() || !last->is_object() || (*last)["apiVersion"].as_string() != api_version ||
+      !check_duplicates(schema, *last).ok())
+    return {};
+  const Comparison since = compare(schema, *last, live);
+  return subtract(subtract(owned_by_apply(schema, *last), since.changed), since.removed);
+}
+
+bool is_of(const Entry& entry, const FieldManager& manager) {
+  return entry.manager == manager.name && entry.operation == "Apply" && entry.subresource == manager.subresource;
+}
+
+base::Error conflicts_error(std::vector<Cause> causes, std::size_t managers) {
+  std::string message;
+  if (managers == 1 && causes.size() == 1) {
+    message = base::format("Apply failed with 1 conflict: {}: {}", causes[0].message, causes[0].field);
+  } else {
+    message = base::format("Apply failed with {} conflicts: conflicts with", causes.size());
+    for (const Cause& cause : causes) message += base::format("\n- {}: {}", cause.message, cause.field);
+  }
+  base::Error error = base::make_error(Code::kConflict, std::move(message));
+  error.causes = std::move(causes);
+  return error;
+}
+
+// Takes the fields `touched` from the other managers, or says which of them clash. What kubectl applied by itself
+// passes to it without force, when it goes over to server-side apply.
+base::Status take_over(const Schema& schema, const Json& live, const FieldSet& touched, const FieldManager& manager,
+                       bool force, std::vector<Entry>& entries) {
+  constexpr std::string_view kKubectl = "kubectl";
+  std::vector<Cause> causes;
+  std::size_t managers = 0;
+  std::optional<FieldSet> last_applied;
+  for (const Entry& entry : entries) {
+    if (force || is_of(entry, manager)) continue;
+    FieldSet clash = intersect(entry.fields, touched);
+    if (clash.empty()) continue;
+    if (manager.name == kKubectl) {
+      if (!last_applied) last_applied = owned_by_last_applied(schema, live, manager.api_version);
+      clash = subtract(clash, *last_applied);
+      if (clash.empty()) continue;
+    }
+    std::string name = base::format("conflict with \"{}\"", entry.manager);
+    if (!entry.subresource.empty()) name += base::format(" with subresource \"{}\"", entry.subresource);
+    if (entry.operation != "Apply") name += base::format(" using {}", entry.api_version);
+    for (const std::string& path : paths_of(clash, kProblemsMax - std::min(causes.size(), kProblemsMax)))
+      causes.push_back({"FieldManagerConflict", name, path});
+    ++managers;
+  }
+  if (!causes.empty()) return conflicts_error(std::move(causes), managers);
+  for (Entry& entry : entries)
+    if (!is_of(entry, manager)) entry.fields = subtract(entry.fields, touched);
+  return {};
+}
+
 }  // namespace
+
+bool tells_owners(const Json& old_object, const Json& object) {
+  const Json& sent = object["metadata"]["managedFields"];
+  const Json& held = old_object["metadata"]["managedFields"];
+  return sent.is_array() && !(sent == held) && !(held.is_null() && is_reset(sent));
+}
 
 void record_update(const Schema& schema, const Json& old_object, Json& object, const FieldManager& manager) {
   std::vector<Entry> entries;
-  // A client may send managedFields back unchanged or emptied; only the server's own record counts, but an explicit
-  // empty list resets it.
   const Json& sent = object["metadata"]["managedFields"];
-  const bool reset = sent.is_array() && sent.size() <= 1 && (sent.empty() || sent[std::size_t{0}].empty());
-  if (!reset) entries = entries_of(old_object);
+  if (!is_reset(sent)) {
+    if (tells_owners(old_object, object)) entries = entries_sent(sent);
+    if (entries.empty()) entries = entries_of(old_object);
+  }
   Comparison difference = compare(schema, old_object, object);
   strip_server_fields(difference.changed);
   strip_server_fields(difference.removed);
@@ -195,54 +405,23 @@ base::Result<Json> apply_configuration(const Schema& schema, const Json& live, c
                                        const FieldManager& manager, bool force) {
   if (!configuration["metadata"]["managedFields"].empty())
     return base::make_error(Code::kBadRequest, "metadata.managedFields must be nil");
+  TRY_VOID(check_duplicates(schema, configuration));
   std::vector<Entry> entries = entries_of(live);
   FieldSet wanted = owned_by_apply(schema, configuration);
   strip_server_fields(wanted);
   FieldSet before;
   for (const Entry& entry : entries)
-    if (entry.manager == manager.name && entry.operation == "Apply" && entry.subresource == manager.subresource)
-      before = entry.fields;
+    if (is_of(entry, manager)) before = entry.fields;
 
   Json merged = live.is_null() ? configuration : merge(schema, live, configuration);
   FieldSet owned_by_others;
   for (const Entry& entry : entries)
-    if (entry.manager != manager.name || entry.operation != "Apply" || entry.subresource != manager.subresource)
-      add(owned_by_others, entry.fields);
-  const FieldSet gone = subtract(subtract(before, wanted), owned_by_others);
+    if (!is_of(entry, manager)) add(owned_by_others, entry.fields);
+  const FieldSet gone = let_go(let_go(before, wanted), owned_by_others);
   remove_fields(schema, merged, gone);
 
-  FieldSet touched = intersect(compare(schema, live, merged).changed, wanted);
-  std::vector<Cause> causes;
-  std::vector<std::string> who;
-  for (Entry& entry : entries) {
-    if (entry.manager == manager.name && entry.operation == "Apply" && entry.subresource == manager.subresource)
-      continue;
-    const FieldSet clash = intersect(entry.fields, touched);
-    if (clash.empty()) continue;
-    if (force) {
-      entry.fields = subtract(entry.fields, touched);
-      continue;
-    }
-    std::string name = base::format("conflict with \"{}\"", entry.manager);
-    if (!entry.subresource.empty()) name += base::format(" with subresource \"{}\"", entry.subresource);
-    if (entry.operation != "Apply") name += base::format(" using {}", entry.api_version);
-    for (const std::string& path : paths_of(clash, kProblemsMax - std::min(causes.size(), kProblemsMax)))
-      causes.push_back({"FieldManagerConflict", name, path});
-    who.push_back(std::move(name));
-  }
-  if (!causes.empty()) {
-    std::string message =
-        base::format("Apply failed with {} conflict{}: ", causes.size(), causes.size() == 1 ? "" : "s");
-    if (who.size() == 1 && causes.size() == 1) {
-      message += who[0] + ": " + causes[0].field;
-    } else {
-      message = base::format("Apply failed with {} conflicts: conflicts with", causes.size());
-      for (const Cause& cause : causes) message += base::format("\n- {}: {}", cause.message, cause.field);
-    }
-    base::Error error = base::make_error(Code::kConflict, std::move(message));
-    error.causes = std::move(causes);
-    return error;
-  }
+  const FieldSet touched = intersect(compare(schema, live, merged).changed, wanted);
+  TRY_VOID(take_over(schema, live, touched, manager, force, entries));
   Entry& mine = entry_for(entries, manager, "Apply");
   if (!(mine.fields == wanted) || mine.time.empty()) mine.time = base::format_rfc3339(manager.now);
   mine.fields = std::move(wanted);

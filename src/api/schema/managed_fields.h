@@ -19,8 +19,13 @@ struct FieldManager {
 };
 
 // After a create (old null), update or patch: `manager` comes to own what it changed, and others lose it. Edits
-// `object.metadata.managedFields`, starting from those of `old_object`.
+// `object.metadata.managedFields`, starting from those that it comes with where it tells_owners(), else from those of
+// `old_object`.
 void record_update(const Schema& schema, const Json& old_object, Json& object, const FieldManager& manager);
+
+// Whether `object`, as a client wants it, comes with other managedFields than `old_object` has. None at all say
+// nothing.
+bool tells_owners(const Json& old_object, const Json& object);
 
 // Server-side apply of `configuration` onto `live` (null: a new object). The result carries the new managedFields.
 // Fields of other managers with another value are conflicts: kConflict with one cause each, unless `force`.

@@ -1,6 +1,7 @@
 // Strategic merge patch along a schema.
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <set>
 
 #include "api/json/json_bulk.h"
@@ -55,25 +56,38 @@ std::string item_identity(const Json& item, const std::string& key) {
   return identity_of(key.empty() ? item : item[key]);
 }
 
-// Items in the order of `order` (values of the merge key, or scalars); others keep their place relative to the item
-// before.
-void reorder(Json& list, const Json& order, const std::string& key) {
+// Items in the order of `order` (values of the merge key, or scalars). Others go before the next of these that comes
+// after them in `live`, the list before the patch; items that `live` has not let no others go before them.
+void reorder(Json& list, const Json& live, const Json& order, const std::string& key) {
+  struct Row {
+    std::size_t rank;                  // in `order`
+    std::optional<std::size_t> place;  // in `live`
+    const Json* item;
+  };
   std::map<std::string, std::size_t> ranks;
   for (std::size_t i = 0; i < order.size(); ++i) ranks.emplace(item_identity(order[i], key), i);
-  std::vector<std::pair<std::size_t, const Json*>> ordered;
-  std::vector<Json> others;
+  std::map<std::string, std::size_t> places;
+  for (std::size_t i = 0; i < live.items().size(); ++i) places.emplace(item_identity(live[i], key), i);
+  std::vector<Row> ordered;
+  std::vector<Row> others;
   for (const Json& item : list.items()) {
-    const auto rank = ranks.find(item_identity(item, key));
-    if (rank == ranks.end())
-      others.push_back(item);
-    else
-      ordered.emplace_back(rank->second, &item);
+    const std::string identity = item_identity(item, key);
+    const auto rank = ranks.find(identity);
+    const auto place = places.find(identity);
+    (rank == ranks.end() ? others : ordered)
+        .push_back({rank == ranks.end() ? 0 : rank->second,
+                    place == places.end() ? std::nullopt : std::optional(place->second), &item});
   }
-  std::ranges::stable_sort(ordered, {}, &std::pair<std::size_t, const Json*>::first);
+  std::ranges::stable_sort(ordered, {}, &Row::rank);
   std::vector<Json> out;
   out.reserve(list.size());
-  for (const auto& [rank, item] : ordered) out.push_back(*item);
-  for (Json& item : others) out.push_back(std::move(item));
+  auto other = others.begin();
+  for (const Row& row : ordered) {
+    for (; row.place && other != others.end() && other->place && *other->place < *row.place; ++other)
+      out.push_back(*other->item);
+    out.push_back(*row.item);
+  }
+  for (; other != others.end(); ++other) out.push_back(*other->item);
   list = Json::array(std::move(out));
 }
 
@@ -82,7 +96,6 @@ class KeyedList {
  public:
   KeyedList(const Json& list, const std::string& key) : key_(key) {
     for (const Json& item : list.items()) push_back(item);
-    for (auto& [identity, places] : places_) std::ranges::reverse(places);  // the first one is taken first
   }
 
   void push_back(Json item) {
@@ -92,13 +105,14 @@ class KeyedList {
   // The first item with the key of `like`; null: there is none.
   Json* find(const Json& like) {
     const auto found = places_.find(item_identity(like, key_));
-    return found == places_.end() || found->second.empty() ? nullptr : &items_[found->second.back()];
+    return found == places_.end() ? nullptr : &items_[found->second.front()];
   }
+  // All items with the key of `like`: ports of two protocols may have one number.
   void erase(const Json& like) {
     const auto found = places_.find(item_identity(like, key_));
-    if (found == places_.end() || found->second.empty()) return;
-    gone_.insert(found->second.back());
-    found->second.pop_back();
+    if (found == places_.end()) return;
+    gone_.insert(found->second.begin(), found->second.end());
+    places_.erase(found);
   }
   Json take() {
     if (gone_.empty()) return Json::array(std::move(items_));
@@ -125,13 +139,16 @@ Result<Json> merge_keyed_list(const Schema& schema, const Json& document, const 
       return replaced;
     }
   KeyedList result(document, key);
+  // What goes is gone before anything merges, wherever the patch says it.
   for (const Json& item : patch.items()) {
     if (!item.has(key))
       return make_error(Code::kBadRequest, base::format("map: {} does not contain declared merge key: {}",
                                                         shortened(item.dump(), 256), key));
-    if (item["$patch"].as_string() == "delete") {
-      result.erase(item);
-    } else if (Json* there = result.find(item)) {
+    if (item[kDirective].as_string() == "delete") result.erase(item);
+  }
+  for (const Json& item : patch.items()) {
+    if (item[kDirective].as_string() == "delete") continue;
+    if (Json* there = result.find(item)) {
       TRY(*there, merge_object(*schema.element, *there, item));
     } else {
       result.push_back(without_directives(item));
@@ -159,7 +176,7 @@ Result<Json> merge_value(const Schema& schema, const Json* old, const Json& valu
   return value;
 }
 
-void apply_list_directives(const Schema& schema, const Json& patch, Json& result) {
+void apply_list_directives(const Schema& schema, const Json& document, const Json& patch, Json& result) {
   for (const Json::Member& member : patch.members()) {
     if (member.name().starts_with(kDeletePrefix)) {
       const std::string name(member.name().substr(kDeletePrefix.size()));
@@ -172,7 +189,8 @@ void apply_list_directives(const Schema& schema, const Json& patch, Json& result
       result.set(name, std::move(kept));
     } else if (member.name().starts_with(kOrderPrefix)) {
       const std::string name(member.name().substr(kOrderPrefix.size()));
-      if (result[name].is_array()) reorder(result.edit(name), member.value, field_schema(schema, name).patch_merge_key);
+      if (result[name].is_array())
+        reorder(result.edit(name), document[name], member.value, field_schema(schema, name).patch_merge_key);
     }
   }
 }
@@ -195,7 +213,7 @@ Result<Json> merge_object(const Schema& schema, const Json& document, const Json
     result.set(member.name(), std::move(merged));
   }
   erase_members(result, gone);
-  apply_list_directives(schema, patch, result);
+  apply_list_directives(schema, document, patch, result);
   if (const Json* retain = patch.find(kRetainKeys)) {
     std::set<std::string, std::less<>> kept;
     for (const Json& name : retain->items()) kept.emplace(name.as_string());

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "api/schema/field_set.h"
 #include "api/schema/managed_fields.h"
 
@@ -10,6 +12,23 @@ namespace api {
 namespace {
 
 Json parse(std::string_view text) { return *parse_json(text); }
+
+// The names of the items of a list, in order.
+std::string names_of(const Json& list) {
+  std::string names;
+  for (const Json& item : list.items()) names += (names.empty() ? "" : " ") + item["name"].str();
+  return names;
+}
+
+Json list_of_names(std::string_view names) {
+  Json list = Json::array();
+  for (std::size_t at = 0; at < names.size();) {
+    const std::size_t end = std::min(names.find(' ', at), names.size());
+    list.push_back(Json::object({{"name", std::string(names.substr(at, end - at))}}));
+    at = end + 1;
+  }
+  return list;
+}
 
 TEST(Patch, json_patch_operations) {
   struct Row {
@@ -76,6 +95,41 @@ TEST(Patch, strategic_merge_follows_merge_keys_and_directives) {
   EXPECT_FALSE(apply_strategic_patch(pod, live, parse(R"({"spec":{"containers":[{"image":"9"}]}})")).ok());
 }
 
+TEST(Patch, items_that_an_order_does_not_name_keep_their_place) {
+  const Schema& pod = core_schema("core.v1.PodSpec");
+  struct Row {
+    const char* live;
+    const char* order;
+    const char* added;
+    const char* result;
+  };
+  for (const Row& row :
+       {Row{"sidecar a b", "a b c", "c", "sidecar a b c"}, Row{"a sidecar b", "a b", "", "a sidecar b"},
+        Row{"a sidecar b", "b a", "", "sidecar b a"}, Row{"a b sidecar", "c a b", "c", "c a b sidecar"},
+        Row{"sidecar a", "c a", "c", "c sidecar a"}, Row{"x a y b z", "b a", "", "x y b a z"}}) {
+    const Json patch = Json::object(
+        {{"$setElementOrder/containers", list_of_names(row.order)}, {"containers", list_of_names(row.added)}});
+    const Json live = Json::object({{"containers", list_of_names(row.live)}});
+    EXPECT_EQ(names_of(apply_strategic_patch(pod, live, patch).value()["containers"]), row.result) << row.live;
+  }
+}
+
+TEST(Patch, a_deletion_takes_every_item_of_the_key_before_others_merge) {
+  const Schema& container = core_schema("core.v1.Container");
+  const Json live = parse(
+      R"({"ports":[{"containerPort":53,"protocol":"TCP"},{"containerPort":80},{"containerPort":53,"protocol":"UDP"}]})");
+  const auto ports = [&](const char* patch) {
+    return apply_strategic_patch(container, live, Json::object({{"ports", parse(patch)}})).value()["ports"];
+  };
+  EXPECT_EQ(ports(R"([{"containerPort":53,"$patch":"delete"}])"), parse(R"([{"containerPort":80}])"));
+  for (
+      const char* patch :
+      {R"([{"containerPort":53,"$patch":"delete"},{"containerPort":53,"name":"dns"},{"containerPort":80,"name":"web"}])",
+       R"([{"containerPort":53,"name":"dns"},{"containerPort":80,"name":"web"},{"containerPort":53,"$patch":"delete"}])"})
+    EXPECT_EQ(ports(patch), parse(R"([{"containerPort":80,"name":"web"},{"containerPort":53,"name":"dns"}])")) << patch;
+  EXPECT_EQ(ports(R"([{"containerPort":53,"name":"dns"}])")[std::size_t{0}]["name"].as_string(), "dns");
+}
+
 TEST(Apply, owners_conflict_share_and_let_go) {
   const Schema& map = core_schema("core.v1.ConfigMap");
   const auto apply = [&](const Json& live, const char* config, const char* who, bool force = false) {
@@ -93,6 +147,51 @@ TEST(Apply, owners_conflict_share_and_let_go) {
   // x no longer owns a; dropping both from its configuration removes only what nobody else owns.
   const Json left = apply(taken, R"({"apiVersion":"v1","kind":"ConfigMap","data":{}})", "x").value();
   EXPECT_EQ(left["data"], parse(R"({"a":"2"})"));
+}
+
+// The step from kubectl's own apply to that of the server.
+TEST(Apply, kubectl_takes_over_what_it_applied_itself) {
+  const Schema& map = core_schema("core.v1.ConfigMap");
+  const auto made = [&](const char* last_applied) {
+    Json object = parse(R"({"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"c"},"data":{"a":"1","b":"1"}})");
+    object.edit("metadata").edit("annotations").set("kubectl.kubernetes.io/last-applied-configuration", last_applied);
+    record_update(map, Json(), object, {"kubectl-client-side-apply", "v1", "", base::Time{1}});
+    return object;
+  };
+  const auto apply = [&](const Json& live, const char* who) {
+    return apply_configuration(map, live, parse(R"({"apiVersion":"v1","kind":"ConfigMap","data":{"a":"2","b":"2"}})"),
+                               {who, "v1", "", base::Time{2}}, false);
+  };
+  const Json live = made(R"({"apiVersion":"v1","kind":"ConfigMap","data":{"a":"1","b":"1"}})");
+  const auto taken = apply(live, "kubectl");
+  ASSERT_TRUE(taken.ok()) << taken.error().message;
+  EXPECT_EQ((*taken)["data"], parse(R"({"a":"2","b":"2"})"));
+  for (const Json& entry : (*taken)["metadata"]["managedFields"].items())
+    EXPECT_EQ(entry["fieldsV1"]["f:data"].has("f:a"), entry["manager"].as_string() == "kubectl");
+  EXPECT_FALSE(apply(live, "other").ok());
+  // What somebody else changed since is not kubectl's, and it alone is named.
+  EXPECT_EQ(apply(made(R"({"apiVersion":"v1","data":{"a":"1","b":"0"}})"), "kubectl").error().message,
+            "Apply failed with 1 conflict: conflict with \"kubectl-client-side-apply\" using v1: .data.b");
+  for (const char* rubbish :
+       {"", "{", "[]", "null", R"({"apiVersion":"v2","data":{"a":"1","b":"1"}})", R"({"data":1})"})
+    EXPECT_EQ(apply(made(rubbish), "kubectl").error().causes.size(), 2u) << rubbish;
+}
+
+// What an update owned, with the maps and lists around it, becomes what an apply owns (kubectl rewrites it so).
+TEST(Apply, maps_around_what_is_still_applied_stay) {
+  const Schema& map = core_schema("core.v1.ConfigMap");
+  Json live =
+      parse(R"({"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"c"},"data":{"a":"1","b":"1","c":"1"}})");
+  record_update(map, Json(), live, {"kubectl", "v1", "", base::Time{1}});
+  live.edit("metadata").edit("managedFields").edit(0).set("operation", "Apply");
+  live.edit("data").set("d", "1");  // nobody's
+  const auto apply = [&](const char* config) {
+    return apply_configuration(map, live, parse(config), {"kubectl", "v1", "", base::Time{2}}, false).value();
+  };
+  EXPECT_EQ(apply(R"({"apiVersion":"v1","kind":"ConfigMap","data":{"a":"1","b":"1"}})")["data"],
+            parse(R"({"a":"1","b":"1","d":"1"})"));
+  EXPECT_EQ(apply(R"({"apiVersion":"v1","kind":"ConfigMap","data":{"a":"1","b":"1","c":"1"}})")["data"], live["data"]);
+  EXPECT_EQ(apply(R"({"apiVersion":"v1","kind":"ConfigMap"})")["data"], parse(R"({"d":"1"})"));
 }
 
 TEST(Apply, updates_take_ownership_of_what_they_change) {
@@ -113,6 +212,66 @@ TEST(Apply, updates_take_ownership_of_what_they_change) {
     const bool owns = !entry["fieldsV1"]["f:spec"]["f:containers"]["k:{\"name\":\"c\"}"]["f:image"].is_null();
     EXPECT_EQ(owns, entry["manager"].as_string() == "other");
   }
+}
+
+TEST(Apply, items_of_lists_come_in_the_order_of_the_configuration) {
+  const Schema& pod = core_schema("core.v1.Pod");
+  const auto with = [](std::string_view names) {
+    return Json::object({{"spec", Json::object({{"initContainers", list_of_names(names)}})}});
+  };
+  struct Row {
+    const char* live;
+    const char* applied;
+    const char* result;
+  };
+  for (const Row& row : {Row{"migrate", "wait-db migrate", "wait-db migrate"}, Row{"a b c", "c a", "b c a"},
+                         Row{"x a y b z", "b a", "x y b z a"}, Row{"a b c", "a b c", "a b c"}, Row{"a b", "b a", "b a"},
+                         Row{"sidecar a b", "a b c", "sidecar a b c"}, Row{"a sidecar", "b a", "b a sidecar"},
+                         Row{"x y", "a", "x y a"}, Row{"a b c", "b", "a b c"}, Row{"", "b a", "b a"},
+                         Row{"a b", "b n a", "b n a"}, Row{"a b c d", "d b", "a c d b"}}) {
+    const auto apply = [&](const Json& live) {
+      return apply_configuration(pod, live, with(row.applied), {"m", "v1", "", base::Time{1}}, true).value();
+    };
+    const Json once = apply(with(row.live));
+    EXPECT_EQ(names_of(once["spec"]["initContainers"]), row.result) << row.live << " <- " << row.applied;
+    EXPECT_EQ(apply(once), once) << row.live << " <- " << row.applied;
+  }
+  const Json live = parse(R"({"metadata":{"finalizers":["a","b","c"]}})");
+  const Json config = parse(R"({"metadata":{"finalizers":["c","a"]}})");
+  EXPECT_EQ(lay_over(pod, live, config)["metadata"]["finalizers"], parse(R"(["b","c","a"])"));
+}
+
+TEST(Apply, a_key_stands_once_in_a_configuration) {
+  const Schema& pod = core_schema("core.v1.Pod");
+  const auto refused = [&](const char* config) {
+    const auto result = apply_configuration(pod, Json(), parse(config), {"m", "v1", "", base::Time{1}}, true);
+    if (result.ok()) return std::string();
+    EXPECT_EQ(result.error().code, base::Code::kBadRequest);
+    return result.error().message;
+  };
+  EXPECT_EQ(refused(R"({"apiVersion":"v1","kind":"Pod","metadata":{"name":"p","namespace":"n"},
+                  "spec":{"containers":[{"name":"c","env":[{"name":"A","value":"1"},{"name":"A","value":"2"}]}]}})"),
+            "failed to create typed patch object (n/p; /v1, Kind=Pod): .spec.containers[name=\"c\"].env: duplicate "
+            "entries for "
+            "key [name=\"A\"]");
+  EXPECT_EQ(
+      refused(R"({"metadata":{"finalizers":["a/b","a/b"]},
+                       "spec":{"containers":[{"name":"c","ports":[{"containerPort":1},{"containerPort":1,"protocol":"TCP"}]}]}})"),
+      "failed to create typed patch object (/; /, Kind=): errors:\n  .metadata.finalizers: duplicate entries for key "
+      "[=\"a/b\"]\n  .spec.containers[name=\"c\"].ports: duplicate entries for key [containerPort=1,protocol=\"TCP\"]");
+  // Lists without keys have what they have, and so do live objects.
+  const Json live = parse(R"({"spec":{"containers":[{"name":"c","env":[{"name":"A"},{"name":"A"}]}]}})");
+  const Json config = parse(R"({"spec":{"containers":[{"name":"c","args":["a","a"],"env":[{"name":"B"}]}]}})");
+  EXPECT_TRUE(apply_configuration(pod, live, config, {"m", "v1", "", base::Time{1}}, true).ok());
+}
+
+// Others of a live list may have one name twice: who applies that name has it once.
+TEST(Apply, an_item_takes_the_place_of_several) {
+  const Schema& container = core_schema("core.v1.Container");
+  const Json live = parse(R"({"env":[{"name":"A","value":"1"},{"name":"B"},{"name":"A","value":"2"}]})");
+  const Json config = parse(R"({"env":[{"name":"A","value":"3"}]})");
+  EXPECT_EQ(lay_over(container, live, config)["env"], parse(R"([{"name":"A","value":"3"},{"name":"B"}])"));
+  EXPECT_EQ(lay_over(container, live, parse(R"({"env":[{"name":"C"}]})"))["env"].size(), 4u);
 }
 
 }  // namespace

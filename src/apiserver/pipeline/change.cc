@@ -359,14 +359,15 @@ Result<Change> finish_update(const Context& context, Request& request, const Jso
   TRY_VOID(run_validating(context, request, api::Operation::kUpdate, changed, old_object, change.warnings));
 
   const bool managed_by_apply = request.verb == Verb::kPatch && request.patch_type == PatchType::kApply;
-  if (same_but_bookkeeping(old_object, changed) &&
-      (!managed_by_apply || changed["metadata"]["managedFields"] == old_object["metadata"]["managedFields"])) {
+  const bool same = same_but_bookkeeping(old_object, changed);
+  const bool owners_told = managed_by_apply || api::tells_owners(old_object, changed);
+  if (!managed_by_apply && (!same || owners_told))
+    api::record_update(*kind.schema, old_object, changed,
+                       {manager_for(request), kind.resource.api_version(), request.subresource, context.now});
+  if (same && (!owners_told || changed["metadata"]["managedFields"] == old_object["metadata"]["managedFields"])) {
     change.object = old_object;
     return change;  // a write that changes nothing keeps its revision
   }
-  if (!managed_by_apply)
-    api::record_update(*kind.schema, old_object, changed,
-                       {manager_for(request), kind.resource.api_version(), request.subresource, context.now});
   TRY_VOID(check_size(changed));  // what is known of its owners counts
   // A dry run answers with the version that it looked at.
   if (request.dry_run) changed.edit("metadata").set("resourceVersion", api::resource_version_of(old_object));
