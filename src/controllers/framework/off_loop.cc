@@ -53,6 +53,7 @@ bool is_right(const Action& action, const Json& existing) {
 }
 
 base::Status is_taken_over(const Action& action, const Json& existing) {
+  // COMPAT(plugin-objects): Volcano writes over whatever has the name.
   const Json &ours = api::controller_of(action.body), &theirs = api::controller_of(existing);
   if (ours["uid"] == theirs["uid"]) return {};
   // That of an earlier object of the same name is about to be collected: the next try makes a new one.
