@@ -1,6 +1,9 @@
 // Before a pod is bound: how do its claims get their volumes?
 #include "scheduler/effects/volume_steps.h"
 
+#include <string_view>
+#include <utility>
+
 #include "api/resource.h"
 #include "base/format.h"
 
@@ -17,21 +20,17 @@ client::Request claim_request(const std::string& key, client::Verb verb) {
           .name = key.substr(slash + 1)};
 }
 
-client::Request marking_request(const VolumeChoice& choice, const std::string& node, const Json& claim) {
-  client::Request out;
-  if (choice.volume.empty()) {
-    out = claim_request(choice.claim, client::Verb::kPatch);
-    out.body.edit_path({"metadata", "annotations", "volume.kubernetes.io/selected-node"}) = node;
-    return out;
-  }
-  out = {.verb = client::Verb::kPatch, .resource = api::resources::kPersistentVolumes, .name = choice.volume};
-  out.body.edit_path({"spec", "claimRef"}) = Json::object({{"apiVersion", "v1"},
-                                                           {"kind", "PersistentVolumeClaim"},
-                                                           {"namespace", api::namespace_of(claim)},
-                                                           {"name", api::name_of(claim)},
-                                                           {"uid", api::uid_of(claim)}});
-  out.body.edit_path({"metadata", "annotations", "pv.kubernetes.io/bound-by-controller"}) = "yes";
-  return out;
+client::Request volume_request(const std::string& name, client::Verb verb) {
+  return {.verb = verb, .resource = api::resources::kPersistentVolumes, .name = name};
+}
+
+Step conflict(std::string why) { return Step::failed(base::make_error(base::Code::kConflict, std::move(why))); }
+
+// Written to the very object that was read, or not at all.
+void only_as_read(client::Request& patch, const Json& object) {
+  Json& metadata = patch.body.edit("metadata");
+  metadata.set("uid", api::uid_of(object));
+  metadata.set("resourceVersion", api::resource_version_of(object));
 }
 
 }  // namespace
@@ -46,29 +45,76 @@ Step VolumeSteps::begin(const PlannedBind& plan, const StepContext& context) {
   return read(plan);
 }
 
-// Marks the volumes and claims one after the other, then waits for each.
+// The claim was read: which object is marked?
+Step VolumeSteps::choose(const PlannedBind& plan, const Json& claim) {
+  const VolumeChoice& choice = plan.volumes[next_];
+  const std::string_view bound_to = claim["spec"]["volumeName"].as_string();
+  if (!bound_to.empty() && bound_to != choice.volume)
+    return conflict(base::format("claim {} is bound to volume {} meanwhile", choice.claim, bound_to));
+  if (!choice.volume.empty()) {
+    claim_uid_ = api::uid_of(claim);
+    at_ = At::kReadVolume;
+    return Step::call(volume_request(choice.volume, client::Verb::kGet));
+  }
+  client::Request patch = claim_request(choice.claim, client::Verb::kPatch);
+  patch.body.edit_path({"metadata", "annotations", "volume.kubernetes.io/selected-node"}) = plan.node;
+  only_as_read(patch, claim);
+  at_ = At::kMark;
+  return Step::call(std::move(patch));
+}
+
+// The volume was read: it may have become another claim's.
+Step VolumeSteps::take(const PlannedBind& plan, const Json& volume) {
+  const VolumeChoice& choice = plan.volumes[next_];
+  const Json& holder = volume["spec"]["claimRef"];
+  if (holder.is_object()) {
+    const std::string name = base::format("{}/{}", holder["namespace"].as_string(), holder["name"].as_string());
+    const std::string_view uid = holder["uid"].as_string();
+    if (name != choice.claim || (!uid.empty() && uid != claim_uid_))
+      return conflict(base::format("volume {} is taken by claim {} meanwhile", choice.volume, name));
+    if (!uid.empty()) return proceed(plan);
+  }
+  const std::size_t slash = choice.claim.find('/');
+  client::Request patch = volume_request(choice.volume, client::Verb::kPatch);
+  patch.body.edit_path({"spec", "claimRef"}) = Json::object({{"apiVersion", "v1"},
+                                                             {"kind", "PersistentVolumeClaim"},
+                                                             {"namespace", choice.claim.substr(0, slash)},
+                                                             {"name", choice.claim.substr(slash + 1)},
+                                                             {"uid", claim_uid_}});
+  patch.body.edit_path({"metadata", "annotations", "pv.kubernetes.io/bound-by-controller"}) = "yes";
+  only_as_read(patch, volume);
+  at_ = At::kMark;
+  return Step::call(std::move(patch));
+}
+
+// The next claim; after the last one all are waited for, from the first.
+Step VolumeSteps::proceed(const PlannedBind& plan) {
+  conflicts_ = 0;
+  at_ = ++next_ == plan.volumes.size() ? At::kAwait : At::kRead;
+  if (at_ == At::kAwait) next_ = 0;
+  return read(plan);
+}
+
+Step VolumeSteps::read_again(const PlannedBind& plan, const base::Error& error) {
+  if (at_ != At::kMark || error.code != base::Code::kConflict || ++conflicts_ >= kConflictsMax)
+    return Step::failed(error);
+  at_ = At::kRead;
+  return read(plan);
+}
+
 Step VolumeSteps::next(const PlannedBind& plan, Reply answer, const StepContext& context) {
   if (answer == nullptr) return read(plan);
-  const VolumeChoice& choice = plan.volumes[next_];
-  switch (at_) {
-    case At::kRead:
-      if (!answer->ok()) return Step::failed(answer->error());
-      at_ = At::kMark;
-      return Step::call(marking_request(choice, plan.node, **answer));
-    case At::kMark:
-      if (!answer->ok()) return Step::failed(answer->error());
-      at_ = ++next_ == plan.volumes.size() ? At::kAwait : At::kRead;
-      if (at_ == At::kAwait) next_ = 0;
-      return read(plan);
-    case At::kAwait: break;
+  if (at_ != At::kAwait) {
+    if (!answer->ok()) return read_again(plan, answer->error());
+    if (at_ == At::kRead) return choose(plan, **answer);
+    return at_ == At::kReadVolume ? take(plan, **answer) : proceed(plan);
   }
-  if (answer->ok() && (**answer)["status"]["phase"].as_string() == "Bound") {
+  if (answer->ok() && (**answer)["status"]["phase"].as_string() == "Bound")
     return ++next_ == plan.volumes.size() ? Step::done() : read(plan);
-  }
   if (!answer->ok() && answer->error().code == base::Code::kNotFound) return Step::failed(answer->error());
   if (context.uptime > deadline_) {
-    return Step::failed(
-        base::make_error(base::Code::kTimeout, base::format("claim {} is not bound in time", choice.claim)));
+    return Step::failed(base::make_error(base::Code::kTimeout,
+                                         base::format("claim {} is not bound in time", plan.volumes[next_].claim)));
   }
   return Step::wait(kVolumeLookPeriod);
 }

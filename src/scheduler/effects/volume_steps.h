@@ -1,11 +1,13 @@
 // Before a pod is bound: how do its claims get their volumes?
 //
-// A chosen volume is marked for its claim; a claim to be provisioned is told its node. Then the claims' own controllers
-// work, and the pod waits until every claim is bound.
+// A chosen volume is marked for its claim; a claim to be provisioned is told its node. Both are written only as they
+// were read: a volume that somebody else takes meanwhile stays theirs, and the pod is decided anew. Then the claims'
+// own controllers work, and the pod waits until every claim is bound.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 
 #include "scheduler/effects/step.h"
 #include "scheduler/session/plan.h"
@@ -19,11 +21,17 @@ class VolumeSteps {
   Step next(const PlannedBind& plan, Reply answer, const StepContext& context);
 
  private:
-  enum class At : std::uint8_t { kRead, kMark, kAwait };
+  enum class At : std::uint8_t { kRead, kReadVolume, kMark, kAwait };
   Step read(const PlannedBind& plan) const;
+  Step choose(const PlannedBind& plan, const api::Json& claim);
+  Step take(const PlannedBind& plan, const api::Json& volume);
+  Step proceed(const PlannedBind& plan);
+  Step read_again(const PlannedBind& plan, const base::Error& error);
 
   At at_ = At::kRead;
-  std::size_t next_ = 0;  // of the plan's volumes
+  std::size_t next_ = 0;   // of the plan's volumes
+  std::string claim_uid_;  // of the claim that was read last
+  int conflicts_ = 0;
   base::Duration deadline_{};
 };
 
