@@ -78,14 +78,18 @@ void Agent::State::set_services() {
                          });
 }
 
+bool Agent::State::has_begun(const PodWorker& worker) const {
+  return worker.state.start_time.is_set() && worker.state.sandbox != Sandbox::kGone && !worker.refused &&
+         !is_over(worker.pod, worker.state);
+}
+
 // Whether a pod that has begun already has a port that this one asks for.
 bool Agent::State::lacks_ports(const PodWorker& worker) const {
   const std::vector<HostPort> wanted = host_ports_of(worker.pod, {});
   if (wanted.empty()) return false;
   return std::ranges::any_of(workers, [&](const auto& entry) {
     const PodWorker& other = *entry.second;
-    return &other != &worker && other.state.start_time.is_set() && other.state.sandbox != Sandbox::kGone &&
-           !other.refused && !is_over(other.pod, other.state) && share_a_port(wanted, host_ports_of(other.pod, {}));
+    return &other != &worker && has_begun(other) && share_a_port(wanted, host_ports_of(other.pod, {}));
   });
 }
 

@@ -5,6 +5,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 
@@ -128,11 +129,13 @@ struct Agent::State : std::enable_shared_from_this<Agent::State> {
   void set_names();
   void set_services();
   bool lacks_ports(const PodWorker& worker) const;
+  bool has_begun(const PodWorker& worker) const;  // and has not ended
   std::vector<const api::Json*> linked_services(const api::Json& pod) const;
 
   // pod_worker.cc
   void step(const std::string& uid);
   void admit(PodWorker& worker);  // or refuse it, before anything of it starts
+  std::optional<Shortage> shortage_for(const PodWorker& worker) const;
   void fail_predicate(PodWorker& worker, const char* name, const char* description);
   void step_after(const std::string& uid, base::Duration delay);
   void act(PodWorker& worker, const Action& action);

@@ -379,6 +379,39 @@ TEST(Agent, RefusesWhoDoesNotTolerateATaintOfItsNode) {
   }
 }
 
+// Who names its node was asked by no scheduler. What is on its way out does not count.
+TEST(Agent, RefusesWhatItHasNoRoomFor) {
+  World world;
+  world.start();
+  const auto status_of = [&](const char* name) { return (*world.server.find(api::resources::kPods, name))["status"]; };
+  const auto put = [&](const std::string& name, const std::string& rest) {
+    world.server.put(api::resources::kPods, *api::parse_yaml(base::format(
+                                                "{{metadata: {{name: {}, namespace: ns, uid: {}}}, spec: {{nodeName: "
+                                                "n1, {} containers: [{{name: a, image: i, resources: {{requests: "
+                                                "{{cpu: 1500m}}}}}}]}}}}",
+                                                name, name, rest)));
+    world.env.run_for(base::milliseconds(100));
+  };
+  put("first", "");
+  put("second", "");
+  put("critical", "priority: 2000000000,");
+  EXPECT_EQ(status_of("ns/first")["phase"].as_string(), "Running");
+  EXPECT_EQ(status_of("ns/critical")["phase"].as_string(), "Running");
+  EXPECT_EQ(status_of("ns/second")["phase"].as_string(), "Failed");
+  EXPECT_EQ(status_of("ns/second")["reason"].as_string(), "OutOfcpu");
+  EXPECT_EQ(status_of("ns/second")["message"].as_string(),
+            "Pod was rejected: Node didn't have enough resource: cpu, requested: 1500, used: 1500, capacity: 2000");
+  EXPECT_TRUE(world.reasons().contains("OutOfcpu"));
+  for (const char* name : {"ns/first", "ns/critical"}) {
+    Json going = *world.server.find(api::resources::kPods, name);
+    going.edit("metadata").set("deletionTimestamp", "2030-01-01T00:00:00Z");
+    going.edit("metadata").set("deletionGracePeriodSeconds", 60);
+    world.server.put(api::resources::kPods, going);
+  }
+  put("third", "");
+  EXPECT_EQ(status_of("ns/third")["phase"].as_string(), "Running");
+}
+
 TEST(AgentServices, RulesAreSetWhenTheyChangeAndAgainAfterAFailure) {
   World world;
   world.machine.proxy = true;

@@ -13,9 +13,6 @@ using api::Quantity;
 
 namespace {
 
-// Pods from here on (system-cluster-critical) are never evicted by a kubelet.
-constexpr std::int64_t kCriticalPriority = 2'000'000'000;
-
 // A limit of 0 is none, as a kubelet has it.
 std::optional<Quantity> limit_in(const Json& value) {
   auto limit = Quantity::from_json(value);

@@ -9,6 +9,9 @@
 
 namespace node {
 
+// Pods from here on (system-cluster-critical) are never evicted by a kubelet, nor refused for want of room.
+inline constexpr std::int64_t kCriticalPriority = 2'000'000'000;
+
 // What is to be measured of the pod; nothing: it has no such limit, or is one that a kubelet does not evict for it.
 std::optional<DiskPlaces> disk_places(const api::Json& pod, const PodState& state);
 // Why the pod is evicted, in a kubelet's words; nothing: it keeps its limits.

@@ -116,7 +116,8 @@ void Agent::State::write_node_status(const Json& status, std::function<void(base
                           .ns = {},
                           .name = options.node_name,
                           .subresource = "status"};
-  request.patch_type = client::PatchType::kMerge;
+  // Lists merge by type: conditions and addresses that others wrote stay.
+  request.patch_type = client::PatchType::kStrategic;
   request.field_manager = "kubelet";
   request.body = Json::object({{"status", status}});
   std::vector<std::string> gone;  // and not offered again since this status was made

@@ -67,6 +67,21 @@ void Agent::State::fail_predicate(PodWorker& worker, const char* name, const cha
   event(worker.pod, "Warning", name, text);
 }
 
+// Whoever names its node was asked by no scheduler. Pods that are being deleted count no more: a scheduler learns of
+// their end in its own time, and what it places must not be refused for what is about to go.
+std::optional<Shortage> Agent::State::shortage_for(const PodWorker& worker) const {
+  if (!pods_known || worker.pod["spec"]["priority"].as_int() >= kCriticalPriority) return std::nullopt;
+  api::ResourceList others;
+  std::int64_t pods = 0;
+  for (const auto& [uid, other] : workers) {
+    if (other.get() == &worker || !has_begun(*other) || api::is_deleting(other->pod)) continue;
+    api::add(others, taken_by(other->pod));
+    ++pods;
+  }
+  others["pods"] = api::Quantity::from_int(pods);
+  return lacks_room(worker.pod, allocatable(), others);
+}
+
 void Agent::State::admit(PodWorker& worker) {
   auto why = shape_refusal(worker.pod);
   if (!why) why = runtime->refusal(worker.pod);
@@ -77,9 +92,15 @@ void Agent::State::admit(PodWorker& worker) {
     return event(worker.pod, "Warning", "UnsupportedByNode", worker.state.failure_message);
   }
   if (!worker.state.start_time.is_set()) {
+    if (const auto shortage = shortage_for(worker)) {
+      worker.refused = true;
+      worker.state.failure_reason = "OutOf" + shortage->resource;
+      worker.state.failure_message = "Pod was rejected: " + shortage->message;
+      return event(worker.pod, "Warning", worker.state.failure_reason.c_str(), shortage->message);
+    }
     if (lacks_ports(worker))
       return fail_predicate(worker, "NodePorts", "node(s) didn't have free ports for the requested pod ports");
-    // Whoever names its node was asked by no scheduler. Other effects say where new pods are placed, which is over.
+    // Other effects say where new pods are placed, which is over.
     const Json* node = own_node.find(options.node_name);
     if (node != nullptr && api::has_taint_against(worker.pod["spec"], *node, {"NoExecute"}))
       return fail_predicate(worker, "TaintToleration", "node(s) had taints that the pod didn't tolerate");

@@ -38,6 +38,12 @@ std::int64_t number(const api::Quantity& quantity, std::string_view name) {
   return name == "cpu" ? quantity.milli_value() : quantity.value();
 }
 
+std::string shortage_text(const char* name, const api::Quantity& asked, const ResourceList& others,
+                          const ResourceList& allocatable) {
+  return base::format("Node didn't have enough resource: {}, requested: {}, used: {}, capacity: {}", name,
+                      number(asked, name), number(of(others, name), name), number(of(allocatable, name), name));
+}
+
 bool asks_for_restart(const Json& pod, const Json& container, const Json& wanted, const Json& held) {
   // What is never restarted cannot be by this, either.
   if (restart_policy(pod) == "Never" && container["restartPolicy"].as_string() != "Always") return false;
@@ -112,11 +118,17 @@ ResizeVerdict judge_resize(const Json& wanted, const Json& present, const Resour
                            number(of(wish, name), name), number(of(allocatable, name), name))};
   for (const char* name : kResized)
     if (of(wish, name) > of(has, name) && of(wish, name) + of(others, name) > of(allocatable, name))
-      return {ResizeVerdict::Kind::kDeferred,
-              base::format("Node didn't have enough resource: {}, requested: {}, used: {}, capacity: {}", name,
-                           number(of(wish, name), name), number(of(others, name), name),
-                           number(of(allocatable, name), name))};
+      return {ResizeVerdict::Kind::kDeferred, shortage_text(name, of(wish, name), others, allocatable)};
   return {};
+}
+
+std::optional<Shortage> lacks_room(const Json& pod, const ResourceList& allocatable, const ResourceList& others) {
+  ResourceList wish = taken_by(pod);
+  wish["pods"] = api::Quantity::from_int(1);
+  for (const char* name : {"pods", "cpu", "memory"})
+    if (of(wish, name) > api::Quantity() && of(wish, name) + of(others, name) > of(allocatable, name))
+      return Shortage{name, shortage_text(name, of(wish, name), others, allocatable)};
+  return std::nullopt;
 }
 
 ResizeStep next_resize_step(const Json& pod, const PodState& state, const std::optional<PodAmounts>& held) {

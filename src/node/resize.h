@@ -41,6 +41,14 @@ struct ResizeVerdict {
 ResizeVerdict judge_resize(const api::Json& wanted, const api::Json& present, const api::ResourceList& allocatable,
                            const api::ResourceList& others);
 
+// Why a pod that has not begun has no room, in a kubelet's words. `others`: what the pods take that have.
+struct Shortage {
+  std::string resource;
+  std::string message;
+};
+std::optional<Shortage> lacks_room(const api::Json& pod, const api::ResourceList& allocatable,
+                                   const api::ResourceList& others);
+
 struct ResizeStep {
   enum class Kind : std::uint8_t { kApply, kRestart, kWait, kDone };
 

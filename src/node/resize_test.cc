@@ -67,6 +67,30 @@ TEST(JudgeResize, looks_at_what_rises) {
   }
 }
 
+TEST(Room, is_what_the_pods_that_have_begun_leave) {
+  struct Row {
+    const char* asks;
+    const char* others;
+    const char* resource;
+    const char* message;
+  };
+  const Row rows[] = {
+      {"{requests: {cpu: 2, memory: 1Gi}}", "{cpu: 2, memory: 7Gi, pods: 109}", "", ""},
+      {"{requests: {cpu: 3}}", "{cpu: 1500m}", "cpu",
+       "Node didn't have enough resource: cpu, requested: 3000, used: 1500, capacity: 4000"},
+      {"{requests: {memory: 9Gi}}", "{}", "memory",
+       "Node didn't have enough resource: memory, requested: 9663676416, used: 0, capacity: 8589934592"},
+      {"{}", "{pods: 110}", "pods", "Node didn't have enough resource: pods, requested: 1, used: 110, capacity: 110"},
+      {"{}", "{cpu: 5}", "", ""},  // who asks for nothing lacks nothing, however full it is
+  };
+  const api::ResourceList node = api::resource_list_from(yaml("{cpu: 4, memory: 8Gi, pods: 110}"));
+  for (const Row& row : rows) {
+    const auto shortage = lacks_room(pod_asking("p", row.asks), node, api::resource_list_from(yaml(row.others)));
+    EXPECT_EQ(shortage ? shortage->resource : "", row.resource) << row.asks;
+    EXPECT_EQ(shortage ? shortage->message : "", row.message) << row.asks;
+  }
+}
+
 TEST(ResizeSteps, update_first_then_restart_and_lower_the_pod_last) {
   const Json pod = pod_asking("p", "{requests: {cpu: 1, memory: 1Gi}, limits: {cpu: 1, memory: 1Gi}}",
                               ", resizePolicy: [{resourceName: memory, restartPolicy: RestartContainer}]");

@@ -1,6 +1,7 @@
 // Means over a window, and how a kubelet words them.
 #include "node/usage.h"
 
+#include <algorithm>
 #include <map>
 #include <string_view>
 
@@ -22,14 +23,14 @@ std::int64_t mean(const Usage& before, const Usage& now, base::Duration window) 
   return static_cast<std::int64_t>(used / static_cast<double>(window.ns) * 1e9);
 }
 
-// A pod's own numbers are those of its containers together.
+// A pod's own numbers are those of its containers together; the rate is not known while no container's is.
 Usage sum_of(const PodUsage& pod) {
   Usage sum;
-  sum.cpu_nanocores = 0;
+  sum.cpu_nanocores = -1;
   for (const ContainerUsage& container : pod.containers) {
     const Usage& one = container.usage;
     sum.cpu_nanoseconds += one.cpu_nanoseconds;
-    sum.cpu_nanocores += one.cpu_nanocores < 0 ? 0 : one.cpu_nanocores;
+    if (one.cpu_nanocores >= 0) sum.cpu_nanocores = std::max<std::int64_t>(sum.cpu_nanocores, 0) + one.cpu_nanocores;
     sum.memory_bytes += one.memory_bytes;
     sum.working_set_bytes += one.working_set_bytes;
     sum.rss_bytes += one.rss_bytes;

@@ -33,9 +33,7 @@ bool is_scalar_resource_name(std::string_view name) {
   if (starts_with_any(name, {"hugepages-", "attachable-volumes-"})) return true;
   const std::size_t slash = name.find('/');
   if (slash == std::string_view::npos || slash == 0 || slash + 1 == name.size()) return false;
-  if (name.starts_with("requests.")) return false;
-  const std::string_view domain = name.substr(0, slash);
-  return domain != "kubernetes.io" && !domain.ends_with(".kubernetes.io");
+  return name.find("kubernetes.io/") != std::string_view::npos || !name.starts_with("requests.");
 }
 
 std::optional<Dim> Dimensions::dim_of(std::string_view name) {
