@@ -103,6 +103,8 @@ void WorkQueue::done(const std::string& key) {
   state_->finish(std::string(key));
 }
 
+void WorkQueue::pause(const std::string& key) { state_->finish(std::string(key)); }
+
 void WorkQueue::retry(const std::string& key) {
   const std::string kept = key;
   const int count = state_->failed[kept]++;

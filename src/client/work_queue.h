@@ -30,6 +30,7 @@ class WorkQueue {
   void add(const std::string& key);
   void add_after(const std::string& key, base::Duration delay);
   void done(const std::string& key);   // also forgets the key's failures
+  void pause(const std::string& key);  // is done with it for now; its failures count on
   void retry(const std::string& key);  // works on it again after its back-off
   int failures(const std::string& key) const;
   std::size_t size() const;

@@ -66,7 +66,7 @@ class CronJobController final : public Controller {
     pending_.erase(found);
     Memory& memory = memories_[key];
     if (!ending.succeeded) after.handled = memory.uid == after.uid ? memory.handled : base::Time{};
-    if (!ending.fetched.empty()) {
+    if (ending.succeeded && !ending.fetched.empty()) {  // else it is not known whether the Job is there
       if (ending.fetched[0].is_null()) after.unseen.clear();
       after.there_at = after.looked_at;
     }

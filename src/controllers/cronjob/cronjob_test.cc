@@ -416,6 +416,10 @@ TEST_F(CronJobTest, an_old_view_lets_no_two_jobs_work) {
       EXPECT_NE(look(false).find("fetch Job ns/" + first + "\n"), std::string::npos) << policy;
       EXPECT_EQ(look(false), "") << policy;  // not so soon again
       world.now = world.now + base::seconds(2);
+      EXPECT_EQ(controller->step(old_view, "ns/c", {.now = world.now}).text(), "fetch Job ns/" + first + "\n")
+          << policy;
+      controller->finished("ns/c", {.succeeded = false, .fetched = {Json()}});  // the server did not answer
+      world.now = world.now + base::seconds(2);
       EXPECT_EQ(look(false), "fetch Job ns/" + first + "\n") << policy;
       EXPECT_EQ(jobs(), first) << policy;
       world.erase(resources::kJobs, "ns/" + first);

@@ -174,7 +174,8 @@ struct Driver::State : std::enable_shared_from_this<Driver::State> {
   void kind_goes(const api::ResourceId& resource);
   void wake(Unit& unit, const Wake& wake, const Json* before, const Json* after);
   void work(Unit& unit, const std::string& key);
-  void ended(Unit& unit, const std::string& key, std::optional<base::Duration> look_again, Outcome outcome);
+  void ended(Unit& unit, const std::string& key, std::optional<base::Duration> look_again, bool only_reads,
+             Outcome outcome);
   bool view_shows(const Written& written) const;
 };
 
@@ -327,17 +328,21 @@ void Driver::State::work(Unit& unit, const std::string& key) {
                                      .counts_wait = unit.status_times.wait(key, begun)});
   const auto look_again = plan.look_again();
   const bool writes_status = plan.writes_status();
+  const bool only_reads = look_again == base::Duration{} && plan.writes_nothing();
   const base::Duration ended_at = env.uptime();
   state.rest_until = ended_at + std::min(kRestMax, (ended_at - begun) * kRestFactor);
   execute({env, client, *prober, options.secret_bytes, slots}, unit.recorder ? *unit.recorder : recorder,
-          std::move(plan), [self = shared_from_this(), &unit, key, look_again, writes_status](Outcome outcome) {
+          std::move(plan),
+          [self = shared_from_this(), &unit, key, look_again, writes_status, only_reads](Outcome outcome) {
             if (self->stopped) return;
             if (writes_status && !outcome.error) unit.status_times.wrote(key, self->env.uptime());
-            self->ended(unit, key, look_again, std::move(outcome));
+            self->ended(unit, key, look_again, only_reads, std::move(outcome));
           });
 }
 
-void Driver::State::ended(Unit& unit, const std::string& key, std::optional<base::Duration> look_again,
+// `only_reads`: what the plan read is decided on in the next step. That is half of a turn: if the other half fails
+// again and again, its back-off goes on.
+void Driver::State::ended(Unit& unit, const std::string& key, std::optional<base::Duration> look_again, bool only_reads,
                           Outcome outcome) {
   KeyState& state = unit.keys.of(key, env.now(), env.uptime());
   unit.controller->finished(key, {.succeeded = !outcome.error,
@@ -348,7 +353,9 @@ void Driver::State::ended(Unit& unit, const std::string& key, std::optional<base
     state.awaited = outcome.written;
     state.awaited_since = env.now();
   }
-  if (look_again) unit.queue->add_after(key, *look_again);
+  // Looking again at once is meant for when the plan succeeded; after a failure the back-off says when.
+  if (look_again && (!outcome.error || *look_again > base::Duration{})) unit.queue->add_after(key, *look_again);
+  if (!outcome.error && only_reads) return unit.queue->pause(key);
   if (!outcome.error) {
     state.failures = 0;
     unit.queue->done(key);

@@ -3,136 +3,17 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <deque>
-
 #include "base/format.h"
-#include "rt/http_client.h"
+#include "controllers/framework/driver_fakes_for_tests.h"
 
 namespace controllers {
 namespace {
 
 using api::Json;
+using driver_fakes::FakeClient;
+using driver_fakes::FakeEnv;
+using driver_fakes::FakeLoop;
 namespace resources = api::resources;
-
-class FakeLoop final : public rt::Loop {
- public:
-  void post(rt::Task task) override { after({}, std::move(task)); }
-  TimerId after(base::Duration delay, rt::Task task) override {
-    timers_.push_back({now + std::max(delay, base::Duration{}), ++last_, std::move(task)});
-    return last_;
-  }
-  void cancel(TimerId timer) override {
-    std::erase_if(timers_, [timer](const Timer& one) { return one.id == timer; });
-  }
-  // Runs everything due until `until` from now.
-  void run(base::Duration until) {
-    const base::Time end = now + until;
-    for (int steps = 0; steps < 100000; ++steps) {
-      auto next = std::min_element(timers_.begin(), timers_.end(), [](const Timer& a, const Timer& b) {
-        return a.due != b.due ? a.due < b.due : a.id < b.id;
-      });
-      if (next == timers_.end() || next->due > end) break;
-      now = std::max(now, next->due);
-      rt::Task task = std::move(next->task);
-      timers_.erase(next);
-      task();
-    }
-    now = end;
-  }
-  base::Time now{1'774'000'000'000'000'000};
-
- private:
-  struct Timer {
-    base::Time due;
-    TimerId id;
-    rt::Task task;
-  };
-  std::vector<Timer> timers_;
-  TimerId last_ = 0;
-};
-
-// Answers what its host's name says: "204", "503"; "open" accepts connections; others never answer.
-class FakeHttp final : public rt::HttpClient {
- public:
-  FakeHttp(FakeLoop& loop, std::string host) : loop_(loop), host_(std::move(host)) {}
-  void send(rt::HttpRequest, OnResponse on_response) override {
-    if (host_ != "204" && host_ != "503") return;
-    loop_.post([this, on_response] { on_response(rt::HttpResponse{.status = std::stoi(host_)}); });
-  }
-  std::unique_ptr<rt::HttpStream> stream(rt::HttpRequest, StreamCallbacks) override { return nullptr; }
-  void connect(std::function<void(base::Status)> on_connected) override {
-    if (host_ == "open") loop_.post([on_connected] { on_connected({}); });
-  }
-
- private:
-  FakeLoop& loop_;
-  std::string host_;
-};
-
-class FakeEnv final : public rt::Env {
- public:
-  base::Result<std::unique_ptr<rt::HttpClient>> http_client(rt::ClientOptions options) override {
-    if (options.host == "nowhere") return base::make_error(base::Code::kInvalid, "no such host");
-    return std::unique_ptr<rt::HttpClient>(std::make_unique<FakeHttp>(loop_, options.host));
-  }
-  base::Time now() const override { return loop_.now; }
-  base::Duration uptime() const override { return {loop_.now.ns}; }
-  base::Random& random() override { return random_; }
-  FakeLoop& loop() override { return loop_; }
-  void offload(rt::Task work, rt::Task done) override {
-    work();
-    loop_.post(std::move(done));
-  }
-
- private:
-  FakeLoop loop_;
-  base::Random random_{1};
-};
-
-// Lists nothing, watches, and answers writes with what the test wants.
-class FakeClient final : public client::Client {
- public:
-  explicit FakeClient(FakeEnv& env) : env_(env) {}
-  void call(client::Request request, OnResult on_result) override {
-    env_.loop().post([this, request = std::move(request), on_result] {
-      if (request.verb == client::Verb::kList) {
-        on_result(Json::object({{"metadata", Json::object({{"resourceVersion", "1"}})}, {"items", Json::array()}}));
-        return;
-      }
-      if (request.resource == resources::kEvents) {
-        if (request.verb == client::Verb::kCreate) events.push_back(request.body["message"].str());
-        return on_result(request.body);
-      }
-      calls.push_back(base::format("{} {}", request.resource.plural,
-                                   request.name.empty() ? request.body["metadata"]["name"].str() : request.name));
-      if (!answers.empty()) {
-        const base::Code code = answers.front();
-        answers.pop_front();
-        if (code != base::Code::kMethodNotAllowed) return on_result(base::make_error(code, "because"));
-      }
-      if (on_write) on_write(request);
-      Json body = request.body;
-      body.edit("metadata").set("resourceVersion", std::to_string(++revision));
-      on_result(body);
-    });
-  }
-  std::function<void(const client::Request&)> on_write;
-  std::unique_ptr<client::Watch> watch(client::WatchRequest request, OnEvent on_event, OnEnd) override {
-    watches[request.resource.plural] = std::move(on_event);
-    return std::make_unique<client::Watch>();
-  }
-  void show(const std::string& plural, Json object) { watches[plural]({client::EventType::kAdded, std::move(object)}); }
-
-  std::vector<std::string> calls;
-  std::vector<std::string> events;
-  std::deque<base::Code> answers;  // kMethodNotAllowed: success
-  std::map<std::string, OnEvent> watches;
-  std::int64_t revision = 10;
-
- private:
-  FakeEnv& env_;
-};
 
 // For every ConfigMap: a Secret of the same name, then a Service.
 class Maker final : public Controller {
@@ -149,6 +30,7 @@ class Maker final : public Controller {
     const Json* map = view.find(resources::kConfigMaps, key);
     if (!map || view.find(resources::kSecrets, key)) return plan;
     plan.set_subject(*map);
+    if (looks_again) plan.requeue_after({});
     Json metadata = Json::object({{"name", api::name_of(*map)}, {"namespace", api::namespace_of(*map)}});
     if (owns) metadata.set("ownerReferences", Json::array({api::controller_reference(*map)}));
     plan.begin_stage("Failed", "could not: [{}]");
@@ -162,6 +44,7 @@ class Maker final : public Controller {
   int steps = 0;
   int failures = 0;
   int limit = -1;
+  bool looks_again = false;  // at once
   bool owns = false;
   std::optional<DataField> existing_has;
 };
@@ -278,6 +161,53 @@ TEST_F(DriverTest, after_the_last_failure_the_step_that_gives_up_comes_at_once) 
   client.show("configmaps", config_map());
   env.loop().run(base::seconds(11));  // eleven waits that double from 5 ms: 10.2 s; the twelfth would be as long again
   EXPECT_EQ(maker->failures, 12);
+}
+
+// A plan that has more to do asks to be looked at again at once; that is for when it succeeds.
+TEST_F(DriverTest, looking_again_at_once_does_not_pass_the_back_off_by) {
+  maker->looks_again = true;
+  client.answers.assign(1'000, base::Code::kForbidden);
+  client.show("configmaps", config_map());
+  env.loop().run(base::seconds(11));  // waits that double from 5 ms: eleven come to 10.2 s
+  EXPECT_EQ(maker->steps, 12);
+}
+
+// Reads the Secret in one step and makes the Service in the next, as long as the server refuses it.
+class Asker final : public Controller {
+ public:
+  std::string_view name() const override { return "asker"; }
+  std::vector<Wake> wakes_on() const override {
+    return {{resources::kConfigMaps, [](const View&, const Json& object) { return Keys{api::key_of(object)}; }}};
+  }
+  Plan step(const View&, const std::string&, const Turn&) override {
+    Plan plan;
+    if (!has_read_) {
+      plan.fetch(resources::kSecrets, "Secret", "ns", "c");
+      plan.requeue_after({});
+    } else {
+      plan.create(resources::kServices,
+                  Json::object({{"metadata", Json::object({{"name", "c"}, {"namespace", "ns"}})}}));
+    }
+    return plan;
+  }
+  void finished(const std::string&, Ending ending) override { has_read_ = ending.succeeded && !ending.fetched.empty(); }
+
+ private:
+  bool has_read_ = false;
+};
+
+TEST(Driver, what_is_read_anew_before_each_try_does_not_begin_the_back_off_anew) {
+  FakeEnv env;
+  FakeClient client(env);
+  for (int i = 0; i < 1'000; ++i)
+    client.answers.push_back(i % 2 == 0 ? base::Code::kMethodNotAllowed : base::Code::kForbidden);
+  Driver driver(env, client, "test");
+  driver.add(std::make_unique<Asker>());
+  driver.start();
+  env.loop().run(base::milliseconds(10));
+  client.show("configmaps", config_map());
+  env.loop().run(base::seconds(11));
+  EXPECT_EQ(client.calls.size(), 24u);  // twelve turns of two requests
 }
 
 TEST_F(DriverTest, an_existing_object_is_corrected_only_if_it_is_wrong) {

@@ -82,7 +82,7 @@ class HyperNodeController final : public Controller {
     if (key != kUfm) return;
     if (restart_)
       ufm_ = *std::exchange(restart_, std::nullopt);
-    else if (ufm_.phase == Ufm::Phase::kCredentials && !ending.fetched.empty())
+    else if (ufm_.phase == Ufm::Phase::kCredentials && ending.succeeded && !ending.fetched.empty())
       take_credentials(ending.fetched.front());
     else if (ufm_.phase == Ufm::Phase::kPorts && !ending.answers.empty())
       take_answer(ending.answers.front());

@@ -135,6 +135,13 @@ TEST_F(HyperNodes, stay_when_the_ufm_server_fails) {
   }
   world.now = world.now + base::minutes(11);
   world.events.clear();
+  // A Secret that cannot be asked for now is asked for again.
+  for (int turn = 0; turn < 2; ++turn) {
+    const Plan plan = controller->step(world, "source ufm", {.now = world.now});
+    controller->finished("source ufm", turn == 0 ? world.apply(plan) : Ending{.succeeded = false, .fetched = {Json()}});
+  }
+  EXPECT_EQ(controller->step(world, "source ufm", {.now = world.now}).text(), "fetch Secret sys/cred\n");
+  EXPECT_TRUE(world.events.empty());
   world.erase(resources::kSecrets, "sys/cred");
   talk();
   EXPECT_EQ(world.events.at(0),

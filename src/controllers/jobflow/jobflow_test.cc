@@ -5,7 +5,6 @@
 #include "base/format.h"
 #include "controllers/framework/world_for_tests.h"
 #include "controllers/jobflow/controller.h"
-#include "controllers/jobtemplate/controller.h"
 #include "controllers/metrics.h"
 
 namespace controllers::jobflow {
@@ -374,6 +373,15 @@ TEST_F(ProbeTest, every_pod_has_to_answer) {
   EXPECT_EQ(jobs(), "f-a f-b");
 }
 
+TEST_F(ProbeTest, questions_that_differ_in_a_header_are_two) {
+  begin(R"({"httpGetList": [{"taskName": "t", "path": "/", "port": 80, "httpHeader": {"name": "Host", "value": "a"}},)"
+        R"({"taskName": "t", "path": "/", "port": 80, "httpHeader": {"name": "Host", "value": "b"}}]})");
+  put_pod(0, "10.0.0.1");
+  put_pod(1, "10.0.0.2");
+  const std::string both = "probe address 10.0.0.1:80/\nprobe address 10.0.0.2:80/\n";
+  EXPECT_EQ(look(), both + both);
+}
+
 TEST_F(ProbeTest, ports_are_connected_to) {
   begin(R"({"tcpSocketList": [{"taskName": "t", "port": 7}]})");
   world.listening = {"10.0.0.1:7", "10.0.0.2:7"};
@@ -462,33 +470,6 @@ TEST_F(ProbeTest, probes_that_make_no_sense) {
         base::format("Created: create a job named f-a!\nSyncJobFlow: SyncJobFlow JobFlow failed for flow b: {}", text));
     EXPECT_EQ(jobs(), "f-a");
   }
-}
-
-TEST(JobTemplate, lists_the_jobs_that_were_made_from_it) {
-  TestWorld world;
-  auto controller = jobtemplate::make_jobtemplate_controller();
-  world.use_indexes_of(*controller);
-  world.put_text(resources::kJobTemplates,
-                 R"({"kind": "JobTemplate", "metadata": {"name": "t.v1", "namespace": "ns"}})");
-  const auto listed = [&] {
-    return (*world.find(resources::kJobTemplates, "ns/t.v1"))["status"]["jobDependsOnList"].dump();
-  };
-  EXPECT_EQ(world.turn(*controller, "ns/t.v1"), "");
-  for (const auto& [name, place, mark] :
-       {std::tuple{"y", "labels", "ns.t.v1"}, std::tuple{"x", "annotations", "ns.t.v1"},
-        std::tuple{"z", "labels", "ns.t"}, std::tuple{"w", "labels", "other.t.v1"}})
-    world.put_text(resources::kJobs, base::format(R"({{"kind": "Job", "metadata": {{"name": "{}", "namespace": "ns",
-        "{}": {{"volcano.sh/createdByJobTemplate": "{}"}}}}}})",
-                                                  name, place, mark));
-  world.turn(*controller, "ns/t.v1");
-  EXPECT_EQ(listed(), R"(["x","y"])");
-  EXPECT_EQ(world.turn(*controller, "ns/t.v1"), "");
-  world.erase(resources::kJobs, "ns/x");
-  world.turn(*controller, "ns/t.v1");
-  EXPECT_EQ(listed(), R"(["y"])");
-  world.erase(resources::kJobs, "ns/y");
-  world.turn(*controller, "ns/t.v1");
-  EXPECT_EQ(listed(), "null");
 }
 
 }  // namespace

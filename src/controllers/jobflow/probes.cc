@@ -164,7 +164,10 @@ class Judge {
       verdict_.passed = false;
       return false;
     }
-    Question question{base::format("{}:{}{}", api::uid_of(*pod), wanted.probe.port, wanted.probe.path), wanted.probe};
+    // Neither a path nor a header has a line break.
+    Question question{base::format("{}:{}{}\n{}: {}", api::uid_of(*pod), wanted.probe.port, wanted.probe.path,
+                                   wanted.probe.header.first, wanted.probe.header.second),
+                      wanted.probe};
     if (before_.passed.contains(question.key)) return true;
     verdict_.passed = false;
     if (verdict_.questions.size() == kQuestionsMax) return false;

@@ -60,7 +60,8 @@ Json topology_for(const Json& pod) {
   if (tier.empty() && mode.empty()) return {};
   for (char& c : mode) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   Json topology = Json::object({{"mode", mode == "soft" ? "soft" : "hard"}});
-  if (const auto number = base::parse_number<std::int64_t>(tier)) topology.set("highestTierAllowed", *number);
+  if (const auto number = base::parse_number<std::int64_t>(tier); number && *number >= 0)
+    topology.set("highestTierAllowed", *number);
   return topology;
 }
 
@@ -201,9 +202,12 @@ class PodGroupController final : public Controller {
           if (is_owner_of(owner, *pod)) owners.push_back(&owner);
       // COMPAT(annotated-first): a group whose pod is known is let in, placed and told once.
       if (named.empty()) annotate(*pod, group, plan);
+      plan.set_subject(*pod);
       plan.begin_stage();
-      plan.create(resources::kPodGroups, group_for(*pod, owners, options_.inherit_owner_annotations)).existing_is_fine =
-          true;
+      Action& create = plan.create(resources::kPodGroups, group_for(*pod, owners, options_.inherit_owner_annotations));
+      create.existing_is_fine = true;
+      create.failure_reason = "FailedCreatePodGroup";
+      create.failure_text = base::format("The pod's PodGroup {} cannot be created: {{}}", group);
       return plan;
     }
     if (const Json* workload = options_.workloads ? workload_of(view, *pod) : nullptr) {
