@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <array>
 
+#include "api/resource.h"
 #include "api/schema/names.h"
+#include "base/format.h"
 
 namespace apiserver {
 
@@ -94,6 +96,14 @@ void check_failure_policy(const Json& spec, const std::string& path, FieldErrors
     if (codes) check_codes(rule["onExitCodes"], pod, in(where, "onExitCodes"), errors);
     check_conditions(rule["onPodConditions"], in(where, "onPodConditions"), errors);
   }
+}
+
+void check_last_hostname(const Json& job, FieldErrors& errors) {
+  const std::int64_t last = std::max<std::int64_t>(1, job["spec"]["completions"].as_int(1)) - 1;
+  const std::string hostname = base::format("{}-{}", api::name_of(job), last);
+  if (hostname.size() > 63)
+    errors.invalid("metadata.name", hostname,
+                   "will not able to create pod with invalid DNS label: must be no more than 63 characters");
 }
 
 }  // namespace apiserver

@@ -444,8 +444,9 @@ void check_either(const api::KindInfo& kind, const Json& before, const Json& obj
   if (kind.kind == "CronJob") return check_cron_job(object, host_sysctls, causes);
   check_selector(kind, spec, causes);
   if (kind.kind == "Job") {
-    if (api::name_of(object).size() > 63 && spec["completionMode"].as_string() == "Indexed")
-      invalid_value(causes, "metadata.name", object["metadata"]["name"], "must be no more than 63 characters");
+    api::FieldErrors errors;
+    if (before.is_null() && spec["completionMode"].as_string() == "Indexed") check_last_hostname(object, errors);
+    std::ranges::move(errors.take(), std::back_inserter(causes));
     return check_job_spec(spec, "spec", host_sysctls, causes);
   }
   const bool is_set = kind.kind == "StatefulSet";

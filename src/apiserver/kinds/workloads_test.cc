@@ -99,6 +99,24 @@ TEST(Workloads, what_makes_no_sense_is_refused) {
   }
 }
 
+// The last index has the longest host name.
+TEST(Workloads, an_indexed_job_needs_room_for_its_last_index) {
+  const api::KindInfo& of = kind("batch/v1", "Job");
+  const std::string name(61, 'j');
+  for (const auto& [completions, problem] :
+       {std::pair{10, std::string()},
+        {11, "metadata.name: Invalid value: \"" + name +
+                 "-10\": will not able to create pod with invalid DNS label: must be no more than 63 characters\n"}}) {
+    Json job = made(of, kJob, "", "");
+    job.edit("metadata").set("name", name);
+    job.edit("spec").set("completionMode", "Indexed");
+    job.edit("spec").set("completions", completions);
+    std::vector<base::Cause> causes;
+    check_workload(of, job, causes);
+    EXPECT_EQ(problems(causes), problem);
+  }
+}
+
 TEST(Workloads, what_is_fixed_stays) {
   struct Row {
     std::string_view api_version, kind, base, path, value, field;

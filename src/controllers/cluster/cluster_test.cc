@@ -1,4 +1,4 @@
-// Owners, namespaces, endpoints, volumes, and jobs whose time is over.
+// Owners, namespaces, endpoints, and jobs whose time is over.
 #include "controllers/cluster/cluster.h"
 
 #include <gtest/gtest.h>
@@ -363,66 +363,6 @@ TEST(Endpoints, list_the_pods_behind_a_service) {
   EXPECT_EQ(stage.turn("ns/s"), "update Endpoints ns/s\n");
   stage.world.erase(resources::kServices, "ns/s");
   EXPECT_EQ(stage.turn("ns/s"), "delete Endpoints ns/s\n");
-}
-
-TEST(Volumes, a_claim_waits_for_its_first_pod_and_then_gets_a_folder) {
-  Stage stage(make_volume_controller({.folder = "/tmp/volumes-that-are-not-made", .node_name = "n"}));
-  EXPECT_EQ(stage.turn("class|local-path"), "create StorageClass local-path\n");
-  stage.world.put_text(resources::kPersistentVolumeClaims, R"({"apiVersion": "v1", "kind": "PersistentVolumeClaim",
-    "metadata": {"name": "data", "namespace": "ns", "uid": "D"},
-    "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}})");
-  EXPECT_EQ(stage.turn("claim|ns/data"), "status PersistentVolumeClaim ns/data {\"phase\":\"Pending\"}\n");
-  EXPECT_EQ(stage.turn("claim|ns/data"), "");
-  stage.world.put_text(resources::kPods, R"({"kind": "Pod", "metadata": {"name": "p", "namespace": "ns"},
-    "spec": {"volumes": [{"name": "v", "persistentVolumeClaim": {"claimName": "data"}}]}})");
-  EXPECT_EQ(stage.turn("claim|ns/data"), "create PersistentVolume pvc-D\n");
-  stage.turn("claim|ns/data");
-  const Json claim = *stage.world.find(resources::kPersistentVolumeClaims, "ns/data");
-  EXPECT_EQ(claim["status"]["phase"].as_string(), "Bound");
-  EXPECT_EQ(claim["spec"]["volumeName"].as_string(), "pvc-D");
-  EXPECT_EQ(stage.turn("claim|ns/data"), "");
-  EXPECT_EQ((*stage.world.find(resources::kPersistentVolumes, "pvc-D"))["spec"]["hostPath"]["path"].as_string(),
-            "/tmp/volumes-that-are-not-made/pvc-D");
-  stage.world.erase(resources::kPersistentVolumeClaims, "ns/data");
-  EXPECT_EQ(stage.turn("volume|pvc-D"), "require-gone PersistentVolumeClaim ns/data\n");  // the pod still holds it
-  stage.world.erase(resources::kPods, "ns/p");
-  EXPECT_EQ(stage.turn("volume|pvc-D"),
-            "require-gone PersistentVolumeClaim ns/data\n--\nstatus PersistentVolume pvc-D "
-            "{\"phase\":\"Released\"}\n--\nremove-tree  "
-            "/tmp/volumes-that-are-not-made/pvc-D\n--\ndelete PersistentVolume pvc-D\n");
-}
-
-TEST(Volumes, one_that_is_made_for_a_claim_wakes_no_other) {
-  Stage stage(make_volume_controller({"/data"}));
-  for (const char* name : {"a", "b"})
-    stage.world.put_text(resources::kPersistentVolumeClaims,
-                         base::format(R"({{"metadata": {{"name": "{0}", "namespace": "ns", "uid": "{0}"}}}})", name));
-  const Wake wake = stage.controller->wakes_on()[1];
-  const Json made =
-      *api::parse_json(R"({"metadata": {"name": "v"}, "spec": {"claimRef": {"namespace": "ns", "name": "a"}}})");
-  EXPECT_EQ(wake.keys(stage.world, made), (Keys{"volume|v", "claim|ns/a"}));
-  const Json free = *api::parse_json(R"({"metadata": {"name": "v"}, "spec": {}})");
-  EXPECT_EQ(wake.keys(stage.world, free), (Keys{"claim|ns/a", "claim|ns/b", "volume|v"}));
-}
-
-TEST(Volumes, a_claim_takes_the_smallest_volume_that_fits) {
-  Stage stage(make_volume_controller({}));
-  for (const auto& [name, size] : {std::pair{"big", "10Gi"}, {"small", "2Gi"}, {"tiny", "1Mi"}})
-    stage.world.put(
-        resources::kPersistentVolumes,
-        *api::parse_json(base::format(
-            R"({{"kind": "PersistentVolume", "metadata": {{"name": "{}"}}, "spec": {{"storageClassName": "", "accessModes":
-             ["ReadWriteOnce"], "capacity": {{"storage": "{}"}}, "persistentVolumeReclaimPolicy": "Retain"}}}})",
-            name, size)));
-  stage.world.put_text(resources::kPersistentVolumeClaims, R"({"kind": "PersistentVolumeClaim",
-    "metadata": {"name": "data", "namespace": "ns", "uid": "D"}, "spec": {"storageClassName": "",
-     "accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}})");
-  stage.turn("claim|ns/data");
-  EXPECT_EQ((*stage.world.find(resources::kPersistentVolumeClaims, "ns/data"))["spec"]["volumeName"].as_string(),
-            "small");
-  stage.world.erase(resources::kPersistentVolumeClaims, "ns/data");
-  stage.turn("volume|small");
-  EXPECT_EQ((*stage.world.find(resources::kPersistentVolumes, "small"))["status"]["phase"].as_string(), "Released");
 }
 
 TEST(TimeToLive, deletes_finished_jobs_when_it_is_over) {

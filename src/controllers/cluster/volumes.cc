@@ -4,6 +4,7 @@
 
 #include "api/resource.h"
 #include "api/schema/quantity.h"
+#include "api/selector.h"
 #include "base/format.h"
 #include "controllers/cluster/cluster.h"
 #include "rt/files.h"
@@ -29,6 +30,25 @@ bool covers(const Json& offered, const Json& wanted) {
     if (std::find(modes.begin(), modes.end(), mode) == modes.end()) return false;
   }
   return true;
+}
+
+std::string_view mode_of(const Json& spec) { return spec["volumeMode"].as_string("Filesystem"); }
+
+bool is_selected(const Json& claim, const Json& volume) {
+  const Json& given = claim["spec"]["selector"];
+  if (given.is_null()) return true;
+  const auto selector = api::label_selector_from(given);
+  return selector.ok() && selector->matches(volume["metadata"]["labels"]);
+}
+
+// Why a claim cannot have the volume that it names, in the words of Kubernetes; empty: it can.
+std::string_view mismatch(const Json& claim, const Json& volume, std::string_view class_name) {
+  const Json& spec = volume["spec"];
+  if (size_of(spec["capacity"]) < size_of(claim["spec"]["resources"]["requests"])) return "requested PV is too small";
+  if (spec["storageClassName"].as_string() != class_name) return "storageClassName does not match";
+  if (mode_of(spec) != mode_of(claim["spec"])) return "incompatible volumeMode";
+  if (!covers(spec["accessModes"], claim["spec"]["accessModes"])) return "incompatible accessMode";
+  return {};
 }
 
 class VolumeController final : public Controller {
@@ -138,23 +158,30 @@ class VolumeController final : public Controller {
     return nullptr;
   }
 
-  static const Json* fitting_volume(const View& view, const Json& claim, std::string_view class_name) {
+  static const Json* fitting_volume(const View& view, const Json& claim, std::string_view class_name, Plan& plan) {
     for (const Json* volume : view.by_index(resources::kPersistentVolumes, "claim", api::key_of(claim))) {
       const std::string_view asked = claim["spec"]["volumeName"].as_string();
       if (!asked.empty() && asked != api::name_of(*volume)) continue;  // it cannot be changed to another
       const Json& uid = (*volume)["spec"]["claimRef"]["uid"];
-      if (uid.is_null() || uid.as_string() == api::uid_of(claim)) return volume;
+      if (uid.as_string() == api::uid_of(claim)) return volume;
+      // Kept for this claim by an administrator, whatever its class.
+      if (uid.is_null() && mismatch(claim, *volume, (*volume)["spec"]["storageClassName"].as_string()).empty())
+        return volume;
     }
     if (const std::string asked = claim["spec"]["volumeName"].str(); !asked.empty()) {
       const Json* volume = view.find(resources::kPersistentVolumes, asked);
-      return volume != nullptr && is_free(*volume) ? volume : nullptr;
+      if (volume == nullptr || !is_free(*volume)) return nullptr;
+      const std::string_view why = mismatch(claim, *volume, class_name);
+      if (why.empty()) return volume;
+      plan.event(claim, "Warning", "VolumeMismatch",
+                 base::format("Cannot bind to requested volume \"{}\": {}", asked, why));
+      return nullptr;
     }
     const Json* best = nullptr;
-    const api::Quantity wanted = size_of(claim["spec"]["resources"]["requests"]);
     for (const Json* volume : view.by_index(resources::kPersistentVolumes, "free", class_name)) {
       const Json& spec = (*volume)["spec"];
-      if (api::is_deleting(*volume)) continue;
-      if (!covers(spec["accessModes"], claim["spec"]["accessModes"]) || size_of(spec["capacity"]) < wanted) continue;
+      if (api::is_deleting(*volume) || !is_selected(claim, *volume)) continue;
+      if (!mismatch(claim, *volume, class_name).empty()) continue;
       if (!best || size_of(spec["capacity"]) < size_of((*best)["spec"]["capacity"])) best = volume;
     }
     return best;
@@ -170,7 +197,7 @@ class VolumeController final : public Controller {
     const Json* storage_class = class_of(view, *claim, named);
     const std::string class_name =
         storage_class ? std::string(api::name_of(*storage_class)) : (*claim)["spec"]["storageClassName"].str();
-    if (const Json* volume = fitting_volume(view, *claim, class_name)) return join(*claim, *volume, plan);
+    if (const Json* volume = fitting_volume(view, *claim, class_name, plan)) return join(*claim, *volume, plan);
     if (phase.empty()) {
       Json pending = *claim;
       pending.edit("status").set("phase", "Pending");
@@ -181,6 +208,8 @@ class VolumeController final : public Controller {
     if (!(*claim)["spec"]["volumeName"].as_string().empty()) return;
     const bool waits = (*storage_class)["volumeBindingMode"].as_string() == "WaitForFirstConsumer";
     if (waits && view.by_index(resources::kPods, "claim", key).empty()) return;
+    if ((*claim)["spec"]["selector"].is_object())
+      return plan.event(*claim, "Warning", "ProvisioningFailed", "claim.Spec.Selector is not supported");
     plan.begin_stage("ProvisioningFailed", "{}");
     make_volume(*claim, *storage_class, plan);
   }
@@ -244,12 +273,20 @@ class VolumeController final : public Controller {
     plan.set_status(resources::kPersistentVolumeClaims, std::move(named));
   }
 
+  static void set_phase(const Json& volume, std::string_view phase, Plan& plan) {
+    if (volume["status"]["phase"].as_string() == phase) return;
+    plan.begin_stage();
+    Json changed = volume;
+    changed.edit("status").set("phase", phase);
+    plan.set_status(resources::kPersistentVolumes, std::move(changed));
+  }
+
   // A volume whose claim is gone: kept, or deleted with its folder.
   void release(const View& view, const std::string& name, Plan& plan) {
     const Json* volume = view.find(resources::kPersistentVolumes, name);
     if (!volume) return;
     const Json& reference = (*volume)["spec"]["claimRef"];
-    if (!reference.is_object() || reference["uid"].is_null()) return;
+    if (!reference.is_object() || reference["uid"].is_null()) return set_phase(*volume, "Available", plan);
     const std::string key = base::format("{}/{}", reference["namespace"].as_string(), reference["name"].as_string());
     const Json* claim = view.find(resources::kPersistentVolumeClaims, key);
     if (claim && api::uid_of(*claim) == reference["uid"].as_string()) return;
@@ -257,18 +294,14 @@ class VolumeController final : public Controller {
                       reference["name"].as_string(), reference["uid"].as_string());
     const bool ours = api::annotation_of(*volume, kMadeBy) == kProvisioner && !options_.folder.empty();
     const bool goes = ours && (*volume)["spec"]["persistentVolumeReclaimPolicy"].as_string() == "Delete";
-    // Pods that still hold the folder end first.
-    if (goes && !view.by_index(resources::kPods, "claim", key).empty()) {
+    set_phase(*volume, "Released", plan);
+    if (!goes) return;
+    // Pods that still hold the folder end first. Where there is a claim of that name again, they hold that one's.
+    const auto holds = [](const Json* pod) { return !(*pod)["spec"]["nodeName"].as_string().empty(); };
+    if (!claim && std::ranges::any_of(view.by_index(resources::kPods, "claim", key), holds)) {
       plan.requeue_after(base::seconds(1));
       return;
     }
-    if ((*volume)["status"]["phase"].as_string() != "Released") {
-      plan.begin_stage();
-      Json released = *volume;
-      released.edit("status").set("phase", "Released");
-      plan.set_status(resources::kPersistentVolumes, std::move(released));
-    }
-    if (!goes) return;
     plan.begin_stage("VolumeFailedDelete", "{}");
     plan.remove_tree(options_.folder + "/" + name);
     if (api::is_deleting(*volume)) return;

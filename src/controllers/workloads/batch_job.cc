@@ -22,6 +22,8 @@ constexpr base::Duration kPauseMax = base::minutes(10);
 constexpr std::size_t kBurstMax = 500;
 // Numbers of pods are given one by one; a larger one is somebody else's, and those after it could not be read again.
 constexpr std::int64_t kGivenMax = 100'000'000'000;
+// What pods say is believed up to here, so that what follows it stays below the other.
+constexpr std::int64_t kBelievedMax = kGivenMax - 1'000'000'000;
 
 bool is_true(const Json& status, std::string_view type) {
   return condition_of(status, type)["status"].as_string() == "True";
@@ -83,7 +85,7 @@ void JobLook::sort_out() {
   settled_ = known.value_or(Numbers());
   for (const Json* pod : claimed_.owned) {
     const auto number = Numbers::parse(api::annotation_of(*pod, kPodNumber));
-    const bool is_ours = number && number->count() == 1 && number->highest() <= kGivenMax;
+    const bool is_ours = number && number->count() == 1 && number->highest() <= kBelievedMax;
     const std::int64_t value = is_ours ? number->highest() : -1;
     next_ = std::max(next_, value + 1);
     pods_.push_back({pod, value});

@@ -94,6 +94,22 @@ TEST(BatchJob, runs_to_its_completions) {
   EXPECT_EQ(run.world.all(resources::kPods).size(), 5U);
 }
 
+// A number that somebody else writes could make the numbers after it unreadable, and their pods uncounted.
+TEST(BatchJob, a_number_that_a_stranger_wrote_ends_no_counting) {
+  One run(R"({"completions": 3, "parallelism": 1})");
+  run.settle();
+  run.world.objects[resources::kPods]
+      .begin()
+      ->second.edit_path({"metadata", "annotations"})
+      .set("volcano.sh/job-pod-number", "100000000000");
+  for (int round = 0; round < 3; ++round) {
+    run.settle();
+    run.end(1, "Succeeded");
+  }
+  run.settle();
+  EXPECT_EQ(run.status()["succeeded"].as_int(), 3);
+}
+
 TEST(BatchJob, without_completions_one_success_ends_it_when_all_have_ended) {
   One run(R"({"completions": null, "parallelism": 3})");
   run.settle();

@@ -20,8 +20,6 @@ namespace {
 
 constexpr std::string_view kHashLabel = "controller-revision-hash";
 constexpr std::string_view kChangeCause = "kubernetes.io/change-cause";
-// A pod that failed, a node's refusal often, is not made again at once.
-constexpr base::Duration kFailedRests = base::seconds(10);
 constexpr std::int64_t kBurstMax = 250;
 
 // A number, or a part of `total` in percent, rounded up.
@@ -82,9 +80,7 @@ class Look {
   // A ControllerRevision for each template, the newest with the highest number.
   void find_revision(const std::vector<const Json*>& pods) {
     const Json data = data_of_template();
-    std::vector<const Json*> all = controlled_by(view_, kControllerRevisions, set_);
-    std::ranges::stable_sort(
-        all, [](const Json* a, const Json* b) { return (*a)["revision"].as_int() < (*b)["revision"].as_int(); });
+    const std::vector<const Json*> all = revisions_of(view_, set_, "DaemonSet", plan_);
     const std::int64_t highest = all.empty() ? 0 : (*all.back())["revision"].as_int();
     const std::int64_t next = base::saturating_add(highest, 1);
     const Json* present = nullptr;
@@ -177,8 +173,8 @@ class Look {
 
   void replace_ended(const std::string& node, const Json& pod) {
     const bool failed = pod["status"]["phase"].as_string() == "Failed";
-    const base::Duration rests = time_in(pod["metadata"]["creationTimestamp"]) + kFailedRests - turn_.now;
-    if (failed && rests > base::Duration{}) return plan_.requeue_after(rests);
+    if (const base::Duration rest = failed_rest(pod, turn_.now); rest > base::Duration{})
+      return plan_.requeue_after(rest);
     plan_.event(set_, failed ? "Warning" : "Normal", failed ? "FailedDaemonPod" : "SucceededDaemonPod",
                 base::format("Found {} daemon pod {} on node {}, will try to {} it", failed ? "failed" : "succeeded",
                              api::key_of(pod), node, failed ? "kill" : "delete"));

@@ -99,6 +99,19 @@ TEST(DaemonSet, has_a_pod_on_each_node_and_says_so) {
   EXPECT_EQ(set.pods(), "n1:one n2:one n3:one ") << "a node that is gone has none";
 }
 
+TEST(DaemonSet, adopts_the_revision_of_the_set_before_it) {
+  Daemons set;
+  set.settle();
+  for (auto* kind : {&resources::kPods, &kControllerRevisions})
+    for (auto& [key, object] : set.world.objects[*kind]) object.edit("metadata").erase("ownerReferences");
+  for (auto& [key, object] : set.world.objects[kDaemonSets]) object.edit("metadata").set("uid", "again");
+  set.node("n3");
+  set.settle();
+  EXPECT_EQ(set.pods(), "n0:one n1:one n2:one n3:one ");
+  ASSERT_EQ(set.world.all(kControllerRevisions).size(), 1U);
+  EXPECT_EQ(api::controller_of(*set.world.all(kControllerRevisions)[0])["uid"].as_string(), "again");
+}
+
 struct Row {
   const char* what;
   const char* spec;

@@ -149,6 +149,24 @@ void settle_claim(Plan& plan, const api::ResourceId& resource, const Claim& clai
   if (!claimed.adopt.empty() || !claimed.release.empty()) plan.begin_stage();
 }
 
+std::vector<const Json*> revisions_of(const View& view, const Json& set, std::string_view kind, Plan& plan) {
+  std::vector<const Json*> all = controlled_by(view, kControllerRevisions, set);
+  if (const auto selector = selector_of(set)) {
+    Claim claimed = claim(view, kControllerRevisions, set, *selector);
+    claimed.release.clear();
+    settle_claim(plan, kControllerRevisions, claimed, set, "apps/v1", kind);
+    all.insert(all.end(), claimed.adopt.begin(), claimed.adopt.end());
+  }
+  std::ranges::stable_sort(
+      all, [](const Json* a, const Json* b) { return (*a)["revision"].as_int() < (*b)["revision"].as_int(); });
+  return all;
+}
+
+base::Duration failed_rest(const Json& pod, base::Time now) {
+  if (pod["status"]["phase"].as_string() != "Failed" || api::is_deleting(pod)) return {};
+  return std::clamp(time_in(pod["metadata"]["creationTimestamp"]) + kFailedRests - now, base::Duration{}, kFailedRests);
+}
+
 std::optional<api::LabelSelector> selector_of(const Json& owner) {
   const Json& given = owner["spec"]["selector"];
   const bool is_map = api::kind_of(owner) == "ReplicationController";

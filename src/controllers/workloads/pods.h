@@ -64,6 +64,12 @@ Claim claim(const View& view, const api::ResourceId& resource, const api::Json& 
 // Writes the adoptions and releases; later stages wait for them.
 void settle_claim(Plan& plan, const api::ResourceId& resource, const Claim& claimed, const api::Json& owner,
                   std::string_view api_version, std::string_view kind);
+// The revisions of a set, also those that it adopts from one before it (deleted with --cascade=orphan), by number.
+std::vector<const api::Json*> revisions_of(const View& view, const api::Json& set, std::string_view kind, Plan& plan);
+// A pod that failed is made again after this long from its creation: what a node refuses, it refuses at once.
+inline constexpr base::Duration kFailedRests = base::seconds(10);
+// How long a pod that has failed still takes the place of the next; zero: not at all.
+base::Duration failed_rest(const api::Json& pod, base::Time now);
 // The keys of the owners that a change of `object` concerns: its controller if that is of this type, else, without a
 // controller, all of `owners` in its namespace whose selector matches.
 Keys owners_of(const View& view, const api::Json& object, const api::ResourceId& owners, std::string_view kind);

@@ -61,16 +61,21 @@ class Look {
     for (const auto* list : {&claimed.owned, &claimed.adopt})
       for (const Json* pod : *list) {
         if (is_active(*pod)) active_.push_back(pod);
+        if (const base::Duration rest = failed_rest(*pod, turn_.now); rest > base::Duration{}) {
+          ++resting_;
+          plan_.requeue_after(rest);
+        }
         if (api::is_deleting(*pod) && !is_over(*pod)) ++terminating_;
       }
     const std::int64_t missing = set_["spec"]["replicas"].as_int(1) - static_cast<std::int64_t>(active_.size());
-    const bool acts = missing != 0 && !api::is_deleting(set_);
+    const std::int64_t due = missing > 0 ? std::max<std::int64_t>(0, missing - resting_) : missing;
+    const bool acts = due != 0 && !api::is_deleting(set_);
     // What is asked for now changes the numbers, so the status waits until they show; but a failure is said first,
     // since it stops what comes after.
     if (!acts || turn_.failures > 0) write_status(plan_, resource_, set_, status_now(missing), turn_);
     plan_.begin_stage();
-    if (acts && missing > 0) create(static_cast<std::size_t>(missing));
-    if (acts && missing < 0) remove(static_cast<std::size_t>(-missing));
+    if (acts && due > 0) create(static_cast<std::size_t>(due));
+    if (acts && due < 0) remove(static_cast<std::size_t>(-due));
     return std::move(plan_);
   }
 
@@ -180,6 +185,7 @@ class Look {
   Plan plan_;
   std::vector<const Json*> active_;
   std::int64_t terminating_ = 0;
+  std::int64_t resting_ = 0;  // failed pods whose place is not filled yet
 };
 
 class ReplicaSetController final : public Controller {

@@ -110,6 +110,21 @@ TEST(ReplicaSet, a_refused_pod_is_said_and_then_asked_for_slowly) {
   EXPECT_EQ(lines_with(plan, "--"), 3U) << "one, two, one: " << plan;
 }
 
+// What a node refuses, it refuses at once: without a pause hundreds of pods would come and fail.
+TEST(ReplicaSet, a_pod_that_failed_keeps_its_place_for_ten_seconds) {
+  Set set;
+  put_set(set.world, 2);
+  put_pod(set.world, "old", R"({"status": {"phase": "Failed"}})")
+      .edit("metadata")
+      .set("creationTimestamp", base::format_rfc3339(set.world.now - base::seconds(30)));
+  put_pod(set.world, "young", R"({"status": {"phase": "Failed"}})")
+      .edit("metadata")
+      .set("creationTimestamp", base::format_rfc3339(set.world.now - base::seconds(4)));
+  EXPECT_EQ(lines_with(set.turn_now(), "create Pod"), 1U);
+  set.world.now = set.world.now + base::seconds(7);
+  EXPECT_EQ(lines_with(set.turn_now(), "create Pod"), 1U);
+}
+
 TEST(ReplicaSet, pods_are_adopted_and_let_go_by_their_labels) {
   Set set;
   TestWorld& world = set.world;
@@ -175,6 +190,7 @@ TEST(ReplicaSet, comes_to_its_number_whatever_fails) {
             .set("replicas", static_cast<std::int64_t>(world.dice.below(6)));
       world.now = world.now + base::seconds(3);
     }
+    world.now = world.now + base::seconds(10);  // pods that failed rest no more
     ASSERT_TRUE(trial.comes_to_rest(std::string(kKey))) << seed;
     std::int64_t active = 0;
     for (const auto& [key, pod] : world.objects[resources::kPods]) active += is_active(pod);

@@ -61,9 +61,7 @@ class Look {
   // A ControllerRevision for each template, the newest with the highest number.
   void find_revisions() {
     const Json data = Json::object({{"spec", Json::object({{"template", spec_["template"]}})}});
-    std::vector<const Json*> all = controlled_by(view_, kControllerRevisions, set_);
-    std::ranges::stable_sort(
-        all, [](const Json* a, const Json* b) { return (*a)["revision"].as_int() < (*b)["revision"].as_int(); });
+    const std::vector<const Json*> all = revisions_of(view_, set_, "StatefulSet", plan_);
     const std::int64_t highest = all.empty() ? 0 : (*all.back())["revision"].as_int();
     const std::int64_t next = base::saturating_add(highest, 1);
     for (const Json* one : all)
@@ -122,8 +120,12 @@ class Look {
       if (found == pods_.end()) {
         if (made++ == kBurstMax) return;
         create(at);
+      } else if (const base::Duration rest = failed_rest(*found->second, turn_.now); rest > base::Duration{}) {
+        plan_.requeue_after(rest);
       } else if (is_over(*found->second) && !api::is_deleting(*found->second)) {
         remove(*found->second);
+      } else if (is_pending(*found->second)) {
+        make_claims(at);  // one may have been deleted since, and the pod waits for it
       } else if (is_good(*found->second)) {
         continue;
       }
@@ -189,7 +191,13 @@ class Look {
         base::format("delete Pod {} in StatefulSet {} successful", api::name_of(pod), api::name_of(set_));
   }
 
+  static bool is_pending(const Json& pod) {
+    const std::string_view phase = pod["status"]["phase"].as_string();
+    return !api::is_deleting(pod) && (phase.empty() || phase == "Pending");
+  }
+
   void create(std::int64_t ordinal) {
+    if (!make_claims(ordinal)) return;
     const std::int64_t partition = spec_["updateStrategy"]["rollingUpdate"]["partition"].as_int();
     const Json& revision = ordinal < start_ + partition ? current_ : update_;
     const std::string name = pod_name(ordinal);
@@ -200,7 +208,7 @@ class Look {
     labels.set("apps.kubernetes.io/pod-index", std::to_string(ordinal));
     pod.edit("spec").set("hostname", name);
     if (!spec_["serviceName"].as_string().empty()) pod.edit("spec").set("subdomain", spec_["serviceName"]);
-    add_claims(ordinal, pod);
+    name_claims(ordinal, pod);
     Action& action = plan_.create(resources::kPods, std::move(pod));
     action.success_reason = "SuccessfulCreate";
     action.success_text = base::format("create Pod {} in StatefulSet {} successful", name, api::name_of(set_));
@@ -208,18 +216,33 @@ class Look {
     action.failure_text = base::format("create Pod {} in StatefulSet {} failed error: {{}}", name, api::name_of(set_));
   }
 
-  void add_claims(std::int64_t ordinal, Json& pod) {
+  std::string claim_name(const Json& pattern, std::int64_t ordinal) const {
+    return base::format("{}-{}", api::name_of(pattern), pod_name(ordinal));
+  }
+
+  void name_claims(std::int64_t ordinal, Json& pod) const {
     for (const Json& pattern : spec_["volumeClaimTemplates"].items()) {
       const std::string volume(api::name_of(pattern));
-      const std::string name = base::format("{}-{}", volume, pod_name(ordinal));
       Json volumes = Json::array();
       for (const Json& one : pod["spec"]["volumes"].items())
         if (one["name"].as_string() != volume) volumes.push_back(one);
-      volumes.push_back(
-          Json::object({{"name", volume}, {"persistentVolumeClaim", Json::object({{"claimName", name}})}}));
+      volumes.push_back(Json::object(
+          {{"name", volume}, {"persistentVolumeClaim", Json::object({{"claimName", claim_name(pattern, ordinal)}})}}));
       pod.edit("spec").set("volumes", std::move(volumes));
-      if (view_.find(resources::kPersistentVolumeClaims, base::format("{}/{}", api::namespace_of(set_), name)))
+    }
+  }
+
+  // Claims that are not there. False: one is on its way out, and a pod made now would wait for it for ever.
+  bool make_claims(std::int64_t ordinal) {
+    bool all_stay = true;
+    for (const Json& pattern : spec_["volumeClaimTemplates"].items()) {
+      const std::string name = claim_name(pattern, ordinal);
+      const Json* found =
+          view_.find(resources::kPersistentVolumeClaims, base::format("{}/{}", api::namespace_of(set_), name));
+      if (found != nullptr) {
+        all_stay = all_stay && !api::is_deleting(*found);
         continue;
+      }
       Json made = pattern;
       made.erase("status");
       made.set("apiVersion", "v1");
@@ -236,6 +259,8 @@ class Look {
       }
       plan_.create(resources::kPersistentVolumeClaims, std::move(made)).existing_is_fine = true;
     }
+    if (!all_stay) plan_.requeue_after(base::seconds(1));
+    return all_stay;
   }
 
   void say() {

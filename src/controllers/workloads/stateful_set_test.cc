@@ -147,6 +147,40 @@ TEST(StatefulSet, the_largest_number_of_a_revision_has_none_after_it) {
   for (const Json* one : set.world.all(kControllerRevisions)) EXPECT_EQ((*one)["revision"].as_int(), INT64_MAX);
 }
 
+// kubectl delete --cascade=orphan and a new set: the usual way to other volumeClaimTemplates.
+TEST(StatefulSet, adopts_the_revision_of_the_set_before_it) {
+  Ordered set;
+  set.roll(4);
+  for (auto* kind : {&resources::kPods, &kControllerRevisions})
+    for (auto& [key, object] : set.world.objects[*kind]) object.edit("metadata").erase("ownerReferences");
+  set.world.edit(resources::kStatefulSets, kKey)->edit("metadata").set("uid", "again");
+  set.settle();
+  ASSERT_EQ(set.world.all(kControllerRevisions).size(), 1U);
+  EXPECT_EQ(api::controller_of(*set.world.all(kControllerRevisions)[0])["uid"].as_string(), "again");
+  set.spec().set("replicas", 4);
+  set.roll(2);
+  EXPECT_EQ(set.pods(), "db-0:one db-1:one db-2:one db-3:one ");
+}
+
+// kubectl delete pvc and pod: the usual way to begin one replica anew.
+TEST(StatefulSet, a_pod_waits_until_its_old_claim_is_gone_and_gets_a_new_one) {
+  Ordered set(R"({"replicas": 1})");
+  set.roll(2);
+  Json& claim = *set.world.edit(resources::kPersistentVolumeClaims, "ns/data-db-0");
+  claim.edit("metadata").set("deletionTimestamp", base::format_rfc3339(set.world.now));
+  set.world.erase(resources::kPods, "ns/db-0");
+  set.settle();
+  EXPECT_EQ(set.pods(), "");
+  EXPECT_EQ(set.controller->step(set.world, kKey, {.now = set.world.now}).look_again(), base::seconds(1));
+  set.world.erase(resources::kPersistentVolumeClaims, "ns/data-db-0");
+  set.settle();
+  EXPECT_EQ(set.pods(), "db-0:one ");
+  // One that is deleted while the pod waits for a node is made again.
+  set.world.erase(resources::kPersistentVolumeClaims, "ns/data-db-0");
+  set.settle();
+  EXPECT_NE(set.world.find(resources::kPersistentVolumeClaims, "ns/data-db-0"), nullptr);
+}
+
 TEST(StatefulSet, revisions_of_other_namespaces_are_not_its_own) {
   Ordered set;
   set.world.put_text(kControllerRevisions, R"({"apiVersion": "apps/v1", "kind": "ControllerRevision", "revision": 9,
@@ -161,6 +195,9 @@ TEST(StatefulSet, a_pod_that_failed_is_made_again) {
   Ordered set;
   set.roll(4);
   set.world.edit(resources::kPods, "ns/db-1")->edit("status").set("phase", "Failed");
+  set.settle();
+  EXPECT_EQ((*set.world.find(resources::kPods, "ns/db-1"))["status"]["phase"].as_string(), "Failed") << "not at once";
+  set.world.now = set.world.now + base::seconds(11);
   set.settle();
   EXPECT_EQ(set.pods(), "db-0:one db-1:one db-2:one ");
   EXPECT_TRUE((*set.world.find(resources::kPods, "ns/db-1"))["status"]["phase"].as_string() != "Failed");
