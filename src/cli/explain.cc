@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "api/path_names.h"
 #include "api/resource.h"
 #include "base/format.h"
 #include "cli/reasons.h"
@@ -43,7 +44,9 @@ struct Scene {
   Json live;  // what the scheduler says
 
   base::Result<Json> queue_of(const Json& group) {
-    return get(*server, resources::kQueues, "", group["spec"]["queue"].str());
+    const std::string name = group["spec"]["queue"].str();  // whatever its author wrote
+    if (!api::can_be_a_name(name)) return base::make_error(base::Code::kNotFound, "no queue has such a name");
+    return get(*server, resources::kQueues, "", name);
   }
 };
 
