@@ -370,6 +370,16 @@ TEST_F(VcctlTest, explain_says_why) {
   EXPECT_EQ(run({"explain", "podgroup", "g", "--scheduler", "http://t"}), 255);
   EXPECT_EQ(world.out, "Failed to podgroup explain: no such place: http://t/debug/waiting\n");
   EXPECT_EQ(run({"explain", "pod", "nowhere"}), 255);
+  world.fetch = {};
+  put(resources::kPods,
+      R"({"metadata": {"name": "w", "namespace": "default", "annotations": {"scheduling.k8s.io/group-name": "podgroup-W"},
+    "ownerReferences": [{"kind": "ReplicaSet", "name": "web", "uid": "W", "controller": true}]}, "spec": {},
+    "status": {"phase": "Pending"}})");
+  EXPECT_EQ(run({"explain", "pod", "w"}), 0);
+  EXPECT_EQ(
+      world.out,
+      "pod w: Pending\nits group podgroup-W is not there: the controllers have not made it yet, or could not; `kubectl "
+      "describe` of its owner (ReplicaSet web) and the log of vc-controller-manager say why\n");
 }
 
 TEST_F(VcctlTest, explain_says_that_a_job_is_at_rest) {
