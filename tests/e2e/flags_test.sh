@@ -110,6 +110,23 @@ logs_of "volcano up" volcano up --data "$scratch/up" --port 0 --components apise
 refused '--log-format: "xml" is neither text nor json' volcano up --log-format=xml
 refused '--log-format: "xml" is neither text nor json' training-operator --log-format=xml
 
+# Help wherever it is asked for, and values of our own flags.
+check "help behind another flag" sh -c "'$bin/volcano' up --data x --help | grep -q '^usage: volcano up'"
+check "help by its letter" sh -c "'$bin/volcano' simulate -h | grep -q '^usage: volcano simulate'"
+printf 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n' > "$scratch/map.yaml"
+refused '--output: "bogus" is neither yaml nor json' volcano admit --output bogus "$scratch/map.yaml"
+
+# The folder in which a program was started may be gone.
+in_no_folder() { mkdir "$scratch/gone" && (cd "$scratch/gone" && rmdir "$scratch/gone" && exec "$bin/volcano" "$@"); }
+says() { # says CODE TEXT COMMAND...
+  "${@:3}" < /dev/null > "$scratch/said" 2>&1
+  local code=$?
+  grep -qF -- "$2" "$scratch/said" && [ $code = "$1" ] || { head -1 "$scratch/said"; false; }
+}
+check "up in a folder that is gone" says 1 'volcano up: the current folder cannot be named: No such file' in_no_folder up --data here
+check "image in a folder that is gone" says 1 'volcano image: the current folder cannot be named: No such file' in_no_folder image list --data here
+check "image of a file there" says 1 'the current folder cannot be named' in_no_folder image import --data "$scratch/data" name file
+
 # The level of a scheduler that runs, over the socket that Volcano's have.
 socket=$scratch/socks/klog-klog.sock
 "$bin/vc-scheduler" --master http://127.0.0.1:1 --leader-elect=false -v=3 2> "$scratch/level.log" &

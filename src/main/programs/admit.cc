@@ -117,6 +117,8 @@ int run_admit(const Arguments& arguments) {
   const auto files = base::parse_flags(flags, arguments);
   if (!files.ok()) return fail(files.error().message);
   if (files->rest.empty()) return fail("no file is given");
+  if (output != "yaml" && output != "json")
+    return fail(base::format("--output: \"{}\" is neither yaml nor json", output));
   auto rules = options.admission();
   if (!rules.ok()) return fail(rules.error().message);
   auto pod_rules = options.pod_rules();

@@ -1,6 +1,5 @@
 // `volcano simulate`: a whole cluster on virtual time, from a definition and a seed.
 #include <cstdio>
-#include <utility>
 
 #include "base/flags.h"
 #include "base/format.h"
@@ -60,11 +59,11 @@ int run_simulate(const Arguments& arguments) {
       {"show", &options.show, "print how the objects change whose key contains this"},
       {"objects", &options.objects, "file for the objects at the end of the last world, one JSON document a line"},
       {"help", &options.help, "print this"}};
-  auto files = base::parse_flags(flags, arguments);
-  if (files.ok() && std::exchange(options.help, false)) {
+  if (base::asks_for_help(arguments)) {
     std::printf("%s%s", kUsage, base::flags_help(flags).c_str());
     return 0;
   }
+  const auto files = base::parse_flags(flags, arguments);
   if (!files.ok() || files->rest.size() != 1 || options.seed < 0 || options.runs < 1) {
     const std::string why =
         files.ok() ? "exactly one FILE, a seed from 0, and at least one run are wanted" : files.error().message;
