@@ -127,6 +127,14 @@ check "up in a folder that is gone" says 1 'volcano up: the current folder canno
 check "image in a folder that is gone" says 1 'volcano image: the current folder cannot be named: No such file' in_no_folder image list --data here
 check "image of a file there" says 1 'the current folder cannot be named' in_no_folder image import --data "$scratch/data" name file
 
+# A file without an end is not read to its end.
+bounded() { (ulimit -v 8000000; says "$@"); }
+ln -s /dev/zero "$scratch/endless.yaml"
+check "an endless world" bounded 2 'it has more than 67108864 bytes' "$bin/volcano" simulate /dev/zero
+check "endless manifests" bounded 2 'it has more than 1073741824 bytes' "$bin/volcano" admit /dev/zero
+check "an endless configuration" bounded 2 'it has more than 16777216 bytes' "$bin/volcano" schedule --config /dev/zero "$scratch/map.yaml"
+check "an endless job" bounded 255 'it has more than 67108864 bytes' "$bin/vcctl" job run --master http://127.0.0.1:1 -f "$scratch/endless.yaml"
+
 # The level of a scheduler that runs, over the socket that Volcano's have.
 socket=$scratch/socks/klog-klog.sock
 "$bin/vc-scheduler" --master http://127.0.0.1:1 --leader-elect=false -v=3 2> "$scratch/level.log" &

@@ -11,7 +11,7 @@
 #include "main/host/other_installation.h"
 #include "main/host/preflight.h"
 #include "main/host/server_version.h"
-#include "rt/files.h"
+#include "rt/bounded_files.h"
 #include "scheduler/one_shot/one_shot.h"
 #include "scheduler/options.h"
 
@@ -300,7 +300,7 @@ std::optional<MapFile> configuration_of(cli::Api& api, const PreflightOptions& o
 void check_configuration(cli::Api& api, const PreflightOptions& options, Findings& out) {
   std::string text, where = options.config_file;
   if (!where.empty()) {
-    auto read = rt::read_file(where);
+    auto read = rt::read_bounded_file(where, std::size_t{16} << 20, base::minutes(5));
     if (!read.ok()) return out.push_back({Level::kProblem, base::format("--scheduler-conf: {}", read.error().message)});
     text = *std::move(read);
   } else {

@@ -7,12 +7,15 @@
 #include "main/host/schedule_files.h"
 #include "main/host/schedule_flags.h"
 #include "main/programs.h"
+#include "rt/bounded_files.h"
 #include "rt/env.h"
 #include "rt/files.h"
 #include "scheduler/sources/bounded_fetch.h"
 
 namespace volcano_main {
 namespace {
+
+constexpr std::size_t kConfigBytesMax = std::size_t{16} << 20;
 
 int fail(const base::Error& error) {
   std::cerr << "error: " << error.message << "\n";
@@ -83,7 +86,7 @@ int run_schedule(const Arguments& arguments) {
   flags->options.now_given = flags->options.now.is_set();
   if (!flags->options.now_given) flags->options.now = {static_cast<std::int64_t>(std::time(nullptr)) * 1'000'000'000};
   if (!flags->config_file.empty()) {
-    auto config = rt::read_file(flags->config_file);
+    auto config = rt::read_bounded_file(flags->config_file, kConfigBytesMax, base::minutes(5));
     if (!config.ok()) return fail(config.error());
     flags->options.config = *std::move(config);
   }

@@ -4,12 +4,16 @@
 #include "base/flags.h"
 #include "base/format.h"
 #include "base/log.h"
+#include "cli/terminal_text.h"
 #include "main/programs.h"
+#include "rt/bounded_files.h"
 #include "rt/files.h"
 #include "sim/world.h"
 
 namespace volcano_main {
 namespace {
+
+constexpr std::size_t kWorldBytesMax = std::size_t{64} << 20;
 
 struct SimulateOptions {
   int seed = 1;
@@ -25,6 +29,11 @@ constexpr const char* kUsage =
     "usage: volcano simulate [flags] FILE\n\nRuns the world that FILE describes and prints one line per event, then a "
     "hash of the whole run: the same\n"
     "for the same seed. Ends with 1 if a check found something, and names the seed.\n\nflags:\n";
+
+int fail(const std::string& message) {
+  std::fprintf(stderr, "volcano simulate: %s\n", cli::for_terminal(message).c_str());
+  return 2;
+}
 
 // One world; false if a check found something or FILE is no definition.
 base::Result<bool> run_world(const std::string& text, std::uint64_t seed, const SimulateOptions& options) {
@@ -71,11 +80,8 @@ int run_simulate(const Arguments& arguments) {
     return 2;
   }
   const std::string& file = files->rest.front();
-  const auto text = rt::read_file(file);
-  if (!text.ok()) {
-    std::fprintf(stderr, "volcano simulate: %s\n", text.error().message.c_str());
-    return 2;
-  }
+  const auto text = rt::read_bounded_file(file, kWorldBytesMax, base::minutes(5));
+  if (!text.ok()) return fail(text.error().message);
   // Their warnings carry the real clock's times and would drown the lines.
   if (!options.log) base::configure_log(base::LogLevel::kError, base::LogFormat::kText);
   if (options.quiet) std::setvbuf(stdout, nullptr, _IOLBF, 0);  // a swarm is watched as it goes
@@ -83,10 +89,7 @@ int run_simulate(const Arguments& arguments) {
   for (int run = 0; run < options.runs; ++run) {
     const auto good =
         run_world(*text, static_cast<std::uint64_t>(options.seed) + static_cast<std::uint64_t>(run), options);
-    if (!good.ok()) {
-      std::fprintf(stderr, "volcano simulate: %s: %s\n", file.c_str(), good.error().message.c_str());
-      return 2;
-    }
+    if (!good.ok()) return fail(base::format("{}: {}", file, good.error().message));
     sound = sound && *good;
   }
   return sound ? 0 : 1;
