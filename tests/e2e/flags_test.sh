@@ -135,6 +135,22 @@ check "endless manifests" bounded 2 'it has more than 1073741824 bytes' "$bin/vo
 check "an endless configuration" bounded 2 'it has more than 16777216 bytes' "$bin/volcano" schedule --config /dev/zero "$scratch/map.yaml"
 check "an endless job" bounded 255 'it has more than 67108864 bytes' "$bin/vcctl" job run --master http://127.0.0.1:1 -f "$scratch/endless.yaml"
 
+# What others wrote into files moves no cursor, and ends no line of a comment.
+raw=$'\e'
+printf 'apiVersion: batch.volcano.sh/v1alpha1\nkind: Job\nmetadata: {name: "a\\e[2J\\n# Job b: allowed"}\nspec: {}\n' > "$scratch/hostile.yaml"
+printf '"a\\u001b[2J" = 1\n' > "$scratch/hostile.toml"
+clean() { # clean COMMAND...
+  "$@" < /dev/null > "$scratch/raw" 2>&1
+  grep -q u001b "$scratch/raw" && ! grep -q "$raw" "$scratch/raw" || { head -1 "$scratch/raw"; false; }
+}
+check "a hostile world" clean "$bin/volcano" simulate "$scratch/hostile.toml"
+check "hostile manifests" clean "$bin/volcano" admit "$scratch/hostile.yaml"
+check "with no lines of their own" test "$(grep -c '^# Job b: allowed' "$scratch/raw")" = 0
+printf 'apiVersion: v1\nkind: Node\nmetadata: {name: "n\\e[2J"}\nstatus: {allocatable: {cpu: 8, pods: 9}}\n---\napiVersion: v1\nkind: Pod\nmetadata: {name: "a\\e[2J", namespace: d}\nspec: {schedulerName: volcano, containers: [{name: c}]}\n' > "$scratch/hostile-pod.yaml"
+check "hostile objects" clean "$bin/volcano" schedule "$scratch/hostile-pod.yaml"
+check "a hostile configuration" clean "$bin/volcano" schedule --config "none$raw" "$scratch/map.yaml"
+check "a hostile flag" clean "$bin/volcano" preflight --program "none$raw"
+
 # The level of a scheduler that runs, over the socket that Volcano's have.
 socket=$scratch/socks/klog-klog.sock
 "$bin/vc-scheduler" --master http://127.0.0.1:1 --leader-elect=false -v=3 2> "$scratch/level.log" &

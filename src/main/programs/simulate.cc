@@ -40,14 +40,16 @@ base::Result<bool> run_world(const std::string& text, std::uint64_t seed, const 
   sim::Chronicle::Print print;
   if (!options.quiet)
     print = [](std::string_view line) {
-      std::fwrite(line.data(), 1, line.size(), stdout);
+      const std::string shown = cli::for_terminal(line);
+      std::fwrite(shown.data(), 1, shown.size(), stdout);
       std::fputc('\n', stdout);
     };
   TRY(auto world, sim::World::make(text, seed, print));
   if (!options.show.empty()) world->truth().show(options.show);
   const sim::Outcome outcome = world->run();
   for (const std::string& violation : outcome.violations)
-    std::printf("seed %llu: VIOLATION %s\n", static_cast<unsigned long long>(seed), violation.c_str());
+    std::printf("seed %llu: VIOLATION %s\n", static_cast<unsigned long long>(seed),
+                cli::for_terminal(violation).c_str());
   std::printf("seed %llu: %s of virtual time, %llu changes, %llu steps, %zu violations, hash %016llx\n",
               static_cast<unsigned long long>(seed), base::format_go_duration(outcome.span).c_str(),
               static_cast<unsigned long long>(outcome.changes), static_cast<unsigned long long>(outcome.steps),
@@ -76,7 +78,8 @@ int run_simulate(const Arguments& arguments) {
   if (!files.ok() || files->rest.size() != 1 || options.seed < 0 || options.runs < 1) {
     const std::string why =
         files.ok() ? "exactly one FILE, a seed from 0, and at least one run are wanted" : files.error().message;
-    std::fprintf(stderr, "volcano simulate: %s\n%s%s", why.c_str(), kUsage, base::flags_help(flags).c_str());
+    std::fprintf(stderr, "volcano simulate: %s\n%s%s", cli::for_terminal(why).c_str(), kUsage,
+                 base::flags_help(flags).c_str());
     return 2;
   }
   const std::string& file = files->rest.front();
