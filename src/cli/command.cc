@@ -6,6 +6,7 @@
 #include <charconv>
 #include <optional>
 
+#include "base/flags.h"
 #include "base/format.h"
 #include "base/number.h"
 #include "base/split.h"
@@ -106,12 +107,33 @@ const Command* child_named(const Command& command, std::string_view name) {
   return nullptr;
 }
 
-// What Go says of a text that is no number of so many bits; empty if it is one.
+// Takes what says in which base digits are: "0x", "0o", "0b", or a zero before octal digits.
+int take_base(std::string_view& digits) {
+  if (digits.size() < 2 || digits[0] != '0') return 10;
+  const char letter = static_cast<char>(digits[1] | 0x20);
+  const int base = letter == 'x' ? 16 : letter == 'o' ? 8 : letter == 'b' ? 2 : 0;
+  digits.remove_prefix(base == 0 ? 1 : 2);
+  return base == 0 ? 8 : base;
+}
+
+// Go's flags take the forms that its literals have; klog's level is decimal. Go's words for what is none of them.
 template <class Number>
-std::string number_problem(std::string_view text) {
-  Number value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (text.empty() || end != text.data() + text.size() || error == std::errc::invalid_argument) return "invalid syntax";
+std::string read_number(std::string_view text, bool is_decimal, std::int64_t& value) {
+  const bool has_sign = text.starts_with('-') || text.starts_with('+');
+  std::string_view rest = text.substr(has_sign ? 1 : 0);
+  const int base = is_decimal ? 10 : take_base(rest);
+  // An underscore stands between two digits, or behind what says the base.
+  std::string digits(text.starts_with('-') ? "-" : "");
+  bool after_digit = base != 10, is_wrong = rest.empty() || rest.back() == '_' || rest.starts_with('-');
+  for (const char c : rest) {
+    is_wrong = is_wrong || (c == '_' && (is_decimal || !after_digit));
+    after_digit = c != '_';
+    if (after_digit) digits += c;
+  }
+  Number read = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), read, base);
+  value = read;
+  if (is_wrong || end != digits.data() + digits.size() || error == std::errc::invalid_argument) return "invalid syntax";
   return error == std::errc::result_out_of_range ? "value out of range" : "";
 }
 
@@ -204,17 +226,27 @@ class Parser {
   base::Status assign(const Flag& flag, const std::string& value) {
     const std::string shown =
         flag.letter ? base::format("-{}, --{}", flag.letter, flag.name) : base::format("--{}", flag.name);
-    const bool is_int32 = flag.type == Flag::Type::kInt32 || flag.type == Flag::Type::kLevel;
-    const std::string problem = is_int32                        ? number_problem<std::int32_t>(value)
-                                : flag.type == Flag::Type::kInt ? number_problem<std::int64_t>(value)
-                                                                : "";
-    if (!problem.empty())
-      return bad(base::format("invalid argument \"{}\" for \"{}\" flag: strconv.ParseInt: parsing \"{}\": {}", value,
-                              shown, value, problem));
-    if (flag.type == Flag::Type::kBool && value != "true" && value != "false")
-      return bad(
-          base::format("invalid argument \"{}\" for \"{}\" flag: strconv.ParseBool: parsing \"{}\": invalid syntax",
-                       value, shown, value));
+    const bool is_level = flag.type == Flag::Type::kLevel;
+    const bool is_int32 = flag.type == Flag::Type::kInt32 || is_level;
+    if (is_int32 || flag.type == Flag::Type::kInt) {
+      std::int64_t number = 0;
+      const std::string problem = is_int32 ? read_number<std::int32_t>(value, is_level, number)
+                                           : read_number<std::int64_t>(value, false, number);
+      if (!problem.empty())
+        return bad(base::format("invalid argument \"{}\" for \"{}\" flag: strconv.ParseInt: parsing \"{}\": {}", value,
+                                shown, value, problem));
+      values_.set(flag.name, std::to_string(number));
+      return {};
+    }
+    if (flag.type == Flag::Type::kBool) {
+      const std::optional<bool> on = base::parse_bool(value);
+      if (!on)
+        return bad(
+            base::format("invalid argument \"{}\" for \"{}\" flag: strconv.ParseBool: parsing \"{}\": invalid syntax",
+                         value, shown, value));
+      values_.set(flag.name, *on ? "true" : "false");
+      return {};
+    }
     if (!flag.choices.empty() && !is_choice(flag, value))
       return bad(
           base::format("invalid argument \"{}\" for \"{}\" flag: must be one of {}", value, shown, flag.choices));

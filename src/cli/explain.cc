@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "api/path_names.h"
 #include "api/resource.h"
 #include "base/format.h"
 #include "cli/reasons.h"
@@ -43,7 +44,9 @@ struct Scene {
   Json live;  // what the scheduler says
 
   base::Result<Json> queue_of(const Json& group) {
-    return get(*server, resources::kQueues, "", group["spec"]["queue"].str());
+    const std::string name = group["spec"]["queue"].str();  // whatever its author wrote
+    if (!api::can_be_a_name(name)) return base::make_error(base::Code::kNotFound, "no queue has such a name");
+    return get(*server, resources::kQueues, "", name);
   }
 };
 
@@ -128,6 +131,13 @@ base::Status explain_job(World& world, const Values& values) {
   return {};
 }
 
+// "Job train", or "the pod itself".
+std::string owner_of(const Json& pod) {
+  const Json owner = api::controller_of(pod);
+  if (!owner.is_object()) return "the pod itself";
+  return base::format("{} {}", owner["kind"].as_string(), owner["name"].as_string());
+}
+
 base::Status explain_pod(World& world, const Values& values) {
   if (values.text("name").empty()) return usage_error("pod name must be specified");
   TRY(Scene scene, look(world, values));
@@ -140,8 +150,19 @@ base::Status explain_pod(World& world, const Values& values) {
                               pod["spec"]["schedulerName"].as_string("default-scheduler"));
     return {};
   }
-  TRY(const Json group, get(*scene.server, resources::kPodGroups, values.text("namespace"), group_name));
-  return explain_group(world, scene, group);
+  // The annotation is whatever the pod's author wrote.
+  base::Result<Json> group = base::make_error(base::Code::kNotFound, "no group has such a name");
+  if (api::can_be_a_name(group_name))
+    group = get(*scene.server, resources::kPodGroups, values.text("namespace"), group_name);
+  if (!group.ok() && group.error().code == base::Code::kNotFound) {
+    world.out += base::format(
+        "its group {} is not there: the controllers have not made it yet, or could not; `kubectl describe` of its "
+        "owner ({}) and the log of vc-controller-manager say why\n",
+        group_name, owner_of(pod));
+    return {};
+  }
+  if (!group.ok()) return group.take_error();
+  return explain_group(world, scene, *group);
 }
 
 base::Status explain_queue(World& world, const Values& values) {

@@ -59,6 +59,10 @@ base::Result<std::vector<Json>> read_objects(World& world, const std::string& pa
     Json object = document.value;
     if (!object.is_object())
       return usage_error(base::format("the document at line {} of {} holds no object", document.line, path));
+    if (object["kind"].as_string().ends_with("List"))
+      return usage_error(
+          base::format("the document at line {} of {} is a {}; each {} is wanted as a document of its own",
+                       document.line, path, object["kind"].as_string(), noun.kind));
     if (object["apiVersion"].is_null()) object.set("apiVersion", noun.resource->api_version());
     if (object["kind"].is_null()) object.set("kind", noun.kind);
     Json metadata = object["metadata"].is_object() ? object["metadata"] : Json::object();
@@ -90,9 +94,17 @@ base::Status create(World& world, const Values& values, const Noun& noun) {
 }
 
 base::Status remove_one(Api& server, const Noun& noun, const std::string& ns, const std::string& name) {
-  TRY_VOID(server.call(
-      {.verb = client::Verb::kDelete, .resource = *noun.resource, .ns = ns, .name = name, .subresource = {}}));
+  TRY_VOID(call_one(
+      server, {.verb = client::Verb::kDelete, .resource = *noun.resource, .ns = ns, .name = name, .subresource = {}}));
   return {};
+}
+
+// Of an object that a file holds: numbers and what is not there would name all of them.
+base::Status remove_named(Api& server, const Noun& noun, const Json& object) {
+  const Json& name = object["metadata"]["name"];
+  if (name.is_null()) return usage_error(std::string(noun.missing));
+  if (!name.is_string()) return usage_error(base::format("metadata.name: {} is no text", name.dump()));
+  return remove_one(server, noun, namespace_or_default(object), name.str());
 }
 
 base::Status remove(World& world, const Values& values, const Noun& noun) {
@@ -100,8 +112,7 @@ base::Status remove(World& world, const Values& values, const Noun& noun) {
   if (!values.text("file").empty()) {
     TRY(const std::vector<Json> objects, read_objects(world, values.text("file"), noun));
     for (const Json& object : objects) {
-      const base::Status gone =
-          remove_one(*server, noun, namespace_or_default(object), std::string(api::name_of(object)));
+      const base::Status gone = remove_named(*server, noun, object);
       world.out += gone.ok() ? base::format("Deleted {}: {}\n", noun.kind, named(object))
                              : base::format("Failed to delete {}: {}\n", noun.kind, gone.error().message);
     }

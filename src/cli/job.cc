@@ -23,7 +23,8 @@ base::Result<Json> create_job(Api& server, const std::string& ns, Json job) {
 }
 
 base::Status delete_job(Api& server, const std::string& ns, const std::string& name) {
-  TRY_VOID(server.call(
+  TRY_VOID(call_one(
+      server,
       {.verb = client::Verb::kDelete, .resource = resources::kJobs, .ns = ns, .name = name, .subresource = {}}));
   return {};
 }

@@ -40,6 +40,8 @@ TEST_F(VcctlTest, flow_errors) {
     std::string_view text;
   };
   files["bad.yaml"] = "metadata: {name: gone}\n";
+  files["odd.yaml"] = "metadata: {namespace: ml}\n---\nmetadata: {name: 5}\n---\nmetadata: {name: a/b}\n";
+  files["list.yaml"] = "\nkind: List\nitems: [{metadata: {name: a}}]\n";
   const Row rows[] = {
       {{"jobflow", "delete"}, 255, "Failed to delete jobflow: jobflow name must be specified\n"},
       {{"jobtemplate", "delete"}, 255, "Failed to delete jobtemplate: job template name must be specified\n"},
@@ -51,10 +53,24 @@ TEST_F(VcctlTest, flow_errors) {
       {{"jobtemplate", "delete", "-f", "bad.yaml"},
        0,
        "Failed to delete JobTemplate: jobtemplates.flow.volcano.sh \"gone\" not found\n"},
+      {{"jobflow", "delete", "-f", "odd.yaml"},
+       0,
+       "Failed to delete JobFlow: jobflow name must be specified\n"
+       "Failed to delete JobFlow: metadata.name: 5 is no text\n"
+       "Failed to delete JobFlow: jobflows.flow.volcano.sh: \"a/b\" cannot be the name of an object\n"},
+      {{"jobflow", "delete", "-f", "list.yaml"},
+       255,
+       "Failed to delete jobflow: the document at line 2 of list.yaml is a List; each JobFlow is wanted as a document "
+       "of its own\n"},
+      {{"jobtemplate", "create", "-f", "list.yaml"},
+       255,
+       "Failed to create jobtemplate: the document at line 2 of list.yaml is a List; each JobTemplate is wanted as a "
+       "document of its own\n"},
       {{"jobtemplate", "describe"}, 0, ""}};
   for (const Row& row : rows) {
     EXPECT_EQ(run(row.arguments), row.status) << row.text;
     EXPECT_EQ(world.out, row.text);
+    EXPECT_TRUE(server.writes.empty());
   }
 }
 

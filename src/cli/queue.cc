@@ -33,11 +33,11 @@ base::Status create_queue(World& world, const Values& values) {
 base::Status delete_queue(World& world, const Values& values) {
   TRY(const std::unique_ptr<Api> server, connect(world, values));
   if (values.text("name").empty()) return usage_error("queue name must be specified");
-  TRY_VOID(server->call({.verb = client::Verb::kDelete,
-                         .resource = resources::kQueues,
-                         .ns = {},
-                         .name = values.text("name"),
-                         .subresource = {}}));
+  TRY_VOID(call_one(*server, {.verb = client::Verb::kDelete,
+                              .resource = resources::kQueues,
+                              .ns = {},
+                              .name = values.text("name"),
+                              .subresource = {}}));
   return {};
 }
 
@@ -52,13 +52,13 @@ base::Status operate_queue(World& world, const Values& values) {
     if (weight == 0)
       return usage_error(
           base::format("when update queue {}, weight must be specified, the value must be greater than 0", name));
-    TRY_VOID(server->call({.verb = client::Verb::kPatch,
-                           .resource = resources::kQueues,
-                           .ns = {},
-                           .name = name,
-                           .subresource = {},
-                           .body = Json::object({{"spec", Json::object({{"weight", weight}})}}),
-                           .patch_type = client::PatchType::kMerge}));
+    TRY_VOID(call_one(*server, {.verb = client::Verb::kPatch,
+                                .resource = resources::kQueues,
+                                .ns = {},
+                                .name = name,
+                                .subresource = {},
+                                .body = Json::object({{"spec", Json::object({{"weight", weight}})}}),
+                                .patch_type = client::PatchType::kMerge}));
     return {};
   }
   if (action != "open" && action != "close")

@@ -6,6 +6,7 @@
 #include "api/resource.h"
 #include "base/format.h"
 #include "base/utf8.h"
+#include "client/request_names.h"
 
 namespace cli {
 
@@ -46,8 +47,14 @@ base::Result<std::unique_ptr<Api>> connect(World& world, const Values& values) {
   return world.connect(values.text("kubeconfig"), values.text("master"));
 }
 
+base::Result<Json> call_one(Api& server, client::Request request) {
+  TRY_VOID(client::check_names(request));
+  return server.call(std::move(request));
+}
+
 base::Result<Json> get(Api& server, const api::ResourceId& resource, const std::string& ns, const std::string& name) {
-  return server.call({.verb = client::Verb::kGet, .resource = resource, .ns = ns, .name = name, .subresource = {}});
+  return call_one(server,
+                  {.verb = client::Verb::kGet, .resource = resource, .ns = ns, .name = name, .subresource = {}});
 }
 
 base::Result<std::vector<Json>> list(Api& server, const api::ResourceId& resource, const std::string& ns,

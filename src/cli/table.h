@@ -26,6 +26,8 @@ std::string long_span(base::Duration span);
 std::vector<Flag> with_connection(std::vector<Flag> flags);
 base::Result<std::unique_ptr<Api>> connect(World& world, const Values& values);
 
+// Asks for one object, or writes or deletes it. kBadRequest if its name can be that of none.
+base::Result<api::Json> call_one(Api& server, client::Request request);
 base::Result<api::Json> get(Api& server, const api::ResourceId& resource, const std::string& ns,
                             const std::string& name);
 base::Result<std::vector<api::Json>> list(Api& server, const api::ResourceId& resource, const std::string& ns,

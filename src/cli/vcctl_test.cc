@@ -1,4 +1,6 @@
 // vcctl's output, byte for byte, against a fake API server.
+#include <limits>
+
 #include "api/resource.h"
 #include "base/format.h"
 #include "cli/fake_api_for_tests.h"
@@ -103,6 +105,14 @@ TEST_F(VcctlTest, errors_of_commands_go_to_standard_output_with_255) {
       {{"job", "run", "-f", "job.txt"}, "Failed to run job: only support yaml file\n"},
       {{"job", "run", "-f", "job.yaml"}, "Failed to run job: failed to read file, err: cannot open job.yaml\n"},
       {{"queue", "delete"}, "Failed to delete queue: queue name must be specified\n"},
+      {{"job", "delete", "-N", "/"},
+       "Failed to delete job: jobs.batch.volcano.sh: \"/\" cannot be the name of an object\n"},
+      {{"queue", "delete", "-n", "/"},
+       "Failed to delete queue: queues.scheduling.volcano.sh: \"/\" cannot be the name of an object\n"},
+      {{"queue", "operate", "-n", "a/b", "-a", "update", "-w", "2"},
+       "Failed to operate queue: queues.scheduling.volcano.sh: \"a/b\" cannot be the name of an object\n"},
+      {{"queue", "get", "-n", "default/status"},
+       "Failed to get queue: queues.scheduling.volcano.sh: \"default/status\" cannot be the name of an object\n"},
       {{"queue", "get"}, "Failed to get queue: name is mandatory to get the particular queue details\n"},
       {{"queue", "operate"}, "Failed to operate queue: queue name must be specified\n"},
       {{"queue", "operate", "-n", "q"}, "Failed to operate queue: action can not be null\n"},
@@ -280,7 +290,46 @@ TEST_F(VcctlTest, job_view_shows_status_and_events) {
       << out;
 }
 
+// Go's flags take more forms than one.
+TEST_F(VcctlTest, booleans_and_numbers_are_read_as_go_reads_them) {
+  put(resources::kJobs, R"({"metadata": {"name": "far", "namespace": "ml"}, "spec": {}, "status": {}})");
+  for (const char* on : {"--all-namespaces", "--all-namespaces=1", "--all-namespaces=t", "--all-namespaces=TRUE"}) {
+    EXPECT_EQ(run({"job", "list", on}), 0) << on;
+    EXPECT_NE(world.out.find("far"), std::string::npos) << on;
+  }
+  EXPECT_EQ(run({"job", "list", "--all-namespaces=F"}), 0);
+  EXPECT_EQ(world.out, "No resources found\n");
+  const std::pair<std::string, std::int64_t> rows[] = {
+      {"+3", 3},
+      {"-3", -3},
+      {"0x10", 16},
+      {"-0X1f", -31},
+      {"0o17", 15},
+      {"017", 15},
+      {"0b101", 5},
+      {"1_000", 1000},
+      {"0x_f", 15},
+      {"0", 0},
+      {"-9223372036854775808", std::numeric_limits<std::int64_t>::min()}};
+  for (const auto& [text, value] : rows) {
+    server.writes.clear();
+    EXPECT_EQ(run({"job", "run", "-N", "j", "--min=" + text}), 0) << text << world.err;
+    ASSERT_EQ(server.writes.size(), 1u);
+    EXPECT_EQ(server.writes[0].body["spec"]["minAvailable"].as_int(), value) << text;
+  }
+}
+
 TEST_F(VcctlTest, numbers_are_refused_in_go_words) {
+  for (const char* text : {"", "+", "-", "+-3", "0x", "0b2", "08", "1__0", "_1", "1_", "0xg", "1.5", " 3", "0x-1"}) {
+    EXPECT_EQ(run({"job", "run", "-N", "j", base::format("--min={}", text)}), 1) << text;
+    EXPECT_NE(world.err.find(base::format("strconv.ParseInt: parsing \"{}\": invalid syntax", text)), std::string::npos)
+        << text;
+  }
+  // The level of logs is decimal.
+  EXPECT_EQ(run({"job", "list", "-v", "0x4"}), 1);
+  EXPECT_EQ(run({"job", "list", "-v", "+4"}), 0);
+  EXPECT_EQ(run({"job", "list", "--all-namespaces=yes"}), 1);
+  EXPECT_NE(world.err.find("strconv.ParseBool: parsing \"yes\": invalid syntax"), std::string::npos);
   EXPECT_EQ(run({"job", "run", "-m", "x"}), 1);
   EXPECT_NE(world.err.find("invalid argument \"x\" for \"-m, --min\" flag: strconv.ParseInt: parsing \"x\": invalid "
                            "syntax"),
@@ -321,6 +370,16 @@ TEST_F(VcctlTest, explain_says_why) {
   EXPECT_EQ(run({"explain", "podgroup", "g", "--scheduler", "http://t"}), 255);
   EXPECT_EQ(world.out, "Failed to podgroup explain: no such place: http://t/debug/waiting\n");
   EXPECT_EQ(run({"explain", "pod", "nowhere"}), 255);
+  world.fetch = {};
+  put(resources::kPods,
+      R"({"metadata": {"name": "w", "namespace": "default", "annotations": {"scheduling.k8s.io/group-name": "podgroup-W"},
+    "ownerReferences": [{"kind": "ReplicaSet", "name": "web", "uid": "W", "controller": true}]}, "spec": {},
+    "status": {"phase": "Pending"}})");
+  EXPECT_EQ(run({"explain", "pod", "w"}), 0);
+  EXPECT_EQ(
+      world.out,
+      "pod w: Pending\nits group podgroup-W is not there: the controllers have not made it yet, or could not; `kubectl "
+      "describe` of its owner (ReplicaSet web) and the log of vc-controller-manager say why\n");
 }
 
 TEST_F(VcctlTest, explain_says_that_a_job_is_at_rest) {

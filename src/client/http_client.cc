@@ -8,6 +8,7 @@
 #include "base/format.h"
 #include "base/log.h"
 #include "client/repeat.h"
+#include "client/request_names.h"
 #include "client/server_connection.h"
 #include "client/shapes.h"
 #include "client/wire.h"
@@ -91,6 +92,10 @@ class HttpApiClient : public Client {
       : options_(std::move(options)), server_(std::move(server)), env_(env), tokens_(options_.burst) {}
 
   void call(Request request, OnResult on_result) override {
+    if (base::Status names = check_names(request); !names.ok()) {
+      // No callback runs before the call returns.
+      return env_.loop().post([error = names.take_error(), on_result = std::move(on_result)] { on_result(error); });
+    }
     if (options_.requests_per_second <= 0) return send(request, std::move(on_result));
     auto& equals = waiting_[rank_of(request)];
     equals.push_back({std::move(request), std::move(on_result)});

@@ -62,6 +62,7 @@ base::Result<std::string> read_bounded_file(const std::string& path, std::size_t
     return base::make_error(Code::kUnavailable, base::format("cannot read {}: it is no ordinary file", path));
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::nanoseconds(patience.ns);
   std::string content;
+  if (is_ordinary && about.st_size > 0) content.reserve(std::min(static_cast<std::size_t>(about.st_size), bytes_max));
   for (char buffer[65536];;) {
     if (!is_ordinary) TRY_VOID(wait_for_bytes(file.number(), path, deadline));
     const ssize_t got = ::read(file.number(), buffer, sizeof buffer);

@@ -110,6 +110,47 @@ logs_of "volcano up" volcano up --data "$scratch/up" --port 0 --components apise
 refused '--log-format: "xml" is neither text nor json' volcano up --log-format=xml
 refused '--log-format: "xml" is neither text nor json' training-operator --log-format=xml
 
+# Help wherever it is asked for, and values of our own flags.
+check "help behind another flag" sh -c "'$bin/volcano' up --data x --help | grep -q '^usage: volcano up'"
+check "help by its letter" sh -c "'$bin/volcano' simulate -h | grep -q '^usage: volcano simulate'"
+printf 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\n' > "$scratch/map.yaml"
+refused '--output: "bogus" is neither yaml nor json' volcano admit --output bogus "$scratch/map.yaml"
+
+# The folder in which a program was started may be gone.
+in_no_folder() { mkdir "$scratch/gone" && (cd "$scratch/gone" && rmdir "$scratch/gone" && exec "$bin/volcano" "$@"); }
+says() { # says CODE TEXT COMMAND...
+  "${@:3}" < /dev/null > "$scratch/said" 2>&1
+  local code=$?
+  grep -qF -- "$2" "$scratch/said" && [ $code = "$1" ] || { head -1 "$scratch/said"; false; }
+}
+check "up in a folder that is gone" says 1 'volcano up: the current folder cannot be named: No such file' in_no_folder up --data here
+check "image in a folder that is gone" says 1 'volcano image: the current folder cannot be named: No such file' in_no_folder image list --data here
+check "image of a file there" says 1 'the current folder cannot be named' in_no_folder image import --data "$scratch/data" name file
+
+# A file without an end is not read to its end.
+bounded() { (ulimit -v 8000000; says "$@"); }
+ln -s /dev/zero "$scratch/endless.yaml"
+check "an endless world" bounded 2 'it has more than 67108864 bytes' "$bin/volcano" simulate /dev/zero
+check "endless manifests" bounded 2 'it has more than 1073741824 bytes' "$bin/volcano" admit /dev/zero
+check "an endless configuration" bounded 2 'it has more than 16777216 bytes' "$bin/volcano" schedule --config /dev/zero "$scratch/map.yaml"
+check "an endless job" bounded 255 'it has more than 67108864 bytes' "$bin/vcctl" job run --master http://127.0.0.1:1 -f "$scratch/endless.yaml"
+
+# What others wrote into files moves no cursor, and ends no line of a comment.
+raw=$'\e'
+printf 'apiVersion: batch.volcano.sh/v1alpha1\nkind: Job\nmetadata: {name: "a\\e[2J\\n# Job b: allowed"}\nspec: {}\n' > "$scratch/hostile.yaml"
+printf '"a\\u001b[2J" = 1\n' > "$scratch/hostile.toml"
+clean() { # clean COMMAND...
+  "$@" < /dev/null > "$scratch/raw" 2>&1
+  grep -q u001b "$scratch/raw" && ! grep -q "$raw" "$scratch/raw" || { head -1 "$scratch/raw"; false; }
+}
+check "a hostile world" clean "$bin/volcano" simulate "$scratch/hostile.toml"
+check "hostile manifests" clean "$bin/volcano" admit "$scratch/hostile.yaml"
+check "with no lines of their own" test "$(grep -c '^# Job b: allowed' "$scratch/raw")" = 0
+printf 'apiVersion: v1\nkind: Node\nmetadata: {name: "n\\e[2J"}\nstatus: {allocatable: {cpu: 8, pods: 9}}\n---\napiVersion: v1\nkind: Pod\nmetadata: {name: "a\\e[2J", namespace: d}\nspec: {schedulerName: volcano, containers: [{name: c}]}\n' > "$scratch/hostile-pod.yaml"
+check "hostile objects" clean "$bin/volcano" schedule "$scratch/hostile-pod.yaml"
+check "a hostile configuration" clean "$bin/volcano" schedule --config "none$raw" "$scratch/map.yaml"
+check "a hostile flag" clean "$bin/volcano" preflight --program "none$raw"
+
 # The level of a scheduler that runs, over the socket that Volcano's have.
 socket=$scratch/socks/klog-klog.sock
 "$bin/vc-scheduler" --master http://127.0.0.1:1 --leader-elect=false -v=3 2> "$scratch/level.log" &

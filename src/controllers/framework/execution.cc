@@ -6,6 +6,7 @@
 #include <memory>
 #include <utility>
 
+#include "api/path_names.h"
 #include "base/format.h"
 #include "client/identity_parts.h"
 #include "controllers/framework/off_loop.h"
@@ -47,12 +48,6 @@ client::Request get_of(const Action& action) {
           .ns = action.ns,
           .name = action.name,
           .subresource = action.subresource};
-}
-
-// References name whatever their author wrote. A server decodes a path before it splits it: what is no segment of one
-// would lead to another resource.
-bool can_be_a_name(std::string_view name) {
-  return !name.empty() && name != "." && name != ".." && name.find_first_of("/%") == std::string_view::npos;
 }
 
 struct Execution : std::enable_shared_from_this<Execution> {
@@ -161,7 +156,7 @@ void Execution::run(const Action& action) {
   ++in_flight;
   if (action.verb == Action::Verb::kFetch) return fetch(action);
   if (action.verb == Action::Verb::kProbe) return probe(action);
-  if (action.verb == Action::Verb::kRequireGone && !can_be_a_name(action.name))
+  if (action.verb == Action::Verb::kRequireGone && !api::can_be_a_name(action.name))
     return answered(action, base::make_error(base::Code::kNotFound, "no object has such a name"));
   // Instead of DeleteOptions the uid of the controller that it must have.
   if (action.verb == Action::Verb::kDelete && action.body.is_string()) return remove_owned(action);
@@ -283,7 +278,7 @@ void Execution::fetch(const Action& action) {
   client::Request get = get_of(action);
   const std::size_t slot = outcome.fetched.size();
   outcome.fetched.emplace_back();
-  if (!can_be_a_name(action.name)) return answered(action, Json());
+  if (!api::can_be_a_name(action.name)) return answered(action, Json());
   client.call(std::move(get), [self = shared_from_this(), &action, slot](base::Result<Json> result) {
     if (result.ok())
       self->outcome.fetched[slot] = *std::move(result);

@@ -15,23 +15,25 @@ using api::Json;
 constexpr base::Duration kLook = base::minutes(1);
 constexpr std::size_t kNamedMax = 3;
 
-std::vector<std::string> arguments_of(const Json& pod) {
-  std::vector<std::string> words;
-  for (const Json& word : pod["spec"]["containers"][std::size_t{0}]["args"].items()) words.push_back(word.str());
-  return words;
-}
-
 std::string lease_of(const Installation& one) {
   return one.elects ? base::format("lease {}/{}", one.lease_namespace, one.lease_name) : "no lease";
 }
 
 }  // namespace
 
+std::vector<std::string> words_of_program(const Json& pod) {
+  std::vector<std::string> words;
+  const Json& container = pod["spec"]["containers"][std::size_t{0}];
+  for (const char* field : {"command", "args"})
+    for (const Json& word : container[field].items()) words.push_back(word.str());
+  return words;
+}
+
 std::string conflict_with(const Json& pod, const OtherInstallationOptions& options) {
   const std::string_view ns = pod["metadata"]["namespace"].as_string();
   if (ns == options.ns || pod["status"]["phase"].as_string() != "Running" || pod["metadata"].has("deletionTimestamp"))
     return {};
-  const std::optional<Installation> read = options.read(arguments_of(pod));
+  const std::optional<Installation> read = options.read(words_of_program(pod));
   const Installation other = read ? *read : Installation{.scheduler_names = {"volcano"}, .elects = false};
   const Installation& own = options.own;
   if (own.shares || other.shares) return {};

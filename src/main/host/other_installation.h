@@ -27,9 +27,12 @@ struct OtherInstallationOptions {
   std::string app;      // value of the label `app` that both charts give its pods
   std::string ns;       // where this one is installed
   Installation own;
-  // From the arguments of another one's container; nothing if they cannot be read.
+  // From what another one's container is started with; nothing if they cannot be read.
   std::function<std::optional<Installation>(const std::vector<std::string>& arguments)> read;
 };
+
+// What the first container of a pod (or of a Deployment's template) is started with: its command, then its arguments.
+std::vector<std::string> words_of_program(const api::Json& pod);
 
 // What is wrong with `pod` running beside this installation, and what to do; empty: nothing.
 std::string conflict_with(const api::Json& pod, const OtherInstallationOptions& options);

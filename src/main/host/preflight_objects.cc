@@ -1,15 +1,19 @@
 // What a cluster has of Volcano: CRDs, webhooks, programs that run, configuration.
 #include <algorithm>
+#include <optional>
 #include <set>
 
 #include "api/crd.h"
 #include "api/json/yaml.h"
 #include "api/resource.h"
 #include "base/format.h"
+#include "main/host/controller_flags.h"
+#include "main/host/other_installation.h"
 #include "main/host/preflight.h"
 #include "main/host/server_version.h"
-#include "rt/files.h"
+#include "rt/bounded_files.h"
 #include "scheduler/one_shot/one_shot.h"
+#include "scheduler/options.h"
 
 namespace volcano_main {
 namespace {
@@ -156,15 +160,20 @@ void check_webhooks(cli::Api& api, const PreflightOptions& options, Findings& ou
 
 namespace {
 
-// The scheduler names that a Deployment's program cares for, as its flags say.
+// The scheduler names that a Deployment's program cares for, as its flags say. Of flags that cannot be read nothing is
+// known, and the worst is taken for it.
 std::set<std::string> names_cared_for(const Json& deployment) {
-  constexpr std::string_view kFlag = "--scheduler-name=";
-  std::set<std::string> names;
-  const Json& container = deployment["spec"]["template"]["spec"]["containers"][std::size_t{0}];
-  for (const Json& word : container["args"].items())
-    if (word.as_string().starts_with(kFlag)) names.emplace(word.as_string().substr(kFlag.size()));
-  if (names.empty()) names.insert("volcano");
-  return names;
+  const std::vector<std::string> words = words_of_program(deployment["spec"]["template"]);
+  std::vector<std::string> names;
+  if (api::label_of(deployment, "app") == "volcano-controller") {
+    ControllerFlags flags;
+    if (base::parse_flags(flags.rows(), words).ok()) names = flags.scheduler_names;
+  } else {
+    scheduler::Options flags;
+    if (scheduler::parse_options(words, flags).ok()) names = flags.names();
+  }
+  if (names.empty()) names = {"volcano"};
+  return {names.begin(), names.end()};
 }
 
 // Leases keep the replicas of one installation apart, and each has its own in its own namespace.
@@ -227,20 +236,88 @@ void check_programs(cli::Api& api, const PreflightOptions& options, base::Time n
   }
 }
 
+namespace {
+
+// A file of a ConfigMap, as a container sees it.
+struct MapFile {
+  std::string map, key;
+};
+
+// Which file of which ConfigMap is at `path` in the first container; nothing if none is.
+std::optional<MapFile> file_at(const Json& pod, const std::string& path) {
+  std::string volume, inner;
+  std::size_t longest = 0;
+  for (const Json& mount : pod["spec"]["containers"][std::size_t{0}]["volumeMounts"].items()) {
+    std::string at = mount["mountPath"].str();
+    while (at.ends_with('/')) at.pop_back();
+    if (at.size() < longest || !(path == at || path.starts_with(at + "/"))) continue;
+    longest = at.size();
+    volume = mount["name"].str();
+    inner = mount["subPath"].str() + path.substr(at.size());
+    if (inner.starts_with('/')) inner.erase(0, 1);
+  }
+  for (const Json& one : pod["spec"]["volumes"].items()) {
+    if (one["name"].as_string() != volume || !one["configMap"].is_object()) continue;
+    const Json& items = one["configMap"]["items"];
+    if (items.empty()) return MapFile{one["configMap"]["name"].str(), inner};
+    for (const Json& item : items.items())
+      if (item["path"].as_string() == inner) return MapFile{one["configMap"]["name"].str(), item["key"].str()};
+  }
+  return std::nullopt;
+}
+
+// What the installation's scheduler is configured with; nothing after a line in `out` that says why.
+std::optional<MapFile> configuration_of(cli::Api& api, const PreflightOptions& options, Findings& out) {
+  const auto stop = [&out](Level level, std::string text) {
+    out.push_back({level, std::move(text)});
+    return std::nullopt;
+  };
+  const std::string name = options.release + "-scheduler";
+  const auto deployment = get(api, {"apps", "v1", "deployments"}, options.ns, name);
+  // Without a Deployment that may be seen: as charts name it.
+  if (!deployment.ok()) return MapFile{options.release + "-scheduler-configmap", "volcano-scheduler.conf"};
+  const std::string where = base::format("Deployment {}/{}", options.ns, name);
+  const Json& pod = (*deployment)["spec"]["template"];
+  scheduler::Options flags;
+  const auto read = scheduler::parse_options(words_of_program(pod), flags);
+  if (!read.ok())
+    return stop(Level::kChange, base::format("{}: its flags cannot be read ({}), so neither can what configures it; "
+                                             "--scheduler-conf checks a file",
+                                             where, read.error().message));
+  const std::string& path = flags.scheduler_conf;
+  if (path.empty())
+    return stop(Level::kGood, base::format("{} has no --scheduler-conf: the built-in configuration is used", where));
+  auto found = file_at(pod, path);
+  if (!found)
+    return stop(Level::kChange, base::format("{}: --scheduler-conf={} is in no ConfigMap and cannot be seen; give its "
+                                             "text with --scheduler-conf",
+                                             where, path));
+  return found;
+}
+
+}  // namespace
+
 void check_configuration(cli::Api& api, const PreflightOptions& options, Findings& out) {
   std::string text, where = options.config_file;
   if (!where.empty()) {
-    auto read = rt::read_file(where);
+    auto read = rt::read_bounded_file(where, std::size_t{16} << 20, base::minutes(5));
     if (!read.ok()) return out.push_back({Level::kProblem, base::format("--scheduler-conf: {}", read.error().message)});
     text = *std::move(read);
   } else {
-    const std::string name = options.release + "-scheduler-configmap";
-    where = base::format("ConfigMap {}/{}", options.ns, name);
-    const auto map = get(api, api::resources::kConfigMaps, options.ns, name);
+    const auto file = configuration_of(api, options, out);
+    if (!file) return;
+    where = base::format("ConfigMap {}/{}", options.ns, file->map);
+    const auto map = get(api, api::resources::kConfigMaps, options.ns, file->map);
     if (!map.ok())
       return out.push_back({Level::kChange, base::format("{}: {}; the built-in configuration would be used", where,
                                                          map.error().message)});
-    for (const Json::Member& file : (*map)["data"].members()) text = file.value.str();
+    const Json& content = (*map)["data"][file->key];
+    if (!content.is_string())
+      return out.push_back(
+          {Level::kChange,
+           base::format("{} has no file {:?}; the built-in configuration would be used", where, file->key)});
+    text = content.str();
+    where += base::format(", file {:?}", file->key);
   }
   scheduler::OneShotOptions settings;
   settings.config = text;

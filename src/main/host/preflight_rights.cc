@@ -72,6 +72,7 @@ constexpr Right kControllers[] = {
 constexpr Right kAdmission[] = {
     {"admissionregistration.k8s.io", "mutatingwebhookconfigurations validatingwebhookconfigurations", "get update"},
     {"scheduling.volcano.sh", "queues", "get list watch"},
+    {"", "namespaces", "list watch", "it does not begin where --enabled-admission has /podgroups/mutate"},
     {"", "secrets", "get list watch patch", "certificates are not renewed while it runs", true},
 };
 

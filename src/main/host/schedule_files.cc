@@ -4,14 +4,17 @@
 #include <algorithm>
 #include <filesystem>
 #include <iostream>
-#include <iterator>
 
-#include "rt/files.h"
+#include "base/format.h"
+#include "rt/bounded_files.h"
 #include "rt/gunzip.h"
 
 namespace volcano_main {
 namespace {
 
+// Of a file, whose size its disk bounds; and of a pipe or a device, which may have no end.
+constexpr std::size_t kFileBytesMax = std::size_t{8} << 30;
+constexpr std::size_t kPipeBytesMax = std::size_t{1} << 30;
 constexpr std::size_t kUnpackedBytesMax = std::size_t{8} << 30;
 
 bool is_object_file(const std::string& name) {
@@ -22,11 +25,24 @@ bool is_object_file(const std::string& name) {
 }
 
 base::Result<std::string> read_whole(const std::string& path) {
-  TRY(std::string data, rt::read_file(path));
+  std::error_code error;
+  const bool is_file = std::filesystem::is_regular_file(path, error);
+  TRY(std::string data, rt::read_bounded_file(path, is_file ? kFileBytesMax : kPipeBytesMax, base::minutes(10)));
   if (!rt::is_gzip(data)) return data;
   auto unpacked = rt::gunzip(data, kUnpackedBytesMax);
   if (!unpacked.ok()) return base::within(unpacked.take_error(), path);
   return unpacked;
+}
+
+base::Result<std::string> read_standard_input() {
+  std::string data;
+  for (char buffer[65536]; std::cin.read(buffer, sizeof buffer), std::cin.gcount() > 0;) {
+    data.append(buffer, static_cast<std::size_t>(std::cin.gcount()));
+    if (data.size() > kPipeBytesMax)
+      return base::make_error(base::Code::kTooLarge,
+                              base::format("standard input has more than {} bytes", kPipeBytesMax));
+  }
+  return data;
 }
 
 }  // namespace
@@ -34,7 +50,7 @@ base::Result<std::string> read_whole(const std::string& path) {
 base::Result<std::vector<std::pair<std::string, std::string>>> read_object_files(const std::string& path) {
   std::vector<std::pair<std::string, std::string>> out;
   if (path == "-") {
-    std::string data((std::istreambuf_iterator<char>(std::cin)), std::istreambuf_iterator<char>());
+    TRY(std::string data, read_standard_input());
     if (rt::is_gzip(data)) {
       TRY(data, rt::gunzip(data, kUnpackedBytesMax));
     }
@@ -44,9 +60,11 @@ base::Result<std::vector<std::pair<std::string, std::string>>> read_object_files
   std::error_code error;
   std::vector<std::string> files;
   if (std::filesystem::is_directory(path, error)) {
-    for (const auto& entry : std::filesystem::directory_iterator(path, error)) {
-      if (is_object_file(entry.path().string())) files.push_back(entry.path().string());
-    }
+    for (std::filesystem::directory_iterator at(path, error), end; !error && at != end; at.increment(error))
+      if (is_object_file(at->path().string())) files.push_back(at->path().string());
+    if (error)
+      return base::make_error(base::Code::kUnavailable,
+                              base::format("cannot list folder {}: {}", path, error.message()));
     std::sort(files.begin(), files.end());
   } else {
     files.push_back(path);

@@ -6,6 +6,7 @@
 #include "api/resource.h"
 #include "base/base64.h"
 #include "base/format.h"
+#include "cli/terminal_text.h"
 #include "main/host/schedule_files.h"
 #include "main/host/webhook_flags.h"
 #include "main/programs.h"
@@ -49,6 +50,13 @@ base::Result<std::vector<Json>> read_documents(const std::string& path) {
   return documents;
 }
 
+// A line of a comment: a text that somebody wrote neither ends it nor moves a terminal's cursor.
+std::string comment(const std::string& text) {
+  std::string line = "# " + cli::for_terminal(text);
+  for (std::size_t at = line.find('\n'); at != std::string::npos; at = line.find('\n', at)) line.replace(at, 1, "\\n");
+  return line + "\n";
+}
+
 // True if it was refused.
 bool print_manifest(const Json& manifest, const std::vector<api::AdmissionHook>& hooks, admission::ObjectSet& objects,
                     bool json) {
@@ -65,15 +73,16 @@ bool print_manifest(const Json& manifest, const std::vector<api::AdmissionHook>&
     if (!refused_by.empty()) line.set("webhook", refused_by);
     if (!warnings.empty()) line.set("warnings", std::move(warnings));
     if (answer.object) line.set("object", *answer.object);
-    std::cout << line.dump() << "\n";
+    std::cout << cli::for_terminal(line.dump()) << "\n";
   } else {
-    for (const std::string& warning : answer.warnings) std::cout << "# warning: " << warning << "\n";
+    for (const std::string& warning : answer.warnings) std::cout << comment("warning: " + warning);
     if (answer.allowed)
-      std::cout << "# " << name << ": allowed\n"
-                << (answer.object ? api::to_yaml(answer.object->sorted()) : "") << "---\n";
+      std::cout << comment(name + ": allowed") << (answer.object ? api::to_yaml(answer.object->sorted()) : "")
+                << "---\n";
     else
-      std::cout << "# " << name << ": refused" << (refused_by.empty() ? "" : " by " + refused_by) << ": "
-                << answer.message << "\n---\n";
+      std::cout << comment(base::format("{}: refused{}{}: {}", name, refused_by.empty() ? "" : " by ", refused_by,
+                                        answer.message))
+                << "---\n";
   }
   // What was admitted is there for those after it.
   if (answer.allowed && answer.object) objects.put(*answer.object);
@@ -88,7 +97,8 @@ base::Result<bool> print_review(const Json& review, const std::vector<api::Admis
       if (hook.mutating != mutating || (path.empty() ? !admission::applies(hook, request) : hook.path != path))
         continue;
       const api::AdmissionAnswer answer = hook.review(request, objects);
-      std::cout << admission::answer_review(review, request, answer, base::base64_encode).dump() << "\n";
+      std::cout << cli::for_terminal(admission::answer_review(review, request, answer, base::base64_encode).dump())
+                << "\n";
       if (!answer.allowed) return true;
       if (path.empty() && answer.object) request.object = *answer.object;
     }
@@ -96,7 +106,7 @@ base::Result<bool> print_review(const Json& review, const std::vector<api::Admis
 }
 
 int fail(const std::string& message) {
-  std::cerr << "volcano admit: " << message << "\n";
+  std::cerr << "volcano admit: " << cli::for_terminal(message) << "\n";
   return 2;
 }
 
@@ -117,6 +127,8 @@ int run_admit(const Arguments& arguments) {
   const auto files = base::parse_flags(flags, arguments);
   if (!files.ok()) return fail(files.error().message);
   if (files->rest.empty()) return fail("no file is given");
+  if (output != "yaml" && output != "json")
+    return fail(base::format("--output: \"{}\" is neither yaml nor json", output));
   auto rules = options.admission();
   if (!rules.ok()) return fail(rules.error().message);
   auto pod_rules = options.pod_rules();

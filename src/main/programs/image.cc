@@ -57,11 +57,16 @@ int run_image(const Arguments& arguments) {
   }
   if (gib < 1 || gib > 1 << 20)
     return failed(base::make_error(base::Code::kInvalid, base::format("--image-gib: {} is no size", gib)));
-  node::ImageStore store(std::filesystem::absolute(data).string() + "/node/images", std::int64_t{gib} << 30);
+  std::error_code error;  // where this was started may be gone
+  data = std::filesystem::absolute(data, error).string();
+  const std::string file = error || rest.size() != 3 ? "" : std::filesystem::absolute(rest[2], error).string();
+  if (error)
+    return failed(base::make_error(base::Code::kUnavailable, "the current folder cannot be named: " + error.message()));
+  node::ImageStore store(data + "/node/images", std::int64_t{gib} << 30);
   const std::string word = rest.empty() ? "" : rest.front();
   if (word == "import" && rest.size() == 3) {
     const std::string now = base::format_rfc3339({std::time(nullptr) * 1'000'000'000});
-    const auto image = store.import_file(rest[1], std::filesystem::absolute(rest[2]).string(), now);
+    const auto image = store.import_file(rest[1], file, now);
     if (!image.ok()) return failed(image.error());
     std::cout << base::format("imported {} ({}, {} MB)\n", image->name, short_id(image->id),
                               (image->bytes + 999'999) / 1'000'000);

@@ -9,6 +9,7 @@
 #include "api/json/json.h"
 #include "base/flags.h"
 #include "base/format.h"
+#include "cli/terminal_text.h"
 #include "client/server_connection.h"
 #include "client/wire.h"
 #include "main/host/connection.h"
@@ -37,7 +38,7 @@ struct PreflightFlags {
 };
 
 int fail(const std::string& message) {
-  std::cerr << "volcano preflight: " << message << "\n";
+  std::cerr << "volcano preflight: " << cli::for_terminal(message) << "\n";
   return 2;
 }
 
@@ -72,7 +73,7 @@ int print(const Findings& findings) {
   int problems = 0;
   for (const Finding& finding : findings) {
     for (const auto& [level, word] : kWords)
-      if (level == finding.level) std::cout << word << finding.text << "\n";
+      if (level == finding.level) std::cout << word << cli::for_terminal(finding.text) << "\n";
     problems += finding.level == Finding::Level::kProblem ? 1 : 0;
   }
   std::cout << (problems == 0 ? "go on\n" : base::format("do not go on: {} problems\n", problems));

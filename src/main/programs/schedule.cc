@@ -3,10 +3,12 @@
 #include <future>
 #include <iostream>
 
+#include "cli/terminal_text.h"
 #include "main/host/resource_use.h"
 #include "main/host/schedule_files.h"
 #include "main/host/schedule_flags.h"
 #include "main/programs.h"
+#include "rt/bounded_files.h"
 #include "rt/env.h"
 #include "rt/files.h"
 #include "scheduler/sources/bounded_fetch.h"
@@ -14,8 +16,10 @@
 namespace volcano_main {
 namespace {
 
+constexpr std::size_t kConfigBytesMax = std::size_t{16} << 20;
+
 int fail(const base::Error& error) {
-  std::cerr << "error: " << error.message << "\n";
+  std::cerr << "error: " << cli::for_terminal(error.message) << "\n";
   return 2;
 }
 
@@ -83,7 +87,7 @@ int run_schedule(const Arguments& arguments) {
   flags->options.now_given = flags->options.now.is_set();
   if (!flags->options.now_given) flags->options.now = {static_cast<std::int64_t>(std::time(nullptr)) * 1'000'000'000};
   if (!flags->config_file.empty()) {
-    auto config = rt::read_file(flags->config_file);
+    auto config = rt::read_bounded_file(flags->config_file, kConfigBytesMax, base::minutes(5));
     if (!config.ok()) return fail(config.error());
     flags->options.config = *std::move(config);
   }
@@ -92,14 +96,14 @@ int run_schedule(const Arguments& arguments) {
   scheduler::OneShot run(flags->options, stopwatch());
   std::int64_t rest_bytes = 0;
   const base::Status done = run_phases(run, *flags, rest_bytes);
-  for (const std::string& note : run.notes()) std::cerr << note << "\n";
+  for (const std::string& note : run.notes()) std::cerr << cli::for_terminal(note) << "\n";
   if (!done.ok()) return fail(done.error());
   if (!flags->stats_file.empty()) {
     const base::Status written =
         rt::write_file(flags->stats_file, stats_json(run.stats(), rest_bytes).dump() + "\n", 0644);
     if (!written.ok()) return fail(written.error());
   }
-  std::cout << (flags->json ? run.result().pretty() + "\n" : run.text());
+  std::cout << cli::for_terminal(flags->json ? run.result().pretty() + "\n" : run.text());
   return 0;
 }
 

@@ -1,16 +1,19 @@
 // `volcano simulate`: a whole cluster on virtual time, from a definition and a seed.
 #include <cstdio>
-#include <utility>
 
 #include "base/flags.h"
 #include "base/format.h"
 #include "base/log.h"
+#include "cli/terminal_text.h"
 #include "main/programs.h"
+#include "rt/bounded_files.h"
 #include "rt/files.h"
 #include "sim/world.h"
 
 namespace volcano_main {
 namespace {
+
+constexpr std::size_t kWorldBytesMax = std::size_t{64} << 20;
 
 struct SimulateOptions {
   int seed = 1;
@@ -27,19 +30,26 @@ constexpr const char* kUsage =
     "hash of the whole run: the same\n"
     "for the same seed. Ends with 1 if a check found something, and names the seed.\n\nflags:\n";
 
+int fail(const std::string& message) {
+  std::fprintf(stderr, "volcano simulate: %s\n", cli::for_terminal(message).c_str());
+  return 2;
+}
+
 // One world; false if a check found something or FILE is no definition.
 base::Result<bool> run_world(const std::string& text, std::uint64_t seed, const SimulateOptions& options) {
   sim::Chronicle::Print print;
   if (!options.quiet)
     print = [](std::string_view line) {
-      std::fwrite(line.data(), 1, line.size(), stdout);
+      const std::string shown = cli::for_terminal(line);
+      std::fwrite(shown.data(), 1, shown.size(), stdout);
       std::fputc('\n', stdout);
     };
   TRY(auto world, sim::World::make(text, seed, print));
   if (!options.show.empty()) world->truth().show(options.show);
   const sim::Outcome outcome = world->run();
   for (const std::string& violation : outcome.violations)
-    std::printf("seed %llu: VIOLATION %s\n", static_cast<unsigned long long>(seed), violation.c_str());
+    std::printf("seed %llu: VIOLATION %s\n", static_cast<unsigned long long>(seed),
+                cli::for_terminal(violation).c_str());
   std::printf("seed %llu: %s of virtual time, %llu changes, %llu steps, %zu violations, hash %016llx\n",
               static_cast<unsigned long long>(seed), base::format_go_duration(outcome.span).c_str(),
               static_cast<unsigned long long>(outcome.changes), static_cast<unsigned long long>(outcome.steps),
@@ -60,23 +70,21 @@ int run_simulate(const Arguments& arguments) {
       {"show", &options.show, "print how the objects change whose key contains this"},
       {"objects", &options.objects, "file for the objects at the end of the last world, one JSON document a line"},
       {"help", &options.help, "print this"}};
-  auto files = base::parse_flags(flags, arguments);
-  if (files.ok() && std::exchange(options.help, false)) {
+  if (base::asks_for_help(arguments)) {
     std::printf("%s%s", kUsage, base::flags_help(flags).c_str());
     return 0;
   }
+  const auto files = base::parse_flags(flags, arguments);
   if (!files.ok() || files->rest.size() != 1 || options.seed < 0 || options.runs < 1) {
     const std::string why =
         files.ok() ? "exactly one FILE, a seed from 0, and at least one run are wanted" : files.error().message;
-    std::fprintf(stderr, "volcano simulate: %s\n%s%s", why.c_str(), kUsage, base::flags_help(flags).c_str());
+    std::fprintf(stderr, "volcano simulate: %s\n%s%s", cli::for_terminal(why).c_str(), kUsage,
+                 base::flags_help(flags).c_str());
     return 2;
   }
   const std::string& file = files->rest.front();
-  const auto text = rt::read_file(file);
-  if (!text.ok()) {
-    std::fprintf(stderr, "volcano simulate: %s\n", text.error().message.c_str());
-    return 2;
-  }
+  const auto text = rt::read_bounded_file(file, kWorldBytesMax, base::minutes(5));
+  if (!text.ok()) return fail(text.error().message);
   // Their warnings carry the real clock's times and would drown the lines.
   if (!options.log) base::configure_log(base::LogLevel::kError, base::LogFormat::kText);
   if (options.quiet) std::setvbuf(stdout, nullptr, _IOLBF, 0);  // a swarm is watched as it goes
@@ -84,10 +92,7 @@ int run_simulate(const Arguments& arguments) {
   for (int run = 0; run < options.runs; ++run) {
     const auto good =
         run_world(*text, static_cast<std::uint64_t>(options.seed) + static_cast<std::uint64_t>(run), options);
-    if (!good.ok()) {
-      std::fprintf(stderr, "volcano simulate: %s: %s\n", file.c_str(), good.error().message.c_str());
-      return 2;
-    }
+    if (!good.ok()) return fail(base::format("{}: {}", file, good.error().message));
     sound = sound && *good;
   }
   return sound ? 0 : 1;

@@ -409,7 +409,7 @@ int run_up(const Arguments& arguments) {
   Cluster cluster;
   UpOptions& options = cluster.options;
   const std::vector<base::Flag> flags = up_flags(options);
-  if (!arguments.empty() && (arguments[0] == "--help" || arguments[0] == "-h")) {
+  if (base::asks_for_help(arguments)) {
     std::cout << "usage: volcano up [flags]\n\nStarts a cluster on this machine and runs until it is told to "
                  "stop.\n\nflags:\n"
               << base::flags_help(flags);
@@ -431,7 +431,12 @@ int run_up(const Arguments& arguments) {
     const char* home = std::getenv("HOME");
     options.data = std::string(home ? home : ".") + "/.local/share/volcano";
   }
-  options.data = std::filesystem::absolute(options.data).string();
+  std::error_code error;  // where this was started may be gone
+  options.data = std::filesystem::absolute(options.data, error).string();
+  if (error) {
+    std::cerr << "volcano up: the current folder cannot be named: " << error.message() << "\n";
+    return 1;
+  }
   if (options.node_name.empty()) options.node_name = node::read_machine_facts(options.data).hostname;
   if (const base::Status named = node::check_node_name(options.node_name); !named.ok()) {
     std::cerr << "volcano up: --node-name: " << named.error().message << "\n";

@@ -15,13 +15,15 @@
 #include "main/host/version.h"
 #include "main/host/waiting_api.h"
 #include "main/programs.h"
+#include "rt/bounded_files.h"
 #include "rt/env.h"
-#include "rt/files.h"
 #include "rt/http_client.h"
 #include "rt/url.h"
 
 namespace volcano_main {
 namespace {
+
+constexpr std::size_t kFileBytesMax = std::size_t{64} << 20;
 
 // The body of what is at an http:// or https:// URL.
 base::Result<std::string> fetch(const std::string& url) {
@@ -73,15 +75,16 @@ std::string local_time(base::Time time) {
 }
 
 int run_root(const cli::Command& root, const Arguments& arguments) {
-  cli::World world{.connect = open_waiting_api,
-                   .read_file = [](const std::string& path) { return rt::read_file(path); },
-                   .fetch = fetch,
-                   .environment_variable = environment_variable,
-                   .local_time = local_time,
-                   .now = [] { return base::Time{std::time(nullptr) * 1'000'000'000LL}; },
-                   .show = show,
-                   .terminal = terminal(),
-                   .version = kVersion};
+  cli::World world{
+      .connect = open_waiting_api,
+      .read_file = [](const std::string& path) { return rt::read_bounded_file(path, kFileBytesMax, base::minutes(5)); },
+      .fetch = fetch,
+      .environment_variable = environment_variable,
+      .local_time = local_time,
+      .now = [] { return base::Time{std::time(nullptr) * 1'000'000'000LL}; },
+      .show = show,
+      .terminal = terminal(),
+      .version = kVersion};
   const int status = cli::run_command(root, arguments, world);
   show(world);
   return status;
