@@ -89,7 +89,10 @@ class HttpWatch : public Watch {
 class HttpApiClient : public Client {
  public:
   HttpApiClient(HttpClientOptions options, std::unique_ptr<ServerConnection> server, rt::Env& env)
-      : options_(std::move(options)), server_(std::move(server)), env_(env), tokens_(options_.burst) {}
+      : options_(std::move(options)), server_(std::move(server)), env_(env) {
+    if (options_.burst <= 0) options_.burst = kDefaultBurst;
+    tokens_ = options_.burst;
+  }
 
   void call(Request request, OnResult on_result) override {
     if (base::Status names = check_names(request); !names.ok()) {
@@ -142,7 +145,7 @@ class HttpApiClient : public Client {
   std::unique_ptr<ServerConnection> server_;
   rt::Env& env_;
   std::array<std::deque<Waiting>, kRanks> waiting_;  // by rank
-  double tokens_;
+  double tokens_ = 0;
   base::Duration refilled_{};
   bool timer_set_ = false;
   std::vector<std::string> told_;  // what was left out of the last list that anything was left out of

@@ -11,12 +11,14 @@
 
 namespace client {
 
+inline constexpr int kDefaultBurst = 10;
+
 struct HttpClientOptions {
   ServerAccess access;
   std::string user_agent = "volcano";
   std::string field_manager = "volcano";
   double requests_per_second = 0;  // 0: no limit; watches do not count
-  int burst = 10;
+  int burst = kDefaultBurst;       // 0 and below: the default, as in Kubernetes' client library
   // Whether what is written may go out, asked last when it does, on any thread; unset: always.
   std::function<bool()> may_write = {};
 };

@@ -12,6 +12,12 @@ namespace client {
 
 using api::Json;
 
+namespace {
+
+constexpr double kRetryJitter = 1.2;  // a pause is the period times at most this
+
+}  // namespace
+
 struct LeaderElection::State : std::enable_shared_from_this<LeaderElection::State> {
   Client& client;
   rt::Env& env;
@@ -32,7 +38,7 @@ struct LeaderElection::State : std::enable_shared_from_this<LeaderElection::Stat
   void again() {
     if (stopped) return;
     // Candidates spread out; the holder renews on time.
-    const double jitter = leading ? 1.0 : 1.0 + env.random().fraction() * 0.2;
+    const double jitter = leading ? 1.0 : 1.0 + env.random().fraction() * (kRetryJitter - 1);
     const base::Duration delay{static_cast<std::int64_t>(static_cast<double>(options.retry_period.ns) * jitter)};
     env.loop().after(delay, [weak = weak_from_this()] {
       if (const auto self = weak.lock()) self->attempt();
@@ -155,6 +161,26 @@ void LeaderElection::State::result(base::Status outcome) {
     if (now - renewed_at >= options.renew_deadline) return lose("it could not be renewed in time");
   }
   again();
+}
+
+// The rules of Kubernetes' client library. What is written of the duration is whole seconds.
+base::Status check_lease_times(const LeaderElectionOptions& options) {
+  const auto text = [](base::Duration span) { return base::format_go_duration(span); };
+  const auto wrong = [](std::string message) { return base::make_error(base::Code::kInvalid, std::move(message)); };
+  for (const auto& [flag, span] : {std::pair{"lease-duration", options.lease_duration},
+                                   {"renew-deadline", options.renew_deadline},
+                                   {"retry-period", options.retry_period}})
+    if (span.ns <= 0) return wrong(base::format("--leader-elect-{}: {} is not above zero", flag, text(span)));
+  if (options.lease_duration < base::seconds(1))
+    return wrong(base::format("--leader-elect-lease-duration: {} is below 1s", text(options.lease_duration)));
+  if (options.lease_duration <= options.renew_deadline)
+    return wrong(base::format("--leader-elect-lease-duration: {} is not above --leader-elect-renew-deadline ({})",
+                              text(options.lease_duration), text(options.renew_deadline)));
+  if (options.renew_deadline.seconds() <= options.retry_period.seconds() * kRetryJitter)
+    return wrong(
+        base::format("--leader-elect-renew-deadline: {} is not above {} times --leader-elect-retry-period ({})",
+                     text(options.renew_deadline), kRetryJitter, text(options.retry_period)));
+  return {};
 }
 
 LeaderElection::LeaderElection(Client& client, rt::Env& env, LeaderElectionOptions options)

@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include "base/result.h"
 #include "base/time.h"
 #include "client/client.h"
 #include "rt/env.h"
@@ -19,6 +20,10 @@ struct LeaderElectionOptions {
   base::Duration renew_deadline = base::seconds(10);  // the holder gives up after failing for that long
   base::Duration retry_period = base::seconds(2);
 };
+
+// Refuses times with which a holder could go on writing while another has taken over, or could never lead. The error
+// names the flags of Kubernetes' components.
+base::Status check_lease_times(const LeaderElectionOptions& options);
 
 // Loop thread only. Expiry is judged by our own clock since a change of the record was seen, never by comparing clocks.
 class LeaderElection {

@@ -171,6 +171,29 @@ class LyingClient : public Client {
   api::Json said_;
 };
 
+TEST(LeaderElection, times_that_would_make_two_leaders_are_refused) {
+  struct Row {
+    double lease, renew, retry;
+    const char* message;
+  };
+  const Row rows[] = {
+      {15, 10, 2, ""},
+      {6, 4, 1, ""},
+      {3, 100, 1, "--leader-elect-lease-duration: 3s is not above --leader-elect-renew-deadline (1m40s)"},
+      {10, 10, 2, "--leader-elect-lease-duration: 10s is not above --leader-elect-renew-deadline (10s)"},
+      {15, 10, 9, "--leader-elect-renew-deadline: 10s is not above 1.2 times --leader-elect-retry-period (9s)"},
+      {0.5, 0.4, 0.1, "--leader-elect-lease-duration: 500ms is below 1s"},
+      {0, 10, 2, "--leader-elect-lease-duration: 0s is not above zero"},
+      {15, 0, 2, "--leader-elect-renew-deadline: 0s is not above zero"},
+      {15, 10, -1, "--leader-elect-retry-period: -1s is not above zero"}};
+  for (const Row& row : rows) {
+    const auto span = [](double seconds) { return base::milliseconds(static_cast<std::int64_t>(seconds * 1000)); };
+    const base::Status checked = check_lease_times(
+        {.lease_duration = span(row.lease), .renew_deadline = span(row.renew), .retry_period = span(row.retry)});
+    EXPECT_EQ(checked.ok() ? "" : checked.error().message, row.message);
+  }
+}
+
 TEST(LeaderElection, an_answer_that_names_no_holder_or_another_gives_no_lease) {
   for (const char* said : {"{}", R"({"spec":"x"})", R"({"spec":{"holderIdentity":"b"}})"}) {
     testing::FakeEnv env;

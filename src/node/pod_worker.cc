@@ -2,12 +2,14 @@
 #include <algorithm>
 #include <csignal>
 
+#include "api/pod_requests.h"
 #include "api/pods/tolerations.h"
 #include "api/resource.h"
 #include "base/format.h"
 #include "base/log.h"
 #include "node/agent_state.h"
 #include "node/container_text.h"
+#include "node/disk_limits.h"
 #include "node/image_name.h"
 #include "node/pod_specs.h"
 #include "node/pod_status.h"

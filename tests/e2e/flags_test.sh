@@ -70,7 +70,12 @@ refused '--log-format: "xml" is neither text nor json' vc-controller-manager --l
 refused '--log-format: "xml" is neither text nor json' vc-webhook-manager --log-format=xml
 refused 'neither --kubeconfig nor --master is given' vc-scheduler
 refused '--kubeconfig: cannot open /none' vc-scheduler --kubeconfig /none
-refused '--leader-elect-lease-duration' vc-controller-manager --master https://127.0.0.1:1 --leader-elect-lease-duration=0s
+for program in vc-scheduler vc-agent-scheduler vc-controller-manager; do
+  refused '--leader-elect-lease-duration' $program --master https://127.0.0.1:1 --leader-elect --leader-elect-lease-duration=0s
+  refused '--leader-elect-lease-duration: 3s is not above' $program --master https://127.0.0.1:1 --leader-elect --leader-elect-lease-duration=3s
+done
+mine=$(mktemp) && echo 'clusters: [{name: prod}]' > "$mine"
+refused 'holds other clusters (prod)' volcano up --data "$(mktemp -d)" --port 0 --components apiserver --kubeconfig "$mine"
 refused 'both ' vc-webhook-manager --ca-cert-file /none
 refused '--tls-secret-name needs --webhook-namespace and --webhook-service-name' vc-webhook-manager --tls-secret-name x --webhook-url u
 refused 'failed to read cacert file (/none)' vc-webhook-manager --webhook-url u --ca-cert-file /none

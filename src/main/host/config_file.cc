@@ -27,9 +27,10 @@ base::Status ConfigFile::read() {
 
 base::Status ConfigFile::look() {
   TRY(std::string text, rt::read_bounded_file(path_, kBytesMax, {}));
-  if (text == seen_) return {};
+  if (text == seen_) return taken_;
   seen_ = text;
-  return take_(text);
+  taken_ = take_(text);
+  return taken_;
 }
 
 void ConfigFile::watch() {

@@ -82,6 +82,7 @@ base::Status ControllerFlags::check() const {
   if (lease_lock != "leases")
     return base::make_error(base::Code::kInvalid,
                             base::format("--leader-elect-resource-lock: only leases, not \"{}\"", lease_lock));
+  if (leader_elect) TRY_VOID(lease());
   return {};
 }
 
@@ -131,17 +132,13 @@ base::Result<controllers::sharding::Config> ControllerFlags::sharding() const {
 }
 
 base::Result<client::LeaderElectionOptions> ControllerFlags::lease() const {
-  const auto positive = [](std::string_view flag, base::Duration span) -> base::Result<base::Duration> {
-    if (span.ns > 0) return span;
-    return base::make_error(base::Code::kInvalid,
-                            base::format("--{}: {} is not above zero", flag, base::format_go_duration(span)));
-  };
   client::LeaderElectionOptions options;
   options.ns = lock_object_namespace.empty() ? lease_namespace : lock_object_namespace;
   options.name = lease_name;
-  TRY(options.lease_duration, positive("leader-elect-lease-duration", lease_duration));
-  TRY(options.renew_deadline, positive("leader-elect-renew-deadline", renew_deadline));
-  TRY(options.retry_period, positive("leader-elect-retry-period", retry_period));
+  options.lease_duration = lease_duration;
+  options.renew_deadline = renew_deadline;
+  options.retry_period = retry_period;
+  TRY_VOID(client::check_lease_times(options));
   return options;
 }
 

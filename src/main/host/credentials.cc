@@ -307,4 +307,17 @@ std::string kubeconfig_text(const Credentials& credentials, const std::string& s
   return kubeconfig_text({"volcano-admin", credentials.admin, credentials.ca_pem, server_url});
 }
 
+base::Status check_replaceable(const std::string& present, const std::string& path) {
+  const auto config = api::parse_yaml(present);
+  if (!config.ok()) return {};  // nobody can use it
+  for (const char* list : {"clusters", "contexts"})
+    for (const api::Json& one : (*config)[list].items())
+      if (one["name"].as_string() != "volcano")
+        return base::make_error(
+            base::Code::kInvalid,
+            base::format("{} is left as it is, since it holds other clusters ({}): name another file with --kubeconfig",
+                         path, one["name"].as_string()));
+  return {};
+}
+
 }  // namespace volcano_main

@@ -67,5 +67,7 @@ struct KubeconfigFacts {
 std::string kubeconfig_text(const KubeconfigFacts& facts);
 // The administrator's.
 std::string kubeconfig_text(const Credentials& credentials, const std::string& server_url);
+// Refuses to let a kubeconfig of other clusters be written over: nobody would have their keys again.
+base::Status check_replaceable(const std::string& present, const std::string& path);
 
 }  // namespace volcano_main

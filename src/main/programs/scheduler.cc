@@ -36,6 +36,20 @@ Installation installation_of(const scheduler::Options& options) {
           .shares = options.sharding_mode != "none" || !options.node_selector.empty() || options.share_members > 1};
 }
 
+client::LeaderElectionOptions lease_of(const scheduler::Options& options, std::string identity) {
+  return {.ns = options.lease_namespace,
+          .name = options.lease_name,
+          .identity = std::move(identity),
+          .lease_duration = options.lease_duration,
+          .renew_deadline = options.renew_deadline,
+          .retry_period = options.retry_period};
+}
+
+base::Status check(const scheduler::Options& options) {
+  TRY_VOID(options.check());
+  return options.leader_elect ? client::check_lease_times(lease_of(options, {})) : base::Status();
+}
+
 struct Program {
   std::unique_ptr<rt::RealEnv> env;
   std::unique_ptr<client::Client> client;
@@ -84,14 +98,7 @@ struct Program {
       to_server.may_write = [] { return false; };
     } else if (options.leader_elect) {
       TRY(lease_client, client::make_http_client({.access = access, .user_agent = name, .field_manager = name}, *env));
-      election = std::make_unique<client::LeaderElection>(
-          *lease_client, *env,
-          client::LeaderElectionOptions{.ns = options.lease_namespace,
-                                        .name = options.lease_name,
-                                        .identity = lease_identity(*env),
-                                        .lease_duration = options.lease_duration,
-                                        .renew_deadline = options.renew_deadline,
-                                        .retry_period = options.retry_period});
+      election = std::make_unique<client::LeaderElection>(*lease_client, *env, lease_of(options, lease_identity(*env)));
       to_server.may_write = election->fence();
     }
     TRY(auto direct, client::make_http_client(std::move(to_server), *env));
@@ -242,7 +249,7 @@ int run(const std::string& name, const scheduler::Options& defaults, const Argum
   }
   if (const auto rest = scheduler::parse_options(arguments, options, {&dry_run, 1}); !rest.ok())
     return fail(rest.error());
-  if (const base::Status sound = options.check(); !sound.ok()) return fail(sound.error());
+  if (const base::Status sound = check(options); !sound.ok()) return fail(sound.error());
   if (options.print_version) return std::cout << "volcano " << kVersion << "\n", 0;
   if (const base::Status log = set_up_log(options.verbosity, options.log_format); !log.ok()) return fail(log.error());
   if (const base::Status own = refuse_foreign_plugins(options.plugins_dir); !own.ok()) return fail(own.error());

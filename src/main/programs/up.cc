@@ -320,6 +320,7 @@ struct Cluster {
     // A pipe in its place is not waited for.
     const auto present = rt::read_bounded_file(options.kubeconfig, std::size_t{1} << 20, {});
     if (present.ok() && *present == text) return {};
+    if (present.ok()) TRY_VOID(check_replaceable(*present, options.kubeconfig));
     return rt::write_file(options.kubeconfig, text, 0600);
   }
 
