@@ -291,6 +291,23 @@ resourceGroups:
   EXPECT_FALSE(ask("/pods/mutate", Operation::kCreate, pod("{}"), {}).object);
 }
 
+TEST(Pods, an_affinity_that_is_no_map_is_left_out) {
+  for (const auto& [text, spec] :
+       {std::pair{"[1]", R"({"schedulerName":"volcano"})"}, std::pair{"7", R"({"schedulerName":"volcano"})"},
+        std::pair{"{", R"({"schedulerName":"volcano"})"},
+        std::pair{"{}", R"({"affinity":{},"schedulerName":"volcano"})"}}) {
+    auto rules =
+        parse_pod_rules(base::format("resourceGroups: [{{object: {{key: annotation, value: ['wanted: true']}}, "
+                                     "schedulerName: volcano, affinity: '{}'}}]",
+                                     text));
+    ASSERT_TRUE(rules.ok()) << text;
+    const auto answer =
+        ask("/pods/mutate", Operation::kCreate, pod(R"({"wanted": "true"})"), {}, {.pod_rules = *rules});
+    ASSERT_TRUE(answer.object) << text;
+    EXPECT_EQ((*answer.object)["spec"].sorted().dump(), spec);
+  }
+}
+
 TEST(Pods, resource_groups_of_another_shape_are_refused) {
   const std::pair<const char*, const char*> kCases[] = {
       {"7", "the file must be a map, not 7"},

@@ -50,7 +50,8 @@ void apply(const PodGroupRule& rule, Json& pod) {
     spec.set("nodeSelector", std::move(selector));
   }
   if (!rule.affinity.empty() && !spec["affinity"].is_object())
-    if (auto affinity = api::parse_json(rule.affinity); affinity.ok()) spec.set("affinity", *affinity);
+    if (auto affinity = api::parse_json(rule.affinity); affinity.ok() && affinity->is_object())
+      spec.set("affinity", *affinity);
   if (!rule.tolerations.empty()) {
     Json tolerations = spec["tolerations"].is_array() ? spec["tolerations"] : Json::array();
     for (const Json& toleration : rule.tolerations.items()) tolerations.push_back(toleration);

@@ -48,6 +48,8 @@ const FakeObjects& world() {
     all.add(api::resources::kNamespaces, R"j({"metadata": {"name": "ml", "annotations":
       {"scheduling.volcano.sh/queue-name": "special"}}})j");
     all.add(api::resources::kNamespaces, R"j({"metadata": {"name": "default"}})j");
+    all.add(api::resources::kNamespaces, R"j({"metadata": {"name": "none", "annotations":
+      {"scheduling.volcano.sh/queue-name": ""}}})j");
     return all;
   }();
   return objects;
@@ -306,6 +308,18 @@ TEST(ThreeForms, of_queues) {
           {"root", "", nullptr});
 }
 
+// Such a request names no object: the server says only what goes.
+TEST(ThreeForms, of_queues_that_go_as_a_collection) {
+  for (const auto& [name, refusal] : {std::pair{"default", "`default` queue can not be deleted"},
+                                      std::pair{"root", "`root` queue can not be deleted"}}) {
+    const Json gone = json(base::format(R"j({{"metadata": {{"name": "{}"}}, "spec": {{}}}})j", name));
+    api::AdmissionRequest request = request_for(api::resources::kQueues, Operation::kDelete, {}, gone);
+    request.name.clear();
+    EXPECT_EQ(policy_message(request), refusal);
+    EXPECT_EQ(webhook_message("/queues/validate", request), refusal);
+  }
+}
+
 TEST(ThreeForms, of_hypernodes) {
   constexpr Row kRows[] = {
       {R"j([{"type": "Node", "selector": {"exactMatch": {"name": "a"}}}, {"type": "Node"}])j", "", nullptr},
@@ -439,6 +453,9 @@ TEST(ThreeForms, of_defaults) {
           {"queue": "default"}})j"},
       {"/podgroups/mutate", api::resources::kPodGroups,
        R"j({"apiVersion": "scheduling.volcano.sh/v1beta1", "kind": "PodGroup", "metadata": {"name": "g", "namespace": "default"}, "spec":
+          {"queue": "default"}})j"},
+      {"/podgroups/mutate", api::resources::kPodGroups,
+       R"j({"apiVersion": "scheduling.volcano.sh/v1beta1", "kind": "PodGroup", "metadata": {"name": "g", "namespace": "none"}, "spec":
           {"queue": "default"}})j"},
   };
   for (const Case& one : kCases) {

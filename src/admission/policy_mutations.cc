@@ -77,9 +77,10 @@ MutatingTable queue_mutations() {
 MutatingTable podgroup_mutations() {
   MutatingTable table{"podgroup", api::resources::kPodGroups, {}, {}};
   table.variables = {
+      {"named", base::format("namespaceObject.metadata.?annotations[?'{}'].hasValue()", kNamespaceQueue)},
       {"queue", base::format("string(namespaceObject.metadata.?annotations[?'{}'].orValue(''))", kNamespaceQueue)}};
-  table.patches = {add_where("object.?spec.queue.orValue('') == 'default' && variables.queue != ''", "'/spec/queue'",
-                             "variables.queue")};
+  table.patches = {
+      add_where("object.?spec.queue.orValue('') == 'default' && variables.named", "'/spec/queue'", "variables.queue")};
   return table;
 }
 

@@ -57,13 +57,15 @@ std::string same_amounts(std::string_view variable) {
       variable);
 }
 
+// By the object's name: the deletion of a collection has none.
 void add_special_queues(std::vector<PolicyRule>& rules) {
   for (const char* name : {"default", "root"})
-    rules.push_back({base::format("request.operation != 'DELETE' || request.name != '{}'", name),
+    rules.push_back({base::format("request.operation != 'DELETE' || variables.queue.metadata.name != '{}'", name),
                      base::format("`{}` queue can not be deleted", name)});
-  rules.push_back({base::format("request.operation != 'UPDATE' || request.name != 'root' || ({} && {} && {})",
-                                same_amounts("capability"), same_amounts("deserved"), same_amounts("guarantee")),
-                   std::string(kFrozenRoot)});
+  rules.push_back(
+      {base::format("request.operation != 'UPDATE' || variables.queue.metadata.name != 'root' || ({} && {} && {})",
+                    same_amounts("capability"), same_amounts("deserved"), same_amounts("guarantee")),
+       std::string(kFrozenRoot)});
   rules.push_back(
       {"request.operation == 'DELETE' || variables.queue.metadata.name == 'root' || "
        "variables.spec.?parent.orValue('') != variables.queue.metadata.name",

@@ -142,7 +142,8 @@ std::string check_fields(const Json& queue, const Json& old_queue, const ObjectR
 }
 
 std::string check_delete(const AdmissionRequest& request, const ObjectReader& objects, const Options& options) {
-  const std::string& name = request.name;
+  // The deletion of a collection names none.
+  const std::string name = request.name.empty() ? std::string(api::name_of(request.old_object)) : request.name;
   if (name == "default") return "`default` queue can not be deleted";
   if (name == "root") return "`root` queue can not be deleted";
   const auto queue = objects.find(api::resources::kQueues, "", name);

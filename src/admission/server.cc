@@ -328,7 +328,8 @@ std::string Server::why_not_ready() const {
 
 void Server::set_keys(const ServerKeys& keys) {
   State& state = *state_;
-  state.options.ca_pem = keys.ca_pem;
+  // Until this server serves by its new certificate, and others of it by theirs, the old one must be trusted.
+  state.options.ca_pem = bundle_with(keys.ca_pem, state.options.ca_pem);
   if (state.options.http.tls)
     state.options.http.tls = rt::ServerKeys{keys.pair.certificate_pem, keys.pair.key_pem, keys.ca_pem};
   if (state.begun_once) state.begin();

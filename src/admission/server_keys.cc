@@ -105,6 +105,18 @@ std::vector<std::string> certificates_of(const std::string& pem) {
   return out;
 }
 
+std::string bundle_with(const std::string& ca_pem, const std::string& before) {
+  std::string bundle = ca_pem;
+  if (!bundle.ends_with('\n')) bundle += '\n';
+  std::size_t kept = 0;
+  for (const std::string& old : certificates_of(before))
+    if (kept < kOldCasMax && bundle.find(old) == std::string::npos && rt::certificate_facts(old).ok()) {
+      bundle += old;
+      ++kept;
+    }
+  return bundle;
+}
+
 FoundKeys look_at_keys(const ServerKeys& keys, const ServiceName& service, base::Time now) {
   auto judged = judge(keys, service, now);
   if (!judged.ok()) return {std::nullopt, judged.error().message, now + kLookAtLeast};

@@ -51,6 +51,10 @@ base::Result<ServerKeys> make_server_keys(const ServiceName& service, base::Time
 // The certificates of a PEM text, in order.
 std::vector<std::string> certificates_of(const std::string& pem);
 
+// `ca_pem` and after it those certificates of `before` that it lacks, two at most, so that whoever still serves by
+// those stays trusted.
+std::string bundle_with(const std::string& ca_pem, const std::string& before);
+
 struct SecretName {
   std::string ns;
   std::string name;

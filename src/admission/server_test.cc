@@ -5,6 +5,7 @@
 
 #include "admission/fake_objects_for_tests.h"
 #include "admission/review.h"
+#include "base/base64.h"
 #include "base/format.h"
 #include "client/fake_client_for_tests.h"
 #include "client/fake_env_for_tests.h"
@@ -101,6 +102,34 @@ TEST(WebhookServer, answers_although_it_may_not_list_namespaces) {
   env.settle();
   EXPECT_NE(port, 0);
   EXPECT_EQ(server.readiness(), "ok\n[-]namespaces cannot be listed: forbidden\n");
+}
+
+TEST(WebhookServer, trusts_the_old_ca_beside_a_new_one) {
+  client::testing::FakeEnv env;
+  client::testing::FakeClient client(env);
+  const api::ResourceId kind{"admissionregistration.k8s.io", "v1", "validatingwebhookconfigurations"};
+  const std::string name = configuration_name("/queues/validate");
+  client.put(kind, json(base::format(R"({{"metadata": {{"name": "{}"}}, "webhooks": [{{"name": "w"}}]}})", name)));
+  const auto bundle = [&] {
+    return certificates_of(*base::base64_decode(
+        (*client.find(kind, name))["webhooks"][std::size_t{0}]["clientConfig"]["caBundle"].as_string()));
+  };
+  std::vector<rt::KeyPair> authorities;
+  for (int i = 0; i < 4; ++i) authorities.push_back(*rt::make_ca("ca", env.now(), base::hours(24)));
+  ServerOptions options;
+  options.rules.enabled = {"/queues/validate"};
+  options.ca_pem = authorities[0].certificate_pem;
+  Server server(env, client, std::move(options));
+  server.start([](const base::Result<std::uint16_t>&) {});
+  env.settle();
+  EXPECT_EQ(bundle(), std::vector{authorities[0].certificate_pem});
+  server.set_keys({authorities[1].certificate_pem, {}});
+  env.settle();
+  EXPECT_EQ(bundle(), (std::vector{authorities[1].certificate_pem, authorities[0].certificate_pem}));
+  for (const std::size_t i : {1, 2, 3}) server.set_keys({authorities[i].certificate_pem, {}});
+  env.run_for(base::seconds(20));
+  EXPECT_EQ(bundle(), (std::vector{authorities[3].certificate_pem, authorities[2].certificate_pem,
+                                   authorities[1].certificate_pem}));
 }
 
 TEST(JsonPatch, turns_one_document_into_another) {

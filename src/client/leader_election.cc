@@ -54,6 +54,7 @@ struct LeaderElection::State : std::enable_shared_from_this<LeaderElection::Stat
   static base::Status held() { return base::make_error(base::Code::kConflict, ""); }
   void guard();
   void lose(std::string_view why);
+  void give_back(Json held, bool may_look_again, std::function<void()> done);
   Json record(const Json& before) const;
 };
 
@@ -206,18 +207,32 @@ void LeaderElection::release(std::function<void()> done) {
   state_->stopped = true;
   *state_->until = 0;
   if (!std::exchange(state_->leading, false)) return done();
-  Json next = state_->lease;
+  state_->give_back(state_->lease, true, std::move(done));
+}
+
+// A renewal under way may be written first. Whoever waits would then wait for the whole lease.
+void LeaderElection::State::give_back(Json held, bool may_look_again, std::function<void()> done) {
+  Json next = std::move(held);
   Json spec = next["spec"];  // an object: it names us
   spec.set("holderIdentity", "");
   spec.set("leaseDurationSeconds", 1);
-  spec.set("renewTime", base::format_rfc3339_micro(state_->env.now()));
+  spec.set("renewTime", base::format_rfc3339_micro(env.now()));
   next.set("spec", std::move(spec));
-  Request request{.verb = Verb::kUpdate,
-                  .resource = api::resources::kLeases,
-                  .ns = state_->options.ns,
-                  .name = state_->options.name};
+  Request request{.verb = Verb::kUpdate, .resource = api::resources::kLeases, .ns = options.ns, .name = options.name};
   request.body = std::move(next);
-  state_->client.call(std::move(request), [done = std::move(done)](const base::Result<Json>&) { done(); });
+  client.call(std::move(request), [weak = weak_from_this(), may_look_again,
+                                   done = std::move(done)](const base::Result<Json>& written) {
+    const auto self = weak.lock();
+    if (!self || !may_look_again || written.ok() || written.error().code != base::Code::kConflict) return done();
+    self->client.call(
+        {.verb = Verb::kGet, .resource = api::resources::kLeases, .ns = self->options.ns, .name = self->options.name},
+        [weak, done](base::Result<Json> found) {
+          const auto still = weak.lock();
+          if (!still || !found.ok() || (*found)["spec"]["holderIdentity"].as_string() != still->options.identity)
+            return done();
+          still->give_back(*std::move(found), false, done);
+        });
+  });
 }
 
 }  // namespace client

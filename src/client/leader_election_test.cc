@@ -82,6 +82,25 @@ TEST(LeaderElection, AReleasedLeaseIsTakenAtOnce) {
   EXPECT_TRUE(b.leads);
 }
 
+TEST(LeaderElection, a_release_that_a_renewal_overtakes_is_tried_once_more_by_who_still_holds_it) {
+  for (const char* holder : {"a", "b"}) {
+    testing::FakeEnv env;
+    testing::FakeClient server(env);
+    Candidate a(server, env, "a");
+    env.run_for(base::seconds(1));
+    ASSERT_TRUE(a.leads);
+    api::Json lease = *server.find(api::resources::kLeases, "ns/lock");
+    lease.edit("spec").set("holderIdentity", holder);
+    server.put(api::resources::kLeases, lease);
+    int released = 0;
+    a.election.release([&] { ++released; });
+    env.run_for(base::seconds(1));
+    EXPECT_EQ(released, 1);
+    EXPECT_EQ((*server.find(api::resources::kLeases, "ns/lock"))["spec"]["holderIdentity"].as_string(),
+              holder == std::string_view("a") ? "" : "b");
+  }
+}
+
 TEST(LeaderElection, AHolderThatCannotRenewStopsBeforeOthersStart) {
   testing::FakeEnv env;
   testing::FakeClient server(env);

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/ip/v6_only.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <optional>
@@ -88,17 +89,17 @@ class Server : public HttpServer {
   base::Status listen() {
     const ServerOptions& options = shared_->options;
     ErrorCode error;
-    const auto address = asio::ip::make_address(options.address, error);
-    if (error)
-      return base::make_error(base::Code::kInvalid,
-                              base::format("\"{}\" is not an address to listen on", options.address));
-    const tcp::endpoint endpoint(address, options.port);
-    acceptor_->open(endpoint.protocol(), error);
-    if (!error) acceptor_->set_option(tcp::acceptor::reuse_address(true), error);
-    using FreeBind = asio::detail::socket_option::boolean<IPPROTO_IP, IP_FREEBIND>;
-    if (!error && options.address_may_come) acceptor_->set_option(FreeBind(true), error);
-    if (!error) acceptor_->bind(endpoint, error);
-    if (!error) acceptor_->listen(1024, error);
+    if (options.address.empty()) {
+      error = open_at(asio::ip::address_v6::any());
+      // A port that is taken in one family would be half of what was asked for.
+      if (error && error != asio::error::address_in_use) error = open_at(asio::ip::address_v4::any());
+    } else {
+      const auto address = asio::ip::make_address(options.address, error);
+      if (error)
+        return base::make_error(base::Code::kInvalid,
+                                base::format("\"{}\" is not an address to listen on", options.address));
+      error = open_at(address);
+    }
     if (error)
       return base::make_error(base::Code::kUnavailable, base::format("cannot listen on {}:{}: {}", options.address,
                                                                      options.port, error.message()));
@@ -122,6 +123,22 @@ class Server : public HttpServer {
   }
 
  private:
+  ErrorCode open_at(const asio::ip::address& address) {
+    const ServerOptions& options = shared_->options;
+    const tcp::endpoint endpoint(address, options.port);
+    ErrorCode error, ignored;
+    acceptor_->close(ignored);
+    acceptor_->open(endpoint.protocol(), error);
+    if (!error) acceptor_->set_option(tcp::acceptor::reuse_address(true), error);
+    // Whatever the machine's default is (net.ipv6.bindv6only).
+    if (!error && options.address.empty() && address.is_v6()) acceptor_->set_option(asio::ip::v6_only(false), error);
+    using FreeBind = asio::detail::socket_option::boolean<IPPROTO_IP, IP_FREEBIND>;
+    if (!error && options.address_may_come) acceptor_->set_option(FreeBind(true), error);
+    if (!error) acceptor_->bind(endpoint, error);
+    if (!error) acceptor_->listen(1024, error);
+    return error;
+  }
+
   void accept() {
     const Context& context = contexts_[next_++ % contexts_.size()];
     auto socket = std::make_shared<tcp::socket>(*context);

@@ -184,6 +184,33 @@ TEST(Http, a_used_port_is_named) {
   EXPECT_NE(second.error().message.find("127.0.0.1:" + std::to_string(options.port)), std::string::npos);
 }
 
+TEST(Http, no_address_is_every_address_of_both_families) {
+  ServerOptions options;
+  options.address = "";
+  const auto server = listen_http(options, echo);
+  ASSERT_TRUE(server.ok()) << server.error().message;
+  const auto connects = [](const auto& address) {
+    const int fd = ::socket(reinterpret_cast<const sockaddr*>(&address)->sa_family, SOCK_STREAM, 0);
+    const bool connected = ::connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
+    ::close(fd);
+    return connected;
+  };
+  sockaddr_in four{};
+  four.sin_family = AF_INET;
+  four.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  four.sin_port = htons((*server)->port());
+  EXPECT_TRUE(connects(four));
+  sockaddr_in6 six{};
+  six.sin6_family = AF_INET6;
+  six.sin6_addr = in6addr_loopback;
+  const int probe = ::socket(AF_INET6, SOCK_STREAM, 0);
+  const bool has_six = probe >= 0 && ::bind(probe, reinterpret_cast<const sockaddr*>(&six), sizeof six) == 0;
+  if (probe >= 0) ::close(probe);
+  if (!has_six) GTEST_SKIP() << "this machine has no ::1";
+  six.sin6_port = htons((*server)->port());
+  EXPECT_TRUE(connects(six));
+}
+
 TEST(Http, targets_are_decoded) {
   const Target target = parse_target("/a%2Fb/c?x=1%202&y&x=3&z=a%3Db+c");
   EXPECT_EQ(target.path, "/a/b/c");

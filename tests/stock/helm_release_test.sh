@@ -162,6 +162,8 @@ kubectl create namespace second > /dev/null
 second() { timeout 240 "${helm[@]}" -n second install second deploy/chart/volcano --set custom.crds_enable=false,custom.user_roles_enable=false,custom.admission_enable=false "$@" --timeout 3m; }
 check "a second release for the same scheduler is refused in words" fails_with 'cares for the pods of scheduler "volcano" already, and would not wait for this release: install into namespace volcano-system to take its place, uninstall it, or set custom.scheduler_name' second
 check "and nothing of it is there" is "$(kubectl -n second get deployments -o name)" ""
+beside() { timeout 240 "${helm[@]}" -n $ns install beside deploy/chart/volcano --set custom.crds_enable=false,custom.user_roles_enable=false,custom.admission_enable=false --timeout 3m; }
+check "nor one in the same namespace" fails_with 'cares for the pods of scheduler "volcano" already, and would not wait for this release: install under the name of its release to take its place, uninstall it, or set custom.scheduler_name' beside
 check "one for another scheduler is taken" second --set custom.scheduler_name=fast
 check "and uninstalled" timeout 240 "${helm[@]}" -n second uninstall second
 

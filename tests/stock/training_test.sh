@@ -42,6 +42,31 @@ refused() {
 }
 check "the webhook answers under the certificate of the configuration" refused
 check "which is kept" sh -c "kubectl -n kubeflow get secret training-operator-webhook-cert -o 'jsonpath={.data}' | grep -q 'tls.key'"
+# As `kubectl apply` of a newer manifest, or another installation, may leave it.
+trusts() { # trusts COUNT: each webhook has so many CAs
+  kubectl get "$webhooks" -o json | python3 -c 'import base64, json, sys
+sys.exit(any(base64.b64decode(one["clientConfig"].get("caBundle", "")).count(b"BEGIN") != int(sys.argv[1]) for one in json.load(sys.stdin)["webhooks"]))' "$1"
+}
+fresh_hooks() { # as a manifest has them
+  python3 -c 'import json, sys
+hooks = json.load(sys.stdin)
+for field in "resourceVersion", "uid": del hooks["metadata"][field]
+for one in hooks["webhooks"]: del one["clientConfig"]["caBundle"]
+json.dump(hooks, sys.stdout)'
+}
+kubectl get "$webhooks" -o json | fresh_hooks > "$scratch/hooks.json"
+kubectl replace -f "$scratch/hooks.json" > /dev/null
+check "a configuration without the bundle gets it" wait_for 20 trusts 1
+kubectl delete "$webhooks" > /dev/null
+check "that it is gone is said" wait_for 20 grep -q "this cluster has no ValidatingWebhookConfiguration" "$scratch/operator.log"
+kubectl create -f "$scratch/hooks.json" > /dev/null
+check "and so does one that comes later" wait_for 20 trusts 1
+kubectl -n kubeflow patch secret training-operator-webhook-cert --type json -p '[{"op": "remove", "path": "/data"}]' > /dev/null
+check "new keys come with the old CA beside the new one" wait_for 20 trusts 2
+kubectl get "$webhooks" -o 'jsonpath={.webhooks[0].clientConfig.caBundle}' | base64 -d > "$scratch/hook-ca.pem"
+check "the webhook answers meanwhile" refused
+sed -n '1,/END/p' "$scratch/hook-ca.pem" > "$scratch/new-ca.pem" && mv "$scratch/new-ca.pem" "$scratch/hook-ca.pem"
+check "and a moment later by the new CA alone" wait_for 20 refused
 kubectl patch "$webhooks" --type json -p '[{"op": "remove", "path": "/webhooks"}]' > /dev/null
 
 kubectl apply -f - > /dev/null << 'YAML'

@@ -36,7 +36,7 @@ base::Result<std::optional<rt::ServerKeys>> read_keys(const SideServerOptions& o
 base::Result<std::unique_ptr<rt::HttpServer>> start_side_server(const SideServerOptions& options) {
   TRY(const HostPort place, parse_host_port(options.address));
   rt::ServerOptions http;
-  http.address = place.host.empty() ? "0.0.0.0" : place.host;
+  http.address = place.host;
   http.port = place.port;
   http.connections_max = kSideConnectionsMax;
   http.tls = options.keys;

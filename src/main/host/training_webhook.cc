@@ -1,5 +1,6 @@
-// Steps: the keys from the Secret, or new ones into it; the listener; the bundle into the configuration; then once more
-// each half a day, so that what is near its end is renewed.
+// Steps: the keys from the Secret, or new ones into it; the listener; the bundle into the configuration. Then the same
+// again and again: a configuration may come, or be replaced by one without a bundle, at any time, and would have every
+// job refused until it has one.
 #include "main/host/training_webhook.h"
 
 #include <algorithm>
@@ -8,6 +9,7 @@
 
 #include "admission/hooks.h"
 #include "admission/server.h"
+#include "admission/server_keys.h"
 #include "api/resource.h"
 #include "base/base64.h"
 #include "base/format.h"
@@ -21,7 +23,9 @@ namespace {
 using api::Json;
 
 constexpr base::Duration kRetry = base::seconds(1);
-constexpr base::Duration kLookAgain = base::hours(12);
+constexpr base::Duration kLookAgain = base::seconds(10);
+// The API server hears of a changed configuration by a watch of its own.
+constexpr base::Duration kBundleSpreads = base::seconds(5);
 constexpr base::Duration kTenYears = base::hours(24 * 3650);
 constexpr base::Duration kOneYear = base::hours(24 * 365);
 constexpr base::Duration kNearEnd = base::hours(24 * 30);
@@ -64,7 +68,9 @@ std::optional<Keys> keys_in(const Json& secret, const std::string& host, base::T
 
 base::Result<Keys> make_keys(const std::string& host, base::Time now) {
   Keys keys;
-  TRY(keys.ca, rt::make_ca("training-operator-ca", now, kTenYears));
+  // With the second, as two CAs of one name in a bundle confuse clients that look for an issuer by its name
+  // (OpenSSL's).
+  TRY(keys.ca, rt::make_ca(base::format("training-operator-ca@{}", now.ns / 1'000'000'000), now, kTenYears));
   rt::CertificateSubject subject;
   subject.common_name = host;
   subject.dns_names = {host};
@@ -90,6 +96,8 @@ struct TrainingWebhook::State : std::enable_shared_from_this<TrainingWebhook::St
   const TrainingWebhookOptions options;
   const std::string host;
   std::unique_ptr<rt::HttpServer> http;
+  std::string served;  // the certificate
+  bool told_absent = false;
   std::function<void()> ready;
   std::string trouble = "the webhook has no certificate yet";
 
@@ -98,6 +106,7 @@ struct TrainingWebhook::State : std::enable_shared_from_this<TrainingWebhook::St
   void look_at_secret(const Json& configuration);
   void keep(Json secret, const Keys& keys, const Json& configuration);
   void use(const Keys& keys, Json configuration);
+  void serve_by(const Keys& keys);
   base::Status listen(const Keys& keys);
   void done();
   void fail(const std::string& text);
@@ -135,11 +144,13 @@ void TrainingWebhook::State::call(client::Request request, bool missing_is_fine,
 void TrainingWebhook::State::look() {
   client::Request request{.resource = kConfigurations, .ns = {}, .name = options.configuration, .subresource = {}};
   call(std::move(request), true, [](State& self, Json configuration) {
-    if (!configuration.is_null()) return self.look_at_secret(configuration);
-    if (!self.trouble.empty())
+    const bool absent = configuration.is_null();
+    if (absent && !self.told_absent)
       base::log_info("training-operator", base::format("this cluster has no ValidatingWebhookConfiguration {}; jobs "
                                                        "that can have no pods get an event",
                                                        self.options.configuration));
+    self.told_absent = absent;
+    if (!absent) return self.look_at_secret(configuration);
     self.done();
   });
 }
@@ -177,29 +188,48 @@ void TrainingWebhook::State::keep(Json secret, const Keys& keys, const Json& con
 }
 
 void TrainingWebhook::State::use(const Keys& keys, Json configuration) {
-  if (const base::Status listens = listen(keys); !listens.ok()) return fail(listens.error().message);
-  const std::string bundle = base::base64_encode(keys.ca.certificate_pem);
+  if (!http)
+    if (const base::Status listens = listen(keys); !listens.ok()) return fail(listens.error().message);
+  const std::string& ca = keys.ca.certificate_pem;
   bool changed = false;
   for (std::size_t i = 0; i < configuration["webhooks"].size(); ++i) {
-    if (configuration["webhooks"][i]["clientConfig"]["caBundle"].as_string() == bundle) continue;
-    configuration.edit("webhooks").edit(i).edit("clientConfig").set("caBundle", bundle);
+    const std::string before = decoded(configuration["webhooks"][i]["clientConfig"]["caBundle"].as_string());
+    if (before.starts_with(ca)) continue;
+    // By the old CA this operator, or another one, may still serve.
+    configuration.edit("webhooks")
+        .edit(i)
+        .edit("clientConfig")
+        .set("caBundle", base::base64_encode(admission::bundle_with(ca, before)));
     changed = true;
   }
-  if (!changed) return done();
+  if (!changed) return serve_by(keys);
   client::Request request{.verb = client::Verb::kUpdate,
                           .resource = kConfigurations,
                           .ns = {},
                           .name = options.configuration,
                           .subresource = {},
                           .body = std::move(configuration)};
-  call(std::move(request), false, [](State& self, const Json&) { self.done(); });
+  call(std::move(request), false, [keys](State& self, const Json&) { self.serve_by(keys); });
+}
+
+// The bundle is in the configuration.
+void TrainingWebhook::State::serve_by(const Keys& keys) {
+  if (served == keys.server.certificate_pem) return done();
+  env.loop().after(kBundleSpreads, [weak = weak_from_this(), server = keys.server] {
+    const auto self = weak.lock();
+    if (!self) return;
+    if (const base::Status taken = self->http->set_keys({server.certificate_pem, server.key_pem, {}}); !taken.ok())
+      return self->fail(taken.error().message);
+    self->served = server.certificate_pem;
+    base::log_info("training-operator", "the webhook uses its new keys");
+    self->done();
+  });
 }
 
 base::Status TrainingWebhook::State::listen(const Keys& keys) {
   rt::ServerKeys pair{keys.server.certificate_pem, keys.server.key_pem, {}};
-  if (http) return http->set_keys(pair);
   rt::ServerOptions server;
-  server.address = "0.0.0.0";
+  server.address = "";  // all of both families
   server.port = options.port;
   server.connections_max = kConnectionsMax;
   server.tls = std::move(pair);
@@ -210,6 +240,7 @@ base::Status TrainingWebhook::State::listen(const Keys& keys) {
     exchange->respond(admission::answer_http(request, hooks, NoObjects()));
   };
   TRY(http, rt::listen_http(std::move(server), handler));
+  served = keys.server.certificate_pem;
   base::log_info("training-operator", base::format("the webhook answers on port {}", http->port()));
   return {};
 }

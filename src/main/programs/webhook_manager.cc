@@ -57,7 +57,7 @@ base::Result<admission::ServerOptions> server_options(const WebhookFlags& flags)
   if (!flags.tls_secret_name.empty() && (flags.webhook_namespace.empty() || flags.webhook_service_name.empty()))
     return wrong("--tls-secret-name needs --webhook-namespace and --webhook-service-name");
   admission::ServerOptions options;
-  options.http.address = flags.listen_address.empty() ? "0.0.0.0" : flags.listen_address;
+  options.http.address = flags.listen_address;
   options.http.header_time_max = base::seconds(5);
   options.http.request_time_max = base::seconds(30);
   options.http.port = static_cast<std::uint16_t>(flags.port);
