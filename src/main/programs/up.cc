@@ -245,6 +245,7 @@ struct Cluster {
   controllers::training::Options training() const {
     controllers::training::Options operator_options;
     operator_options.mpi_version = options.mpi_version;
+    operator_options.autoscalers = true;
     if (options.host_rootfs)
       operator_options.delivery_command = {"sh", "-c", "cp \"$(command -v kubectl)\" \"$TARGET_DIR/kubectl\" || true"};
     return operator_options;
