@@ -158,6 +158,10 @@ TEST(Mpi, has_a_launcher_that_reaches_workers) {
                 "/opt/kube/kubectl exec ${POD_NAME} --container m -- /bin/sh -c \"$*\""),
             std::string_view::npos);
   EXPECT_EQ(objects[2].object["rules"].items()[1]["resourceNames"].dump(), R"(["j-worker-0","j-worker-1"])");
+  // No names would be all names.
+  const Json alone = mpi_objects(job_of("MPIJob", R"({"Launcher": 1})"), {}, {})[2].object["rules"];
+  ASSERT_EQ(alone.size(), 1u);
+  EXPECT_EQ(alone.items()[0]["resources"].dump(), R"(["pods"])");
 }
 
 TEST(Mpi, counts_a_launcher_with_devices) {
