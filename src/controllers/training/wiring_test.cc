@@ -56,6 +56,9 @@ TEST(PyTorch, tells_ranks_and_the_master) {
   EXPECT_EQ(env_of(job, "Master", 0),
             "PYTHONUNBUFFERED=1\nMASTER_PORT=23456\nPET_MASTER_PORT=23456\nMASTER_ADDR=j-master-0\n"
             "PET_MASTER_ADDR=j-master-0\nWORLD_SIZE=6\nRANK=0\nPET_NODE_RANK=0\nPET_NPROC_PER_NODE=2\nPET_NNODES=3\n");
+  const TrainingJob many =
+      job_of("PyTorchJob", R"({"Worker": 2, "Master": 1})", R"({"nprocPerNode": "9223372036854775807"})");
+  EXPECT_NE(env_of(many, "Master", 0).find("WORLD_SIZE=6442450941\n"), std::string::npos);
   const Json worker = pod_for(job, *job.find("Worker"), 0, {.init_tries_max = 7});
   const Json& init = worker["spec"]["initContainers"].items()[0];
   EXPECT_EQ(init["name"].as_string(), "init-pytorch");
