@@ -223,10 +223,14 @@ bool Look::admit_group() {
   if (api::is_deleting(*found)) return false;
   if (!good_group_.same_as(*found)) {
     good_group_ = Json();
-    if (auto patch = group_patch(job_, options_, *found, priority_of))
-      plan().patch(group_resource(options_), *found, client::PatchType::kJson, *std::move(patch));
-    else if (!reading_->names_classes)
+    if (auto patch = group_patch(job_, options_, *found, priority_of)) {
+      Action& action = plan().patch(group_resource(options_), *found, client::PatchType::kJson, *std::move(patch));
+      action.stops_nothing = true;
+      action.failure_reason = "FailedUpdatePodGroup";
+      action.failure_text = "Error updating: {}";
+    } else if (!reading_->names_classes) {
       good_group_ = *found;
+    }
   }
   // Other schedulers want to see the pods first, and so it is with MPIJobs of v2beta1.
   if (!options_.plugin_scheduler.empty() || job_.framework->launcher_is_a_job) return true;

@@ -427,9 +427,38 @@ TEST(TrainingJob, has_an_autoscaler) {
       ->edit_path({"spec", "elasticPolicy"})
       .set("maxReplicas", 5);
   EXPECT_EQ(trial.look().substr(0, 61), "patch HorizontalPodAutoscaler ns/j [{\"op\":\"replace\",\"path\":\"/");
+  // The server writes quantities its own way.
+  for (Json* one : {trial.world.edit(trial.framework.resource, std::string(kKey)),
+                    trial.world.edit(kAutoscalers, std::string(kKey))}) {
+    const bool is_stored = one->operator[]("kind").as_string() != "PyTorchJob";
+    Json& of = is_stored ? one->edit("spec") : one->edit_path({"spec", "elasticPolicy"});
+    of.edit("metrics")
+        .edit(std::size_t{0})
+        .edit("resource")
+        .set("target",
+             parsed(base::format(R"({{"type": "AverageValue", "averageValue": "{}"}})", is_stored ? "1" : "1000m")));
+  }
+  EXPECT_EQ(trial.look(), "");
   trial.world.edit(trial.framework.resource, std::string(kKey))->edit_path({"spec", "runPolicy"}).set("suspend", true);
   trial.look();
   EXPECT_EQ(trial.world.find(kAutoscalers, kKey), nullptr);
+}
+
+TEST(TrainingJob, goes_on_when_what_it_has_beside_its_pods_cannot_be_changed) {
+  Trial trial("PyTorchJob", R"({"Worker": {"replicas": 2}})", "{}", kElastic, {.autoscalers = true});
+  trial.begin();
+  trial.world.refuse = [](const Action& action) -> std::optional<base::Error> {
+    if (action.verb != Action::Verb::kPatch) return std::nullopt;
+    return base::make_error(base::Code::kInvalid, base::format("this {} is refused", action.kind));
+  };
+  Json& spec = trial.world.edit(trial.framework.resource, std::string(kKey))->edit("spec");
+  spec.edit("elasticPolicy").set("maxReplicas", 5);
+  spec.edit_path({"runPolicy", "schedulingPolicy"}).set("minAvailable", 1);
+  trial.set_all("Running");
+  trial.look();
+  EXPECT_EQ(trial.conditions(), "Created Running");
+  EXPECT_TRUE(trial.was_said("FailedUpdateHPA: Error updating: this HorizontalPodAutoscaler is refused"));
+  EXPECT_TRUE(trial.was_said("FailedUpdatePodGroup: Error updating: this PodGroup is refused"));
 }
 
 TEST(TrainingJob, says_that_there_are_no_autoscalers) {
