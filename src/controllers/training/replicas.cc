@@ -50,10 +50,10 @@ void Look::sort_pods() {
   const std::int64_t first = worker ? first_index(job_, *worker) : 0;
   for (const Json* pod : seen_.pods) {
     const auto buckets = pods_.find(api::label_of(*pod, kReplicaType));
-    const auto label = index_of(*pod);
+    // There is one launcher, whatever its labels say.
+    const auto label = is_launcher(*pod) ? first : index_of(*pod);
     if (buckets == pods_.end() || !label) continue;
-    const std::int64_t index = is_launcher(*pod) ? *label : *label - first;
-    if (index >= 0) buckets->second[index].push_back(pod);
+    if (const std::int64_t index = *label - first; index >= 0) buckets->second[index].push_back(pod);
   }
 }
 

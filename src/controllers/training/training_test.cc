@@ -344,6 +344,22 @@ TEST(MpiJob, has_its_objects_before_its_pods) {
   EXPECT_TRUE(trial.was_said("MPIJobRunning: MPIJob ns/j is running"));
 }
 
+TEST(MpiJob, has_one_launcher_whatever_its_template_is_labelled) {
+  Trial trial("MPIJob", R"({"Launcher": {}, "Worker": {"replicas": 1}})");
+  trial.world.edit(trial.framework.resource, std::string(kKey))
+      ->edit_path({"spec", "mpiReplicaSpecs", "Launcher", "template", "metadata", "labels"})
+      .set(kReplicaIndex, "5");
+  trial.begin();
+  EXPECT_EQ(trial.pods(), (std::vector<std::string>{"j-launcher", "j-worker-0"}));
+  EXPECT_EQ(trial.look(), "");
+  // One that was made with the label.
+  Json* launcher = trial.world.edit(resources::kPods, "ns/j-launcher");
+  ASSERT_NE(launcher, nullptr);
+  EXPECT_FALSE((*launcher)["metadata"]["labels"].has(kReplicaIndex));
+  launcher->edit_path({"metadata", "labels"}).set(kReplicaIndex, "5");
+  EXPECT_EQ(trial.look(), "");
+}
+
 TEST(MpiJob, does_not_take_what_is_not_its_own) {
   Trial trial("MPIJob", R"({"Launcher": {}, "Worker": {"replicas": 2}})");
   trial.world.put(resources::kConfigMaps,
