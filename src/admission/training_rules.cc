@@ -18,6 +18,7 @@ using api::in;
 using api::under;
 
 constexpr std::string_view kManagers[] = {"kubeflow.org/training-operator", "kueue.x-k8s.io/multikueue"};
+constexpr std::string_view kMpiManagers[] = {"kubeflow.org/mpi-operator", "kueue.x-k8s.io/multikueue"};  // of v2beta1
 constexpr std::string_view kMasterAndWorker[] = {"Master", "Worker"};
 constexpr std::string_view kWorkerOnly[] = {"Worker"};
 
@@ -54,10 +55,10 @@ const TrainingRules* rules_for(std::string_view kind) {
   return nullptr;
 }
 
-void check_manager(const Json& job, const Json& old_job, FieldErrors& errors) {
+void check_manager(const Json& job, const Json& old_job, std::span<const std::string_view> known, FieldErrors& errors) {
   constexpr std::string_view kPath = "spec.runPolicy.managedBy";
   const Json& manager = job["spec"]["runPolicy"]["managedBy"];
-  if (manager.is_string()) errors.one_of(std::string(kPath), manager.as_string(), kManagers);
+  if (manager.is_string()) errors.one_of(std::string(kPath), manager.as_string(), known);
   // COMPAT(training-managed-by): for every kind.
   if (!old_job.is_null() && old_job["spec"]["runPolicy"]["managedBy"] != manager)
     errors.invalid(std::string(kPath), manager, "field is immutable");
@@ -77,6 +78,19 @@ void check_containers(const TrainingRules& rules, const Json& replica, const std
   errors.required(below, base::format("must have at least one container with name {}", name));
 }
 
+void check_not_negative(const Json& replicas, const std::string& path, FieldErrors& errors) {
+  if (replicas.is_number() && replicas.as_int() < 0)
+    errors.invalid(path, replicas, "must be greater than or equal to 0");
+}
+
+// The rest is said by the controller: the operators of MPIJobs have no webhook.
+void check_mpi_replicas(const Json& job, FieldErrors& errors) {
+  constexpr std::string_view kRoot = "spec.mpiReplicaSpecs";
+  const Json in_order = job["spec"]["mpiReplicaSpecs"].sorted();
+  for (const Json::Member& member : in_order.members())
+    check_not_negative(member.value["replicas"], in(under(std::string(kRoot), member.name()), "replicas"), errors);
+}
+
 void check_replicas(const TrainingRules& rules, const Json& job, FieldErrors& errors) {
   const std::string root = base::format("spec.{}", rules.replica_map);
   const Json& map = job["spec"][rules.replica_map];
@@ -88,8 +102,10 @@ void check_replicas(const TrainingRules& rules, const Json& job, FieldErrors& er
     const Json& replicas = member.value["replicas"];
     if (rules.one_master && member.name() == "Master" && replicas.as_int() != 1)
       errors.forbidden(in(path, "replicas"), "must be 1");
-    if (rules.kind == "PyTorchJob" && member.name() == "Worker" && replicas.is_number() && replicas.as_int() < 1)
+    else if (rules.kind == "PyTorchJob" && member.name() == "Worker" && replicas.is_number() && replicas.as_int() < 1)
       errors.forbidden(in(path, "replicas"), "must be at least 1");
+    else
+      check_not_negative(replicas, in(path, "replicas"), errors);
     check_containers(rules, member.value, path, errors);
   }
   if (rules.kind == "XGBoostJob" && !map.has("Master")) errors.required(under(root, "Master"), "must be present");
@@ -136,9 +152,12 @@ AdmissionAnswer check_training_job(const AdmissionRequest& request) {
   if (const TrainingRules* rules = rules_for(request.kind)) {
     for (const std::string& problem : api::check_dns1035_label(request.name))
       errors.invalid("metadata.name", request.name, "should match: " + problem);
-    check_manager(job, request.old_object, errors);
+    check_manager(job, request.old_object, kManagers, errors);
     if (rules->kind == "PyTorchJob") check_elastic(job["spec"], answer, errors);
     check_replicas(*rules, job, errors);
+  } else if (request.kind == "MPIJob") {
+    check_manager(job, request.old_object, request.resource.version == "v1" ? kManagers : kMpiManagers, errors);
+    check_mpi_replicas(job, errors);
   }
   check_queue_stays(job, request.old_object, errors);
   if (errors.empty()) return answer;

@@ -90,7 +90,14 @@ TEST(TrainingJobs, are_refused_with_all_problems) {
       {"jaxjob", R"({"runPolicy": {"managedBy": "me"}, "jaxReplicaSpecs": {"Worker": {<jax>}}})",
        R"(spec.runPolicy.managedBy: Unsupported value: "me": supported values: "kubeflow.org/training-operator", )"
        R"("kueue.x-k8s.io/multikueue")"},
+      {"jaxjob", R"({"jaxReplicaSpecs": {"Worker": {"replicas": -3, <jax>}}})",
+       "spec.jaxReplicaSpecs[Worker].replicas: Invalid value: -3: must be greater than or equal to 0"},
       {"mpijob", R"({})", ""},
+      {"mpijob", R"({"runPolicy": {"managedBy": "kubeflow.org/training-operator"}})", ""},
+      {"mpijob", R"({"runPolicy": {"managedBy": "me"}, "mpiReplicaSpecs": {"Worker": {"replicas": -1}}})",
+       R"([spec.runPolicy.managedBy: Unsupported value: "me": supported values: "kubeflow.org/training-operator", )"
+       R"("kueue.x-k8s.io/multikueue", spec.mpiReplicaSpecs[Worker].replicas: Invalid value: -1: must be greater than )"
+       "or equal to 0]"},
   };
   for (const Row& row : kRows) EXPECT_EQ(refusal(row), row.message) << row.singular << " " << row.spec;
 }
@@ -116,6 +123,26 @@ TEST(TrainingJobs, keep_their_manager_and_queue) {
       R"(spec.runPolicy.schedulingPolicy.queue: Invalid value: "b": spec.runPolicy.schedulingPolicy.queue is immutable)");
   EXPECT_EQ(update(R"({"schedulingPolicy": {"queue": "a"}, "managedBy": "kubeflow.org/training-operator"})"),
             R"(spec.runPolicy.managedBy: Invalid value: "kubeflow.org/training-operator": field is immutable)");
+}
+
+TEST(MpiJobs, keep_their_manager) {
+  const auto job = [](std::string_view manager) {
+    return json(
+        base::format(R"({{"metadata": {{"name": "j"}}, "spec": {{"runPolicy": {{"managedBy": "{}"}}}}}})", manager));
+  };
+  const std::string newer = "/validate-kubeflow-org-v2beta1-mpijob";
+  for (const auto& [path, own] :
+       {std::pair{path_of("mpijob"), "training-operator"}, std::pair{newer, "mpi-operator"}}) {
+    const std::string mine = base::format("kubeflow.org/{}", own);
+    EXPECT_EQ(ask(path, Operation::kCreate, job(mine), {}).message, "");
+    EXPECT_EQ(ask(path, Operation::kUpdate, job(mine), {}, {}, job(mine)).message, "");
+    EXPECT_EQ(ask(path, Operation::kUpdate, job("kueue.x-k8s.io/multikueue"), {}, {}, job(mine)).message,
+              R"(spec.runPolicy.managedBy: Invalid value: "kueue.x-k8s.io/multikueue": field is immutable)");
+    EXPECT_EQ(ask(path, Operation::kCreate, job("me"), {}).message,
+              base::format(R"(spec.runPolicy.managedBy: Unsupported value: "me": supported values: "{}", )"
+                           R"("kueue.x-k8s.io/multikueue")",
+                           mine));
+  }
 }
 
 TEST(TrainingJobs, are_warned_of_what_is_deprecated) {

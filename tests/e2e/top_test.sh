@@ -107,6 +107,22 @@ MANIFEST
 unknown_images_are_named() {
   expect "a warning" shows 'Warning: spec.containers[0].image: "ngnix" is not imported' kubectl run typo --image=ngnix --restart=Never --command -- true
 }
+without_a_node_nothing_is_measured() {
+  kubectl apply -f - > /dev/null << MANIFEST
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: unmeasured}
+spec:
+  selector: {matchLabels: {app: unmeasured}}
+  template:
+    metadata: {labels: {app: unmeasured}}
+    spec: {containers: [{name: c, image: i, resources: {requests: {cpu: 10m}}}]}
+MANIFEST
+  scaler unmeasured apps/v1 Deployment | kubectl apply -f - > /dev/null
+  expect "the autoscaler to raise it to its least" wait_for 40 field_is deployment unmeasured .spec.replicas 2
+  expect "a reason" wait_for 40 shows FailedGetResourceMetric kubectl describe hpa unmeasured
+  expect "the server to answer" kubectl get --raw /readyz
+}
 
 runtimes=process
 [ $root = 1 ] && runtimes="process runc"
@@ -123,4 +139,6 @@ for runtime in $runtimes; do
   stop_cluster
   rm -rf "$scratch/data"
 done
+start_cluster --components apiserver,controllers
+run_tests without_a_node_nothing_is_measured
 exit ${failed:-0}

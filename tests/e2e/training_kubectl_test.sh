@@ -99,13 +99,22 @@ a_watch_shows_each_state() {
   expect "each state, in order" [ "$(awk 'NR > 1 && NF == 3 && $2 != last { last = $2; text = text " " last } END { print text }' "$scratch/said")" = " Created Running Succeeded" ]
   $kubectl delete pytorchjob seen --wait=false > /dev/null
 }
+elastic_jobs_have_autoscalers() {
+  local metrics='[{type: Resource, resource: {name: cpu, target: {type: AverageValue, averageValue: 1000m}}}]'
+  replica Worker 1 Never pytorch 'sleep 100' |
+    job PyTorchJob elastic pytorchReplicaSpecs "  elasticPolicy: {minReplicas: 1, maxReplicas: 2, metrics: $metrics}" | $kubectl apply -f - > /dev/null
+  expect "an autoscaler of its name" wait_for 20 field_is hpa elastic .spec.scaleTargetRef.kind PyTorchJob
+  expect "its bounds" field_is hpa elastic .spec.maxReplicas 2
+  $kubectl delete pytorchjob elastic > /dev/null
+  expect "it to go with the job" wait_for 20 refused 'not found' $kubectl get hpa elastic
+}
 
 start_cluster --host-rootfs || { echo "FAIL start: $(tail -3 "$scratch/up.log")"; exit 1; }
 for kubectl in kubectl "${STOCK_DIR:-$HOME/.cache/stock-kubernetes}/bin/kubectl"; do
   minor=$($kubectl version --client 2> /dev/null | sed -nE 's/.*(GitVersion:"|Client Version: )v1\.([0-9]+).*/\2/p')
   [ "${minor:-0}" -ge 24 ] || continue
   echo "kubectl 1.$minor"
-  run_tests what_each_kind_shows what_each_kind_is workers_are_scaled a_watch_shows_each_state
+  run_tests what_each_kind_shows what_each_kind_is workers_are_scaled a_watch_shows_each_state elastic_jobs_have_autoscalers
   tried=1
 done
 [ -n "${tried:-}" ] || echo "skip training_kubectl: no kubectl of 1.24 or newer"

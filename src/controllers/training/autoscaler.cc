@@ -1,5 +1,6 @@
 // The HorizontalPodAutoscaler of an elastic job that says what its workers follow (training.md 9).
 #include "api/resource.h"
+#include "api/schema/quantity.h"
 #include "base/format.h"
 #include "controllers/training/look.h"
 #include "controllers/training/pods.h"
@@ -24,11 +25,20 @@ Json autoscaler_for(const TrainingJob& job) {
                        {"spec", std::move(spec)}});
 }
 
+// The server stores quantities in their canonical form.
+bool are_equal_quantities(const Json& a, const Json& b) {
+  const auto one = api::Quantity::from_json(a);
+  return one && one == api::Quantity::from_json(b);
+}
+
 // Whether all that `wanted` says is in `have`, which may have defaults beside it.
 bool holds(const Json& have, const Json& wanted) {
   if (wanted.is_object()) {
-    for (const Json::Member& one : wanted.members())
+    for (const Json::Member& one : wanted.members()) {
+      const bool is_quantity = one.name() == "value" || one.name() == "averageValue";
+      if (is_quantity && are_equal_quantities(have[one.name()], one.value)) continue;
       if (!holds(have[one.name()], one.value)) return false;
+    }
     return have.is_object();
   }
   if (!wanted.is_array()) return have == wanted;
@@ -61,7 +71,10 @@ void Look::keep_autoscaler() {
                           key(job_.name)));
   } else if (!api::is_deleting(*have) && !holds((*have)["spec"], wanted["spec"])) {
     Json patch = Json::array({Json::object({{"op", "replace"}, {"path", "/spec"}, {"value", wanted["spec"]}})});
-    plan().patch(kAutoscalers, *have, client::PatchType::kJson, std::move(patch));
+    Action& action = plan().patch(kAutoscalers, *have, client::PatchType::kJson, std::move(patch));
+    action.stops_nothing = true;
+    action.failure_reason = "FailedUpdateHPA";
+    action.failure_text = "Error updating: {}";
   }
 }
 

@@ -68,8 +68,18 @@ void Look::count_active_as_succeeded() {
   }
 }
 
+// What is left of a job that failed at a limit, whatever its policy says.
+void Look::remove_after_limit() {
+  if (!job_.framework->launcher_is_a_job) return remove_all();
+  // As a Job leaves it: what failed can be read, what runs is ended.
+  for (const Json* pod : seen_.pods)
+    if (is_launcher(*pod) && (*pod)["status"]["phase"].as_string() != "Failed") remove_pod(*pod);
+}
+
 void Look::clean_up() {
-  const bool all = job_.clean_pod_policy == "All";
+  const bool ended_at_limit = has_failed_at_limit();
+  const bool all = job_.clean_pod_policy == "All" || (ended_at_limit && !job_.framework->launcher_is_a_job);
+  if (ended_at_limit && !all) remove_after_limit();
   if (all || job_.clean_pod_policy == "Running")
     for (const Json* pod : seen_.pods) {
       const std::string_view phase = (*pod)["status"]["phase"].as_string();

@@ -41,6 +41,8 @@ struct Framework {
   // Of v2beta1: the launcher is what a Job of Kubernetes is. It is tried again, and stays when the rest is cleaned up;
   // pods wait for the scheduler and not for their group.
   bool launcher_is_a_job = false;
+  // Of the policies OnFailure and Always a pod that failed fails the job: containers are tried again in place only.
+  bool restarts_by_exit_code_only = false;
 
   // Further defaults.
   void (*set_defaults)(TrainingJob& job) = nullptr;

@@ -7,6 +7,7 @@
 
 #include "api/schema/names.h"
 #include "base/format.h"
+#include "controllers/framework/counts.h"
 #include "controllers/training/framework.h"
 
 namespace controllers::training {
@@ -50,7 +51,7 @@ Replica read_replica(const TrainingJob& job, std::string type, const Json& given
   Replica replica{.type = std::move(type)};
   replica.lower = lower_case(replica.type);
   const bool is_mpi_worker = framework.port == 0 && replica.type == "Worker";
-  replica.count = std::max<std::int64_t>(0, given["replicas"].as_int(is_mpi_worker ? 0 : 1));
+  replica.count = fit_count(given["replicas"].as_int(is_mpi_worker ? 0 : 1));
   replica.restart_policy = given["restartPolicy"].str();
   if (replica.restart_policy.empty()) replica.restart_policy = framework.restart_policy;
   const std::string& policy = replica.restart_policy;
@@ -149,6 +150,10 @@ std::string problem_of(const TrainingJob& job) {
   if (framework.problem)
     if (std::string text = framework.problem(job); !text.empty()) return text;
   if (job.replicas.empty()) return base::format("spec.{}: Required value: must be required", framework.replica_map);
+  for (const Replica& one : job.replicas)
+    if (one.count < 0)
+      return base::format("spec.{}[{}].replicas: Invalid value: {}: must be greater than or equal to 0",
+                          framework.replica_map, one.type, one.count);
   if (job.total() > kReplicasMax)
     return base::format("spec.{}: {} replicas are more than {}", framework.replica_map, job.total(), kReplicasMax);
   for (const Replica& one : job.replicas) {

@@ -17,9 +17,9 @@ struct Framework;  // training/framework.h
 
 // The pods of one type, in the order in which types are judged.
 struct Replica {
-  std::string type;   // "Worker"; as it was written where the framework does not know it
-  std::string lower;  // "worker"
-  std::int64_t count = 0;
+  std::string type;        // "Worker"; as it was written where the framework does not know it
+  std::string lower;       // "worker"
+  std::int64_t count = 0;  // below 0 only in a job that has a problem
   std::string restart_policy;
   api::Json pod_template;
   bool tried_again = false;  // a pod that failed is made again

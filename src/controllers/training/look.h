@@ -30,12 +30,15 @@ class Look {
   bool exceeds_limits();
   void write_status();
   void fail_at_limit(const std::string& message);
+  bool has_failed_at_limit() const;
+  bool has_negative_counts() const;
   void end_verdict();
   std::int64_t restarts_due() const;
   std::int64_t containers_restarted() const;
 
   // endings.cc: what is not wanted any more goes.
   void clean_up();
+  void remove_after_limit();
   void count_active_as_succeeded();
   void suspend();
   bool resume();
@@ -55,7 +58,10 @@ class Look {
   void look_at_pods();
   void remove_surplus_services();
   void look_at(const Replica& replica, const api::Json& pod);
+  bool is_made_again(const Replica& replica) const;
+  bool is_restart_counted(const api::Json& pod) const;
   void restart_or_fail(const Replica& replica, const api::Json& pod);
+  void remove_failed();
   void mirror_trouble(const api::Json& pod);
   void mirror_waiting_for_master(const api::Json& pod);
   void say_how_it_ended(const api::Json& pod, std::optional<std::int64_t> exit_code);
@@ -75,6 +81,7 @@ class Look {
   void say_once(std::string_view type, std::string_view reason, const std::string& text, std::string_view about = {});
   void count(std::string_view metric, int amount = 1) { decision_.counted.emplace_back(metric, amount); }
   std::string key(std::string_view name) const { return job_.ns + "/" + std::string(name); }
+  bool is_valid() const { return reading_->problem.empty(); }
   // The launcher is a Job on this server.
   bool has_launcher_job() const { return options_.launcher_jobs && job_.framework->launcher_is_a_job; }
   const api::Json* group() const {
@@ -93,6 +100,8 @@ class Look {
   api::Json status_;  // as it will be, without conditions
   Decision decision_;
   SaidOnce said_;
+  std::map<std::string, std::int64_t> restarts_before_;    // see Memory::restarts
+  std::vector<const api::Json*> to_make_again_;            // pods that go once the status counts them
   api::Json good_group_;                                   // see Memory::group
   std::map<std::string, Buckets, std::less<>> pods_;       // by type in lower case
   std::map<std::string_view, const api::Json*> services_;  // by name, once somebody has asked

@@ -92,7 +92,7 @@ void judge(Verdict& verdict) {
     const Counts& counts = verdict.counts(one);
     if (one.type == "Launcher") {
       if (counts.active > 0) verdict.running(base::format("MPIJob {} is running.", job.name));
-      if (one.count - counts.succeeded <= 0)
+      if (counts.succeeded > 0)
         return verdict.succeeded(base::format("MPIJob {} is successfully completed.", job.name));
     }
     if (counts.failed == 0) continue;
@@ -120,6 +120,7 @@ Framework mpi() {
           .types = {"Launcher", "Worker"},
           .has_services = false,
           .deletion_reason = "SuccessfulDeleteJob",
+          .restarts_by_exit_code_only = true,
           .is_master = is_master,
           .wire = wire,
           .judge = judge,

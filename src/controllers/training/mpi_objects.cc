@@ -64,14 +64,17 @@ Json role(const TrainingJob& job) {
   Json read = Json::object({{"verbs", Json::array({"get", "list", "watch"})},
                             {"apiGroups", Json::array({""})},
                             {"resources", Json::array({"pods"})}});
-  Json exec = Json::object({{"verbs", Json::array({"create"})},
-                            {"apiGroups", Json::array({""})},
-                            {"resources", Json::array({"pods/exec"})},
-                            {"resourceNames", std::move(names)}});
+  Json rules = Json::array({std::move(read)});
+  // A rule without names is one about every pod of the namespace.
+  if (!names.empty())
+    rules.push_back(Json::object({{"verbs", Json::array({"create"})},
+                                  {"apiGroups", Json::array({""})},
+                                  {"resources", Json::array({"pods/exec"})},
+                                  {"resourceNames", std::move(names)}}));
   return Json::object({{"apiVersion", base::format("{}/v1", kRbac)},
                        {"kind", "Role"},
                        {"metadata", labelled(job, job.name + "-launcher")},
-                       {"rules", Json::array({std::move(read), std::move(exec)})}});
+                       {"rules", std::move(rules)}});
 }
 
 Json role_binding(const TrainingJob& job) {

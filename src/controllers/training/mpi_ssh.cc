@@ -120,7 +120,9 @@ void wire(const TrainingJob& job, const Replica& replica, std::int64_t index, co
 
 void judge(Verdict& verdict) {
   const TrainingJob& job = verdict.job();
-  const Replica& launcher = *job.find("Launcher");
+  const Replica* found = job.find("Launcher");
+  if (!found) return;  // of a job that began before its spec was spoilt
+  const Replica& launcher = *found;
   const Replica* worker = job.find("Worker");
   const Counts none;
   const Counts& workers = worker ? verdict.counts(*worker) : none;

@@ -23,6 +23,8 @@ void set_labels(const TrainingJob& job, const Replica& replica, std::int64_t ind
   const bool is_launcher = replica.type == "Launcher";
   if (!is_launcher || (job.framework->launcher_is_a_job && launcher_works(job)))
     labels.set(kReplicaIndex, std::to_string(index + first_index(job, replica)));
+  else
+    labels.erase(kReplicaIndex);  // that of a template says nothing
   if (job.framework->launcher_is_a_job) labels.set(kJobRole, replica.lower);
 }
 

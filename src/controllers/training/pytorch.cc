@@ -4,6 +4,7 @@
 #include "api/kubeflow/v1/run_policy.h"
 #include "base/format.h"
 #include "base/number.h"
+#include "controllers/framework/counts.h"
 #include "controllers/training/framework.h"
 
 namespace controllers::training {
@@ -25,7 +26,7 @@ bool is_master(const TrainingJob& job, const Replica& replica, std::int64_t inde
 
 std::int64_t processes_per_node(const TrainingJob& job) {
   const std::string_view text = job.spec()["nprocPerNode"].as_string();
-  return base::parse_number<std::int64_t>(text).value_or(1);
+  return fit_count(base::parse_number<std::int64_t>(text).value_or(1));
 }
 
 void wire_elastic(const TrainingJob& job, Json& pod_spec) {

@@ -50,10 +50,10 @@ void Look::sort_pods() {
   const std::int64_t first = worker ? first_index(job_, *worker) : 0;
   for (const Json* pod : seen_.pods) {
     const auto buckets = pods_.find(api::label_of(*pod, kReplicaType));
-    const auto label = index_of(*pod);
+    // There is one launcher, whatever its labels say.
+    const auto label = is_launcher(*pod) ? first : index_of(*pod);
     if (buckets == pods_.end() || !label) continue;
-    const std::int64_t index = is_launcher(*pod) ? *label : *label - first;
-    if (index >= 0) buckets->second[index].push_back(pod);
+    if (const std::int64_t index = *label - first; index >= 0) buckets->second[index].push_back(pod);
   }
 }
 
@@ -79,14 +79,15 @@ void Look::look_at_pods() {
   for (const Replica& replica : job_.replicas) {
     verdict_.all_counts()[replica.type] = {};
     for (const auto& [index, pods] : pods_[replica.lower]) {
-      if (index >= replica.count) {
+      // Of a spec that makes no sense the numbers make none either.
+      if (index >= replica.count && is_valid()) {
         for (const Json* pod : pods) remove_pod(*pod);
       } else if (pods.size() == 1) {
         look_at(replica, *pods.front());
       }
     }
   }
-  if (job_.framework->has_services && static_cast<std::int64_t>(seen_.services.size()) > job_.total())
+  if (is_valid() && job_.framework->has_services && static_cast<std::int64_t>(seen_.services.size()) > job_.total())
     remove_surplus_services();
   look_at_launcher_job();
 }
@@ -128,17 +129,37 @@ void Look::say_how_it_ended(const Json& pod, std::optional<std::int64_t> exit_co
   if (!api::is_deleting(pod)) mirror_waiting_for_master(pod);
 }
 
+bool Look::is_made_again(const Replica& replica) const {
+  return replica.tried_again && (!job_.framework->restarts_by_exit_code_only || replica.restart_policy == "ExitCode");
+}
+
+// Whether the status has it, although the pod is still there.
+bool Look::is_restart_counted(const Json& pod) const {
+  const auto found = restarts_before_.find(std::string(api::uid_of(pod)));
+  return found != restarts_before_.end() && (*seen_.job)["status"]["restartCount"].as_int() >= found->second;
+}
+
 void Look::restart_or_fail(const Replica& replica, const Json& pod) {
   const std::string& policy = replica.restart_policy;
-  if (!replica.tried_again) return;
+  if (!is_made_again(replica)) return;
   const std::int64_t code = exit_code_of(pod, job_.framework->container).value_or(kRetryableFrom);
   if (policy == "ExitCode" && code < kRetryableFrom)
     return verdict_.failed(
         base::format("job \"{}\" is failing because \"{}\" replica(s) failed.", job_.name, replica.type), "Warning");
-  remove_pod(pod);
-  status_.set("restartCount", fit_count(status_["restartCount"].as_int() + 1));
+  if (!is_valid()) return;  // no other would take its place
+  const std::string uid(api::uid_of(pod));
+  const bool is_counted = is_restart_counted(pod);
+  if (!is_counted) status_.set("restartCount", fit_count(status_["restartCount"].as_int() + 1));
+  decision_.memory.restarts[uid] = is_counted ? restarts_before_[uid] : status_["restartCount"].as_int();
+  to_make_again_.push_back(&pod);
   count("training_operator_jobs_restarted_total");
   verdict_.restarting(base::format("job {} is restarting because {} replica(s) failed.", job_.name, replica.type));
+}
+
+void Look::remove_failed() {
+  if (to_make_again_.empty()) return;
+  plan().begin_stage();
+  for (const Json* pod : to_make_again_) remove_pod(*pod);
 }
 
 // COMPAT(training-master): whoever gave up says so where it is looked for.
@@ -223,10 +244,14 @@ bool Look::admit_group() {
   if (api::is_deleting(*found)) return false;
   if (!good_group_.same_as(*found)) {
     good_group_ = Json();
-    if (auto patch = group_patch(job_, options_, *found, priority_of))
-      plan().patch(group_resource(options_), *found, client::PatchType::kJson, *std::move(patch));
-    else if (!reading_->names_classes)
+    if (auto patch = group_patch(job_, options_, *found, priority_of)) {
+      Action& action = plan().patch(group_resource(options_), *found, client::PatchType::kJson, *std::move(patch));
+      action.stops_nothing = true;
+      action.failure_reason = "FailedUpdatePodGroup";
+      action.failure_text = "Error updating: {}";
+    } else if (!reading_->names_classes) {
       good_group_ = *found;
+    }
   }
   // Other schedulers want to see the pods first, and so it is with MPIJobs of v2beta1.
   if (!options_.plugin_scheduler.empty() || job_.framework->launcher_is_a_job) return true;
@@ -262,7 +287,10 @@ bool Look::make_own_objects() {
     // where this view does not show somebody else's yet.
     if (one.resource == kRoleBindings) plan().begin_stage();
     if (!have) {
-      plan().create(one.resource, one.object).addition = one.addition;
+      Action& action = plan().create(one.resource, one.object);
+      action.addition = one.addition;
+      action.failure_reason = "FailedCreate";
+      action.failure_text = "Error creating: {}";
     } else if (!is_ours(*have)) {
       say_once("Warning", "ErrResourceExists",
                base::format(R"(Resource "{}" of MPIJobKind "{}" already exists and is not managed by MPIJob)",
@@ -271,7 +299,9 @@ bool Look::make_own_objects() {
     } else if (one.content && (*have)[one.content] != one.object[one.content]) {
       Json patch = Json::array({Json::object(
           {{"op", "add"}, {"path", base::format("/{}", one.content)}, {"value", one.object[one.content]}})});
-      plan().patch(one.resource, *have, client::PatchType::kJson, std::move(patch));
+      Action& action = plan().patch(one.resource, *have, client::PatchType::kJson, std::move(patch));
+      action.failure_reason = "FailedUpdate";
+      action.failure_text = "Error updating: {}";
     }
   }
   return true;

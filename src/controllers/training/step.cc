@@ -17,6 +17,9 @@ namespace {
 
 Time time_in(const Json& text) { return base::parse_rfc3339(text.as_string()).value_or(Time{}); }
 
+constexpr std::string_view kBackoffReached = " has failed because it has reached the specified backoff limit";
+constexpr std::string_view kDeadlineReached = " has failed because it was active longer than specified deadline";
+
 // Only numbers of pods differ.
 bool differ_in_counts_only(Json a, Json b) {
   for (Json* one : {&a, &b}) one->erase("replicaStatuses");
@@ -44,7 +47,8 @@ Look::Look(const Framework& framework, const Observed& seen, Memory memory, cons
       conditions_((*seen.job)["status"]["conditions"], turn.now),
       verdict_(job_, conditions_),
       status_((*seen.job)["status"]),
-      said_(std::move(memory.said)) {
+      said_(std::move(memory.said)),
+      restarts_before_(std::move(memory.restarts)) {
   if (reading_ == memory.reading) good_group_ = std::move(memory.group);
   decision_.memory.uid = job_.uid;
   decision_.memory.reading = reading_;
@@ -67,29 +71,45 @@ void Look::say_once(std::string_view type, std::string_view reason, const std::s
 void Look::decide() {
   const bool is_ours_to_run = job_.managed_by.empty() || job_.managed_by == job_.framework->manager;
   if (!is_ours_to_run || api::is_deleting(*seen_.job)) return;
-  if (!reading_->problem.empty() && !conditions_.is_finished())
-    return say_once("Warning", base::format("{}FailedValidation", job_.framework->kind),
-                    base::format("{} failed validation because {}", job_.framework->kind, reading_->problem));
+  if (!is_valid() && !conditions_.is_finished()) {
+    say_once("Warning", base::format("{}FailedValidation", job_.framework->kind),
+             base::format("{} failed validation because {}", job_.framework->kind, reading_->problem));
+    // What has begun goes on as long as it has pods, and what is suspended is.
+    if (seen_.pods.empty() && !seen_.launcher_job && !job_.suspended) return;
+  }
   note_created();
   if (conditions_.is_finished()) return clean_up();
   if (job_.suspended) return suspend();
   if (conditions_.is_true("Suspended") && !resume()) return;
   sort_pods();
   if (exceeds_limits()) return;
-  keep_autoscaler();
-  const bool admitted = are_priorities_known() && admit_group();
-  if (!admitted && seen_.pods.empty()) {
-    // COMPAT(training-reconcile-time): when it was first seen to wait, and not at each look.
-    if (!status_.has("lastReconcileTime")) status_.set("lastReconcileTime", base::format_rfc3339(turn_.now));
-    return write_status();
+  bool may_make = false;
+  if (is_valid()) {
+    keep_autoscaler();
+    may_make = are_priorities_known() && admit_group();
+    if (!may_make && seen_.pods.empty()) {
+      // COMPAT(training-reconcile-time): when it was first seen to wait, and not at each look.
+      if (!status_.has("lastReconcileTime")) status_.set("lastReconcileTime", base::format_rfc3339(turn_.now));
+      return write_status();
+    }
+  } else if (has_negative_counts()) {
+    return write_status();  // there is no telling whether as many have succeeded
   }
   if (!status_.has("startTime")) status_.set("startTime", base::format_rfc3339(turn_.now));
   look_at_pods();
   verdict_.begin_judgement();
   job_.framework->judge(verdict_);
   end_verdict();
-  if (admitted && !conditions_.is_finished() && make_own_objects()) make_missing();
-  write_status();
+  // Nothing goes before the status counts it, and what an MPIJob has beside its pods may be refused for ever.
+  const bool tells_first = !to_make_again_.empty() || job_.framework->objects;
+  if (tells_first) write_status();
+  remove_failed();
+  if (may_make && !conditions_.is_finished() && make_own_objects()) make_missing();
+  if (!tells_first) write_status();
+}
+
+bool Look::has_negative_counts() const {
+  return std::ranges::any_of(job_.replicas, [](const Replica& one) { return one.count < 0; });
 }
 
 void Look::note_created() {
@@ -146,9 +166,11 @@ std::int64_t Look::restarts_due() const {
   std::int64_t due = 0;
   for (const Replica& replica : job_.replicas) {
     const auto found = pods_.find(replica.lower);
-    if (!replica.tried_again || found == pods_.end()) continue;
+    if (!is_made_again(replica) || found == pods_.end()) continue;
     for (const auto& [index, pods] : found->second)
-      for (const Json* pod : pods) due += (*pod)["status"]["phase"].as_string() == "Failed" && !api::is_deleting(*pod);
+      for (const Json* pod : pods)
+        due +=
+            (*pod)["status"]["phase"].as_string() == "Failed" && !api::is_deleting(*pod) && !is_restart_counted(*pod);
   }
   return due;
 }
@@ -161,7 +183,7 @@ bool Look::exceeds_limits() {
     const std::int64_t in_place = containers_restarted();
     if ((due > 0 && status_["restartCount"].as_int() + due > limit) ||
         (limit == 0 ? in_place > 0 : in_place >= limit)) {
-      fail_at_limit(base::format("Job {} has failed because it has reached the specified backoff limit", job_.name));
+      fail_at_limit(base::format("Job {}{}", job_.name, kBackoffReached));
       return true;
     }
   }
@@ -171,23 +193,24 @@ bool Look::exceeds_limits() {
     plan().requeue_after(left);
     return false;
   }
-  fail_at_limit(base::format("Job {} has failed because it was active longer than specified deadline", job_.name));
+  fail_at_limit(base::format("Job {}{}", job_.name, kDeadlineReached));
   return true;
 }
 
 void Look::fail_at_limit(const std::string& message) {
   for (const Json* pod : seen_.pods) say_how_it_ended(*pod, exit_code_of(*pod, job_.framework->container));
-  if (job_.framework->launcher_is_a_job) {
-    // As a Job leaves it: what failed can be read, what runs is ended.
-    for (const Json* pod : seen_.pods)
-      if (is_launcher(*pod) && (*pod)["status"]["phase"].as_string() != "Failed") remove_pod(*pod);
-  } else {
-    remove_all();
-  }
-  remove_group();
   verdict_.failed(message);
   end_verdict();
   write_status();
+  // A job whose pods went before it has failed would begin anew.
+  plan().begin_stage();
+  remove_after_limit();
+  remove_group();
+}
+
+bool Look::has_failed_at_limit() const {
+  const std::string_view message = conditions_.message("Failed");
+  return message.ends_with(kBackoffReached) || message.ends_with(kDeadlineReached);
 }
 
 void Look::write_status() {

@@ -1,6 +1,8 @@
 // What a training job needs next.
 #pragma once
 
+#include <cstdint>
+#include <map>
 #include <memory>
 #include <set>
 #include <string>
@@ -29,6 +31,8 @@ struct Memory {
   std::string uid = {};
   std::set<std::string> said = {};
   std::shared_ptr<const Reading> reading = {};  // null: none yet
+  // By uid of pods that failed: the restartCount that counts their being made again.
+  std::map<std::string, std::int64_t> restarts = {};
   api::Json group = {};  // a group that was found to be as it should be for that reading; null: none
 };
 

@@ -332,16 +332,34 @@ TEST(MpiJob, has_its_objects_before_its_pods) {
   trial.look();
   trial.admit();
   const std::string text = trial.look();
-  EXPECT_EQ(text.substr(0, 212),
+  const std::size_t status_first = text.find("--\n") + 3;
+  EXPECT_EQ(text.substr(0, 14), "status MPIJob ");
+  EXPECT_EQ(text.substr(status_first),
             "create ServiceAccount ns/j-launcher\ncreate ConfigMap ns/j-config\ncreate Role ns/j-launcher\n"
             "--\ncreate RoleBinding ns/j-launcher\n--\ncreate Pod ns/j-worker-0\ncreate Pod ns/j-worker-1\n"
-            "create Pod ns/j-launcher\n--\nstat");
+            "create Pod ns/j-launcher\n");
   trial.set_all("Running");
   trial.look();
   EXPECT_NE((*trial.world.find(resources::kConfigMaps, "ns/j-config"))["data"]["discover_hosts.sh"].as_string().find(
                 "echo j-worker-0:1\necho j-worker-1:1\n"),
             std::string_view::npos);
   EXPECT_TRUE(trial.was_said("MPIJobRunning: MPIJob ns/j is running"));
+}
+
+TEST(MpiJob, has_one_launcher_whatever_its_template_is_labelled) {
+  Trial trial("MPIJob", R"({"Launcher": {}, "Worker": {"replicas": 1}})");
+  trial.world.edit(trial.framework.resource, std::string(kKey))
+      ->edit_path({"spec", "mpiReplicaSpecs", "Launcher", "template", "metadata", "labels"})
+      .set(kReplicaIndex, "5");
+  trial.begin();
+  EXPECT_EQ(trial.pods(), (std::vector<std::string>{"j-launcher", "j-worker-0"}));
+  EXPECT_EQ(trial.look(), "");
+  // One that was made with the label.
+  Json* launcher = trial.world.edit(resources::kPods, "ns/j-launcher");
+  ASSERT_NE(launcher, nullptr);
+  EXPECT_FALSE((*launcher)["metadata"]["labels"].has(kReplicaIndex));
+  launcher->edit_path({"metadata", "labels"}).set(kReplicaIndex, "5");
+  EXPECT_EQ(trial.look(), "");
 }
 
 TEST(MpiJob, does_not_take_what_is_not_its_own) {
@@ -427,9 +445,38 @@ TEST(TrainingJob, has_an_autoscaler) {
       ->edit_path({"spec", "elasticPolicy"})
       .set("maxReplicas", 5);
   EXPECT_EQ(trial.look().substr(0, 61), "patch HorizontalPodAutoscaler ns/j [{\"op\":\"replace\",\"path\":\"/");
+  // The server writes quantities its own way.
+  for (Json* one : {trial.world.edit(trial.framework.resource, std::string(kKey)),
+                    trial.world.edit(kAutoscalers, std::string(kKey))}) {
+    const bool is_stored = one->operator[]("kind").as_string() != "PyTorchJob";
+    Json& of = is_stored ? one->edit("spec") : one->edit_path({"spec", "elasticPolicy"});
+    of.edit("metrics")
+        .edit(std::size_t{0})
+        .edit("resource")
+        .set("target",
+             parsed(base::format(R"({{"type": "AverageValue", "averageValue": "{}"}})", is_stored ? "1" : "1000m")));
+  }
+  EXPECT_EQ(trial.look(), "");
   trial.world.edit(trial.framework.resource, std::string(kKey))->edit_path({"spec", "runPolicy"}).set("suspend", true);
   trial.look();
   EXPECT_EQ(trial.world.find(kAutoscalers, kKey), nullptr);
+}
+
+TEST(TrainingJob, goes_on_when_what_it_has_beside_its_pods_cannot_be_changed) {
+  Trial trial("PyTorchJob", R"({"Worker": {"replicas": 2}})", "{}", kElastic, {.autoscalers = true});
+  trial.begin();
+  trial.world.refuse = [](const Action& action) -> std::optional<base::Error> {
+    if (action.verb != Action::Verb::kPatch) return std::nullopt;
+    return base::make_error(base::Code::kInvalid, base::format("this {} is refused", action.kind));
+  };
+  Json& spec = trial.world.edit(trial.framework.resource, std::string(kKey))->edit("spec");
+  spec.edit("elasticPolicy").set("maxReplicas", 5);
+  spec.edit_path({"runPolicy", "schedulingPolicy"}).set("minAvailable", 1);
+  trial.set_all("Running");
+  trial.look();
+  EXPECT_EQ(trial.conditions(), "Created Running");
+  EXPECT_TRUE(trial.was_said("FailedUpdateHPA: Error updating: this HorizontalPodAutoscaler is refused"));
+  EXPECT_TRUE(trial.was_said("FailedUpdatePodGroup: Error updating: this PodGroup is refused"));
 }
 
 TEST(TrainingJob, says_that_there_are_no_autoscalers) {

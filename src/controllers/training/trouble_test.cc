@@ -70,6 +70,10 @@ TEST(TrainingJob, that_makes_no_sense_says_so_and_has_no_pods) {
       {"TFJob", R"({"Worker": {"replicas": 20001}})", "tensorflow", "j",
        "spec.tfReplicaSpecs: 20001 replicas are more than 20000"},
       {"TFJob", "{}", "tensorflow", "j", "spec.tfReplicaSpecs: Required value: must be required"},
+      {"JAXJob", R"({"Worker": {"replicas": -3}})", "jax", "j",
+       "spec.jaxReplicaSpecs[Worker].replicas: Invalid value: -3: must be greater than or equal to 0"},
+      {"MPIJob", R"({"Launcher": {}, "Worker": {"replicas": -1}})", "mpi", "j",
+       "spec.mpiReplicaSpecs[Worker].replicas: Invalid value: -1: must be greater than or equal to 0"},
   };
   for (const Nonsense& row : kRows) {
     Trial trial(row.kind, row.replicas);
@@ -87,6 +91,48 @@ TEST(TrainingJob, that_makes_no_sense_says_so_and_has_no_pods) {
     EXPECT_TRUE(trial.pods().empty());
     EXPECT_EQ(trial.world.find(resources::kPodGroups, key), nullptr);
   }
+}
+
+// What has begun goes on although no further pod can be made.
+TEST(TrainingJob, whose_spec_is_spoilt_goes_on) {
+  const auto spoilt = [](std::string_view kind, std::string_view replicas, const auto& spoil) {
+    Trial trial(kind, replicas);
+    trial.begin();
+    trial.set_all("Running");
+    trial.look();
+    spoil(trial.world.edit(trial.framework.resource, std::string(kKey))
+              ->edit_path({"spec", std::string(trial.framework.replica_map)}));
+    trial.rest();
+    EXPECT_EQ(trial.conditions(), "Created Running") << kind;
+    for (const Json* pod : trial.world.all(resources::kPods)) EXPECT_FALSE(api::is_deleting(*pod)) << kind;
+    EXPECT_EQ(trial.look(), "") << kind;
+    return trial;
+  };
+  const auto rename = [](Json& map) {
+    map.edit_path({"Worker", "template", "spec", "containers"}).edit(std::size_t{0}).set("name", "other");
+  };
+  Trial succeeds = spoilt("JAXJob", R"({"Worker": {"replicas": 2}})", rename);
+  EXPECT_TRUE(succeeds.was_said(
+      "JAXJobFailedValidation: JAXJob failed validation because spec.jaxReplicaSpecs[Worker].template.spec.containers: "
+      "Required value: must have at least one container with name jax"));
+  succeeds.set_all("Succeeded");
+  succeeds.look();
+  EXPECT_EQ(succeeds.conditions(), "Created Running=False Succeeded");
+  Trial stops = spoilt("JAXJob", R"({"Worker": {"replicas": 2}})", rename);
+  stops.world.edit(stops.framework.resource, std::string(kKey))->edit_path({"spec", "runPolicy"}).set("suspend", true);
+  stops.rest();
+  stops.world.gone();
+  EXPECT_EQ(stops.conditions(), "Created Running=False Suspended");
+  EXPECT_TRUE(stops.pods().empty());
+  const auto no_launcher = [](Json& map) { map.erase("Launcher"); };
+  const auto count = [](std::string_view type, int number) {
+    return [type, number](Json& map) { map.edit(std::string(type)).set("replicas", number); };
+  };
+  constexpr std::string_view kLauncherAndWorker = R"({"Launcher": {}, "Worker": {"replicas": 1}})";
+  spoilt("MPIJob", kLauncherAndWorker, no_launcher);
+  spoilt("MPIJob", kLauncherAndWorker, count("Launcher", 0));
+  spoilt("MPIJob/v2beta1", kLauncherAndWorker, no_launcher);
+  spoilt("JAXJob", R"({"Worker": {"replicas": 2}})", count("Worker", -3));
 }
 
 TEST(TrainingJob, says_that_a_master_does_not_resolve) {
@@ -139,6 +185,112 @@ TEST(TrainingJob, whose_worker_always_fails_ends_at_its_limit) {
   EXPECT_EQ(trial.said(), "Job j has failed because it has reached the specified backoff limit");
   EXPECT_TRUE(trial.pods().empty());
   EXPECT_TRUE(trial.world.all(resources::kServices).empty());
+}
+
+std::function<std::optional<base::Error>(const Action&)> refusal_of(Action::Verb verb, std::string_view kind,
+                                                                    base::Code code) {
+  return [verb, kind, code](const Action& action) -> std::optional<base::Error> {
+    if (action.verb != verb || action.kind != kind) return std::nullopt;
+    return base::make_error(code, "a fault");
+  };
+}
+
+// Its pods are all there is of a job that is not known to have failed.
+TEST(TrainingJob, that_fails_at_a_limit_says_so_before_its_pods_go) {
+  Trial trial("PyTorchJob", kMasterAndWorkers, R"({"backoffLimit": 0})");
+  trial.begin();
+  trial.set_all("Running");
+  trial.look();
+  trial.set("j-worker-1", "Failed", 1);
+  trial.world.refuse = refusal_of(Action::Verb::kStatus, "PyTorchJob", base::Code::kConflict);
+  trial.rest();
+  trial.world.gone();
+  EXPECT_EQ(trial.pods().size(), 3u);
+  // What could not be deleted then goes later.
+  trial.world.refuse = refusal_of(Action::Verb::kDelete, "Pod", base::Code::kUnavailable);
+  trial.look();
+  EXPECT_EQ(trial.conditions(), "Created Running=False Failed");
+  EXPECT_TRUE(trial.status().has("completionTime"));
+  trial.world.gone();
+  EXPECT_EQ(trial.pods().size(), 3u);
+  trial.world.refuse = {};
+  trial.restart();
+  trial.rest();
+  trial.world.gone();
+  EXPECT_TRUE(trial.pods().empty());
+  EXPECT_TRUE(trial.world.all(resources::kServices).empty());
+  EXPECT_EQ(trial.look(), "");
+}
+
+TEST(TrainingJob, counts_a_restart_once_and_before_the_pod_goes) {
+  Trial trial("JAXJob", R"({"Worker": {"replicas": 2, "restartPolicy": "OnFailure"}})", R"({"backoffLimit": 1})");
+  trial.begin();
+  trial.set_all("Running");
+  trial.look();
+  trial.set("j-worker-1", "Failed", 137);
+  trial.world.refuse = refusal_of(Action::Verb::kStatus, "JAXJob", base::Code::kConflict);
+  trial.rest();
+  EXPECT_EQ(trial.pods().size(), 2u);
+  EXPECT_EQ(trial.status()["restartCount"].as_int(), 0);
+  trial.world.refuse = refusal_of(Action::Verb::kDelete, "Pod", base::Code::kUnavailable);
+  trial.rest();
+  EXPECT_EQ(trial.status()["restartCount"].as_int(), 1);
+  EXPECT_EQ(trial.conditions(), "Created Restarting");
+  trial.world.refuse = {};
+  trial.rest();
+  EXPECT_EQ(trial.status()["restartCount"].as_int(), 1);
+  EXPECT_EQ((*trial.world.find(resources::kPods, "ns/j-worker-1"))["status"]["phase"].as_string(), "Pending");
+}
+
+TEST(TrainingJob, stays_restarting_while_a_failed_pod_goes) {
+  Trial trial("PyTorchJob", kMasterAndWorkers);
+  trial.begin();
+  trial.set_all("Running");
+  trial.look();
+  trial.set("j-worker-1", "Failed", 1);
+  trial.world.edit(resources::kPods, "ns/j-worker-1")
+      ->edit("metadata")
+      .set("deletionTimestamp", "2026-01-01T00:00:00Z");
+  trial.look();
+  EXPECT_EQ(trial.conditions(), "Created Restarting");
+  const std::size_t told = trial.world.events.size();
+  for (int i = 0; i < 3; ++i) {
+    trial.world.now = trial.world.now + base::seconds(5);
+    EXPECT_EQ(trial.look(), "");
+  }
+  EXPECT_EQ(trial.world.events.size(), told);
+}
+
+TEST(TrainingJob, that_a_failed_pod_fails_keeps_that_pod) {
+  struct {
+    std::string_view kind, replicas, pod;
+  } const kRows[] = {
+      {"MPIJob", R"({"Launcher": {}, "Worker": {"replicas": 2, "restartPolicy": "OnFailure"}})", "j-worker-1"},
+      {"MPIJob", R"({"Launcher": {"restartPolicy": "Always"}, "Worker": {"replicas": 2}})", "j-launcher"},
+      {"XGBoostJob", R"({"Master": {}, "Worker": {"restartPolicy": "OnFailure"}})", "j-worker-0"}};
+  for (const auto& row : kRows) {
+    Trial trial(row.kind, row.replicas);
+    trial.begin();
+    trial.set_all("Running");
+    trial.look();
+    trial.set(std::string(row.pod), "Failed");
+    trial.world.edit(resources::kPods, base::format("ns/{}", row.pod))->edit("status").set("reason", "Evicted");
+    trial.rest();
+    EXPECT_EQ(trial.conditions(), "Created Running=False Failed") << row.kind << row.pod;
+    EXPECT_FALSE(trial.status().has("restartCount"));
+    EXPECT_NE(trial.world.find(resources::kPods, base::format("ns/{}", row.pod)), nullptr) << row.kind;
+  }
+}
+
+TEST(MpiJob, whose_objects_are_refused_says_so) {
+  for (const std::string_view kind : {"MPIJob", "MPIJob/v2beta1"}) {
+    Trial trial(kind, R"({"Launcher": {}, "Worker": {"replicas": 1}})", "{}", "{}", {.gang = false});
+    trial.world.refuse = refusal_of(Action::Verb::kCreate, "ConfigMap", base::Code::kForbidden);
+    trial.rest();
+    EXPECT_EQ(trial.conditions(), "Created");
+    EXPECT_TRUE(trial.was_said("FailedCreate: Error creating: a fault"));
+    EXPECT_TRUE(trial.pods().empty());
+  }
 }
 
 }  // namespace

@@ -20,16 +20,29 @@ bool Conditions::is_true(std::string_view type) const {
   return found && (*found)["status"].as_string() == "True";
 }
 
+std::string_view Conditions::message(std::string_view type) const {
+  const Json* found = find(type);
+  return found ? (*found)["message"].as_string() : std::string_view{};
+}
+
 bool Conditions::set(std::string_view type, bool status, const std::string& reason, const std::string& message) {
   if (is_true("Failed")) return false;
   const std::string_view word = status ? "True" : "False";
   const std::string now = base::format_rfc3339(now_);
   std::string since = now;
+  const std::string_view other = type == "Running" ? "Restarting" : type == "Restarting" ? "Running" : "";
+  // Of two that take turns while the pods are judged, the one that stays is what it was before.
+  if (!other.empty() && !has(type))
+    for (const Json& one : given_.items())
+      if (one["type"].as_string() == type && one["status"].as_string() == word && one["reason"].as_string() == reason) {
+        std::erase_if(list_, [&](const Json& taken) { return taken["type"].as_string() == other; });
+        list_.push_back(one);
+        return false;
+      }
   if (const Json* before = find(type); before && (*before)["status"].as_string() == word) {
     if ((*before)["reason"].as_string() == reason) return false;
     since = (*before)["lastTransitionTime"].str();
   }
-  const std::string_view other = type == "Running" ? "Restarting" : type == "Restarting" ? "Running" : "";
   std::erase_if(list_, [&](const Json& one) {
     const std::string_view name = one["type"].as_string();
     return name == type || (!other.empty() && name == other);

@@ -16,10 +16,13 @@ namespace controllers::training {
 // The list of conditions, under the rules by which it changes.
 class Conditions {
  public:
-  Conditions(const api::Json& list, base::Time now) : now_(now), list_(list.items().begin(), list.items().end()) {}
+  Conditions(const api::Json& list, base::Time now)
+      : now_(now), given_(list), list_(list.items().begin(), list.items().end()) {}
 
   bool is_true(std::string_view type) const;
   bool has(std::string_view type) const { return find(type) != nullptr; }
+  // Empty where there is no such condition.
+  std::string_view message(std::string_view type) const;
   bool is_finished() const { return is_true("Succeeded") || is_true("Failed"); }
   // Whether the list is another one now.
   bool set(std::string_view type, bool status, const std::string& reason, const std::string& message);
@@ -29,6 +32,7 @@ class Conditions {
   const api::Json* find(std::string_view type) const;
 
   base::Time now_;
+  api::Json given_;  // as it was
   std::vector<api::Json> list_;
 };
 

@@ -56,6 +56,9 @@ TEST(PyTorch, tells_ranks_and_the_master) {
   EXPECT_EQ(env_of(job, "Master", 0),
             "PYTHONUNBUFFERED=1\nMASTER_PORT=23456\nPET_MASTER_PORT=23456\nMASTER_ADDR=j-master-0\n"
             "PET_MASTER_ADDR=j-master-0\nWORLD_SIZE=6\nRANK=0\nPET_NODE_RANK=0\nPET_NPROC_PER_NODE=2\nPET_NNODES=3\n");
+  const TrainingJob many =
+      job_of("PyTorchJob", R"({"Worker": 2, "Master": 1})", R"({"nprocPerNode": "9223372036854775807"})");
+  EXPECT_NE(env_of(many, "Master", 0).find("WORLD_SIZE=6442450941\n"), std::string::npos);
   const Json worker = pod_for(job, *job.find("Worker"), 0, {.init_tries_max = 7});
   const Json& init = worker["spec"]["initContainers"].items()[0];
   EXPECT_EQ(init["name"].as_string(), "init-pytorch");
@@ -158,6 +161,10 @@ TEST(Mpi, has_a_launcher_that_reaches_workers) {
                 "/opt/kube/kubectl exec ${POD_NAME} --container m -- /bin/sh -c \"$*\""),
             std::string_view::npos);
   EXPECT_EQ(objects[2].object["rules"].items()[1]["resourceNames"].dump(), R"(["j-worker-0","j-worker-1"])");
+  // No names would be all names.
+  const Json alone = mpi_objects(job_of("MPIJob", R"({"Launcher": 1})"), {}, {})[2].object["rules"];
+  ASSERT_EQ(alone.size(), 1u);
+  EXPECT_EQ(alone.items()[0]["resources"].dump(), R"(["pods"])");
 }
 
 TEST(Mpi, counts_a_launcher_with_devices) {

@@ -66,6 +66,7 @@ Framework xgboost() {
           .restart_policy = "Never",
           .types = {"Master", "Worker"},
           .deletion_reason = "SuccessfulDeleteJob",
+          .restarts_by_exit_code_only = true,
           .is_master = is_master,
           .wire = wire,
           .judge = judge};

@@ -174,7 +174,8 @@ struct Cluster {
       manager_options.with_cluster = true;
       manager_options.root_ca = credentials.ca_pem;
       manager_options.kubernetes = workloads_of(options);
-      manager_options.kubernetes->pod_usage = [this] { return node_usage->latest(); };
+      // Without a node nothing is measured.
+      if (node_usage) manager_options.kubernetes->pod_usage = [this] { return node_usage->latest(); };
       manager_options.kubernetes->sign_request = request_signer(keys_folder(), credentials.ca_pem);
       if (options.training) manager_options.training = training();
       manager_options.volumes_folder = options.data + "/volumes";
@@ -244,6 +245,7 @@ struct Cluster {
   controllers::training::Options training() const {
     controllers::training::Options operator_options;
     operator_options.mpi_version = options.mpi_version;
+    operator_options.autoscalers = true;
     if (options.host_rootfs)
       operator_options.delivery_command = {"sh", "-c", "cp \"$(command -v kubectl)\" \"$TARGET_DIR/kubectl\" || true"};
     return operator_options;
