@@ -160,7 +160,9 @@ AdmissionAnswer check_training_job(const AdmissionRequest& request) {
     check_mpi_replicas(job, errors);
   }
   check_queue_stays(job, request.old_object, errors);
-  if (errors.empty()) return answer;
+  // What was stored before a rule was there can still lose its finalizers, or get a label.
+  const bool is_old = request.operation == api::Operation::kUpdate && job["spec"] == request.old_object["spec"];
+  if (errors.empty() || is_old) return answer;
   const std::vector<std::string> texts = errors.take_texts();
   AdmissionAnswer refusal = refuse(texts.size() == 1 ? texts.front() : base::format("[{}]", join(texts, ", ")));
   refusal.warnings = std::move(answer.warnings);

@@ -142,6 +142,7 @@ TEST(MpiJobs, keep_their_manager) {
               base::format(R"(spec.runPolicy.managedBy: Unsupported value: "me": supported values: "{}", )"
                            R"("kueue.x-k8s.io/multikueue")",
                            mine));
+    EXPECT_EQ(ask(path, Operation::kUpdate, job("me"), {}, {}, job("me")).message, "") << "stored before the rule";
   }
 }
 

@@ -38,7 +38,7 @@ class ConfigFile {
   const Take take_;
   std::optional<std::string> seen_;
   base::Status taken_;  // what was said of it
-  std::string told_;  // the problem that was told last
+  std::string told_;    // the problem that was told last
   rt::Loop::TimerId timer_ = 0;
 };
 
