@@ -81,6 +81,8 @@ class InformerView final : public View {
 // a hundred pods one by one is looked at together.
 constexpr std::int64_t kRestFactor = 30;
 constexpr base::Duration kRestMax = base::milliseconds(500);
+// Nothing is wrong with a key while the server is away: after hours without it, work goes on soon.
+constexpr base::Duration kOutagePauseMax = base::seconds(30);
 
 // When the status of each key was written last; a key that may be written again is forgotten in time.
 class StatusTimes {
@@ -373,6 +375,7 @@ void Driver::State::ended(Unit& unit, const std::string& key, std::optional<base
     base::log_warning("controllers", base::format("{} {}: {}", unit.controller->name(), key, outcome.error->message));
   }
   unit.queue->retry(key);
+  if (is_outage(outcome.error->code)) unit.queue->add_after(key, kOutagePauseMax);
   if (was_the_last) unit.queue->add(key);
 }
 

@@ -250,6 +250,13 @@ TEST_F(DriverTest, an_outage_is_tried_again_and_not_counted) {
   EXPECT_EQ(maker->failures, 0);
 }
 
+TEST_F(DriverTest, after_a_long_outage_work_goes_on_soon) {
+  client.answers.assign(24, base::Code::kUnavailable);  // by doubling pauses alone it would be a quarter of an hour
+  client.show("configmaps", config_map());
+  env.loop().run(base::minutes(8));
+  EXPECT_EQ(client.calls.back(), "services c");
+}
+
 TEST_F(DriverTest, can_be_destroyed_with_a_plan_under_way) {
   client.show("configmaps", config_map());
   env.loop().run(base::Duration{});
