@@ -178,7 +178,8 @@ void Server::State::register_from(std::size_t index, std::uint64_t of) {
                .ns = {},
                .name = configuration_name(hook.path),
                .subresource = {}},
-              [weak = weak_from_this(), index, of, resource, mutating = hook.mutating](base::Result<Json> result) {
+              [weak = weak_from_this(), index, of, resource, path = hook.path,
+               mutating = hook.mutating](base::Result<Json> result) {
                 const auto self = weak.lock();
                 if (!self) return;
                 if (result.ok()) {
@@ -188,7 +189,12 @@ void Server::State::register_from(std::size_t index, std::uint64_t of) {
                 const bool absent = result.error().code == base::Code::kNotFound;
                 if (absent && self->http)
                   return self->register_from(index + 1, of);  // it is gone, and nobody calls here
-                if (absent && self->env.uptime() - self->begun < kRegistrationMax) {
+                const base::Duration waited = self->env.uptime() - self->begun;
+                if (absent && waited < kRegistrationRetry)
+                  base::log_warning("webhooks", base::format("{} {} is not there; it is waited for, and until then "
+                                                             "nothing is answered",
+                                                             resource.plural, configuration_name(path)));
+                if (absent && waited < kRegistrationMax) {
                   self->env.loop().after(kRegistrationRetry, [weak, index, of] {
                     if (const auto again = weak.lock()) again->register_from(index, of);
                   });

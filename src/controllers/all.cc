@@ -71,6 +71,7 @@ Manager::Manager(rt::Env& env, client::Client& client, Options options)
   state_->driver.add(cluster::make_endpoints_controller());
   state_->driver.add(cluster::make_endpoint_slice_controller());
   state_->driver.add(cluster::make_claim_controller());
+  state_->driver.add(cluster::make_ephemeral_volume_controller());
   state_->driver.add(cluster::make_role_controller());
   state_->driver.add(
       cluster::make_volume_controller({.folder = options.volumes_folder, .node_name = options.node_name}));

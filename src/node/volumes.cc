@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <set>
 
+#include "api/pods/volume_claims.h"
 #include "api/resource.h"
 #include "api/schema/quantity.h"
 #include "base/base64.h"
@@ -163,9 +164,11 @@ base::Status add_projected_files(const Json& pod, const Json& projected, const L
 
 base::Status follow_claim(const Json& pod, const Json& source, const Lookups& lookups, VolumeSpec& spec) {
   const std::string_view ns = api::namespace_of(pod);
-  const std::string_view name = source["claimName"].as_string();
+  const std::string name = api::claim_of_volume(pod, source);
   const Json* claim = lookups.find("PersistentVolumeClaim", ns, name);
   if (claim == nullptr) return make_error(Code::kNotFound, base::format("persistentvolumeclaim {:?} not found", name));
+  if (!api::is_claim_of(pod, source, *claim))
+    return make_error(Code::kUnavailable, base::format("PVC {}/{} was not made for this pod", ns, name));
   const std::string_view volume_name = (*claim)["spec"]["volumeName"].as_string();
   if (volume_name.empty() || (*claim)["status"]["phase"].as_string() != "Bound")
     return make_error(Code::kUnavailable, base::format("PVC {}/{} is not bound", ns, name));
@@ -227,8 +230,8 @@ base::Result<VolumeSpec> volume_of(const Json& pod, const Json& volume, const Lo
     spec.kind = VolumeSpec::Kind::kHostPath;
     spec.host_path = volume["hostPath"]["path"].str();
     spec.host_type = volume["hostPath"]["type"].str();
-  } else if (volume.has("persistentVolumeClaim")) {
-    TRY_VOID(follow_claim(pod, volume["persistentVolumeClaim"], lookups, spec));
+  } else if (volume.has("persistentVolumeClaim") || volume.has("ephemeral")) {
+    TRY_VOID(follow_claim(pod, volume, lookups, spec));
   } else if (volume.has("emptyDir") || volume.size() == 1) {
     const std::string_view medium = volume["emptyDir"]["medium"].as_string();
     if (medium.starts_with("HugePages")) {

@@ -76,6 +76,7 @@ for program in vc-scheduler vc-agent-scheduler vc-controller-manager; do
 done
 mine=$(mktemp) && echo 'clusters: [{name: prod}]' > "$mine"
 refused 'holds other clusters (prod)' volcano up --data "$(mktemp -d)" --port 0 --components apiserver --kubeconfig "$mine"
+refused '--pytorch-init-container-template-file: cannot read /tmp' training-operator --kubeconfig /none --pytorch-init-container-template-file /tmp
 refused 'both ' vc-webhook-manager --ca-cert-file /none
 refused '--tls-secret-name needs --webhook-namespace and --webhook-service-name' vc-webhook-manager --tls-secret-name x --webhook-url u
 refused 'failed to read cacert file (/none)' vc-webhook-manager --webhook-url u --ca-cert-file /none

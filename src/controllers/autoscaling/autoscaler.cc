@@ -8,6 +8,7 @@
 #include "api/kinds.h"
 #include "api/schema/quantity.h"
 #include "base/format.h"
+#include "base/split.h"
 #include "controllers/autoscaling/limits.h"
 #include "controllers/autoscaling/replicas.h"
 #include "controllers/autoscaling/target.h"
@@ -110,6 +111,14 @@ class Look {
       warn("SelectorRequired", "selector is required");
       return std::nullopt;
     }
+    if (const std::vector<std::string> all = who_scale_the_target(); all.size() > 1) {
+      const std::string why =
+          base::format("{} {} is scaled by multiple HPAs: [{}]", spec_["scaleTargetRef"]["kind"].as_string(),
+                       spec_["scaleTargetRef"]["name"].as_string(), base::join(all, " "));
+      say("ScalingActive", false, "AmbiguousSelector", why);
+      warn("AmbiguousSelector", why);
+      return std::nullopt;
+    }
     const Sight sight = look_at_pods(*selector);
     const Tolerance tolerance{tolerance_of(spec_["behavior"]["scaleUp"]), tolerance_of(spec_["behavior"]["scaleDown"])};
     std::optional<Proposal> best;
@@ -141,6 +150,14 @@ class Look {
     warn("FailedComputeMetricsReplicas", base::format("invalid metrics ({} invalid out of {}), first error is: {}",
                                                       failed, spec_["metrics"].size(), first_error));
     return std::nullopt;
+  }
+
+  // "ns/name" of all autoscalers of the target, this one too: two would turn it this way and that for ever.
+  std::vector<std::string> who_scale_the_target() const {
+    std::vector<std::string> all;
+    for (const Json* one : view_.by_index(kAutoscalers, kNamespace, api::namespace_of(scaler_)))
+      if ((*one)["spec"]["scaleTargetRef"] == spec_["scaleTargetRef"]) all.push_back(api::key_of(*one));
+    return all;
   }
 
   Sight look_at_pods(const api::LabelSelector& selector) const {
@@ -218,8 +235,9 @@ class AutoscalerController final : public Controller {
   }
 
   std::vector<IndexBy> indexes() const override {
-    return {{resources::kPods, std::string(kNamespace),
-             [](const Json& pod) { return Keys{std::string(api::namespace_of(pod))}; }}};
+    const auto namespace_of = [](const Json& object) { return Keys{std::string(api::namespace_of(object))}; };
+    return {{resources::kPods, std::string(kNamespace), namespace_of},
+            {kAutoscalers, std::string(kNamespace), namespace_of}};
   }
 
   bool follows_definitions() const override { return true; }

@@ -156,6 +156,18 @@ TEST(Autoscaler, says_why_it_does_nothing) {
   EXPECT_EQ(other.said("ScalingLimited"), "True ScaleUpLimit");
 }
 
+TEST(Autoscaler, two_of_one_target_leave_it_alone) {
+  Stage stage;
+  stage.scaler("");
+  Json other = *stage.world.find(kAutoscalers, "ns/h");
+  other.edit("metadata").set("name", "i");
+  stage.world.put(kAutoscalers, other);
+  for (const char* name : {"p0", "p1", "p2"}) stage.pod(name, 400);
+  EXPECT_EQ(stage.look(), 3);
+  EXPECT_EQ(stage.said("ScalingActive"), "False AmbiguousSelector");
+  EXPECT_EQ(stage.text("ScalingActive"), "Deployment d is scaled by multiple HPAs: [ns/h ns/i]");
+}
+
 TEST(Autoscaler, scales_kinds_of_strangers_through_their_scale) {
   const api::ResourceId kWebs{"x.io", "v2", "webs"};
   api::KindInfo kind;

@@ -24,6 +24,9 @@ std::unique_ptr<Controller> make_endpoint_slice_controller();
 // Makes the resource claims that pods ask for by template; frees claims whose pods are gone.
 std::unique_ptr<Controller> make_claim_controller();
 
+// Makes the volume claims of pods' ephemeral volumes.
+std::unique_ptr<Controller> make_ephemeral_volume_controller();
+
 // Gathers the rules of ClusterRoles that have an aggregationRule.
 std::unique_ptr<Controller> make_role_controller();
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "api/pods/volume_claims.h"
 #include "api/resource.h"
 #include "base/format.h"
 
@@ -52,9 +53,8 @@ Keys claims_in_use(const Json& pod) {
   Keys keys;
   if (pod["spec"]["nodeName"].as_string().empty()) return keys;
   for (const Json& volume : pod["spec"]["volumes"].items()) {
-    std::string claim = volume["persistentVolumeClaim"]["claimName"].str();
-    if (volume["ephemeral"].is_object()) claim = base::format("{}-{}", api::name_of(pod), volume["name"].as_string());
-    if (!claim.empty()) keys.push_back(base::format("{}/{}", api::namespace_of(pod), claim));
+    if (const std::string claim = api::claim_of_volume(pod, volume); !claim.empty())
+      keys.push_back(base::format("{}/{}", api::namespace_of(pod), claim));
   }
   return keys;
 }
@@ -90,9 +90,7 @@ class ClaimProtection final : public Controller {
   static bool is_used(const View& view, const std::string& key, const Json& claim) {
     return std::ranges::any_of(view.by_index(resources::kPods, "claim-in-use", key), [&claim](const Json* pod) {
       return std::ranges::any_of((*pod)["spec"]["volumes"].items(), [&](const Json& volume) {
-        if (volume["persistentVolumeClaim"]["claimName"].as_string() == api::name_of(claim)) return true;
-        // A claim of that name may be somebody else's.
-        return volume["ephemeral"].is_object() && api::controller_of(claim)["uid"].as_string() == api::uid_of(*pod);
+        return api::claim_of_volume(*pod, volume) == api::name_of(claim) && api::is_claim_of(*pod, volume, claim);
       });
     });
   }

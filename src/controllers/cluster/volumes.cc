@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "api/pods/volume_claims.h"
 #include "api/resource.h"
 #include "api/schema/quantity.h"
 #include "api/selector.h"
@@ -129,7 +130,7 @@ class VolumeController final : public Controller {
   static Keys claims_of(const Json& pod) {
     Keys keys;
     for (const Json& volume : pod["spec"]["volumes"].items())
-      if (const std::string claim = volume["persistentVolumeClaim"]["claimName"].str(); !claim.empty())
+      if (const std::string claim = api::claim_of_volume(pod, volume); !claim.empty())
         keys.push_back(base::format("{}/{}", api::namespace_of(pod), claim));
     return keys;
   }

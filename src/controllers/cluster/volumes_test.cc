@@ -131,6 +131,21 @@ TEST(Volumes, of_a_claim_that_was_made_anew_go_though_pods_use_the_new_one) {
   EXPECT_NE(stage.turn("volume|pvc-D").find("delete PersistentVolume pvc-D"), std::string::npos);
 }
 
+TEST(EphemeralVolumes, get_a_claim_that_goes_with_their_pod) {
+  Stage stage(make_ephemeral_volume_controller());
+  stage.world.put_text(resources::kPods, R"({"kind": "Pod", "metadata": {"name": "p", "namespace": "ns", "uid": "P"},
+    "spec": {"volumes": [{"name": "v", "ephemeral": {"volumeClaimTemplate": {"metadata": {"labels": {"a": "b"}},
+      "spec": {"accessModes": ["ReadWriteOnce"]}}}}, {"name": "w", "emptyDir": {}}]}})");
+  EXPECT_EQ(stage.turn("ns/p"), "create PersistentVolumeClaim ns/p-v\n");
+  const Json claim = *stage.world.find(resources::kPersistentVolumeClaims, "ns/p-v");
+  EXPECT_EQ(api::controller_of(claim)["uid"].as_string(), "P");
+  EXPECT_EQ(api::label_of(claim, "a"), "b");
+  EXPECT_EQ(claim["spec"].dump(), R"({"accessModes":["ReadWriteOnce"]})");
+  EXPECT_EQ(stage.turn("ns/p"), "");
+  stage.world.put_text(resources::kPersistentVolumeClaims, R"({"metadata": {"name": "p-v", "namespace": "ns"}})");
+  EXPECT_NE(stage.turn("ns/p").find("PVC ns/p-v was not made for this pod"), std::string::npos);
+}
+
 TEST(Volumes, that_nobody_has_are_available) {
   Stage stage(make_volume_controller({}));
   stage.world.put_text(resources::kPersistentVolumes,

@@ -138,6 +138,8 @@ base::Status use(const TrainingFlags& flags, ControllerFlags& host) {
                                 flags.init_template, parsed.ok() ? "" : ": ",
                                 parsed.ok() ? "" : parsed.error().message));
     options.init_template = *std::move(text);
+  } else if (text.error().code != base::Code::kNotFound) {
+    return wrong(base::format("--pytorch-init-container-template-file: {}", text.error().message));
   }
   options.delivery_image = flags.delivery_image;
   options.cluster_domain = variable("CUSTOM_CLUSTER_DOMAIN");
