@@ -61,6 +61,28 @@ what_was_made_before_is_protected_later() {
   expect "goes" kubectl delete pvc/old pv/old --timeout=20s
 }
 
+make_pod_with_its_own() {
+  kubectl apply -f - <<Y
+apiVersion: v1
+kind: Pod
+metadata: {name: own}
+spec:
+  nodeName: n1
+  terminationGracePeriodSeconds: 0
+  containers: [{name: c, image: "host:1", command: [sleep, "600"]}]
+  volumes:
+  - name: v
+    ephemeral: {volumeClaimTemplate: {spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Mi}}}}}
+Y
+}
+an_ephemeral_volume_has_a_claim_of_its_own() {
+  expect "a pod" make_pod_with_its_own
+  expect "its claim is bound" wait_for 20 field_is pvc own-v .status.phase Bound
+  expect "it runs" wait_for 20 field_is pod own .status.phase Running
+  expect "it goes" kubectl delete pod own --timeout=20s
+  expect "and its claim with it" wait_for 20 gone pvc own-v
+}
+
 both_can_be_left_off() {
   stop_cluster
   start_cluster --node-name n1 --host-rootfs --runtime process --controllers=-persistentvolumeclaim-protection-controller,-persistentvolume-protection
@@ -73,4 +95,4 @@ both_can_be_left_off() {
   expect "the volume" kubectl delete pv kept --timeout=20s
 }
 
-run_tests a_claim_stays_with_its_pod what_was_made_before_is_protected_later both_can_be_left_off
+run_tests a_claim_stays_with_its_pod what_was_made_before_is_protected_later an_ephemeral_volume_has_a_claim_of_its_own both_can_be_left_off
