@@ -13,6 +13,17 @@
 namespace rt {
 namespace {
 
+// Clang's check of virtual calls asks the system, through a pipe, whether an object can be read.
+#if defined(__has_feature)
+#if __has_feature(undefined_behavior_sanitizer)
+constexpr bool kChecksNeedDescriptors = true;
+#else
+constexpr bool kChecksNeedDescriptors = false;
+#endif
+#else
+constexpr bool kChecksNeedDescriptors = false;
+#endif
+
 class NoDescriptors {
  public:
   NoDescriptors() {
@@ -50,6 +61,7 @@ class Scarcity : public testing::Test {
 };
 
 TEST_F(Scarcity, a_client_without_descriptors_is_an_error) {
+  if (kChecksNeedDescriptors) GTEST_SKIP() << "the sanitizer needs descriptors itself";
   base::Result<std::unique_ptr<HttpClient>> made = base::make_error(base::Code::kInternal, "");
   {
     const NoDescriptors none;
@@ -68,6 +80,7 @@ TEST_F(Scarcity, a_client_without_a_thread_is_an_error) {
 }
 
 TEST_F(Scarcity, a_connection_without_a_descriptor_is_an_error) {
+  if (kChecksNeedDescriptors) GTEST_SKIP() << "the sanitizer needs descriptors itself";
   const auto client = client_of("127.0.0.1");
   ASSERT_TRUE(client.ok());
   const NoDescriptors none;
@@ -100,6 +113,7 @@ TEST_F(Scarcity, an_address_needs_no_thread_to_be_resolved) {
 }
 
 TEST_F(Scarcity, calls_of_grpc_without_a_thread_or_descriptors_are_an_error) {
+  if (kChecksNeedDescriptors) GTEST_SKIP() << "the sanitizer needs descriptors itself";
   {
     const NoThreads none;
     EXPECT_EQ(make_grpc_io().error().code, base::Code::kUnavailable);

@@ -304,7 +304,7 @@ void Driver::State::work(Unit& unit, const std::string& key) {
   const base::Duration begun = env.uptime();
   KeyState& state = unit.keys.of(key, env.now(), begun);
   if (begun < state.rest_until) {
-    unit.queue->done(key);
+    unit.queue->pause(key);
     unit.queue->add_after(key, state.rest_until - begun);
     return;
   }
@@ -317,7 +317,7 @@ void Driver::State::work(Unit& unit, const std::string& key) {
         std::ranges::all_of(state.awaited, [](const Written& w) { return w.change == Written::Change::kCreated; });
     if (waited >= base::Duration{} && waited < (only_created ? kCreationLagMax : kViewLagMax)) {
       // The awaited change wakes the key; the timer covers a change that no longer comes.
-      unit.queue->done(key);
+      unit.queue->pause(key);
       unit.queue->add_after(key, base::milliseconds(waited < base::milliseconds(50) ? 5 : 200));
       return;
     }

@@ -25,6 +25,7 @@ class Maker final : public Controller {
   }
   Plan step(const View& view, const std::string& key, const Turn& turn) override {
     ++steps;
+    if (on_step) on_step();
     failures = turn.failures;
     Plan plan;
     const Json* map = view.find(resources::kConfigMaps, key);
@@ -45,6 +46,7 @@ class Maker final : public Controller {
   int failures = 0;
   int limit = -1;
   bool looks_again = false;  // at once
+  std::function<void()> on_step;
   bool owns = false;
   std::optional<DataField> existing_has;
 };
@@ -170,6 +172,24 @@ TEST_F(DriverTest, looking_again_at_once_does_not_pass_the_back_off_by) {
   client.show("configmaps", config_map());
   env.loop().run(base::seconds(11));  // waits that double from 5 ms: eleven come to 10.2 s
   EXPECT_EQ(maker->steps, 12);
+}
+
+// A step that takes long is followed by a rest, which is longer than the first pauses of a back-off.
+TEST(Driver, the_rest_of_a_costly_key_does_not_begin_its_back_off_anew) {
+  FakeEnv env;
+  FakeClient client(env);
+  Driver driver(env, client, "test");
+  auto made = std::make_unique<Maker>();
+  Maker& maker = *made;
+  maker.on_step = [&env] { env.loop().now = env.loop().now + base::milliseconds(1); };
+  driver.add(std::move(made));
+  driver.start();
+  env.loop().run(base::milliseconds(10));
+  client.answers.assign(1'000, base::Code::kForbidden);
+  client.show("configmaps", config_map());
+  env.loop().run(base::seconds(11));
+  EXPECT_LE(maker.steps, 12);
+  EXPECT_GE(maker.steps, 10);
 }
 
 // Reads the Secret in one step and makes the Service in the next, as long as the server refuses it.

@@ -238,6 +238,8 @@ Sight observe(const View& view, const std::string& key) {
   sight.job = view.find(resources::kJobs, key);
   sight.observed.view = &view;
   sight.observed.commands = view.by_index(resources::kCommands, "job", key);
+  // One that is going was taken; a finalizer may keep it.
+  std::erase_if(sight.observed.commands, [](const Json* command) { return api::is_deleting(*command); });
   if (!sight.job) return sight;
   const std::string uid(api::uid_of(*sight.job));
   for (const Json* pod : view.by_index(resources::kPods, "job", key))
@@ -248,8 +250,7 @@ Sight observe(const View& view, const std::string& key) {
   if (!group) {
     group = view.find(resources::kPodGroups, key);
     // That name is anybody's choice: the group of another object is not the job's to change or delete.
-    const Json& owner = group ? api::controller_of(*group) : Json();
-    if (!owner.is_null() && owner["uid"].as_string() != uid) group = nullptr;
+    if (group && api::controller_of(*group)["uid"].as_string() != uid) group = nullptr;
   }
   if (group && !api::is_deleting(*group)) sight.observed.group = group;
   return sight;

@@ -1,6 +1,8 @@
 // The job controller against worked examples: job-1 (controllers.md 5), MPI (examples 3.5), and convergence.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "base/format.h"
 #include "controllers/framework/world_for_tests.h"
 #include "controllers/job/controller.h"
@@ -386,6 +388,25 @@ TEST_F(JobTest, names_that_others_hold_do_not_stop_the_pods_behind_them) {
   turn();
   EXPECT_EQ(world.all(resources::kPods).size(), 2'100u);
   EXPECT_LE(world.events.size(), 20u);
+  // Their going tells the job nothing.
+  EXPECT_EQ(controller->step(world, "default/job-1", {.now = world.now}).look_again(), base::seconds(30));
+}
+
+TEST_F(JobTest, a_command_that_is_kept_is_taken_once) {
+  start_job_1();
+  command("AbortJob");
+  Json kept = *world.find(resources::kCommands, "default/c");
+  settle();
+  kept.edit("metadata").set("deletionTimestamp", base::format_rfc3339(world.now));
+  world.events.clear();
+  world.gone();
+  for (int round = 0; round < 10; ++round) {
+    world.put(resources::kCommands, kept);  // a finalizer holds it
+    turn();
+  }
+  EXPECT_EQ(phase(), "Aborted");
+  EXPECT_TRUE(
+      std::ranges::none_of(world.events, [](const std::string& one) { return one.starts_with("CommandIssued"); }));
 }
 
 }  // namespace

@@ -27,12 +27,16 @@ bool is_over(const Json& pod) {
   return phase == "Succeeded" || phase == "Failed";
 }
 
+}  // namespace
+
 bool is_target(const Json& pod, const Request& request) {
   if (request.action == "RestartTask") return !request.task.empty() && task_of(pod) == request.task;
   if (request.action == "RestartPod") return !request.pod.empty() && api::name_of(pod) == request.pod;
   return !request.partition.empty() && task_of(pod) == request.task &&
          api::label_of(pod, "volcano.sh/partition-id") == request.partition;
 }
+
+namespace {
 
 Victims choose(const Job& job, const Observed& seen, const Move& move, const Request& request) {
   Victims victims;

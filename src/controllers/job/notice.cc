@@ -126,6 +126,8 @@ std::int64_t counted(const Job& job, const std::string& task, std::string_view p
 // COMPAT(restart-safe-events): the last status written stands for what the process before saw.
 void notice_after_restart(const Job& job, const Observed& seen, Memory& memory) {
   const Tallies tallies = tally(memory.pods);
+  // The process before was killing the job when it ended: what is missing, it removed.
+  const bool half_killed = std::ranges::any_of(memory.pods, [](const auto& one) { return one.second.out_of_sync; });
   std::map<std::string, std::vector<const Json*>> by_task;
   for (const Json* pod : seen.pods) by_task[task_of(*pod)].push_back(pod);
   for (const Task& task : job.tasks) {
@@ -155,7 +157,10 @@ void notice_after_restart(const Job& job, const Observed& seen, Memory& memory) 
     const std::int64_t known_failed = counted(job, task.name, "Failed");
     for (std::size_t i = 0; i + static_cast<std::size_t>(known_failed) < failed.size(); ++i) {
       const auto known = memory.pods.find(std::string(api::name_of(*failed[i])));
-      if (known == memory.pods.end()) continue;
+      // What the process before killed, or had too many of, did not fail by itself.
+      const std::int64_t index = index_of(*failed[i]);
+      const bool surplus = api::is_deleting(*failed[i]) && (index < 0 || index >= task.replicas);
+      if (known == memory.pods.end() || known->second.out_of_sync || surplus) continue;
       Request request = request_for(known->first, known->second, "PodFailed", {});
       request.exit_code = first_termination(*failed[i])["exitCode"].as_int();
       push(memory, std::move(request));
@@ -164,7 +169,7 @@ void notice_after_restart(const Job& job, const Observed& seen, Memory& memory) 
     for (const char* phase : {"Pending", "Running", "Succeeded", "Failed", "Unknown"})
       gone += counted(job, task.name, phase);
     // Some say as much as all, and there may be more than there is memory.
-    gone = std::min<std::int64_t>(gone, 1'000);
+    gone = half_killed ? 0 : std::min<std::int64_t>(gone, 1'000);
     for (std::int64_t index = 0; index < task.replicas && gone > 0; ++index) {
       if (present.contains(index)) continue;
       --gone;

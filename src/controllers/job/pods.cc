@@ -93,7 +93,7 @@ std::string derived_text(std::string_view uid, std::string_view salt, std::size_
 base::Result<MadePod> pod_for(const Job& job, const Task& task, std::int64_t index, bool forwarding) {
   Json metadata = Json::object({{"name", pod_name(job, task, index)}, {"namespace", job.ns}});
   const Json& given = task.pod_template["metadata"];
-  for (const char* kept : {"labels", "annotations", "finalizers"})
+  for (const char* kept : {"labels", "annotations"})
     if (!given[kept].empty()) metadata.set(kept, given[kept]);
   set_annotations(job, task, index, forwarding, metadata);
   set_labels(job, task, index, forwarding, metadata);

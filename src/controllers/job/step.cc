@@ -67,6 +67,31 @@ void cancel_same_class(const Request& request, Memory& memory) {
   });
 }
 
+bool have_one_target(const Request& a, const Request& b) {
+  switch (class_of(a.action)) {
+    case ActionClass::kTask: return a.task == b.task;
+    case ActionClass::kPod: return a.pod == b.pod;
+    case ActionClass::kPartition: return a.task == b.task && a.partition == b.partition;
+    default: return false;
+  }
+}
+
+// What pods of a target asked for before it was restarted has happened with it: eight pods of a task that fail together
+// restart it once. And pods of it that were on their way out already end because of this restart, whatever else.
+void settle_target(const Job& job, const Observed& seen, const Request& ran, Memory& memory) {
+  const ActionClass of = class_of(ran.action);
+  if (move_for(job.phase, ran.action, ran.from_command).operation != Operation::kKillTarget) return;
+  std::erase_if(memory.requests, [&](const Request& one) {
+    Request asked = one;
+    asked.action = evaluate(job, one).action;
+    return class_of(asked.action) == of && have_one_target(ran, asked);
+  });
+  for (const Json* pod : seen.pods) {
+    const auto known = memory.pods.find(std::string(api::name_of(*pod)));
+    if (known != memory.pods.end() && api::is_deleting(*pod) && is_target(*pod, ran)) known->second.out_of_sync = true;
+  }
+}
+
 // The first request that asks for more than a sync; syncs melt into one.
 Request next_request(const Job& job, base::Time now, Plan& plan, Memory& memory) {
   while (!memory.requests.empty()) {
@@ -150,6 +175,7 @@ Decision step(const Job& job, const Observed& seen, Memory memory, const Turn& t
     plan.event(job.object, "Normal", "ExecuteAction", base::format("Start to execute action {} ", request.action));
   act(job, seen, request, turn, plan);
   mark_deleted(plan, after);
+  settle_target(job, seen, request, after);
   cancel_same_class(request, after);
   if (!after.requests.empty()) plan.requeue_after({});
   for (const Delayed& one : after.delayed) plan.requeue_after(std::max(base::milliseconds(1), one.due - turn.now));

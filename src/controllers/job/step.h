@@ -69,6 +69,8 @@ Decision step(const Job& job, const Observed& seen, Memory memory, const Turn& t
 
 // The parts of a step (sync.cc, kill.cc).
 void sync(const Job& job, const Observed& seen, Rule rule, const Turn& turn, Plan& plan);
+// Whether a request of one task, pod or partition is about this pod.
+bool is_target(const api::Json& pod, const Request& request);
 void kill(const Job& job, const Observed& seen, const Move& move, const Request& request, const Turn& turn, Plan& plan);
 // True if a status in which numbers alone change has to wait; the plan then asks for another look.
 bool counts_wait(const Turn& turn, Plan& plan);

@@ -90,7 +90,7 @@ TEST_F(StrangersTest, the_policy_of_an_earlier_job_of_the_name_is_waited_for) {
 }
 
 // Releases before 1.5 named groups like their jobs.
-TEST_F(StrangersTest, a_group_of_the_name_is_the_jobs_unless_it_is_of_another_object) {
+TEST_F(StrangersTest, a_group_of_the_name_is_the_jobs_only_if_it_says_so) {
   for (const std::string_view owner : {"U", "", "OTHER"}) {
     world.objects.clear();
     world.put_text(resources::kQueues, R"({"kind": "Queue", "metadata": {"name": "q"}, "status": {"state": "Open"}})");
@@ -99,10 +99,10 @@ TEST_F(StrangersTest, a_group_of_the_name_is_the_jobs_unless_it_is_of_another_ob
     const Json before = *world.find(resources::kPodGroups, "ns/j");
     put_job();
     settle();
-    EXPECT_EQ(world.find(resources::kPodGroups, "ns/j-U") != nullptr, owner == "OTHER") << owner;
+    EXPECT_EQ(world.find(resources::kPodGroups, "ns/j-U") != nullptr, owner != "U") << owner;
     abort();
-    ASSERT_EQ(world.find(resources::kPodGroups, "ns/j") != nullptr, owner == "OTHER") << owner;
-    if (owner == "OTHER") {
+    ASSERT_EQ(world.find(resources::kPodGroups, "ns/j") != nullptr, owner != "U") << owner;
+    if (owner != "U") {
       EXPECT_EQ(*world.find(resources::kPodGroups, "ns/j"), before);
     }
   }

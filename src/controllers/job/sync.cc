@@ -169,6 +169,8 @@ bool may_start(Sync& s, const Task& task) {
   return std::all_of(task.depends_on.begin(), task.depends_on.end(), ready);
 }
 
+constexpr base::Duration kHeldPause = base::seconds(30);
+
 // What one plan creates. It holds its pods whole, and a job may ask for more of them than there is memory.
 struct Created {
   static constexpr int kPodsMax = 2'000;
@@ -186,7 +188,8 @@ base::Status create_pod(Sync& s, const Task& task, std::int64_t index, Counts& c
   if (const Json* holder = s.seen.view->find(api::resources::kPods, s.job.ns + "/" + name)) {
     // A pod of an earlier job of this name goes away by itself.
     const Json& owner = api::controller_of(*holder);
-    const bool is_earlier = owner["kind"].as_string() == "Job" && owner["name"].as_string() == s.job.name;
+    const bool is_earlier = owner["kind"].as_string() == "Job" && owner["name"].as_string() == s.job.name &&
+                            owner["apiVersion"].as_string() == api::resources::kJobs.api_version();
     if (!is_earlier && ++created.held <= Created::kToldMax)
       s.plan.event(s.job.object, "Warning", "FailedCreate",
                    base::format("Error creating pods: [pods \"{}\" already exists]", name));
@@ -230,6 +233,8 @@ base::Status keep_pods(Sync& s, bool admitted, Counts& counts) {
     }
   }
   if (created.is_enough()) s.plan.requeue_after({});  // the next ones
+  // Nothing tells the job when a stranger's pod goes.
+  if (created.held > 0 && !created.is_enough()) s.plan.requeue_after(kHeldPause);
   s.plan.begin_stage("FailedDelete", "Error deleting pods: [{}]");
   for (const Json* pod : surplus) {
     s.plan.remove(api::resources::kPods, *pod);

@@ -108,7 +108,9 @@ class QueueController final : public Controller {
   Plan step(const View& view, const std::string& key, const Turn& turn) override {
     Under& under = under_[key];
     under = {};
-    const std::vector<const Json*> commands = view.by_index(resources::kCommands, "queue", key);
+    std::vector<const Json*> commands = view.by_index(resources::kCommands, "queue", key);
+    // One that is going was taken; a finalizer may keep it.
+    std::erase_if(commands, [](const Json* command) { return api::is_deleting(*command); });
     const Json* queue = view.find(resources::kQueues, key);
     if (!queue) {
       waiting_.erase(key);

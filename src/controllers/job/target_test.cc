@@ -1,0 +1,106 @@
+// Restarts of a task, a pod or a partition: each happens once, whatever pods say meanwhile.
+#include <gtest/gtest.h>
+
+#include "base/format.h"
+#include "controllers/framework/world_for_tests.h"
+#include "controllers/job/controller.h"
+
+namespace controllers::job {
+namespace {
+
+using api::Json;
+namespace resources = api::resources;
+
+class TargetTest : public ::testing::Test {
+ protected:
+  TargetTest() { world.use_indexes_of(*controller); }
+  // A job "j" of one task "t" with these policies, all its pods running.
+  void run(int replicas, std::string_view policies) {
+    world.put_text(resources::kQueues, R"({"kind": "Queue", "metadata": {"name": "q"}, "status": {"state": "Open"}})");
+    world.put_text(resources::kJobs, base::format(R"({{"apiVersion": "batch.volcano.sh/v1alpha1", "kind": "Job",
+      "metadata": {{"name": "j", "namespace": "ns", "uid": "U"}}, "spec": {{"queue": "q", "schedulerName": "volcano",
+        "maxRetry": 3, "minAvailable": 1, "policies": [{1}], "tasks": [{{"name": "t", "replicas": {0}, "minAvailable": 1,
+          "maxRetry": 3, "template": {{"spec": {{"containers": [{{"name": "c", "image": "i"}}]}}}}}}]}}}})",
+                                                  replicas, policies));
+    settle();
+    world.edit(resources::kPodGroups, "ns/j-U")->edit("status").set("phase", "Inqueue");
+    settle();
+    all_run();
+  }
+  void all_run() {
+    for (auto& [key, pod] : world.objects[resources::kPods]) pod.edit("status").set("phase", "Running");
+    settle();
+  }
+  void turn() {
+    world.now = world.now + base::seconds(1);
+    world.turn(*controller, "ns/j");
+  }
+  void settle() {
+    for (int round = 0; round < 8; ++round) turn();
+  }
+  Json& pod(int index) { return *world.edit(resources::kPods, base::format("ns/j-t-{}", index)); }
+  std::string uid(int index) { return std::string(api::uid_of(pod(index))); }
+  void begin_deletion(int index) {
+    pod(index).edit("metadata").set("deletionTimestamp", base::format_rfc3339(world.now));
+  }
+  void erase(int index) { world.erase(resources::kPods, base::format("ns/j-t-{}", index)); }
+  const Json& status() { return (*world.find(resources::kJobs, "ns/j"))["status"]; }
+
+  TestWorld world;
+  std::unique_ptr<Controller> controller = make_job_controller({});
+};
+
+TEST_F(TargetTest, pods_that_fail_together_restart_their_task_once) {
+  run(6, R"({"event": "PodFailed", "action": "RestartTask"})");
+  for (int i = 0; i < 5; ++i) pod(i).edit("status").set("phase", "Failed");
+  turn();
+  world.gone();
+  settle();
+  all_run();
+  EXPECT_EQ(status()["retryCount"].as_int(), 1);
+  EXPECT_EQ(status()["state"]["phase"].as_string(), "Running");
+}
+
+TEST_F(TargetTest, pods_that_were_going_already_restart_their_task_no_second_time) {
+  run(3, R"({"event": "PodEvicted", "action": "RestartTask"})");
+  begin_deletion(0);
+  begin_deletion(1);
+  turn();
+  erase(0);  // the first of a drain
+  turn();
+  erase(2);  // killed by the restart
+  settle();
+  all_run();
+  const std::string replacement = uid(0), other = uid(2);
+  erase(1);  // the second of the drain
+  settle();
+  EXPECT_EQ(uid(0), replacement);
+  EXPECT_EQ(uid(2), other);
+  EXPECT_EQ(status()["retryCount"].as_int(), 1);
+}
+
+TEST_F(TargetTest, a_new_process_takes_what_the_old_one_removed_for_no_failure) {
+  run(2, R"({"event": "PodFailed", "action": "RestartJob"})");
+  world.edit(resources::kJobs, "ns/j")->edit("spec").edit("tasks").edit(0).set("replicas", 1);
+  begin_deletion(1);
+  pod(1).edit("status").set("phase", "Failed");
+  const std::string before = uid(0);
+  controller = make_job_controller({});
+  settle();
+  EXPECT_EQ(uid(0), before);
+  EXPECT_EQ(status()["retryCount"].as_int(), 0);
+}
+
+TEST_F(TargetTest, a_new_process_takes_a_half_done_restart_for_no_eviction) {
+  run(3, R"({"event": "PodEvicted", "action": "TerminateJob"})");
+  erase(0);
+  pod(1).edit_path({"metadata", "annotations"}).set("volcano.sh/controller-out-of-sync", "true");
+  begin_deletion(1);
+  controller = make_job_controller({});
+  settle();
+  EXPECT_NE(status()["state"]["phase"].as_string(), "Terminated");
+  EXPECT_NE(status()["state"]["phase"].as_string(), "Terminating");
+}
+
+}  // namespace
+}  // namespace controllers::job
