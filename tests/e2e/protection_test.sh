@@ -79,6 +79,7 @@ an_ephemeral_volume_has_a_claim_of_its_own() {
   expect "a pod" make_pod_with_its_own
   expect "its claim is bound" wait_for 20 field_is pvc own-v .status.phase Bound
   expect "it runs" wait_for 20 field_is pod own .status.phase Running
+  expect "it cannot grow" sh -c 'kubectl patch pvc own-v -p "{\"spec\":{\"resources\":{\"requests\":{\"storage\":\"2Mi\"}}}}" 2>&1 | grep -q "must support resize"'
   expect "it goes" kubectl delete pod own --timeout=20s
   expect "and its claim with it" wait_for 20 gone pvc own-v
 }

@@ -12,7 +12,11 @@ using api::Json;
 struct Classes : api::ObjectReader {
   std::vector<Json> known;
 
-  std::optional<Json> find(const api::ResourceId&, std::string_view, std::string_view) const override { return {}; }
+  std::optional<Json> find(const api::ResourceId&, std::string_view, std::string_view name) const override {
+    for (const Json& one : known)
+      if (api::name_of(one) == name) return one;
+    return {};
+  }
   std::vector<Json> list_by(const api::TextField& field, std::string_view value, bool) const override {
     std::vector<Json> found;
     for (const Json& one : known)
@@ -49,6 +53,34 @@ TEST(StorageClasses, are_given_to_claims_that_name_none) {
   EXPECT_EQ(classes.given(R"({"spec":"x"})"), "null") << "what is no claim is for others to name";
   EXPECT_EQ(classes.given(R"({"metadata":{"annotations":{"volume.beta.kubernetes.io/storage-class":"c"}},"spec":{}})"),
             "null");
+}
+
+TEST(StorageClasses, say_whether_their_claims_may_grow) {
+  Classes classes;
+  classes.known.push_back(*api::parse_json(R"({"metadata":{"name":"fixed"}})"));
+  classes.known.push_back(*api::parse_json(R"({"metadata":{"name":"elastic"},"allowVolumeExpansion":true})"));
+  struct Row {
+    const char* of;
+    const char* phase;
+    const char* to;
+    const char* why;  // empty: it may
+  };
+  for (const Row& row :
+       {Row{"elastic", "Bound", "2Gi", ""}, Row{"fixed", "Bound", "1024Mi", ""},
+        Row{"fixed", "Bound", "2Gi", "must support resize"}, Row{"gone", "Bound", "2Gi", "must support resize"},
+        Row{"", "Bound", "2Gi", "must support resize"},
+        Row{"elastic", "Pending", "2Gi", "Only bound persistent volume claims can be expanded"}}) {
+    api::AdmissionRequest request;
+    request.name = "c";
+    request.old_object = *api::parse_json(base::format(
+        R"({{"spec":{{"storageClassName":"{}","resources":{{"requests":{{"storage":"1Gi"}}}}}},"status":{{"phase":"{}"}}}})",
+        row.of, row.phase));
+    request.object = request.old_object;
+    request.object.edit_path({"spec", "resources", "requests"}).set("storage", row.to);
+    const api::AdmissionAnswer answer = claim_growth_hook().review(request, classes);
+    EXPECT_EQ(answer.allowed, row.why[0] == '\0') << row.of << row.to;
+    EXPECT_NE(answer.message.find(row.why), std::string::npos) << answer.message;
+  }
 }
 
 }  // namespace

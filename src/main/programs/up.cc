@@ -114,6 +114,7 @@ struct Cluster {
     if (gateway || !runs(options, "node")) api_options.hooks.push_back(apiserver::service_account_hook());
     api_options.hooks.push_back(apiserver::runtime_class_hook());
     api_options.hooks.push_back(apiserver::storage_class_hook());
+    api_options.hooks.push_back(apiserver::claim_growth_hook());
     if (gateway && options.host_rootfs) api_options.hooks.push_back(node::image_hook(node_options()));
     if (runs(options, "node")) {
       pod_logs = node::make_pod_logs(options.data + "/node");
