@@ -99,9 +99,12 @@ base::Status remove_one(Api& server, const Noun& noun, const std::string& ns, co
   return {};
 }
 
-// Of an object that a file holds: numbers and what is not there would name all of them.
+// Of an object that a file holds. One of another kind may have the name of one of this kind; numbers and what is not
+// there would name all of them.
 base::Status remove_named(Api& server, const Noun& noun, const Json& object) {
   const Json& name = object["metadata"]["name"];
+  if (object["kind"].as_string() != noun.kind)
+    return usage_error(base::format("kind: {} is no {}", object["kind"].dump(), noun.kind));
   if (name.is_null()) return usage_error(std::string(noun.missing));
   if (!name.is_string()) return usage_error(base::format("metadata.name: {} is no text", name.dump()));
   return remove_one(server, noun, namespace_or_default(object), name.str());

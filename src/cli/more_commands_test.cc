@@ -40,7 +40,9 @@ TEST_F(VcctlTest, flow_errors) {
     std::string_view text;
   };
   files["bad.yaml"] = "metadata: {name: gone}\n";
-  files["odd.yaml"] = "metadata: {namespace: ml}\n---\nmetadata: {name: 5}\n---\nmetadata: {name: a/b}\n";
+  files["odd.yaml"] =
+      "metadata: {namespace: ml}\n---\nmetadata: {name: 5}\n---\nmetadata: {name: a/b}\n---\n"
+      "kind: Job\nmetadata: {name: a}\n";
   files["list.yaml"] = "\nkind: List\nitems: [{metadata: {name: a}}]\n";
   const Row rows[] = {
       {{"jobflow", "delete"}, 255, "Failed to delete jobflow: jobflow name must be specified\n"},
@@ -57,7 +59,8 @@ TEST_F(VcctlTest, flow_errors) {
        0,
        "Failed to delete JobFlow: jobflow name must be specified\n"
        "Failed to delete JobFlow: metadata.name: 5 is no text\n"
-       "Failed to delete JobFlow: jobflows.flow.volcano.sh: \"a/b\" cannot be the name of an object\n"},
+       "Failed to delete JobFlow: jobflows.flow.volcano.sh: \"a/b\" cannot be the name of an object\n"
+       "Failed to delete JobFlow: kind: \"Job\" is no JobFlow\n"},
       {{"jobflow", "delete", "-f", "list.yaml"},
        255,
        "Failed to delete jobflow: the document at line 2 of list.yaml is a List; each JobFlow is wanted as a document "
