@@ -286,9 +286,7 @@ void Connection<Stream>::end_with(const HttpResponse& last_answer) {
 template <class Stream>
 HttpRequest Connection<Stream>::known_request(const http::request_header<>& header) const {
   HttpRequest request = request_of(header);
-  request.peer_common_name = peer_.common_name;
-  request.peer_organizations = peer_.organizations;
-  request.peer_address = peer_.address;
+  peer_.name(request);
   return request;
 }
 

@@ -69,9 +69,7 @@ class Connection : public ConnectionDriver, public Http2Outbox, public std::enab
   void gone();
 
   HttpRequest with_peer(HttpRequest request) const {
-    request.peer_common_name = peer_.common_name;
-    request.peer_organizations = peer_.organizations;
-    request.peer_address = peer_.address;
+    peer_.name(request);
     return request;
   }
 

@@ -6,6 +6,7 @@
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/ssl/context.hpp>
 #include <boost/asio/ssl/stream.hpp>
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -73,6 +74,10 @@ struct PeerNames {
   std::string common_name;
   std::vector<std::string> organizations;
   std::string address;
+  std::int64_t not_after = 0;  // of the certificate, in Unix seconds
+
+  // Into a request. A connection may outlive the certificate that was shown at its beginning: it counts no more.
+  void name(HttpRequest& request) const;
 };
 // Empty: it has gone.
 std::string address_of(const boost::asio::ip::tcp::socket& socket);

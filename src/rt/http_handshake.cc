@@ -4,6 +4,7 @@
 #include <netinet/tcp.h>
 #include <openssl/ssl.h>
 #include <sys/socket.h>
+#include <time.h>
 
 #include <boost/asio/post.hpp>
 
@@ -42,7 +43,7 @@ class Handshake : public ConnectionDriver, public std::enable_shared_from_this<H
     if (error || !stream_->next_layer().is_open()) return shut();
     PeerNames peer;
     peer.address = address_of(stream_->next_layer());
-    read_peer_names(stream_->native_handle(), peer.common_name, peer.organizations);
+    read_peer_names(stream_->native_handle(), peer.common_name, peer.organizations, peer.not_after);
     (speaks_http2(stream_->native_handle()) ? begin_http2 : begin_http1)(seat_, std::move(stream_), std::move(peer));
   }
 
@@ -52,6 +53,14 @@ class Handshake : public ConnectionDriver, public std::enable_shared_from_this<H
 };
 
 }  // namespace
+
+// By the machine's clock, which the handshake went by, too.
+void PeerNames::name(HttpRequest& request) const {
+  request.peer_address = address;
+  if (not_after != 0 && ::time(nullptr) > not_after) return;
+  request.peer_common_name = common_name;
+  request.peer_organizations = organizations;
+}
 
 std::string address_of(const boost::asio::ip::tcp::socket& socket) {
   ErrorCode error;

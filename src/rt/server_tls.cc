@@ -3,6 +3,7 @@
 
 #include <openssl/pem.h>
 #include <openssl/ssl.h>
+#include <time.h>
 
 #include <boost/asio/buffer.hpp>
 
@@ -19,7 +20,8 @@ base::Status use_server_keys(asio::ssl::context& tls, const ServerKeys& keys) {
   // What a connection may cost: no buffers while it waits, no session kept after it, no handshake after the first.
   SSL_CTX_set_mode(tls.native_handle(), SSL_MODE_RELEASE_BUFFERS);
   SSL_CTX_set_session_cache_mode(tls.native_handle(), SSL_SESS_CACHE_OFF);
-  SSL_CTX_set_options(tls.native_handle(), SSL_OP_NO_RENEGOTIATION);
+  SSL_CTX_set_options(tls.native_handle(), SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_TICKET);
+  SSL_CTX_set_num_tickets(tls.native_handle(), 0);  // a session that is resumed shows no certificate again
   // Nobody is there to be asked for the password of a key.
   if (!error) tls.set_password_callback([](std::size_t, asio::ssl::context::password_purpose) { return ""; }, error);
   // Of TLS 1.2 what has forward secrecy and authenticated encryption; 1.3 has nothing else.
@@ -66,7 +68,8 @@ bool speaks_http2(SSL* connection) {
   return std::string_view(reinterpret_cast<const char*>(chosen), size) == "h2";
 }
 
-void read_peer_names(SSL* connection, std::string& common_name, std::vector<std::string>& organizations) {
+void read_peer_names(SSL* connection, std::string& common_name, std::vector<std::string>& organizations,
+                     std::int64_t& not_after) {
   X509* certificate = SSL_get1_peer_certificate(connection);
   if (!certificate) return;
   X509_NAME* name = X509_get_subject_name(certificate);
@@ -83,6 +86,8 @@ void read_peer_names(SSL* connection, std::string& common_name, std::vector<std:
     else if (nid == NID_organizationName)
       organizations.push_back(std::move(value));
   }
+  std::tm end{};
+  if (ASN1_TIME_to_tm(X509_get0_notAfter(certificate), &end) == 1) not_after = ::timegm(&end);
   X509_free(certificate);
 }
 

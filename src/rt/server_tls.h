@@ -2,6 +2,7 @@
 #pragma once
 
 #include <boost/asio/ssl/context.hpp>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,8 @@ base::Status use_server_keys(boost::asio::ssl::context& tls, const ServerKeys& k
 void offer_protocols(boost::asio::ssl::context& tls);
 bool speaks_http2(SSL* connection);
 // Of the client's certificate, if it sent one.
-void read_peer_names(SSL* connection, std::string& common_name, std::vector<std::string>& organizations);
+// `not_after`: the certificate's, in Unix seconds; left alone without one.
+void read_peer_names(SSL* connection, std::string& common_name, std::vector<std::string>& organizations,
+                     std::int64_t& not_after);
 
 }  // namespace rt

@@ -14,6 +14,7 @@ bool needs_quotes(std::string_view text) {
   if (!resolved.ok() || !resolved->is_string()) return true;
   static constexpr std::string_view kFirst = "!&*-?:,[]{}#|>@`\"'%=<";
   if (text[0] == ' ' || text.back() == ' ' || text.back() == ':') return true;
+  if (text.starts_with("...")) return true;  // at the beginning of a line, the end of a document
   if (kFirst.find(text[0]) != std::string_view::npos) {
     // "-x" and ":x" and "?x" are plain when no blank follows.
     const bool soft =

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "apiserver/http/node_proxy.h"
+#include "apiserver/http/path_wish.h"
 #include "apiserver/http/route.h"
 #include "base/base64.h"
 #include "base/format.h"
@@ -63,6 +64,7 @@ Attributes wish_of(const rt::HttpRequest& http, const rt::Target& target,
                    const Result<std::optional<Request>>& routed) {
   Attributes wish;
   if (!routed.ok() || !*routed) {
+    if (auto by_path = wish_of_path(http, target)) return std::move(by_path->of);
     wish.verb = lower(http.method);
     wish.path = target.path;
     return wish;
@@ -129,7 +131,8 @@ std::vector<Attributes> impersonations(const UserInfo& other) {
   const std::string rest =
       other.name.starts_with(kServiceAccount) ? other.name.substr(kServiceAccount.size()) : std::string();
   const std::size_t colon = rest.find(':');
-  if (colon != std::string::npos && colon > 0 && colon + 1 < rest.size())
+  const bool two_parts = colon != std::string::npos && rest.find(':', colon + 1) == std::string::npos;
+  if (two_parts && colon > 0 && colon + 1 < rest.size())
     all.push_back({"impersonate", "", "serviceaccounts", "", rest.substr(0, colon), rest.substr(colon + 1), ""});
   else
     all.push_back({"impersonate", "", "users", "", "", other.name, ""});
@@ -208,23 +211,21 @@ base::Status authorize(const UserInfo& user, const rt::HttpRequest& http, const 
     wish.subresource = right_for_page(proxied_path(target.path));
     if (!wish.subresource.empty() && roles.allows(user, wish)) return {};
   }
-  if (!routed.ok() || !*routed) {
+  wish = wish_of(http, target, routed);
+  if (wish.resource.empty()) {
     return make_error(Code::kForbidden, base::format("forbidden: User \"{}\" cannot {} path \"{}\"", user.name,
                                                      lower(http.method), target.path));
   }
-  const Request& request = **routed;
-  const api::ResourceId& resource = request.kind->resource;
-  const std::string what = resource.plural + (request.subresource.empty() ? "" : "/" + request.subresource);
-  const std::string where =
-      request.ns.empty() ? "at the cluster scope" : base::format("in the namespace \"{}\"", request.ns);
+  const std::string what = wish.resource + (wish.subresource.empty() ? "" : "/" + wish.subresource);
+  const std::string where = wish.ns.empty() ? "at the cluster scope" : base::format("in the namespace \"{}\"", wish.ns);
   base::Error error = make_error(
       Code::kForbidden,
-      base::format("{}{} is forbidden: User \"{}\" cannot {} resource \"{}\" in API group \"{}\" {}",
-                   api::qualified_plural(*request.kind), request.name.empty() ? "" : " \"" + request.name + "\"",
-                   user.name, verb_name(request.verb), what, resource.group, where));
-  error.group = resource.group;
-  error.kind = resource.plural;
-  error.name = request.name;
+      base::format("{}{}{} is forbidden: User \"{}\" cannot {} resource \"{}\" in API group \"{}\" {}", wish.resource,
+                   wish.group.empty() ? "" : "." + wish.group, wish.name.empty() ? "" : " \"" + wish.name + "\"",
+                   user.name, wish.verb, what, wish.group, where));
+  error.group = wish.group;
+  error.kind = wish.resource;
+  error.name = wish.name;
   return error;
 }
 

@@ -120,6 +120,9 @@ TEST(Access, a_role_lets_act_as_whom_it_names) {
             "userextras.authentication.k8s.io \"y\" is forbidden: User \"bot\" cannot impersonate resource "
             "\"userextras/scopes\" in API group \"authentication.k8s.io\" at the cluster scope");
   EXPECT_EQ(said({{"Impersonate-User", "system:serviceaccount:n:s"}}), "system:serviceaccount:n:s");
+  EXPECT_EQ(said({{"Impersonate-User", "system:serviceaccount:n:s:t"}}),
+            "users \"system:serviceaccount:n:s:t\" is forbidden: User \"bot\" cannot impersonate resource \"users\" in "
+            "API group \"\" at the cluster scope");
   EXPECT_EQ(said({{"Impersonate-User", "system:serviceaccount:m:s"}}),
             "serviceaccounts \"s\" is forbidden: User \"bot\" cannot impersonate resource \"serviceaccounts\" in API "
             "group \"\" in the namespace \"m\"");
@@ -143,6 +146,36 @@ TEST(Access, others_are_refused_in_kubernetes_words) {
             "queues.scheduling.volcano.sh is forbidden: User \"jane\" cannot watch resource \"queues\" in API group "
             "\"scheduling.volcano.sh\" at the cluster scope");
   EXPECT_EQ(refused("GET", "/metrics"), "forbidden: User \"jane\" cannot get path \"/metrics\"");
+}
+
+// A kind may begin to be served between the look at the rights and the answer: its path asks for it before.
+TEST(Access, paths_of_kinds_that_are_not_served_are_those_of_resources) {
+  const auto rules = std::make_shared<const std::vector<RoleRule>>(std::vector<RoleRule>{
+      {{"get"}, {}, {}, {}, {"/apis", "/apis/*", "/api/*"}}, {{"list"}, {"acme.io"}, {"widgets"}, {}, {}}});
+  const RoleSet roles{{{"", only_user("jane"), rules}}};
+  const auto said = [&](const char* method, const std::string& target) {
+    rt::HttpRequest request = http({}, target);
+    request.method = method;
+    const base::Status status = authorize({"jane", {}}, request, rt::parse_target(target), roles);
+    return status.ok() ? std::string("let in") : status.error().message;
+  };
+  for (const char* open : {"/apis", "/apis/acme.io", "/apis/acme.io/v1", "/apis/acme.io/v1/", "/api/v1"})
+    EXPECT_EQ(said("GET", open), "let in") << open;
+  EXPECT_EQ(said("GET", "/apis/acme.io/v1/widgets"), "let in");
+  EXPECT_EQ(said("GET", "/apis/acme.io/v1/namespaces/n/widgets"), "let in");
+  EXPECT_EQ(said("GET", "/apis/acme.io/v1/widgets?watch=1"),
+            "widgets.acme.io is forbidden: User \"jane\" cannot watch resource \"widgets\" in API group \"acme.io\" at "
+            "the cluster scope");
+  EXPECT_EQ(
+      said("GET", "/apis/acme.io/v1//things"),
+      "things.acme.io is forbidden: User \"jane\" cannot list resource \"things\" in API group \"acme.io\" at the "
+      "cluster scope");
+  EXPECT_EQ(said("DELETE", "/apis/acme.io/v1/namespaces/n/widgets/a/scale"),
+            "widgets.acme.io \"a\" is forbidden: User \"jane\" cannot delete resource \"widgets/scale\" in API group "
+            "\"acme.io\" in the namespace \"n\"");
+  EXPECT_EQ(said("GET", "/api/v1/nothings/a"),
+            "nothings \"a\" is forbidden: User \"jane\" cannot get resource \"nothings\" in API group \"\" at the "
+            "cluster scope");
 }
 
 TEST(NodeProxy, asks_for_the_rights_that_a_kubelet_asks_for) {

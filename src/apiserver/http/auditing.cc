@@ -5,6 +5,7 @@
 
 #include "api/protobuf/protobuf.h"
 #include "apiserver/http/access.h"
+#include "apiserver/http/path_wish.h"
 #include "apiserver/http/route.h"
 #include "base/format.h"
 #include "base/utf8.h"
@@ -143,6 +144,8 @@ std::optional<AuditRecord> Auditing::record_for(const rt::HttpRequest& http, con
   if (record.choice.level == AuditLevel::kNone) return {};
   if (const auto routed = route(http, target); routed.ok() && *routed)
     record.version = (*routed)->kind->resource.version;
+  else if (const auto by_path = wish_of_path(http, target))
+    record.version = by_path->version;
   record.id = new_id();
   record.uri = base::to_utf8(http.target);
   record.source_ips = source_ips({rt::header(http.headers, "X-Forwarded-For"), rt::header(http.headers, "X-Real-Ip")},

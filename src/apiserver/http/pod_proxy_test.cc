@@ -38,10 +38,11 @@ class CannedPods final : public api::PodStreams {
     }
     bool write(std::string bytes) override {
       pods_.asked = std::move(bytes);
-      thread_ = std::thread([this] {
+      // Copies: once the answer is there, the test changes the originals.
+      thread_ = std::thread([this, answer = pods_.answer, end = pods_.end] {
         const auto events = std::exchange(events_, {});
-        if (!pods_.answer.empty()) events.on_output(1, pods_.answer);
-        events.on_end(pods_.end);
+        if (!answer.empty()) events.on_output(1, answer);
+        events.on_end(end);
       });
       return true;
     }

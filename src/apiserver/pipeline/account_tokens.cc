@@ -127,12 +127,17 @@ Result<TokenClaims> AccountTokens::read(std::string_view token, base::Time now) 
   return claims;
 }
 
-bool holds(const TokenClaims& claims, const Lookups& objects) {
+constexpr base::Duration kDeletedLeeway = base::seconds(60);
+
+bool holds(const TokenClaims& claims, const Lookups& objects, base::Time now) {
   const auto is_same = [&](const api::ResourceId& id, const std::string& name, const std::string& uid) {
     const api::KindInfo* kind = api::find_kind(id);
     const auto index = static_cast<std::uint32_t>(kind - api::all_kinds().data());
     const store::ObjectPtr found = objects.stored(index, claims.ns, name);
-    return found && found->uid == uid;
+    if (!found || found->uid != uid) return false;
+    // A finalizer may keep what is deleted for as long as it likes.
+    const auto deleted = base::parse_rfc3339(found->json()["metadata"]["deletionTimestamp"].as_string());
+    return !deleted || now <= *deleted + kDeletedLeeway;
   };
   if (!is_same(api::resources::kServiceAccounts, claims.account, claims.account_uid)) return false;
   if (claims.bound_kind == "Pod") return is_same(api::resources::kPods, claims.bound_name, claims.bound_uid);

@@ -45,7 +45,7 @@ class AccountTokens {
 };
 
 // Whether the account, and what the token is bound to, are still the same objects.
-bool holds(const TokenClaims& claims, const Lookups& objects);
+bool holds(const TokenClaims& claims, const Lookups& objects, base::Time now);
 // Whether the API server itself is meant.
 bool is_for_us(const TokenClaims& claims);
 

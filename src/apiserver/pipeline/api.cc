@@ -325,7 +325,7 @@ api::PodStreams* Api::pod_streams() { return state_->options.pod_streams; }
 const AccountTokens* Api::account_tokens() const { return state_->options.account_tokens.get(); }
 std::shared_ptr<const RoleSet> Api::roles() const { return state_->roles.current(); }
 std::shared_ptr<const ServedKinds> Api::kinds() const { return state_->kinds.current(); }
-bool Api::token_holds(const TokenClaims& claims) const { return holds(claims, state_->latest); }
+bool Api::token_holds(const TokenClaims& claims) const { return holds(claims, state_->latest, state_->env.now()); }
 const api::ObjectReader& Api::reader() const { return state_->latest; }
 
 namespace {

@@ -2,7 +2,9 @@
 #include "apiserver/pipeline/reviews.h"
 
 #include <algorithm>
+#include <string>
 
+#include "api/policies/policy.h"
 #include "apiserver/kinds/signing_requests.h"
 #include "base/format.h"
 
@@ -88,7 +90,7 @@ Json token_review(const Request& request, const Lookups& objects, const AccountT
   if (tokens == nullptr) return refused("there are no tokens here");
   const auto claims = tokens->read(spec["token"].as_string(), now);
   if (!claims.ok()) return refused(claims.error().message);
-  if (!holds(*claims, objects)) return refused("the token's account, or what it is bound to, is gone");
+  if (!holds(*claims, objects, now)) return refused("the token's account, or what it is bound to, is gone");
   Json audiences = Json::array();
   Json asked = spec["audiences"];
   if (asked.empty()) asked = Json::array({Json(kTokenIssuer)});
@@ -177,6 +179,13 @@ Result<Json> review(const Request& request, const RoleSet& roles, const Lookups&
 
 namespace {
 
+// Without what the garbage collector and the server write.
+Json without_ends(Json object) {
+  for (const char* field : {"ownerReferences", "finalizers", "managedFields", "resourceVersion", "generation"})
+    object.edit("metadata").erase(field);
+  return object;
+}
+
 // Whoever approves, or hands in a certificate, needs a right over the signer, by its name or its domain.
 base::Status check_signer(const Request& request, const Json& object, const RoleBook& book, const Lookups& objects) {
   const store::ObjectPtr stored = objects.stored(request.resource, request.ns, api::name_of(object));
@@ -200,12 +209,61 @@ base::Status check_command(const Request& request, const Json& object, const Rol
   return forbidden(request, api::name_of(object), base::format("user not permitted to update queue {:?}", queue));
 }
 
+// The resource of a kind that parameters have: a stock one, or by its name, as clients guess it.
+api::ResourceId resource_of_params(const Json& kind) {
+  const std::string api_version = kind["apiVersion"].str(), name = kind["kind"].str();
+  for (const api::KindInfo& one : api::all_kinds())
+    if (one.kind == name && one.resource.api_version() == api_version) return one.resource;
+  const std::size_t slash = api_version.find('/');
+  std::string plural = name;
+  for (char& c : plural) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
+  plural += plural.ends_with('s') ? "es" : "s";
+  if (plural.ends_with("ys")) plural.replace(plural.size() - 2, 2, "ies");
+  return {slash == std::string::npos ? "" : api_version.substr(0, slash), api_version.substr(slash + 1), plural};
+}
+
+// What a policy's expressions say of its parameters, whoever is refused reads: who writes it must be allowed to read
+// them, all of the kind for a policy, and those that are named for a binding.
+base::Status check_params(const Request& request, const Json& object, const RoleBook& book, const Lookups& objects) {
+  if (is_administrator(request.user)) return {};
+  const bool binds = request.kind->kind.ends_with("Binding");
+  const store::ObjectPtr stored = objects.stored(request.resource, request.ns, api::name_of(object));
+  const Json before = stored ? stored->json() : Json();
+  const char* field = binds ? "paramRef" : "paramKind";
+  const Json& given = object["spec"][field];
+  const bool same = stored && before["spec"][field] == given &&
+                    (!binds || before["spec"]["policyName"] == object["spec"]["policyName"]);
+  if (!given.is_object() || same) return {};
+  Attributes wish{"get", "*", "*", "", "*", "*", ""};
+  Json kind = given;
+  if (binds) {
+    const bool mutates = request.kind->kind.starts_with("Mutating");
+    const api::KindInfo* policies =
+        api::find_kind(mutates ? api::policies::kMutatingPolicies : api::policies::kValidatingPolicies);
+    const auto index = static_cast<std::uint32_t>(policies - api::all_kinds().data());
+    const store::ObjectPtr policy = objects.stored(index, "", object["spec"]["policyName"].as_string());
+    kind = policy ? policy->json()["spec"]["paramKind"] : Json();
+    if (const std::string name = given["name"].str(); !name.empty()) wish.name = name;
+    if (const std::string ns = given["namespace"].str(); !ns.empty()) wish.ns = ns;
+  }
+  if (kind.is_object()) {
+    const api::ResourceId resource = resource_of_params(kind);
+    wish.group = resource.group;
+    wish.resource = resource.plural;
+  }
+  if (book.current()->allows(request.user, wish)) return {};
+  return forbidden(request, api::name_of(object),
+                   base::format("user {:?} does not have \"get\" permission on the object referenced by {}: {}",
+                                request.user.name, field, given.dump()));
+}
+
 }  // namespace
 
 base::Status check_rights_given(const Request& request, const Json& object, const RoleBook& book,
                                 const Lookups& objects) {
   if (is_signing_request(*request.kind)) return check_signer(request, object, book, objects);
   if (request.kind->resource == api::resources::kCommands) return check_command(request, object, book);
+  if (api::policies::is_policy_kind(request.kind->resource)) return check_params(request, object, book, objects);
   if (request.kind->resource.group != kRoleGroup) return {};
   const store::ObjectPtr stored = objects.stored(request.resource, request.ns, api::name_of(object));
   const Json before = stored ? stored->json() : Json();
@@ -216,12 +274,11 @@ base::Status check_rights_given(const Request& request, const Json& object, cons
                      base::format("Invalid value: {}: cannot change roleRef", object["roleRef"].dump()), "roleRef"}});
   if (is_administrator(request.user)) return {};
   RoleRules wanted;
+  // A label can make a role part of another one: only what concerns its own end changes nothing.
+  if (stored && without_ends(before) == without_ends(object)) return {};
   if (binds) {
-    if (stored && before["subjects"] == object["subjects"]) return {};
     TRY_VOID(check_binding(request, object, book, wanted));
   } else {
-    if (stored && before["rules"] == object["rules"] && before["aggregationRule"] == object["aggregationRule"])
-      return {};
     const Attributes escalate{"escalate",
                               std::string(kRoleGroup),
                               request.kind->resource.plural,

@@ -1,0 +1,55 @@
+// Segments of a path: group, version, namespace, resource, name, subresource.
+#include "apiserver/http/path_wish.h"
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace apiserver {
+namespace {
+
+std::vector<std::string_view> segments(std::string_view path) {
+  std::vector<std::string_view> all;
+  while (!path.empty()) {
+    const std::size_t end = std::min(path.find('/'), path.size());
+    if (end > 0) all.push_back(path.substr(0, end));
+    path.remove_prefix(std::min(end + 1, path.size()));
+  }
+  return all;
+}
+
+std::string_view verb_of(std::string_view method, bool is_named, bool is_watch) {
+  if (method == "POST") return "create";
+  if (method == "PUT") return "update";
+  if (method == "PATCH") return "patch";
+  if (method == "DELETE") return is_named ? "delete" : "deletecollection";
+  if (method != "GET" && method != "HEAD") return "";
+  return is_named ? "get" : is_watch ? "watch" : "list";
+}
+
+}  // namespace
+
+std::optional<PathWish> wish_of_path(const rt::HttpRequest& http, const rt::Target& target) {
+  const std::vector<std::string_view> parts = segments(target.path);
+  const bool has_group = !parts.empty() && parts[0] == "apis";
+  const std::size_t first = has_group ? 3 : 2;  // behind the version
+  if (parts.size() <= first || (!has_group && parts[0] != "api")) return {};
+  PathWish wish;
+  if (has_group) wish.of.group = parts[1];
+  wish.version = parts[first - 1];
+  std::size_t at = first;
+  if (parts[at] == "namespaces" && parts.size() > at + 1) {
+    wish.of.ns = parts[at + 1];
+    const bool of_itself = parts.size() > at + 2 && (parts[at + 2] == "status" || parts[at + 2] == "finalize");
+    if (parts.size() > at + 2 && !of_itself) at += 2;
+  }
+  wish.of.resource = parts[at];
+  if (parts.size() > at + 1) wish.of.name = parts[at + 1];
+  if (parts.size() > at + 2) wish.of.subresource = parts[at + 2];
+  const std::string_view watch = target.get("watch");
+  wish.of.verb = verb_of(http.method, !wish.of.name.empty(), watch == "1" || watch == "true");
+  return wish;
+}
+
+}  // namespace apiserver

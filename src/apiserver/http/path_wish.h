@@ -1,0 +1,22 @@
+// What does the path of a request ask for, whether or not a kind is served at it? By the rules of Kubernetes'
+// RequestInfo.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "apiserver/pipeline/roles.h"
+#include "rt/http.h"
+
+namespace apiserver {
+
+struct PathWish {
+  Attributes of;
+  std::string version;
+};
+
+// Nothing: the path is that of no resource. Who may read all documents below /apis may not for that read objects of a
+// kind that begins to be served between the look at their rights and the answer.
+std::optional<PathWish> wish_of_path(const rt::HttpRequest& http, const rt::Target& target);
+
+}  // namespace apiserver
