@@ -6,6 +6,8 @@
 namespace api::cel {
 namespace {
 
+constexpr std::int64_t kSecond = 1'000'000'000;
+
 Value overflow() { return fail("integer overflow"); }
 
 template <class T>
@@ -37,23 +39,39 @@ std::string_view symbol_of(Op op) {
   }
 }
 
+// A time and a span of seconds and nanoseconds, which may be negative.
+Value moved(const TimeValue& time, std::int64_t seconds, std::int64_t nanos) {
+  const std::int64_t left = time.nanos + nanos, whole = left / kSecond - (left % kSecond < 0 ? 1 : 0);
+  return time_of(time.seconds + seconds + whole, left - whole * kSecond);
+}
+
 // Durations and times: what may be added to and taken from what.
 Value time_arithmetic(Op op, const Value& a, const Value& b) {
   const auto *ta = a.get<TimeValue>(), *tb = b.get<TimeValue>();
   const auto *da = a.get<DurationValue>(), *db = b.get<DurationValue>();
-  if ((!ta && !da) || (!tb && !db) || (op != Op::kAdd && op != Op::kSubtract)) return no_overload(symbol_of(op));
-  const Value ns = arithmetic(op, ta ? ta->ns : da->ns, tb ? tb->ns : db->ns);
-  if (ns.is_error()) return ns;
-  const std::int64_t out = *ns.get<std::int64_t>();
-  if (da && db) return DurationValue{out};
-  if (ta && tb) return op == Op::kSubtract ? Value(DurationValue{out}) : no_overload("_+_");
-  if (da && op == Op::kSubtract) return no_overload("_-_");
-  return TimeValue{out};
+  const bool adds = op == Op::kAdd;
+  if (da && db && (adds || op == Op::kSubtract)) {
+    const Value ns = arithmetic(op, da->ns, db->ns);
+    return ns.is_error() ? ns : Value(DurationValue{*ns.get<std::int64_t>()});
+  }
+  if (ta && db && adds) return moved(*ta, db->ns / kSecond, db->ns % kSecond);
+  if (ta && db && op == Op::kSubtract) return moved(*ta, -(db->ns / kSecond), -(db->ns % kSecond));
+  if (da && tb && adds) return moved(*tb, da->ns / kSecond, da->ns % kSecond);
+  if (!ta || !tb || op != Op::kSubtract) return no_overload(symbol_of(op));
+  std::int64_t ns = 0;
+  const bool is_too_long = __builtin_mul_overflow(ta->seconds - tb->seconds, kSecond, &ns) ||
+                           __builtin_add_overflow(ns, ta->nanos - tb->nanos, &ns);
+  return is_too_long ? overflow() : Value(DurationValue{ns});
 }
 
 }  // namespace
 
-Value calculate(Op op, const Value& a, const Value& b) {
+Value time_of(std::int64_t seconds, std::int64_t nanos) {
+  constexpr std::int64_t kFirst = -62'135'596'800, kLast = 253'402'300'799;  // of the years 1 and 9999
+  return seconds < kFirst || seconds > kLast ? fail("timestamp overflow") : Value(TimeValue{seconds, nanos});
+}
+
+Value calculate(Op op, const Value& a, const Value& b, std::uint64_t& work) {
   if (const auto* x = a.get<std::int64_t>(), *y = b.get<std::int64_t>(); x && y) return arithmetic(op, *x, *y);
   if (const auto* x = a.get<std::uint64_t>(), *y = b.get<std::uint64_t>(); x && y) return arithmetic(op, *x, *y);
   if (const auto* x = a.get<double>(), *y = b.get<double>(); x && y) {
@@ -67,6 +85,7 @@ Value calculate(Op op, const Value& a, const Value& b) {
     if (const auto* x = a.get<std::string>(), *y = b.get<std::string>(); x && y) return *x + *y;
     if (const auto* x = a.get<Bytes>(), *y = b.get<Bytes>(); x && y) return Bytes{x->data + y->data};
     if (const auto* x = a.get<List>(), *y = b.get<List>(); x && y) {
+      if (x->is_set || x->keys) return joined(*x, *y, work);
       List out = *x;
       out.insert(out.end(), y->begin(), y->end());
       return out;

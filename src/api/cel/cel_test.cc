@@ -111,6 +111,10 @@ const Case kCases[] = {
     {"'a1b22'.findAll('[0-9]+')", "['1', '22']"},
     {"'abc'.find('b.')", "'bc'"},
     {"[3, 1, 2].max() + [3, 1, 2].min() + [3, 1, 2].sum()", "10"},
+    {"['a', 'b'].sum()", "error: no such overload: sum"},
+    {"[[1], [2]].sum()", "error: no such overload: sum"},
+    {"[duration('1s'), duration('2s')].sum() == duration('3s') && [1.5, 1.5].sum() == 3.0 && [].sum() == 0", "true"},
+    {"['a', 'b'].join() + ['a'].join('-') + [].join('-')", "'aba'"},
     {"[1, 2].isSorted()", "true"},
     {"math.greatest(1, 5, 3)", "5"},
     {"math.least([4, 2])", "2"},
@@ -367,6 +371,14 @@ const Case kLibraries[] = {
     {"timestamp('2026-01-01T00:30:00Z').getFullYear('-01:00')", "2025"},
     {"timestamp('2026-01-01T23:30:00Z').getDate('+01:00')", "2"},
     {"timestamp('1969-12-31T23:59:59Z').getSeconds()", "59"},
+    {"timestamp('9999-12-31T23:59:59Z') > timestamp('2020-01-01T00:00:00Z')", "true"},
+    {"timestamp('0001-01-01T00:00:00Z') < timestamp('1600-01-01T00:00:00Z')", "true"},
+    {"timestamp('9999-12-31T23:59:59Z') + duration('1s')", "error: timestamp overflow"},
+    {"timestamp('9999-12-31T23:59:59Z') - timestamp('2020-01-01T00:00:00Z')", "error: integer overflow"},
+    {"(timestamp('2026-01-01T00:00:00Z') - duration('1ms')).getMilliseconds()", "999"},
+    {"timestamp('2026-01-01T00:00:00.5Z') - timestamp('2025-12-31T23:59:59.75Z') == duration('750ms')", "true"},
+    {"timestamp('2026-07-01T00:00:00Z').getHours('Europe/Berlin')", "2"},
+    {"timestamp('9999-12-31T23:59:59Z').getFullYear()", "9999"},
     {"timestamp(0).getHours('Mars/Olympus')", "error: unknown time zone Mars/Olympus"},
     {"image('nginx').registry() + ' ' + image('nginx').repository() + ' ' + image('nginx').tag()",
      "'index.docker.io library/nginx latest'"},
@@ -425,6 +437,48 @@ TEST(Cel, is_bounded) {
   for (int i = 0; i < 3000; ++i) chain += "+1";
   EXPECT_EQ(evaluate(chain).error()->message.substr(0, 8), "compile:");
   EXPECT_TRUE(evaluate(std::string(20'000, ' ')).is_error());
+}
+
+// The error of an expression about `items` and `text`, or "none"; and what it cost.
+std::string outcome(std::string_view expression, const List& items, const std::string& text,
+                    std::uint64_t* spent = nullptr) {
+  const auto compiled = Expression::compile(expression, {"items", "text"});
+  if (!compiled.ok()) return compiled.error().message;
+  const Value value = compiled->evaluate({{"items", items}, {"text", Value(text)}}, kCostMax, spent);
+  return value.is_error() ? value.error()->message : "none";
+}
+
+constexpr std::string_view kExhausted = "operation cancelled: actual cost limit exceeded";
+
+TEST(Cel, pays_for_a_text_before_it_is_made) {
+  const List many(200'000, Value("a"));
+  EXPECT_EQ(outcome("items.join(text).size() >= 0", many, std::string(500'000, 'b')), kExhausted);
+  EXPECT_EQ(outcome("items.join(text).size() >= 0", List(3, Value("a")), std::string(600'000, 'b')),
+            "the result is too large");
+  EXPECT_EQ(outcome("text.split('b').size() > 0", {}, std::string(1'500'000, 'b')), kExhausted);
+  // Reading the same long text for each item, and searching where each place begins like what is looked for.
+  EXPECT_EQ(outcome("items.map(x, x).isSorted()", List(1'000, Value(std::string(100'000, 'a'))), ""), kExhausted);
+  EXPECT_EQ(outcome("items == items.map(x, x + '')", List(50, Value(std::string(400'000, 'a'))), ""), kExhausted);
+  EXPECT_EQ(outcome("(text + text + text).contains(text + 'b')", {}, std::string(500'000, 'a')), kExhausted);
+}
+
+TEST(Cel, pays_for_what_a_pattern_compiles_to) {
+  EXPECT_EQ(outcome("items.exists(p, text.matches(p))", List(300, Value("\\pL{29}[a-b]")), "x"),
+            "error parsing regexp: expression too large: `\\pL{29}[a-b]`");
+  std::uint64_t letters = 0, plain = 0;
+  EXPECT_EQ(outcome("text.matches(items[0])", List(1, Value("\\pL")), "x", &letters), "none");
+  EXPECT_EQ(outcome("text.matches(items[0])", List(1, Value("abc")), "x", &plain), "none");
+  EXPECT_GT(letters, plain + 100);
+  EXPECT_EQ(outcome("items.exists(p, text.matches(p))", List(10'000, Value("\\pL")), "1"), kExhausted);
+}
+
+TEST(Cel, has_chains_of_any_length) {
+  std::string ors = "x == 0", ands = "x == 5";
+  for (int i = 1; i < 600; ++i) ors += " || x == " + std::to_string(i), ands += " && x != -" + std::to_string(i);
+  EXPECT_TRUE(*evaluate(ors).get<bool>());
+  EXPECT_TRUE(*evaluate(ands).get<bool>());
+  EXPECT_EQ(evaluate("1 / 0 > 0 || " + ors + " || [1][9] == 0").get<bool>() != nullptr, true);
+  EXPECT_EQ(evaluate("x > 9 || 1 / 0 > 0 || x > 8 || [1][9] == 0").error()->message, "division by zero");
 }
 
 }  // namespace

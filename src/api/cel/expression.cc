@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "api/cel/patterns.h"
 #include "api/cel/syntax.h"
 #include "base/format.h"
 
@@ -295,7 +296,7 @@ class Evaluator {
       case Op::kLessEqual:
       case Op::kGreater:
       case Op::kGreaterEqual: return order(node.op, values[0], values[1]);
-      default: return calculate(node.op, values[0], values[1]);
+      default: return calculate(node.op, values[0], values[1], cost_);
     }
   }
 
@@ -376,9 +377,11 @@ class Evaluator {
 
 }  // namespace
 
-base::Result<Expression> Expression::compile(std::string_view text, const std::vector<std::string>& variables) {
+base::Result<Expression> Expression::compile(std::string_view text, const std::vector<std::string>& variables,
+                                             Patterns* patterns) {
   if (text.size() > kExpressionBytesMax) return base::make_error(base::Code::kInvalid, "the expression is too long");
-  TRY(Tree tree, parse(text, variables));
+  Patterns own(Patterns::kStepsOfOneMax);
+  TRY(Tree tree, parse(text, variables, patterns != nullptr ? patterns : &own));
   Expression out;
   out.text_ = text;
   out.root_ = tree.root;

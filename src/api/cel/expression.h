@@ -27,12 +27,15 @@ inline constexpr std::size_t kExpressionBytesMax = 16 * 1024;
 inline constexpr std::uint64_t kCostMax = 1'000'000;
 
 struct Node;
+class Patterns;
 
 // Immutable; may be evaluated by several threads at once.
 class Expression {
  public:
   // Reads the text; `variables` are the names that may stand free in it. Errors name the position.
-  static base::Result<Expression> compile(std::string_view text, const std::vector<std::string>& variables);
+  // `patterns`: of all expressions that belong to it; null: it stands alone.
+  static base::Result<Expression> compile(std::string_view text, const std::vector<std::string>& variables,
+                                          Patterns* patterns = nullptr);
 
   using Bindings = std::vector<std::pair<std::string_view, Value>>;
   // The value, or an error value; the work ends in an error once it costs more than `cost_max` (of kCostMax at most).

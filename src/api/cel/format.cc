@@ -11,7 +11,6 @@
 namespace api::cel {
 namespace {
 
-constexpr std::size_t kTextMax = 1'000'000;
 constexpr int kPrecision = 6, kPrecisionMax = 1000, kDepthMax = 64;
 
 template <class T>
@@ -62,7 +61,7 @@ std::string scientific(double value, int precision) {
 
 class Writer {
  public:
-  explicit Writer(const List& arguments) : arguments_(arguments) {}
+  explicit Writer(const std::vector<Value>& arguments) : arguments_(arguments) {}
 
   // False where the format or an argument is wrong; problem() says why.
   bool run(std::string_view format) {
@@ -232,7 +231,7 @@ class Writer {
     return true;
   }
 
-  const List& arguments_;
+  const std::vector<Value>& arguments_;
   std::string out_, problem_;
   std::size_t written_ = 0;
 };

@@ -7,6 +7,7 @@
 #include "api/cel/syntax.h"
 #include "base/format.h"
 #include "base/time.h"
+#include "base/unix_time.h"
 
 namespace api::cel {
 namespace {
@@ -32,7 +33,7 @@ Value to_int(const Value& v) {
     return std::isfinite(*d) && std::fabs(*d) < 9.2e18 ? Value(static_cast<std::int64_t>(*d))
                                                        : fail("integer overflow");
   }
-  if (const auto* t = v.get<TimeValue>()) return t->ns / 1'000'000'000;
+  if (const auto* t = v.get<TimeValue>()) return t->seconds;
   const auto* s = v.get<std::string>();
   if (s == nullptr) return no_overload("int");
   std::int64_t out = 0;
@@ -76,7 +77,7 @@ Value to_bool(const Value& v) {
 }
 
 // The largest (sign 1) or smallest (sign -1) of the values.
-Value extreme(const List& list, int sign) {
+Value extreme(const Values& list, int sign) {
   if (list.empty()) return fail(sign > 0 ? "max called on empty list" : "min called on empty list");
   Value best = list.front();
   for (const Value& one : list) {
@@ -87,9 +88,43 @@ Value extreme(const List& list, int sign) {
   return best;
 }
 
-Value sum(const List& list) {
+// Of numbers and spans only: texts and lists would be copied again for each item.
+Value sum(const List& list, std::uint64_t& cost) {
   Value out = list.empty() ? Value(std::int64_t{0}) : list.front();
-  for (std::size_t i = 1; i < list.size() && !out.is_error(); ++i) out = calculate(Op::kAdd, out, list[i]);
+  const bool adds =
+      out.get<std::int64_t>() || out.get<std::uint64_t>() || out.get<double>() || out.get<DurationValue>();
+  if (!adds) return no_overload("sum");
+  for (std::size_t i = 1; i < list.size() && !out.is_error(); ++i) out = calculate(Op::kAdd, out, list[i], cost);
+  return out;
+}
+
+// What it takes to compare each of the values with another one.
+std::uint64_t comparing_cost(const List& list) {
+  std::uint64_t bytes = 0;
+  for (const Value& one : list) {
+    if (const auto* text = one.get<std::string>()) bytes += text->size();
+    if (const auto* data = one.get<Bytes>()) bytes += data->data.size();
+  }
+  return bytes / 10;
+}
+
+// The size is known before anything is copied: one long separator between many items is more than fits into memory.
+Value join(const List& list, const std::string& by, std::uint64_t& cost) {
+  std::uint64_t size = 0;
+  for (std::size_t n = 0; n < list.size(); ++n) {
+    const std::string* text = list[n].get<std::string>();
+    if (text == nullptr) return no_overload("join");
+    size += (n > 0 ? by.size() : 0) + text->size();
+  }
+  cost += size / 10;
+  if (cost > kWorkMax) return exhausted();
+  if (size > kTextMax) return fail("the result is too large");
+  std::string out;
+  out.reserve(size);
+  for (std::size_t n = 0; n < list.size(); ++n) {
+    if (n > 0) out += by;
+    out += *list[n].get<std::string>();
+  }
   return out;
 }
 
@@ -136,11 +171,10 @@ constexpr FunctionRow kFunctions[] = {
        const auto* s = a.size() == 1 ? a[0].get<std::string>() : nullptr;
        const auto* i = a.size() == 1 ? a[0].get<std::int64_t>() : nullptr;
        if (a.size() == 1 && a[0].get<TimeValue>()) return a[0];
-       if (i != nullptr && *i > -9'000'000'000 && *i < 9'000'000'000) return Value(TimeValue{*i * 1'000'000'000});
-       if (i != nullptr) return fail("timestamp overflow");
+       if (i != nullptr) return time_of(*i, 0);
        if (s == nullptr) return no_overload("timestamp");
-       const auto time = base::parse_rfc3339(*s);
-       return time ? Value(TimeValue{time->ns}) : fail("invalid timestamp: " + *s);
+       const auto time = base::parse_rfc3339_unix(*s);
+       return time ? time_of(time->seconds, time->nanos) : fail("invalid timestamp: " + *s);
      }},
     {"matches",
      [](const Values& a, std::uint64_t& cost) {
@@ -191,16 +225,9 @@ constexpr FunctionRow kFunctions[] = {
 
 Value list_method(std::string_view name, const List& l, const Values& a, std::uint64_t& cost) {
   if (name == "join") {
-    std::string out;
     const std::string* by = a.size() == 1 ? a[0].get<std::string>() : nullptr;
     if (a.size() > 1 || (!a.empty() && by == nullptr)) return no_overload(name);
-    for (std::size_t n = 0; n < l.size(); ++n) {
-      const std::string* text = l[n].get<std::string>();
-      if (text == nullptr) return no_overload(name);
-      out += (n > 0 && by ? *by : "") + *text;
-    }
-    cost += out.size() / 10;
-    return out;
+    return join(l, by != nullptr ? *by : std::string(), cost);
   }
   if ((name == "indexOf" || name == "lastIndexOf") && a.size() == 1) {
     std::int64_t found = -1;
@@ -215,7 +242,9 @@ Value list_method(std::string_view name, const List& l, const Values& a, std::ui
     return List(l.begin() + from, l.begin() + to);
   }
   if (!a.empty()) return no_overload(name);
-  if (name == "sum") return sum(l);
+  if (name == "sum") return sum(l, cost);
+  if (name == "min" || name == "max" || name == "isSorted") cost += comparing_cost(l);
+  if (cost > kWorkMax) return exhausted();
   if (name == "min") return extreme(l, -1);
   if (name == "max") return extreme(l, 1);
   if (name == "isSorted") return is_sorted(l);
@@ -281,7 +310,7 @@ Value call_method(std::string_view name, const Value& object, const std::vector<
   if (const Method found = find_method(name)) return found(object, arguments, cost);
   if (const auto* s = object.get<std::string>()) return call_text_method(name, *s, arguments, cost);
   if (const auto* l = object.get<List>()) return list_method(name, *l, arguments, cost);
-  if (object.get<DurationValue>() || object.get<TimeValue>()) return call_time_method(name, object, arguments);
+  if (object.get<DurationValue>() || object.get<TimeValue>()) return call_time_method(name, object, arguments, cost);
   return no_overload(name);
 }
 

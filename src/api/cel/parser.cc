@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "api/cel/lexer.h"
+#include "api/cel/patterns.h"
 #include "api/cel/syntax.h"
 #include "base/format.h"
 
@@ -13,7 +14,8 @@ constexpr std::size_t kNodesMax = 4000;
 
 class Parser {
  public:
-  Parser(std::string_view text, const std::vector<std::string>& variables) : lexer_(text), variables_(variables) {}
+  Parser(std::string_view text, const std::vector<std::string>& variables, Patterns* patterns)
+      : lexer_(text), variables_(variables), patterns_(patterns) {}
 
   base::Result<Tree> run() {
     TRY_VOID(advance());
@@ -86,6 +88,7 @@ class Parser {
 
   Position binary(int level) {
     if (level == 5) return unary();
+    if (level < 2) return chain(level);
     TRY(std::uint32_t left, binary(level + 1));
     while (const Operator* op = operator_here(level)) {
       TRY_VOID(advance());
@@ -93,6 +96,27 @@ class Parser {
       TRY(left, make(op->op, {left, right}));
     }
     return left;
+  }
+
+  // "a || b || c || ...": as a balanced tree, for long ones are written and trees are bounded in depth. The order in
+  // which the parts are looked at stays.
+  Position chain(int level) {
+    TRY(const std::uint32_t first, binary(level + 1));
+    std::vector<std::uint32_t> parts = {first};
+    const Operator* op = operator_here(level);
+    for (; operator_here(level) != nullptr;) {
+      TRY_VOID(advance());
+      TRY(const std::uint32_t next, binary(level + 1));
+      parts.push_back(next);
+    }
+    return op == nullptr ? Position(first) : balanced(op->op, parts);
+  }
+  Position balanced(Op op, std::span<const std::uint32_t> parts) {
+    if (parts.size() == 1) return parts.front();
+    const std::size_t half = (parts.size() + 1) / 2;
+    TRY(const std::uint32_t left, balanced(op, parts.first(half)));
+    TRY(const std::uint32_t right, balanced(op, parts.subspan(half)));
+    return make(op, {left, right});
   }
 
   Position unary() {
@@ -256,9 +280,11 @@ class Parser {
     if (node.text != "matches" || node.children.size() != 2) return at;
     const Node& last = tree_.nodes[node.children[1]];
     const std::string* text = last.op == Op::kConstant ? last.constant.get<std::string>() : nullptr;
-    if (text == nullptr) return at;
-    node.pattern = read_pattern(*text);
-    if (!node.pattern) return wrong("invalid matches argument");
+    if (text == nullptr || patterns_ == nullptr) return at;
+    node.pattern = patterns_->read(*text);
+    if (!node.pattern)
+      return wrong(patterns_->is_full() ? "the regular expressions are too large together"
+                                        : "invalid matches argument");
     return at;
   }
 
@@ -438,13 +464,14 @@ class Parser {
   Tree tree_;
   std::vector<std::string> locals_;
   const std::vector<std::string>& variables_;
+  Patterns* patterns_;
   int nesting_ = 0;
 };
 
 }  // namespace
 
-base::Result<Tree> parse(std::string_view text, const std::vector<std::string>& variables) {
-  return Parser(text, variables).run();
+base::Result<Tree> parse(std::string_view text, const std::vector<std::string>& variables, Patterns* patterns) {
+  return Parser(text, variables, patterns).run();
 }
 
 }  // namespace api::cel

@@ -273,7 +273,7 @@ class Estimator {
     }
   }
 
-  static Estimate call(const Node& node, const std::vector<Shape>& shapes) {
+  Estimate call(const Node& node, const std::vector<Shape>& shapes) {
     const std::string_view name = node.text;
     const auto is = [name](std::initializer_list<std::string_view> names) {
       return std::ranges::find(names, name) != names.end();
@@ -288,6 +288,12 @@ class Estimator {
               name == "findAll" ? list(first.size, text(first.size)) : text(first.size)};
     if (is({"lowerAscii", "upperAscii", "trim", "substring", "replace", "reverse", "charAt"}))
       return {tenth(first.size), text(first.size)};
+    if (is({"join"})) {
+      const std::uint64_t size =
+          plus(times(first.size, item(first).size),
+               shapes.size() > 1 ? times(std::max<std::uint64_t>(first.size, 1) - 1, second) : 0);
+      return {tenth(size), text(size)};
+    }
     if (is({"split"})) return {tenth(first.size), list(first.size, text(first.size))};
     if (is({"isSorted", "sum", "min", "max", "indexOf", "lastIndexOf"}))
       return {first.is_text ? tenth(first.size) : first.size, first.is_text ? Shape() : first};
@@ -307,7 +313,7 @@ class Estimator {
 };
 
 std::uint64_t cost_of(std::string_view rule, const Structural& schema, Sizes& sizes) {
-  const auto tree = parse(rule, {"self", "oldSelf"});
+  const auto tree = parse(rule, {"self", "oldSelf"}, nullptr);
   return tree.ok() ? Estimator(tree->nodes, schema, sizes).run(tree->root).cost : 0;
 }
 

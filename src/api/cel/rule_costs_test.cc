@@ -47,6 +47,7 @@ TEST(RuleCosts, grow_with_what_the_schema_allows) {
       {R"({"type":"integer"})", "self > 0 ? self < 9 : self > 1 && self < 3", 6},
       {R"({"type":"array","maxItems":10,"items":{"type":"integer"}})", "self.exists_one(x, x == 1)", 32},
       {R"({"type":"array","maxItems":10,"items":{"type":"integer"}})", "self.exists(x, x == 1)", 62},
+      {R"({"type":"array","maxItems":10,"items":{"type":"string","maxLength":5}})", "self.join('abcde') == ''", 26},
       {R"({"type":"integer"})", "no expression (", 0},
   };
   for (const auto& row : rows)

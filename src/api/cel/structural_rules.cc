@@ -76,60 +76,80 @@ Json with_names_only(const Json& object) {
 
 }  // namespace
 
-StructuralRules::StructuralRules(const Structural& root, const std::string& path, std::vector<Cause>& causes)
-    : root_(root) {
-  read(root, path, causes);
-}
+struct StructuralRules::Compiler {
+  StructuralRules& book;
+  Patterns& patterns;
+  std::vector<Cause>& causes;
 
-bool StructuralRules::read(const Structural& schema, const std::string& path, std::vector<Cause>& causes) {
-  if (!schema.rules.empty()) compile(schema, path, causes);
-  bool leads = !schema.rules.empty();
-  for (const Structural::Member& one : schema.members)
-    leads = read(one.schema, base::format("{}.properties[{}]", path, one.name), causes) || leads;
-  if (schema.items) leads = read(*schema.items, path + ".items", causes) || leads;
-  if (schema.additional) leads = read(*schema.additional, path + ".additionalProperties", causes) || leads;
-  if (leads) leads_[&schema] = true;
-  return leads;
-}
-
-void StructuralRules::compile(const Structural& schema, const std::string& path, std::vector<Cause>& causes) {
-  const auto invalid = [&](std::string field, const StructuralRule& rule, std::string_view why) {
-    if (causes.size() < kProblemsMax)
-      causes.push_back({"FieldValueInvalid", base::format("Invalid value: {}: {}", rule_json(rule), why),
-                        shortened(std::move(field))});
-  };
-  std::size_t at = 0;
-  for (const StructuralRule& text : schema.rules) {
-    const std::string place = base::format("{}.x-kubernetes-validations[{}]", path, at++);
-    auto compiled = Expression::compile(text.rule, {"self", "oldSelf"});
-    if (!compiled.ok()) {
-      invalid(place + ".rule", text, "compilation failed: " + compiled.error().message);
-      continue;
+  // `uncorrelatable`: the items above that have no identity, so that what they were before is not known; null: none.
+  bool read(const Structural& schema, const std::string& path, const std::string* uncorrelatable) {
+    if (!schema.rules.empty()) compile(schema, path, uncorrelatable);
+    bool leads = !schema.rules.empty();
+    for (const Structural::Member& one : schema.members)
+      leads = read(one.schema, base::format("{}.properties[{}]", path, one.name), uncorrelatable) || leads;
+    if (schema.items) {
+      const std::string at = path + ".items";
+      const bool known = uncorrelatable != nullptr || schema.list_type == Schema::ListType::kMap;
+      leads = read(*schema.items, at, known ? uncorrelatable : &at) || leads;
     }
-    if (const std::string unknown = unknown_field(*compiled, schema, &schema == &root_); !unknown.empty()) {
-      invalid(place + ".rule", text, "compilation failed: " + unknown);
-      continue;
-    }
-    if (const std::string type = compiled->type({}); !type.empty() && type != "bool" && type != "dyn") {
-      invalid(place + ".rule", text, "cel expression must evaluate to a bool");
-      continue;
-    }
-    Rule rule{&text, *std::move(compiled), {}};
-    const Expression::Uses uses = rule.expression.uses_of("oldSelf");
-    rule.compares = uses.otherwise || !uses.fields.empty();
-    if (text.optional_old_self && !rule.compares)
-      invalid(place + ".optionalOldSelf", text, "may not be set if oldSelf is not used in rule");
-    if (!text.message_expression.empty()) {
-      auto message = Expression::compile(text.message_expression, {"self", "oldSelf"});
-      if (!message.ok())
-        invalid(place + ".messageExpression", text, "messageExpression compilation failed: " + message.error().message);
-      else if (const std::string type = message->type({}); !type.empty() && type != "string" && type != "dyn")
-        invalid(place + ".messageExpression", text, "messageExpression must evaluate to a string");
-      else
-        rule.message.push_back(*std::move(message));
-    }
-    rules_[&schema].push_back(std::move(rule));
+    if (schema.additional) leads = read(*schema.additional, path + ".additionalProperties", uncorrelatable) || leads;
+    if (leads) book.leads_[&schema] = true;
+    return leads;
   }
+
+  void invalid(std::string field, std::string_view value, std::string_view why) {
+    if (causes.size() < kProblemsMax)
+      causes.push_back(
+          {"FieldValueInvalid", base::format("Invalid value: {}: {}", value, why), shortened(std::move(field))});
+  }
+
+  void compile(const Structural& schema, const std::string& path, const std::string* uncorrelatable) {
+    std::size_t at = 0;
+    for (const StructuralRule& text : schema.rules) {
+      const std::string place = base::format("{}.x-kubernetes-validations[{}]", path, at++);
+      auto compiled = Expression::compile(text.rule, {"self", "oldSelf"}, &patterns);
+      if (!compiled.ok()) {
+        invalid(place + ".rule", rule_json(text), "compilation failed: " + compiled.error().message);
+        continue;
+      }
+      if (const std::string unknown = unknown_field(*compiled, schema, &schema == &book.root_); !unknown.empty()) {
+        invalid(place + ".rule", rule_json(text), "compilation failed: " + unknown);
+        continue;
+      }
+      if (const std::string type = compiled->type({}); !type.empty() && type != "bool" && type != "dyn") {
+        invalid(place + ".rule", rule_json(text), "cel expression must evaluate to a bool");
+        continue;
+      }
+      Rule rule{&text, *std::move(compiled), {}};
+      const Expression::Uses uses = rule.expression.uses_of("oldSelf");
+      rule.compares = uses.otherwise || !uses.fields.empty();
+      // One that was stored before this was refused goes on as it did.
+      if (rule.compares && uncorrelatable != nullptr)
+        invalid(place + ".rule", shortened(Json(text.rule).dump()),
+                "oldSelf cannot be used on the uncorrelatable portion of the schema within " + *uncorrelatable);
+      if (text.optional_old_self && !rule.compares)
+        invalid(place + ".optionalOldSelf", rule_json(text), "may not be set if oldSelf is not used in rule");
+      if (!text.message_expression.empty()) compile_message(text, place, rule);
+      book.rules_[&schema].push_back(std::move(rule));
+    }
+  }
+
+  void compile_message(const StructuralRule& text, const std::string& place, Rule& rule) {
+    const std::string field = place + ".messageExpression";
+    auto message = Expression::compile(text.message_expression, {"self", "oldSelf"}, &patterns);
+    if (!message.ok())
+      invalid(field, rule_json(text), "messageExpression compilation failed: " + message.error().message);
+    else if (const std::string type = message->type({}); !type.empty() && type != "string" && type != "dyn")
+      invalid(field, rule_json(text), "messageExpression must evaluate to a string");
+    else
+      rule.message.push_back(*std::move(message));
+  }
+};
+
+StructuralRules::StructuralRules(const Structural& root, const std::string& path, Patterns& patterns,
+                                 std::vector<Cause>& causes)
+    : root_(root) {
+  Compiler{*this, patterns, causes}.read(root, path, nullptr);
 }
 
 struct StructuralRules::Walk {

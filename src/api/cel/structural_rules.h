@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "api/cel/expression.h"
+#include "api/cel/patterns.h"
 #include "api/schema/structural.h"
 #include "base/result.h"
 
@@ -19,7 +20,9 @@ inline constexpr std::uint64_t kRulesCostMax = 10 * kCostMax;
 class StructuralRules {
  public:
   // Compiles the rules of `root`, which must outlive this; adds what is wrong with them, by their place below `path`.
-  StructuralRules(const Structural& root, const std::string& path, std::vector<base::Cause>& causes);
+  // `patterns`: of the whole definition.
+  StructuralRules(const Structural& root, const std::string& path, Patterns& patterns,
+                  std::vector<base::Cause>& causes);
 
   bool empty() const { return rules_.empty(); }
   // Adds what the rules say of an object, behind what api::validate() found; `before` is null for a new one. False:
@@ -35,8 +38,7 @@ class StructuralRules {
   };
   struct Walk;
 
-  bool read(const Structural& schema, const std::string& path, std::vector<base::Cause>& causes);
-  void compile(const Structural& schema, const std::string& path, std::vector<base::Cause>& causes);
+  struct Compiler;
 
   const Structural& root_;
   std::map<const Structural*, std::vector<Rule>> rules_;

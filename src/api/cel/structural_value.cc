@@ -4,8 +4,9 @@
 #include <algorithm>
 #include <array>
 
+#include "api/schema/text_formats.h"
 #include "base/base64.h"
-#include "base/time.h"
+#include "base/unix_time.h"
 
 namespace api::cel {
 namespace {
@@ -19,9 +20,11 @@ Value text_of(const Structural& schema, const Json& value) {
   const std::string_view format = schema.limits ? std::string_view(schema.limits->format) : std::string_view();
   const std::string_view text = value.as_string();
   if (format == "date-time" || format == "date") {
-    const auto time = base::parse_rfc3339(format == "date" ? std::string(text) + "T00:00:00Z" : std::string(text));
-    if (time) return TimeValue{time->ns};
+    const auto time = base::parse_rfc3339_unix(format == "date" ? std::string(text) + "T00:00:00Z" : std::string(text));
+    if (time) return TimeValue{time->seconds, time->nanos};
   }
+  if (format == "duration")
+    if (const auto span = parse_duration_text(text)) return DurationValue{span->ns};
   if (format == "byte")
     if (auto bytes = base::base64_decode(text); bytes.ok()) return Bytes{*std::move(bytes)};
   return Value(text);
@@ -60,6 +63,12 @@ Value value_of(const Structural& schema, const Json& value) {
     if (!schema.items) return Value::from_json(value);
     List list;
     for (const Json& item : value.items()) list.push_back(value_of(*schema.items, item));
+    list.is_set = schema.list_type == Schema::ListType::kSet;
+    if (schema.list_type == Schema::ListType::kMap) {
+      std::vector<std::string> keys;
+      for (const std::string& key : schema.list_keys) keys.push_back(escaped_name(key));
+      list.keys = std::make_shared<const std::vector<std::string>>(std::move(keys));
+    }
     return list;
   }
   if (!value.is_object()) return Value::from_json(value);

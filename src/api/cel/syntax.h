@@ -58,9 +58,9 @@ enum class Op : std::uint8_t {
   kOptionalOrValue,
 };
 
-// A regular expression that was read once (texts.cc); null where the text is none.
+// A regular expression that was read once (texts.cc).
 struct Pattern;
-std::shared_ptr<const Pattern> read_pattern(const std::string& text);
+class Patterns;
 Value match_pattern(const Pattern& pattern, const std::string& text, std::uint64_t& cost);
 
 // Children are positions in the same list. Macros over lists: the list, then the bodies; `text` is their variable, and
@@ -82,7 +82,13 @@ struct Tree {
 
 inline constexpr int kTreeDepthMax = 150;
 
-base::Result<Tree> parse(std::string_view text, const std::vector<std::string>& variables);
+// Without `patterns` the constant ones among its patterns are not read.
+base::Result<Tree> parse(std::string_view text, const std::vector<std::string>& variables, Patterns* patterns);
+
+// Longer texts are not made.
+inline constexpr std::size_t kTextMax = 1'000'000;
+// Whoever cannot pay for a piece of work does not get it: alone it may take longer than everything else.
+inline Value exhausted() { return fail("operation cancelled: actual cost limit exceeded"); }
 
 // Functions, by their names; an unknown name is an error when the text is read.
 bool is_function(std::string_view name);
@@ -117,7 +123,8 @@ bool is_text_method(std::string_view name);
 Value call_text_method(std::string_view name, const std::string& text, const std::vector<Value>& arguments,
                        std::uint64_t& cost);
 bool is_time_method(std::string_view name);
-Value call_time_method(std::string_view name, const Value& object, const std::vector<Value>& arguments);
+Value call_time_method(std::string_view name, const Value& object, const std::vector<Value>& arguments,
+                       std::uint64_t& cost);
 // "%s".format([...]).
 Value format_text(const std::string& format, const std::vector<Value>& arguments, std::uint64_t& cost);
 // A text as a literal of the language, in double quotes.
@@ -125,7 +132,9 @@ std::string quote(std::string_view text);
 // Bytes of the UTF-8 characters of a text; a broken byte is a character of its own.
 std::vector<std::string_view> characters(std::string_view text);
 // + - * / % and what may be added to and taken from what.
-Value calculate(Op op, const Value& a, const Value& b);
+Value calculate(Op op, const Value& a, const Value& b, std::uint64_t& cost);
+// An error where it is beyond the years 1 to 9999.
+Value time_of(std::int64_t seconds, std::int64_t nanos);
 Value negate(const Value& value);
 // A URL as Go's url.ParseRequestURI and url.Parse read it; else the error in their words.
 std::optional<Url> parse_url(std::string_view text, std::string& problem);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "api/cel/patterns.h"
 #include "api/cel/syntax.h"
 #include "api/schema/go_regexp.h"
 #include "api/schema/pattern_problem.h"
@@ -14,27 +15,37 @@ namespace {
 
 using Values = std::vector<Value>;
 
-constexpr std::size_t kTextMax = 1'000'000;
-
 // To read a pattern takes longer than to use it.
-constexpr std::uint64_t kPatternCost = 100;
+constexpr std::uint64_t kPatternCost = 100, kBrokenPatternCost = 3000;
+constexpr std::int64_t kSmallPatterns = 4;  // so many of them are as large as one from an object may be
 constexpr std::size_t kPatternBytesMax = 1000;
 
 std::uint64_t pattern_cost(std::size_t bytes) { return kPatternCost + 10 * bytes; }
 
-// Whoever cannot pay for a pattern does not get it matched: alone it may take longer than everything else.
-Value exhausted() { return fail("operation cancelled: actual cost limit exceeded"); }
-
-Value matches(const std::string& text, const std::string& pattern, std::uint64_t& cost) {
+// A pattern that comes out of an object: small, for there may be one for each item of a list, and paid for by what it
+// compiles to. An error, or null where it may be used.
+Value compile_small(const std::string& text, const std::string& pattern, std::optional<RE2>& into,
+                    std::uint64_t& cost) {
   cost += (text.size() / 10 + 1) * (pattern.size() / 4 + 1) + pattern_cost(pattern.size());
   if (pattern.size() > kPatternBytesMax) return fail("the pattern is too long");
   if (cost > kWorkMax) return exhausted();
-  RE2::Options options;
-  options.set_log_errors(false);
-  options.set_max_mem(1 << 20);
-  const RE2 regex(re2_syntax(pattern), options);
-  if (!regex.ok()) return fail("error parsing regexp: " + pattern_problem(pattern));
-  return RE2::PartialMatch(text, regex);
+  RE2::Options options(RE2::Quiet);
+  options.set_max_mem(kSmallPatterns * small_pattern_memory(pattern));
+  into.emplace(re2_syntax(pattern), options);
+  cost += into->ok() ? static_cast<std::uint64_t>(into->ProgramSize()) : kBrokenPatternCost;
+  if (cost > kWorkMax) return exhausted();
+  return into->ok() ? Value() : fail("error parsing regexp: " + small_pattern_problem(pattern));
+}
+
+Value matches(const std::string& text, const std::string& pattern, std::uint64_t& cost) {
+  std::optional<RE2> regex;
+  const Value problem = compile_small(text, pattern, regex, cost);
+  return problem.is_error() ? problem : Value(RE2::PartialMatch(text, *regex));
+}
+
+// What a search takes at worst beside reading both: each place of the text begins like the part.
+void pay_search(const std::string& text, const std::string& part, std::uint64_t& cost) {
+  cost += std::uint64_t{text.size()} * part.size() / 1000;
 }
 
 Value split(const std::string& text, const std::string& by, std::int64_t limit, std::uint64_t& cost) {
@@ -46,6 +57,7 @@ Value split(const std::string& text, const std::string& by, std::int64_t limit, 
   if (by.empty()) {
     for (const std::string_view one : characters(text)) {
       if (!more() || start + one.size() == text.size()) break;
+      if (cost > kWorkMax) return exhausted();
       out.push_back(one);
       start += one.size();
     }
@@ -53,6 +65,7 @@ Value split(const std::string& text, const std::string& by, std::int64_t limit, 
     for (std::size_t end = text.find(by); end != std::string::npos && more(); end = text.find(by, start)) {
       out.push_back(text.substr(start, end - start));
       start = end + by.size();
+      if (++cost > kWorkMax) return exhausted();
     }
   }
   if (by.empty() && text.empty()) return out;
@@ -140,20 +153,14 @@ Value index_of(const std::string& text, const std::string& part, const std::int6
 }
 
 Value find_all(const std::string& text, const std::string& pattern, std::int64_t limit, std::uint64_t& cost) {
-  cost += (text.size() / 10 + 1) * (pattern.size() / 4 + 1) + pattern_cost(pattern.size());
-  if (pattern.size() > kPatternBytesMax) return fail("the pattern is too long");
-  if (cost > kWorkMax) return exhausted();
-  RE2::Options options;
-  options.set_log_errors(false);
-  options.set_max_mem(1 << 20);
-  const RE2 regex("(" + re2_syntax(pattern) + ")", options);
-  if (!regex.ok()) return fail("error parsing regexp: " + pattern_problem(pattern));
+  std::optional<RE2> regex;
+  if (Value problem = compile_small(text, pattern, regex, cost); problem.is_error()) return problem;
   List out;
   re2::StringPiece rest(text);
   re2::StringPiece hit;
   std::size_t at = 0, last = std::string::npos;
   while (at <= text.size() && (limit < 0 || static_cast<std::int64_t>(out.size()) < limit) &&
-         regex.Match(rest, at, rest.size(), RE2::UNANCHORED, &hit, 1)) {
+         regex->Match(rest, at, rest.size(), RE2::UNANCHORED, &hit, 1)) {
     const auto begin = static_cast<std::size_t>(hit.data() - text.data());
     // Nothing right behind the last match is no match.
     if (!hit.empty() || begin != last) out.push_back(std::string(hit.data(), hit.size()));
@@ -161,7 +168,7 @@ Value find_all(const std::string& text, const std::string& pattern, std::int64_t
     if (hit.empty()) ++at;
     while (at < text.size() && (static_cast<unsigned char>(text[at]) & 0xc0) == 0x80) ++at;
     cost += text.size() / 10 + 1;
-    if (cost > kWorkMax) return fail("operation cancelled: actual cost limit exceeded");
+    if (cost > kWorkMax) return exhausted();
   }
   return out;
 }
@@ -175,13 +182,19 @@ struct Pattern {
   std::size_t bytes;
 };
 
-std::shared_ptr<const Pattern> read_pattern(const std::string& text) {
-  if (text.size() > kPatternBytesMax) return nullptr;
-  RE2::Options options;
-  options.set_log_errors(false);
+std::shared_ptr<const Pattern> Patterns::read(const std::string& text) {
+  const auto known = known_.find(text);
+  if (known != known_.end()) return known->second;
+  if (text.size() > kPatternBytesMax || is_full()) return nullptr;
+  RE2::Options options(RE2::Quiet);
   options.set_max_mem(1 << 20);
+  constexpr std::size_t kStepsOfTooLarge = 40'000;  // what RE2 went to before it gave up
   auto out = std::make_shared<const Pattern>(text, options);
-  return out->regex.ok() ? out : nullptr;
+  steps_ += out->regex.ok()                                        ? static_cast<std::size_t>(out->regex.ProgramSize())
+            : out->regex.error_code() == RE2::ErrorPatternTooLarge ? kStepsOfTooLarge
+                                                                   : text.size();
+  if (!out->regex.ok() || is_full()) out = nullptr;
+  return known_.emplace(text, out).first->second;
 }
 
 Value match_pattern(const Pattern& pattern, const std::string& text, std::uint64_t& cost) {
@@ -212,6 +225,9 @@ Value call_text_method(std::string_view name, const std::string& s, const Values
   const std::string* t = a.empty() ? nullptr : a[0].get<std::string>();
   const std::int64_t* i = a.empty() ? nullptr : a.back().get<std::int64_t>();
   if (name == "matches" && t && a.size() == 1) return matches(s, *t, cost);
+  static constexpr std::string_view kSearches[] = {"contains", "indexOf", "lastIndexOf", "split", "replace"};
+  if (t && std::find(std::begin(kSearches), std::end(kSearches), name) != std::end(kSearches)) pay_search(s, *t, cost);
+  if (cost > kWorkMax) return exhausted();
   if (name == "contains" && t && a.size() == 1) return s.find(*t) != std::string::npos;
   if (name == "startsWith" && t && a.size() == 1) return s.starts_with(*t);
   if (name == "endsWith" && t && a.size() == 1) return s.ends_with(*t);

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "base/format.h"
-#include "base/time.h"
+#include "base/unix_time.h"
 
 namespace api::cel {
 namespace {
@@ -151,8 +151,16 @@ bool equal(const Value& a, const Value& b, std::uint64_t& work, int depth) {
   if (is_number(a) && is_number(b)) return compare_numbers(a, b) == 0;
   if (a.is_null() || b.is_null()) return a.is_null() && b.is_null();
   if (const auto* x = a.get<bool>(), *y = b.get<bool>(); x && y) return *x == *y;
-  if (const auto* x = a.get<std::string>(), *y = b.get<std::string>(); x && y) return *x == *y;
-  if (const auto* x = a.get<Bytes>(), *y = b.get<Bytes>(); x && y) return *x == *y;
+  if (const auto* x = a.get<std::string>(), *y = b.get<std::string>(); x && y) {
+    if (x->size() != y->size()) return false;
+    work += x->size() / 10;
+    return work <= kWorkMax && *x == *y;
+  }
+  if (const auto* x = a.get<Bytes>(), *y = b.get<Bytes>(); x && y) {
+    if (x->data.size() != y->data.size()) return false;
+    work += x->data.size() / 10;
+    return work <= kWorkMax && *x == *y;
+  }
   if (const auto* x = a.get<TypeName>(), *y = b.get<TypeName>(); x && y) return *x == *y;
   if (const auto* x = a.get<DurationValue>(), *y = b.get<DurationValue>(); x && y) return *x == *y;
   if (const auto* x = a.get<TimeValue>(), *y = b.get<TimeValue>(); x && y) return *x == *y;
@@ -169,6 +177,7 @@ bool equal(const Value& a, const Value& b, std::uint64_t& work, int depth) {
   }
   if (const auto* x = a.get<List>(), *y = b.get<List>(); x && y) {
     if (x->size() != y->size()) return false;
+    if (x->is_set || x->keys) return equal_unordered(*x, *y, work, depth + 1);
     for (std::size_t i = 0; i < x->size(); ++i) {
       if (!equal((*x)[i], (*y)[i], work, depth + 1)) return false;
     }
@@ -212,7 +221,7 @@ Value to_string(const Value& value) {
   if (const auto* v = value.get<Quantity>()) return v->to_string();
   if (const auto* v = value.get<Ip>()) return v->to_string();
   if (const auto* v = value.get<TypeName>()) return v->name;
-  if (const auto* v = value.get<TimeValue>()) return base::format_rfc3339(base::Time{v->ns});
+  if (const auto* v = value.get<TimeValue>()) return base::format_rfc3339(base::UnixTime{v->seconds, v->nanos});
   if (const auto* v = value.get<DurationValue>()) return seconds_text(v->ns);
   return no_overload("string(" + std::string(value.type_name()) + ")");
 }

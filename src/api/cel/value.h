@@ -35,8 +35,10 @@ struct DurationValue {
   std::int64_t ns = 0;
   auto operator<=>(const DurationValue&) const = default;
 };
+// Of the years 0 to 9999.
 struct TimeValue {
-  std::int64_t ns = 0;
+  std::int64_t seconds = 0;  // since 1970
+  std::int64_t nanos = 0;    // after that second: 0 to 999,999,999
   auto operator<=>(const TimeValue&) const = default;
 };
 // A version by semver.org; build metadata does not count in comparisons.
@@ -90,7 +92,14 @@ struct Optional {
   std::shared_ptr<const Value> value;
 };
 
-using List = std::vector<Value>;
+// A list. Those of a stranger's schema may be a set, or the items known by members of theirs: in these the order is of
+// no matter to == and +.
+struct List : std::vector<Value> {
+  using std::vector<Value>::vector;
+
+  bool is_set = false;
+  std::shared_ptr<const std::vector<std::string>> keys = {};  // the members by which items are known; null: plain
+};
 struct Map {
   std::vector<std::pair<Value, Value>> entries;  // in the order of their making
   bool empty_maps_for_missing = false;           // a missing key reads as an empty map
@@ -151,6 +160,9 @@ class Value {
 // is compared; beyond kWorkMax the answer is no.
 inline constexpr std::uint64_t kWorkMax = 10'000'000;
 bool equal(const Value& a, const Value& b, std::uint64_t& work, int depth = 0);
+// Of sets and lists with keys (lists.cc): a == b, and a + b.
+bool equal_unordered(const List& a, const List& b, std::uint64_t& work, int depth);
+List joined(const List& a, const List& b, std::uint64_t& work);
 // -1, 0, 1; nothing where the two cannot be ordered.
 std::optional<int> compare(const Value& a, const Value& b);
 // The entry of a key, or null.

@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "api/cel/patterns.h"
 #include "api/policies/policy.h"
 #include "api/policies/problems.h"
 #include "api/policies/reading.h"
@@ -88,7 +89,7 @@ class Reader {
                           base::format("the expressions of a policy may have {} bytes together", kPolicyBytesMax));
       return std::nullopt;
     }
-    auto compiled = cel::Expression::compile(content, names(wanted));
+    auto compiled = cel::Expression::compile(content, names(wanted), &patterns_);
     if (!compiled.ok()) {
       problems_.invalid(path, content, compile_message(content, compiled.error().message));
       return std::nullopt;
@@ -150,6 +151,7 @@ class Reader {
   Policy& policy_;
   Problems& problems_;
   cel::Expression::Types types_;
+  cel::Patterns patterns_;
   std::map<std::string, std::size_t, std::less<>> places_;
   std::size_t bytes_ = 0, count_ = 0;
 };

@@ -25,14 +25,18 @@ namespace {
 constexpr std::size_t kSmallBytesMax = 4096;
 
 RE2::Options small_options(std::string_view expression) {
-  // RE2 gives a sixth of it to the program, of 8 bytes an instruction: 680, and 2.7 for each byte of the text.
-  static constexpr std::size_t kLeastBytes = std::size_t{32} << 10, kBytesEach = 128;
   RE2::Options options(RE2::Quiet);
-  options.set_max_mem(static_cast<std::int64_t>(kLeastBytes + kBytesEach * expression.size()));
+  options.set_max_mem(small_pattern_memory(expression));
   return options;
 }
 
 }  // namespace
+
+std::int64_t small_pattern_memory(std::string_view expression) {
+  // RE2 gives a sixth of it to the program, of 8 bytes an instruction: 680, and 2.7 for each byte of the text.
+  static constexpr std::size_t kLeastBytes = std::size_t{32} << 10, kBytesEach = 128;
+  return static_cast<std::int64_t>(kLeastBytes + kBytesEach * expression.size());
+}
 
 Pattern Pattern::small(std::string_view expression) {
   if (expression.size() > kSmallBytesMax) return Pattern(std::unique_ptr<Compiled>());

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -11,6 +12,8 @@ namespace api {
 // `steps` receives the length of what it compiles to.
 std::string pattern_problem(std::string_view expression, std::size_t* steps = nullptr);
 
+// The memory that Pattern::small() lets RE2 have for it.
+std::int64_t small_pattern_memory(std::string_view expression);
 // The same of what Pattern::small() makes of it.
 std::string small_pattern_problem(std::string_view expression);
 

@@ -44,7 +44,7 @@ struct Structural {
     std::optional<std::int64_t> items_min = {}, items_max = {};
     std::optional<std::int64_t> members_min = {}, members_max = {};
     std::string pattern_text = {};
-    std::optional<Pattern> pattern = {};
+    std::shared_ptr<const Pattern> pattern = {};  // null: none
     std::vector<Json> enumeration = {};
     std::vector<std::string> required = {};
     std::vector<Structural> all_of = {}, any_of = {}, one_of = {};

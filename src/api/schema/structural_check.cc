@@ -36,13 +36,19 @@ bool is_whole(const Json& value) {
          (value.type() != Json::Type::kDouble || value.as_double() == std::floor(value.as_double()));
 }
 
+// A number beyond 2^53 that was no 64-bit integer when it was read has lost digits: it is no integer.
+bool is_integer(const Json& value) {
+  constexpr double kExactMax = 9007199254740991.0;
+  return value.type() == Json::Type::kInt || (is_whole(value) && std::fabs(value.as_double()) <= kExactMax);
+}
+
 bool is_of(Type type, const Json& value) {
   switch (type) {
     case Type::kAny: return true;
     case Type::kObject: return value.is_object();
     case Type::kArray: return value.is_array();
     case Type::kString: return value.is_string();
-    case Type::kInteger: return is_whole(value);
+    case Type::kInteger: return is_integer(value);
     case Type::kNumber: return value.is_number();
     case Type::kBoolean: return value.is_bool();
   }
@@ -55,7 +61,7 @@ std::string_view type_of(const Json& value) {
   if (value.is_string()) return "string";
   if (value.is_bool()) return "boolean";
   if (value.is_null()) return "null";
-  return is_whole(value) ? "integer" : "number";
+  return is_integer(value) ? "integer" : "number";
 }
 
 std::int64_t characters(std::string_view text) {
@@ -81,7 +87,7 @@ class Checker {
             bool is_root = false) {
     count_work(1);
     if (full() || (value.is_null() && schema.nullable) || (before != nullptr && *before == value)) return;
-    if (schema.int_or_string ? !is_whole(value) && !value.is_string() : !is_of(schema.type, value)) {
+    if (schema.int_or_string ? !is_integer(value) && !value.is_string() : !is_of(schema.type, value)) {
       const std::string_view wanted = schema.int_or_string ? "integer,string" : word(schema.type);
       return add("FieldValueTypeInvalid", path,
                  base::format("Invalid value: \"{}\": {} in body must be of type {}: \"{}\"", type_of(value), path,

@@ -1,6 +1,8 @@
 // Reading a schema, and what makes one structural: a type at every place, and nothing in anyOf and its like but limits.
 #include <algorithm>
 #include <array>
+#include <map>
+#include <memory>
 #include <set>
 
 #include "api/json/problems.h"
@@ -328,19 +330,32 @@ class Reader {
   void read_pattern(const Json& json, const std::string& path, Structural& out) {
     const Json& pattern = json["pattern"];
     if (pattern.as_string().empty()) return;
-    if (patterns_.insert(pattern.str()).second) {
-      std::size_t size = 0;
-      if (const std::string problem = pattern_problem(pattern.as_string(), &size); !problem.empty())
-        return invalid(
-            path, "pattern", pattern,
-            base::format("must be a valid regular expression, but isn't: error parsing regexp: {}", problem));
-      pattern_steps_ += size;
-    }
-    if (pattern_steps_ > kPatternStepsMax)
+    const auto [known, is_new] = patterns_.try_emplace(pattern.str());
+    if (is_new) known->second = compiled(pattern.as_string());
+    if (const std::string& problem = known->second.problem; !problem.empty())
+      return invalid(path, "pattern", pattern,
+                     base::format("must be a valid regular expression, but isn't: error parsing regexp: {}", problem));
+    if (!known->second.pattern)
       return invalid(path, "pattern", pattern, "the expressions of the schema are too large together");
     if (!out.limits) out.limits = std::make_unique<Limits>();
     out.limits->pattern_text = pattern.as_string();
-    out.limits->pattern.emplace(pattern.as_string());
+    out.limits->pattern = known->second.pattern;
+  }
+
+  // Wherever it stands in the schema, it is compiled once.
+  struct Compiled {
+    std::shared_ptr<const Pattern> pattern = {};  // null: refused
+    std::string problem = {};
+  };
+  Compiled compiled(std::string_view text) {
+    if (pattern_steps_ > kPatternStepsMax) return {};
+    std::size_t size = 0;
+    std::string problem = pattern_problem(text, &size);
+    // To find that one is too large takes as long as the others may take together.
+    if (problem.starts_with("expression too large")) size = kPatternStepsMax + 1;
+    pattern_steps_ += size;
+    if (!problem.empty() || pattern_steps_ > kPatternStepsMax) return {nullptr, std::move(problem)};
+    return {std::make_shared<const Pattern>(text), {}};
   }
 
   void read_junctors(const Json& json, const std::string& path, Structural& out) {
@@ -412,7 +427,7 @@ class Reader {
   }
 
   std::vector<Cause>& causes_;
-  std::set<std::string> patterns_;  // known to compile
+  std::map<std::string, Compiled> patterns_;
   std::size_t pattern_steps_ = 0;
 };
 

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "base/base64.h"
@@ -115,6 +117,30 @@ bool is_uri(std::string_view text) {
                              [](char c) { return is_letter(c) || is_digit(c) || c == '+' || c == '-' || c == '.'; });
 }
 
+// The units of spans: the words of one each, and of how many nanoseconds it is. What begins with the last word is the
+// unit, too ("hours").
+struct Unit {
+  std::array<std::string_view, 3> words;
+  std::int64_t ns;
+};
+constexpr std::array kUnits = {Unit{{"ns", "", "nano"}, 1},
+                               Unit{{"us", "µs", "micro"}, 1'000},
+                               Unit{{"ms", "", "milli"}, 1'000'000},
+                               Unit{{"s", "", "sec"}, 1'000'000'000},
+                               Unit{{"m", "", "min"}, 60'000'000'000},
+                               Unit{{"h", "hr", "hour"}, 3'600'000'000'000},
+                               Unit{{"d", "", "day"}, 86'400'000'000'000},
+                               Unit{{"w", "wk", "week"}, 604'800'000'000'000}};
+
+std::int64_t unit_of(std::string_view word) {
+  std::string name(word);
+  for (char& c : name) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
+  for (const Unit& unit : kUnits)
+    if (name == unit.words[0] || (!unit.words[1].empty() && name == unit.words[1]) || name.starts_with(unit.words[2]))
+      return unit.ns;
+  return 0;
+}
+
 struct Format {
   std::string_view name;
   bool (*holds)(std::string_view);
@@ -123,6 +149,7 @@ constexpr std::array kFormats = {
     Format{"date-time", [](std::string_view text) { return base::parse_rfc3339_unix(text).has_value(); }},
     Format{"datetime", [](std::string_view text) { return base::parse_rfc3339_unix(text).has_value(); }},
     Format{"date", is_date},
+    Format{"duration", [](std::string_view text) { return parse_duration_text(text).has_value(); }},
     Format{"byte", [](std::string_view text) { return base::base64_decode(text).ok(); }},
     Format{"ipv4", is_ipv4},
     Format{"ipv6", is_ipv6},
@@ -135,6 +162,38 @@ constexpr std::array kFormats = {
 };
 
 }  // namespace
+
+std::optional<base::Duration> parse_duration_text(std::string_view text) {
+  if (const auto span = base::parse_go_duration(text)) return span;
+  // Numbers with units among anything else: "2 weeks and 3 days".
+  std::int64_t sum = 0;
+  bool any = false;
+  for (std::size_t at = 0; at < text.size();) {
+    if (!is_digit(text[at])) {
+      ++at;
+      continue;
+    }
+    std::int64_t count = 0;
+    const auto [end, error] = std::from_chars(text.data() + at, text.data() + text.size(), count);
+    if (error != std::errc{}) return {};
+    at = static_cast<std::size_t>(end - text.data());
+    while (at < text.size() && std::string_view(" \t\r\n\f\v").find(text[at]) != std::string_view::npos) ++at;
+    const std::size_t word = at;
+    for (std::string_view rest = text.substr(at); !rest.empty(); rest = text.substr(at)) {
+      if (rest.starts_with("µ"))
+        at += std::string_view("µ").size();
+      else if (is_letter(rest[0]))
+        ++at;
+      else
+        break;
+    }
+    const std::int64_t unit = unit_of(text.substr(word, at - word));
+    if (unit == 0) continue;
+    if (__builtin_mul_overflow(count, unit, &count) || __builtin_add_overflow(sum, count, &sum)) return {};
+    any = true;
+  }
+  return any ? std::optional(base::Duration{sum}) : std::nullopt;
+}
 
 bool has_text_format(std::string_view format, std::string_view text) {
   const auto found = std::ranges::find(kFormats, format, &Format::name);

@@ -34,8 +34,8 @@ struct CustomKind : api::KindInfo {
   std::string warning = {};          // to whoever uses the version; empty: it is not deprecated
   // Objects that were written up to this revision may be of another version or of an older schema.
   std::int64_t written_anew_after = 0;
-  std::unique_ptr<const api::Structural> structure;
-  std::unique_ptr<const api::cel::StructuralRules> rules;  // of `structure`
+  std::shared_ptr<const api::Structural> structure;        // versions with one schema share it
+  std::shared_ptr<const api::cel::StructuralRules> rules;  // of `structure`
   std::vector<CustomColumn> cells;                         // of `columns`, in the same order
   std::vector<std::string> selectable;                     // "spec.size": beside names, what a list can be selected by
   api::Json open_api;                                      // the schema as it was given

@@ -44,7 +44,9 @@ std::tuple<int, std::int64_t, std::int64_t, std::string> rank(const std::string&
 
 class Maker {
  public:
-  Maker(const Definition& definition, const Json& spec) : definition_(definition), spec_(spec) {}
+  // `known`: the same definition before; a schema that stays is not compiled again.
+  Maker(const Definition& definition, const Json& spec, const Definition* known)
+      : definition_(definition), spec_(spec), known_(known) {}
 
   std::shared_ptr<const CustomKind> make(const Json& version, const std::string& storage, std::int64_t since) {
     auto made = std::make_shared<CustomKind>();
@@ -56,13 +58,10 @@ class Maker {
     kind.converts_by_webhook = spec_["conversion"]["strategy"].as_string() == "Webhook";
     kind.needs_converter = kind.converts_by_webhook && version["name"] != Json(storage);
     set_names(version, kind);
-    std::vector<base::Cause> problems;  // were told when it was written
     kind.open_api = version["schema"]["openAPIV3Schema"];
-    auto structure = std::make_unique<api::Structural>(api::read_structural(kind.open_api, "", problems));
-    kind.rules = std::make_unique<api::cel::StructuralRules>(*structure, "", problems);
-    kind.copy = api::to_schema(*structure);
+    set_schema(kind);
+    kind.copy = api::to_schema(*kind.structure);
     kind.schema = kind.copy.root;
-    kind.structure = std::move(structure);
     add_subresources(version["subresources"], kind);
     add_columns(version, kind);
     for (const Json& field : version["selectableFields"].items())
@@ -72,6 +71,26 @@ class Maker {
   }
 
  private:
+  void set_schema(CustomKind& kind) {
+    const auto same = [&](const std::shared_ptr<const CustomKind>& one) {
+      return one != nullptr && one->open_api == kind.open_api;
+    };
+    const CustomKind* like = nullptr;
+    for (const Definition* of : {&definition_, known_}) {
+      if (of == nullptr || like != nullptr) continue;
+      const auto found = std::ranges::find_if(of->kinds, same);
+      like = found != of->kinds.end() ? found->get() : same(of->stored_kind) ? of->stored_kind.get() : nullptr;
+    }
+    if (like != nullptr) {
+      kind.structure = like->structure;
+      kind.rules = like->rules;
+      return;
+    }
+    std::vector<base::Cause> problems;  // were told when it was written
+    kind.structure = std::make_shared<const api::Structural>(api::read_structural(kind.open_api, "", problems));
+    kind.rules = std::make_shared<const api::cel::StructuralRules>(*kind.structure, "", patterns_, problems);
+  }
+
   void set_names(const Json& version, CustomKind& kind) const {
     const KindNames& names = definition_.accepted;
     kind.resource = {definition_.group, version["name"].str(), names.plural};
@@ -116,6 +135,8 @@ class Maker {
 
   const Definition& definition_;
   const Json& spec_;
+  const Definition* known_;
+  api::cel::Patterns patterns_;
 };
 
 bool has_condition(const Json& object, std::string_view type) {
@@ -165,9 +186,10 @@ DefinitionPtr read_definition(const Json& object, std::int64_t revision, const D
   std::ranges::stable_sort(versions,
                            [](const Json& a, const Json& b) { return comes_before(a["name"].str(), b["name"].str()); });
   const std::int64_t since = written_anew_after(*made, known);
-  for (const Json& version : versions) made->kinds.push_back(Maker(*made, made->spec).make(version, storage, since));
+  Maker maker(*made, made->spec, known);
+  for (const Json& version : versions) made->kinds.push_back(maker.make(version, storage, since));
   for (const Json& version : made->spec["versions"].items())
-    if (version["storage"].as_bool()) made->stored_kind = Maker(*made, made->spec).make(version, storage, since);
+    if (version["storage"].as_bool()) made->stored_kind = maker.make(version, storage, since);
   return made;
 }
 

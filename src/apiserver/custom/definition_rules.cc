@@ -146,10 +146,7 @@ class Checker {
         require(path + ".schema.openAPIV3Schema");
         continue;
       }
-      const std::string schema_at = place("schema", i) + ".openAPIV3Schema";
-      // What all versions share is looked at once.
-      if (i > 0 && schema_at.starts_with("spec.validation")) continue;
-      check_schema(version, schema_at, i);
+      check_schema(version, i);
     }
     if (versions.size() > kVersionsMax)
       add("FieldValueTooMany", "spec.versions",
@@ -161,15 +158,24 @@ class Checker {
               "must have exactly one version marked as storage version");
   }
 
-  void check_schema(const Json& version, const std::string& path, std::size_t at) {
+  // What all versions share is looked at once.
+  void check_schema(const Json& version, std::size_t at) {
+    const auto was_looked_at = [at](const std::string& path) { return at > 0 && !path.starts_with("spec.versions["); };
     const Json& schema = version["schema"]["openAPIV3Schema"];
-    const std::size_t before = causes_.size();
-    const Structural structure = api::read_structural(schema, path, causes_);
-    if (causes_.size() == before) api::cel::StructuralRules(structure, path, causes_);
-    if (causes_.size() == before && !was_stored(schema)) api::cel::check_rule_costs(structure, path, causes_);
-    check_columns(version["additionalPrinterColumns"], place("additionalPrinterColumns", at));
-    check_selectable(version["selectableFields"], structure, place("selectableFields", at));
-    check_scale(version["subresources"]["scale"], place("subresources", at) + ".scale");
+    const std::string path = place("schema", at) + ".openAPIV3Schema";
+    const bool is_shared = was_looked_at(path);
+    if (!is_shared) {
+      const std::size_t before = causes_.size();
+      structure_ = api::read_structural(schema, path, causes_);
+      if (causes_.size() == before) api::cel::StructuralRules(structure_, path, patterns_, causes_);
+      if (causes_.size() == before && !was_stored(schema)) api::cel::check_rule_costs(structure_, path, causes_);
+    }
+    const std::string columns = place("additionalPrinterColumns", at);
+    if (!was_looked_at(columns)) check_columns(version["additionalPrinterColumns"], columns);
+    const std::string selectable = place("selectableFields", at);
+    if (!was_looked_at(selectable) || !is_shared) check_selectable(version["selectableFields"], structure_, selectable);
+    const std::string subresources = place("subresources", at);
+    if (!was_looked_at(subresources)) check_scale(version["subresources"]["scale"], subresources + ".scale");
   }
 
   // Such a schema is in force already, and may stay.
@@ -330,6 +336,8 @@ class Checker {
   const Json& spec_;
   const Json& before_;  // null: it is new
   std::vector<Cause>& causes_;
+  Structural structure_;         // of the version that is looked at
+  api::cel::Patterns patterns_;  // of the whole definition
 };
 
 }  // namespace

@@ -112,6 +112,50 @@ TEST(Definition, expressions_are_bounded_together) {
   EXPECT_NE(message.find("the expressions of the schema are too large together"), std::string::npos) << message;
 }
 
+TEST(Definition, patterns_of_rules_are_bounded_over_all_versions) {
+  Bench b;
+  Json definition = yaml(kWidgets);
+  Json versions = Json::array();
+  for (int v = 0; v < 4; ++v) {
+    std::string members;
+    for (int i = 0; i < 2; ++i)
+      members += base::format(
+          "p{}: {{type: string, x-kubernetes-validations: [{{rule: \"self.matches('\\\\\\\\pL{{29}}{}{}')\"}}]}}, ", i,
+          v, i);
+    Json version =
+        patched(definition, "{type: object, properties: {" + members + "}}")["spec"]["versions"][std::size_t{0}];
+    version.set("name", base::format("v{}", v + 1));
+    version.set("storage", v == 0);
+    versions.push_back(std::move(version));
+  }
+  definition.edit("spec").set("versions", std::move(versions));
+  const std::string message = b.refused(b.request(Verb::kCreate, kDefinitions, "", definition));
+  EXPECT_NE(message.find("the regular expressions are too large together"), std::string::npos) << message;
+  EXPECT_EQ(message.find("spec.versions[0]"), std::string::npos) << message;
+}
+
+TEST(Definition, versions_that_share_a_schema_are_checked_for_what_they_do_not_share) {
+  Bench b;
+  Json definition = yaml(kWidgets);
+  Json& second = definition.edit("spec").edit("versions").edit(std::size_t{1});
+  second.set("additionalPrinterColumns", yaml("[{name: Size, type: text, jsonPath: .spec.size}]"));
+  second.set("selectableFields", yaml("[{jsonPath: .spec.nothing}]"));
+  second.set("subresources", yaml("{scale: {specReplicasPath: .replicas, statusReplicasPath: .status.replicas}}"));
+  const std::string message = b.refused(b.request(Verb::kCreate, kDefinitions, "", definition));
+  for (const char* part : {"spec.versions[1].additionalPrinterColumns[0].type",
+                           "spec.versions[1].selectableFields[0].jsonPath: Invalid value: \".spec.nothing\"",
+                           "spec.versions[1].subresources.scale.specReplicasPath"})
+    EXPECT_NE(message.find(part), std::string::npos) << part << "\n" << message;
+}
+
+TEST(Definition, versions_with_one_schema_have_it_compiled_once) {
+  Bench b;
+  b.define_widgets();
+  const ServedKind v1 = b.api.kinds()->find(kWidgetsV1), beta = b.api.kinds()->find(kWidgetsBeta);
+  ASSERT_TRUE(v1 && beta);
+  EXPECT_EQ(custom_kind(*v1.kind)->rules, custom_kind(*beta.kind)->rules);
+}
+
 TEST(Definition, a_type_that_is_named_counts_more_than_int_or_string) {
   Bench b;
   b.define(

@@ -1,0 +1,135 @@
+// What rules of a stranger's schema see of values, and which rules are refused.
+#include "api/cel/structural_rules.h"
+
+#include <gtest/gtest.h>
+
+#include "api/json/json.h"
+#include "api/json/yaml.h"
+#include "base/format.h"
+
+namespace api::cel {
+namespace {
+
+std::string lines(const std::vector<base::Cause>& causes) {
+  std::string out;
+  for (const base::Cause& one : causes)
+    out += base::format("{}{}: {}", out.empty() ? "" : "\n", one.field, one.message);
+  return out;
+}
+
+// What is wrong with a schema of the members `members`, or with an object of it that was `before`.
+std::string problems(const std::string& members, std::string_view object = "{}", std::string_view before = "") {
+  std::vector<base::Cause> causes;
+  const Json schema = *parse_yaml("{type: object, properties: {" + members + "}}");
+  const Structural root = read_structural(schema, "s", causes);
+  Patterns patterns;
+  const StructuralRules rules(root, "s", patterns, causes);
+  if (!causes.empty()) return lines(causes);
+  const Json value = *parse_yaml(object), old = before.empty() ? Json() : *parse_yaml(before);
+  validate(root, value, old, causes);
+  rules.check(value, old, kRulesCostMax, causes);
+  return lines(causes);
+}
+
+std::string member(const std::string& type, const std::string& rule) {
+  return base::format("a: {{{}, x-kubernetes-validations: [{{rule: \"{}\"}}]}}", type, rule);
+}
+
+TEST(StructuralRules, see_what_the_schema_says) {
+  const std::string span = "type: string, format: duration", time = "type: string, format: date-time";
+  const struct {
+    std::string type;
+    const char *rule, *object;
+    bool holds;
+  } rows[] = {
+      {span, "self < duration('10m')", "{a: 5m}", true},
+      {span, "self < duration('10m')", "{a: 1h}", false},
+      {span, "self == duration('72h')", "{a: 3 days}", true},
+      {span, "self == duration('193h')", "{a: 1w 1d1hour}", true},
+      {span, "self == duration('3ms')", "{a: 2 milliseconds and 1000 µs}", true},
+      {time, "self > timestamp('2020-01-01T00:00:00Z')", "{a: '9999-12-31T23:59:59Z'}", true},
+      {time, "self > timestamp('2020-01-01T00:00:00Z')", "{a: '0001-01-01T00:00:00Z'}", false},
+      {"type: string, format: date", "self < timestamp('2020-01-01T00:00:00Z')", "{a: '1500-01-01'}", true},
+  };
+  for (const auto& row : rows) {
+    const std::string said = problems(member(row.type, row.rule), row.object);
+    EXPECT_EQ(said.empty() ? "" : said.substr(0, 16), row.holds ? "" : "a: Invalid value") << row.object << said;
+    EXPECT_EQ(said.find("evaluating"), std::string::npos) << said;
+  }
+  EXPECT_NE(problems("a: {" + span + "}", "{a: soon}").find("must be of type duration"), std::string::npos);
+}
+
+TEST(StructuralRules, know_sets_and_lists_with_keys) {
+  const std::string set = "type: array, x-kubernetes-list-type: set, items: {type: string}";
+  const std::string numbers = "type: array, x-kubernetes-list-type: set, items: {type: number}";
+  const std::string map =
+      "type: array, x-kubernetes-list-type: map, x-kubernetes-list-map-keys: [k-1], items: {type: object, "
+      "required: [k-1], properties: {k-1: {type: string}, v: {type: integer}}}";
+  const std::string plain = "type: array, items: {type: string}";
+  const struct {
+    std::string type;
+    const char *rule, *object, *before;
+    bool holds;
+  } rows[] = {
+      {set, "self == oldSelf", "{a: [a, b]}", "{a: [b, a]}", true},
+      {set, "self == oldSelf", "{a: [a, b]}", "{a: [b, c]}", false},
+      {set, "self == oldSelf", "{a: [a, b]}", "{a: [b]}", false},
+      {set, "(self + oldSelf).size() == 3 && (self + oldSelf)[2] == 'c'", "{a: [a, b]}", "{a: [b, c]}", true},
+      {set, "self + ['z'] == ['a', 'b', 'z']", "{a: [b, a]}", "", true},
+      {numbers, "self == oldSelf && self + [7] == [7, 2, 1.5]", "{a: [1.5, 2]}", "{a: [2, 1.5]}", true},
+      {plain, "self == oldSelf", "{a: [a, b]}", "{a: [b, a]}", false},
+      {plain, "(self + oldSelf).size() == 4", "{a: [a, b]}", "{a: [b, a]}", true},
+      {map, "self == oldSelf", "{a: [{k-1: x, v: 1}, {k-1: w}]}", "{a: [{k-1: w}, {k-1: x, v: 1}]}", true},
+      {map, "self == oldSelf", "{a: [{k-1: x, v: 1}]}", "{a: [{k-1: x, v: 2}]}", false},
+      {map, "(self + oldSelf).map(i, i.v) == [2, 5, 3]", "{a: [{k-1: x, v: 1}, {k-1: w, v: 5}]}",
+       "{a: [{k-1: z, v: 3}, {k-1: x, v: 2}]}", true},
+  };
+  for (const auto& row : rows) {
+    const std::string said = problems(member(row.type, row.rule), row.object, row.before);
+    EXPECT_EQ(said.empty(), row.holds) << row.rule << row.object << said;
+    EXPECT_EQ(said.find("evaluating"), std::string::npos) << said;
+  }
+}
+
+TEST(StructuralRules, compare_items_only_where_they_are_known) {
+  const std::string rule = "x-kubernetes-validations: [{rule: self == oldSelf}]";
+  const std::string message =
+      "Invalid value: \"self == oldSelf\": oldSelf cannot be used on the uncorrelatable portion of the schema within ";
+  EXPECT_EQ(problems("a: {type: array, items: {type: string, " + rule + "}}"),
+            "s.properties[a].items.x-kubernetes-validations[0].rule: " + message + "s.properties[a].items");
+  EXPECT_EQ(problems("a: {type: array, items: {type: object, properties: {b: {type: object, additionalProperties: "
+                     "{type: string, " +
+                     rule + "}}}}}"),
+            "s.properties[a].items.properties[b].additionalProperties.x-kubernetes-validations[0].rule: " + message +
+                "s.properties[a].items");
+  EXPECT_EQ(
+      problems("a: {type: array, x-kubernetes-list-type: map, x-kubernetes-list-map-keys: [k], items: {type: "
+               "object, required: [k], " +
+               rule + ", properties: {k: {type: string}}}}, b: {type: array, items: {type: string}, " + rule + "}"),
+      "");
+}
+
+TEST(StructuralRules, have_patterns_that_are_bounded_together) {
+  std::string members, equal;
+  for (int i = 0; i < 300; ++i) {
+    members += base::format(
+        "p{}: {{type: string, x-kubernetes-validations: [{{rule: \"self.matches('\\\\\\\\pL{{29}}{}')\"}}]}}, ", i, i);
+    equal += base::format(
+        "p{}: {{type: string, x-kubernetes-validations: [{{rule: \"self.matches('\\\\\\\\pL{{9}}')\"}}]}}, ", i);
+  }
+  EXPECT_NE(problems(members).find("the regular expressions are too large together"), std::string::npos);
+  EXPECT_EQ(problems(equal), "");
+}
+
+TEST(StructuralRules, take_integers_that_are_whole_and_exact) {
+  const std::string integer = "a: {type: integer}";
+  for (const char* good : {"9223372036854775807", "-9223372036854775808", "2.0", "9007199254740991.0"})
+    EXPECT_EQ(problems(integer, base::format("{{a: {}}}", good)), "") << good;
+  for (const char* bad : {"9223372036854775808", "1e30", "2.5", "-1e19"})
+    EXPECT_EQ(problems(integer, base::format("{{a: {}}}", bad)),
+              "a: Invalid value: \"number\": a in body must be of type integer: \"number\"")
+        << bad;
+}
+
+}  // namespace
+}  // namespace api::cel
