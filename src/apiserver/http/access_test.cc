@@ -148,7 +148,6 @@ TEST(Access, others_are_refused_in_kubernetes_words) {
   EXPECT_EQ(refused("GET", "/metrics"), "forbidden: User \"jane\" cannot get path \"/metrics\"");
 }
 
-// A kind may begin to be served between the look at the rights and the answer: its path asks for it before.
 TEST(Access, paths_of_kinds_that_are_not_served_are_those_of_resources) {
   const auto rules = std::make_shared<const std::vector<RoleRule>>(std::vector<RoleRule>{
       {{"get"}, {}, {}, {}, {"/apis", "/apis/*", "/api/*"}}, {{"list"}, {"acme.io"}, {"widgets"}, {}, {}}});
@@ -166,6 +165,9 @@ TEST(Access, paths_of_kinds_that_are_not_served_are_those_of_resources) {
   EXPECT_EQ(said("GET", "/apis/acme.io/v1/widgets?watch=1"),
             "widgets.acme.io is forbidden: User \"jane\" cannot watch resource \"widgets\" in API group \"acme.io\" at "
             "the cluster scope");
+  for (const char* watch : {"/apis/acme.io/v1/watch/widgets", "/apis/acme.io/v1/watch/namespaces/n/widgets",
+                            "/apis/acme.io/v1/namespaces/n/widgets/a?watch=true"})
+    EXPECT_NE(said("GET", watch).find("cannot watch resource \"widgets\""), std::string::npos) << said("GET", watch);
   EXPECT_EQ(
       said("GET", "/apis/acme.io/v1//things"),
       "things.acme.io is forbidden: User \"jane\" cannot list resource \"things\" in API group \"acme.io\" at the "

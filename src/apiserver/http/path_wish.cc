@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "apiserver/http/query_options.h"
+
 namespace apiserver {
 namespace {
 
@@ -20,12 +22,13 @@ std::vector<std::string_view> segments(std::string_view path) {
 }
 
 std::string_view verb_of(std::string_view method, bool is_named, bool is_watch) {
+  if (is_watch && (method == "GET" || method == "HEAD")) return "watch";
   if (method == "POST") return "create";
   if (method == "PUT") return "update";
   if (method == "PATCH") return "patch";
   if (method == "DELETE") return is_named ? "delete" : "deletecollection";
   if (method != "GET" && method != "HEAD") return "";
-  return is_named ? "get" : is_watch ? "watch" : "list";
+  return is_named ? "get" : "list";
 }
 
 }  // namespace
@@ -39,16 +42,18 @@ std::optional<PathWish> wish_of_path(const rt::HttpRequest& http, const rt::Targ
   if (has_group) wish.of.group = parts[1];
   wish.version = parts[first - 1];
   std::size_t at = first;
+  const bool old_watch = parts[at] == "watch" && parts.size() > at + 1;  // the old form of a watch
+  if (old_watch) ++at;
   if (parts[at] == "namespaces" && parts.size() > at + 1) {
     wish.of.ns = parts[at + 1];
-    const bool of_itself = parts.size() > at + 2 && (parts[at + 2] == "status" || parts[at + 2] == "finalize");
+    const bool of_itself =
+        parts.size() > at + 2 && !has_group && (parts[at + 2] == "status" || parts[at + 2] == "finalize");
     if (parts.size() > at + 2 && !of_itself) at += 2;
   }
   wish.of.resource = parts[at];
   if (parts.size() > at + 1) wish.of.name = parts[at + 1];
   if (parts.size() > at + 2) wish.of.subresource = parts[at + 2];
-  const std::string_view watch = target.get("watch");
-  wish.of.verb = verb_of(http.method, !wish.of.name.empty(), watch == "1" || watch == "true");
+  wish.of.verb = verb_of(http.method, !wish.of.name.empty(), old_watch || asks_for(target, "watch"));
   return wish;
 }
 

@@ -15,8 +15,7 @@ struct PathWish {
   std::string version;
 };
 
-// Nothing: the path is that of no resource. Who may read all documents below /apis may not for that read objects of a
-// kind that begins to be served between the look at their rights and the answer.
+// Nothing: the path is that of no resource. Who may read all documents below /apis may not for that ask for objects.
 std::optional<PathWish> wish_of_path(const rt::HttpRequest& http, const rt::Target& target);
 
 }  // namespace apiserver

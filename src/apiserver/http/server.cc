@@ -94,7 +94,8 @@ class Service : public std::enable_shared_from_this<Service> {
     auto caller = let_in(http, target);
     if (!caller.ok()) return exchange->respond(refusal(http, target, caller.error()));
     const UserInfo& own = caller->own ? *caller->own : caller->user;
-    Asker asker{caller->user, {.user = is_exempt(own) ? "" : own.name, .encoding = accepted_encoding(http)}};
+    Asker asker{
+        caller->user, {.user = is_exempt(own) ? "" : own.name, .encoding = accepted_encoding(http)}, caller->kinds};
     if (options_.auditing) {
       Auditing::Caller known{caller->own ? *caller->own : asker.user};
       if (caller->own) known.impersonated = asker.user;
@@ -102,7 +103,7 @@ class Service : public std::enable_shared_from_this<Service> {
     }
     if (!caller->claims) return receive_from(std::move(asker), std::move(http), target, std::move(exchange));
     // Whether the account is still there the loop knows.
-    const auto routed = route(http, target, *api_.kinds());
+    const auto routed = route(http, target, *asker.kinds);
     const bool known = routed.ok() && *routed;
     Place place = known && (*routed)->verb == Verb::kWatch ? Place() : asker.place;
     place.lists = known && (*routed)->verb == Verb::kList;
@@ -122,6 +123,8 @@ class Service : public std::enable_shared_from_this<Service> {
     UserInfo user;
     std::optional<TokenClaims> claims = {};  // by a token of these
     std::optional<UserInfo> own = {};        // of who acts as `user`
+    // Those that the rights were judged by: one that comes later is not served to this request.
+    std::shared_ptr<const ServedKinds> kinds = {};
   };
   // Where a request waits for its turn.
   struct Place {
@@ -134,6 +137,7 @@ class Service : public std::enable_shared_from_this<Service> {
   struct Asker {
     UserInfo user;
     Place place;
+    std::shared_ptr<const ServedKinds> kinds;
     std::shared_ptr<std::vector<std::string>> notes = {};  // as Request has them
   };
 
@@ -149,7 +153,7 @@ class Service : public std::enable_shared_from_this<Service> {
         });
       });
     if (serve_document(http, target, *exchange)) return;
-    auto routed = route(http, target, *api_.kinds());
+    auto routed = route(http, target, *asker.kinds);
     const Encoding encoding = asker.place.encoding;
     if (!routed.ok()) return fail(*exchange, routed.error(), encoding);
     if (!*routed)
@@ -241,7 +245,8 @@ class Service : public std::enable_shared_from_this<Service> {
     TRY(caller.user, act_as(std::move(caller.user), http, *roles));
     if (caller.user.name != own.name || caller.user.groups != own.groups) caller.own = std::move(own);
     TRY_VOID(check_text(target));
-    TRY_VOID(authorize(caller.user, http, target, *roles, *api_.kinds()));
+    caller.kinds = api_.kinds();
+    TRY_VOID(authorize(caller.user, http, target, *roles, *caller.kinds));
     return caller;
   }
 
