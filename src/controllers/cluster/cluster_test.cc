@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "base/format.h"
-#include "controllers/framework/world_for_tests.h"
+#include "controllers/cluster/stage_for_tests.h"
 #include "controllers/gc/controller.h"
 
 namespace controllers::cluster {
@@ -12,13 +12,6 @@ namespace {
 
 using api::Json;
 namespace resources = api::resources;
-
-struct Stage {
-  explicit Stage(std::unique_ptr<Controller> c) : controller(std::move(c)) { world.use_indexes_of(*controller); }
-  std::string turn(const std::string& key) { return world.turn(*controller, key); }
-  TestWorld world;
-  std::unique_ptr<Controller> controller;
-};
 
 constexpr std::string_view kOwned =
     R"({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c", "namespace": "ns",

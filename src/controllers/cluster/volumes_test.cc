@@ -3,20 +3,13 @@
 
 #include "base/format.h"
 #include "controllers/cluster/cluster.h"
-#include "controllers/framework/world_for_tests.h"
+#include "controllers/cluster/stage_for_tests.h"
 
 namespace controllers::cluster {
 namespace {
 
 using api::Json;
 namespace resources = api::resources;
-
-struct Stage {
-  explicit Stage(std::unique_ptr<Controller> c) : controller(std::move(c)) { world.use_indexes_of(*controller); }
-  std::string turn(const std::string& key) { return world.turn(*controller, key); }
-  TestWorld world;
-  std::unique_ptr<Controller> controller;
-};
 
 TEST(Volumes, a_claim_waits_for_its_first_pod_and_then_gets_a_folder) {
   Stage stage(make_volume_controller({.folder = "/tmp/volumes-that-are-not-made", .node_name = "n"}));
