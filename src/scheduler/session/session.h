@@ -118,6 +118,9 @@ class Session {
   // The queue may not take the task, of this part of the job, now.
   void note_over_limit(const Job& job, std::uint32_t part, const Task& task);
   void note_overused(QueueId queue) { troubles_.note_overused(queue); }
+  // What queues may hold differs from the previous session, though no queue's object does: what groups were told of it
+  // may be wrong. Before the close.
+  void note_limits_changed() { in_.queues_changed = true; }
   bool was_placed_and_discarded(const Task& task) const { return scheduler::was_placed_and_discarded(task, in_.cycle); }
 
   // Conditions, phases and refusals of groups (statuses.h).

@@ -64,7 +64,10 @@ class Capacity final : public Plugin {
   void open(Session& session) override {
     session_ = &session;
     reserve_.open(session);
+    const bool was_ready = tree_.ready;
     tree_.build(*model_, reserve_);
+    // A group that came to a queue with children takes every limit away; its leaving brings them back.
+    if (was_ready != tree_.ready) session.note_limits_changed();
     quota_.open(session);
     queue_gates_ = model_->gates.on("SchedulingGatesQueueAdmission");
     admitted_.clear();
