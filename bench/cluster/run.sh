@@ -146,12 +146,12 @@ for _ in $(seq 600); do
   done
   sleep 1
 done
-# What is written last are events: until five seconds bring none, a minute at most.
-events=-1
-for _ in $(seq 12); do
-  now=$(grep -c '"resource":"events"' "$scratch/audit.log" || true)
-  [ "$now" = "$events" ] && break
-  events=$now
+# What is written last are phases of groups, and then events: until five seconds bring none, two minutes at most.
+written=-1
+for _ in $(seq 24); do
+  now=$(grep -cE '"resource":"(events|podgroups)"' "$scratch/audit.log" || true)
+  [ "$now" = "$written" ] && break
+  written=$now
   sleep 5
 done
 
