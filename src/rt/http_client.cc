@@ -54,6 +54,13 @@ struct StreamJob {
   void end(const base::Error& error) const {
     if (!cancelled && callbacks.on_done) callbacks.on_done(error, false);
   }
+  // Nothing is told from here on, and nothing is kept.
+  void cancel() {
+    cancelled = true;
+    callbacks = {};
+    if (http1) std::exchange(http1, nullptr)->abort();
+    if (http2) std::exchange(http2, nullptr)->cancel(id);
+  }
 };
 
 // One connection that is made to see whether it can be, and ended. I/O thread.
@@ -99,6 +106,9 @@ class Client : public HttpClient {
         if (const auto connection = one.lock()) connection->abort();
       for (const auto& one : trials_)
         if (const auto trial = one.lock()) trial->end({});
+      // A stream may outlive the client, and what it asks of this thread then is never done.
+      for (const auto& one : stream_jobs_)
+        if (const auto job = one.lock()) job->cancel();
       idle_.clear();
       carrier_.reset();
       stream_carriers_.clear();
@@ -171,12 +181,11 @@ class Client : public HttpClient {
     return job;
   }
 
-  template <class Connection>
-  static std::shared_ptr<Connection> keep_in_sight(std::vector<std::weak_ptr<Connection>>& all,
-                                                   std::shared_ptr<Connection> connection) {
-    std::erase_if(all, [](const auto& one) { return one.expired(); });
-    all.push_back(connection);
-    return connection;
+  template <class T>
+  static std::shared_ptr<T> keep_in_sight(std::vector<std::weak_ptr<T>>& all, std::shared_ptr<T> one) {
+    std::erase_if(all, [](const auto& old) { return old.expired(); });
+    all.push_back(one);
+    return one;
   }
 
   // The protocol is what the server chose last.
@@ -364,6 +373,7 @@ class Client : public HttpClient {
   std::vector<std::weak_ptr<Http1Connection>> all_http1_;
   std::vector<std::weak_ptr<Http2Connection>> all_http2_;
   std::vector<std::weak_ptr<Trial>> trials_;
+  std::vector<std::weak_ptr<StreamJob>> stream_jobs_;
   asio::executor_work_guard<asio::io_context::executor_type> guard_;
   std::thread thread_;
 };
@@ -387,12 +397,7 @@ class Stream : public HttpStream {
       : shared_(std::move(shared)), job_(std::move(job)), alive_(std::move(alive)) {}
   ~Stream() override {
     *alive_ = false;
-    asio::post(shared_->context, [job = job_] {
-      job->cancelled = true;
-      job->callbacks = {};
-      if (job->http1) job->http1->abort();
-      if (job->http2) job->http2->cancel(job->id);
-    });
+    asio::post(shared_->context, [job = job_] { job->cancel(); });
   }
 
  private:
@@ -429,7 +434,7 @@ std::unique_ptr<HttpStream> Client::stream(HttpRequest request, StreamCallbacks 
   };
   asio::post(shared_->context, [this, job] {
     if (const base::Status fine = check_lines(job->request); !fine.ok()) return job->end(fine.error());
-    streams_waiting_.push_back(job);
+    streams_waiting_.push_back(keep_in_sight(stream_jobs_, job));
     next_streams();
   });
   return std::make_unique<Stream>(shared_, std::move(job), alive);

@@ -247,6 +247,33 @@ TEST(HttpClient, what_a_server_announces_does_not_end_the_process) {
   }
 }
 
+TEST(HttpClient, a_stream_that_outlives_the_client_keeps_nothing) {
+  Server server({[&](int connection) {
+    ASSERT_TRUE(Server::hear(connection));
+    Server::answer(connection, "all");
+    Server::hear(connection);
+  }});
+  auto kept = std::make_shared<int>();
+  {
+    Caller caller(server.port());
+    std::unique_ptr<HttpStream> stream;
+    std::promise<void> ended, gone;
+    caller.env->loop().post([&, kept] {
+      HttpClient::StreamCallbacks callbacks;
+      callbacks.on_end = [&ended, kept](const base::Status&) { ended.set_value(); };
+      stream = caller.client->stream({.method = "GET", .target = "/"}, std::move(callbacks));
+    });
+    ended.get_future().wait();
+    caller.env->loop().post([&] {
+      caller.client.reset();
+      stream.reset();
+      gone.set_value();
+    });
+    gone.get_future().wait();
+  }
+  EXPECT_EQ(kept.use_count(), 1);
+}
+
 TEST(HttpClient, a_stream_that_the_loop_does_not_take_waits_at_the_server) {
   constexpr std::size_t kAll = std::size_t{64} << 20;
   std::atomic<std::size_t> sent{0};
