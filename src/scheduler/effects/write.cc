@@ -234,7 +234,8 @@ bool is_paced(const Work& work) {
 base::Duration gather_time(const Work& work) {
   if (!is_paced(work)) return {};
   const auto* group = std::get_if<GroupStatusWrite>(&work);
-  return group != nullptr && is_on_its_way(group->plan.status) ? kBindingsGather : kCountsGather;
+  if (group == nullptr || !is_on_its_way(group->plan.status)) return kCountsGather;
+  return group->plan.name.starts_with("podgroup-") ? kMadeGroupGather : kBindingsGather;
 }
 
 bool supersedes(Work& newer, const Work& older) {
