@@ -7,7 +7,11 @@
 #include <optional>
 
 #include "base/digest.h"
+#include "base/format.h"
+#include "base/log.h"
+#include "base/quote.h"
 #include "base/time.h"
+#include "scheduler/model/core/count_or_percent.h"
 #include "scheduler/model/core/group_status.h"
 
 namespace scheduler {
@@ -51,6 +55,17 @@ std::optional<base::Duration> waiting_time_of(const api::Json& group) {
   return std::nullopt;
 }
 
+// How many pods an eviction leaves, or takes. Admission looks at pods and jobs; a group may say anything.
+std::string budget_of(const api::Json& group, std::string_view key) {
+  std::string out(api::annotation_of(group, key));
+  if (out.empty() || count_or_percent_from(out)) return out;
+  base::log_warning(
+      "scheduler",
+      base::format("PodGroup {}: metadata.annotations[{}]: {} is neither a count nor a percentage; it is ignored",
+                   api::key_of(group), key, base::go_quoted(out)));
+  return "";
+}
+
 GroupExtras extras_of(const api::Json& group, Dimensions& dimensions) {
   GroupExtras out;
   const api::Json& minimum = group["spec"]["minResources"];
@@ -63,9 +78,9 @@ GroupExtras extras_of(const api::Json& group, Dimensions& dimensions) {
     out.minimum = request_from(out.min_resources, dimensions);
   }
   out.waiting_time = waiting_time_of(group);
-  out.budget_min_available = std::string(api::annotation_of(group, "volcano.sh/jdb-min-available"));
+  out.budget_min_available = budget_of(group, "volcano.sh/jdb-min-available");
   if (out.budget_min_available.empty())  // the other counts where this one is not given
-    out.budget_max_unavailable = std::string(api::annotation_of(group, "volcano.sh/jdb-max-unavailable"));
+    out.budget_max_unavailable = budget_of(group, "volcano.sh/jdb-max-unavailable");
   return out;
 }
 

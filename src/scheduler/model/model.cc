@@ -296,6 +296,10 @@ void Model::set_job_queue(JobId id, std::string_view queue_name) {
   sum_job_in_queue(job, -1);
   job.queue = queue;
   sum_job_in_queue(job, 1);
+  // What queues use of a node is another sum now.
+  for (const TaskId task : job.tasks) {
+    if (tasks_[task.index].node.is_set()) touch(tasks_[task.index].node);
+  }
   note_changed(id);
 }
 

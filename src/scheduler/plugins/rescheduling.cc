@@ -79,10 +79,13 @@ class Rescheduling final : public Plugin {
     last_run = std::min(last_run, now_);  // the clock was set back
     if (now_ < last_run + interval_) return {};
     last_run = now_;
+    std::vector<bool> may_go(model_->task_capacity()), goes(model_->task_capacity());
+    for (const TaskId id : running) may_go[id.index] = true;
     std::vector<TaskId> out;
     for (const LowUtilisation& strategy : strategies_) {
-      for (const TaskId id : victims_of(strategy, running)) {
-        if (std::find(out.begin(), out.end(), id) == out.end()) out.push_back(id);
+      for (const TaskId id : victims_of(strategy, may_go)) {
+        if (!goes[id.index]) out.push_back(id);
+        goes[id.index] = true;
       }
     }
     return out;
@@ -93,7 +96,7 @@ class Rescheduling final : public Plugin {
     return usage == nullptr ? Load{0, 0} : Load{usage->cpu, usage->memory};
   }
 
-  std::vector<TaskId> victims_of(const LowUtilisation& strategy, const std::vector<TaskId>& running) const {
+  std::vector<TaskId> victims_of(const LowUtilisation& strategy, const std::vector<bool>& may_go) const {
     std::vector<MeasuredNode> high;
     double cpu_left = 0, memory_left = 0;
     bool any_low = false;
@@ -115,12 +118,12 @@ class Rescheduling final : public Plugin {
       return a.load.cpu + a.load.memory > b.load.cpu + b.load.memory;
     });
     std::vector<TaskId> out;
-    for (const MeasuredNode& one : high) relieve(one, strategy.target, running, cpu_left, memory_left, out);
+    for (const MeasuredNode& one : high) relieve(one, strategy.target, may_go, cpu_left, memory_left, out);
     return out;
   }
 
   // Takes pods from the node, the least important first, until it is below the target or the others are full.
-  void relieve(const MeasuredNode& one, const Load& target, const std::vector<TaskId>& running, double& cpu_left,
+  void relieve(const MeasuredNode& one, const Load& target, const std::vector<bool>& may_go, double& cpu_left,
                double& memory_left, std::vector<TaskId>& out) const {
     std::vector<TaskId> pods = model_->nodes[one.node].tasks;
     std::sort(pods.begin(), pods.end(), [&](TaskId a, TaskId b) {
@@ -135,7 +138,7 @@ class Rescheduling final : public Plugin {
     Load load = one.load;
     for (const TaskId id : pods) {
       if ((load.cpu < target.cpu && load.memory < target.memory) || cpu_left == 0 || memory_left == 0) return;
-      if (std::find(running.begin(), running.end(), id) == running.end()) continue;
+      if (!may_go[id.index]) continue;
       out.push_back(id);
       const Request& request = model_->shape_of(model_->task(id)).request;
       const auto wants_cpu = static_cast<double>(request.get(kCpu)),

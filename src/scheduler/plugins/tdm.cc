@@ -9,6 +9,7 @@
 
 #include "base/format.h"
 #include "scheduler/framework/plugin.h"
+#include "scheduler/model/core/count_or_percent.h"
 #include "scheduler/search/node_evaluators.h"
 #include "scheduler/session/session.h"
 
@@ -168,25 +169,15 @@ class Tdm final : public Plugin {
     return value.is_set() ? model_->symbols.text(value) : "";
   }
 
-  // A count, or a percentage of the tasks, rounded up.
-  static std::int64_t budget_from(std::string_view text, std::int64_t tasks) {
-    std::int64_t value = 0;
-    std::from_chars(text.data(), text.data() + text.size(), value);
-    value = std::clamp<std::int64_t>(value, 0, 1'000'000'000);
-    return text.ends_with('%') ? (tasks * value + 99) / 100 : value;
-  }
-
   static std::int64_t victims_max(const Job& job) {
     const std::int64_t tasks = job.task_count(), running = job.count(TaskStatus::kRunning);
     const std::int64_t finished = job.count(TaskStatus::kSucceeded) + job.count(TaskStatus::kFailed);
-    if (!job.extras().budget_max_unavailable.empty()) {
-      return std::max<std::int64_t>(
-          0, budget_from(job.extras().budget_max_unavailable, tasks) - (tasks - finished - running));
-    }
-    if (!job.extras().budget_min_available.empty()) {
-      // COMPAT(tdm-below-minimum): a group that is below its minimum already loses nobody.
-      return std::max<std::int64_t>(0, running - budget_from(job.extras().budget_min_available, tasks));
-    }
+    // COMPAT(tdm-unreadable-budget): a budget that is no number is none.
+    if (const auto most = count_or_percent_from(job.extras().budget_max_unavailable))
+      return std::max<std::int64_t>(0, most->of(tasks) - (tasks - finished - running));
+    // COMPAT(tdm-below-minimum): a group that is below its minimum already loses nobody.
+    if (const auto least = count_or_percent_from(job.extras().budget_min_available))
+      return std::max<std::int64_t>(0, running - least->of(tasks));
     return 1;
   }
 

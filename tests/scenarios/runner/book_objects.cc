@@ -411,6 +411,7 @@ bool Objects::take_numa(const Line& line, const std::string& name) {
   sides.resize(3, "1");
   const int sockets = numa.has_layout ? std::atoi(sides[0].c_str()) : 0, cores = std::atoi(sides[1].c_str()),
             threads = std::atoi(sides[2].c_str());
+  if (sockets > 10) return false;  // the book goes through every set of them
   for (int cpu = 0; cpu < sockets * cores * threads; ++cpu)
     numa.cpus.push_back({cpu, cpu / (cores * threads), cpu / threads});
   if (line.find("free") != nullptr) {

@@ -79,6 +79,30 @@ class Writer {
       line += base::format(" annotations=volcano.sh/hierarchy:root/{0}/{1},volcano.sh/hierarchy-weights:1/{2}/{3}",
                            pick({"x", "y"}), name, 1 + dice_.below(3), 1 + dice_.below(3));
     out_ += line + "\n";
+    if (policy_.plugins.contains("nodegroup") && some(0.8)) write_node_groups();
+  }
+
+  // Which groups of nodes the queue wishes for, and how much of them it may use.
+  void write_node_groups() {
+    const auto groups = [&](double chance) {
+      return some(chance) ? pick({R"(["g0"])", R"(["g1"])", R"(["g1","g0"])"}) : "[]";
+    };
+    const auto lists = [&](const char* field, double chance) {
+      return base::format(
+          R"("{}":{{"requiredDuringSchedulingIgnoredDuringExecution":{},"preferredDuringSchedulingIgnoredDuringExecution":{}}})",
+          field, groups(chance), groups(chance));
+    };
+    const std::string together = lists("nodeGroupAffinity", 0.7), apart = lists("nodeGroupAntiAffinity", 0.1);
+    std::string limits;
+    if (some(0.5)) limits = base::format(R"({{\"g0\":{{\"cpu\":\"{}\"}}}})", dice_.below(8));
+    if (some(0.2))
+      limits = base::format(R"({{\"g0\":{{\"memory\":\"{}Gi\"}},\"g1\":{{\"cpu\":\"{}\"}}}})", 1 + dice_.below(8),
+                            1 + dice_.below(8));
+    if (some(0.03)) limits = "much";
+    out_ += base::format(
+        R"(  + {{"metadata":{{"annotations":{{"volcano.sh/nodegroup-resource-limits":"{}"}}}},"spec":{{"affinity":{{{},{}}}}}}})"
+        "\n",
+        limits, together, apart);
   }
 
   void write_queues() {

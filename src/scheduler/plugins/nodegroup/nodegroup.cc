@@ -1,13 +1,19 @@
 // Nodegroup: queues keep to the groups of nodes that they name.
 #include <algorithm>
+#include <memory>
+#include <utility>
 
 #include "scheduler/framework/plugin.h"
 #include "scheduler/model/model.h"
+#include "scheduler/plugins/nodegroup/groups_of_nodes.h"
 #include "scheduler/plugins/nodegroup/nodegroup_limits.h"
-#include "scheduler/search/node_by_node_filter.h"
+#include "scheduler/search/node_evaluators.h"
 
 namespace scheduler {
 namespace {
+
+constexpr std::string_view kLimitInvalid = "node group resource limit annotation invalid";
+constexpr std::string_view kLimitExceeded = "node group resource limit exceeded";
 
 struct GroupWishes {
   std::vector<std::string> required, preferred, anti_required, anti_preferred;
@@ -34,84 +40,125 @@ GroupWishes wishes_of(const api::Json& affinity) {
   return {texts(together[kRequired]), texts(together[kPreferred]), texts(apart[kRequired]), texts(apart[kPreferred])};
 }
 
-// Depends on the queue of the pod, which is not part of its class: the answer is made for every pod anew.
-class GroupFilter final : public NodeByNodeFilter {
+// Why nodes of the group do not take pods with these wishes; empty: they do.
+std::string_view refusal_of(const GroupWishes& wishes, const std::string& group) {
+  if (!wishes.any()) return "node group affinity not specified";
+  bool pass = contains(wishes.required, group) || contains(wishes.preferred, group);
+  if (contains(wishes.anti_required, group))
+    pass = false;
+  else if (contains(wishes.anti_preferred, group))
+    pass = true;
+  return pass ? "" : "node does not satisfy the node group affinity";
+}
+
+double score_of(const GroupWishes& wishes, const std::string& group, bool ordered) {
+  double total = contains(wishes.required, group) ? 100 : 0;
+  const auto at = std::find(wishes.preferred.begin(), wishes.preferred.end(), group);
+  if (at != wishes.preferred.end()) {
+    const auto count = static_cast<double>(wishes.preferred.size());
+    total += ordered ? 50 * (count - static_cast<double>(at - wishes.preferred.begin())) / count : 50;
+  }
+  if (contains(wishes.anti_preferred, group)) total -= 1;
+  return total;
+}
+
+// What the queue's wishes and limits mean for each group of nodes.
+struct QueueView {
+  QueueId queue;
+  GroupWishes wishes;
+  std::optional<NodeGroupLimits> limits;
+
+  // As of this NodeTable::static_generation().
+  std::uint64_t generation = 0;
+  NodeSet admitted;                  // by labels alone
+  std::string_view outside_refusal;  // of nodes without a group
+  struct Group {
+    std::string_view refusal;
+    double score = 0;
+    const NodeGroupLimits::Amounts* limit = nullptr;
+  };
+  std::vector<Group> groups;           // by number
+  std::vector<std::uint32_t> limited;  // groups that are admitted up to a limit
+
+  bool is_invalid() const { return limits && !limits->valid(); }
+};
+
+// Wishes and limits are the queue's, which is a part of the pod's class (ClassKey), as is that some queue has changed.
+class GroupFilter final : public NodeFilter {
  public:
-  GroupFilter(const Model& model, GroupWishes wishes, bool strict, std::optional<NodeGroupLimits> limits,
-              const Request& request)
-      : model_(model),
-        wishes_(std::move(wishes)),
-        strict_(strict),
-        limits_(std::move(limits)),
-        request_(request),
-        key_(model.symbols.find(kNodeGroupLabel)) {}
-  Reach reach() const override { return Reach::kCluster; }
+  GroupFilter(GroupsOfNodes& groups, std::shared_ptr<const QueueView> view, const Request& request)
+      : groups_(groups), view_(std::move(view)), request_(request) {}
+  Reach reach() const override { return view_->limited.empty() ? Reach::kStatic : Reach::kCluster; }
+
+  void narrow(NodeSet& nodes, Strictness, FitErrors* errors) override {
+    if (errors != nullptr) explain(nodes, *errors);
+    nodes &= view_->admitted;
+    for (const std::uint32_t group : view_->limited) {
+      if (is_exceeded(group)) nodes.subtract(groups_.members(group));
+    }
+  }
+  bool fits(std::uint32_t n) override { return refusal(n).empty(); }
 
  private:
-  std::string_view refusal(std::uint32_t n) override {
-    if (limits_ && !limits_->valid()) return "node group resource limit annotation invalid";
-    const Symbol value = key_.is_set() ? value_of(model_.nodes[NodeId{n}].labels, key_) : Symbol{};
-    if (!value.is_set()) return !strict_ && !wishes_.any() ? "" : "node group label not found";
-    if (!wishes_.any()) return "node group affinity not specified";
-    const std::string& group = model_.symbols.text(value);
-    bool pass = contains(wishes_.required, group) || contains(wishes_.preferred, group);
-    if (contains(wishes_.anti_required, group))
-      pass = false;
-    else if (contains(wishes_.anti_preferred, group))
-      pass = true;
-    if (!pass) return "node does not satisfy the node group affinity";
-    return limits_ && limits_->exceeds(model_, group, request_) ? "node group resource limit exceeded" : "";
+  bool is_exceeded(std::uint32_t group) {
+    return NodeGroupLimits::exceeds(*view_->groups[group].limit, groups_.used(view_->queue, group), request_);
   }
 
-  const Model& model_;
-  GroupWishes wishes_;
-  bool strict_;
-  std::optional<NodeGroupLimits> limits_;
+  std::string_view refusal(std::uint32_t n) {
+    if (view_->is_invalid()) return kLimitInvalid;
+    const std::uint32_t group = groups_.of(n);
+    if (group == GroupsOfNodes::kNone) return view_->outside_refusal;
+    const QueueView::Group& one = view_->groups[group];
+    if (!one.refusal.empty()) return one.refusal;
+    return one.limit != nullptr && is_exceeded(group) ? kLimitExceeded : "";
+  }
+
+  void explain(const NodeSet& nodes, FitErrors& errors) {
+    NodeSet bad = nodes;
+    nodes.for_each([&](std::uint32_t n) {
+      const std::string_view problem = refusal(n);
+      if (problem.empty())
+        bad.remove(n);
+      else
+        errors.add(problem, 1);
+    });
+    errors.add_unresolvable(bad);
+  }
+
+  GroupsOfNodes& groups_;
+  const std::shared_ptr<const QueueView> view_;
   const Request& request_;
-  Symbol key_;
 };
 
 class GroupScorer final : public NodeScorer {
  public:
-  GroupScorer(const Model& model, GroupWishes wishes, bool ordered)
-      : model_(model), wishes_(std::move(wishes)), ordered_(ordered), key_(model.symbols.find(kNodeGroupLabel)) {}
-  Reach reach() const override { return Reach::kCluster; }
+  GroupScorer(const GroupsOfNodes& groups, std::shared_ptr<const QueueView> view)
+      : groups_(groups), view_(std::move(view)) {}
+  Reach reach() const override { return Reach::kStatic; }
   double score(std::uint32_t n) override {
-    const Symbol value = key_.is_set() ? value_of(model_.nodes[NodeId{n}].labels, key_) : Symbol{};
-    if (!value.is_set()) return 0;
-    const std::string& group = model_.symbols.text(value);
-    double total = contains(wishes_.required, group) ? 100 : 0;
-    const auto at = std::find(wishes_.preferred.begin(), wishes_.preferred.end(), group);
-    if (at != wishes_.preferred.end()) {
-      const auto count = static_cast<double>(wishes_.preferred.size());
-      total += ordered_ ? 50 * (count - static_cast<double>(at - wishes_.preferred.begin())) / count : 50;
-    }
-    if (contains(wishes_.anti_preferred, group)) total -= 1;
-    return total;
+    const std::uint32_t group = groups_.of(n);
+    return group == GroupsOfNodes::kNone ? 0 : view_->groups[group].score;
   }
 
  private:
-  const Model& model_;
-  GroupWishes wishes_;
-  bool ordered_;
-  Symbol key_;
+  const GroupsOfNodes& groups_;
+  const std::shared_ptr<const QueueView> view_;
 };
 
 class Nodegroup final : public Plugin {
  public:
   void attach(PluginSetup& setup) override {
     Model& model = setup.model();
-    const bool strict = setup.arguments().get_bool("strict", true);
-    const bool ordered = setup.arguments().get_bool("enablePreferredOrder", false);
-    const bool inherits = setup.hierarchy();
-    setup.on<Predicate>([&model, strict, inherits](const Task& task) -> std::unique_ptr<NodeFilter> {
-      const QueueId queue = task.job.is_set() ? model.job(task.job).queue : QueueId{};
-      return std::make_unique<GroupFilter>(model, wishes_for(model, task, inherits), strict,
-                                           queue.is_set() ? NodeGroupLimits::of(model, queue) : std::nullopt,
-                                           model.shape_of(task).request);
+    model_ = &model;
+    groups_ = std::make_unique<GroupsOfNodes>(model);
+    strict_ = setup.arguments().get_bool("strict", true);
+    ordered_ = setup.arguments().get_bool("enablePreferredOrder", false);
+    inherits_ = setup.hierarchy();
+    setup.on<Predicate>([this](const Task& task) -> std::unique_ptr<NodeFilter> {
+      return std::make_unique<GroupFilter>(*groups_, view_for(task), model_->shape_of(task).request);
     });
-    setup.on<NodeOrder>([&model, ordered, inherits](const Task& task) -> std::unique_ptr<NodeScorer> {
-      return std::make_unique<GroupScorer>(model, wishes_for(model, task, inherits), ordered);
+    setup.on<NodeOrder>([this](const Task& task) -> std::unique_ptr<NodeScorer> {
+      return std::make_unique<GroupScorer>(*groups_, view_for(task));
     });
     // What queues wish is remembered with the class, so a change of any queue makes other classes.
     setup.on<ClassKey>([&model](const Task& task) {
@@ -121,11 +168,49 @@ class Nodegroup final : public Plugin {
   }
 
  private:
-  static GroupWishes wishes_for(const Model& model, const Task& task, bool inherits) {
-    if (!task.job.is_set() || !model.job(task.job).queue.is_set()) return {};
-    QueueId at = model.job(task.job).queue;
+  // What holds for nodes is made anew for a class of pods when facts of nodes have changed (NodeTable), so views need
+  // to follow when somebody asks for one, and not after.
+  std::shared_ptr<const QueueView> view_for(const Task& task) {
+    const QueueId queue = task.job.is_set() ? model_->job(task.job).queue : QueueId{};
+    if (std::exchange(queue_changes_, model_->queue_changes) != model_->queue_changes) views_.clear();
+    const std::size_t slot = queue.is_set() ? queue.index + 1 : 0;
+    if (views_.size() <= slot) views_.resize(slot + 1);
+    std::shared_ptr<QueueView>& view = views_[slot];
+    groups_->follow_labels();
+    const std::uint64_t generation = model_->nodes.static_generation();
+    if (view && view->generation == generation) return view;
+    auto fresh = std::make_shared<QueueView>();
+    fresh->queue = queue;
+    fresh->wishes = wishes_for(queue);
+    if (queue.is_set()) fresh->limits = NodeGroupLimits::of(*model_, queue);
+    fresh->generation = generation;
+    look_at_groups(*fresh);
+    return view = std::move(fresh);
+  }
+
+  void look_at_groups(QueueView& view) const {
+    const bool takes_outside = !strict_ && !view.wishes.any();
+    view.outside_refusal = takes_outside ? "" : "node group label not found";
+    view.admitted = NodeSet(model_->nodes.size());
+    view.groups.resize(groups_->count());
+    if (takes_outside && !view.is_invalid()) view.admitted |= groups_->outside();
+    for (std::uint32_t i = 0; i < groups_->count(); ++i) {
+      QueueView::Group& group = view.groups[i];
+      const std::string& name = groups_->name(i);
+      group.refusal = refusal_of(view.wishes, name);
+      group.score = score_of(view.wishes, name, ordered_);
+      if (view.is_invalid() || !group.refusal.empty()) continue;
+      view.admitted |= groups_->members(i);
+      group.limit = view.limits ? view.limits->of_group(name) : nullptr;
+      if (group.limit != nullptr) view.limited.push_back(i);
+    }
+  }
+
+  GroupWishes wishes_for(QueueId at) const {
+    if (!at.is_set()) return {};
+    const Model& model = *model_;
     GroupWishes out = wishes_of(model.queue(at).affinity);
-    for (std::size_t steps = 0; inherits && !out.any() && steps < model.queue_count(); ++steps) {
+    for (std::size_t steps = 0; inherits_ && !out.any() && steps < model.queue_count(); ++steps) {
       if (model.queue(at).name == "root") break;
       const std::string& parent = model.queue(at).parent;
       at = model.find_queue(parent.empty() ? "root" : parent);
@@ -134,6 +219,12 @@ class Nodegroup final : public Plugin {
     }
     return out;
   }
+
+  Model* model_ = nullptr;
+  std::unique_ptr<GroupsOfNodes> groups_;
+  bool strict_ = true, ordered_ = false, inherits_ = false;
+  std::uint32_t queue_changes_ = 0;
+  std::vector<std::shared_ptr<QueueView>> views_;  // by queue; the first is that of pods without one
 };
 
 }  // namespace

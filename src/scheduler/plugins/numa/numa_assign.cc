@@ -3,12 +3,13 @@
 
 #include <algorithm>
 #include <bit>
-#include <set>
+#include <functional>
+
+#include "base/check.h"
+#include "base/format.h"
 
 namespace scheduler {
 namespace {
-
-constexpr std::size_t kNumaMax = 12;  // masks are enumerated
 
 bool has(const CpuSet& set, std::int32_t cpu) { return std::binary_search(set.begin(), set.end(), cpu); }
 
@@ -18,7 +19,7 @@ void remove_all(CpuSet& from, const CpuSet& what) {
 
 // A set of NUMA nodes with enough free CPUs; preferred when no smaller set could hold as many in an empty node.
 struct Hint {
-  std::uint32_t mask = 0;
+  std::uint64_t mask = 0;
   bool preferred = false;
 };
 
@@ -26,58 +27,85 @@ struct Layout {
   std::vector<std::int32_t> numas;  // ids, ascending
 
   explicit Layout(const NumaNode& node) {
-    std::set<std::int32_t> ids;
-    for (const Cpu& cpu : node.cpus) ids.insert(cpu.numa);
-    numas.assign(ids.begin(), ids.end());
-    if (numas.size() > kNumaMax) numas.resize(kNumaMax);
+    for (const Cpu& cpu : node.cpus) numas.push_back(cpu.numa);
+    std::sort(numas.begin(), numas.end());
+    numas.erase(std::unique(numas.begin(), numas.end()), numas.end());
   }
-  std::uint32_t bit(std::int32_t numa) const {
-    auto at = std::lower_bound(numas.begin(), numas.end(), numa);
-    return at == numas.end() || *at != numa ? 0 : 1u << (at - numas.begin());
+  std::size_t at(std::int32_t numa) const {
+    return static_cast<std::size_t>(std::lower_bound(numas.begin(), numas.end(), numa) - numas.begin());
+  }
+  // Meaningful for kNumaNodesMax of them.
+  std::uint64_t bit(std::int32_t numa) const { return std::uint64_t{1} << at(numa); }
+  std::uint64_t all() const {
+    return numas.size() < kNumaNodesMax ? (std::uint64_t{1} << numas.size()) - 1 : ~std::uint64_t{0};
   }
 };
 
-std::vector<Hint> hints_for(const NumaNode& node, const Layout& layout, const CpuSet& free, std::int32_t count) {
-  std::vector<Hint> out;
-  std::vector<std::int32_t> total(layout.numas.size()), available(layout.numas.size());
-  for (const Cpu& cpu : node.cpus) {
-    const std::uint32_t bit = layout.bit(cpu.numa);
-    if (bit == 0) continue;
-    const auto at = static_cast<std::size_t>(std::countr_zero(bit));
-    ++total[at];
-    available[at] += has(free, cpu.id) ? 1 : 0;
+// The sum of the `most` largest amounts seen so far.
+class LargestSum {
+ public:
+  explicit LargestSum(int most) : most_(static_cast<std::size_t>(most)) {}
+  void add(std::int32_t amount) {
+    kept_.insert(std::upper_bound(kept_.begin(), kept_.end(), amount, std::greater<>()), amount);
+    sum_ += amount;
+    if (kept_.size() <= most_) return;
+    sum_ -= kept_.back();
+    kept_.pop_back();
   }
-  int smallest = static_cast<int>(layout.numas.size());
-  for (std::uint32_t mask = 1; mask < 1u << layout.numas.size(); ++mask) {
-    std::int32_t could = 0, can = 0;
-    for (std::size_t i = 0; i < layout.numas.size(); ++i) {
-      if (mask >> i & 1) could += total[i], can += available[i];
+  std::int64_t sum() const { return sum_; }
+  bool is_full() const { return kept_.size() == most_; }
+
+ private:
+  std::size_t most_;
+  std::vector<std::int32_t> kept_;  // descending
+  std::int64_t sum_ = 0;
+};
+
+// How many of the amounts reach the count together, at least; nothing when all of them do not.
+std::optional<int> fewest(std::vector<std::int32_t> amounts, std::int64_t count) {
+  std::sort(amounts.begin(), amounts.end(), std::greater<>());
+  int out = 0;
+  for (const std::int32_t amount : amounts) {
+    ++out;
+    count -= amount;
+    if (count <= 0) return out;
+  }
+  return std::nullopt;
+}
+
+// Of the masks with so many members whose amounts reach the count, the lowest number: the highest member stands as low
+// as it can, then the next. No fewer members may reach it.
+std::uint64_t lowest_mask(const std::vector<std::int32_t>& amounts, std::int64_t count, int members) {
+  std::uint64_t out = 0;
+  for (std::size_t end = amounts.size(); members > 0; --members) {
+    LargestSum best(members);
+    std::size_t top = 0;
+    for (; top < end; ++top) {
+      best.add(amounts[top]);
+      if (best.is_full() && best.sum() >= count) break;
     }
-    if (could >= count) smallest = std::min(smallest, std::popcount(mask));
-    if (can >= count) out.push_back({mask, false});
+    CHECK(top < end);
+    out |= std::uint64_t{1} << top;
+    count -= amounts[top];
+    end = top;
   }
-  for (Hint& hint : out) hint.preferred = std::popcount(hint.mask) == smallest;
   return out;
 }
 
-// Preferred before others, then fewer NUMA nodes, then lower ones.
-bool better(const Hint& a, const Hint& b) {
-  if (a.preferred != b.preferred) return a.preferred;
-  if (std::popcount(a.mask) != std::popcount(b.mask)) return std::popcount(a.mask) < std::popcount(b.mask);
-  return a.mask < b.mask;
-}
-
-// The one provider (CPUs) makes merging a choice of the best hint; a mask of all nodes means no affinity.
-Hint merged(const std::string& policy, const std::vector<Hint>& hints, std::uint32_t all) {
-  Hint best{all, false};
-  bool found = false;
-  for (const Hint& hint : hints) {
-    if (policy == "single-numa-node" && (!hint.preferred || std::popcount(hint.mask) != 1)) continue;
-    if (found && !better(hint, best)) continue;
-    best = hint;
-    found = true;
+// The best set of NUMA nodes for so many CPUs: preferred before others, then the fewest NUMA nodes, then the lowest.
+// The one provider (CPUs) makes merging a choice of the best; a mask of all nodes means no affinity.
+Hint best_hint(const NumaNode& node, const Layout& layout, const CpuSet& free, std::int32_t count) {
+  std::vector<std::int32_t> total(layout.numas.size()), available(layout.numas.size());
+  for (const Cpu& cpu : node.cpus) {
+    const std::size_t at = layout.at(cpu.numa);
+    ++total[at];
+    available[at] += has(free, cpu.id) ? 1 : 0;
   }
-  return best;
+  // What is free is a part of the whole: where it takes as few NUMA nodes, these are preferred, and else none are.
+  const std::optional<int> could = fewest(std::move(total), count), can = fewest(available, count);
+  const bool preferred = can == could;
+  if (!can || (node.topology_policy == "single-numa-node" && !(preferred && *can == 1))) return {layout.all(), false};
+  return {lowest_mask(available, count, *can), preferred};
 }
 
 bool admits(const std::string& policy, const Hint& hint) {
@@ -152,21 +180,24 @@ CpuSet take_by_topology(const NumaNode& node, const CpuSet& free, std::int32_t c
 }
 
 std::optional<NumaResult> assign_cpus(const NumaNode& node, const CpuSet& free, const std::vector<ContainerAsk>& asks,
-                                      std::string& refused) {
+                                      std::string& refusal) {
   const Layout layout(node);
-  const std::uint32_t all = layout.numas.empty() ? 0 : (1u << layout.numas.size()) - 1;
   NumaResult out;
   CpuSet rest = free;
-  std::uint32_t touched = 0;
+  std::uint64_t touched = 0;
   for (const ContainerAsk& ask : asks) {
     if (ask.init) continue;
     const std::int32_t count = whole_cpus(ask);
     if (count == 0) continue;
-    Hint hint{all, true};
-    if (node.topology_policy != "none" && !node.topology_policy.empty())
-      hint = merged(node.topology_policy, hints_for(node, layout, rest, count), all);
+    if (layout.numas.size() > kNumaNodesMax) {
+      refusal = base::format("container {} cannot be assigned by numa: the node has {} NUMA nodes, more than {}",
+                             ask.name, layout.numas.size(), kNumaNodesMax);
+      return std::nullopt;
+    }
+    Hint hint{layout.all(), true};
+    if (node.topology_policy != "none" && !node.topology_policy.empty()) hint = best_hint(node, layout, rest, count);
     if (static_cast<std::size_t>(count) > rest.size() || !admits(node.topology_policy, hint)) {
-      refused = ask.name;
+      refusal = base::format("container {} cannot be assigned by numa", ask.name);
       return std::nullopt;
     }
     CpuSet inside;

@@ -20,10 +20,13 @@ struct NumaResult {
   int numa_nodes = 0;  // that are touched
 };
 
-// What the containers get of the node's free CPUs under its policy; nothing, with the container's name, when the policy
-// does not admit one of them.
+// Sets of NUMA nodes are words of so many bits. Sub-NUMA clustering makes some tens in a machine.
+inline constexpr std::size_t kNumaNodesMax = 64;
+
+// What the containers get of the node's free CPUs under its policy; nothing, and why, when the policy does not admit
+// one of them, or the node has more than kNumaNodesMax.
 std::optional<NumaResult> assign_cpus(const NumaNode& node, const CpuSet& free, const std::vector<ContainerAsk>& asks,
-                                      std::string& refused);
+                                      std::string& refusal);
 
 // Free CPUs taken as their layout suggests: whole sockets, whole cores (of the socket with the fewest free cores
 // first), then single threads next to those already taken.
