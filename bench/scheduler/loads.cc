@@ -215,6 +215,34 @@ void affinity(double scale, Sink& out) {
   }
 }
 
+// Each placement changes what all nodes are worth to the rest of the group.
+void task_topology(double scale, Sink& out) {
+  for (int n = 0; n < scaled(1'000, scale); ++n)
+    out += node_line(base::format("n{:05}", n), R"("cpu":"4","memory":"16Gi")", "");
+  const int pods = scaled(2'000, scale);
+  out += group_line("g", pods, "default", "", "Pending", "", "", R"("volcano.sh/task-topology-affinity":"w")");
+  for (int i = 0; i < pods; ++i)
+    out += pod_line({.name = base::format("g-w-{:05}", i), .group = "g", .requests = R"("cpu":"1","memory":"1Gi")"});
+}
+
+// Each placement changes the shares of the queues above it, which decide whose turn it is.
+void shares(double scale, Sink& out) {
+  for (int q = 0; q < 100; ++q) {
+    out += queue_line(base::format("q{:02}", q), 1, "",
+                      base::format(R"("volcano.sh/hierarchy":"root/a{}/b{}","volcano.sh/hierarchy-weights":"1/{}/{}")",
+                                   q / 10, q % 10, 1 + q / 10 % 3, 1 + q % 2));
+  }
+  for (int n = 0; n < scaled(1'000, scale); ++n)
+    out += node_line(base::format("n{:05}", n), R"("cpu":"8","memory":"16Gi")", "");
+  for (int g = 0; g < scaled(4'000, scale); ++g) {
+    const std::string group = base::format("g{:05}", g);
+    out += group_line(group, 1, base::format("q{:02}", g % 100));
+    for (int i = 0; i < 2; ++i)
+      out += pod_line(
+          {.name = base::format("{}-w-{}", group, i), .group = group, .requests = R"("cpu":"1","memory":"256Mi")"});
+  }
+}
+
 std::string hyper_node_line(const std::string& name, int tier, const char* type,
                             const std::vector<std::string>& members) {
   std::string list;
@@ -360,6 +388,7 @@ tiers:
   - name: nodeorder
 )";
 
+<<<<<<< HEAD
 // Single pods that pin CPUs, four sizes of them, on machines of two sockets in eight NUMA nodes.
 void pinned_cpus(double scale, Sink& out) {
   std::string cpus;
@@ -413,6 +442,28 @@ void node_groups(double scale, Sink& out) {
           {.name = base::format("{}-w-{}", group, i), .group = group, .requests = R"("cpu":"1","memory":"1Gi")"});
   }
 }
+=======
+constexpr std::string_view kTaskTopology = R"(actions: "enqueue, allocate"
+tiers:
+- plugins:
+  - name: gang
+  - name: task-topology
+- plugins:
+  - name: predicates
+  - name: nodeorder
+)";
+
+constexpr std::string_view kShares = R"(actions: "enqueue, allocate"
+tiers:
+- plugins:
+  - name: gang
+  - name: drf
+    enableHierarchy: true
+- plugins:
+  - name: predicates
+  - name: nodeorder
+)";
+>>>>>>> qb
 
 }  // namespace
 
@@ -448,10 +499,17 @@ const std::vector<Load>& loads() {
        affinity},
       {"hierarchy", "64 queues in three levels with capacity, 50,000 pods in 5,000 gangs", Goal::kDecide, 1, kHierarchy,
        true, hierarchy},
+<<<<<<< HEAD
       {"pinned-cpus", "400 pods that pin CPUs onto 200 nodes of 8 NUMA nodes", Goal::kDecide, 0.1, kPinning, false,
        pinned_cpus},
       {"node-groups", "10,000 pods of 4 queues with limits onto 2,000 nodes in 10 groups", Goal::kDecide, 0.25,
        kGrouped, false, node_groups},
+=======
+      {"task-topology", "one group of 2,000 pods with task affinity onto 1,000 nodes", Goal::kDecide, 1, kTaskTopology,
+       true, task_topology},
+      {"shares", "100 queues in three levels with drf, 8,000 pods in 4,000 groups", Goal::kDecide, 0.2, kShares, true,
+       shares},
+>>>>>>> qb
   };
   return kLoads;
 }

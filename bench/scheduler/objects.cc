@@ -21,6 +21,10 @@ std::string identity(const std::string& name) {
                       name, uid_of(name), 100'000 + std::hash<std::string>{}(name) % 900'000);
 }
 
+std::string annotated(const std::string& members) {
+  return members.empty() ? "" : ",\"annotations\":{" + members + "}";
+}
+
 constexpr const char* kPodMade =
     R"({"manager":"vc-controller-manager","operation":"Update","apiVersion":"v1","time":"2026-11-20T08:15:30Z","fieldsType":"FieldsV1","fieldsV1":{"f:metadata":{"f:annotations":{".":{},"f:scheduling.k8s.io/group-name":{},"f:volcano.sh/job-name":{},"f:volcano.sh/job-version":{},"f:volcano.sh/queue-name":{},"f:volcano.sh/task-spec":{},"f:volcano.sh/template-uid":{}},"f:labels":{".":{},"f:volcano.sh/job-name":{},"f:volcano.sh/job-namespace":{},"f:volcano.sh/queue-name":{},"f:volcano.sh/task-index":{},"f:volcano.sh/task-spec":{}},"f:ownerReferences":{".":{},"k:{\"uid\":\"9c8e0c1e-0f65-4d7e-8d0b-2f9f3d9e4a11\"}":{}}},"f:spec":{"f:containers":{"k:{\"name\":\"main\"}":{".":{},"f:command":{},"f:env":{".":{},"k:{\"name\":\"VC_TASK_INDEX\"}":{".":{},"f:name":{},"f:value":{}},"k:{\"name\":\"VK_TASK_INDEX\"}":{".":{},"f:name":{},"f:value":{}}},"f:image":{},"f:imagePullPolicy":{},"f:name":{},"f:resources":{".":{},"f:requests":{".":{},"f:cpu":{},"f:memory":{}}},"f:terminationMessagePath":{},"f:terminationMessagePolicy":{}}},"f:dnsPolicy":{},"f:enableServiceLinks":{},"f:restartPolicy":{},"f:schedulerName":{},"f:securityContext":{},"f:terminationGracePeriodSeconds":{}}}})";
 constexpr const char* kPodStarted =
@@ -51,16 +55,17 @@ std::string node_line(const std::string& name, const std::string& resources, con
 }
 
 std::string group_line(const std::string& name, int min, const std::string& queue, const std::string& minimum,
-                       const std::string& phase, const std::string& priority, const std::string& topology) {
+                       const std::string& phase, const std::string& priority, const std::string& topology,
+                       const std::string& annotations) {
   return base::format(
       R"({{"apiVersion":"scheduling.volcano.sh/v1beta1","kind":"PodGroup","metadata":{{{0},"namespace":"b","generation":3,)"
       R"("ownerReferences":[{{"apiVersion":"batch.volcano.sh/v1alpha1","blockOwnerDeletion":true,"controller":true,"kind":)"
-      R"("Job","name":"{1}","uid":"{2}"}}]}},"spec":{{"minMember":{3},"minTaskMember":{{"w":{3}}},"queue":"{4}"{5}{6}{7}}},)"
+      R"("Job","name":"{1}","uid":"{2}"}}]{9}}},"spec":{{"minMember":{3},"minTaskMember":{{"w":{3}}},"queue":"{4}"{5}{6}{7}}},)"
       R"("status":{{"phase":"{8}"}}}})"
       "\n",
       identity(name), name, uid_of("job " + name), min, queue,
       minimum.empty() ? "" : ",\"minResources\":{" + minimum + "}",
-      priority.empty() ? "" : ",\"priorityClassName\":\"" + priority + "\"", topology, phase);
+      priority.empty() ? "" : ",\"priorityClassName\":\"" + priority + "\"", topology, phase, annotated(annotations));
 }
 
 std::string pod_line(const PodLine& pod) {
@@ -80,12 +85,12 @@ std::string pod_line(const PodLine& pod) {
       pod.node.empty() ? R"("phase":"Pending","qosClass":"Burstable")" : kRunning);
 }
 
-std::string queue_line(const std::string& name, int weight, const std::string& more) {
+std::string queue_line(const std::string& name, int weight, const std::string& more, const std::string& annotations) {
   return base::format(
-      R"({{"apiVersion":"scheduling.volcano.sh/v1beta1","kind":"Queue","metadata":{{{},"generation":1}},)"
+      R"({{"apiVersion":"scheduling.volcano.sh/v1beta1","kind":"Queue","metadata":{{{},"generation":1{}}},)"
       R"("spec":{{"weight":{}{}}},"status":{{"state":"Open"}}}})"
       "\n",
-      identity(name), weight, more);
+      identity(name), annotated(annotations), weight, more);
 }
 
 }  // namespace bench

@@ -10,8 +10,9 @@ std::string node_line(const std::string& name, const std::string& resources, con
                       const std::string& spec = "");
 std::string group_line(const std::string& name, int min, const std::string& queue, const std::string& minimum = "",
                        const std::string& phase = "Pending", const std::string& priority = "",
-                       const std::string& topology = "");
-std::string queue_line(const std::string& name, int weight, const std::string& more = "");
+                       const std::string& topology = "", const std::string& annotations = "");
+std::string queue_line(const std::string& name, int weight, const std::string& more = "",
+                       const std::string& annotations = "");
 
 // Members as JSON text; those that follow others begin with a comma.
 struct PodLine {

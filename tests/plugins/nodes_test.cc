@@ -187,6 +187,42 @@ pod a/other-0 group=g cpu=1 role=other
   EXPECT_EQ(trial.scores("a/worker-0"), "n1 100, n2 50") << "1 there and 1 to come, of 2";
 }
 
+// Left out in the order of their uids, which is that of their names here, until the others fit.
+TEST(TaskTopology, how_much_of_the_rest_would_fit) {
+  PluginTrial trial("{name: task-topology}", R"(
+queue default
+node n1 cpu=8
+node n2 cpu=5
+node n3 cpu=4
+node n4 cpu=2
+node n5 cpu=8 memory=1Gi
+group a/g phase=Inqueue min=4
+ + {"metadata":{"annotations":{"volcano.sh/task-topology-affinity":"w"}}}
+pod a/w-0 group=g cpu=1 role=w
+pod a/w-1 group=g cpu=3 role=w
+pod a/w-2 group=g cpu=2 role=w
+pod a/w-3 group=g cpu=2 memory=2Gi role=w
+)");
+  EXPECT_EQ(trial.scores("a/w-0"), "n1 100, n2 75, n3 50, n4 25, n5 25") << "8 cpu are wanted, then 5, 3, 1";
+  EXPECT_EQ(trial.scores("a/w-1"), "n1 100, n2 50, n3 25, n4 0, n5 25") << "8, 7, 5, 3; no room for it on n4";
+  EXPECT_EQ(trial.scores("a/w-3"), "n1 100, n2 50, n3 50, n4 25, n5 0") << "8, 7, 4, 2; no room for it on n5";
+  trial.in_session([&](Session& session) {
+    const auto scores = [&] {
+      std::vector<double> out;
+      const auto scorers = session.ask<NodeOrder>(session.model().task(trial.task("a/w-0")));
+      for (const char* node : {"n1", "n2", "n3", "n4", "n5"})
+        out.push_back(scorers.at(0)->score(session.model().nodes.find(node).index));
+      return out;
+    };
+    const std::vector<double> at_first = scores();
+    const Session::Mark mark = session.mark();
+    ASSERT_TRUE(session.allocate(trial.task("a/w-1"), session.model().nodes.find("n1")));
+    EXPECT_EQ(scores(), (std::vector<double>{100, 75, 50, 25, 25})) << "5, 3, 1 are wanted, and one stands on n1";
+    session.rollback(mark);
+    EXPECT_EQ(scores(), at_first);
+  });
+}
+
 TEST(NetworkTopologyAware, hard_tiers_bound_where_a_group_may_go) {
   PluginTrial trial("{name: network-topology-aware}", R"(
 queue default

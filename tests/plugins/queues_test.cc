@@ -116,6 +116,35 @@ pod a/new-0 group=new cpu=1
       << "the new one would have 0.1, the old one 0.2, 0.1, 0";
 }
 
+TEST(Drf, queues_of_a_tree) {
+  PluginTrial trial("{name: drf, enableHierarchy: true}", R"(
+queue one annotations=volcano.sh/hierarchy:root/one,volcano.sh/hierarchy-weights:1/1
+queue two annotations=volcano.sh/hierarchy:root/two,volcano.sh/hierarchy-weights:1/1
+node n1 cpu=10 memory=10Gi pods=100
+group a/v queue=one phase=Running
+pod a/v-0 group=v cpu=6 node=n1
+pod a/v-{1..2} group=v cpu=1 node=n1
+group a/w queue=two phase=Running
+pod a/w-0 group=w cpu=1 node=n1
+pod a/w-1 group=w cpu=2
+pod a/w-2 group=w cpu=3
+)");
+  // With v-1 gone for w-1 all of the cpu is in use, which saturates both queues: 0.7 and 0.3. With v-0 gone: 0.2 and
+  // 0.3.
+  EXPECT_EQ(trial.victims<Reclaimable>("a/w-1", {"a/v-1", "a/v-0", "a/w-0", "a/v-2"}), "a/v-1, a/v-2");
+  trial.in_session([&](Session& session) {
+    const auto order = [&] { return session.ask<QueueOrder>(trial.queue("one"), trial.queue("two")); };
+    EXPECT_EQ(order(), 1) << "one has all it wants";
+    const Session::Mark mark = session.mark();
+    session.evict(trial.task("a/v-0"), "reclaim", trial.job("a/w").id);
+    EXPECT_EQ(order(), 1) << "0.2 and 0.1";
+    ASSERT_TRUE(session.pipeline(trial.task("a/w-2"), session.model().nodes.find("n1"), true));
+    EXPECT_EQ(order(), -1) << "0.2 and 0.4";
+    session.rollback(mark);
+    EXPECT_EQ(order(), 1);
+  });
+}
+
 TEST(Resourcequota, admits_what_the_namespace_has_left) {
   PluginTrial trial("{name: resourcequota}", R"(
 queue default

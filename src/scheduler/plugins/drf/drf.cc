@@ -30,6 +30,13 @@ class Drf final : public Plugin {
     setup.on<Reclaimable>([this](const Task& reclaimer, const std::vector<TaskId>& candidates) {
       return Victims{tree_.reclaimable(*model_, reclaimer, candidates), Vote::kPermit};
     });
+    setup.on<TaskPlaced>([this](const Task& task) -> Refusal {
+      if (task.job.is_set()) tree_.note(task.job);
+      return {};
+    });
+    setup.on<TaskRemoved>([this](const Task& task) {
+      if (task.job.is_set()) tree_.note(task.job);
+    });
   }
 
   void open(Session& session) override {

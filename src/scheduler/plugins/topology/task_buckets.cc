@@ -2,6 +2,7 @@
 #include "scheduler/plugins/topology/task_buckets.h"
 
 #include <algorithm>
+#include <map>
 
 #include "base/split.h"
 
@@ -70,7 +71,13 @@ std::optional<RoleTopology> role_topology_from(const TaskTopologyWish& wish, con
 }
 
 TaskBuckets::TaskBuckets(const Model& model, const Job& job, RoleTopology topology)
-    : model_(model), topology_(std::move(topology)) {
+    : model_(model), topology_(std::move(topology)), related_(topology_.priority.size()) {
+  for (std::uint32_t role = 0; role < related_.size(); ++role) {
+    for (std::uint32_t other = 0; other < related_.size(); ++other) {
+      if (topology_.together[role][other]) related_[role].together.push_back(other);
+      if (topology_.apart[role][other]) related_[role].apart.push_back(other);
+    }
+  }
   std::vector<TaskId> tasks;
   for (const TaskId id : job.tasks) {
     const Task& task = model.task(id);
@@ -118,10 +125,9 @@ std::uint32_t TaskBuckets::add_bucket() {
 
 std::int32_t TaskBuckets::affinity(std::uint32_t role, const std::vector<std::int32_t>& counts, bool only_apart) const {
   std::int32_t out = 0;
-  for (std::size_t other = 0; other < counts.size(); ++other) {
-    if (topology_.together[role][other] && !only_apart) out += counts[other];
-    if (topology_.apart[role][other]) out -= counts[other];
-  }
+  for (const std::uint32_t other : related_[role].apart) out -= counts[other];
+  if (only_apart) return out;
+  for (const std::uint32_t other : related_[role].together) out += counts[other];
   return out;
 }
 
@@ -161,6 +167,7 @@ std::optional<std::uint32_t> TaskBuckets::bucket_of(TaskId task) const {
 void TaskBuckets::placed(const Task& task) {
   const auto at = bucket_of(task.id);
   if (!at) return;
+  ++changes_;
   Bucket& bucket = buckets_[*at];
   ++bucket.on_node[task.node.index];
   std::vector<std::int32_t>& here = placed_now_[task.node.index];
@@ -175,6 +182,7 @@ void TaskBuckets::placed(const Task& task) {
 void TaskBuckets::removed(const Task& task) {
   const auto at = bucket_of(task.id);
   if (!at || !task.node.is_set()) return;
+  ++changes_;
   Bucket& bucket = buckets_[*at];
   // Taken back before this heard of the placement: another plugin refused it.
   if (std::find(bucket.waiting.begin(), bucket.waiting.end(), task.id) != bucket.waiting.end()) return;
@@ -188,32 +196,70 @@ void TaskBuckets::removed(const Task& task) {
   bucket.request += Resource(model_.shape_of(task).request);
 }
 
-std::int32_t TaskBuckets::score(const Task& task, NodeId node) const {
+double TaskBuckets::room(NodeId node, Dim dim) const {
+  return static_cast<double>(model_.nodes.idle(dim)[node.index] + model_.nodes.releasing(dim)[node.index]);
+}
+
+void TaskBuckets::make_remainders(const Task& task, const Bucket& bucket) {
+  remainders_ = {.stays = task.id, .change = changes_};
+  for (Dim d = 0; d < bucket.request.size(); ++d) {
+    if (!bucket.request.has(d)) continue;
+    remainders_.dims.push_back(d);
+    remainders_.amounts.push_back(bucket.request.get(d));
+  }
+  const std::vector<Dim>& dims = remainders_.dims;
+  std::vector<double>& amounts = remainders_.amounts;
+  amounts.reserve((bucket.waiting.size() + 1) * dims.size());
+  for (const TaskId id : bucket.waiting) {
+    if (id == task.id) continue;
+    const std::size_t before = amounts.size() - dims.size();
+    for (std::size_t i = 0; i < dims.size(); ++i) amounts.push_back(amounts[before + i]);
+    std::size_t i = 0;
+    for (const Part& part : model_.shape_of(model_.task(id)).request.parts) {
+      while (dims[i] != part.dim) ++i;  // both ascend, and the bucket asks for all that one of its tasks asks for
+      amounts[before + dims.size() + i] -= static_cast<double>(part.amount);
+      remainders_.falls &= part.amount >= 0;
+    }
+    ++remainders_.others;
+  }
+}
+
+std::size_t TaskBuckets::left_out(NodeId node) {
+  room_.clear();
+  for (const Dim d : remainders_.dims) room_.push_back(room(node, d));
+  const auto fits = [&](std::size_t step) {
+    const double* wanted = remainders_.amounts.data() + step * room_.size();
+    for (std::size_t i = 0; i < room_.size(); ++i) {
+      if (wanted[i] > room_[i]) return false;  // both are whole numbers: no tolerance is needed
+    }
+    return true;
+  };
+  std::size_t low = 0, high = remainders_.others;
+  if (!remainders_.falls) {
+    while (low < high && !fits(low)) ++low;
+    return low;
+  }
+  while (low < high) {
+    const std::size_t middle = low + (high - low) / 2;
+    fits(middle) ? high = middle : low = middle + 1;
+  }
+  return low;
+}
+
+std::int32_t TaskBuckets::score(const Task& task, NodeId node) {
   const auto at = bucket_of(task.id);
   if (!at) return 0;
-  const NodeTable& nodes = model_.nodes;
-  Resource room;
-  for (Dim d = 0; d < model_.dimensions.size(); ++d) {
-    room.set(d, static_cast<double>(nodes.idle(d)[node.index] + nodes.releasing(d)[node.index]));
-  }
   for (const Part& part : model_.shape_of(task).request.parts) {
-    if (room.get(part.dim) < static_cast<double>(part.amount)) return 0;
+    if (room(node, part.dim) < static_cast<double>(part.amount)) return 0;
   }
   const Bucket& bucket = buckets_[*at];
+  if (remainders_.stays != task.id || remainders_.change != changes_) make_remainders(task, bucket);
   const auto here = bucket.on_node.find(node.index);
   std::int32_t out = here == bucket.on_node.end() ? 0 : here->second;
   if (const auto placed = placed_now_.find(node.index); placed != placed_now_.end()) {
     out += std::min(0, affinity(task.role, placed->second, true));
   }
-  out += static_cast<std::int32_t>(bucket.waiting.size());
-  Resource rest = bucket.request;
-  for (const TaskId id : bucket.waiting) {
-    if (rest.less_equal(room, Missing::kZero)) break;
-    if (id == task.id) continue;
-    rest -= Resource(model_.shape_of(model_.task(id)).request);
-    --out;
-  }
-  return out;
+  return out + static_cast<std::int32_t>(bucket.waiting.size() - left_out(node));
 }
 
 }  // namespace scheduler

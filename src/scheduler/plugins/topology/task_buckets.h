@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <string>
 #include <unordered_map>
@@ -24,12 +23,12 @@ struct RoleTopology {
 std::optional<RoleTopology> role_topology_from(const TaskTopologyWish& wish, const Job& job);
 
 struct Bucket {
-  std::map<std::uint32_t, std::int32_t> on_node;  // its placed tasks, by node
-  std::vector<std::int32_t> by_role;              // all its tasks
-  std::vector<TaskId> waiting;                    // by ascending uid
-  Resource request;                               // of those that wait
-  std::int32_t size = 0;                          // with the placed ones
-  double score = 0;                               // milli-cpu + MiB + scalars of those that wait, as it was made
+  std::unordered_map<std::uint32_t, std::int32_t> on_node;  // its placed tasks, by node
+  std::vector<std::int32_t> by_role;                        // all its tasks
+  std::vector<TaskId> waiting;                              // by ascending uid
+  Resource request;                                         // of those that wait
+  std::int32_t size = 0;                                    // with the placed ones
+  double score = 0;  // milli-cpu + MiB + scalars of those that wait, as it was made
 };
 
 // The buckets of one group in one cycle. Follows placements.
@@ -45,21 +44,44 @@ class TaskBuckets {
   void placed(const Task& task);
   void removed(const Task& task);
   // How well the node suits the task's bucket: what stands there, what hinders, and how much of the rest would fit.
-  std::int32_t score(const Task& task, NodeId node) const;
+  // Nodes are mostly asked about one task after the other: what does not depend on the node is kept for the next.
+  std::int32_t score(const Task& task, NodeId node);
 
  private:
+  // What a bucket asks for when none, one, two, ... of its waiting tasks are left out, in their order; one never is.
+  struct Remainders {
+    TaskId stays;
+    std::uint64_t change = 0;     // of the buckets, when it was made; 0: never
+    std::vector<Dim> dims;        // that are asked for
+    std::vector<double> amounts;  // [left out][dim]
+    std::size_t others = 0;       // how many can be left out
+    bool falls = true;            // no step asks for more than the one before
+  };
+  struct Relations {
+    std::vector<std::uint32_t> together;
+    std::vector<std::uint32_t> apart;
+  };
+
   void sort(std::vector<TaskId>& tasks) const;
   void put(const Task& task, std::uint32_t bucket);
   std::int32_t affinity(std::uint32_t role, const std::vector<std::int32_t>& counts, bool only_apart) const;
   std::uint32_t bucket_for(std::uint32_t role);
   std::uint32_t add_bucket();
+  void make_remainders(const Task& task, const Bucket& bucket);
+  // How many tasks must be left out for the others to fit; all others where nothing helps.
+  std::size_t left_out(NodeId node);
+  double room(NodeId node, Dim dim) const;
 
   const Model& model_;
   RoleTopology topology_;
   std::vector<Bucket> buckets_;
   std::unordered_map<std::uint32_t, std::uint32_t> of_task_;
-  std::map<std::uint32_t, std::vector<std::int32_t>> placed_now_;  // roles placed in this cycle, by node
+  std::unordered_map<std::uint32_t, std::vector<std::int32_t>> placed_now_;  // roles placed in this cycle, by node
+  std::vector<Relations> related_;                                           // by role: what the topology says of it
   std::int32_t largest_ = 0;
+  std::uint64_t changes_ = 1;
+  Remainders remainders_;
+  std::vector<double> room_;  // of the node in question, by position in the remainders' dims
 };
 
 }  // namespace scheduler

@@ -15,7 +15,7 @@ using BucketsByJob = std::unordered_map<std::uint32_t, TaskBuckets>;
 // Follows the buckets, which every placement of the group changes on all nodes.
 class BucketScorer final : public NodeScorer {
  public:
-  BucketScorer(const Model& model, const BucketsByJob& buckets, TaskId task, double weight)
+  BucketScorer(const Model& model, BucketsByJob& buckets, TaskId task, double weight)
       : model_(model), buckets_(buckets), task_(task), weight_(weight) {}
   Reach reach() const override { return Reach::kCluster; }
   bool lasts() const override { return false; }
@@ -28,7 +28,7 @@ class BucketScorer final : public NodeScorer {
 
  private:
   const Model& model_;
-  const BucketsByJob& buckets_;
+  BucketsByJob& buckets_;
   TaskId task_;
   double weight_;
 };
