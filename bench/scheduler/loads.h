@@ -1,6 +1,8 @@
 // The loads that the product's goals name, as objects, one JSON line each, from a seed.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -54,7 +56,12 @@ struct Load {
   // Writes the objects; `scale` 1.0 is the whole size. The last phase is the one measured.
   void (*objects)(double scale, Sink& out);
 };
-const std::vector<Load>& loads();
+const std::vector<Load>& loads_of_goals();
+const std::vector<Load>& loads_of_plugins();  // one plugin each
+
+// At least one.
+inline int scaled(int count, double scale) { return std::max(1, static_cast<int>(std::lround(count * scale))); }
+
 // The scheduler's configuration of the chart, with binpack.
 std::string_view chart_configuration();
 

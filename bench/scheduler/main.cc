@@ -211,7 +211,9 @@ int main(int argc, char** argv) {
   const double scale = arguments.size() > 2 ? std::atof(arguments[2].c_str()) : 1;
   int failed = 0;
   if (mode != "gen") print_header();
-  for (const bench::Load& load : bench::loads()) {
+  std::vector<bench::Load> loads = bench::loads_of_goals();
+  loads.insert(loads.end(), bench::loads_of_plugins().begin(), bench::loads_of_plugins().end());
+  for (const bench::Load& load : loads) {
     if (!name.empty() && name != load.name) continue;
     if (mode == "gen") {
       bench::Sink sink([](int, const std::string& lines) { std::cout << lines; });

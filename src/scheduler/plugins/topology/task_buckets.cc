@@ -214,10 +214,10 @@ void TaskBuckets::make_remainders(const Task& task, const Bucket& bucket) {
     if (id == task.id) continue;
     const std::size_t before = amounts.size() - dims.size();
     for (std::size_t i = 0; i < dims.size(); ++i) amounts.push_back(amounts[before + i]);
-    std::size_t i = 0;
     for (const Part& part : model_.shape_of(model_.task(id)).request.parts) {
-      while (dims[i] != part.dim) ++i;  // both ascend, and the bucket asks for all that one of its tasks asks for
-      amounts[before + dims.size() + i] -= static_cast<double>(part.amount);
+      const auto at = std::lower_bound(dims.begin(), dims.end(), part.dim);
+      if (at == dims.end() || *at != part.dim) continue;  // it asks for nothing of this
+      amounts[before + dims.size() + static_cast<std::size_t>(at - dims.begin())] -= static_cast<double>(part.amount);
       remainders_.falls &= part.amount >= 0;
     }
     ++remainders_.others;
