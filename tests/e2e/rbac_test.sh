@@ -73,6 +73,58 @@ tokens_end_with_what_they_are_for() {
   expect "another account of the name to be another" refused Unauthorized kubectl --kubeconfig "$scratch/nobody" --server "$server" --certificate-authority "$scratch/data/keys/ca.crt" --token "$token" get pods -A
   expect "a token of nobody" refused Unauthorized kubectl --kubeconfig "$scratch/nobody" --server "$server" --certificate-authority "$scratch/data/keys/ca.crt" --token "${token%?????}AAAAA" get pods -A
 }
+names_narrow_rights() {
+  kubectl create serviceaccount narrow > /dev/null
+  kubectl create namespace apart > /dev/null
+  kubectl create clusterrole see-namespaces --verb=get --resource=namespaces > /dev/null
+  kubectl create rolebinding see -n apart --clusterrole=see-namespaces --serviceaccount=default:narrow > /dev/null
+  expect "a namespace to be seen from inside" as narrow get namespace apart
+  expect "no other" refused 'cannot get resource "namespaces" in API group "" in the namespace "default"' as narrow get namespace default
+  expect "not all" refused 'cannot list resource "namespaces" in API group "" at the cluster scope' as narrow get namespaces
+  kubectl create configmap one > /dev/null
+  kubectl create role one --verb=list,watch,deletecollection --resource=configmaps --resource-name=one > /dev/null
+  kubectl create rolebinding one --role=one --serviceaccount=default:narrow > /dev/null
+  expect "one to be listed by its name" [ "$(as narrow get configmaps --field-selector metadata.name=one -o name)" = configmap/one ]
+  expect "one to be watched by its name" as narrow get --raw '/api/v1/namespaces/default/configmaps?watch=1&timeoutSeconds=1&fieldSelector=metadata.name%3Done'
+  expect "no other to be listed" refused 'cannot list resource "configmaps"' as narrow get configmaps --field-selector metadata.name=two
+  expect "no list" refused 'cannot list resource "configmaps"' as narrow get configmaps
+  expect "no collection to be deleted" refused 'cannot deletecollection resource "configmaps"' as narrow delete --raw '/api/v1/namespaces/default/configmaps?fieldSelector=metadata.name%3Done'
+}
+token_secret() { # token_secret NAME ACCOUNT
+  kubectl create -f - << END
+apiVersion: v1
+kind: Secret
+metadata: {name: $1, annotations: {kubernetes.io/service-account.name: $2}}
+type: kubernetes.io/service-account-token
+END
+}
+held_token() { kubectl get secret "$1" -o 'jsonpath={.data.token}' | base64 -d; }
+has_token() { [ -n "$(held_token "$1")" ]; }
+with_token() { # with_token TOKEN COMMAND...
+  local token=$1
+  shift
+  kubectl --kubeconfig "$scratch/nobody" --server "$server" --certificate-authority "$scratch/data/keys/ca.crt" --token "$token" "$@"
+}
+secrets_hold_tokens() {
+  local first second
+  kubectl create serviceaccount holder > /dev/null
+  token_secret first holder > /dev/null
+  token_secret second holder > /dev/null
+  expect "one token" wait_for 10 has_token first
+  expect "another token" wait_for 10 has_token second
+  first=$(held_token first)
+  second=$(held_token second)
+  expect "the account's name" [ "$(with_token "$first" auth whoami -o 'jsonpath={.status.userInfo.username}')" = system:serviceaccount:default:holder ]
+  expect "the CA" sh -c "kubectl get secret first -o 'jsonpath={.data.ca\.crt}' | base64 -d | cmp - '$scratch/data/keys/ca.crt'"
+  expect "the namespace" [ "$(kubectl get secret first -o 'jsonpath={.data.namespace}' | base64 -d)" = default ]
+  kubectl delete secret first > /dev/null
+  expect "it to end with its Secret" refused Unauthorized with_token "$first" auth whoami
+  expect "the other one to go on" with_token "$second" auth whoami
+  kubectl delete serviceaccount holder > /dev/null
+  expect "it to end with its account" refused Unauthorized with_token "$second" auth whoami
+  expect "the Secret to go, too" wait_for 10 refused "not found" kubectl get secret second
+  expect "an account to be named" refused "metadata.annotations[kubernetes.io/service-account.name]: Required value" kubectl create secret generic third --type=kubernetes.io/service-account-token
+}
 
 pods_reach_the_server() {
   kubectl create serviceaccount worker > /dev/null
@@ -110,7 +162,7 @@ YAML
 start_cluster --node-name n1 --host-rootfs --runtime process
 server=$(kubectl config view -o 'jsonpath={.clusters[0].cluster.server}')
 wait_for 10 kubectl get serviceaccount default
-run_tests accounts_have_tokens roles_give_rights default_roles_are_there nobody_gives_what_they_do_not_have tokens_end_with_what_they_are_for
+run_tests accounts_have_tokens roles_give_rights default_roles_are_there nobody_gives_what_they_do_not_have tokens_end_with_what_they_are_for names_narrow_rights secrets_hold_tokens
 if [ $root = 1 ]; then
   stop_cluster
   rm -rf "$scratch/data"

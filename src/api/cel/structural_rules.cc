@@ -14,6 +14,9 @@ namespace {
 
 using base::Cause;
 
+// What rules may cost for all defaults of a schema: the server's loop may wait for them.
+constexpr std::uint64_t kDefaultsCostMax = 20'000;
+
 std::string rule_json(const StructuralRule& rule) {
   return shortened(Json::object({{"rule", rule.rule}, {"message", rule.message}}).dump());
 }
@@ -144,13 +147,9 @@ struct StructuralRules::Compiler {
     else
       rule.message.push_back(*std::move(message));
   }
-};
 
-StructuralRules::StructuralRules(const Structural& root, const std::string& path, Patterns& patterns,
-                                 std::vector<Cause>& causes)
-    : root_(root) {
-  Compiler{*this, patterns, causes}.read(root, path, nullptr);
-}
+  void judge_defaults(const Structural& schema, const std::string& path, std::uint64_t& left);
+};
 
 struct StructuralRules::Walk {
   const StructuralRules& book;
@@ -255,6 +254,30 @@ struct StructuralRules::Walk {
             std::move(at)};
   }
 };
+
+// What costs more than `left` is not judged here, but in each object that has it.
+void StructuralRules::Compiler::judge_defaults(const Structural& schema, const std::string& path, std::uint64_t& left) {
+  if (!book.leads_.contains(&schema) || left == 0 || causes.size() >= kProblemsMax) return;
+  if (schema.has_default) {
+    Walk walk{book, causes, left};
+    walk.run(schema, schema.default_value, nullptr, path + ".default");
+    left = walk.left;
+  }
+  for (const Structural::Member& one : schema.members)
+    judge_defaults(one.schema, base::format("{}.properties[{}]", path, one.name), left);
+  if (schema.items) judge_defaults(*schema.items, path + ".items", left);
+  if (schema.additional) judge_defaults(*schema.additional, path + ".additionalProperties", left);
+}
+
+StructuralRules::StructuralRules(const Structural& root, const std::string& path, Patterns& patterns,
+                                 std::vector<Cause>& causes)
+    : root_(root) {
+  const std::size_t before = causes.size();
+  Compiler compiler{*this, patterns, causes};
+  compiler.read(root, path, nullptr);
+  std::uint64_t left = kDefaultsCostMax;
+  if (causes.size() == before && !path.empty()) compiler.judge_defaults(root, path, left);
+}
 
 bool StructuralRules::check(const Json& object, const Json& before, std::uint64_t cost_max,
                             std::vector<Cause>& causes) const {

@@ -19,8 +19,8 @@ inline constexpr std::uint64_t kRulesCostMax = 10 * kCostMax;
 
 class StructuralRules {
  public:
-  // Compiles the rules of `root`, which must outlive this; adds what is wrong with them, by their place below `path`.
-  // `patterns`: of the whole definition.
+  // Compiles the rules of `root`, which must outlive this; adds what is wrong with them, and with defaults that break
+  // them, by their place below `path` (empty: a stored schema, judged before). `patterns`: of the whole definition.
   StructuralRules(const Structural& root, const std::string& path, Patterns& patterns,
                   std::vector<base::Cause>& causes);
 

@@ -54,6 +54,12 @@ TEST(Definition, definitions_that_make_no_sense_are_refused) {
        "x-kubernetes-validations[0].rule: Invalid value"},
       {"{type: object, properties: {a: {type: string, x-kubernetes-validations: [{rule: size(self)}]}}}",
        "cel expression must evaluate to a bool"},
+      {"{type: object, properties: {a: {type: integer, default: 1, x-kubernetes-validations: [{rule: self > 1}]}}}",
+       "spec.validation.openAPIV3Schema.properties[a].default: Invalid value: 1: failed rule: self > 1"},
+      {"{type: object, properties: {a: {type: object, default: {}, properties: {b: {type: array, default: [1], items: "
+       "{type: integer, x-kubernetes-validations: [{rule: self > 1, message: too small}]}}}}}}",
+       "[spec.validation.openAPIV3Schema.properties[a].default.b[0]: Invalid value: 1: too small, "
+       "spec.validation.openAPIV3Schema.properties[a].properties[b].default[0]: Invalid value: 1: too small]"},
       {"{type: object, properties: {a: {type: string, $ref: x}}}", "$ref: Forbidden: $ref is not supported"},
       {"{type: object, properties: {a: {type: string, x-kubernetes-list-type: set}}}",
        "must be array if x-kubernetes-list-type is specified"},

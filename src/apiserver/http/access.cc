@@ -79,6 +79,9 @@ Attributes wish_of(const rt::HttpRequest& http, const rt::Target& target,
   wish.subresource = sub;
   wish.ns = request.ns;
   wish.name = request.name;
+  // As Kubernetes reads paths: a Namespace lies in itself, so that a RoleBinding there may give rights to it.
+  if (request.kind->resource == api::resources::kNamespaces) wish.ns = request.name;
+  if (request.verb == Verb::kList || request.verb == Verb::kWatch) wish.name = selected_name(request.field_selector);
   return wish;
 }
 

@@ -180,6 +180,40 @@ TEST(Access, paths_of_kinds_that_are_not_served_are_those_of_resources) {
             "cluster scope");
 }
 
+// "VERB NAMESPACE/NAME" of what is asked for.
+std::string wish(const char* method, const std::string& target) {
+  rt::HttpRequest request = http({}, target);
+  request.method = method;
+  const Attributes of = attributes_of(request, rt::parse_target(target));
+  return of.verb + " " + of.ns + "/" + of.name;
+}
+
+TEST(Access, a_request_is_for_the_namespace_and_the_name_that_a_stock_server_reads) {
+  const struct Row {
+    const char *method, *target, *wish;
+  } rows[] = {
+      {"GET", "/api/v1/namespaces/n", "get n/n"},
+      {"PUT", "/api/v1/namespaces/n/finalize", "update n/n"},
+      {"PATCH", "/api/v1/namespaces/n/status", "patch n/n"},
+      {"DELETE", "/api/v1/namespaces/n", "delete n/n"},
+      {"POST", "/api/v1/namespaces", "create /"},
+      {"GET", "/api/v1/namespaces?fieldSelector=metadata.name%3Dn", "list /n"},
+      {"GET", "/api/v1/nodes/n", "get /n"},
+      {"GET", "/api/v1/namespaces/n/secrets?fieldSelector=metadata.name%3Da", "list n/a"},
+      {"GET", "/api/v1/namespaces/n/secrets?watch=1&fieldSelector=type%3DOpaque,metadata.name%3D%3Da", "watch n/a"},
+      {"GET", "/api/v1/watch/namespaces/n/secrets/a", "watch n/a"},
+      {"GET", "/apis/acme.io/v1/namespaces/n/widgets?fieldSelector=metadata.name%3Da", "list n/a"},
+      {"GET", "/api/v1/namespaces/n/secrets?fieldSelector=metadata.name!%3Da", "list n/"},
+      {"GET", "/api/v1/namespaces/n/secrets?fieldSelector=metadata.names%3Da", "list n/"},
+      {"GET", "/api/v1/namespaces/n/secrets?fieldSelector=metadata.name%3D..", "list n/"},
+      {"GET", "/api/v1/namespaces/n/secrets?fieldSelector=metadata.name%3Da%252fb", "list n/"},
+      {"GET", "/api/v1/namespaces/n/secrets/b?fieldSelector=metadata.name%3Da", "get n/b"},
+      {"DELETE", "/api/v1/namespaces/n/secrets?fieldSelector=metadata.name%3Da", "deletecollection n/"},
+      {"DELETE", "/apis/acme.io/v1/namespaces/n/widgets?fieldSelector=metadata.name%3Da", "deletecollection n/"},
+  };
+  for (const Row& row : rows) EXPECT_EQ(wish(row.method, row.target), row.wish) << row.method << " " << row.target;
+}
+
 TEST(NodeProxy, asks_for_the_rights_that_a_kubelet_asks_for) {
   const auto lets_in = [](const char* subresource, const std::string& page) {
     const auto rules = std::make_shared<const std::vector<RoleRule>>(

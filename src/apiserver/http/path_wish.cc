@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "api/selector.h"
 #include "apiserver/http/query_options.h"
 
 namespace apiserver {
@@ -54,7 +55,20 @@ std::optional<PathWish> wish_of_path(const rt::HttpRequest& http, const rt::Targ
   if (parts.size() > at + 1) wish.of.name = parts[at + 1];
   if (parts.size() > at + 2) wish.of.subresource = parts[at + 2];
   wish.of.verb = verb_of(http.method, !wish.of.name.empty(), old_watch || asks_for(target, "watch"));
+  if (wish.of.name.empty() && (wish.of.verb == "list" || wish.of.verb == "watch"))
+    wish.of.name = selected_name(target.get("fieldSelector"));
   return wish;
+}
+
+std::string selected_name(std::string_view field_selector) {
+  const auto terms = api::parse_field_selector(field_selector);
+  if (!terms.ok()) return {};
+  const auto found = std::ranges::find_if(
+      *terms, [](const api::FieldTerm& term) { return term.equal && term.path == "metadata.name"; });
+  if (found == terms->end()) return {};
+  const std::string& name = found->value;
+  const bool fits_in_path = name != "." && name != ".." && name.find_first_of("/%") == std::string::npos;
+  return fits_in_path ? name : std::string();
 }
 
 }  // namespace apiserver

@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "apiserver/pipeline/roles.h"
 #include "rt/http.h"
@@ -17,5 +18,8 @@ struct PathWish {
 
 // Nothing: the path is that of no resource. Who may read all documents below /apis may not for that ask for objects.
 std::optional<PathWish> wish_of_path(const rt::HttpRequest& http, const rt::Target& target);
+
+// The one name that a field selector lets through, which is what a list or a watch then asks for; empty: there is none.
+std::string selected_name(std::string_view field_selector);
 
 }  // namespace apiserver

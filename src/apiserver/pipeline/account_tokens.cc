@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "apiserver/pipeline/secret_tokens.h"
+#include "base/base64.h"
 #include "base/format.h"
 
 namespace apiserver {
@@ -14,6 +16,7 @@ using base::Result;
 
 namespace {
 
+constexpr std::string_view kHeldIssuer = "kubernetes/serviceaccount";  // of tokens that Secrets hold
 constexpr std::int64_t kSecondsDefault = 3600, kSecondsMin = 600, kSecondsMax = std::int64_t{1} << 32;
 constexpr std::int64_t kSecondsGiven = 365 * 86400;  // the most that is given, whatever is asked
 constexpr std::size_t kAudiencesMax = 64;
@@ -58,12 +61,48 @@ Result<Json> bound_to(const Lookups& objects, const Request& request, const Json
   return Json::object({{"kind", kind}, {"name", name}, {"uid", api::uid_of(*found)}});
 }
 
+std::string user_name(std::string_view ns, std::string_view account) {
+  return base::format("system:serviceaccount:{}:{}", ns, account);
+}
+
+std::string held_claim(std::string_view name) { return base::format("kubernetes.io/serviceaccount/{}", name); }
+
+// Of a token that a Secret holds. What it says of itself must be of one piece.
+Result<TokenClaims> read_held(const Json& json, std::string_view token) {
+  TokenClaims claims{json[held_claim("namespace")].str(), json[held_claim("service-account.name")].str(),
+                     json[held_claim("service-account.uid")].str()};
+  claims.bound_kind = kHeldToken;
+  claims.bound_name = json[held_claim("secret.name")].str();
+  claims.bound_uid = token;
+  claims.audiences = {std::string(kTokenIssuer)};
+  for (const std::string* part : {&claims.ns, &claims.account, &claims.account_uid, &claims.bound_name})
+    if (part->empty()) return make_error(Code::kUnauthorized, "the token lacks a claim");
+  if (json["sub"].as_string() != user_name(claims.ns, claims.account))
+    return make_error(Code::kUnauthorized, "the token's subject is not its account");
+  return claims;
+}
+
+// What the Secret's token says, for as long as it is there.
+Result<Json> held_claims(const Lookups& objects, const Request& request) {
+  const auto secret = objects.find(api::resources::kSecrets, request.ns, request.name);
+  if (!secret) return not_found(*request.kind, request.name);
+  const std::string_view name = api::annotation_of(*secret, kTokenSecretAccount);
+  const auto account = objects.find(api::resources::kServiceAccounts, request.ns, name);
+  if (!account) return not_found(*api::find_kind(api::resources::kServiceAccounts), name);
+  return Json::object({{"iss", kHeldIssuer},
+                       {held_claim("namespace"), request.ns},
+                       {held_claim("secret.name"), request.name},
+                       {held_claim("service-account.name"), name},
+                       {held_claim("service-account.uid"), api::uid_of(*account)},
+                       {"sub", user_name(request.ns, name)}});
+}
+
 Json named(std::string_view name, std::string_view uid) { return Json::object({{"name", name}, {"uid", uid}}); }
 
 }  // namespace
 
 UserInfo TokenClaims::user() const {
-  UserInfo user{base::format("system:serviceaccount:{}:{}", ns, account),
+  UserInfo user{user_name(ns, account),
                 {"system:serviceaccounts", "system:serviceaccounts:" + ns, "system:authenticated"},
                 account_uid};
   if (bound_kind == "Pod")
@@ -73,6 +112,11 @@ UserInfo TokenClaims::user() const {
 }
 
 Result<Json> AccountTokens::issue(const Lookups& objects, const Request& request, base::Time now) const {
+  if (request.kind->resource == api::resources::kSecrets) {
+    TRY(const Json claims, held_claims(objects, request));
+    TRY(std::string token, key_->sign(claims.dump()));
+    return Json(std::move(token));
+  }
   const auto account = objects.find(api::resources::kServiceAccounts, request.ns, request.name);
   if (!account) return not_found(*request.kind, request.name);
   const Json& spec = request.body["spec"];
@@ -94,7 +138,7 @@ Result<Json> AccountTokens::issue(const Lookups& objects, const Request& request
                                      {"iss", kTokenIssuer},
                                      {"kubernetes.io", std::move(about)},
                                      {"nbf", at},
-                                     {"sub", base::format("system:serviceaccount:{}:{}", request.ns, request.name)}});
+                                     {"sub", user_name(request.ns, request.name)}});
   TRY(const std::string token, key_->sign(payload.dump()));
   Json answer = Json::object({{"kind", "TokenRequest"}, {"apiVersion", "authentication.k8s.io/v1"}});
   answer.set("metadata", Json::object({{"name", request.name},
@@ -111,6 +155,7 @@ Result<Json> AccountTokens::issue(const Lookups& objects, const Request& request
 Result<TokenClaims> AccountTokens::read(std::string_view token, base::Time now) const {
   TRY(const std::string payload, key_->verify(token));
   TRY(const Json json, api::parse_json(payload));
+  if (json["iss"].as_string() == kHeldIssuer) return read_held(json, token);
   const std::int64_t at = now.ns / 1'000'000'000;
   if (json["iss"].as_string() != kTokenIssuer || json["exp"].as_int(0) <= at || json["nbf"].as_int(0) > at + 60)
     return make_error(Code::kUnauthorized, "the token has expired");
@@ -127,9 +172,25 @@ Result<TokenClaims> AccountTokens::read(std::string_view token, base::Time now) 
   return claims;
 }
 
+namespace {
+
 constexpr base::Duration kDeletedLeeway = base::seconds(60);
 
+// Whether the Secret that the token is from is still there, has it, and is of its account, which is still the same one.
+// Such a token has no end of its own, so it ends at once with what is deleted.
+bool is_held(const TokenClaims& claims, const Lookups& objects) {
+  const auto account = objects.find(api::resources::kServiceAccounts, claims.ns, claims.account);
+  if (!account || api::uid_of(*account) != claims.account_uid || api::is_deleting(*account)) return false;
+  const auto secret = objects.find(api::resources::kSecrets, claims.ns, claims.bound_name);
+  return secret && !api::is_deleting(*secret) && (*secret)["type"].as_string() == kTokenSecretType &&
+         api::annotation_of(*secret, kTokenSecretAccount) == claims.account &&
+         (*secret)["data"]["token"].as_string() == base::base64_encode(claims.bound_uid);
+}
+
+}  // namespace
+
 bool holds(const TokenClaims& claims, const Lookups& objects, base::Time now) {
+  if (claims.bound_kind == kHeldToken) return is_held(claims, objects);
   const auto is_same = [&](const api::ResourceId& id, const std::string& name, const std::string& uid) {
     const api::KindInfo* kind = api::find_kind(id);
     const auto index = static_cast<std::uint32_t>(kind - api::all_kinds().data());

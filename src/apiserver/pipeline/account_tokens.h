@@ -22,9 +22,9 @@ struct TokenClaims {
   std::string ns;
   std::string account;
   std::string account_uid;
-  std::string bound_kind;  // Pod or Secret; empty: it holds as long as its account
+  std::string bound_kind;  // Pod, Secret, or kHeldToken of a Secret; empty: it holds as long as its account
   std::string bound_name;
-  std::string bound_uid;
+  std::string bound_uid;  // of a kHeldToken its text, which the Secret must have
   std::vector<std::string> audiences;
 
   UserInfo user() const;
@@ -35,7 +35,7 @@ class AccountTokens {
  public:
   explicit AccountTokens(std::shared_ptr<const rt::TokenKey> key) : key_(std::move(key)) {}
 
-  // Answers a TokenRequest for the account that the request names.
+  // Answers a TokenRequest for the account that the request names; of a Secret: a token for it to hold.
   base::Result<api::Json> issue(const Lookups& objects, const Request& request, base::Time now) const;
   // kUnauthorized unless it is one of ours and its time has not passed.
   base::Result<TokenClaims> read(std::string_view token, base::Time now) const;

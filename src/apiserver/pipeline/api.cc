@@ -14,6 +14,7 @@
 #include "apiserver/pipeline/policy_book.h"
 #include "apiserver/pipeline/quota_book.h"
 #include "apiserver/pipeline/reviews.h"
+#include "apiserver/pipeline/secret_tokens.h"
 #include "apiserver/pipeline/watch.h"
 #include "apiserver/pipeline/webhook_stage.h"
 #include "apiserver/webhooks/webhook_book.h"
@@ -132,6 +133,7 @@ struct Api::State : std::enable_shared_from_this<Api::State> {
         webhooks(s),
         roles(s),
         quotas(e, s),
+        secret_tokens(e, s, latest),
         kinds(s),
         definitions(e, s, side_work, kinds,
                     [this](Request r, OnAnswer a) { write_by({}, std::move(r), std::move(a)); }),
@@ -148,6 +150,7 @@ struct Api::State : std::enable_shared_from_this<Api::State> {
   WebhookBook webhooks;
   RoleBook roles;
   QuotaBook quotas;
+  SecretTokens secret_tokens;
   KindBook kinds;
   DefinitionKeeper definitions;
   WatchSlices watch_slices;
@@ -414,6 +417,12 @@ void Api::bootstrap(std::function<void(base::Status)> done) {
     if (const auto state = weak.lock()) state->write_by({}, std::move(request), std::move(on_answer));
   });
   state_->definitions.begin();
+  if (state_->options.account_tokens)
+    state_->secret_tokens.begin(state_->options.account_tokens,
+                                [weak = std::weak_ptr(state_)](Request request, OnAnswer on_answer) {
+                                  if (const auto state = weak.lock())
+                                    state->write_by({}, std::move(request), std::move(on_answer));
+                                });
   // By no policies: a server that these keep from starting could not be told to forget them.
   write_first_objects(
       state_->store,

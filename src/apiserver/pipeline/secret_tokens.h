@@ -1,0 +1,38 @@
+// Secrets that hold tokens of service accounts: they are filled a moment after they are made, and go with the account.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string_view>
+
+#include "apiserver/pipeline/account_tokens.h"
+#include "apiserver/pipeline/request.h"
+#include "rt/env.h"
+#include "store/store.h"
+
+namespace apiserver {
+
+inline constexpr std::string_view kTokenSecretType = "kubernetes.io/service-account-token";
+// The annotation that names the account.
+inline constexpr std::string_view kTokenSecretAccount = "kubernetes.io/service-account.name";
+// What such a token is bound to (TokenClaims::bound_kind).
+inline constexpr std::string_view kHeldToken = "token of a Secret";
+
+// Loop thread only.
+class SecretTokens {
+ public:
+  // Decides and stores.
+  using Write = std::function<void(Request, OnAnswer)>;
+
+  SecretTokens(rt::Env& env, store::Store& store, const Lookups& objects);
+  ~SecretTokens();
+
+  // Looks at what is there, and from now on at what changes.
+  void begin(std::shared_ptr<const AccountTokens> tokens, Write write);
+
+ private:
+  struct State;
+  std::shared_ptr<State> state_;
+};
+
+}  // namespace apiserver
