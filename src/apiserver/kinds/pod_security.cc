@@ -6,6 +6,7 @@
 #include <set>
 #include <string_view>
 
+#include "api/json/problems.h"
 #include "base/format.h"
 
 namespace apiserver {
@@ -113,7 +114,7 @@ Found apparmor(const Pod& pod) {
     const std::string_view value = row.value.as_string();
     if (row.name().starts_with(kPrefix) && !value.empty() && value != "runtime/default" &&
         !value.starts_with("localhost/"))
-      annotations.insert(format("{}=\"{}\"", row.name(), value));
+      annotations.insert(format("{}={}", row.name(), api::shown(row.value)));
   }
   if (!bad.any() && annotations.empty()) return {};
   values.insert(values.end(), annotations.begin(), annotations.end());

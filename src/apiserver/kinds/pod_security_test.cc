@@ -111,6 +111,10 @@ TEST(PodSecurity, knows_profiles_and_kernel_settings) {
       {{.annotations = base::format(R"("{0}": "runtime/default", "{0}2": "localhost/x", "{0}3": "")", apparmor)},
        "",
        "="},
+      {{.annotations = base::format(R"("{}": "a\"b")", apparmor)},
+       R"(forbidden AppArmor profile (annotation must not set AppArmor profile type to )"
+       R"("container.apparmor.security.beta.kubernetes.io/c="a\"b""))",
+       "="},
       {{.context = R"("seLinuxOptions": {"type": "container_t", "level": "s0"})",
         .container_context = R"("seLinuxOptions": {"type": "container_engine_t"})"},
        "",
