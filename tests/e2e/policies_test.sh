@@ -72,8 +72,25 @@ our_rules_are_policies() {
     sh -c "sed 's/name: big/name: w-2/; s/replicas: 5/replicas: 5, minAvailable: 6/' $scratch/job.yaml | kubectl create -f -"
 }
 
+labels_of_a_namespace_judge_its_pods() {
+  local level=pod-security.kubernetes.io/enforce
+  expect "a namespace" kubectl create namespace guarded
+  expect "a pod from before" kubectl -n guarded run old --image=x --overrides='{"spec":{"hostPID":true,"schedulerName":"nobody"}}'
+  expect "a level that is none" refused "metadata.labels[$level]: Invalid value: \"high\": must be one of privileged, baseline, restricted" \
+    kubectl label namespace guarded $level=high
+  expect "who is told of the pod" says 'Warning: old: host namespaces' kubectl label --dry-run=server namespace guarded $level=restricted
+  expect "labelled" kubectl label namespace guarded $level=restricted
+  expect "refused" refused 'pods "p" is forbidden: violates PodSecurity "restricted:latest": allowPrivilegeEscalation != false (container "p" must set securityContext.allowPrivilegeEscalation=false), unrestricted capabilities' \
+    kubectl -n guarded run p --image=x
+  expect "a warning" says 'Warning: would violate PodSecurity "restricted:latest"' kubectl -n guarded create deployment d --image=x
+  expect "its pods are refused, which it says" wait_for 20 sh -c "kubectl -n guarded get events | grep -q 'violates PodSecurity'"
+  expect "what meets it" kubectl -n guarded run good --image=x --overrides='{"spec":{"schedulerName":"nobody","securityContext":{"runAsNonRoot":true,
+    "seccompProfile":{"type":"RuntimeDefault"}},"containers":[{"name":"c","image":"x","securityContext":{"allowPrivilegeEscalation":false,"capabilities":{"drop":["ALL"]}}}]}}'
+  expect "delete" kubectl delete namespace guarded --wait=false
+}
+
 if ! start_cluster; then
   echo "FAIL start: volcano up did not become ready"
   exit 1
 fi
-run_tests a_policy_with_a_parameter_is_in_force it_warns_and_notes_instead our_rules_are_policies
+run_tests a_policy_with_a_parameter_is_in_force it_warns_and_notes_instead our_rules_are_policies labels_of_a_namespace_judge_its_pods

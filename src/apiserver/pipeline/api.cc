@@ -1,6 +1,7 @@
 // Dispatch of requests to the prepare functions, and the commit of what they decide.
 #include "apiserver/pipeline/api.h"
 
+#include "apiserver/kinds/pod_security_labels.h"
 #include "apiserver/kinds/scale.h"
 #include "apiserver/pipeline/aside.h"
 #include "apiserver/pipeline/bounds.h"
@@ -261,6 +262,15 @@ struct Api::State : std::enable_shared_from_this<Api::State> {
     return true;
   }
 
+  // A namespace that enforces more of pods than it did.
+  void warn_of_pods(const Request& request, const Change& change, std::vector<std::string>& warnings) const {
+    if (request.kind->resource != api::resources::kNamespaces || change.action != Change::Action::kPut) return;
+    const store::ObjectPtr before = store.find(request.resource, "", request.name, store::View::kLatest);
+    if (!before) return;
+    for (std::string& warning : warnings_of_pods(store, before->json(), change.object))
+      warnings.push_back(std::move(warning));
+  }
+
   void commit(const Request& request, Result<Change> prepared, OnAnswer on_answer) {
     tell_notes(request);
     if (prepared.ok() && prepared->action == Change::Action::kPut)
@@ -276,6 +286,7 @@ struct Api::State : std::enable_shared_from_this<Api::State> {
     answer.status = change.status;
     answer.warnings = std::move(change.warnings);
     const CustomKind* custom = custom_kind(*request.kind);
+    warn_of_pods(request, change, answer.warnings);
     bound_warnings(answer.warnings);
     if (change.action == Change::Action::kNone || request.dry_run) {
       answer.object = change.answer ? *std::move(change.answer) : std::move(change.object);

@@ -9,6 +9,7 @@
 #include "api/schema/unwritten.h"
 #include "apiserver/custom/served_kinds.h"
 #include "apiserver/kinds/limit_ranges.h"
+#include "apiserver/kinds/pod_security_labels.h"
 #include "apiserver/kinds/strategy.h"
 #include "apiserver/pipeline/policy_book.h"
 #include "apiserver/pipeline/reviews.h"
@@ -194,8 +195,46 @@ base::Status run_mutating(const Context& context, Request& request, api::Operati
   return webhooks.run_again(object);
 }
 
+namespace {
+
+// Values that were there before are no reason to refuse a change of something else.
+base::Status check_security_labels(const Request& request, const Json& object, const Json& old_object) {
+  std::vector<base::Cause> causes, before;
+  read_security_policy(object["metadata"]["labels"], causes);
+  read_security_policy(old_object["metadata"]["labels"], before);
+  if (causes.empty() || causes == before) return {};
+  return invalid(*request.kind, api::name_of(object), std::move(causes));
+}
+
+base::Status check_pod_security(const Context& context, Request& request, api::Operation operation, const Json& object,
+                                const Json& old_object, std::vector<std::string>& warnings) {
+  if (operation != api::Operation::kCreate && operation != api::Operation::kUpdate) return {};
+  if (request.kind->resource == api::resources::kNamespaces && request.subresource.empty())
+    return check_security_labels(request, object, old_object);
+  SecurityAnswer answer = judge_pods({.operation = operation,
+                                      .resource = request.kind->resource,
+                                      .subresource = request.subresource,
+                                      .ns = request.ns,
+                                      .object = object,
+                                      .old_object = old_object},
+                                     context.objects);
+  if (!answer.note.empty()) request.notes.push_back(std::move(answer.note));
+  for (std::string& warning : answer.warnings) warnings.push_back(std::move(warning));
+  if (answer.refusal.empty()) return {};
+  base::Error error = make_error(
+      Code::kForbidden,
+      base::format("{} \"{}\" is forbidden: {}", api::qualified_plural(*request.kind), request.name, answer.refusal));
+  error.group = request.kind->resource.group;
+  error.kind = request.kind->resource.plural;
+  error.name = request.name;
+  return error;
+}
+
+}  // namespace
+
 base::Status run_validating(const Context& context, Request& request, api::Operation operation, const Json& object,
                             const Json& old_object, std::vector<std::string>& warnings) {
+  TRY_VOID(check_pod_security(context, request, operation, object, old_object, warnings));
   if (context.policies != nullptr && !context.policies->validating.empty()) {
     api::policies::Judgement judgement =
         api::policies::validate(*context.policies, review_for(context, request, operation, object, old_object),
