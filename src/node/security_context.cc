@@ -228,6 +228,9 @@ Confinement confinement(const Json& mine, const Json& shared) {
 
 Refusal security_refusal(const Json& pod, const SecurityMeans& means) {
   const Json& spec = pod["spec"];
+  // Pods of Windows need not say what keeps them from the node: PodSecurity relies on nodes to refuse them.
+  if (const std::string_view os = spec["os"]["name"].as_string(); !os.empty() && os != "linux")
+    return base::format("spec.os.name: {} is not the system of this node, which is linux", os);
   if (auto why = host_users_refusal(pod, means)) return why;
   if (auto why = check({pod, spec["securityContext"], "spec.securityContext", means}, kPodRules)) return why;
   for (const char* list : {"initContainers", "containers"}) {

@@ -78,6 +78,12 @@ TEST(SecurityContext, UsersOfAPodsOwnAreFewAndShareNothingOfTheHost) {
   EXPECT_FALSE(security_refusal(pod_with("{hostUsers: true, hostPID: true}"), {}).has_value());
 }
 
+TEST(SecurityContext, pods_of_another_system_are_refused) {
+  EXPECT_FALSE(security_refusal(pod_with("{os: {name: linux}}"), {}).has_value());
+  EXPECT_EQ(security_refusal(pod_with("{os: {name: windows}}"), {}),
+            "spec.os.name: windows is not the system of this node, which is linux");
+}
+
 TEST(SecurityContext, PlainProcessesGiveNoConfinement) {
   const SecurityMeans plain{.containers = false, .root = false, .user = 7};
   for (const char* mine : {"{readOnlyRootFilesystem: true}", "{capabilities: {drop: [ALL]}}",
