@@ -184,7 +184,7 @@ SecurityAnswer judge_pods(const api::AdmissionRequest& request, const api::Objec
 
 std::vector<std::string> warnings_of_pods(const store::Store& store, const Json& before, const Json& after) {
   // This is done on the server's loop: so much is read in some ten milliseconds.
-  constexpr std::size_t kPodsMax = 500, kBytesMax = std::size_t{1} << 20;
+  constexpr std::size_t kPodsMax = 500, kBytesMax = std::size_t{1} << 20, kPodBytesMax = std::size_t{64} << 10;
   static const auto kPodsIndex =
       static_cast<std::uint32_t>(api::find_kind(api::resources::kPods) - api::all_kinds().data());
   std::vector<base::Cause> ignored;
@@ -196,8 +196,9 @@ std::vector<std::string> warnings_of_pods(const store::Store& store, const Json&
   std::map<std::string, std::vector<std::string>> names;  // by what is wrong
   store.for_each(kPodsIndex, space, "", store::View::kLatest, [&](const store::ObjectPtr& pod) {
     ++seen;
+    if (read >= kPodsMax || pod->bytes.size() > kPodBytesMax) return true;
     bytes += pod->bytes.size();
-    if (read >= kPodsMax || (bytes > kBytesMax && read > 0)) return true;
+    if (bytes > kBytesMax) return true;
     ++read;
     const auto problems = security_problems(pod->json(), now);
     if (!problems.empty()) names[in_short(problems)].push_back(pod->name);
