@@ -181,10 +181,14 @@ constexpr base::Duration kDeletedLeeway = base::seconds(60);
 bool is_held(const TokenClaims& claims, const Lookups& objects) {
   const auto account = objects.find(api::resources::kServiceAccounts, claims.ns, claims.account);
   if (!account || api::uid_of(*account) != claims.account_uid || api::is_deleting(*account)) return false;
-  const auto secret = objects.find(api::resources::kSecrets, claims.ns, claims.bound_name);
-  return secret && !api::is_deleting(*secret) && (*secret)["type"].as_string() == kTokenSecretType &&
-         api::annotation_of(*secret, kTokenSecretAccount) == claims.account &&
-         (*secret)["data"]["token"].as_string() == base::base64_encode(claims.bound_uid);
+  static const auto kSecrets =
+      static_cast<std::uint32_t>(api::find_kind(api::resources::kSecrets) - api::all_kinds().data());
+  const store::ObjectPtr stored = objects.stored(kSecrets, claims.ns, claims.bound_name);
+  if (!stored || stored->bytes.size() > kTokenSecretBytesMax) return false;
+  const Json secret = stored->json();
+  return !api::is_deleting(secret) && secret["type"].as_string() == kTokenSecretType &&
+         api::annotation_of(secret, kTokenSecretAccount) == claims.account &&
+         secret["data"]["token"].as_string() == base::base64_encode(claims.bound_uid);
 }
 
 }  // namespace

@@ -429,7 +429,7 @@ void Api::bootstrap(std::function<void(base::Status)> done) {
   });
   state_->definitions.begin();
   if (state_->options.account_tokens)
-    state_->secret_tokens.begin(state_->options.account_tokens,
+    state_->secret_tokens.begin(state_->options.account_tokens, state_->options.root_ca,
                                 [weak = std::weak_ptr(state_)](Request request, OnAnswer on_answer) {
                                   if (const auto state = weak.lock())
                                     state->write_by({}, std::move(request), std::move(on_answer));

@@ -44,6 +44,7 @@ struct ApiOptions {
   api::PodLogs* pod_logs = nullptr;                          // may be null: no node agent in this process
   api::PodStreams* pod_streams = nullptr;                    // the same
   std::shared_ptr<const AccountTokens> account_tokens = {};  // null: service accounts have none
+  std::string root_ca = {};                                  // PEM, for Secrets that hold such tokens
   ServiceNetwork services = {};
   WebhookCaller* webhook_caller = nullptr;  // null: webhooks are stored, and not called; it outlives the loop's tasks
 };

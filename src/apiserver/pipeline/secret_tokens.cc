@@ -20,8 +20,7 @@ using store::View;
 namespace {
 
 constexpr std::string_view kAccountUid = "kubernetes.io/service-account.uid";
-constexpr std::string_view kRootCa = "kube-root-ca.crt";  // the ConfigMap of each namespace
-constexpr std::size_t kBatch = 50;                        // Secrets looked at in one turn of the loop
+constexpr std::size_t kBatch = 50;  // Secrets looked at in one turn of the loop, and as much of them as one may have
 constexpr base::Duration kAfterFailure = base::seconds(5);
 
 std::uint32_t index_of(const api::ResourceId& id) {
@@ -48,6 +47,7 @@ struct SecretTokens::State : std::enable_shared_from_this<SecretTokens::State> {
   const Lookups& objects;
   std::shared_ptr<const AccountTokens> tokens = {};
   Write write = {};
+  std::string root_ca = {};  // base64
   const std::uint32_t secrets = index_of(api::resources::kSecrets);
   const std::uint32_t accounts = index_of(api::resources::kServiceAccounts);
   std::map<Key, std::set<std::string>> of_account;  // names of Secrets, also of accounts that are not there
@@ -64,11 +64,6 @@ struct SecretTokens::State : std::enable_shared_from_this<SecretTokens::State> {
     store.on_latest(accounts, [weak = weak_from_this()](const ObjectPtr& before, const ObjectPtr& after) {
       if (const auto self = weak.lock()) self->note_account(before, after);
     });
-    store.on_latest(index_of(api::resources::kConfigMaps),
-                    [weak = weak_from_this()](const ObjectPtr&, const ObjectPtr& after) {
-                      if (const auto self = weak.lock(); self && after && after->name == kRootCa)
-                        self->note_root_ca(after->ns);
-                    });
   }
 
   void note_secret(const ObjectPtr& before, const ObjectPtr& after) {
@@ -91,11 +86,6 @@ struct SecretTokens::State : std::enable_shared_from_this<SecretTokens::State> {
     for (const std::string& secret : known->second) look_later({one->ns, secret});
   }
 
-  void note_root_ca(const std::string& ns) {
-    for (auto at = of_account.lower_bound({ns, ""}); at != of_account.end() && at->first.first == ns; ++at)
-      for (const std::string& secret : at->second) look_later({ns, secret});
-  }
-
   void look_later(Key key) {
     const bool comes = !due.empty();
     due.insert(std::move(key));
@@ -115,27 +105,36 @@ struct SecretTokens::State : std::enable_shared_from_this<SecretTokens::State> {
   }
 
   void look_at_some() {
-    for (std::size_t i = 0; i < kBatch && !due.empty(); ++i) {
+    std::size_t bytes = 0;
+    for (std::size_t i = 0; i < kBatch && bytes < kTokenSecretBytesMax && !due.empty(); ++i) {
       const Key key = *due.begin();
-      look(key);
+      bytes += look(key);
       due.erase(key);  // what it wrote is not looked at again
     }
     if (!due.empty()) post_look();
   }
 
-  void look(const Key& key) {
+  // How much was read.
+  std::size_t look(const Key& key) {
     const ObjectPtr secret = store.find(secrets, key.first, key.second, View::kLatest);
     const std::string name = account_in(secret);
-    if (name.empty()) return;
+    if (name.empty()) return 0;
     const Json json = secret->json();
-    if (api::is_deleting(json)) return;
     const ObjectPtr account = store.find(accounts, key.first, name, View::kLatest);
     const std::string_view uid = api::annotation_of(json, kAccountUid);
-    if (!account || (!uid.empty() && uid != account->uid)) return remove(*secret);
-    fill(*secret, json, *account);
+    if (api::is_deleting(json)) return secret->bytes.size();
+    if (!account || (!uid.empty() && uid != account->uid))
+      remove(*secret);
+    else
+      fill(*secret, json, *account);
+    return secret->bytes.size();
   }
 
   void fill(const store::Object& secret, const Json& json, const store::Object& account) {
+    if (secret.bytes.size() > kTokenSecretBytesMax)
+      return tell(secret,
+                  base::make_error(Code::kInvalid, base::format("{} bytes are too many, at most {} may be there",
+                                                                secret.bytes.size(), kTokenSecretBytesMax)));
     const Json& data = json["data"];
     Json lacks = Json::object();
     // What is there stays, whoever wrote it: only what the server signed is a token.
@@ -145,9 +144,7 @@ struct SecretTokens::State : std::enable_shared_from_this<SecretTokens::State> {
       lacks.set("token", base::base64_encode(token->as_string()));
     }
     if (data["namespace"].as_string().empty()) lacks.set("namespace", base::base64_encode(secret.ns));
-    const auto root = objects.find(api::resources::kConfigMaps, secret.ns, kRootCa);
-    const std::string ca = root ? base::base64_encode((*root)["data"]["ca.crt"].as_string()) : std::string();
-    if (!ca.empty() && data["ca.crt"].as_string() != ca) lacks.set("ca.crt", ca);
+    if (!root_ca.empty() && data["ca.crt"].as_string() != root_ca) lacks.set("ca.crt", root_ca);
     if (lacks.empty() && api::annotation_of(json, kAccountUid) == account.uid) return;
     Request request = about(secret, Verb::kPatch);
     request.patch_type = PatchType::kMerge;
@@ -203,8 +200,9 @@ SecretTokens::SecretTokens(rt::Env& env, store::Store& store, const Lookups& obj
     : state_(std::make_shared<State>(env, store, objects)) {}
 SecretTokens::~SecretTokens() = default;
 
-void SecretTokens::begin(std::shared_ptr<const AccountTokens> tokens, Write write) {
+void SecretTokens::begin(std::shared_ptr<const AccountTokens> tokens, std::string_view root_ca, Write write) {
   state_->tokens = std::move(tokens);
+  state_->root_ca = base::base64_encode(root_ca);
   state_->write = std::move(write);
   state_->begin();
 }

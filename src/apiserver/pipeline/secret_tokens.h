@@ -1,6 +1,7 @@
 // Secrets that hold tokens of service accounts: they are filled a moment after they are made, and go with the account.
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <string_view>
@@ -17,6 +18,8 @@ inline constexpr std::string_view kTokenSecretType = "kubernetes.io/service-acco
 inline constexpr std::string_view kTokenSecretAccount = "kubernetes.io/service-account.name";
 // What such a token is bound to (TokenClaims::bound_kind).
 inline constexpr std::string_view kHeldToken = "token of a Secret";
+// A longer Secret holds no token: with each request that has the token, the loop reads it.
+inline constexpr std::size_t kTokenSecretBytesMax = std::size_t{64} << 10;
 
 // Loop thread only.
 class SecretTokens {
@@ -28,7 +31,8 @@ class SecretTokens {
   ~SecretTokens();
 
   // Looks at what is there, and from now on at what changes.
-  void begin(std::shared_ptr<const AccountTokens> tokens, Write write);
+  // `root_ca` is PEM: what clients know the server by.
+  void begin(std::shared_ptr<const AccountTokens> tokens, std::string_view root_ca, Write write);
 
  private:
   struct State;

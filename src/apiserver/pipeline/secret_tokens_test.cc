@@ -28,6 +28,7 @@ struct Bench {
   void start() {
     ApiOptions options;
     options.account_tokens = std::make_shared<const AccountTokens>(key);
+    options.root_ca = "the CA";
     api = std::make_unique<Api>(env, *store, std::move(options));
     api->bootstrap([](base::Status) {});
     env.settle();
@@ -82,9 +83,6 @@ TEST(SecretTokens, are_filled_in_and_are_good_without_an_end) {
   b.secret(b.secret_of("t", "bot"));
   const std::string token = b.held("t");
   EXPECT_EQ(b.held("t", "namespace"), "default");
-  EXPECT_EQ(b.held("t", "ca.crt"), "");
-  b.call(Verb::kCreate, resources::kConfigMaps, "",
-         *api::parse_json(R"({"metadata":{"name":"kube-root-ca.crt"},"data":{"ca.crt":"the CA"}})"));
   EXPECT_EQ(b.held("t", "ca.crt"), "the CA");
   EXPECT_EQ(api::annotation_of(b.find("t"), "kubernetes.io/service-account.uid"),
             api::uid_of(b.call(Verb::kGet, resources::kServiceAccounts, "bot")));
@@ -133,6 +131,11 @@ TEST(SecretTokens, end_with_what_they_are_of) {
       {"the Secret is another account's", nullptr,
        [&](Bench& b) { secret(b, R"({"metadata":{"annotations":{"kubernetes.io/service-account.name":"default"}}})"); },
        false},
+      {"the Secret has grown too long to be read with each request", nullptr,
+       [&](Bench& b) {
+         secret(b, base::format(R"({{"data":{{"more":"{}"}}}})", std::string(kTokenSecretBytesMax, 'A')));
+       },
+       true},
       {"a Secret of another type has the token", nullptr,
        [&](Bench& b) {
          const Json data = b.find("t")["data"];

@@ -124,6 +124,7 @@ struct Cluster {
     api_options.pod_logs = pod_logs.get();
     api_options.pod_streams = pod_streams.get();
     TRY(api_options.account_tokens, load_or_make_account_tokens(keys_folder(), occasion));
+    api_options.root_ca = credentials.ca_pem;
     TRY_VOID(forget_wish_for_new_keys(options.data));
     TRY(api_options.services, services_of(options));
     webhook_caller = apiserver::make_webhook_caller(*api_env);
