@@ -202,6 +202,7 @@ TEST(Access, a_request_is_for_the_namespace_and_the_name_that_a_stock_server_rea
       {"GET", "/api/v1/namespaces/n/secrets?fieldSelector=metadata.name%3Da", "list n/a"},
       {"GET", "/api/v1/namespaces/n/secrets?watch=1&fieldSelector=type%3DOpaque,metadata.name%3D%3Da", "watch n/a"},
       {"GET", "/api/v1/watch/namespaces/n/secrets/a", "watch n/a"},
+      {"GET", "/api/v1/namespaces/n/pods/p/status?watch=1", "get n/p"},
       {"GET", "/apis/acme.io/v1/namespaces/n/widgets?fieldSelector=metadata.name%3Da", "list n/a"},
       {"GET", "/api/v1/namespaces/n/secrets?fieldSelector=metadata.name!%3Da", "list n/"},
       {"GET", "/api/v1/namespaces/n/secrets?fieldSelector=metadata.names%3Da", "list n/"},

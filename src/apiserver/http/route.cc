@@ -78,7 +78,7 @@ Result<PatchType> patch_type_for(std::string_view content_type) {
 Result<Verb> verb_for(const rt::HttpRequest& http, const rt::Target& target, const Request& request) {
   const bool named = !request.name.empty();
   if (http.method == "GET" || http.method == "HEAD") {
-    if (asks_for(target, "watch")) return Verb::kWatch;
+    if (asks_for(target, "watch") && request.subresource.empty()) return Verb::kWatch;
     return named ? Verb::kGet : Verb::kList;
   }
   const bool homeless = request.kind->namespaced && request.ns.empty();
@@ -138,7 +138,7 @@ Result<std::optional<Request>> route(const rt::HttpRequest& http, const rt::Targ
   if (rest.size() > 2) request.subresource = rest[2];
   if (!request.subresource.empty() && !has_subresource(*request.kind, request.subresource)) return no_resource();
   if (!request.name.empty() && request.kind->namespaced && request.ns.empty()) return no_resource();
-  if (proxied && watch_prefix) return no_resource();
+  if (watch_prefix && !request.subresource.empty()) return no_resource();
   if (proxied) return as_proxied(http, std::move(request));
   TRY(request.verb, verb_for(http, target, request));
   TRY_VOID(read_query(target, request));
