@@ -119,16 +119,8 @@ void TaskBuckets::sort(std::vector<TaskId>& tasks) const {
 
 std::uint32_t TaskBuckets::add_bucket() {
   buckets_.push_back({});
-  buckets_.back().by_role.assign(topology_.priority.size(), 0);
+  buckets_.back().pull.assign(topology_.priority.size(), 0);
   return static_cast<std::uint32_t>(buckets_.size() - 1);
-}
-
-std::int32_t TaskBuckets::affinity(std::uint32_t role, const std::vector<std::int32_t>& counts, bool only_apart) const {
-  std::int32_t out = 0;
-  for (const std::uint32_t other : related_[role].apart) out -= counts[other];
-  if (only_apart) return out;
-  for (const std::uint32_t other : related_[role].together) out += counts[other];
-  return out;
 }
 
 // The bucket that suits the role best; the lighter of equals; a new one rather than one that hinders.
@@ -136,7 +128,7 @@ std::uint32_t TaskBuckets::bucket_for(std::uint32_t role) {
   std::optional<std::uint32_t> best;
   std::int32_t most = 0;
   for (std::uint32_t i = 0; i < buckets_.size(); ++i) {
-    const std::int32_t here = affinity(role, buckets_[i].by_role, false);
+    const std::int32_t here = buckets_[i].pull[role];
     if (best && (here < most || (here == most && buckets_[i].score >= buckets_[*best].score))) continue;
     best = i;
     most = here;
@@ -149,7 +141,8 @@ void TaskBuckets::put(const Task& task, std::uint32_t at) {
   const Request& request = model_.shape_of(task).request;
   of_task_[task.id.index] = at;
   ++bucket.size;
-  ++bucket.by_role[task.role];
+  for (const std::uint32_t other : related_[task.role].together) ++bucket.pull[other];
+  for (const std::uint32_t other : related_[task.role].apart) --bucket.pull[other];
   if (task.node.is_set()) {
     ++bucket.on_node[task.node.index];
     return;
@@ -170,9 +163,11 @@ void TaskBuckets::placed(const Task& task) {
   ++changes_;
   Bucket& bucket = buckets_[*at];
   ++bucket.on_node[task.node.index];
-  std::vector<std::int32_t>& here = placed_now_[task.node.index];
-  here.resize(topology_.priority.size());
-  ++here[task.role];
+  PlacedNow& here = placed_now_[task.node.index];
+  here.count.resize(topology_.priority.size());
+  here.push.resize(topology_.priority.size());
+  ++here.count[task.role];
+  for (const std::uint32_t other : related_[task.role].apart) ++here.push[other];
   const auto waits = std::find(bucket.waiting.begin(), bucket.waiting.end(), task.id);
   if (waits == bucket.waiting.end()) return;
   bucket.waiting.erase(waits);
@@ -188,8 +183,11 @@ void TaskBuckets::removed(const Task& task) {
   if (std::find(bucket.waiting.begin(), bucket.waiting.end(), task.id) != bucket.waiting.end()) return;
   if (const auto here = bucket.on_node.find(task.node.index); here != bucket.on_node.end() && --here->second == 0)
     bucket.on_node.erase(here);
-  if (const auto here = placed_now_.find(task.node.index); here != placed_now_.end() && here->second[task.role] > 0)
-    --here->second[task.role];
+  if (const auto here = placed_now_.find(task.node.index);
+      here != placed_now_.end() && here->second.count[task.role] > 0) {
+    --here->second.count[task.role];
+    for (const std::uint32_t other : related_[task.role].apart) --here->second.push[other];
+  }
   if (is_releasing(task.status)) return;  // a pod that is evicted is not placed again
   const auto before = [&](TaskId a, TaskId b) { return model_.text(a).uid < model_.text(b).uid; };
   bucket.waiting.insert(std::lower_bound(bucket.waiting.begin(), bucket.waiting.end(), task.id, before), task.id);
@@ -257,7 +255,7 @@ std::int32_t TaskBuckets::score(const Task& task, NodeId node) {
   const auto here = bucket.on_node.find(node.index);
   std::int32_t out = here == bucket.on_node.end() ? 0 : here->second;
   if (const auto placed = placed_now_.find(node.index); placed != placed_now_.end()) {
-    out += std::min(0, affinity(task.role, placed->second, true));
+    out -= placed->second.push[task.role];
   }
   return out + static_cast<std::int32_t>(bucket.waiting.size() - left_out(node));
 }

@@ -24,11 +24,11 @@ std::optional<RoleTopology> role_topology_from(const TaskTopologyWish& wish, con
 
 struct Bucket {
   std::unordered_map<std::uint32_t, std::int32_t> on_node;  // its placed tasks, by node
-  std::vector<std::int32_t> by_role;                        // all its tasks
-  std::vector<TaskId> waiting;                              // by ascending uid
-  Resource request;                                         // of those that wait
-  std::int32_t size = 0;                                    // with the placed ones
-  double score = 0;  // milli-cpu + MiB + scalars of those that wait, as it was made
+  std::vector<std::int32_t> pull;  // by role: its tasks that are to be with it, less those that are not
+  std::vector<TaskId> waiting;     // by ascending uid
+  Resource request;                // of those that wait
+  std::int32_t size = 0;           // with the placed ones
+  double score = 0;                // milli-cpu + MiB + scalars of those that wait, as it was made
 };
 
 // The buckets of one group in one cycle. Follows placements.
@@ -57,14 +57,19 @@ class TaskBuckets {
     std::size_t others = 0;       // how many can be left out
     bool falls = true;            // no step asks for more than the one before
   };
+  // Both ways: a role is in the lists of those that are in its own.
   struct Relations {
     std::vector<std::uint32_t> together;
     std::vector<std::uint32_t> apart;
   };
+  // What was placed on a node in this cycle, by role: how many, and how many that are to be apart from it.
+  struct PlacedNow {
+    std::vector<std::int32_t> count;
+    std::vector<std::int32_t> push;
+  };
 
   void sort(std::vector<TaskId>& tasks) const;
   void put(const Task& task, std::uint32_t bucket);
-  std::int32_t affinity(std::uint32_t role, const std::vector<std::int32_t>& counts, bool only_apart) const;
   std::uint32_t bucket_for(std::uint32_t role);
   std::uint32_t add_bucket();
   void make_remainders(const Task& task, const Bucket& bucket);
@@ -76,8 +81,8 @@ class TaskBuckets {
   RoleTopology topology_;
   std::vector<Bucket> buckets_;
   std::unordered_map<std::uint32_t, std::uint32_t> of_task_;
-  std::unordered_map<std::uint32_t, std::vector<std::int32_t>> placed_now_;  // roles placed in this cycle, by node
-  std::vector<Relations> related_;                                           // by role: what the topology says of it
+  std::unordered_map<std::uint32_t, PlacedNow> placed_now_;  // by node
+  std::vector<Relations> related_;                           // by role: what the topology says of it
   std::int32_t largest_ = 0;
   std::uint64_t changes_ = 1;
   Remainders remainders_;
