@@ -261,7 +261,9 @@ JobId Model::find_or_add_job(std::string_view key) {
   }
   Job& job = jobs_[id.index];
   const bool changed = job.listed_changed, open = job.listed_open;
+  const std::uint64_t changes = job.changes;
   job = Job{};
+  job.changes = changes;  // who remembers something of the job that had this id sees that it is another one
   job.listed_changed = changed;
   job.listed_open = open;
   if (open) open_jobs_sorted_ = 0;  // it stands in the list with its new key
