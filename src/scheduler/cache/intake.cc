@@ -62,7 +62,7 @@ std::string budget_of(const api::Json& group, std::string_view key) {
   base::log_warning(
       "scheduler",
       base::format("PodGroup {}: metadata.annotations[{}]: {} is neither a count nor a percentage; it is ignored",
-                   api::key_of(group), key, base::go_quoted(out)));
+                   api::key_of(group), key, base::go_quoted(std::string_view(out).substr(0, 64))));
   return "";
 }
 
