@@ -15,6 +15,8 @@ log=build/test-logs
 mkdir -p $log
 
 say() { printf '\n== %s\n' "$*"; }
+# Nothing may hang for ever.
+limited() { timeout -k 10 "${SCRIPT_SECONDS:-1800}" "$@"; }
 count() { passed=$((passed + $1)) failed=$((failed + $2)) skipped=$((skipped + $3)); }
 finish() {
   echo
@@ -46,9 +48,9 @@ unit() { # unit PROGRAM [environment...]
 # The scenario files; the runner's last line is "N scenarios, M failed".
 scenarios() { # scenarios PROGRAM
   local out=$log/scenarios.log n f
-  "$1" tests/scenarios > "$out" 2>&1
+  limited "$1" tests/scenarios > "$out" 2>&1
   local code=$?
-  if "$1" --seeds 1 --count "${SEED_COUNT:-4000}" > $log/seeds.log 2>&1; then
+  if limited "$1" --seeds 1 --count "${SEED_COUNT:-4000}" > $log/seeds.log 2>&1; then
     count 1 0 0
   else
     count 0 1 0
@@ -69,7 +71,7 @@ script() { # script COMMAND...
   local name out
   name=$(basename "$1")
   out=$log/$name.log
-  if [ "$(type -t "$1")" = function ]; then "$@"; else timeout -k 10 "${SCRIPT_SECONDS:-1800}" "$@"; fi > "$out" 2>&1
+  if [ "$(type -t "$1")" = function ]; then "$@"; else limited "$@"; fi > "$out" 2>&1
   local code=$?
   local p f s
   p=$(grep -c '^ok ' "$out") f=$(grep -c '^FAIL ' "$out") s=$(grep -c '^skip ' "$out")

@@ -14,17 +14,11 @@
 #include "base/format.h"
 #include "base/saturate.h"
 #include "base/time.h"
+#include "base/trim.h"
 
 namespace admission {
 
 namespace {
-
-std::string trimmed(const std::string& text) {
-  constexpr const char* kBlank = " \t\r\n";
-  const std::size_t first = text.find_first_not_of(kBlank);
-  if (first == std::string::npos) return {};
-  return text.substr(first, text.find_last_not_of(kBlank) - first + 1);
-}
 
 // The plugin's --master argument.
 std::string mpi_master(const Json& args) {
@@ -192,7 +186,7 @@ std::string check_new_job(const Json& job, const ObjectReader& objects, const Op
   message += check_queue_of(spec, objects);
   if (!dependencies_are_sound(tasks))
     message += " job has dependencies between tasks, but doesn't form a directed acyclic graph(DAG);";
-  return trimmed(message);
+  return std::string(base::trim(message));
 }
 
 // Numbers come as they were written, so their product may not fit.

@@ -79,7 +79,7 @@ std::string command_lines(const Path& path, bool extra) {
   return text;
 }
 
-std::string usage_text(const Path& path) {
+std::string usage_text(const Path& path, bool with_extras) {
   const Command& command = *path.back();
   const std::string name = full_name(path);
   std::string text = "Usage:\n";
@@ -95,7 +95,8 @@ std::string usage_text(const Path& path) {
   if (path.size() > 1) text += "\nGlobal Flags:\n" + flag_lines({kGlobalFlags.begin(), kGlobalFlags.end()});
   if (!command.children.empty())
     text += base::format("\nUse \"{} [command] --help\" for more information about a command.\n", name);
-  // COMPAT(more-help): what Volcano's tools do not have comes last, so that its own help is found as one text.
+  // COMPAT(more-help): `--help` says what Volcano's tools say, and `vcctl help` what they do not have, too.
+  if (!with_extras) return text;
   if (const std::string lines = command_lines(path, true); !lines.empty()) text += "\nMore Commands:\n" + lines;
   if (!extra.empty()) text += "\nMore Flags:\n" + flag_lines(std::move(extra));
   return text;
@@ -264,16 +265,16 @@ class Parser {
   std::vector<Flag> flags_;
 };
 
-int run_leaf(const Path& path, const std::vector<std::string>& arguments, World& world) {
+int run_leaf(const Path& path, const std::vector<std::string>& arguments, bool with_extras, World& world) {
   const Command& command = *path.back();
   Values values;
   Parser parser(command, values);
   if (const base::Status read = parser.read(arguments); !read.ok()) {
-    world.err += usage_text(path) + base::format("Error: {}\n", read.error().message);
+    world.err += usage_text(path, false) + base::format("Error: {}\n", read.error().message);
     return 1;
   }
   if (values.on("help") || !command.run) {
-    world.out += help_text(path);
+    world.out += help_text(path, with_extras);
     return 0;
   }
   if (const base::Status done = command.run(world, values); !done.ok()) {
@@ -311,9 +312,10 @@ std::int64_t Values::number(std::string_view name) const {
   return value;
 }
 
-std::string help_text(const Path& path) {
+std::string help_text(const Path& path, bool with_extras) {
   const std::string_view summary = path.back()->long_summary.empty() ? path.back()->summary : path.back()->long_summary;
-  return summary.empty() ? usage_text(path) : base::format("{}\n\n{}", summary, usage_text(path));
+  const std::string usage = usage_text(path, with_extras);
+  return summary.empty() ? usage : base::format("{}\n\n{}", summary, usage);
 }
 
 int run_command(const Command& root, const std::vector<std::string>& arguments, World& world) {
@@ -347,7 +349,7 @@ int run_command(const Command& root, const std::vector<std::string>& arguments, 
     }
   }
   if (asked_for_help) rest = {"--help"};
-  return run_leaf(path, rest, world);
+  return run_leaf(path, rest, asked_for_help || root.children.empty(), world);
 }
 
 }  // namespace cli

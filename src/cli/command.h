@@ -21,7 +21,7 @@ struct Flag {
   std::string fallback = {};
   std::string help = {};
   std::string_view choices = {};  // "json|yaml": the only values, beside none; empty: any
-  bool is_extra = false;          // not of Volcano: listed behind the help that its users know
+  bool is_extra = false;          // not of Volcano: listed by `vcctl help` only
 };
 
 class Values {
@@ -46,12 +46,12 @@ struct Command {
   // The flag that an argument which is no flag stands for; empty: such arguments are ignored.
   std::string_view first_argument = {};
   std::string_view long_summary = {};  // what its own help begins with; empty: `summary`
-  bool is_extra = false;               // not of Volcano: its parent lists it behind the help that its users know
+  bool is_extra = false;               // not of Volcano: `vcctl help` lists it with its parent, and `--help` does not
 };
 
 // Runs what `arguments` name; returns the exit status: 1 for arguments that cannot be read, 255 for work that failed,
 // otherwise world.exit_status.
 int run_command(const Command& root, const std::vector<std::string>& arguments, World& world);
-std::string help_text(const std::vector<const Command*>& path);
+std::string help_text(const std::vector<const Command*>& path, bool with_extras);
 
 }  // namespace cli

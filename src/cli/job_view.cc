@@ -2,6 +2,7 @@
 #include "api/resource.h"
 #include "api/schema/quantity.h"
 #include "base/format.h"
+#include "base/trim.h"
 #include "cli/job.h"
 #include "cli/table.h"
 
@@ -152,13 +153,6 @@ std::string age_of(const Json& event, base::Time now) {
   return base::format("{} (x{} over {})", span(event["lastTimestamp"]), count, first);
 }
 
-std::string trimmed(std::string_view text) {
-  constexpr const char* kBlank = " \t\r\n";
-  const std::size_t first = text.find_first_not_of(kBlank);
-  if (first == std::string_view::npos) return {};
-  return std::string(text.substr(first, text.find_last_not_of(kBlank) - first + 1));
-}
-
 void event_lines(Page& page, const std::vector<Json>& events, base::Time now) {
   if (events.empty()) {
     page.value(0, "Events: ", "<none>");
@@ -175,7 +169,7 @@ void event_lines(Page& page, const std::vector<Json>& events, base::Time now) {
     std::string from = event["source"]["component"].str();
     if (const std::string host = event["source"]["host"].str(); !host.empty()) from += base::format(", {}", host);
     line(event["type"].as_string(), event["reason"].as_string(), age_of(event, now), from,
-         trimmed(event["message"].as_string()));
+         std::string(base::trim(event["message"].as_string())));
   }
 }
 

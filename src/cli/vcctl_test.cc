@@ -30,12 +30,18 @@ Flags:
       --vmodule moduleSpec             comma-separated list of pattern=N settings for file-filtered logging (only works for the default text log format)
 
 Use "vcctl [command] --help" for more information about a command.
-
-More Commands:
-  completion  print a script that completes commands and flags in bash or zsh
-  explain     why a job, podgroup, pod or queue waits
-  top         queues and their shares, and what waits and why; refreshed until interrupted
 )");
+}
+
+TEST_F(VcctlTest, help_lists_what_is_ours_too) {
+  const auto asked = [this](std::vector<std::string> arguments) {
+    EXPECT_EQ(run(std::move(arguments)), 0);
+    return world.out;
+  };
+  for (const std::vector<std::string>& row : std::vector<std::vector<std::string>>{{"--help"}, {}, {"job", "--help"}})
+    EXPECT_EQ(asked(row).find("\nMore "), std::string::npos) << row.size();
+  EXPECT_NE(asked({"help"}).find("\nMore Commands:\n  completion "), std::string::npos);
+  EXPECT_NE(asked({"help", "job"}).find("\nMore Commands:\n  logs "), std::string::npos);
 }
 
 TEST_F(VcctlTest, leaf_help) {

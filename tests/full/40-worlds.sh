@@ -4,8 +4,8 @@ worlds() {
   local file seed first second
   for file in tests/sim/*.toml; do
     for seed in $(seq 1 "${WORLD_SEEDS:-20}"); do
-      first=$(build/release/bin/volcano simulate --seed "$seed" "$file" 2>&1 | tail -1)
-      second=$(build/release/bin/volcano simulate --seed "$seed" "$file" 2>&1 | tail -1)
+      first=$(limited build/release/bin/volcano simulate --seed "$seed" "$file" 2>&1 | tail -1)
+      second=$(limited build/release/bin/volcano simulate --seed "$seed" "$file" 2>&1 | tail -1)
       case $first in
         *" 0 violations"*) [ "$first" = "$second" ] && echo "ok $(basename "$file") seed $seed" || echo "FAIL $(basename "$file") seed $seed: two runs differ" ;;
         *) echo "FAIL $(basename "$file") seed $seed: $first" ;;

@@ -3,7 +3,7 @@
 random_clusters() {
   local start=${SEED_START:-$(($(date +%s) * 1000000))} part
   for part in 0 1; do
-    build/release/bin/scenario_test --seeds $((start + part * 500000000)) --seconds "${SEED_SECONDS:-600}" \
+    limited build/release/bin/scenario_test --seeds $((start + part * 500000000)) --seconds "${SEED_SECONDS:-600}" \
       > "build/test-logs/seeds-$part.log" 2>&1 &
   done
   wait

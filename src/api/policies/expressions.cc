@@ -10,6 +10,7 @@
 #include "api/policies/reading.h"
 #include "api/schema/names.h"
 #include "base/format.h"
+#include "base/trim.h"
 
 namespace api::policies {
 
@@ -20,13 +21,6 @@ using base::Cause;
 constexpr std::size_t kConditionsMax = 64, kNotesMax = 20, kNoteBytesMax = 5 * 1024;
 constexpr std::string_view kReasons[] = {"Forbidden", "Invalid", "RequestEntityTooLarge"};
 constexpr std::string_view kPatchTypes[] = {"ApplyConfiguration", "JSONPatch"};
-
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view kBlank = " \t\r\n\v\f";
-  const std::size_t first = text.find_first_not_of(kBlank);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(kBlank) - first + 1);
-}
 
 bool is_identifier(std::string_view text) {
   static constexpr std::string_view kReserved[] = {
@@ -162,7 +156,7 @@ void read_conditions(const Json& list, const std::string& at, Reader& reader, Po
   for (std::size_t i = 0; i < std::min(list.size(), kConditionsMax); ++i) {
     const std::string path = base::format("{}[{}]", at, i);
     const std::string name = list[i]["name"].str();
-    if (trimmed(list[i]["expression"].as_string()).empty()) {
+    if (base::trim(list[i]["expression"].as_string(), base::kAllBlanks).empty()) {
       problems.required(path + ".expression");
     } else if (auto one = reader.read(list[i]["expression"], path + ".expression", {{"bool"}, false, true, false})) {
       out.conditions.push_back({name, *std::move(one)});
@@ -180,11 +174,11 @@ void read_variables(const Json& list, Reader& reader, Policy& out, Problems& pro
   for (std::size_t i = 0; i < list.size(); ++i) {
     const std::string path = base::format("spec.variables[{}]", i);
     const std::string name = list[i]["name"].str();
-    if (trimmed(name).empty())
+    if (base::trim(name, base::kAllBlanks).empty())
       problems.required(path + ".name", "name is not specified");
     else if (!is_identifier(name))
       problems.invalid(path + ".name", name, "must be a valid CEL identifier");
-    if (trimmed(list[i]["expression"].as_string()).empty()) {
+    if (base::trim(list[i]["expression"].as_string(), base::kAllBlanks).empty()) {
       problems.required(path + ".expression", "expression is not specified");
       continue;
     }
@@ -196,7 +190,7 @@ void read_variables(const Json& list, Reader& reader, Policy& out, Problems& pro
 
 void check_message(const Json& given, const std::string& path, Problems& problems) {
   if (!given.is_string() || given.as_string().empty()) return;
-  const std::string_view message = trimmed(given.as_string());
+  const std::string_view message = base::trim(given.as_string(), base::kAllBlanks);
   if (message.empty()) problems.invalid(path, given, "must be non-empty if specified");
   if (message.find_first_of("\r\n") != std::string_view::npos)
     problems.invalid(path, given, "must not contain line breaks");
@@ -208,7 +202,7 @@ void read_validations(const Json& list, Reader& reader, Policy& out, Problems& p
     const Json& given = list[i];
     Validation validation;
     check_message(given["message"], path + ".message", problems);
-    validation.message = trimmed(given["message"].as_string());
+    validation.message = base::trim(given["message"].as_string(), base::kAllBlanks);
     const std::string_view reason = given["reason"].as_string();
     if (given["reason"].is_string()) problems.one_of(path + ".reason", given["reason"], kReasons);
     validation.code = reason == "Forbidden"               ? base::Code::kForbidden
@@ -216,13 +210,13 @@ void read_validations(const Json& list, Reader& reader, Policy& out, Problems& p
                                                           : base::Code::kInvalid;
     const Json& message = given["messageExpression"];
     if (message.is_string() && !message.as_string().empty()) {
-      if (trimmed(message.as_string()).empty())
+      if (base::trim(message.as_string(), base::kAllBlanks).empty())
         problems.invalid(path + ".messageExpression", message, "must be non-empty if specified");
       else
         validation.message_program =
             reader.read(message, path + ".messageExpression", {{"string"}, true, false, false});
     }
-    if (trimmed(given["expression"].as_string()).empty()) {
+    if (base::trim(given["expression"].as_string(), base::kAllBlanks).empty()) {
       problems.required(path + ".expression", "expression is not specified");
       continue;
     }
@@ -244,7 +238,7 @@ void read_notes(const Json& list, Reader& reader, Policy& out, Problems& problem
     for (const std::string& problem : check_qualified_name(out.name + "/" + key))
       problems.invalid(path + ".key", out.name + "/" + key, problem);
     if (!seen.insert(key).second) problems.duplicate(path + ".key", key);
-    const std::string_view text = trimmed(list[i]["valueExpression"].as_string());
+    const std::string_view text = base::trim(list[i]["valueExpression"].as_string(), base::kAllBlanks);
     if (text.empty()) {
       problems.required(path + ".valueExpression", "valueExpression is not specified");
     } else if (text.size() > kNoteBytesMax) {
@@ -279,7 +273,7 @@ void read_mutations(const Json& list, Reader& reader, Policy& out, Problems& pro
       continue;
     }
     const Json& text = list[i][wanted]["expression"];
-    if (trimmed(text.as_string()).empty()) {
+    if (base::trim(text.as_string(), base::kAllBlanks).empty()) {
       problems.required(at + ".expression");
       continue;
     }

@@ -3,6 +3,7 @@
 #include "api/policies/judge.h"
 #include "api/policies/scene.h"
 #include "base/format.h"
+#include "base/trim.h"
 
 namespace api::policies {
 namespace {
@@ -12,13 +13,6 @@ using cel::Value;
 
 constexpr std::size_t kMessageBytesMax = 5 * 1024;
 constexpr std::size_t kNoteBytesMax = 10 * 1024;
-
-std::string trimmed(std::string_view text) {
-  constexpr std::string_view kBlank = " \t\r\n\v\f";
-  const std::size_t first = text.find_first_not_of(kBlank);
-  if (first == std::string_view::npos) return {};
-  return std::string(text.substr(first, text.find_last_not_of(kBlank) - first + 1));
-}
 
 struct Finding {
   std::string message;
@@ -103,12 +97,12 @@ class Judge {
     if (validation.message_program) {
       const Value value = evaluation.run(*validation.message_program);
       if (const std::string* text = value.get<std::string>()) {
-        std::string out = trimmed(*text);
+        std::string out(base::trim(*text, base::kAllBlanks));
         if (!out.empty() && out.size() <= kMessageBytesMax && out.find('\n') == std::string::npos) return out;
       }
     }
     if (!validation.message.empty()) return validation.message;
-    return base::format("failed expression: {}", trimmed(validation.program.expression.text()));
+    return base::format("failed expression: {}", base::trim(validation.program.expression.text(), base::kAllBlanks));
   }
 
   void act(const Policy& policy, const Binding& binding, const Finding& finding) {
@@ -133,7 +127,7 @@ class Judge {
     const Value value = evaluation.run(wanted.program);
     if (value.is_null()) return;
     if (const std::string* text = value.get<std::string>()) {
-      const std::string content = trimmed(*text);
+      const std::string content(base::trim(*text, base::kAllBlanks));
       if (!content.empty()) note(policy.name + "/" + wanted.name, content.substr(0, kNoteBytesMax));
       return;
     }

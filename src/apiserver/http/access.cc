@@ -8,6 +8,7 @@
 #include "apiserver/http/route.h"
 #include "base/base64.h"
 #include "base/format.h"
+#include "base/trim.h"
 #include "base/utf8.h"
 
 namespace apiserver {
@@ -29,12 +30,6 @@ bool equal_secret(std::string_view a, std::string_view b) {
   unsigned difference = 0;
   for (std::size_t i = 0; i < a.size(); ++i) difference |= static_cast<unsigned char>(a[i] ^ b[i]);
   return difference == 0;
-}
-
-std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
-  while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
-  return text;
 }
 
 std::vector<std::string_view> subprotocols(const rt::HttpRequest& http) {
@@ -162,10 +157,10 @@ base::Error cannot_impersonate(const UserInfo& user, const Attributes& wish) {
 }  // namespace
 
 std::string bearer_token(const rt::HttpRequest& http) {
-  const std::string_view authorization = trimmed(rt::header(http.headers, "Authorization"));
+  const std::string_view authorization = base::trim(rt::header(http.headers, "Authorization"), " \t");
   const std::size_t space = authorization.find(' ');
   if (space != std::string_view::npos && rt::same_header(authorization.substr(0, space), "bearer"))
-    return std::string(trimmed(authorization.substr(space + 1)));
+    return std::string(base::trim(authorization.substr(space + 1), " \t"));
   if (!http.web_socket) return {};
   // As for Kubernetes, there must be another protocol, which can be answered.
   const auto offered = subprotocols(http);

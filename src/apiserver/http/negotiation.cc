@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "apiserver/http/access.h"
+#include "base/trim.h"
 
 namespace apiserver {
 namespace {
@@ -25,18 +26,12 @@ struct Choice {
 
 constexpr std::size_t kChoicesMax = 64;  // clients send a handful
 
-std::string_view trimmed(std::string_view text) {
-  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
-  while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
-  return text;
-}
-
 // The text before `end`, which goes with it from `rest`.
 std::string_view cut(std::string_view& rest, char end) {
   const std::size_t at = rest.find(end);
   const std::string_view part = rest.substr(0, at);
   rest = at == std::string_view::npos ? std::string_view() : rest.substr(at + 1);
-  return trimmed(part);
+  return base::trim(part, " ");
 }
 
 // Best first; without what is not acceptable at all (quality 0).
@@ -49,7 +44,7 @@ std::vector<Choice> choices_of(std::string_view accept) {
     while (!rest.empty()) {
       std::string_view value = cut(rest, ';');
       const std::string_view name = cut(value, '=');
-      value = trimmed(value);
+      value = base::trim(value, " ");
       if (name != "q")
         choice.parameters.emplace(name, value);
       else if (std::from_chars(value.data(), value.data() + value.size(), choice.quality).ec != std::errc())

@@ -5,6 +5,7 @@
 
 #include "base/format.h"
 #include "base/number.h"
+#include "base/split.h"
 
 namespace node {
 
@@ -22,16 +23,6 @@ constexpr const char* kVgpuMemory = "volcano.sh/vgpu-memory";
 constexpr const char* kVgpuCores = "volcano.sh/vgpu-cores";
 constexpr const char* kVgpuIds = "volcano.sh/vgpu-ids-new";
 constexpr std::int64_t kVgpusOfCard = 10;
-
-std::vector<std::string_view> split(std::string_view text, char by) {
-  std::vector<std::string_view> parts;
-  for (;;) {
-    const std::size_t end = text.find(by);
-    parts.push_back(text.substr(0, end));
-    if (end == std::string_view::npos) return parts;
-    text.remove_prefix(end + 1);
-  }
-}
 
 std::int64_t asked(const Json& container, const char* resource) {
   const auto amount = api::Quantity::from_json(container["resources"]["limits"][resource]);
@@ -63,7 +54,7 @@ base::Result<std::vector<SharedCards>> cards_by_index(const Json& pod, const Gpu
   std::vector<std::string> uuids;
   std::vector<std::string> indexes;
   std::int64_t memory = 0;
-  for (const std::string_view word : split(note.substr(0, 4096), ',')) {
+  for (const std::string_view word : base::split(note.substr(0, 4096), ',')) {
     const auto number = base::parse_number<std::int64_t>(word);
     // As the scheduler counts them.
     const auto is_it = [&](const Gpu& gpu) { return number && &gpu - report.gpus.data() == *number; };
@@ -90,7 +81,7 @@ base::Result<std::vector<SharedCards>> cards_by_index(const Json& pod, const Gpu
 base::Result<std::vector<SharedCards>> cards_by_vgpu(const Json& pod, const GpuReport& report) {
   const std::string note = pod["metadata"]["annotations"][kVgpuIds].str();
   if (note.empty()) return unusable(kVgpuIds, "it is missing");
-  const std::vector<std::string_view> of_containers = split(std::string_view(note).substr(0, 1 << 16), ';');
+  const std::vector<std::string_view> of_containers = base::split(std::string_view(note).substr(0, 1 << 16), ';');
   std::vector<SharedCards> cards;
   std::size_t index = 0;
   for (const Json& container : pod["spec"]["containers"].items()) {
@@ -99,9 +90,9 @@ base::Result<std::vector<SharedCards>> cards_by_vgpu(const Json& pod, const GpuR
     if (asked(container, kVgpuNumber) == 0 && asked(container, kVgpuMemory) == 0) continue;
     SharedCards one{container["name"].str(), {}, {}};
     std::int64_t cores_limit = 0;
-    for (const std::string_view device : split(text, ':')) {
+    for (const std::string_view device : base::split(text, ':')) {
       if (device.empty()) continue;
-      const std::vector<std::string_view> words = split(device, ',');
+      const std::vector<std::string_view> words = base::split(device, ',');
       if (words.size() != 4) return unusable(kVgpuIds, base::format("{:?} is not uuid,type,memory,cores", device));
       const auto is_it = [&](const Gpu& gpu) { return gpu.uuid == words[0]; };
       TRY([[maybe_unused]] const Gpu* gpu, working(kVgpuIds, report, is_it, words[0]));

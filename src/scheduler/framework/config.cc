@@ -5,6 +5,7 @@
 
 #include "api/json/yaml.h"
 #include "base/format.h"
+#include "base/trim.h"
 #include "base/utf8.h"
 #include "scheduler/framework/extension_points.h"
 
@@ -34,13 +35,6 @@ tiers:
 
 // Each listing of a plugin is asked, and each action runs, in every cycle.
 constexpr std::size_t kListingsMax = 1000;
-
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view kSpace = " \t\r\n";
-  const std::size_t first = text.find_first_not_of(kSpace);
-  if (first == std::string_view::npos) return "";
-  return text.substr(first, text.find_last_not_of(kSpace) - first + 1);
-}
 
 base::Error invalid(std::string message) { return base::make_error(base::Code::kInvalid, std::move(message)); }
 
@@ -109,7 +103,7 @@ base::Status read_tiers(const api::Json& tiers, Config& config) {
 base::Status read_actions(std::string_view list, Config& config) {
   for (std::size_t start = 0; start <= list.size();) {
     const std::size_t comma = std::min(list.find(',', start), list.size());
-    const std::string name(trimmed(list.substr(start, comma - start)));
+    const std::string name(base::trim(list.substr(start, comma - start)));
     if (config.find_action(name) == nullptr)
       return invalid(base::format("failed to find Action {}", base::utf8_prefix(name, 100)));
     if (config.actions.size() == kListingsMax) return invalid(base::format("actions: more than {}", kListingsMax));
@@ -193,7 +187,7 @@ base::Result<Config> config_from(const api::Json& document, const Registry& regi
 }
 
 base::Result<Config> parse_config(std::string_view text, const Registry& registry) {
-  TRY(const api::Json document, api::parse_yaml(trimmed(text)));
+  TRY(const api::Json document, api::parse_yaml(base::trim(text)));
   return config_from(document, registry);
 }
 
