@@ -7,6 +7,7 @@
 
 #include "base/format.h"
 #include "base/log.h"
+#include "client/retry_after.h"
 
 namespace client {
 
@@ -35,11 +36,15 @@ struct LeaderElection::State : std::enable_shared_from_this<LeaderElection::Stat
 
   State(Client& c, rt::Env& e, LeaderElectionOptions o) : client(c), env(e), options(std::move(o)) {}
 
-  void again() {
+  // `asked`: the pause that the server asks for.
+  void again(base::Duration asked = {}) {
     if (stopped) return;
     // Candidates spread out; the holder renews on time.
     const double jitter = leading ? 1.0 : 1.0 + env.random().fraction() * (kRetryJitter - 1);
-    const base::Duration delay{static_cast<std::int64_t>(static_cast<double>(options.retry_period.ns) * jitter)};
+    base::Duration delay{static_cast<std::int64_t>(static_cast<double>(options.retry_period.ns) * jitter)};
+    // A holder tries once more before its time is over, whatever the server asks for.
+    if (leading) asked = std::min(asked, renewed_at + options.renew_deadline - options.retry_period - env.uptime());
+    delay = std::max(delay, asked);
     env.loop().after(delay, [weak = weak_from_this()] {
       if (const auto self = weak.lock()) self->attempt();
     });
@@ -161,7 +166,7 @@ void LeaderElection::State::result(base::Status outcome) {
     if (holder != options.identity) return lose(base::format("it was lost to {}", holder));
     if (now - renewed_at >= options.renew_deadline) return lose("it could not be renewed in time");
   }
-  again();
+  again(outcome.ok() ? base::Duration() : asked_pause(outcome.error()));
 }
 
 // The rules of Kubernetes' client library. What is written of the duration is whole seconds.
