@@ -16,6 +16,15 @@ using api::Json;
 namespace {
 
 constexpr double kRetryJitter = 1.2;  // a pause is the period times at most this
+// More is not believed of another's record: what was written there by mistake would keep all candidates out.
+constexpr base::Duration kRecordedLeaseMax = base::minutes(5);
+
+// After how long without a renewal the holder of this record has certainly given up. One with a longer lease than ours
+// may have a later deadline, too.
+base::Duration lease_time(const Json& spec, base::Duration own) {
+  const std::int64_t seconds = spec["leaseDurationSeconds"].as_int();
+  return std::max(own, std::min(base::seconds(seconds), kRecordedLeaseMax));
+}
 
 }  // namespace
 
@@ -102,7 +111,7 @@ void LeaderElection::State::decide(base::Result<Json> found) {
     seen_at = env.uptime();
   }
   const std::string_view holder = lease["spec"]["holderIdentity"].as_string();
-  const bool expired = env.uptime() - seen_at >= options.lease_duration;
+  const bool expired = env.uptime() - seen_at >= lease_time(lease["spec"], options.lease_duration);
   if (!holder.empty() && holder != options.identity && !expired) return result(held());
   Json next = lease;
   next.set("spec", record(lease));

@@ -68,6 +68,31 @@ TEST(LeaderElection, AnotherTakesOverWhenTheHolderIsGone) {
   EXPECT_EQ(server.find(api::resources::kLeases, "ns/lock")->at_path({"spec", "leaseTransitions"}).as_int(), 1);
 }
 
+// Its holder wrote it once, with another duration perhaps, and is gone.
+TEST(LeaderElection, a_lease_is_taken_over_after_the_longer_of_its_own_time_and_ours) {
+  struct Row {
+    const char* duration;  // as the record has it
+    int seconds;           // from when it was seen
+  };
+  const Row rows[] = {{"15", 15},   {"60", 60},    {"5", 15},     {"1", 15},
+                      {"0", 15},    {"-1", 15},    {"null", 15},  {R"("90")", 15},
+                      {"300", 300}, {"3600", 300}, {"1e30", 300}, {"9223372036854775807", 300}};
+  for (const Row& row : rows) {
+    testing::FakeEnv env;
+    testing::FakeClient server(env);
+    api::Json spec =
+        api::Json::object({{"holderIdentity", "b"}, {"leaseDurationSeconds", *api::parse_json(row.duration)}});
+    server.put(api::resources::kLeases,
+               api::Json::object({{"metadata", api::Json::object({{"name", "lock"}, {"namespace", "ns"}})},
+                                  {"spec", std::move(spec)}}));
+    Candidate a(server, env, "a");
+    env.run_for(base::seconds(row.seconds - 1));
+    EXPECT_FALSE(a.leads) << row.duration;
+    env.run_for(base::seconds(4));
+    EXPECT_TRUE(a.leads) << row.duration;
+  }
+}
+
 TEST(LeaderElection, a_pause_that_the_server_asks_for_is_kept_as_far_as_the_deadline_allows) {
   struct Row {
     int seconds, refusals;
