@@ -4,11 +4,13 @@
 #include <algorithm>
 #include <array>
 #include <deque>
+#include <optional>
 
 #include "base/format.h"
 #include "base/log.h"
 #include "client/repeat.h"
 #include "client/request_names.h"
+#include "client/retry_after.h"
 #include "client/server_connection.h"
 #include "client/shapes.h"
 #include "client/wire.h"
@@ -23,7 +25,7 @@ using base::make_error;
 namespace {
 
 // Shared by one watch and the callbacks of its stream, which may end each other.
-struct WatchState {
+struct WatchState : std::enable_shared_from_this<WatchState> {
   rt::Env* env = nullptr;
   Client::OnEvent on_event;
   Client::OnEnd on_end;
@@ -31,19 +33,30 @@ struct WatchState {
   const api::KindInfo* kind = nullptr;
   rt::HttpResponse refusal;  // body of an answer that is not 200
   int status = 0;
-  bool over = false;
+  bool over = false;  // nothing more is taken of the stream
   std::unique_ptr<rt::HttpStream> stream;
-  rt::Loop::TimerId deadline = 0;
+  rt::Loop::TimerId timer = 0;  // ends a watch that the server does not end; then, of a refusal, the pause it asks for
 
   void close() {
     over = true;
-    if (deadline != 0) env->loop().cancel(std::exchange(deadline, 0));
+    if (timer != 0) env->loop().cancel(std::exchange(timer, 0));
     // The stream may be calling us right now; it goes when this turn is over.
     if (stream) env->loop().post([old = std::shared_ptr<rt::HttpStream>(std::move(stream))] {});
   }
   void end(base::Error error) {
     if (over) return;
     close();
+    const base::Duration pause = asked_pause(error);
+    if (pause == base::Duration()) return tell_end(std::move(error));
+    error.retry_after_seconds = 0;  // it is waited for here
+    timer = env->loop().after(pause, [weak = weak_from_this(), error = std::move(error)] {
+      const auto kept = weak.lock();
+      if (!kept) return;
+      kept->timer = 0;
+      kept->tell_end(error);
+    });
+  }
+  void tell_end(base::Error error) {
     const auto callback = std::exchange(on_end, nullptr);
     if (callback) callback(std::move(error));
   }
@@ -99,17 +112,17 @@ class HttpApiClient : public Client {
       // No callback runs before the call returns.
       return env_.loop().post([error = names.take_error(), on_result = std::move(on_result)] { on_result(error); });
     }
-    if (options_.requests_per_second <= 0) return send(request, std::move(on_result));
-    auto& equals = waiting_[rank_of(request)];
-    equals.push_back({std::move(request), std::move(on_result)});
-    drain();
+    begin({std::move(request), std::move(on_result)});
   }
   std::unique_ptr<Watch> watch(WatchRequest request, OnEvent on_event, OnEnd on_end) override;
 
  private:
-  struct Waiting {
+  struct Call {
     Request request;
     OnResult on_result;
+    int refusals = 0;       // that asked for a pause
+    base::Duration held{};  // these pauses together
+    bool unsure = false;    // an earlier sending may have been carried out
   };
 
   // What counts of a request when its answer is there.
@@ -120,37 +133,31 @@ class HttpApiClient : public Client {
     const api::KindInfo* kind;
   };
 
+  void begin(Call call);
   void drain();
   base::Result<Json> answer_to(const Asked& asked, const rt::HttpResponse& response);
-  void send(const Request& request, OnResult on_result) {
-    rt::HttpRequest http = encode_request(request, options_.field_manager);
-    server_->complete(http);
-    http.may_repeat = may_repeat(request);
-    if (request.verb != Verb::kGet && request.verb != Verb::kList) http.wanted = options_.may_write;
-    // Other subresources are answered with what is no object of the kind, or with a part of one.
-    const bool is_of_kind = request.subresource.empty() || request.subresource == "status";
-    const Asked asked{request.only, request.verb, is_of_kind, api::find_kind(request.resource)};
-    // Only a repeated request is looked at again.
-    server_->http().send(std::move(http), [this, asked, request = http.may_repeat ? request : Request(),
-                                           on_result = std::move(on_result)](base::Result<rt::HttpResponse> response) {
-      if (!response.ok()) return on_result(response.take_error());
-      if (response->status == 401) server_->refused();
-      auto result = answer_to(asked, *response);
-      if (result.ok() || !response->repeated) return on_result(std::move(result));
-      settle(request, result.take_error(), on_result);
-    });
-  }
-  void settle(const Request& request, base::Error error, const OnResult& on_result);
+  void send(Call call);
+  void answered(Call call, const Asked& asked, base::Result<rt::HttpResponse> response);
+  void hold(Call call, base::Error refusal);
+  void tell(const Request& request, const base::Error& refusal);
+  void settle(Call call, base::Error error);
   HttpClientOptions options_;
   std::unique_ptr<ServerConnection> server_;
   rt::Env& env_;
-  std::array<std::deque<Waiting>, kRanks> waiting_;  // by rank
+  std::array<std::deque<Call>, kRanks> waiting_;  // by rank
   double tokens_ = 0;
   base::Duration refilled_{};
   bool timer_set_ = false;
-  std::vector<std::string> told_;  // what was left out of the last list that anything was left out of
+  std::vector<std::string> told_;            // what was left out of the last list that anything was left out of
+  std::optional<base::Duration> busy_told_;  // when a pause was last told of
   std::shared_ptr<int> alive_ = std::make_shared<int>(0);
 };
+
+void HttpApiClient::begin(Call call) {
+  if (options_.requests_per_second <= 0) return send(std::move(call));
+  waiting_[rank_of(call.request)].push_back(std::move(call));
+  drain();
+}
 
 // A token bucket, as the flags for queries a second and burst mean it.
 void HttpApiClient::drain() {
@@ -161,9 +168,9 @@ void HttpApiClient::drain() {
   auto equals = first();
   for (; equals != waiting_.end() && tokens_ >= 1; equals = first()) {
     tokens_ -= 1;
-    Waiting next = std::move(equals->front());
+    Call next = std::move(equals->front());
     equals->pop_front();
-    send(next.request, std::move(next.on_result));
+    send(std::move(next));
   }
   if (equals == waiting_.end() || timer_set_) return;
   timer_set_ = true;
@@ -189,16 +196,71 @@ base::Result<Json> HttpApiClient::answer_to(const Asked& asked, const rt::HttpRe
   return result;
 }
 
-// The request was sent twice, and the second answer is this error.
-void HttpApiClient::settle(const Request& request, base::Error error, const OnResult& on_result) {
-  Verdict verdict = judge(request, error);
-  if (verdict.success) return on_result(*std::move(verdict.success));
-  if (!verdict.look) return on_result(std::move(error));
-  send(*verdict.look, [request, error = std::move(error), on_result](base::Result<Json> present) mutable {
-    auto result = present.ok() ? carried_out(request, *present) : std::nullopt;
-    if (result) return on_result(*std::move(result));
-    on_result(std::move(error));
+void HttpApiClient::send(Call call) {
+  const Request& request = call.request;
+  rt::HttpRequest http = encode_request(request, options_.field_manager);
+  server_->complete(http);
+  http.may_repeat = may_repeat(request);
+  if (request.verb != Verb::kGet && request.verb != Verb::kList) http.wanted = options_.may_write;
+  // Other subresources are answered with what is no object of the kind, or with a part of one.
+  const bool is_of_kind = request.subresource.empty() || request.subresource == "status";
+  const Asked asked{request.only, request.verb, is_of_kind, api::find_kind(request.resource)};
+  auto kept = std::make_shared<Call>(std::move(call));
+  server_->http().send(std::move(http), [this, asked, kept](base::Result<rt::HttpResponse> response) {
+    answered(std::move(*kept), asked, std::move(response));
   });
+}
+
+void HttpApiClient::answered(Call call, const Asked& asked, base::Result<rt::HttpResponse> response) {
+  if (!response.ok()) return call.on_result(response.take_error());
+  if (response->status == 401) server_->refused();
+  call.unsure = call.unsure || response->repeated;
+  auto result = answer_to(asked, *response);
+  if (result.ok()) return call.on_result(std::move(result));
+  if (asked_pause(result.error()) > base::Duration() && may_be_held(call.request))
+    return hold(std::move(call), result.take_error());
+  if (!call.unsure) return call.on_result(std::move(result));
+  settle(std::move(call), result.take_error());
+}
+
+// Until the pause is over that the server asks for.
+void HttpApiClient::hold(Call call, base::Error refusal) {
+  tell(call.request, refusal);
+  const base::Duration pause = asked_pause(refusal);
+  call.held = call.held + pause;
+  const bool may_ask = is_not_carried_out(refusal) || may_repeat(call.request);
+  const bool again = may_ask && ++call.refusals <= kAskedAgainMax && call.held < kHeldMax;
+  call.unsure = call.unsure || !is_not_carried_out(refusal);
+  refusal.retry_after_seconds = 0;  // it is waited for here
+  const auto kept = std::make_shared<Call>(std::move(call));
+  env_.loop().after(pause, [this, weak = std::weak_ptr<int>(alive_), kept, again, refusal = std::move(refusal)] {
+    if (weak.expired()) return;
+    if (!again) return kept->on_result(refusal);
+    begin(std::move(*kept));
+  });
+}
+
+// A busy server refuses many at a time: one of them is told, once a minute.
+void HttpApiClient::tell(const Request& request, const base::Error& refusal) {
+  const base::Duration now = env_.uptime();
+  if (busy_told_ && now - *busy_told_ < base::minutes(1)) return;
+  busy_told_ = now;
+  base::log_warning(
+      "client", base::format("requests wait, because the server asks for a pause of {} ({}): {}",
+                             base::format_go_duration(asked_pause(refusal)), request.resource.plural, refusal.message));
+}
+
+// The request was sent twice, and the second answer is this error.
+void HttpApiClient::settle(Call call, base::Error error) {
+  Verdict verdict = judge(call.request, error);
+  if (verdict.success) return call.on_result(*std::move(verdict.success));
+  if (!verdict.look) return call.on_result(std::move(error));
+  const auto of_look = [call = std::move(call), error = std::move(error)](const base::Result<Json>& present) {
+    auto result = present.ok() ? carried_out(call.request, *present) : std::nullopt;
+    if (result) return call.on_result(*std::move(result));
+    call.on_result(error);
+  };
+  send({*std::move(verdict.look), of_look});
 }
 
 std::unique_ptr<Watch> HttpApiClient::watch(WatchRequest request, OnEvent on_event, OnEnd on_end) {
@@ -214,9 +276,9 @@ std::unique_ptr<Watch> HttpApiClient::watch(WatchRequest request, OnEvent on_eve
   state->on_end = std::move(on_end);
   // A peer that vanished without a word never ends the stream.
   const std::weak_ptr<WatchState> weak = state;
-  state->deadline = env_.loop().after(base::seconds(timeout_seconds + 30), [weak] {
+  state->timer = env_.loop().after(base::seconds(timeout_seconds + 30), [weak] {
     if (const auto kept = weak.lock()) {
-      kept->deadline = 0;
+      kept->timer = 0;
       kept->end(make_error(Code::kTimeout, "the watch was not ended by the server in time"));
     }
   });

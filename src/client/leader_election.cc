@@ -7,6 +7,7 @@
 
 #include "base/format.h"
 #include "base/log.h"
+#include "client/retry_after.h"
 
 namespace client {
 
@@ -15,6 +16,15 @@ using api::Json;
 namespace {
 
 constexpr double kRetryJitter = 1.2;  // a pause is the period times at most this
+// More is not believed of another's record: what was written there by mistake would keep all candidates out.
+constexpr base::Duration kRecordedLeaseMax = base::minutes(5);
+
+// After how long without a renewal the holder of this record has certainly given up. One with a longer lease than ours
+// may have a later deadline, too.
+base::Duration lease_time(const Json& spec, base::Duration own) {
+  const std::int64_t seconds = spec["leaseDurationSeconds"].as_int();
+  return std::max(own, std::min(base::seconds(seconds), kRecordedLeaseMax));
+}
 
 }  // namespace
 
@@ -35,11 +45,15 @@ struct LeaderElection::State : std::enable_shared_from_this<LeaderElection::Stat
 
   State(Client& c, rt::Env& e, LeaderElectionOptions o) : client(c), env(e), options(std::move(o)) {}
 
-  void again() {
+  // `asked`: the pause that the server asks for.
+  void again(base::Duration asked = {}) {
     if (stopped) return;
     // Candidates spread out; the holder renews on time.
     const double jitter = leading ? 1.0 : 1.0 + env.random().fraction() * (kRetryJitter - 1);
-    const base::Duration delay{static_cast<std::int64_t>(static_cast<double>(options.retry_period.ns) * jitter)};
+    base::Duration delay{static_cast<std::int64_t>(static_cast<double>(options.retry_period.ns) * jitter)};
+    // A holder tries once more before its time is over, whatever the server asks for.
+    if (leading) asked = std::min(asked, renewed_at + options.renew_deadline - options.retry_period - env.uptime());
+    delay = std::max(delay, asked);
     env.loop().after(delay, [weak = weak_from_this()] {
       if (const auto self = weak.lock()) self->attempt();
     });
@@ -97,7 +111,7 @@ void LeaderElection::State::decide(base::Result<Json> found) {
     seen_at = env.uptime();
   }
   const std::string_view holder = lease["spec"]["holderIdentity"].as_string();
-  const bool expired = env.uptime() - seen_at >= options.lease_duration;
+  const bool expired = env.uptime() - seen_at >= lease_time(lease["spec"], options.lease_duration);
   if (!holder.empty() && holder != options.identity && !expired) return result(held());
   Json next = lease;
   next.set("spec", record(lease));
@@ -161,7 +175,7 @@ void LeaderElection::State::result(base::Status outcome) {
     if (holder != options.identity) return lose(base::format("it was lost to {}", holder));
     if (now - renewed_at >= options.renew_deadline) return lose("it could not be renewed in time");
   }
-  again();
+  again(outcome.ok() ? base::Duration() : asked_pause(outcome.error()));
 }
 
 // The rules of Kubernetes' client library. What is written of the duration is whole seconds.

@@ -68,6 +68,62 @@ TEST(LeaderElection, AnotherTakesOverWhenTheHolderIsGone) {
   EXPECT_EQ(server.find(api::resources::kLeases, "ns/lock")->at_path({"spec", "leaseTransitions"}).as_int(), 1);
 }
 
+// Its holder wrote it once, with another duration perhaps, and is gone.
+TEST(LeaderElection, a_lease_is_taken_over_after_the_longer_of_its_own_time_and_ours) {
+  struct Row {
+    const char* duration;  // as the record has it
+    int seconds;           // from when it was seen
+  };
+  const Row rows[] = {{"15", 15},   {"60", 60},    {"5", 15},     {"1", 15},
+                      {"0", 15},    {"-1", 15},    {"null", 15},  {R"("90")", 15},
+                      {"300", 300}, {"3600", 300}, {"1e30", 300}, {"9223372036854775807", 300}};
+  for (const Row& row : rows) {
+    testing::FakeEnv env;
+    testing::FakeClient server(env);
+    api::Json spec =
+        api::Json::object({{"holderIdentity", "b"}, {"leaseDurationSeconds", *api::parse_json(row.duration)}});
+    server.put(api::resources::kLeases,
+               api::Json::object({{"metadata", api::Json::object({{"name", "lock"}, {"namespace", "ns"}})},
+                                  {"spec", std::move(spec)}}));
+    Candidate a(server, env, "a");
+    env.run_for(base::seconds(row.seconds - 1));
+    EXPECT_FALSE(a.leads) << row.duration;
+    env.run_for(base::seconds(4));
+    EXPECT_TRUE(a.leads) << row.duration;
+  }
+}
+
+TEST(LeaderElection, a_pause_that_the_server_asks_for_is_kept_as_far_as_the_deadline_allows) {
+  struct Row {
+    int seconds, refusals;
+    std::vector<double> asked;  // after the first refusal
+    bool leads;
+  };
+  // Renewed at 4 s and refused at 6 s; the deadline is at 14 s.
+  const Row rows[] = {{1, 2, {6, 8, 10}, true}, {5, 1, {6, 11}, true}, {30, 1, {6, 12}, true}, {30, 9, {6, 12}, false}};
+  for (const Row& row : rows) {
+    testing::FakeEnv env;
+    testing::FakeClient server(env);
+    Candidate a(server, env, "a");
+    env.run_for(base::seconds(5));
+    ASSERT_TRUE(a.leads);
+    for (int i = 0; i < row.refusals; ++i) {
+      server.failures.push_back(base::make_error(base::Code::kTooManyRequests, "busy"));
+      server.failures.back().retry_after_seconds = row.seconds;
+    }
+    std::vector<double> asked;
+    for (std::size_t calls = server.calls.size();
+         env.uptime() < base::seconds(20) && asked.size() < row.asked.size();) {
+      env.run_for(base::milliseconds(500));
+      if (server.calls.size() > calls) asked.push_back(env.uptime().seconds());
+      calls = server.calls.size();
+    }
+    EXPECT_EQ(asked, row.asked) << row.seconds;
+    env.run_for(base::seconds(20) - env.uptime());
+    EXPECT_EQ(a.leads, row.leads) << row.seconds;
+  }
+}
+
 TEST(LeaderElection, AReleasedLeaseIsTakenAtOnce) {
   testing::FakeEnv env;
   testing::FakeClient server(env);

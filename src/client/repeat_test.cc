@@ -6,9 +6,8 @@
 #include <deque>
 
 #include "api/resource.h"
-#include "client/fake_env_for_tests.h"
 #include "client/http_client.h"
-#include "rt/http_client.h"
+#include "client/scripted_http_for_tests.h"
 
 namespace client {
 namespace {
@@ -89,35 +88,9 @@ TEST(Repeat, what_is_there_tells_whether_it_is_ours) {
                    R"({"metadata":{"labels":{"y":"z"}}})"));
 }
 
-// A connection whose answers are written down beforehand, each with whether it came to the second sending.
-struct Scripted : rt::HttpClient {
-  std::deque<std::pair<rt::HttpResponse, bool>> answers;
-  std::vector<std::string> asked;
-
-  void send(rt::HttpRequest request, OnResponse on_response) override {
-    asked.push_back(request.method + (request.may_repeat ? "*" : ""));
-    auto [response, repeated] = std::move(answers.front());
-    answers.pop_front();
-    response.repeated = repeated;
-    on_response(std::move(response));
-  }
-  std::unique_ptr<rt::HttpStream> stream(rt::HttpRequest, StreamCallbacks) override { return nullptr; }
-  void connect(std::function<void(base::Status)> on_connected) override { on_connected({}); }
-};
-
-struct ScriptedEnv : testing::FakeEnv {
-  Scripted* http = nullptr;
-
-  base::Result<std::unique_ptr<rt::HttpClient>> http_client(rt::ClientOptions) override {
-    auto made = std::make_unique<Scripted>();
-    http = made.get();
-    return std::unique_ptr<rt::HttpClient>(std::move(made));
-  }
-};
-
 // What the caller of a create gets when these are the answers.
 std::string outcome(std::deque<std::pair<rt::HttpResponse, bool>> answers, std::string& asked) {
-  ScriptedEnv env;
+  testing::ScriptedEnv env;
   const auto client = *make_http_client({.access = {.server = "http://h"}}, env);
   env.http->answers = std::move(answers);
   std::string got;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <limits>
 
 #include "api/kinds.h"
 #include "api/protobuf/protobuf.h"
@@ -72,6 +73,21 @@ std::string_view method_of(Verb verb) {
   return "GET";
 }
 
+int whole_seconds(std::int64_t seconds) {
+  return static_cast<int>(std::clamp<std::int64_t>(seconds, 0, std::numeric_limits<int>::max()));
+}
+
+// Seconds, which is what API servers say. A date tells nothing to whoever has another clock.
+int retry_after(const rt::HttpResponse& response) {
+  if (response.status != 429 && response.status < 500) return 0;
+  const std::string_view text = rt::header(response.headers, "Retry-After");
+  std::int64_t seconds = 0;
+  const auto [end, trouble] = std::from_chars(text.data(), text.data() + text.size(), seconds);
+  if (end != text.data() + text.size()) return 0;
+  if (trouble == std::errc::result_out_of_range && !text.starts_with('-')) return std::numeric_limits<int>::max();
+  return whole_seconds(seconds);
+}
+
 }  // namespace
 
 std::uint8_t rank_of(const Request& request) {
@@ -135,7 +151,7 @@ base::Error error_from_status(const Json& status, int http_status) {
   error.group = details["group"].str();
   error.kind = details["kind"].str();
   error.name = details["name"].str();
-  error.retry_after_seconds = static_cast<int>(details["retryAfterSeconds"].as_int());
+  error.retry_after_seconds = whole_seconds(details["retryAfterSeconds"].as_int());
   if (error.message.empty()) error.message = base::format("the server answered {}", code);
   return error;
 }
@@ -147,17 +163,19 @@ base::Result<Json> decode_response(const rt::HttpResponse& response, const api::
     if (!body.ok()) return base::within(body.take_error(), "the server's answer");
     return body;
   }
+  // A server that is too busy says so before it looks at the request, and in plain text.
+  const int pause = retry_after(response);
   if (body.ok() && (*body)["kind"].as_string() == "Status") {
     base::Error error = error_from_status(*body, response.status);
-    const std::string_view header = rt::header(response.headers, "Retry-After");
-    if (error.retry_after_seconds == 0 && !header.empty())
-      std::from_chars(header.data(), header.data() + header.size(), error.retry_after_seconds);
+    if (pause > 0) error.retry_after_seconds = pause;
     return error;
   }
   const std::string text = is_protobuf(response.body) ? base::format("{} bytes of protobuf", response.body.size())
                                                       : base::to_utf8(std::string_view(response.body).substr(0, 200));
-  return base::make_error(base::code_for({}, response.status),
-                          base::format("the server answered {}: {}", response.status, text));
+  base::Error error = base::make_error(base::code_for({}, response.status),
+                                       base::format("the server answered {}: {}", response.status, text));
+  error.retry_after_seconds = pause;
+  return error;
 }
 
 WatchDecoder::WatchDecoder(const api::Projection* only) : only_(only) {

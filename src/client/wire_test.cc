@@ -68,6 +68,43 @@ TEST(Wire, AnAnswerThatIsNoStatusStillHasACode) {
   EXPECT_EQ(decode_response(response).error().code, base::Code::kUnavailable);
 }
 
+TEST(Wire, the_pause_that_a_refusal_asks_for_is_read_whatever_its_body) {
+  const std::string_view text = "Too many requests, please try again later.\n";
+  const std::string_view said = R"({"kind":"Status","code":429,"details":{"retryAfterSeconds":5}})";
+  const std::string_view silent = R"({"kind":"Status","code":429})";
+  struct Row {
+    int status;
+    std::string header;  // empty: there is none
+    std::string_view body;
+    int seconds;
+  };
+  const Row rows[] = {
+      {429, "1", text, 1},
+      {503, "2", text, 2},
+      {503, "2", "", 2},
+      {429, "1", silent, 1},
+      {429, "1", said, 1},
+      {429, "", said, 5},
+      {429, "soon", said, 5},
+      {429, "", text, 0},
+      {429, "0", text, 0},
+      {429, "-1", text, 0},
+      {429, "-99999999999999999999", text, 0},
+      {429, "99999999999", text, 2147483647},
+      {429, "99999999999999999999", text, 2147483647},
+      {429, "1.5", text, 0},
+      {503, "Fri, 31 Dec 9999 23:59:59 GMT", text, 0},
+      {409, "3", text, 0},
+      {429, "", R"({"kind":"Status","code":429,"details":{"retryAfterSeconds":-7}})", 0},
+      {429, "", R"({"kind":"Status","code":429,"details":{"retryAfterSeconds":99999999999}})", 2147483647},
+  };
+  for (const Row& row : rows) {
+    rt::HttpResponse response{row.status, {}, std::string(row.body)};
+    if (!row.header.empty()) response.headers.emplace_back("Retry-After", row.header);
+    EXPECT_EQ(decode_response(response).error().retry_after_seconds, row.seconds) << row.header << " " << row.body;
+  }
+}
+
 TEST(Wire, CutsWatchEventsWhereverTheBytesAreSplit) {
   const std::string stream =
       "{\"type\":\"ADDED\",\"object\":{\"metadata\":{\"name\":\"a\"}}}\n"
