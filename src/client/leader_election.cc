@@ -17,13 +17,13 @@ namespace {
 
 constexpr double kRetryJitter = 1.2;  // a pause is the period times at most this
 // More is not believed of another's record: what was written there by mistake would keep all candidates out.
-constexpr base::Duration kRecordedLeaseMax = base::minutes(5);
+constexpr std::int64_t kRecordedLeaseSecondsMax = 300;
 
 // After how long without a renewal the holder of this record has certainly given up. One with a longer lease than ours
 // may have a later deadline, too.
 base::Duration lease_time(const Json& spec, base::Duration own) {
   const std::int64_t seconds = spec["leaseDurationSeconds"].as_int();
-  return std::max(own, std::min(base::seconds(seconds), kRecordedLeaseMax));
+  return std::max(own, base::seconds(std::clamp<std::int64_t>(seconds, 0, kRecordedLeaseSecondsMax)));
 }
 
 }  // namespace

@@ -12,8 +12,8 @@ using base::Code;
 base::Duration asked_pause(const base::Error& refusal) {
   const bool is_passing = refusal.code == Code::kTooManyRequests || refusal.code == Code::kUnavailable ||
                           refusal.code == Code::kTimeout || refusal.code == Code::kInternal;
-  if (!is_passing || refusal.retry_after_seconds <= 0) return {};
-  return std::min(base::seconds(refusal.retry_after_seconds), kRetryAfterMax);
+  if (!is_passing) return {};
+  return base::seconds(std::clamp<std::int64_t>(refusal.retry_after_seconds, 0, kRetryAfterSecondsMax));
 }
 
 bool may_be_held(const Request& request) { return rank_of(request) != 0; }

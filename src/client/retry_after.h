@@ -5,15 +5,17 @@
 // A lease is not held: its holder has to know in time that it is not renewed.
 #pragma once
 
+#include <cstdint>
+
 #include "base/result.h"
 #include "base/time.h"
 #include "client/client.h"
 
 namespace client {
 
-inline constexpr base::Duration kRetryAfterMax = base::seconds(30);  // whatever a server says
-inline constexpr int kAskedAgainMax = 10;                            // so often is one request asked again
-inline constexpr base::Duration kHeldMax = base::minutes(1);         // and no more once it was held for so long
+inline constexpr std::int64_t kRetryAfterSecondsMax = 30;     // whatever a server says
+inline constexpr int kAskedAgainMax = 10;                     // so often is one request asked again
+inline constexpr base::Duration kHeldMax = base::minutes(1);  // and no more once it was held for so long
 
 // The pause that a refusal asks for; zero: none.
 base::Duration asked_pause(const base::Error& refusal);
