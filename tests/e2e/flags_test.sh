@@ -74,6 +74,20 @@ for program in vc-scheduler vc-agent-scheduler vc-controller-manager; do
   refused '--leader-elect-lease-duration' $program --master https://127.0.0.1:1 --leader-elect --leader-elect-lease-duration=0s
   refused '--leader-elect-lease-duration: 3s is not above' $program --master https://127.0.0.1:1 --leader-elect --leader-elect-lease-duration=3s
 done
+# The texts of the stand-alone HyperNode controller, and of a controller that is named twice, are those that scripts know.
+refused 'kube-api-qps must be greater than zero, not 0' vc-hypernode-controller-manager --kube-api-qps=0
+refused 'kube-api-qps must be greater than zero, not -1' vc-hypernode-controller-manager --kube-api-qps=-1
+refused 'kube-api-burst must be greater than zero, not 0' vc-hypernode-controller-manager --kube-api-burst=0
+refused 'invalid healthz-address: address "nowhere" is not host:port' vc-hypernode-controller-manager --enable-healthz --healthz-address=nowhere
+refused 'invalid listen-address: address "1.2.3.4:x" is not host:port' vc-hypernode-controller-manager --enable-metrics --listen-address=1.2.3.4:x
+for address in :8081 127.0.0.1:8081; do
+  refused "healthz-address and listen-address must be different when both endpoints are enabled; $address and :8081 overlap" \
+    vc-hypernode-controller-manager --enable-healthz --enable-metrics --healthz-address=$address
+done
+for list in gc-controller,-gc-controller gc-controller,+gc-controller; do
+  refused "--controllers: controllers option gc-controller cannot have both '-' and '+' prefixes" vc-controller-manager --controllers=$list
+done
+refused 'neither --kubeconfig nor --master is given' vc-hypernode-controller-manager --listen-address=nowhere
 mine=$(mktemp) && echo 'clusters: [{name: prod}]' > "$mine"
 refused 'holds other clusters (prod)' volcano up --data "$(mktemp -d)" --port 0 --components apiserver --kubeconfig "$mine"
 refused '--pytorch-init-container-template-file: cannot read /tmp' training-operator --kubeconfig /none --pytorch-init-container-template-file /tmp
@@ -186,4 +200,13 @@ check "and lives" kill -0 $second
 kill $pid $second
 wait $pid $second 2> /dev/null
 check "the socket goes with its owner" test ! -e "$socket"
+
+# What a probe reads of a HyperNode controller that has not seen the cluster.
+port=$(python3 -c 'import socket; one = socket.create_server(("127.0.0.1", 0)); print(one.getsockname()[1])')
+"$bin/vc-hypernode-controller-manager" --master http://127.0.0.1:1 --leader-elect=false --enable-healthz --healthz-address "127.0.0.1:$port" 2> "$scratch/hypernode.log" &
+pid=$!
+readyz() { [ "$(curl -s --max-time 5 -w ' %{http_code}' "http://127.0.0.1:$port/readyz" | tr -d '\n')" = "$1" ]; }
+check "a HyperNode controller says that it is not ready" wait_for readyz 'HyperNode controller is not ready: the first lists are not complete 503'
+kill $pid
+wait $pid 2> /dev/null
 exit $failed

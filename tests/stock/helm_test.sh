@@ -39,6 +39,12 @@ for values in "$golden"/*.in.yaml; do
   fi
 done
 
+# What docs/operations/from-volcano.md gives beside kept values names our images, whatever tag these pin.
+printf 'basic: {image_registry: docker.io, image_tag_version: v1.15.0}\ncustom: {agent_scheduler_enable: true, hypernode_controller_mode: standalone}\n' > "$scratch/kept.yaml"
+images=$("$helm" -values "$scratch/kept.yaml" -set basic.image_registry=registry.example.com,basic.image_tag_version=0.1.0 $chart | sed -n 's/^ *image: //p' | sort -u)
+theirs=$(grep -v '^registry.example.com/volcanosh/vc-[a-z-]*:0.1.0$' <<< "$images")
+if [ -z "$theirs" ] && [ "$(wc -l <<< "$images")" = 5 ]; then ok "our images with kept values"; else no "our images with kept values" "$(xargs <<< "${theirs:-$images}")"; fi
+
 # Each program of ours reads the arguments that the chart gives it: with --version behind them it says what it is, or what it cannot read.
 commands() { # prints a line "PROGRAM ARGUMENT..." for each container with an image of ours and arguments, tabs between them
   awk '/^ *image: / { sub(/.*\//, ""); sub(/:.*/, ""); program = $0 }

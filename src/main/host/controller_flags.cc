@@ -71,7 +71,10 @@ base::Status ControllerFlags::check() const {
     if (!excluded && name != "*" && std::ranges::find(here, name) == here.end())
       return base::make_error(base::Code::kInvalid, base::format("--controllers: there is no controller {:?}", name));
     if (!names.insert(name).second)
-      return base::make_error(base::Code::kInvalid, base::format("--controllers: {} is listed twice", name));
+      return base::make_error(
+          base::Code::kInvalid,
+          base::format("--controllers: controllers option {} cannot have both '-' and '+' prefixes: it is listed twice",
+                       name));
   }
   if (const auto shares = sharding(); !shares.ok()) return shares.error();
   const auto gates = scheduler::FeatureGates::parse(feature_gates);

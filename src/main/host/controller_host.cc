@@ -168,7 +168,11 @@ base::Status start_side_servers(Program& program, std::vector<std::unique_ptr<rt
                                         .tls_private_key_file = flags.tls_private_key_file,
                                         .metrics = {},
                                         .healthz = true,
-                                        .not_ready = [&program] { return ask(program); }}));
+                                        .not_ready = [&program] {
+                                          const std::string why = ask(program);
+                                          const std::string& what = program.kind.not_ready;
+                                          return why.empty() || what.empty() ? why : what + ": " + why;
+                                        }}));
     servers.push_back(std::move(server));
   }
   if (flags.enable_metrics) {

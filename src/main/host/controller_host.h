@@ -25,6 +25,7 @@ struct ControllerProgram {
   std::function<base::Status(ControllerFlags&)> settle = {};
   // Judges the flags beyond ControllerFlags::check(); unset: nothing more is asked for.
   std::function<base::Status(const ControllerFlags&)> check = {};
+  std::string not_ready = {};  // what /readyz says before the reason; empty: the reason alone
   // Resources of which the server is asked, before anything starts, whether it serves them; and what follows from those
   // that it does not.
   std::vector<api::ResourceId> asked_for = {};

@@ -12,19 +12,27 @@ int run_controller_manager(const Arguments& arguments) {
 
 namespace {
 
+// The texts are those of install.md 4, which scripts know; what was given follows.
 base::Status check_rates_and_addresses(const ControllerFlags& flags) {
   const auto wrong = [](std::string text) { return base::make_error(base::Code::kInvalid, std::move(text)); };
-  if (!(flags.kube_api_qps > 0)) return wrong(base::format("--kube-api-qps: {} is not above zero", flags.kube_api_qps));
+  if (!(flags.kube_api_qps > 0))
+    return wrong(base::format("kube-api-qps must be greater than zero, not {}", flags.kube_api_qps));
   if (flags.kube_api_burst <= 0)
-    return wrong(base::format("--kube-api-burst: {} is not above zero", flags.kube_api_burst));
+    return wrong(base::format("kube-api-burst must be greater than zero, not {}", flags.kube_api_burst));
+  const auto health = parse_host_port(flags.healthz_address);
+  if (flags.enable_healthz && !health.ok())
+    return wrong(base::format("invalid healthz-address: {}", health.error().message));
+  const auto metrics = parse_host_port(flags.listen_address);
+  if (flags.enable_metrics && !metrics.ok())
+    return wrong(base::format("invalid listen-address: {}", metrics.error().message));
   if (!flags.enable_healthz || !flags.enable_metrics) return {};
-  TRY(const HostPort health, parse_host_port(flags.healthz_address));
-  TRY(const HostPort metrics, parse_host_port(flags.listen_address));
   const bool overlap =
-      health.port == metrics.port && (health.host == metrics.host || health.host.empty() || metrics.host.empty());
+      health->port == metrics->port && (health->host == metrics->host || health->host.empty() || metrics->host.empty());
   if (overlap)
-    return wrong(base::format("--healthz-address {} and --listen-address {} overlap", flags.healthz_address,
-                              flags.listen_address));
+    return wrong(
+        base::format("healthz-address and listen-address must be different when both endpoints are enabled; {} and {} "
+                     "overlap",
+                     flags.healthz_address, flags.listen_address));
   return {};
 }
 
@@ -59,7 +67,8 @@ int run_hypernode_controller_manager(const Arguments& arguments) {
                                 flags.enabled = {"hyperNode-controller"};
                                 flags.lease_name = "vc-hypernode-controller-manager";
                               },
-                          .check = check_rates_and_addresses},
+                          .check = check_rates_and_addresses,
+                          .not_ready = "HyperNode controller is not ready"},
                          arguments);
 }
 

@@ -82,12 +82,11 @@ kind: Deployment
 spec:
   replicas: {{ get $custom (printf "%s_replicas" .component) }}
   {{- if .alone }}
-  # Nobody is elected, so the old pod has to go before the new one comes.
+  # Nobody is elected, so the old pod has to end before the new one comes; a rolling update does not wait for pods that end.
+  {{- /* Without "rollingUpdate: null": patches of Helm and kubectl clear the field by themselves, server-side apply would make it {}, which
+  is refused, and "kubectl apply" would change the object each time. */}}
   strategy:
-    type: RollingUpdate
-    rollingUpdate:
-      maxSurge: 0
-      maxUnavailable: 1
+    type: Recreate
   {{- end }}
   selector:
     matchLabels:
