@@ -117,7 +117,7 @@ struct TierAll {
   }
 };
 
-// The first tier that decides: the intersection of its lists (models.md section 5; an intersection that becomes empty
+// The first tier that decides: the intersection of its lists (spec/scheduler 4.4; an intersection that becomes empty
 // starts afresh with the next plugin of the tier).
 // COMPAT(victim-intersection): the fresh start is kept because victims of existing clusters depend on it; it can be
 // switched off, and then an empty intersection stays empty for the rest of its tier.
