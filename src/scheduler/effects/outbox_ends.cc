@@ -122,11 +122,17 @@ void Outbox::State::ended(QueueStatusWrite& write, const Step& end, Reply answer
 
 void Outbox::State::ended(ShardStatusWrite& write, const Step& end, Reply answer) {
   ledger.end(Entry::kShard, write.plan.name, version_in(answer));
+  if (!is_done(end)) ledger.doubt(Entry::kShard, write.plan.name);
   if (is_refused(end)) return note_lost(std::move(write));
-  // A claim that rests on a version which is gone is made again once the watch shows the next one.
+  // A claim that rests on a version which is gone is made again once the watch shows the next one, or after a while.
+  // Until then nothing is known: the next one may be this very claim, whose first answer was lost.
   const bool is_conflict = !write.plan.version.empty() && !is_done(end) && end.error.code == base::Code::kConflict;
-  if (!is_done(end) && !is_conflict) ledger.lose_shard();
-  if (!is_conflict || intake.shard_version() != write.plan.version) intake.shard_write_ended();
+  if (is_conflict && intake.shard_version() == write.plan.version) {
+    note_lost(std::move(write));
+  } else {
+    if (!is_done(end) && !is_conflict) ledger.lose_shard();
+    intake.shard_write_ended();
+  }
   on_change();
 }
 
@@ -185,7 +191,10 @@ void Outbox::State::ended(Retelling& write, const Step&, Reply) {
   if (const auto* gate = std::get_if<GateRemoval>(&write.lost)) ledger.end(Entry::kGate, gate->plan.uid);
   if (const auto* queue = std::get_if<QueueStatusWrite>(&write.lost))
     intake.queue_status_lost(queue->plan.name, queue->plan.gone);
-  if (std::holds_alternative<ShardStatusWrite>(write.lost)) ledger.lose_shard();
+  if (const auto* shard = std::get_if<ShardStatusWrite>(&write.lost)) {
+    const bool is_open = ledger.is_under_way(Entry::kShard, shard->plan.name);
+    if (!is_open && ledger.is_doubtful(Entry::kShard, shard->plan.name)) ledger.lose_shard();
+  }
   if (const auto* group = std::get_if<GroupStatusWrite>(&write.lost))
     return submit(GroupLookup{group->plan.ns, group->plan.name});
   on_change();
