@@ -60,6 +60,33 @@ TEST(Outbox, a_condition_of_a_pod_that_is_refused_is_written_again) {
   EXPECT_GE(world.woken, 1);
 }
 
+TEST(Outbox, a_binding_or_eviction_that_is_refused_is_not_decided_again_at_once) {
+  for (const base::Code code : {base::Code::kForbidden, base::Code::kTooManyRequests, base::Code::kUnavailable}) {
+    World world;
+    world.server.put(api::resources::kPods, json(R"({"metadata":{"namespace":"a","name":"p","uid":"2"}})"));
+    world.server.failures.push_back(base::make_error(code, "no"));
+    Plan plan;
+    plan.binds.push_back({.ns = "a", .pod = "p", .uid = "2", .node = "n"});
+    world.outbox.send(plan);
+    world.env.run_for(base::milliseconds(900));
+    EXPECT_EQ(world.ledger.is_under_way(Entry::kBinding, "2"), code != base::Code::kUnavailable) << base::reason(code);
+    world.env.run_for(base::milliseconds(200));
+    EXPECT_FALSE(world.ledger.is_under_way(Entry::kBinding, "2")) << base::reason(code);
+  }
+  World world;
+  world.server.put(api::resources::kPods, json(R"({"metadata":{"namespace":"a","name":"p","uid":"2"}})"));
+  world.server.forbids = [](const client::Request& request) { return request.verb == client::Verb::kDelete; };
+  Plan plan;
+  plan.evictions.push_back({.ns = "a", .pod = "p", .uid = "2", .action = "preempt"});
+  world.outbox.send(plan);
+  world.env.run_for(base::milliseconds(900));
+  EXPECT_TRUE(world.ledger.is_under_way(Entry::kEviction, "2"));
+  EXPECT_EQ(world.woken, 0);
+  world.env.run_for(base::milliseconds(200));
+  EXPECT_FALSE(world.ledger.is_under_way(Entry::kEviction, "2"));
+  EXPECT_EQ(world.woken, 1);
+}
+
 // Of hard shards: the claim names the version that it rests on.
 struct ShardWorld : World {
   ShardWorld() {
