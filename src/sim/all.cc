@@ -26,8 +26,8 @@ constexpr std::array kWorkloads = {
 constexpr std::array kFaults = {
     PieceKind<Fault>{"conflict", make_conflict},         PieceKind<Fault>{"cut-watch", make_cut_watch},
     PieceKind<Fault>{"disk-error", make_disk_error},     PieceKind<Fault>{"drop-answer", make_drop_answer},
-    PieceKind<Fault>{"drop-request", make_drop_request}, PieceKind<Fault>{"restart", make_restart},
-    PieceKind<Fault>{"slow-network", make_slow_network},
+    PieceKind<Fault>{"drop-request", make_drop_request}, PieceKind<Fault>{"refuse", make_refuse},
+    PieceKind<Fault>{"restart", make_restart},           PieceKind<Fault>{"slow-network", make_slow_network},
 };
 
 // Lost writes and holes in watches (sim/truth.h) and cycles that break what must hold (sim/decisions.h) are looked for

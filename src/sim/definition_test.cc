@@ -95,7 +95,7 @@ INSTANTIATE_TEST_SUITE_P(
             "line 3: Error while parsing root table: expected keys, tables, whitespace or comments, saw '\xC2\xB5'"},
         Refusal{"[[fault]]\nkind = \"flood\"\n",
                 "line 1: no fault is called \"flood\"; there are: conflict, cut-watch, disk-error, drop-answer, "
-                "drop-request, restart, slow-network"},
+                "drop-request, refuse, restart, slow-network"},
         Refusal{"[[fault]]\nkind = \"conflict\"\nchance = 2\n",
                 "line 3: fault: chance = 2: must be a number from 0 to 1, or a range of two"},
         Refusal{"[[workload]]\nkind = \"gang-jobs\"\nqueues = []\n",
@@ -108,6 +108,13 @@ INSTANTIATE_TEST_SUITE_P(
             "XGBoostJob, PaddleJob, JAXJob"},
         Refusal{"[[fault]]\nkind = \"restart\"\nwho = \"schedular\"\n",
                 "line 3: fault: who = \"schedular\": must be one of any, apiserver, nodes, scheduler, controllers"},
+        Refusal{"[[fault]]\nkind = \"refuse\"\nwho = [\"people\"]\n",
+                "line 3: fault: who = [\"people\"]: must be an array of some of nodes, scheduler, agent-scheduler, "
+                "controllers"},
+        Refusal{
+            "[[fault]]\nkind = \"refuse\"\ncodes = [\"gone\"]\n",
+            "line 3: fault: codes = [\"gone\"]: must be an array of some of bad-request, denied, forbidden, invalid, "
+            "too-many-requests"},
         Refusal{"[world]\nnode_cpu = \"many\"\n",
                 "line 2: world: node_cpu = \"many\": must be a quantity from 0 on, such as \"16\" or \"64Gi\""},
         Refusal{"[[workload]]\nkind = \"job-churn\"\nevery = \"0s\"\n",

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <optional>
 #include <vector>
 
 #include "api/kinds.h"
@@ -20,6 +21,26 @@ namespace {
 base::Error broken(std::string_view why) { return base::make_error(Code::kUnavailable, std::string(why)); }
 
 bool is_write(client::Verb verb) { return verb != client::Verb::kGet && verb != client::Verb::kList; }
+
+std::string_view verb_name(client::Verb verb) {
+  switch (verb) {
+    case client::Verb::kGet: return "get";
+    case client::Verb::kList: return "list";
+    case client::Verb::kCreate: return "create";
+    case client::Verb::kUpdate: return "update";
+    case client::Verb::kPatch: return "patch";
+    case client::Verb::kDelete: return "delete";
+    case client::Verb::kDeleteCollection: return "deletecollection";
+  }
+  return "";
+}
+
+std::optional<base::Error> refusal_of(const NetworkFaults& faults, const Asked& asked) {
+  for (const Refuse& refuse : faults.refuse) {
+    if (std::optional<base::Error> why = refuse(asked)) return why;
+  }
+  return std::nullopt;
+}
 
 // Every component is an administrator.
 apiserver::Request from_component(apiserver::Request request, const std::string& name) {
@@ -188,6 +209,8 @@ class NetworkClient final : public client::Client {
   static void carry_out(Network& network, const std::string& name, const client::Request& request,
                         const std::function<void(Result<Json>)>& answer) {
     if (!network.server.lets_in()) return answer(broken("connection refused"));
+    const Asked asked{name, verb_name(request.verb), request.resource, request.subresource, request.name};
+    if (auto refused = refusal_of(network.faults, asked)) return answer(*std::move(refused));
     auto made = apiserver::request_from(request, {});
     if (!made.ok()) return answer(made.take_error());
     auto exchange = std::make_shared<Exchange>();
@@ -219,6 +242,8 @@ class NetworkClient final : public client::Client {
                    const std::string& name) {
     if (state->ended) return;
     if (!state->network.server.lets_in()) return state->close(broken("connection refused"));
+    const Asked asked{name, "watch", request.resource, "", ""};
+    if (auto refused = refusal_of(state->network.faults, asked)) return state->close(*std::move(refused));
     auto made = apiserver::request_from(request, {});
     if (!made.ok()) return state->close(made.take_error());
     const apiserver::Request at_server = from_component(*std::move(made), name);

@@ -67,6 +67,17 @@ TEST(World, preempts_and_reclaims_within_what_queues_may_have) {
   }
 }
 
+TEST(World, what_is_refused_is_asked_again) {
+  for (const char* file : {"tests/sim/refusals.toml", "tests/sim/hard-shards.toml"}) {
+    int refused = 0;
+    const Outcome outcome = run(file, 1, [&](std::string_view line) {
+      refused += line.ends_with(" requests were refused") && !line.ends_with(" 0 requests were refused") ? 1 : 0;
+    });
+    EXPECT_EQ(listed(outcome.violations), "") << file;
+    EXPECT_GT(refused, 0) << file;
+  }
+}
+
 TEST(World, a_full_disk_loses_nothing) { EXPECT_EQ(listed(run("tests/sim/full-disk.toml", 1).violations), ""); }
 
 TEST(World, flows_and_cronjobs_keep_their_order_under_faults) {

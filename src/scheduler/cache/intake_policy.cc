@@ -69,7 +69,10 @@ bool Intake::set_policy(const api::ResourceId& id, const api::Json& object, bool
       if (is_own)
         counts ? model_.shards.confirm(heard_shard_->in_use) : model_.shards.limit_claims(heard_shard_->in_use);
     } else {
-      if (api::name_of(object) == options_.sharding_name) heard_shard_.reset();
+      if (api::name_of(object) == options_.sharding_name) {
+        heard_shard_.reset();
+        ledger_.forget_flight(Entry::kShard, api::name_of(object));
+      }
       model_.shards.remove(api::name_of(object));
     }
     return model_.shards.generation() != before || api::name_of(object) == options_.sharding_name;

@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "scheduler/effects/outbox_requests.h"
 #include "scheduler/effects/outbox_state.h"
+#include "scheduler/effects/retry.h"
 
 namespace scheduler {
 namespace {
@@ -17,6 +18,11 @@ std::string version_in(Reply answer) {
 bool is_done(const Step& end) { return end.kind == Step::Kind::kDone; }
 // Refused for good, though the object is still there.
 bool is_refused(const Step& end) { return !is_done(end) && !is_overtaken(end.error.code); }
+// The server has answered, and would answer the same if it was asked at once.
+base::Duration pause_after(const Step& end) {
+  const bool is_lost = end.error.code == base::Code::kUnavailable || end.error.code == base::Code::kTimeout;
+  return is_refused(end) && !is_lost ? kRefusedPause : base::Duration{};
+}
 
 std::string key_of(const LostStatus& lost) {
   struct Names {
@@ -72,14 +78,14 @@ void Outbox::State::ended(PodBinding& write, const Step& end, Reply) {
     intake.pod_told(plan.ns + "/" + plan.pod, plan.uid, "SchedulerError", message);
     write_condition({plan.ns, plan.pod, plan.uid, "SchedulerError", std::move(message), ""});
   }
-  submit(PodLookup{plan.ns, plan.pod, plan.uid, true});
+  submit(PodLookup{.ns = plan.ns, .name = plan.pod, .uid = plan.uid, .of_binding = true, .pause = pause_after(end)});
 }
 
 void Outbox::State::ended(PodEviction& write, const Step& end, Reply) {
   if (is_done(end)) return;
   const PlannedEviction& plan = write.plan;
-  if (is_refused(end)) intake.eviction_failed(plan.ns + "/" + plan.pod, plan.uid);
-  submit(PodLookup{plan.ns, plan.pod, plan.uid});
+  submit(PodLookup{
+      .ns = plan.ns, .name = plan.pod, .uid = plan.uid, .of_eviction = is_refused(end), .pause = pause_after(end)});
 }
 
 void Outbox::State::ended(PodStatusWrite& write, const Step& end, Reply answer) {
@@ -122,11 +128,17 @@ void Outbox::State::ended(QueueStatusWrite& write, const Step& end, Reply answer
 
 void Outbox::State::ended(ShardStatusWrite& write, const Step& end, Reply answer) {
   ledger.end(Entry::kShard, write.plan.name, version_in(answer));
+  if (!is_done(end)) ledger.doubt(Entry::kShard, write.plan.name);
   if (is_refused(end)) return note_lost(std::move(write));
-  // A claim that rests on a version which is gone is made again once the watch shows the next one.
+  // A claim that rests on a version which is gone is made again once the watch shows the next one, or after a while.
+  // Until then nothing is known: the next one may be this very claim, whose first answer was lost.
   const bool is_conflict = !write.plan.version.empty() && !is_done(end) && end.error.code == base::Code::kConflict;
-  if (!is_done(end) && !is_conflict) ledger.lose_shard();
-  if (!is_conflict || intake.shard_version() != write.plan.version) intake.shard_write_ended();
+  if (is_conflict && intake.shard_version() == write.plan.version) {
+    note_lost(std::move(write));
+  } else {
+    if (!is_done(end) && !is_conflict) ledger.lose_shard();
+    intake.shard_write_ended();
+  }
   on_change();
 }
 
@@ -135,6 +147,7 @@ void Outbox::State::ended(PodLookup& write, const Step&, Reply answer) {
   if (write.of_binding) ledger.end(Entry::kBinding, write.uid);
   if (answer->ok() && api::uid_of(**answer) == write.uid) {
     const bool binds = ledger.is_under_way(Entry::kBinding, write.uid);
+    if (write.of_eviction) intake.eviction_failed(key, write.uid);
     if (!binds && (**answer)["spec"]["nodeName"].as_string().empty()) intake.bind_failed(key, write.uid);
     intake.set_answer(api::resources::kPods, **answer);
   } else {
@@ -185,7 +198,10 @@ void Outbox::State::ended(Retelling& write, const Step&, Reply) {
   if (const auto* gate = std::get_if<GateRemoval>(&write.lost)) ledger.end(Entry::kGate, gate->plan.uid);
   if (const auto* queue = std::get_if<QueueStatusWrite>(&write.lost))
     intake.queue_status_lost(queue->plan.name, queue->plan.gone);
-  if (std::holds_alternative<ShardStatusWrite>(write.lost)) ledger.lose_shard();
+  if (const auto* shard = std::get_if<ShardStatusWrite>(&write.lost)) {
+    const bool is_open = ledger.is_under_way(Entry::kShard, shard->plan.name);
+    if (!is_open && ledger.is_doubtful(Entry::kShard, shard->plan.name)) ledger.lose_shard();
+  }
   if (const auto* group = std::get_if<GroupStatusWrite>(&write.lost))
     return submit(GroupLookup{group->plan.ns, group->plan.name});
   on_change();

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <map>
+#include <memory>
 
 #include "client/fake_client_for_tests.h"
 #include "client/fake_env_for_tests.h"
@@ -57,6 +58,95 @@ TEST(Outbox, a_condition_of_a_pod_that_is_refused_is_written_again) {
   world.env.run_for(base::seconds(10));
   EXPECT_TRUE(world.ledger.pod(pod).message.view().empty());
   EXPECT_GE(world.woken, 1);
+}
+
+TEST(Outbox, a_binding_or_eviction_that_is_refused_is_not_decided_again_at_once) {
+  for (const base::Code code : {base::Code::kForbidden, base::Code::kTooManyRequests, base::Code::kUnavailable}) {
+    World world;
+    world.server.put(api::resources::kPods, json(R"({"metadata":{"namespace":"a","name":"p","uid":"2"}})"));
+    world.server.failures.push_back(base::make_error(code, "no"));
+    Plan plan;
+    plan.binds.push_back({.ns = "a", .pod = "p", .uid = "2", .node = "n"});
+    world.outbox.send(plan);
+    world.env.run_for(base::milliseconds(900));
+    EXPECT_EQ(world.ledger.is_under_way(Entry::kBinding, "2"), code != base::Code::kUnavailable) << base::reason(code);
+    world.env.run_for(base::milliseconds(200));
+    EXPECT_FALSE(world.ledger.is_under_way(Entry::kBinding, "2")) << base::reason(code);
+  }
+  World world;
+  world.server.put(api::resources::kPods, json(R"({"metadata":{"namespace":"a","name":"p","uid":"2"}})"));
+  world.server.forbids = [](const client::Request& request) { return request.verb == client::Verb::kDelete; };
+  Plan plan;
+  plan.evictions.push_back({.ns = "a", .pod = "p", .uid = "2", .action = "preempt"});
+  world.outbox.send(plan);
+  world.env.run_for(base::milliseconds(900));
+  EXPECT_TRUE(world.ledger.is_under_way(Entry::kEviction, "2"));
+  EXPECT_EQ(world.woken, 0);
+  world.env.run_for(base::milliseconds(200));
+  EXPECT_FALSE(world.ledger.is_under_way(Entry::kEviction, "2"));
+  EXPECT_EQ(world.woken, 1);
+}
+
+// Of hard shards: the claim names the version that it rests on.
+struct ShardWorld : World {
+  ShardWorld() {
+    options.sharding_mode = ShardingMode::kHard;
+    sharded = std::make_unique<Intake>(model, ledger, options);
+    outbox = std::make_unique<Outbox>(server, env, *sharded, ledger, OutboxOptions{}, [this] { ++woken; });
+    server.put(api::resources::kNodeShards, json(R"({"metadata":{"name":"volcano"},"spec":{"nodesDesired":["n"]}})"));
+    show();
+  }
+  void show() { sharded->set(api::resources::kNodeShards, *server.find(api::resources::kNodeShards, "volcano")); }
+  void claim() {
+    Plan plan;
+    plan.shards.push_back({.name = "volcano", .in_use = {"n"}, .version = sharded->shard_version()});
+    ledger.say(NodeShard{.desired = {"n"}, .in_use = {"n"}});
+    outbox->send(plan);
+  }
+  bool is_doubtful() const { return ledger.is_doubtful(Entry::kShard, "volcano"); }
+
+  IntakeOptions options;
+  std::unique_ptr<Intake> sharded;
+  std::unique_ptr<Outbox> outbox;
+};
+
+TEST(Outbox, a_claim_that_is_refused_is_in_doubt_and_made_again_after_a_while) {
+  for (const base::Code code : {base::Code::kForbidden, base::Code::kConflict}) {
+    ShardWorld world;
+    world.server.failures.push_back(base::make_error(code, "no"));
+    world.claim();
+    world.env.run_for(base::seconds(1));
+    EXPECT_TRUE(world.is_doubtful()) << base::reason(code);
+    EXPECT_TRUE(world.ledger.shard()) << "not at once: it would be refused again";
+    world.env.run_for(base::seconds(10));
+    EXPECT_FALSE(world.ledger.shard()) << base::reason(code);
+    EXPECT_GE(world.woken, 1);
+  }
+}
+
+TEST(Outbox, a_claim_that_was_refused_is_not_in_doubt_once_the_watch_has_shown_what_is_so) {
+  for (const base::Code code : {base::Code::kForbidden, base::Code::kConflict}) {
+    ShardWorld world;
+    world.server.failures.push_back(base::make_error(code, "no"));
+    world.claim();
+    world.env.run_for(base::seconds(1));
+    world.server.put(api::resources::kNodeShards, *world.server.find(api::resources::kNodeShards, "volcano"));
+    world.show();
+    EXPECT_FALSE(world.is_doubtful()) << base::reason(code);
+    world.env.run_for(base::seconds(10));
+    ASSERT_TRUE(world.ledger.shard()) << "what the server says is known";
+    EXPECT_TRUE(world.ledger.shard()->in_use.empty());
+  }
+}
+
+TEST(Outbox, nothing_is_kept_of_a_shard_that_is_gone) {
+  ShardWorld world;
+  world.server.failures.push_back(base::make_error(base::Code::kForbidden, "no"));
+  world.claim();
+  world.env.run_for(base::seconds(1));
+  EXPECT_EQ(world.ledger.flights(), 1u);
+  world.sharded->remove(api::resources::kNodeShards, *world.server.find(api::resources::kNodeShards, "volcano"));
+  EXPECT_EQ(world.ledger.flights(), 0u);
 }
 
 TEST(Outbox, a_status_of_a_group_that_is_refused_is_asked_for_after_a_while) {

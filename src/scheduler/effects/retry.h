@@ -30,6 +30,9 @@ inline constexpr int kConflictsMax = 5;
 inline constexpr base::Duration kVolumeLookPeriod = base::milliseconds(100);
 // A status that is refused for good is said again after this: it would be refused again at once.
 inline constexpr base::Duration kLostPause = base::seconds(5);
+// A binding or eviction that is refused is decided again after this, which is the period of Volcano's cycles: it would
+// be refused again at once.
+inline constexpr base::Duration kRefusedPause = base::seconds(1);
 // Counts of one object are written at most so often, which is the period of Volcano's cycles.
 inline constexpr base::Duration kCountsPeriod = base::seconds(1);
 // What begins to be so is written after this: a pod that is bound starts soon, and that is said with it.

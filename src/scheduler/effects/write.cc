@@ -120,6 +120,7 @@ Step next_of(ClaimRelease& write, Reply, const StepContext& context) {
 }
 
 Step begin_of(PodLookup& write, const StepContext&) {
+  if (const base::Duration pause = std::exchange(write.pause, {}); pause.ns > 0) return Step::wait(pause);
   return Step::call(lookup_request(api::resources::kPods, write.ns, write.name));
 }
 

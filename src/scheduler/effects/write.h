@@ -63,7 +63,9 @@ struct PodLookup {
   std::string ns;
   std::string name;
   std::string uid;
-  bool of_binding = false;  // the binding is under way until it is known what became of it
+  bool of_binding = false;   // the binding is under way until it is known what became of it
+  bool of_eviction = false;  // the pod counts as going until then, and not any more if it is there
+  base::Duration pause{};    // before it is asked
 };
 struct GroupLookup {
   std::string ns;

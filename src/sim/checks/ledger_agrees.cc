@@ -1,10 +1,13 @@
 // What the scheduler believes to have said is what the server has, whenever nothing of it is under way or in doubt.
 //
 // Compared at the beginning of each cycle, for every object of which the scheduler has seen the newest version.
+#include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/format.h"
+#include "base/split.h"
 #include "scheduler/ledger/ledger.h"
 #include "scheduler/model/model.h"
 #include "sim/checks/all.h"
@@ -25,6 +28,7 @@ class LedgerAgrees final : public Check {
       compare_pods(model, ledger);
       compare_groups(model, ledger);
       compare_queues(model, ledger);
+      compare_shard(model, ledger);
     });
   }
 
@@ -32,6 +36,7 @@ class LedgerAgrees final : public Check {
   void finish() override {
     if (pods_ == 0 || groups_ == 0 || queues_ == 0)
       violation("nothing", base::format("compared {} pods, {} groups, {} queues", pods_, groups_, queues_), "");
+    if (is_sharded_ && shards_ == 0) violation("nothing", "compared no shard", "");
   }
 
  private:
@@ -65,6 +70,9 @@ class LedgerAgrees final : public Check {
       }
       expect("condition of pod " + key, says.reason, reason);
       expect("condition of pod " + key, says.message, message);
+      if (!ledger.is_under_way(scheduler::Entry::kGate, uid))
+        expect("gate of pod " + key, model.task(id).gated ? "there" : "gone",
+               pod["spec"]["schedulingGates"].size() > 0 ? "there" : "gone");
       expect("nominated node of pod " + key, says.nominated_node, pod["status"]["nominatedNodeName"].as_string());
       const scheduler::Task& task = model.task(id);
       const bool ended =
@@ -117,8 +125,33 @@ class LedgerAgrees final : public Check {
     }
   }
 
+  void compare_shard(const scheduler::Model& model, const scheduler::Ledger& ledger) {
+    if (model.shards.mode == scheduler::ShardingMode::kNone) return;
+    is_sharded_ = true;
+    const std::string& name = model.shards.own_name;
+    const Json* shard = world_.truth().find(api::resources::kNodeShards, name);
+    if (shard == nullptr || model.shards.own_version() != api::resource_version_of(*shard)) return;
+    if (!ledger.shard() || !is_settled(ledger, scheduler::Entry::kShard, name)) return;
+    ++shards_;
+    const Json& status = (*shard)["status"];
+    const auto compare = [&](std::string_view what, const std::set<std::string>& believed, const Json& truth) {
+      std::set<std::string> names;
+      for (const Json& node : truth.items()) names.insert(node.str());
+      expect(base::format("{} of shard {}", what, name), listed(believed), listed(names));
+    };
+    compare("nodes desired", ledger.shard()->desired, (*shard)["spec"]["nodesDesired"]);
+    compare("nodes in use", ledger.shard()->in_use, status["nodesInUse"]);
+    compare("nodes to add", ledger.shard()->to_add, status["nodesToAdd"]);
+    compare("nodes to remove", ledger.shard()->to_remove, status["nodesToRemove"]);
+  }
+
+  static std::string listed(const std::set<std::string>& names) {
+    return base::join(std::vector<std::string>(names.begin(), names.end()), " ");
+  }
+
   World& world_;
-  std::uint64_t pods_ = 0, groups_ = 0, queues_ = 0;  // compared
+  std::uint64_t pods_ = 0, groups_ = 0, queues_ = 0, shards_ = 0;  // compared
+  bool is_sharded_ = false;
 };
 
 }  // namespace

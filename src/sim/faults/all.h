@@ -12,6 +12,7 @@ std::unique_ptr<Fault> make_cut_watch(World& world, Settings& settings, base::Ra
 std::unique_ptr<Fault> make_disk_error(World& world, Settings& settings, base::Random& dice);
 std::unique_ptr<Fault> make_drop_answer(World& world, Settings& settings, base::Random& dice);
 std::unique_ptr<Fault> make_drop_request(World& world, Settings& settings, base::Random& dice);
+std::unique_ptr<Fault> make_refuse(World& world, Settings& settings, base::Random& dice);
 std::unique_ptr<Fault> make_restart(World& world, Settings& settings, base::Random& dice);
 std::unique_ptr<Fault> make_slow_network(World& world, Settings& settings, base::Random& dice);
 
