@@ -221,7 +221,7 @@ def large_kinds(cluster):
 @row("a table of endpoints with 30,000 addresses, each with 30,000 ports", "they are counted, not written out")
 def endpoints_table(cluster):
     path = "/api/v1/namespaces/default/endpoints"
-    subset = {"addresses": [{"ip": "1.2.3.4"}] * 30_000, "ports": [{"port": 80}] * 30_000}
+    subset = {"addresses": [{"ip": "1.2.3.4"}] * 30_000, "ports": [{"name": f"p{i}", "port": 80} for i in range(30_000)]}
     cluster.create(path, {"metadata": {"name": "many"}, "subsets": [subset]})
     table = within(cluster, 5, "the table", lambda: cluster.get(
         f"{path}/many", headers={"Accept": "application/json;as=Table;v=v1;g=meta.k8s.io"}))
