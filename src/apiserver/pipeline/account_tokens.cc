@@ -71,30 +71,15 @@ std::string held_claim(std::string_view name) { return base::format("kubernetes.
 Result<TokenClaims> read_held(const Json& json, std::string_view token) {
   TokenClaims claims{json[held_claim("namespace")].str(), json[held_claim("service-account.name")].str(),
                      json[held_claim("service-account.uid")].str()};
-  claims.bound_kind = kHeldToken;
+  claims.bound_kind = "Secret";
   claims.bound_name = json[held_claim("secret.name")].str();
-  claims.bound_uid = token;
+  claims.held_text = token;
   claims.audiences = {std::string(kTokenIssuer)};
   for (const std::string* part : {&claims.ns, &claims.account, &claims.account_uid, &claims.bound_name})
     if (part->empty()) return make_error(Code::kUnauthorized, "the token lacks a claim");
   if (json["sub"].as_string() != user_name(claims.ns, claims.account))
     return make_error(Code::kUnauthorized, "the token's subject is not its account");
   return claims;
-}
-
-// What the Secret's token says, for as long as it is there.
-Result<Json> held_claims(const Lookups& objects, const Request& request) {
-  const auto secret = objects.find(api::resources::kSecrets, request.ns, request.name);
-  if (!secret) return not_found(*request.kind, request.name);
-  const std::string_view name = api::annotation_of(*secret, kTokenSecretAccount);
-  const auto account = objects.find(api::resources::kServiceAccounts, request.ns, name);
-  if (!account) return not_found(*api::find_kind(api::resources::kServiceAccounts), name);
-  return Json::object({{"iss", kHeldIssuer},
-                       {held_claim("namespace"), request.ns},
-                       {held_claim("secret.name"), request.name},
-                       {held_claim("service-account.name"), name},
-                       {held_claim("service-account.uid"), api::uid_of(*account)},
-                       {"sub", user_name(request.ns, name)}});
 }
 
 Json named(std::string_view name, std::string_view uid) { return Json::object({{"name", name}, {"uid", uid}}); }
@@ -112,11 +97,6 @@ UserInfo TokenClaims::user() const {
 }
 
 Result<Json> AccountTokens::issue(const Lookups& objects, const Request& request, base::Time now) const {
-  if (request.kind->resource == api::resources::kSecrets) {
-    TRY(const Json claims, held_claims(objects, request));
-    TRY(std::string token, key_->sign(claims.dump()));
-    return Json(std::move(token));
-  }
   const auto account = objects.find(api::resources::kServiceAccounts, request.ns, request.name);
   if (!account) return not_found(*request.kind, request.name);
   const Json& spec = request.body["spec"];
@@ -150,6 +130,17 @@ Result<Json> AccountTokens::issue(const Lookups& objects, const Request& request
   answer.set("status", Json::object({{"token", token},
                                      {"expirationTimestamp", base::format_rfc3339({(at + seconds) * 1'000'000'000})}}));
   return answer;
+}
+
+Result<std::string> AccountTokens::issue_held(std::string_view ns, std::string_view secret, std::string_view account,
+                                              std::string_view account_uid) const {
+  return key_->sign(Json::object({{"iss", kHeldIssuer},
+                                  {held_claim("namespace"), ns},
+                                  {held_claim("secret.name"), secret},
+                                  {held_claim("service-account.name"), account},
+                                  {held_claim("service-account.uid"), account_uid},
+                                  {"sub", user_name(ns, account)}})
+                        .dump());
 }
 
 Result<TokenClaims> AccountTokens::read(std::string_view token, base::Time now) const {
@@ -188,13 +179,13 @@ bool is_held(const TokenClaims& claims, const Lookups& objects) {
   const Json secret = stored->json();
   return !api::is_deleting(secret) && secret["type"].as_string() == kTokenSecretType &&
          api::annotation_of(secret, kTokenSecretAccount) == claims.account &&
-         secret["data"]["token"].as_string() == base::base64_encode(claims.bound_uid);
+         secret["data"]["token"].as_string() == base::base64_encode(claims.held_text);
 }
 
 }  // namespace
 
 bool holds(const TokenClaims& claims, const Lookups& objects, base::Time now) {
-  if (claims.bound_kind == kHeldToken) return is_held(claims, objects);
+  if (!claims.held_text.empty()) return is_held(claims, objects);
   const auto is_same = [&](const api::ResourceId& id, const std::string& name, const std::string& uid) {
     const api::KindInfo* kind = api::find_kind(id);
     const auto index = static_cast<std::uint32_t>(kind - api::all_kinds().data());

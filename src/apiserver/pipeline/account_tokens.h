@@ -22,9 +22,11 @@ struct TokenClaims {
   std::string ns;
   std::string account;
   std::string account_uid;
-  std::string bound_kind;  // Pod, Secret, or kHeldToken of a Secret; empty: it holds as long as its account
+  std::string bound_kind;  // Pod or Secret; empty: it holds as long as its account
   std::string bound_name;
-  std::string bound_uid;  // of a kHeldToken its text, which the Secret must have
+  std::string bound_uid;
+  // The token itself, where the Secret that it is bound to holds it: for as long as it does.
+  std::string held_text;
   std::vector<std::string> audiences;
 
   UserInfo user() const;
@@ -35,8 +37,11 @@ class AccountTokens {
  public:
   explicit AccountTokens(std::shared_ptr<const rt::TokenKey> key) : key_(std::move(key)) {}
 
-  // Answers a TokenRequest for the account that the request names; of a Secret: a token for it to hold.
+  // Answers a TokenRequest for the account that the request names.
   base::Result<api::Json> issue(const Lookups& objects, const Request& request, base::Time now) const;
+  // A token without an end, for the Secret to hold.
+  base::Result<std::string> issue_held(std::string_view ns, std::string_view secret, std::string_view account,
+                                       std::string_view account_uid) const;
   // kUnauthorized unless it is one of ours and its time has not passed.
   base::Result<TokenClaims> read(std::string_view token, base::Time now) const;
 

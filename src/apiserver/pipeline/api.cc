@@ -134,7 +134,7 @@ struct Api::State : std::enable_shared_from_this<Api::State> {
         webhooks(s),
         roles(s),
         quotas(e, s),
-        secret_tokens(e, s, latest),
+        secret_tokens(e, s),
         kinds(s),
         definitions(e, s, side_work, kinds,
                     [this](Request r, OnAnswer a) { write_by({}, std::move(r), std::move(a)); }),

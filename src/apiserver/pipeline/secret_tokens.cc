@@ -40,11 +40,10 @@ std::string account_in(const ObjectPtr& secret) {
 struct SecretTokens::State : std::enable_shared_from_this<SecretTokens::State> {
   using Key = std::pair<std::string, std::string>;  // namespace, name
 
-  State(rt::Env& e, store::Store& s, const Lookups& o) : env(e), store(s), objects(o) {}
+  State(rt::Env& e, store::Store& s) : env(e), store(s) {}
 
   rt::Env& env;
   store::Store& store;
-  const Lookups& objects;
   std::shared_ptr<const AccountTokens> tokens = {};
   Write write = {};
   std::string root_ca = {};  // base64
@@ -139,9 +138,9 @@ struct SecretTokens::State : std::enable_shared_from_this<SecretTokens::State> {
     Json lacks = Json::object();
     // What is there stays, whoever wrote it: only what the server signed is a token.
     if (data["token"].as_string().empty()) {
-      auto token = tokens->issue(objects, about(secret, Verb::kGet), env.now());
+      const auto token = tokens->issue_held(secret.ns, secret.name, account.name, account.uid);
       if (!token.ok()) return tell(secret, token.error());
-      lacks.set("token", base::base64_encode(token->as_string()));
+      lacks.set("token", base::base64_encode(*token));
     }
     if (data["namespace"].as_string().empty()) lacks.set("namespace", base::base64_encode(secret.ns));
     if (!root_ca.empty() && data["ca.crt"].as_string() != root_ca) lacks.set("ca.crt", root_ca);
@@ -196,8 +195,7 @@ struct SecretTokens::State : std::enable_shared_from_this<SecretTokens::State> {
   }
 };
 
-SecretTokens::SecretTokens(rt::Env& env, store::Store& store, const Lookups& objects)
-    : state_(std::make_shared<State>(env, store, objects)) {}
+SecretTokens::SecretTokens(rt::Env& env, store::Store& store) : state_(std::make_shared<State>(env, store)) {}
 SecretTokens::~SecretTokens() = default;
 
 void SecretTokens::begin(std::shared_ptr<const AccountTokens> tokens, std::string_view root_ca, Write write) {

@@ -16,8 +16,6 @@ namespace apiserver {
 inline constexpr std::string_view kTokenSecretType = "kubernetes.io/service-account-token";
 // The annotation that names the account.
 inline constexpr std::string_view kTokenSecretAccount = "kubernetes.io/service-account.name";
-// What such a token is bound to (TokenClaims::bound_kind).
-inline constexpr std::string_view kHeldToken = "token of a Secret";
 // A longer Secret holds no token: with each request that has the token, the loop reads it.
 inline constexpr std::size_t kTokenSecretBytesMax = std::size_t{64} << 10;
 
@@ -27,7 +25,7 @@ class SecretTokens {
   // Decides and stores.
   using Write = std::function<void(Request, OnAnswer)>;
 
-  SecretTokens(rt::Env& env, store::Store& store, const Lookups& objects);
+  SecretTokens(rt::Env& env, store::Store& store);
   ~SecretTokens();
 
   // Looks at what is there, and from now on at what changes.
