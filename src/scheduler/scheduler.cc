@@ -85,7 +85,8 @@ struct Scheduler::State : std::enable_shared_from_this<Scheduler::State> {
                       .gate_removals_max = gate_removals_max(options),
                       .dry_run = dry_run,
                       .on_stage = [this](const PlannedBind& bind, std::string_view stage,
-                                         base::Duration took) { note_stage(bind, stage, took); }},
+                                         base::Duration took) { note_stage(bind, stage, took); },
+                      .has_node = [this](std::string_view node) { return nodes != nullptr && nodes->identity(node); }},
         [this] { wake(); });
     asker = std::make_unique<OutsideAsker>(env, model.outside, [this] { wake(); });
     collector = std::make_unique<UsageCollector>(env, model.usage, [this] { wake(); });
@@ -111,8 +112,8 @@ struct Scheduler::State : std::enable_shared_from_this<Scheduler::State> {
   }
 
   void ensure_queues() {
-    outbox->ensure_queue("root", false, [] {});
-    if (options.default_queue != "root") outbox->ensure_queue(options.default_queue, true, [] {});
+    outbox->ensure_queue("root", false);
+    if (options.default_queue != "root") outbox->ensure_queue(options.default_queue, true);
   }
 
   void take_config() {
@@ -192,8 +193,7 @@ struct Scheduler::State : std::enable_shared_from_this<Scheduler::State> {
     if (numatopologies == nullptr || nodes->identity(node)) return;
     const auto known = numatopologies->identity(node);
     if (!known) return;
-    outbox->delete_numatopology(std::string(node), known->uid,
-                                [this, name = std::string(node)] { return !nodes->identity(name); });
+    outbox->delete_numatopology(std::string(node), known->uid);
   }
 
   void note_watched(const api::Json& pod) {

@@ -293,22 +293,12 @@ void Outbox::send(Plan plan) {
   }
 }
 
-void Outbox::ensure_queue(const std::string& name, bool reclaimable, std::function<void()> done) {
-  if (state_->options.dry_run) return done();
-  state_->submit(Insistence{.request = queue_creation_request(name, reclaimable),
-                            .is_wanted = [] { return true; },
-                            .is_enough = [](base::Code code) { return code == base::Code::kAlreadyExists; },
-                            .failure = base::format("queue {} cannot be created", name),
-                            .done = std::move(done)});
+void Outbox::ensure_queue(const std::string& name, bool reclaimable) {
+  if (!state_->options.dry_run) state_->submit(QueueCreation{name, reclaimable});
 }
 
-void Outbox::delete_numatopology(const std::string& name, std::string_view uid, std::function<bool()> still_gone) {
-  if (state_->options.dry_run) return;
-  state_->submit(Insistence{.request = numatopology_deletion_request(name, uid),
-                            .is_wanted = std::move(still_gone),
-                            .is_enough = is_overtaken,
-                            .failure = base::format("the Numatopology of node {} cannot be deleted", name),
-                            .done = [] {}});
+void Outbox::delete_numatopology(const std::string& node, std::string_view uid) {
+  if (!state_->options.dry_run) state_->submit(NumatopologyDeletion{node, std::string(uid)});
 }
 
 }  // namespace scheduler

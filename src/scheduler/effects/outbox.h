@@ -28,6 +28,7 @@ struct OutboxOptions {
   int gate_removals_max = 1000;  // under way; further ones are dropped, and asked for again by a later cycle
   bool dry_run = false;          // decide and count, but write nothing
   OnStage on_stage = {};         // PreBound, Bound; may be unset
+  std::function<bool(std::string_view node)> has_node = {};  // is there such a node now? Unset: there is none
 };
 
 class Outbox {
@@ -39,9 +40,9 @@ class Outbox {
   ~Outbox();
   void send(Plan plan);
   // Creates a queue unless it exists; tries again until it does.
-  void ensure_queue(const std::string& name, bool reclaimable, std::function<void()> done);
-  // What is known of the CPUs of a node that is gone goes with it.
-  void delete_numatopology(const std::string& name, std::string_view uid, std::function<bool()> still_gone);
+  void ensure_queue(const std::string& name, bool reclaimable);
+  // What is known of the CPUs of a node that is gone goes with it, unless a node of that name comes meanwhile.
+  void delete_numatopology(const std::string& node, std::string_view uid);
 
  private:
   struct State;

@@ -207,9 +207,15 @@ void Outbox::State::ended(Retelling& write, const Step&, Reply) {
   on_change();
 }
 
-void Outbox::State::ended(Insistence& write, const Step& end, Reply) {
-  if (!is_done(end)) base::log_error("scheduler", base::format("{}: {}", write.failure, end.error.message));
-  write.done();
+void Outbox::State::ended(QueueCreation& write, const Step& end, Reply) {
+  if (is_done(end)) return;
+  base::log_error("scheduler", base::format("queue {} cannot be created: {}", write.name, end.error.message));
+}
+
+void Outbox::State::ended(NumatopologyDeletion& write, const Step& end, Reply) {
+  if (is_done(end)) return;
+  base::log_error("scheduler",
+                  base::format("the Numatopology of node {} cannot be deleted: {}", write.node, end.error.message));
 }
 
 }  // namespace scheduler

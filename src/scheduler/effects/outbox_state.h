@@ -56,7 +56,7 @@ struct Outbox::State : std::enable_shared_from_this<Outbox::State> {
   void answered(Id id, base::Result<api::Json> result);
   bool pause_before_retry(Id id, Write& write, const base::Error& error);
   void resumed(Id id);
-  StepContext context() const { return {env.now(), env.uptime(), env.random()}; }
+  StepContext context() const { return {env.now(), env.uptime(), env.random(), &options.has_node}; }
   void report_trouble(const client::Request& request, const base::Result<api::Json>& result);
   // Events wait until nothing else does.
   void record(api::Json object, client::EventText text);
@@ -79,7 +79,8 @@ struct Outbox::State : std::enable_shared_from_this<Outbox::State> {
   void ended(GroupLookup& write, const Step& end, Reply answer);
   void ended(QueueLookup& write, const Step& end, Reply answer);
   void ended(Retelling& write, const Step& end, Reply answer);
-  void ended(Insistence& write, const Step& end, Reply answer);
+  void ended(QueueCreation& write, const Step& end, Reply answer);
+  void ended(NumatopologyDeletion& write, const Step& end, Reply answer);
   void note_lost(LostStatus lost);
   void write_condition(PlannedPodCondition condition);
   void note_stage(const PlannedBind& plan, std::string_view stage, base::Duration since) const;

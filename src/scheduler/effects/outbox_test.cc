@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <set>
+#include <string>
 
 #include "client/fake_client_for_tests.h"
 #include "client/fake_env_for_tests.h"
@@ -24,7 +26,13 @@ struct World {
   Ledger ledger;
   Intake intake{model, ledger, {}};
   int woken = 0;
-  Outbox outbox{server, env, intake, ledger, {.component = "volcano"}, [this] { ++woken; }};
+  std::set<std::string, std::less<>> nodes;
+  Outbox outbox{server,
+                env,
+                intake,
+                ledger,
+                {.component = "volcano", .has_node = [this](std::string_view node) { return nodes.contains(node); }},
+                [this] { ++woken; }};
 
   World() {
     intake.set(api::resources::kQueues, json(R"({"metadata":{"name":"q","uid":"1"},"status":{"state":"Open"}})"));
@@ -371,16 +379,15 @@ TEST(Outbox, the_cpus_of_a_node_that_is_gone_go_with_it) {
     world.server.put(api::resources::kNumatopologies, json(R"({"metadata":{"name":"n","uid":"u"}})"));
   };
   put();
-  bool gone = true;
-  world.outbox.delete_numatopology("n", "u", [&] { return gone; });
+  world.outbox.delete_numatopology("n", "u");
   world.env.run_for(base::seconds(1));
   EXPECT_EQ(world.server.find(api::resources::kNumatopologies, "n"), nullptr);
   // The node comes back while the server does not answer: what it says is its own.
   put();
   world.server.failures.push_back(base::make_error(base::Code::kUnavailable, "later"));
-  world.outbox.delete_numatopology("n", "u", [&] { return gone; });
+  world.outbox.delete_numatopology("n", "u");
   world.env.run_for(base::milliseconds(500));
-  gone = false;
+  world.nodes.insert("n");
   world.env.run_for(base::seconds(10));
   EXPECT_NE(world.server.find(api::resources::kNumatopologies, "n"), nullptr);
 }

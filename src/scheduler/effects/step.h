@@ -3,7 +3,9 @@
 // A write is a value with a state: told the answer to its last request, it says its next step. It calls nobody itself.
 #pragma once
 
+#include <functional>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "api/json/json.h"
@@ -37,6 +39,8 @@ struct StepContext {
   base::Time now;
   base::Duration uptime;
   base::Random& random;
+  // Whether there is a node of that name now; null or unset: there is none.
+  const std::function<bool(std::string_view)>* has_node = nullptr;
 };
 
 // The answer to the last request; null after a pause.

@@ -155,15 +155,33 @@ Step next_of(GroupLookup& write, Reply answer, const StepContext& context) {
 Step begin_of(Retelling&, const StepContext&) { return Step::wait(kLostPause); }
 Step next_of(Retelling&, Reply, const StepContext&) { return Step::done(); }
 
-Step begin_of(Insistence& write, const StepContext&) {
-  return write.is_wanted() ? Step::call(write.request) : Step::done();
+// --- objects that must exist, or be gone ---
+
+Step begin_of(QueueCreation& write, const StepContext&) {
+  return Step::call(queue_creation_request(write.name, write.reclaimable));
 }
 
-Step next_of(Insistence& write, Reply answer, const StepContext& context) {
+Step begin_of(NumatopologyDeletion& write, const StepContext& context) {
+  if (context.has_node != nullptr && *context.has_node && (*context.has_node)(write.node)) return Step::done();
+  return Step::call(numatopology_deletion_request(write.node, write.uid));
+}
+
+template <class Write>
+Step insist(Write& write, Reply answer, bool is_so, const StepContext& context) {
   if (answer == nullptr) return begin_of(write, context);
-  if (answer->ok() || write.is_enough(answer->error().code)) return Step::done();
+  if (answer->ok() || is_so) return Step::done();
   const auto pause = retry_after(Retry::kInsist, answer->error().code, ++write.tries, context.random);
   return pause ? Step::wait(*pause) : Step::failed(answer->error());
+}
+
+Step next_of(QueueCreation& write, Reply answer, const StepContext& context) {
+  const bool exists = answer != nullptr && !answer->ok() && answer->error().code == base::Code::kAlreadyExists;
+  return insist(write, answer, exists, context);
+}
+
+Step next_of(NumatopologyDeletion& write, Reply answer, const StepContext& context) {
+  const bool is_gone = answer != nullptr && !answer->ok() && is_overtaken(answer->error().code);
+  return insist(write, answer, is_gone, context);
 }
 
 // --- newer in place of older ---

@@ -5,7 +5,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <variant>
 
@@ -81,18 +80,22 @@ struct Retelling {
   LostStatus lost;
 };
 
-// An object that must exist, or be gone, for as long as it is wanted.
-struct Insistence {
-  client::Request request;
-  std::function<bool()> is_wanted;            // asked before each try
-  std::function<bool(base::Code)> is_enough;  // an error that is as good as success
-  std::string failure;                        // logged when it is given up
-  std::function<void()> done;
+// A queue that has to exist. That it exists already is as good.
+struct QueueCreation {
+  std::string name;
+  bool reclaimable = false;
+  int tries = 0;
+};
+// What is known of the CPUs of a node that is gone. Not when another node of that name came in its place.
+struct NumatopologyDeletion {
+  std::string node;
+  std::string uid;
   int tries = 0;
 };
 
 using Work = std::variant<PodBinding, PodEviction, PodStatusWrite, GateRemoval, GroupStatusWrite, QueueStatusWrite,
-                          ShardStatusWrite, ClaimRelease, PodLookup, GroupLookup, QueueLookup, Retelling, Insistence>;
+                          ShardStatusWrite, ClaimRelease, PodLookup, GroupLookup, QueueLookup, Retelling, QueueCreation,
+                          NumatopologyDeletion>;
 
 // The first step, and the one after an answer (null: after a pause).
 Step begin(Work& work, const StepContext& context);
