@@ -138,5 +138,7 @@ Value time_of(std::int64_t seconds, std::int64_t nanos);
 Value negate(const Value& value);
 // A URL as Go's url.ParseRequestURI and url.Parse read it; else the error in their words.
 std::optional<Url> parse_url(std::string_view text, std::string& problem);
+// The same by url.Parse alone: relative references and fragments, too.
+std::optional<Url> parse_url_reference(std::string_view text, std::string& problem);
 
 }  // namespace api::cel

@@ -142,6 +142,7 @@ class Reader {
     const std::size_t at = authority.rfind('@');
     if (!read_host(at == std::string_view::npos ? authority : authority.substr(at + 1), out)) return false;
     if (at == std::string_view::npos) return true;
+    out.has_user = true;
     const std::string_view user = authority.substr(0, at);
     const bool good = std::all_of(user.begin(), user.end(), [](char c) {
       return is_letter(c) || is_digit(c) || is_one_of(c, "-._:~!$&'()*+,;=%@");
@@ -284,6 +285,13 @@ std::optional<Url> parse_url(std::string_view text, std::string& problem) {
   if (strict.run(text, true)) out = reader.run(text, false);
   if (!out)
     problem = base::format("parse {}: {}", quote(text), strict.problem().empty() ? reader.problem() : strict.problem());
+  return out;
+}
+
+std::optional<Url> parse_url_reference(std::string_view text, std::string& problem) {
+  Reader reader;
+  std::optional<Url> out = reader.run(text, false);
+  if (!out) problem = base::format("parse {}: {}", quote(text), reader.problem());
   return out;
 }
 

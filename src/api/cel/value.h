@@ -63,6 +63,7 @@ struct Ip {
 // A URL, its parts as Go's net/url keeps them.
 struct Url {
   std::string scheme, opaque, user, host, path, raw_path, query, fragment;
+  bool has_user = false;  // there is an '@', though `user` may be empty
   bool operator==(const Url&) const = default;
 };
 // A reference to a container's image; tag or digest, never both.

@@ -3,6 +3,7 @@
 #include <charconv>
 #include <set>
 
+#include "api/cel/syntax.h"
 #include "api/policies/reading.h"
 #include "api/policies/webhook.h"
 #include "api/schema/names.h"
@@ -20,38 +21,6 @@ constexpr std::string_view kReinvocations[] = {"IfNeeded", "Never"};
 constexpr std::string_view kSideEffects[] = {"None", "NoneOnDryRun"};
 constexpr std::string_view kUrlForm = "; desired format: https://host[/path]";
 constexpr int kTimeoutDefault = 10, kTimeoutMax = 30;
-
-// A URL in its parts; what is no URL has no host.
-struct Url {
-  std::string scheme, user, host, query, fragment;
-  bool has_user = false;
-};
-
-Url split_url(std::string_view text) {
-  Url out;
-  if (const std::size_t at = text.find('#'); at != std::string_view::npos) {
-    out.fragment = text.substr(at + 1);
-    text = text.substr(0, at);
-  }
-  if (const std::size_t at = text.find('?'); at != std::string_view::npos) {
-    out.query = text.substr(at + 1);
-    text = text.substr(0, at);
-  }
-  const std::size_t colon = text.find("://");
-  if (colon == std::string_view::npos) return out;
-  out.scheme = text.substr(0, colon);
-  std::transform(out.scheme.begin(), out.scheme.end(), out.scheme.begin(),
-                 [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
-  text.remove_prefix(colon + 3);
-  std::string_view authority = text.substr(0, text.find('/'));
-  if (const std::size_t at = authority.rfind('@'); at != std::string_view::npos) {
-    out.has_user = true;
-    out.user = authority.substr(0, at);
-    authority.remove_prefix(at + 1);
-  }
-  out.host = authority;
-  return out;
-}
 
 // "host", "host:port", "[::1]:port", without bytes that would not stay in their line of a request.
 bool is_authority(std::string_view text) {
@@ -77,9 +46,13 @@ bool is_printable(std::string_view text) {
 
 void check_url(const Json& given, const std::string& path, Problems& problems) {
   const std::string_view text = given.as_string();
-  const Url url = split_url(text);
-  if (!is_printable(text) || (!url.host.empty() && !is_authority(url.host)))
-    return problems.required(path, base::format("url must be a valid URL: parse {}{}", Json(text).dump(), kUrlForm));
+  std::string problem;
+  auto parsed = cel::parse_url_reference(text, problem);
+  if (parsed && (!is_printable(text) || (!parsed->host.empty() && !is_authority(parsed->host))))
+    problem = base::format("parse {}: invalid host", Json(text).dump());
+  if (!problem.empty())
+    return problems.required(path, base::format("url must be a valid URL: {}{}", problem, kUrlForm));
+  const cel::Url& url = *parsed;
   if (url.scheme != "https")
     problems.invalid(path, url.scheme, base::format("'https' is the only allowed URL scheme{}", kUrlForm));
   if (url.host.empty()) problems.invalid(path, url.host, base::format("host must be specified{}", kUrlForm));

@@ -4,20 +4,19 @@
 #include <algorithm>
 #include <memory>
 
+#include "base/split.h"
+
 namespace api {
 namespace {
 
 // Schemas made from rows live as long as the program; they are reachable from the static ones that refer to them.
 const Schema& keep(Schema schema) { return *new Schema(std::move(schema)); }
 
-std::vector<std::string> split(std::string_view text) {
-  std::vector<std::string> words;
-  while (!text.empty()) {
-    const std::size_t bar = text.find('|');
-    words.emplace_back(text.substr(0, bar));
-    text = bar == std::string_view::npos ? std::string_view() : text.substr(bar + 1);
-  }
-  return words;
+// "A|B": the first may be empty.
+std::vector<std::string> alternatives(std::string_view text) {
+  if (text.empty()) return {};
+  const std::vector<std::string_view> words = base::split(text, '|');
+  return {words.begin(), words.end()};
 }
 
 // The member's schema with the row's rules on top.
@@ -53,7 +52,7 @@ const Schema& with_rules(const Schema& plain, const Rules& rules) {
     changed = true;
   }
   if (!rules.enumeration.empty()) {
-    leaf.enumeration = split(rules.enumeration);
+    leaf.enumeration = alternatives(rules.enumeration);
     changed = true;
   }
   if (!rules.list_map_key.empty()) {
@@ -66,7 +65,7 @@ const Schema& with_rules(const Schema& plain, const Rules& rules) {
     changed = true;
   }
   if (!rules.exactly_one.empty()) {
-    schema.exactly_one = split(rules.exactly_one);
+    schema.exactly_one = alternatives(rules.exactly_one);
     changed = true;
   }
   if (!changed) return plain;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/base64.h"
+#include "base/split.h"
 #include "base/unix_time.h"
 
 namespace api {
@@ -17,16 +18,6 @@ namespace {
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_hex(char c) { return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'); }
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
-
-std::vector<std::string_view> split(std::string_view text, std::string_view by) {
-  std::vector<std::string_view> parts;
-  for (;;) {
-    const std::size_t at = text.find(by);
-    parts.push_back(text.substr(0, at));
-    if (at == std::string_view::npos) return parts;
-    text.remove_prefix(at + by.size());
-  }
-}
 
 bool is_number(std::string_view text, int most) {
   if (text.empty() || text.size() > 3 || !std::ranges::all_of(text, is_digit)) return false;
@@ -37,7 +28,7 @@ bool is_number(std::string_view text, int most) {
 }
 
 bool is_ipv4(std::string_view text) {
-  const auto parts = split(text, ".");
+  const auto parts = base::split(text, '.');
   return parts.size() == 4 && std::ranges::all_of(parts, [](std::string_view part) { return is_number(part, 255); });
 }
 
@@ -45,7 +36,7 @@ bool is_ipv4(std::string_view text) {
 std::optional<int> groups_of(std::string_view text, bool at_end) {
   if (text.empty()) return 0;
   int groups = 0;
-  const auto parts = split(text, ":");
+  const auto parts = base::split(text, ':');
   for (std::size_t i = 0; i < parts.size(); ++i) {
     if (at_end && i + 1 == parts.size() && is_ipv4(parts[i])) return groups + 2;
     if (parts[i].empty() || parts[i].size() > 4 || !std::ranges::all_of(parts[i], is_hex)) return {};
@@ -98,7 +89,7 @@ bool is_email(std::string_view text) {
 
 bool is_hostname(std::string_view text) {
   if (text.empty() || text.size() > 253) return false;
-  for (const std::string_view part : split(text, ".")) {
+  for (const std::string_view part : base::split(text, '.')) {
     if (part.empty() || part.size() > 63 || part.front() == '-' || part.back() == '-') return false;
     if (!std::ranges::all_of(part, [](char c) { return is_letter(c) || is_digit(c) || c == '-'; })) return false;
   }

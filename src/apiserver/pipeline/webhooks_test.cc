@@ -340,6 +340,15 @@ TEST(Webhooks, configurations_are_checked_in_the_words_of_Kubernetes) {
            "[webhooks[0].clientConfig.url: Invalid value: \"u\": user information is not permitted in the URL, "
            "webhooks[0].clientConfig.url: Invalid value: \"f\": fragments are not permitted in the URL, "
            "webhooks[0].clientConfig.url: Invalid value: \"q\": query parameters are not permitted in the URL]"},
+          {R"({"name": "a.b.c", "clientConfig": {"url": "https://@a"}, "sideEffects": "None", "admissionReviewVersions": ["v1"]})",
+           "webhooks[0].clientConfig.url: Invalid value: \"\": user information is not permitted in the URL"},
+          {R"({"name": "a.b.c", "clientConfig": {"url": "https://a/%zz"}, "sideEffects": "None", "admissionReviewVersions": ["v1"]})",
+           "webhooks[0].clientConfig.url: Required value: url must be a valid URL: parse \"https://a/%zz\": invalid "
+           "URL "
+           "escape \"%zz\"; desired format: https://host[/path]"},
+          {R"({"name": "a.b.c", "clientConfig": {"url": "https://a:99999"}, "sideEffects": "None", "admissionReviewVersions": ["v1"]})",
+           "webhooks[0].clientConfig.url: Required value: url must be a valid URL: parse \"https://a:99999\": invalid "
+           "host; desired format: https://host[/path]"},
           {R"({"name": "a.b.c", "clientConfig": {}, "sideEffects": "None", "admissionReviewVersions": ["v1"]})",
            "webhooks[0].clientConfig: Required value: exactly one of url or service is required"},
           {R"({"name": "a.b.c", "clientConfig": {"service": {"name": "s", "namespace": "n", "port": 70000}}, "sideEffects": "None",

@@ -3,17 +3,14 @@
 
 #include "base/format.h"
 #include "base/number.h"
+#include "base/split.h"
 #include "scheduler/plugins/devices/device_family.h"
 
 namespace scheduler {
 
 std::vector<std::string_view> split_text(std::string_view text, char by) {
-  std::vector<std::string_view> out;
-  for (std::size_t start = 0; start < text.size();) {
-    const std::size_t end = std::min(text.find(by, start), text.size());
-    out.push_back(text.substr(start, end - start));
-    start = end + 1;
-  }
+  std::vector<std::string_view> out = base::split(text, by);
+  if (out.back().empty()) out.pop_back();
   return out;
 }
 
