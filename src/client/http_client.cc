@@ -8,11 +8,11 @@
 
 #include "base/format.h"
 #include "base/log.h"
+#include "client/answer_check.h"
 #include "client/repeat.h"
 #include "client/request_names.h"
 #include "client/retry_after.h"
 #include "client/server_connection.h"
-#include "client/shapes.h"
 #include "client/wire.h"
 #include "rt/http_client.h"
 
@@ -74,7 +74,7 @@ void WatchState::take(const std::shared_ptr<WatchState>& self, std::string_view 
   base::Status fed = decoder.feed(bytes, events);
   const Client::OnEvent callback = on_event;
   for (WatchEvent& event : events) {
-    if (const auto problem = mend_shape(event, kind)) base::log_warning("client", *problem);
+    if (const auto problem = mend_event(event, kind)) base::log_warning("client", *problem);
     callback(std::move(event));
     if (self->over) return;
   }
@@ -186,7 +186,7 @@ base::Result<Json> HttpApiClient::answer_to(const Asked& asked, const rt::HttpRe
   TRY(Json answer, decode_response(response, asked.only, asked.verb == Verb::kList));
   if (!asked.is_of_kind) return answer;
   std::vector<std::string> left_out;
-  auto result = in_shape(std::move(answer), asked.verb, asked.kind, left_out);
+  auto result = usable_answer(std::move(answer), asked.verb, asked.kind, left_out);
   constexpr std::size_t kToldMax = 20;
   if (left_out.empty() || left_out == told_) return result;
   for (std::size_t i = 0; i < left_out.size() && i < kToldMax; ++i) base::log_warning("client", left_out[i]);

@@ -128,10 +128,10 @@ class ServerConnection : public std::enable_shared_from_this<ServerConnection> {
 // longest goes.
 void ServerState::make_room() {
   if (closed || connections.size() < kConnectionsMax) return;
-  std::shared_ptr<ServerConnection> quietest;
+  std::shared_ptr<ServerConnection> idlest;
   for (const auto& one : connections)
-    if (!one->is_busy() && (!quietest || one->last_read() < quietest->last_read())) quietest = one;
-  if (quietest) quietest->end();
+    if (!one->is_busy() && (!idlest || one->last_read() < idlest->last_read())) idlest = one;
+  if (idlest) idlest->end();
 }
 
 class ServerConnection::Answer final : public GrpcAnswer {

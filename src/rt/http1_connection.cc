@@ -12,7 +12,7 @@ namespace asio = boost::asio;
 namespace http = boost::beast::http;
 using base::Code;
 
-// Servers end connections that were quiet for 60 to 90 s (proxies, Go's servers); a request that crosses such an end
+// Servers end connections that were idle for 60 to 90 s (proxies, Go's servers); a request that crosses such an end
 // has no answer.
 constexpr base::Duration kIdleMax = base::seconds(45);
 

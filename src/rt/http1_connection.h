@@ -30,7 +30,7 @@ class Http1Connection : public std::enable_shared_from_this<Http1Connection> {
   bool got_bytes() const { return got_bytes_; }
 
   // Waits for the next request. `on_gone` is called if the server ends the connection, or says something that nobody
-  // asked for, or if it has been quiet for so long that the server might end it soon.
+  // asked for, or if it has been idle for so long that the server might end it soon.
   void rest(std::function<void()> on_gone);
   void run(const HttpRequest& request, bool stream, base::Duration timeout, Callbacks callbacks);
   void abort();

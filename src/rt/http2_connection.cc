@@ -18,8 +18,8 @@ namespace {
 constexpr std::chrono::seconds kTick(1);
 // A server from which nothing comes is asked for a sign of life; a connection that nobody uses is left before the
 // server or a proxy ends it (after 60 to 90 s).
-constexpr int kQuietTicksToPing = 30;
-constexpr int kQuietTicksMax = 45;
+constexpr int kSilentTicksToPing = 30;
+constexpr int kSilentTicksMax = 45;
 constexpr std::size_t kFew = 8;  // requests
 constexpr std::chrono::milliseconds kHoldMax(5);
 
@@ -220,9 +220,9 @@ void Http2Connection::tick() {
       if (found != self->open_.end() && !(found->second.stream && found->second.has_head))
         self->give_up(id, Code::kTimeout, "the server did not answer in time");
     }
-    self->quiet_ticks_ = std::exchange(self->heard_, false) ? 0 : self->quiet_ticks_ + 1;
-    if (self->quiet_ticks_ >= kQuietTicksMax) return self->fail("the server has gone silent");
-    if (self->quiet_ticks_ == kQuietTicksToPing && !self->open_.empty()) self->session_.ping();
+    self->silent_ticks_ = std::exchange(self->heard_, false) ? 0 : self->silent_ticks_ + 1;
+    if (self->silent_ticks_ >= kSilentTicksMax) return self->fail("the server has gone silent");
+    if (self->silent_ticks_ == kSilentTicksToPing && !self->open_.empty()) self->session_.ping();
     self->write();
     self->tick();
   });

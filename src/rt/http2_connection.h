@@ -94,7 +94,7 @@ class Http2Connection : public std::enable_shared_from_this<Http2Connection> {
   bool holds_mail_ = false;
   bool carries_streams_ = false;  // or requests; a connection has one of both
   bool heard_ = false;            // anything since the last tick
-  int quiet_ticks_ = 0;
+  int silent_ticks_ = 0;
 };
 
 }  // namespace rt

@@ -19,11 +19,11 @@ std::vector<Slice> slices_of(std::vector<SharedBytes> pieces) {
 
 }  // namespace
 
-Http2Exchange::Http2Exchange(std::shared_ptr<Http2Outbox> outbox, StreamId id, const HttpRequest& request, ByteSum sum,
-                             std::shared_ptr<std::atomic<int>> open)
+Http2Exchange::Http2Exchange(std::shared_ptr<Http2SendQueue> sends, StreamId id, const HttpRequest& request,
+                             ByteSum sum, std::shared_ptr<std::atomic<int>> open)
     : stream(id),
       backlog(std::move(sum)),
-      outbox_(std::move(outbox)),
+      sends_(std::move(sends)),
       open_(std::move(open)),
       gzip_wanted_(header(request.headers, "Accept-Encoding").find("gzip") != std::string_view::npos),
       head_(request.method == "HEAD") {
@@ -34,11 +34,11 @@ void Http2Exchange::push(std::optional<Http2Step::Head> head, std::vector<Slice>
   std::size_t size = 0;
   for (const Slice& piece : pieces) size += piece.bytes.size();
   backlog.add(size);
-  outbox_->push({shared_from_this(), std::move(head), std::move(pieces), end});
+  sends_->push({shared_from_this(), std::move(head), std::move(pieces), end});
 }
 
 void Http2Exchange::respond(HttpResponse response) {
-  ReadyAnswer answer = make_ready(std::move(response), gzip_wanted_, outbox_->limits());
+  ReadyAnswer answer = make_ready(std::move(response), gzip_wanted_, sends_->limits());
   if (head_) answer.body.clear();
   const bool is_said = !header(answer.headers, "Content-Length").empty();
   const std::optional<std::size_t> length = is_said ? std::nullopt : std::optional(answer.size);
@@ -50,10 +50,10 @@ void Http2Exchange::start(int status, Headers headers) {
 }
 
 void Http2Exchange::start_web_socket(Headers, OnBytes) {
-  respond(outbox_->limits().refused({400, "HTTP/2 goes on as nothing else"}));
+  respond(sends_->limits().refused({400, "HTTP/2 goes on as nothing else"}));
 }
 void Http2Exchange::start_upgraded(Headers, OnBytes) {
-  respond(outbox_->limits().refused({400, "HTTP/2 goes on as nothing else"}));
+  respond(sends_->limits().refused({400, "HTTP/2 goes on as nothing else"}));
 }
 
 void Http2Exchange::send(std::vector<Bytes> pieces) { push({}, slices_of(std::move(pieces)), false); }
@@ -67,10 +67,10 @@ void Http2Exchange::send_shared(std::shared_ptr<const SharedChunk> chunk) {
 
 void Http2Exchange::finish() { push({}, {}, true); }
 
-void Http2Exchange::abandon() { outbox_->push({.exchange = shared_from_this(), .reset = true}); }
+void Http2Exchange::abandon() { sends_->push({.exchange = shared_from_this(), .reset = true}); }
 
 void Http2Exchange::on_closed(std::function<void()> callback) {
-  outbox_->push({.exchange = shared_from_this(), .on_closed = std::move(callback)});
+  sends_->push({.exchange = shared_from_this(), .on_closed = std::move(callback)});
 }
 
 void Http2Exchange::when_closed(std::function<void()> callback) {

@@ -29,9 +29,9 @@ struct Http2Step {
 };
 
 // The part of a connection that exchanges see.
-class Http2Outbox {
+class Http2SendQueue {
  public:
-  virtual ~Http2Outbox() = default;
+  virtual ~Http2SendQueue() = default;
   // Any thread. Steps are done in the order of the calls; none is once the server has stopped.
   virtual void push(Http2Step step) = 0;
   virtual const AnswerLimits& limits() const = 0;
@@ -42,7 +42,7 @@ class Http2Exchange : public HttpExchange, public std::enable_shared_from_this<H
   using StreamId = Http2ServerSession::StreamId;
 
   // `open` counts those that somebody still holds.
-  Http2Exchange(std::shared_ptr<Http2Outbox> outbox, StreamId stream, const HttpRequest& request, ByteSum sum,
+  Http2Exchange(std::shared_ptr<Http2SendQueue> sends, StreamId stream, const HttpRequest& request, ByteSum sum,
                 std::shared_ptr<std::atomic<int>> open);
   ~Http2Exchange() override { --*open_; }
 
@@ -71,7 +71,7 @@ class Http2Exchange : public HttpExchange, public std::enable_shared_from_this<H
  private:
   void push(std::optional<Http2Step::Head> head, std::vector<Http2ServerSession::Slice> pieces, bool end);
 
-  std::shared_ptr<Http2Outbox> outbox_;
+  std::shared_ptr<Http2SendQueue> sends_;
   std::shared_ptr<std::atomic<int>> open_;
   bool gzip_wanted_, head_;
   bool ended_ = false, complete_ = false;  // I/O thread, as is the next

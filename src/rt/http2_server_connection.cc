@@ -33,7 +33,7 @@ Http2ServerSession::Limits limits_of(const ServerOptions& options) {
           options.write_time_max};
 }
 
-class Connection : public ConnectionDriver, public Http2Outbox, public std::enable_shared_from_this<Connection> {
+class Connection : public ConnectionDriver, public Http2SendQueue, public std::enable_shared_from_this<Connection> {
  public:
   Connection(std::shared_ptr<Seat> seat, std::unique_ptr<TlsStream> stream, PeerNames peer)
       : seat_(std::move(seat)),

@@ -64,16 +64,16 @@ Phase judge_restarting(const Job& job, const Counts& counts) {
 }  // namespace
 
 Phase judge(Rule rule, const Job& job, const Counts& counts) {
-  const bool quiet = counts.terminating == 0 && counts.pending == 0 && counts.running == 0;
+  const bool nothing_runs = counts.terminating == 0 && counts.pending == 0 && counts.running == 0;
   switch (rule) {
     case Rule::kNone: return job.phase;
     case Rule::kP:
       return job.min_available <= counts.running + counts.succeeded + counts.failed ? Phase::kRunning : Phase::kPending;
     case Rule::kR: return judge_running(job, counts);
     case Rule::kS: return judge_restarting(job, counts);
-    case Rule::kA: return quiet ? Phase::kAborted : job.phase;
-    case Rule::kC: return quiet ? Phase::kCompleted : job.phase;
-    case Rule::kT: return quiet ? Phase::kTerminated : job.phase;
+    case Rule::kA: return nothing_runs ? Phase::kAborted : job.phase;
+    case Rule::kC: return nothing_runs ? Phase::kCompleted : job.phase;
+    case Rule::kT: return nothing_runs ? Phase::kTerminated : job.phase;
   }
   return job.phase;
 }

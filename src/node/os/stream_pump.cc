@@ -20,7 +20,7 @@ constexpr std::size_t kPiece = 32768;
 constexpr std::int64_t kIdleMaxMs = std::int64_t{4} * 3600 * 1000;  // as kubelets end streams on which nothing moves
 constexpr int kDrainMs = 200;    // for the rest of the output, when others still hold its pipe
 constexpr int kBeginMs = 5;      // between two looks whether it may begin
-constexpr int kLookMs = 60'000;  // between two looks whether it was quiet for too long
+constexpr int kLookMs = 60'000;  // between two looks whether it was idle for too long
 constexpr std::size_t kRestMax = std::size_t{1} << 20;
 
 std::int64_t monotonic_ms() {
@@ -137,7 +137,7 @@ void StreamPump::wait(StreamEnds& ends) {
                      {over_ ? -1 : ends.ended, POLLIN, 0},
                      {killed_ ? -1 : ends.owner_ended, POLLIN, 0}};
   const int pause = !begun_ ? kBeginMs : over_ ? kDrainMs : kLookMs;
-  const bool quiet = ::poll(waits, 6, pause) <= 0;
+  const bool is_idle = ::poll(waits, 6, pause) <= 0;
   std::uint64_t count = 0;
   while (::read(wake_, &count, sizeof count) > 0) {
   }
@@ -145,27 +145,27 @@ void StreamPump::wait(StreamEnds& ends) {
     if (waits[1 + which].revents != 0 && !read_output(ends, which)) ends.outputs[which] = -1;
   if (waits[4].revents != 0) over_ = true;
   if (waits[5].revents != 0) end();
-  if (!quiet) quiet_since_ = monotonic_ms();
+  if (!is_idle) idle_since_ = monotonic_ms();
 }
 
 void StreamPump::run(const StreamEnds& given) {
   StreamEnds ends = given;
   begun_ = !ends.may_begin;
-  quiet_since_ = monotonic_ms();
+  idle_since_ = monotonic_ms();
   for (;;) {
     if (!begun_ && ends.may_begin()) {
       begun_ = true;
       for (int which = 0; which < 2; ++which) pass_on(which + 1, std::move(held_[which]));
     }
-    const std::int64_t quiet = monotonic_ms() - quiet_since_;
-    if (!killed_ && (is_ended() || quiet > kIdleMaxMs)) {
+    const std::int64_t idle = monotonic_ms() - idle_since_;
+    if (!killed_ && (is_ended() || idle > kIdleMaxMs)) {
       killed_ = true;
       if (!ends.kill) return;
       ends.kill();
     }
     const bool open = ends.outputs[0] >= 0 || ends.outputs[1] >= 0;
     // Others may hold the pipes of what has ended, and even write to them.
-    if (over_ && (!open || quiet >= kDrainMs || rest_bytes_ > kRestMax)) return;
+    if (over_ && (!open || idle >= kDrainMs || rest_bytes_ > kRestMax)) return;
     if (ends.ended < 0 && !open) return;
     wait(ends);
   }

@@ -67,9 +67,9 @@ class StreamPump : public api::PodStream {
   std::string held_[2];  // outputs that wait for may_begin()
   bool begun_ = false;
   bool killed_ = false;
-  bool over_ = false;             // what ran has ended; the rest of its output is left
-  std::size_t rest_bytes_ = 0;    // of it, that came
-  std::int64_t quiet_since_ = 0;  // milliseconds of the monotonic clock
+  bool over_ = false;            // what ran has ended; the rest of its output is left
+  std::size_t rest_bytes_ = 0;   // of it, that came
+  std::int64_t idle_since_ = 0;  // milliseconds of the monotonic clock
 };
 
 }  // namespace node

@@ -1,5 +1,5 @@
 // How answers and events are looked through before anybody takes them.
-#include "client/shapes.h"
+#include "client/answer_check.h"
 
 #include <utility>
 
@@ -25,7 +25,7 @@ base::Error unusable(const std::string& problem) {
   return base::make_error(base::Code::kInternal, "the server's answer: " + problem);
 }
 
-base::Result<Json> list_in_shape(Json answer, const api::KindInfo* kind, std::vector<std::string>& left_out) {
+base::Result<Json> usable_list(Json answer, const api::KindInfo* kind, std::vector<std::string>& left_out) {
   const Json items = answer["items"];
   // Go writes a list of nothing as null.
   const bool is_empty = items.is_null() && answer["kind"].as_string().ends_with("List");
@@ -34,7 +34,7 @@ base::Result<Json> list_in_shape(Json answer, const api::KindInfo* kind, std::ve
   std::vector<Json> good;
   const std::size_t before = left_out.size();
   for (std::size_t i = 0; i < items.size(); ++i) {
-    std::optional<std::string> problem = find_misshapen(items[i], kind);
+    std::optional<std::string> problem = find_fault(items[i], kind);
     if (problem && left_out.size() == before)
       good.assign(items.items().begin(), items.items().begin() + static_cast<std::ptrdiff_t>(i));
     if (problem)
@@ -48,7 +48,7 @@ base::Result<Json> list_in_shape(Json answer, const api::KindInfo* kind, std::ve
 
 }  // namespace
 
-std::optional<std::string> find_misshapen(const Json& object, const api::KindInfo* kind) {
+std::optional<std::string> find_fault(const Json& object, const api::KindInfo* kind) {
   if (!object.is_object()) return "must be a map";
   const Json& metadata = object["metadata"];
   if (!metadata.is_object()) return "metadata: must be a map";
@@ -66,9 +66,10 @@ std::optional<std::string> find_misshapen(const Json& object, const api::KindInf
   return base::format("{}: {}", wrong->field, wrong->message);
 }
 
-base::Result<Json> in_shape(Json answer, Verb verb, const api::KindInfo* kind, std::vector<std::string>& left_out) {
+base::Result<Json> usable_answer(Json answer, Verb verb, const api::KindInfo* kind,
+                                 std::vector<std::string>& left_out) {
   if (!answer.is_object()) return unusable("must be a map");
-  if (verb == Verb::kList) return list_in_shape(std::move(answer), kind, left_out);
+  if (verb == Verb::kList) return usable_list(std::move(answer), kind, left_out);
   const bool is_status = answer["kind"].as_string() == "Status";
   // Deletions are answered with one, or with what is gone.
   if (verb == Verb::kDelete || verb == Verb::kDeleteCollection) return answer;
@@ -76,14 +77,14 @@ base::Result<Json> in_shape(Json answer, Verb verb, const api::KindInfo* kind, s
   // Reviews are objects without a name.
   const bool is_review = verb == Verb::kCreate && answer["metadata"]["name"].is_null();
   if (is_review && (answer["metadata"].is_object() || answer["metadata"].is_null())) return answer;
-  if (const auto problem = find_misshapen(answer, kind)) return unusable(*problem);
+  if (const auto problem = find_fault(answer, kind)) return unusable(*problem);
   return answer;
 }
 
-std::optional<std::string> mend_shape(WatchEvent& event, const api::KindInfo* kind) {
+std::optional<std::string> mend_event(WatchEvent& event, const api::KindInfo* kind) {
   if (event.type == EventType::kBookmark) return std::nullopt;
   // Of what is gone only the name counts.
-  auto problem = find_misshapen(event.object, event.type == EventType::kDeleted ? nullptr : kind);
+  auto problem = find_fault(event.object, event.type == EventType::kDeleted ? nullptr : kind);
   if (!problem) return std::nullopt;
   std::string out = problem_of(event.object, kind, *problem);
   Json metadata = Json::object({{"resourceVersion", api::resource_version_of(event.object)}});

@@ -1,5 +1,5 @@
 // Answers and events of a server that does not keep to shapes.
-#include "client/shapes.h"
+#include "client/answer_check.h"
 
 #include <gtest/gtest.h>
 
@@ -31,7 +31,7 @@ TEST(Shapes, says_what_is_wrong_with_an_object_by_field) {
       {R"({"metadata":{"name":"a","creationTimestamp":null},"spec":null,"more":{"x":1}})", ""},
   };
   for (const auto& row : rows) {
-    const std::string found = find_misshapen(parsed(row.object), jobs()).value_or("");
+    const std::string found = find_fault(parsed(row.object), jobs()).value_or("");
     EXPECT_TRUE(row.problem.empty() ? found.empty() : found.starts_with(row.problem)) << row.object << ": " << found;
   }
 }
@@ -40,15 +40,15 @@ TEST(Shapes, kinds_of_kubernetes_have_maps_where_they_are_taken_for_granted) {
   const api::KindInfo* pods = api::find_kind(api::ResourceId{"", "v1", "pods"});
   for (const char* text : {R"({"metadata":{"name":"a"},"status":"x"})", R"({"metadata":{"name":"a"},"spec":[]})",
                            R"({"metadata":{"name":"a","labels":1}})"})
-    EXPECT_TRUE(find_misshapen(parsed(text), pods)) << text;
-  EXPECT_FALSE(find_misshapen(parsed(R"({"metadata":{"name":"a","labels":{}},"spec":{},"status":null})"), pods));
+    EXPECT_TRUE(find_fault(parsed(text), pods)) << text;
+  EXPECT_FALSE(find_fault(parsed(R"({"metadata":{"name":"a","labels":{}},"spec":{},"status":null})"), pods));
 }
 
 TEST(Shapes, items_that_cannot_be_used_are_left_out_of_a_list) {
   std::vector<std::string> left_out;
-  const auto list = in_shape(parsed(R"({"kind":"JobList","items":[{"metadata":{"name":"a","namespace":"n"}},5,
+  const auto list = usable_answer(parsed(R"({"kind":"JobList","items":[{"metadata":{"name":"a","namespace":"n"}},5,
       {"metadata":{"name":"b","namespace":"n"},"spec":[]},{"metadata":{"name":"c","namespace":"n"}}]})"),
-                             Verb::kList, jobs(), left_out);
+                                  Verb::kList, jobs(), left_out);
   ASSERT_TRUE(list.ok());
   ASSERT_EQ((*list)["items"].size(), 2u);
   EXPECT_EQ(api::name_of((*list)["items"][1]), "c");
@@ -60,14 +60,16 @@ TEST(Shapes, an_answer_that_is_no_list_is_not_taken_for_an_empty_one) {
   std::vector<std::string> left_out;
   for (const char* text :
        {"{}", "5", "null", "[]", R"({"kind":"JobList","items":"none"})", R"({"kind":"Job","metadata":{}})"})
-    EXPECT_FALSE(in_shape(parsed(text), Verb::kList, jobs(), left_out).ok()) << text;
+    EXPECT_FALSE(usable_answer(parsed(text), Verb::kList, jobs(), left_out).ok()) << text;
   for (const char* text : {R"({"kind":"JobList","items":null})", R"({"items":[]})", R"({"kind":"JobList"})"})
-    EXPECT_TRUE(in_shape(parsed(text), Verb::kList, jobs(), left_out).ok()) << text;
+    EXPECT_TRUE(usable_answer(parsed(text), Verb::kList, jobs(), left_out).ok()) << text;
 }
 
 TEST(Shapes, answers_to_other_requests_are_objects_or_a_status) {
   std::vector<std::string> left_out;
-  const auto is_fine = [&](const char* text, Verb verb) { return in_shape(parsed(text), verb, jobs(), left_out).ok(); };
+  const auto is_fine = [&](const char* text, Verb verb) {
+    return usable_answer(parsed(text), verb, jobs(), left_out).ok();
+  };
   EXPECT_FALSE(is_fine("[]", Verb::kUpdate));
   EXPECT_FALSE(is_fine(R"({"metadata":"x"})", Verb::kCreate));
   EXPECT_FALSE(is_fine(R"({"metadata":{"name":"a"},"status":5})", Verb::kGet));
@@ -78,14 +80,14 @@ TEST(Shapes, answers_to_other_requests_are_objects_or_a_status) {
 
 TEST(Shapes, a_watch_goes_on_behind_an_object_that_cannot_be_used) {
   WatchEvent event{EventType::kModified, parsed(R"({"metadata":{"name":"a","resourceVersion":"7"},"status":5})")};
-  EXPECT_TRUE(mend_shape(event, jobs()));
+  EXPECT_TRUE(mend_event(event, jobs()));
   EXPECT_EQ(event.type, EventType::kBookmark);
   EXPECT_EQ(api::resource_version_of(event.object), "7");
   event = {EventType::kAdded, Json()};
-  EXPECT_TRUE(mend_shape(event, nullptr));
+  EXPECT_TRUE(mend_event(event, nullptr));
   EXPECT_EQ(event.type, EventType::kBookmark);
   event = {EventType::kDeleted, parsed(R"({"metadata":{"name":"a"},"status":5})")};
-  EXPECT_FALSE(mend_shape(event, jobs()));
+  EXPECT_FALSE(mend_event(event, jobs()));
   EXPECT_EQ(event.type, EventType::kDeleted);
 }
 

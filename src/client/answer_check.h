@@ -1,4 +1,4 @@
-// Does what a server says have the shape that its readers rely on? They edit copies of objects in place.
+// Is what a server says such as its readers rely on? They edit copies of objects in place.
 #pragma once
 
 #include <optional>
@@ -13,14 +13,14 @@ namespace client {
 // What is wrong with one object, by field; unset: nothing. Objects of our kinds are held against their schema: other
 // installations' definitions of them leave parts unchecked, such as the templates of pods. Those of Kubernetes are
 // checked by every server. `kind` may be null.
-std::optional<std::string> find_misshapen(const api::Json& object, const api::KindInfo* kind);
+std::optional<std::string> find_fault(const api::Json& object, const api::KindInfo* kind);
 
 // An answer of success, as far as it can be used: items of a list that cannot are left out and named in `left_out`. An
 // error if it is of no use.
-base::Result<api::Json> in_shape(api::Json answer, Verb verb, const api::KindInfo* kind,
-                                 std::vector<std::string>& left_out);
+base::Result<api::Json> usable_answer(api::Json answer, Verb verb, const api::KindInfo* kind,
+                                      std::vector<std::string>& left_out);
 
 // An event whose object cannot be used becomes a bookmark, so that a watch goes on behind it; what is wrong with it.
-std::optional<std::string> mend_shape(WatchEvent& event, const api::KindInfo* kind);
+std::optional<std::string> mend_event(WatchEvent& event, const api::KindInfo* kind);
 
 }  // namespace client
