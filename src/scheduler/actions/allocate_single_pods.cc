@@ -31,8 +31,7 @@ class AllocateSinglePods final : public Action {
   bool place(Session& session, const Task& task, FitErrors& errors) const {
     const Model& model = session.model();
     if (Refusal refusal = session.ask<PrePredicate>(task)) {
-      errors.set_node_count(model.nodes.known_count());
-      errors.add(refusal.message, model.nodes.known_count());
+      errors.refuse_pod(refusal, model.nodes.known_count());
       return false;
     }
     const auto nominated = Placer(session).nominated(task, nullptr);

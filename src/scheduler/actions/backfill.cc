@@ -42,9 +42,7 @@ class Backfill final : public Action {
     const std::string name = session.model().text(task.id).name.str();
     FitErrors errors;
     if (Refusal refusal = session.ask<PrePredicate>(task)) {
-      const std::size_t count = session.model().nodes.known_count();
-      errors.set_node_count(count);
-      errors.add(refusal.message, count);
+      errors.refuse_pod(refusal, session.model().nodes.known_count());
       session.trouble(job).by_task.insert_or_assign(name, std::move(errors));
       return;
     }

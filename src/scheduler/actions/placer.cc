@@ -65,8 +65,7 @@ Placer::Outcome Placer::place_task(const PlaceTarget& target, const Job& job, co
   if (within != nullptr) errors.set_hyper_node(model_.symbols.text(session_.domains()[target.where].name));
   if (Refusal refusal = session_.ask<PrePredicate>(task)) {
     const std::size_t count = within != nullptr ? within->count() : model_.nodes.known_count();
-    errors.set_node_count(count);
-    errors.add(refusal.message, count);
+    errors.refuse_pod(refusal, count);
     record(target, job, task, std::move(errors));
     return Outcome::kFailed;
   }

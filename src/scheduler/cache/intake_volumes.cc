@@ -36,9 +36,11 @@ Claim claim_from(const api::Json& object, Symbols& symbols) {
   Claim out;
   out.key = api::key_of(object);
   out.uid = std::string(api::uid_of(object));
+  const std::string_view phase = object["status"]["phase"].as_string();
+  out.lost = phase == "Lost";
   // Named by the claim, and confirmed by its annotation or phase.
-  const bool bound = object["status"]["phase"].as_string() == "Bound" ||
-                     !api::annotation_of(object, "pv.kubernetes.io/bind-completed").empty();
+  const bool bound =
+      phase == "Bound" || out.lost || !api::annotation_of(object, "pv.kubernetes.io/bind-completed").empty();
   if (bound) out.volume = spec["volumeName"].str();
   out.names_volume = !bound && !spec["volumeName"].as_string().empty();
   out.storage_class = class_of(object);
@@ -49,7 +51,6 @@ Claim claim_from(const api::Json& object, Symbols& symbols) {
   out.bytes = bytes_of(spec["resources"]["requests"]["storage"]);
   out.selector = label_selector_from(spec["selector"], symbols);
   out.deleting = api::is_deleting(object);
-  out.lost = object["status"]["phase"].as_string() == "Lost";
   out.owner = api::controller_of(object)["uid"].str();
   return out;
 }

@@ -21,6 +21,7 @@ struct Victims {
 struct Refusal {
   std::string reason;
   std::string message;
+  std::string why = {};  // the message without Volcano's words for its plugins; empty: the message
   explicit operator bool() const { return !reason.empty() || !message.empty(); }
 };
 

@@ -74,11 +74,8 @@ std::string in_words(std::string text) {
   return text;
 }
 
-// "plugin VolumeBinding pre-predicates failed WHY": it is about the pod, whatever the nodes are like.
 std::string filter_text(const WaitReason& r) {
-  constexpr std::string_view kBeforeNodes = " pre-predicates failed ";
-  if (const std::size_t at = r.detail.find(kBeforeNodes); at != std::string::npos && r.detail.starts_with("plugin "))
-    return base::format("pod {}: {}", r.pod, r.detail.substr(at + kBeforeNodes.size()));
+  if (r.is_of_pod) return base::format("pod {}: {}", r.pod, r.detail);
   return base::format("no node{} fits pod {}: {}", r.domain.empty() ? "" : " in " + r.domain, r.pod,
                       in_words(r.detail));
 }

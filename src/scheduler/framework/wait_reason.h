@@ -70,12 +70,13 @@ struct WaitReason {
   // kResources, kFilter: nodes looked at, and those that the resource or the filter removed.
   std::size_t nodes = 0;
   std::size_t refused = 0;
-  std::string resource;   // kResources
-  std::string wanted;     // by one pod
-  std::string most_free;  // on one node, without the group
-  std::string free;       // on all nodes together, without the group
-  bool fits_one = false;  // one node has enough for one pod, but not all that are missing find room
-  std::string domain;     // kDomain, kResources and kFilter inside one
+  std::string resource;    // kResources
+  std::string wanted;      // by one pod
+  std::string most_free;   // on one node, without the group
+  std::string free;        // on all nodes together, without the group
+  bool is_of_pod = false;  // kFilter: the pod itself is refused, whatever the nodes are like
+  bool fits_one = false;   // one node has enough for one pod, but not all that are missing find room
+  std::string domain;      // kDomain, kResources and kFilter inside one
 
   // One sentence.
   std::string message() const;

@@ -5,6 +5,7 @@
 
 #include "base/digest.h"
 #include "base/format.h"
+#include "scheduler/framework/votes.h"
 
 namespace scheduler {
 
@@ -46,6 +47,12 @@ void FitErrors::add(std::string_view reason, std::size_t nodes) {
   auto known = mine.reasons.find(reason);
   if (known == mine.reasons.end()) known = mine.reasons.emplace(std::string(reason), 0).first;
   known->second += nodes;
+}
+
+void FitErrors::refuse_pod(const Refusal& refusal, std::size_t nodes) {
+  set_node_count(nodes);
+  add(refusal.message, nodes);
+  edit().pod_refusal = refusal.why.empty() ? refusal.message : refusal.why;
 }
 
 void FitErrors::add_short_of(std::string_view resource, std::size_t nodes) {

@@ -13,6 +13,8 @@
 
 namespace scheduler {
 
+struct Refusal;
+
 enum class FitCode : std::uint8_t {
   kSuccess,
   kError,
@@ -29,6 +31,10 @@ class FitErrors {
   void add(std::string_view reason, std::size_t nodes);
   // Nodes that lack this resource.
   void add_short_of(std::string_view resource, std::size_t nodes);
+  // The pod itself is refused, whatever the nodes are like; `nodes` of them are counted.
+  void refuse_pod(const Refusal& refusal, std::size_t nodes);
+  // Why the pod itself is refused; empty: it is not.
+  const std::string& pod_refusal() const { return found().pod_refusal; }
   // Nodes that eviction cannot help.
   void add_unresolvable(const NodeSet& nodes) { edit().unresolvable |= nodes; }
   const NodeSet& unresolvable() const { return found().unresolvable; }
@@ -58,6 +64,7 @@ class FitErrors {
     std::string text;  // replaces "0/n nodes are unavailable"
     std::string hyper_node;
     std::string last;
+    std::string pod_refusal;
     bool last_is_shortage = false;
     std::map<std::string, std::size_t, std::less<>> short_of;  // of the reasons, by resource
     std::string whole;                                         // what text() says; empty: not made yet

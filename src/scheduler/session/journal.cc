@@ -127,8 +127,15 @@ bool Journal::is_held_since(Mark mark) const {
   return false;
 }
 
+// Nobody is evicted for a trial, so that no pod may be told a node that an eviction frees.
+void Journal::hold(Mark mark) {
+  for (std::size_t i = mark; i < operations_.size(); ++i) {
+    if (operations_[i].kind == Kind::kPipeline) in_.model.edit_task(operations_[i].task).eviction_occurred = false;
+  }
+}
+
 void Journal::commit(Mark mark) {
-  if (is_held_since(mark)) return;
+  if (is_held_since(mark)) return hold(mark);
   for (std::size_t i = mark; i < operations_.size(); ++i) {
     Operation& operation = operations_[i];
     if (operation.committed) continue;

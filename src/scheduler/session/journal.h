@@ -81,6 +81,7 @@ class Journal {
     return in_.plugins.ask<P>(args...);
   }
   bool is_held_since(Mark mark) const;
+  void hold(Mark mark);
   bool place(Kind kind, TaskId task, NodeId node, bool eviction_occurred);
   void undo(const Operation& operation);
   void take_back(TaskId task, Kind kind);

@@ -72,7 +72,10 @@ void Reasons::describe_search(const Job& job, const std::string& pod, const FitE
   if (!errors.last_is_shortage()) {
     out.kind = out.nodes == 0 || errors.reasons().empty() ? WaitKind::kRefused : WaitKind::kFilter;
     out.detail = last;
-    if (out.kind == WaitKind::kFilter && errors.reasons().size() > 1) {
+    out.is_of_pod = out.kind == WaitKind::kFilter && !errors.pod_refusal().empty();
+    if (out.is_of_pod) {
+      out.detail = errors.pod_refusal();
+    } else if (out.kind == WaitKind::kFilter && errors.reasons().size() > 1) {
       std::map<std::string, std::int64_t, std::less<>> counts;
       for (const auto& [reason, count] : errors.reasons()) counts.emplace(reason, static_cast<std::int64_t>(count));
       out.detail = histogram_text(counts);

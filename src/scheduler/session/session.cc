@@ -40,7 +40,7 @@ bool Session::task_before(const Task& a, const Task& b) const {
 bool Session::queue_before(const Queue& a, const Queue& b) const {
   if (const int order = ask<QueueOrder>(a, b); order != 0) return order < 0;
   if (a.created_ns != b.created_ns) return a.created_ns < b.created_ns;
-  return a.uid != b.uid ? a.uid < b.uid : a.name < b.name;
+  return a.name < b.name;  // Volcano's id of a queue
 }
 
 void Session::note_over_limit(const Job& job, std::uint32_t part, const Task& task) {

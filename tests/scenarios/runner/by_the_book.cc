@@ -190,7 +190,7 @@ class Book {
       if (l_share != r_share) return l_share < r_share;
       if (l_empty != r_empty) return r_empty;
     }
-    return a < b;
+    return l.name < r.name;
   }
 
   bool group_before(std::size_t a, std::size_t b) const {

@@ -177,7 +177,9 @@ struct Job {
   bool is_starving() const { return waiting_count() + ready_count() < min_available; }
   // The group has not started.
   bool waits() const {
-    return has_group && phase != GroupPhase::kCompleted && scheduled_count() < std::max(min_available, 1);
+    // One without a minimum whose pods go has nothing left to wait for.
+    const std::int32_t going = min_available > 0 ? 0 : releasing_count();
+    return has_group && phase != GroupPhase::kCompleted && scheduled_count() + going < std::max(min_available, 1);
   }
   bool is_pending() const { return !has_group || phase == GroupPhase::kNone || phase == GroupPhase::kPending; }
   // Role minimums count only where the group's own minimum is at least their sum, and some role has one.

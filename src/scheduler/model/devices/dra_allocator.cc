@@ -154,10 +154,11 @@ bool DeviceSearch::may_suffice() {
   std::int64_t there = 0;
   for (const Device* device : reachable_) {
     if (device->shared) return true;  // by more than one
+    if (claims_.is_taken(device->name)) continue;
     const bool is_suitable_for_some = std::any_of(
         wishes.begin(), wishes.end(), [&](const auto& one) { return is_suitable(*one.first, *one.second, *device); });
     if (!std::exchange(problem_, {}).empty()) return true;  // the search says which
-    if (is_suitable_for_some && !claims_.is_taken(device->name)) ++there;
+    if (is_suitable_for_some) ++there;
   }
   return asked <= there;
 }
@@ -202,6 +203,8 @@ bool DeviceSearch::devices(std::size_t claim, std::size_t request, const DeviceW
   for (std::size_t i = from; i < reachable_.size(); ++i) {
     if (++steps_ > steps_max_) problem_ = "the search for devices took too long";
     if (!problem_.empty()) return false;
+    // A selector is not asked about a device that somebody has: it may fail on one of another make.
+    if (is_in_use(*wanted_[claim], wish, *reachable_[i])) continue;
     if (!is_suitable(*wanted_[claim], wish, *reachable_[i])) continue;
     const std::size_t before = chosen_.size();
     if (!take(*wanted_[claim], wish, *reachable_[i])) continue;
@@ -237,6 +240,17 @@ bool DeviceSearch::is_suitable(const ResourceClaim& claim, const DeviceWish& wis
   });
 }
 
+// By another claim or request, where this one cannot share it. A claim takes a device once, but shares of one for each
+// of its requests: distinctAttribute says where that is not wanted.
+bool DeviceSearch::is_in_use(const ResourceClaim& claim, const DeviceWish& wish, const Device& device) const {
+  const auto chosen = [&](const ResourceClaim* by) {
+    return std::any_of(chosen_.begin(), chosen_.end(),
+                       [&](const Choice& c) { return c.device == &device && (by == nullptr || c.claim == by); });
+  };
+  if (wish.admin_access) return chosen(&claim);
+  return claims_.is_taken(device.name) || (!device.shared && chosen(nullptr));
+}
+
 bool DeviceSearch::take(const ResourceClaim& claim, const DeviceWish& wish, const Device& device) {
   if (!is_untainted(device, wish.tolerations)) return false;
   DeviceGrant grant{.device = device.name,
@@ -245,16 +259,11 @@ bool DeviceSearch::take(const ResourceClaim& claim, const DeviceWish& wish, cons
                     .share_id = {},
                     .consumed = {},
                     .tolerations = wish.tolerations};
-  // A claim takes a device once, but shares of one for each of its requests: distinctAttribute says where that is not
-  // wanted.
-  const auto before = std::count_if(chosen_.begin(), chosen_.end(),
-                                    [&](const Choice& c) { return c.device == &device && c.claim == &claim; });
-  if (before > 0 && (!device.shared || wish.admin_access)) return false;
+  if (is_in_use(claim, wish, device)) return false;
   if (!wish.admin_access) {
-    if (claims_.is_taken(device.name)) return false;
-    const bool held = std::any_of(chosen_.begin(), chosen_.end(), [&](const Choice& c) { return c.device == &device; });
-    if (held && !device.shared) return false;
     if (device.shared) {
+      const auto before = std::count_if(chosen_.begin(), chosen_.end(),
+                                        [&](const Choice& c) { return c.device == &device && c.claim == &claim; });
       auto consumed = consumption(wish, device);
       if (!consumed) return false;
       grant.consumed = *std::move(consumed);

@@ -43,6 +43,7 @@ class DeviceSearch {
   bool devices(std::size_t claim, std::size_t request, const DeviceWish& wish, std::size_t from, std::int64_t left);
   bool take(const ResourceClaim& claim, const DeviceWish& wish, const Device& device);
   bool is_suitable(const ResourceClaim& claim, const DeviceWish& wish, const Device& device);
+  bool is_in_use(const ResourceClaim& claim, const DeviceWish& wish, const Device& device) const;
   bool satisfies_constraints(const ResourceClaim& claim, const DeviceWish& wish, const Device& device) const;
   bool has_counters(const Device& device) const;
   std::optional<Quantities> consumption(const DeviceWish& wish, const Device& device) const;

@@ -9,6 +9,7 @@
 #include "scheduler/model/model.h"
 #include "scheduler/model/nodes/column_kernels.h"
 #include "scheduler/plugins/predicates/node_facts.h"
+#include "scheduler/plugins/predicates/pre_predicate.h"
 #include "scheduler/plugins/predicates/predicates_dra.h"
 #include "scheduler/plugins/predicates/predicates_volumes.h"
 
@@ -184,7 +185,7 @@ class Predicates final : public Plugin {
                              kPodTermsMax, kNodeTermsMax)};
       }
       if (on_.node_affinity && shape.has_required_terms && names_no_node(shape)) {
-        return {"PrePredicate", "plugin NodeAffinity pre-predicates failed pod affinity terms conflict"};
+        return refuse_before_nodes("NodeAffinity", "pod affinity terms conflict");
       }
       if (Refusal refused = on_.volume_binding ? check_claims(model, task) : Refusal{}) return refused;
       return on_.resource_claims ? check_resource_claims(model, task) : Refusal{};

@@ -6,6 +6,7 @@
 #include "base/format.h"
 #include "scheduler/model/devices/dra_allocator.h"
 #include "scheduler/model/missing_claim.h"
+#include "scheduler/plugins/predicates/pre_predicate.h"
 
 namespace scheduler {
 namespace {
@@ -124,9 +125,7 @@ std::unique_ptr<NodeScorer> make_claim_scorer(const Model& model, const Task& ta
 
 Refusal check_resource_claims(const Model& model, const Task& task) {
   const Shape& shape = model.shape_of(task);
-  const auto failed = [](std::string message) {
-    return Refusal{"PrePredicate", "plugin DynamicResources pre-predicates failed " + message};
-  };
+  const auto failed = [](std::string why) { return refuse_before_nodes("DynamicResources", std::move(why)); };
   for (const ClaimUse& use : shape.claims) {
     if (use.claim.empty()) return failed(base::format("pod claim {}: ResourceClaim not created yet", use.pod_claim));
     const ResourceClaim* claim = model.claims.find_claim(claim_key(shape, use));

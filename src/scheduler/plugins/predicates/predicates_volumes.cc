@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/format.h"
+#include "scheduler/plugins/predicates/pre_predicate.h"
 
 namespace scheduler {
 namespace {
@@ -192,9 +193,7 @@ std::unique_ptr<ClusterFilter> make_binding_filter(const Model& model, const Tas
 
 Refusal check_claims(const Model& model, const Task& task) {
   const Shape& shape = model.shape_of(task);
-  const auto failed = [](std::string message) {
-    return Refusal{"PrePredicate", "plugin VolumeBinding pre-predicates failed " + message};
-  };
+  const auto failed = [](std::string why) { return refuse_before_nodes("VolumeBinding", std::move(why)); };
   for (const VolumeUse& use : shape.volumes) {
     const Claim* claim = model.volumes.find_claim(shape.ns + "/" + use.claim);
     if (claim == nullptr) {
