@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -38,6 +39,13 @@ void check_crds(cli::Api& api, Findings& out);
 void check_rights(cli::Api& api, const PreflightOptions& options, Findings& out);
 void check_webhooks(cli::Api& api, const PreflightOptions& options, Findings& out);
 void check_programs(cli::Api& api, const PreflightOptions& options, base::Time now, Findings& out);
-void check_configuration(cli::Api& api, const PreflightOptions& options, Findings& out);
+void check_configuration(cli::Api& api, const PreflightOptions& options, Findings& out);  // of the scheduler
+void check_controller_configuration(cli::Api& api, const PreflightOptions& options, Findings& out);
+void check_admission_configuration(cli::Api& api, const PreflightOptions& options, Findings& out);
+
+// For those functions: the first few, and how many more.
+std::string some_of(const std::set<std::string>& names);
+base::Result<api::Json> get_object(cli::Api& api, const api::ResourceId& id, const std::string& ns,
+                                   const std::string& name);
 
 }  // namespace volcano_main

@@ -118,6 +118,8 @@ int run_preflight(const Arguments& arguments) {
   check_webhooks(**api, options, findings);
   check_programs(**api, options, now, findings);
   check_configuration(**api, options, findings);
+  check_controller_configuration(**api, options, findings);
+  check_admission_configuration(**api, options, findings);
   return print(findings);
 }
 
