@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <set>
 #include <string>
 #include <vector>
@@ -35,7 +36,9 @@ struct PreflightOptions {
 inline constexpr std::string_view kPreflightPrograms[] = {"scheduler", "controllers", "admission"};
 
 void check_version(const api::Json& version, Findings& out);  // the answer of /version
-void check_crds(cli::Api& api, Findings& out);
+// `as_stored` answers a list with all objects, also those that a client leaves out because they make no sense.
+void check_crds(cli::Api& api, const std::function<base::Result<api::Json>(const client::Request&)>& as_stored,
+                Findings& out);
 void check_rights(cli::Api& api, const PreflightOptions& options, Findings& out);
 void check_webhooks(cli::Api& api, const PreflightOptions& options, Findings& out);
 void check_programs(cli::Api& api, const PreflightOptions& options, base::Time now, Findings& out);

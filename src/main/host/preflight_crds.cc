@@ -98,7 +98,7 @@ class StoredObjects {
     if (!misshapen_.empty())
       out.push_back(
           {Level::kProblem, base::format("{}: {} of {} stored objects have not the form that is asked for here, "
-                                         "which a write may be refused for; correct or delete them: {}",
+                                         "and would be left out; correct or delete them: {}",
                                          name, misshapen_.size(), looked_at_, some_of(misshapen_))});
     if (!beyond_.empty())
       out.push_back({Level::kChange, base::format("{}: {} of {} stored objects have values that could not be written "
@@ -115,13 +115,16 @@ class StoredObjects {
   std::set<std::string> misshapen_, beyond_;
 };
 
-void check_objects(cli::Api& api, const std::string& name, const api::KindInfo& kind, const Json& ours, Findings& out) {
+using AsStored = std::function<base::Result<Json>(const client::Request&)>;
+
+void check_objects(const AsStored& as_stored, const std::string& name, const api::KindInfo& kind, const Json& ours,
+                   Findings& out) {
   constexpr int kPage = 500, kPagesMax = 20'000;
   StoredObjects objects(version_named(ours, kind.resource.version)["schema"]["openAPIV3Schema"]);
   client::Request request{.verb = client::Verb::kList, .resource = kind.resource};
   request.limit = kPage;
   for (int page = 0; page < kPagesMax; ++page) {
-    const auto list = api.call(request);
+    const auto list = as_stored(request);
     if (!list.ok()) {
       out.push_back(
           {Level::kChange, base::format("{}: whether stored objects have the form that is asked for here cannot "
@@ -138,7 +141,7 @@ void check_objects(cli::Api& api, const std::string& name, const api::KindInfo& 
 
 }  // namespace
 
-void check_crds(cli::Api& api, Findings& out) {
+void check_crds(cli::Api& api, const AsStored& as_stored, Findings& out) {
   const api::ResourceId crds{"apiextensions.k8s.io", "v1", "customresourcedefinitions"};
   std::set<std::string> missing;
   for (const api::KindInfo& kind : api::all_kinds()) {
@@ -148,7 +151,8 @@ void check_crds(cli::Api& api, Findings& out) {
     if (there.ok()) {
       const Json ours = api::make_crd(kind);
       compare_crd(name, *there, ours, kind.resource.version, out);
-      if (version_named(*there, kind.resource.version)["served"].as_bool()) check_objects(api, name, kind, ours, out);
+      if (version_named(*there, kind.resource.version)["served"].as_bool())
+        check_objects(as_stored, name, kind, ours, out);
     } else if (there.error().code == Code::kNotFound) {
       missing.insert(name);
     } else {
