@@ -78,6 +78,7 @@ Manager::Manager(rt::Env& env, client::Client& client, Options options)
 }
 Manager::~Manager() = default;
 
+void Manager::stand_by() { state_->driver.stand_by(); }
 void Manager::start() { state_->driver.start(); }
 bool Manager::synced() const { return state_->driver.synced(); }
 

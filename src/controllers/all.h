@@ -58,6 +58,8 @@ class Manager {
   Manager(const Manager&) = delete;
   Manager& operator=(const Manager&) = delete;
 
+  // Watches, so that nothing has to be listed at start(); until then nothing is decided or written.
+  void stand_by();
   void start();
   // True once every watch has delivered its first list.
   bool synced() const;

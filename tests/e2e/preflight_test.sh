@@ -41,6 +41,53 @@ scheduler_names_are_read_as_the_program_reads_them() {
   deployment second volcano-controllers volcano-controller 'args: [--scheduler-name, volcano]' | kubectl apply -f - > /dev/null
   expect "controllers" says '^problem .*Deployment second/volcano-controllers .* cares for the pods of scheduler volcano'
 }
+file_says() { # file_says MAP KEY TEXT LINE: with that text in the ConfigMap
+  kubectl create configmap "$1" -n volcano-system --from-literal="$2=$3" --dry-run=client -o yaml | kubectl apply -f - > /dev/null 2>&1
+  expect "$3" says "$4"
+}
+files_of_controllers_and_webhook_are_checked() {
+  local map text line
+  expect "none" says '^ok .*ConfigMap volcano-system/volcano-sharding-configmap is not there, and configures nothing'
+  map=(volcano-sharding-configmap sharding.yaml)
+  while IFS='|' read -r text line; do file_says "${map[@]}" "$text" "$line"; done << 'ROWS'
+|^ok .*volcano-sharding-configmap, file "sharding.yaml" configures nothing
+{schedulerConfigs: [{name: volcano, policies: [{name: allocation-rate, weigth: 2, arguments: {maxCPUUtil: 1}}]}]}|^change .*file "sharding.yaml": not known here, and without effect: schedulerConfigs.0..policies.0..weigth$
+{schedulerConfigs: [{name: volcano, policies: [{name: allocation-rate}]}]}|^change .*scheduler volcano: allocation-rate without maxCPUUtil takes every node
+{schedulerConfigs: [{name: volcano}]}|^change .*scheduler volcano: allocation-rate without maxCPUUtil takes every node
+{schedulerConfigs: [{name: volcano, cpuUtilizationMax: 0.6, maxNodes: 10}]}|^ok .*file "sharding.yaml": every key is understood
+{schedulerConfigs: [{name: volcano, policies: [{name: node-limit, arguments: {maxNodes: 60}}]}]}|^change .*maxNodes: 60 is a limit of all nodes; Volcano takes so many of every 50
+{schedulerConfigs: [{name: volcano, policies: [{name: best}]}]}|^change .*"best" is none of allocation-rate, warmup, node-limit; the sharding controller is off
+ROWS
+  deployment volcano-system volcano-controllers volcano-controller 'args: ["--controllers=*", --sharding-configmap=volcano-sharding-configmap]' | kubectl apply -f - > /dev/null
+  expect "where it is on" says '^problem .*"best" is none of allocation-rate, warmup, node-limit; nodes would be shared out by the flags'
+  map=(volcano-controller-configmap volcano-controller.conf)
+  while IFS='|' read -r text line; do file_says "${map[@]}" "$text" "$line"; done << 'ROWS'
+{networkTopologyDiscovery: [{source: label, enabled: true, every: 1m, config: {networkTopologyTypes: {a: [{nodeLabel: rack}]}}}]}|^change .*without effect: networkTopologyDiscovery.0..every$
+{networkTopologyDiscovery: [{source: label, enabled: true, config: {networkTopologyTypes: {a: [{nodeLabel: rack}]}}}]}|^ok .*file "volcano-controller.conf": every key is understood
+{networkTopologyDiscovery: [{source: roce, enabled: true}]}|^change .*source roce does not run: unsupported discoverer type: roce
+{networkTopologyDiscovery: {source: label}}|^problem .*networkTopologyDiscovery is not a list; no network would be discovered
+ROWS
+  map=(volcano-admission-configmap volcano-admission.conf)
+  while IFS='|' read -r text line; do file_says "${map[@]}" "$text" "$line"; done << 'ROWS'
+{resourceGroups: [{resourceGroup: a, object: {key: namespace, value: [x]}, schedulername: s}]}|^change .*without effect: resourceGroups.0..schedulername$
+{resourceGroups: [{resourceGroup: a, labels: {any: thing}, tolerations: [{key: k, tolerationSeconds: 5}]}]}|^change .*resource group "a": tolerationSeconds counts here
+{resourceGroups: [{resourceGroup: a, labels: {any: thing}, tolerations: [{key: k, tolerationseconds: 5}]}]}|^ok .*file "volcano-admission.conf": every key is understood
+{resourceGroups: {resourceGroup: a}}|^problem .*resourceGroups must be a list, not .*; new pods would be left as they are
+{resourceGroups: [|^problem .*file "volcano-admission.conf": 
+ROWS
+  kubectl create configmap rules -n volcano-system --from-literal=k='{resourceGroups: 3}' > /dev/null
+  deployment volcano-system volcano-admission volcano-admission 'args: [--admission-conf, /conf/a.conf], volumeMounts: [{name: v, mountPath: /conf}]' \
+    'volumes: [{name: v, configMap: {name: rules, items: [{key: k, path: a.conf}]}}]' | kubectl apply -f - > /dev/null
+  expect "that of the flag" says '^problem .*ConfigMap volcano-system/rules, file "k": resourceGroups must be a list'
+}
+plugins_and_images_are_named() {
+  deployment volcano-system volcano-scheduler volcano-scheduler 'args: [--plugins-dir=/plugins/]' | kubectl apply -f - > /dev/null
+  expect "plugins of the image" says '^change .*Deployment volcano-system/volcano-scheduler has --plugins-dir=/plugins/: .*Our image has none there'
+  expect "what replaces the image" says '^change .*Deployment volcano-system/volcano-scheduler runs 1 of i, which would be replaced by vc-scheduler:'
+  deployment volcano-system volcano-scheduler volcano-scheduler 'args: [--plugins-dir=/plugins], volumeMounts: [{name: v, mountPath: /plugins/}]' 'volumes: [{name: v, emptyDir: {}}]' |
+    kubectl apply -f - > /dev/null
+  expect "plugins of a volume" says '^problem .*has --plugins-dir=/plugins: .*A volume is mounted there'
+}
 admission_is_asked_for_namespaces() {
   kubectl create serviceaccount poor > /dev/null
   cp "$KUBECONFIG" "$scratch/poor"
@@ -51,5 +98,6 @@ admission_is_asked_for_namespaces() {
 }
 
 start_cluster --components apiserver
-run_tests the_file_that_the_flags_name_is_checked scheduler_names_are_read_as_the_program_reads_them admission_is_asked_for_namespaces
+run_tests the_file_that_the_flags_name_is_checked scheduler_names_are_read_as_the_program_reads_them files_of_controllers_and_webhook_are_checked plugins_and_images_are_named \
+  admission_is_asked_for_namespaces
 exit "${failed:-0}"

@@ -93,7 +93,8 @@ check "what came meanwhile is bound" wait_for 30 bound pending 20
 
 cat > "$scratch/audit.py" << 'PY'
 # usage: audit.py LOG: bindings that succeeded, and how many pods had two; audit.py LOG USER SECONDS: writes of USER after that time
-# which are not of leases; audit.py LOG PREFIX: pods of that prefix that were made, and how many twice.
+# which are not of leases; audit.py LOG PREFIX: pods of that prefix that were made, and how many twice; audit.py LOG USER first:
+# milliseconds from its first write of a lease to its first other one.
 import datetime, json, sys
 events = [json.loads(line) for line in open(sys.argv[1])]
 def count(keys):
@@ -108,7 +109,12 @@ elif len(sys.argv) == 3:
 else:
     def seconds(event):
         return datetime.datetime.fromisoformat(event["requestReceivedTimestamp"].replace("Z", "+00:00")).timestamp()
-    print(sum(1 for e in events if e["user"]["username"] == sys.argv[2] and seconds(e) > float(sys.argv[3]) and e["objectRef"]["resource"] != "leases"))
+    if sys.argv[3] == "first":
+        own = [e for e in events if e["user"]["username"] == sys.argv[2] and is_ok(e)]
+        lease, other = (min(seconds(e) for e in own if (e["objectRef"]["resource"] == "leases") == leases) for leases in (True, False))
+        print(round((other - lease) * 1000))
+    else:
+        print(sum(1 for e in events if e["user"]["username"] == sys.argv[2] and seconds(e) > float(sys.argv[3]) and e["objectRef"]["resource"] != "leases"))
 PY
 bindings=$(python3 "$scratch/audit.py" "$scratch/audit.log")
 is() { [ "$1" = "$2" ] || { echo "$1 is not $2"; false; }; }
@@ -129,6 +135,9 @@ kill -CONT "${pid[controllers-2]}"
 gone_too() { ! kill -0 "${pid[controllers-2]}" 2> /dev/null || grep -q '^State:.Z' "/proc/${pid[controllers-2]}/status"; }
 check "those that stood still end when they go on" wait_for 10 gone_too
 check "and have written nothing since" is "$(python3 "$scratch/audit.py" "$scratch/audit.log" controllers-2 "$taken")" 0
+took=$(python3 "$scratch/audit.py" "$scratch/audit.log" controllers-3 first)
+check "those that took over had written nothing before" test "$took" -ge 0
+echo "  takeover of the controllers, lease taken to first write: $took ms"
 check "no pod was made twice" is "$(python3 "$scratch/audit.py" "$scratch/audit.log" while-stopped-w-)" "10 0"
 
 # A lease that is refused is told, and taken once it is not.

@@ -188,6 +188,17 @@ check "it names the version" grep -q '^ok .*Kubernetes v1\.' "$scratch/preflight
 check "the CRDs" grep -q '^ok .*jobs.batch.volcano.sh has the same fields' "$scratch/preflight"
 check "who holds the lease" grep -q "lease volcano-system/volcano is held by $theirs" "$scratch/preflight"
 check "and what is not understood in the configuration" grep -q 'overcommit-facter' "$scratch/preflight"
+# A definition that takes more than ours, and an object that only it takes.
+kubectl patch crd commands.bus.volcano.sh --type json -p '[{"op": "replace", "path": "/spec/versions/0/schema/openAPIV3Schema/properties/action/type", "value": "integer"}]' > /dev/null
+odd() { printf 'apiVersion: bus.volcano.sh/v1alpha1\nkind: Command\nmetadata: {name: odd, namespace: default}\naction: 3\n' | kubectl apply -f -; }
+check "an object of another form is stored" wait_for 10 odd
+"$bin/volcano" preflight > "$scratch/odd" 2>&1
+preflight=$?
+check "which is no cluster to go on with" test $preflight = 1
+check "the field that differs is named" grep -q '^change .*commands.bus.volcano.sh accepts less than before: action is string instead of integer' "$scratch/odd"
+check "and the object" grep -q '^problem .*commands.bus.volcano.sh: 1 of 1 stored objects .*default/odd: action: ' "$scratch/odd"
+kubectl delete commands.bus.volcano.sh odd > /dev/null
+"$bin/volcano" crd | kubectl apply --server-side --force-conflicts -f - > /dev/null
 kubectl create serviceaccount poor > /dev/null
 cp "$KUBECONFIG" "$scratch/poor.kubeconfig"
 kubectl --kubeconfig "$scratch/poor.kubeconfig" config set-credentials poor --token="$(kubectl create token poor)" > /dev/null

@@ -117,6 +117,13 @@ struct Unit {
   std::set<std::string> early;  // woken before the first lists were complete
 };
 
+// What a change of an informer's objects wakes.
+struct Listener {
+  client::Informer* informer;
+  Unit* unit;
+  std::shared_ptr<const Wake> wake;
+};
+
 }  // namespace
 
 struct Driver::State : std::enable_shared_from_this<Driver::State> {
@@ -135,9 +142,11 @@ struct Driver::State : std::enable_shared_from_this<Driver::State> {
   std::vector<std::unique_ptr<Unit>> units;
   bool follows = false;                            // some controller follows definitions
   std::map<std::string, api::KindInfo> strangers;  // by the name of their definition
+  std::vector<Listener> listeners;
   std::size_t unsynced = 0;
   bool started = false;
-  bool stopped = false;  // plans under way may still hold this state
+  bool stands_by = false;  // it watches, and wakes nobody
+  bool stopped = false;    // plans under way may still hold this state
 
   client::Informer& informer(const api::ResourceId& resource, bool may_be_absent = false) {
     auto& slot = view.informers[resource];
@@ -168,6 +177,7 @@ struct Driver::State : std::enable_shared_from_this<Driver::State> {
   }
 
   void add(std::unique_ptr<Controller> controller);
+  void begin_watches();
   void start();
   void one_synced();
   void listen(client::Informer& informer, Unit* unit, const Wake& one);
@@ -193,7 +203,7 @@ void Driver::State::add(std::unique_ptr<Controller> controller) {
         if (auto self = weak.lock()) self->work(*raw, key);
       },
       64);
-  for (Wake& one : raw->controller->wakes_on()) listen(informer_for(one), raw, one);
+  for (const Wake& one : raw->controller->wakes_on()) listen(informer_for(one), raw, one);
   for (IndexBy& index : raw->controller->indexes()) informer(index.resource).add_index(index.name, index.keys);
   if (raw->controller->follows_definitions() && !std::exchange(follows, true))
     informer(api::resources::kCustomResourceDefinitions).on_change([this](const Json* before, const Json* after, bool) {
@@ -203,8 +213,10 @@ void Driver::State::add(std::unique_ptr<Controller> controller) {
 }
 
 void Driver::State::listen(client::Informer& informer, Unit* unit, const Wake& one) {
+  const auto kept = std::make_shared<const Wake>(one);
+  listeners.push_back({&informer, unit, kept});
   informer.on_change(
-      [this, unit, one](const Json* before, const Json* after, bool) { wake(*unit, one, before, after); });
+      [this, unit, kept](const Json* before, const Json* after, bool) { wake(*unit, *kept, before, after); });
 }
 
 void Driver::State::follow(const Json* before, const Json* after) {
@@ -234,7 +246,7 @@ void Driver::State::kind_comes(const api::KindInfo& kind) {
   for (auto& unit : units) {
     if (!unit->controller->follows_definitions()) continue;
     unit->controller->kind_comes(kind);
-    for (Wake& one : unit->controller->wakes_on_kind(kind.resource)) listen(*slot, unit.get(), one);
+    for (const Wake& one : unit->controller->wakes_on_kind(kind.resource)) listen(*slot, unit.get(), one);
     for (IndexBy& index : unit->controller->indexes_of_kind(kind.resource)) slot->add_index(index.name, index.keys);
   }
   if (unsynced > 0) {
@@ -247,13 +259,16 @@ void Driver::State::kind_comes(const api::KindInfo& kind) {
 }
 
 void Driver::State::kind_goes(const api::ResourceId& resource) {
-  view.informers.erase(resource);
+  if (const auto found = view.informers.find(resource); found != view.informers.end()) {
+    std::erase_if(listeners, [&](const Listener& one) { return one.informer == found->second.get(); });
+    view.informers.erase(found);
+  }
   for (auto& unit : units)
     if (unit->controller->follows_definitions()) unit->controller->kind_goes(resource);
 }
 
 void Driver::State::wake(Unit& unit, const Wake& wake, const Json* before, const Json* after) {
-  if (wake.matters && !wake.matters(before, after)) return;
+  if (stands_by || (wake.matters && !wake.matters(before, after))) return;
   std::set<std::string> keys;
   if (before)
     for (std::string& key : wake.keys(view, *before)) keys.insert(std::move(key));
@@ -271,8 +286,8 @@ void Driver::State::wake(Unit& unit, const Wake& wake, const Json* before, const
   }
 }
 
-void Driver::State::start() {
-  started = true;
+void Driver::State::begin_watches() {
+  if (std::exchange(started, true)) return;
   const std::vector<client::Informer*> every = view.every_informer();
   unsynced = every.size();
   for (client::Informer* informer : every)
@@ -280,6 +295,18 @@ void Driver::State::start() {
       if (auto self = weak.lock()) self->one_synced();
     });
   for (client::Informer* informer : every) informer->start();
+}
+
+// What the watches have shown to one that stood by counts as one more first list, of which each key is queued once: so
+// nothing piles up before, and what is decided first is what a driver without a past would decide.
+void Driver::State::start() {
+  if (std::exchange(stands_by, false)) {
+    ++unsynced;
+    for (const Listener& one : listeners)
+      for (const auto& [key, object] : one.informer->objects()) wake(*one.unit, *one.wake, nullptr, &object);
+    one_synced();
+  }
+  begin_watches();
 }
 
 void Driver::State::one_synced() {
@@ -391,6 +418,10 @@ Driver::~Driver() {
 }
 
 void Driver::add(std::unique_ptr<Controller> controller) { state_->add(std::move(controller)); }
+void Driver::stand_by() {
+  state_->stands_by = true;
+  state_->begin_watches();
+}
 void Driver::start() { state_->start(); }
 std::size_t Driver::keys_remembered() const {
   std::size_t keys = 0;

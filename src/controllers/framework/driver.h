@@ -32,8 +32,11 @@ class Driver {
 
   // Before start().
   void add(std::unique_ptr<Controller> controller);
-  // Watches begin; steps begin when every watch has delivered its first list.
+  // Watches begin, and nothing else until start(): no step, no write. Before start().
+  void stand_by();
+  // Watches begin if they have not; steps begin when every watch has delivered its first list.
   void start();
+  // True once every watch has delivered it.
   bool synced() const;
   // Of which it knows more than what the view shows; bounded, however many come and go.
   std::size_t keys_remembered() const;

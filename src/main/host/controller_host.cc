@@ -53,16 +53,8 @@ struct Program {
   // On the loop. Ready is who leads and has seen everything, and who follows another that leads.
   std::string why_not_ready() const {
     if (!begun) return webhook ? webhook->why_not_ready() : "the server has not said what it serves";
-    if (manager) return manager->synced() ? "" : "the first lists are not complete";
-    return election && election->has_seen_leader() ? "" : "no leader has been seen";
-  }
-
-  void lead() {
-    controllers::Options options = flags.controllers();
-    options.metrics = &metrics;
-    options.only_namespace = flags.only_namespace;
-    manager = std::make_unique<controllers::Manager>(*env, *client, options);
-    manager->start();
+    if (election && !election->is_leader()) return election->has_seen_leader() ? "" : "no leader has been seen";
+    return manager->synced() ? "" : "the first lists are not complete";
   }
 
   base::Status start(const client::ServerAccess& access) {
@@ -142,8 +134,13 @@ struct Program {
 
   void begin() {
     begun = true;
-    if (!election) return lead();
-    election->start([this] { lead(); },
+    controllers::Options options = flags.controllers();
+    options.metrics = &metrics;
+    options.only_namespace = flags.only_namespace;
+    manager = std::make_unique<controllers::Manager>(*env, *client, options);
+    if (!election) return manager->start();
+    manager->stand_by();
+    election->start([this] { manager->start(); },
                     [] {
                       std::cerr << "leaderelection lost\n";
                       std::_Exit(1);

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -34,10 +36,19 @@ struct PreflightOptions {
 inline constexpr std::string_view kPreflightPrograms[] = {"scheduler", "controllers", "admission"};
 
 void check_version(const api::Json& version, Findings& out);  // the answer of /version
-void check_crds(cli::Api& api, Findings& out);
+// `as_stored` answers a list with all objects, also those that a client leaves out because they make no sense.
+void check_crds(cli::Api& api, const std::function<base::Result<api::Json>(const client::Request&)>& as_stored,
+                Findings& out);
 void check_rights(cli::Api& api, const PreflightOptions& options, Findings& out);
 void check_webhooks(cli::Api& api, const PreflightOptions& options, Findings& out);
 void check_programs(cli::Api& api, const PreflightOptions& options, base::Time now, Findings& out);
-void check_configuration(cli::Api& api, const PreflightOptions& options, Findings& out);
+void check_configuration(cli::Api& api, const PreflightOptions& options, Findings& out);  // of the scheduler
+void check_controller_configuration(cli::Api& api, const PreflightOptions& options, Findings& out);
+void check_admission_configuration(cli::Api& api, const PreflightOptions& options, Findings& out);
+
+// For those functions: the first few, and how many more.
+std::string some_of(const std::set<std::string>& names);
+base::Result<api::Json> get_object(cli::Api& api, const api::ResourceId& id, const std::string& ns,
+                                   const std::string& name);
 
 }  // namespace volcano_main

@@ -42,29 +42,53 @@ int fail(const std::string& message) {
   return 2;
 }
 
-// /version is no resource.
-base::Result<api::Json> server_version(const client::ServerAccess& access) {
-  const auto env = rt::make_real_env("preflight");
-  std::unique_ptr<client::ServerConnection> server;
-  std::promise<base::Result<api::Json>> answer;
-  env->loop().post([&] {
-    auto opened = client::ServerConnection::open(access, "volcano", *env);
-    if (!opened.ok()) return answer.set_value(opened.take_error());
-    server = *std::move(opened);
+// Asks for what a client does not give: /version, which is no resource, and objects as they are stored, of which it
+// leaves out those that make no sense.
+class Server {
+ public:
+  static base::Result<std::unique_ptr<Server>> open(const client::ServerAccess& access) {
+    auto server = std::make_unique<Server>();
+    std::promise<base::Status> opened;
+    server->env_->loop().post([&] {
+      auto connection = client::ServerConnection::open(access, "volcano", *server->env_);
+      if (connection.ok()) server->connection_ = *std::move(connection);
+      opened.set_value(connection.ok() ? base::Status() : base::Status(connection.error()));
+    });
+    TRY_VOID(opened.get_future().get());
+    return server;
+  }
+  Server() : env_(rt::make_real_env("preflight")) {}
+  ~Server() {
+    env_->loop().post([this] { connection_.reset(); });
+    env_->stop();
+  }
+  Server(const Server&) = delete;
+  Server& operator=(const Server&) = delete;
+
+  base::Result<api::Json> version() {
     rt::HttpRequest request;
     request.method = "GET";
     request.target = "/version";
-    server->complete(request);
-    server->http().send(std::move(request), [&answer](base::Result<rt::HttpResponse> response) {
-      if (!response.ok()) return answer.set_value(response.take_error());
-      answer.set_value(client::decode_response(*response));
+    return send(std::move(request));
+  }
+  base::Result<api::Json> call(const client::Request& request) { return send(client::encode_request(request, {})); }
+
+ private:
+  base::Result<api::Json> send(rt::HttpRequest request) {
+    std::promise<base::Result<api::Json>> answer;
+    env_->loop().post([&] {
+      connection_->complete(request);
+      connection_->http().send(std::move(request), [&answer](base::Result<rt::HttpResponse> response) {
+        if (!response.ok()) return answer.set_value(response.take_error());
+        answer.set_value(client::decode_response(*response));
+      });
     });
-  });
-  auto result = answer.get_future().get();
-  env->loop().post([&server] { server.reset(); });
-  env->stop();
-  return result;
-}
+    return answer.get_future().get();
+  }
+
+  std::unique_ptr<rt::RealEnv> env_;
+  std::unique_ptr<client::ServerConnection> connection_;
+};
 
 int print(const Findings& findings) {
   constexpr std::pair<Finding::Level, std::string_view> kWords[] = {{Finding::Level::kGood, "ok      "},
@@ -99,7 +123,9 @@ int run_preflight(const Arguments& arguments) {
       return fail(base::format("--program: \"{}\" is none of scheduler, controllers, admission", program));
   const auto access = user_access(flags.kubeconfig, flags.master);
   if (!access.ok()) return fail(access.error().message);
-  const auto version = server_version(*access);
+  const auto server = Server::open(*access);
+  if (!server.ok()) return fail(server.error().message);
+  const auto version = (*server)->version();
   if (!version.ok()) return fail(version.error().message);
   auto api = open_waiting_api(flags.kubeconfig, flags.master);
   if (!api.ok()) return fail(api.error().message);
@@ -113,11 +139,14 @@ int run_preflight(const Arguments& arguments) {
           .count()};
   Findings findings;
   check_version(*version, findings);
-  check_crds(**api, findings);
+  check_crds(
+      **api, [&](const client::Request& request) { return (*server)->call(request); }, findings);
   check_rights(**api, options, findings);
   check_webhooks(**api, options, findings);
   check_programs(**api, options, now, findings);
   check_configuration(**api, options, findings);
+  check_controller_configuration(**api, options, findings);
+  check_admission_configuration(**api, options, findings);
   return print(findings);
 }
 
