@@ -143,11 +143,7 @@ struct Program {
   void begin() {
     begun = true;
     if (!election) return lead();
-    election->start([this] { lead(); },
-                    [] {
-                      std::cerr << "leaderelection lost\n";
-                      std::_Exit(1);
-                    });
+    election->start([this] { lead(); }, end_without_lease);
   }
 };
 
