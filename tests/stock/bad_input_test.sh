@@ -69,7 +69,7 @@ kill "$forward" # the next connection has to show the token
 run forward python3 tests/stock/forward.py $((port + 9)) "${server##*:}"
 # A token file is read again after a minute: until then jobs still get their groups with the old one.
 tried=0
-is_named() { kubectl apply -f <(job "try-$((tried += 1))") > /dev/null; sleep 1; grep -qi 'unauthorized' "$scratch/controllers.log"; }
+is_named() { tried=$((tried + 1)); kubectl apply -f <(job "try-$tried") > /dev/null; sleep 1; grep -qi 'unauthorized' "$scratch/controllers.log"; }
 # A write that fails is tried again later and later: a change of the job asks for one now.
 goes_on() { kubectl annotate job.batch.volcano.sh/after poke=$RANDOM --overwrite > /dev/null; sleep 1; has_group after; }
 check "a token that does not count is named" wait_for 90 is_named
@@ -166,6 +166,7 @@ no_others() { ! grep -E 'other-name|same-lease' "$1"; }
 check "and no pods that do no harm" no_others "$scratch/twice.log"
 config twice-controllers "$scratch/pki/ca.crt" "$server"
 start twice-controllers vc-controller-manager $((port + 8))
+twice_controllers=${programs[-1]}
 check "and by the controllers" wait_for 60 grep -q 'pod second/second-controllers .*: it has no lease, this one lease volcano-system/vc-controller-manager' "$scratch/twice-controllers.log"
 kubectl create deployment volcano-scheduler -n second --image i > /dev/null
 "$bin/volcano" preflight --kubeconfig "$KUBECONFIG" > "$scratch/second-preflight.log" 2>&1
@@ -188,4 +189,37 @@ kill -HUP "$follower"
 in_force() { curl -fs "http://127.0.0.1:$((port + 4))/debug/config" | grep backfill > /dev/null; }
 check "a good one is taken at SIGHUP" wait_for 10 in_force
 check "and it lives" alive "$follower"
+
+# The ConfigMaps that the controllers read: they go away while they are in use, and come back with something else in them.
+kill "$controllers" "$twice_controllers"
+wait "$controllers" "$twice_controllers" 2> /dev/null
+config maps "$scratch/pki/ca.crt" "$server"
+node() { printf -- '---\napiVersion: v1\nkind: Node\nmetadata: {name: %s, labels: {%s}}\nstatus: {capacity: {cpu: "4", memory: 8Gi, pods: "50"}, allocatable: {cpu: "4", memory: 8Gi, pods: "50"}}\n' "$1" "$2" | kubectl apply -f - > /dev/null; }
+in_system() { kubectl -n volcano-system "$@"; }
+map() { # map NAME KEY TEXT
+  in_system create configmap "$1" --from-literal "$2=$3" > /dev/null
+}
+discovery() { map volcano-controller-configmap volcano-controller.conf "networkTopologyDiscovery: [{source: label, enabled: true, config: {networkTopologyTypes: {$1: [{nodeLabel: $1}, {nodeLabel: kubernetes.io/hostname}]}}}]"; }
+shards() { map volcano-sharding-configmap sharding.yaml "schedulerConfigs: [{name: $1}]"; }
+node n1 "rack: r1, row: a, kubernetes.io/hostname: n1"
+discovery rack
+shards first
+start maps vc-controller-manager $((port + 10)) --leader-elect=false --controllers '*' --shard-sync-period 5s
+maps=${programs[-1]}
+hyper_node() { kubectl get hypernodes -l "$1" -o name | grep .; }
+shard_has() { kubectl get nodeshard "$1" -o 'jsonpath={.spec.nodesDesired}' | grep "$2"; }
+check "HyperNodes are found as a ConfigMap says" wait_for 60 hyper_node rack=r1
+check "nodes are shared out as another says" wait_for 60 shard_has first n1
+in_system delete configmap volcano-controller-configmap volcano-sharding-configmap > /dev/null
+told() { in_system get events -o 'jsonpath={range .items[*]}{.involvedObject.name}: {.message}{"\n"}{end}' | grep "^$1: ConfigMap volcano-system/$1 is gone"; }
+check "that the one for HyperNodes has gone is told" wait_for 60 told volcano-controller-configmap
+check "and that the one for shards has" wait_for 60 told volcano-sharding-configmap
+node n2 "rack: r2, row: b, kubernetes.io/hostname: n2"
+check "shards are made as before" wait_for 60 shard_has first n2
+check "HyperNodes stay" hyper_node rack=r1
+discovery row
+shards second
+check "once they are back, HyperNodes are found as the new one says" wait_for 60 hyper_node row=b
+check "and nodes are shared out as the new one says" wait_for 60 shard_has second n2
+check "without a restart" alive "$maps"
 exit $failed

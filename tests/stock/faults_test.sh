@@ -56,7 +56,8 @@ start_webhooks webhooks
 check "the webhook answers" wait_for 30 grep -q answering "$scratch/webhooks.log"
 start controllers vc-controller-manager --leader-elect=false --kube-api-qps 2000 --kube-api-burst 2000
 # Without leases these do not end when the server is away: what they decided meanwhile must not do harm.
-start scheduler vc-scheduler --leader-elect=false --enable-metrics --listen-address "127.0.0.1:$port"
+# Few writes a second, so that it can be killed in the middle of them.
+start scheduler vc-scheduler --leader-elect=false --enable-metrics --listen-address "127.0.0.1:$port" --kube-api-qps 20 --kube-api-burst 20
 check "the queue default opens" wait_for 30 field_is queue default .status.state Open
 for ((node = 0; node < NODES; ++node)); do
   printf -- '---\napiVersion: v1\nkind: Node\nmetadata: {name: n%s, annotations: {kwok.x-k8s.io/node: fake}}\nstatus: {capacity: {cpu: "4", memory: 16Gi, pods: "20"}, allocatable: {cpu: "4", memory: 16Gi, pods: "20"}}\n' "$node"
@@ -80,6 +81,8 @@ wait_for 60 more_than 20
 kill -9 "${pid[scheduler]}"
 wait "${pid[scheduler]}" 2> /dev/null
 at_kill=$(bound)
+in_the_middle() { echo "$at_kill"; [ "$at_kill" -gt 0 ] && [ "$at_kill" -lt $((4 * PODS)) ]; }
+check "scheduler killed in the middle of its binds" in_the_middle
 start scheduler-2 vc-scheduler --leader-elect=false
 check "scheduler killed at $at_kill of $((4 * PODS)) binds: another binds the rest" wait_for 120 at_least $((4 * PODS))
 

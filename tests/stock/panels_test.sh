@@ -52,6 +52,73 @@ state 1 > "$scratch/state/metrics"
 run state python3 -m http.server --bind 127.0.0.1 --directory "$scratch/state" $((port + 3))
 kubectl -n volcano-monitoring get configmap prometheus-server-conf -o 'jsonpath={.data.rules\.yaml}' > "$scratch/rules.yaml"
 check "promtool takes the rules" promtool check rules "$scratch/rules.yaml"
+# Each alert with numbers that raise it for as long as it asks, and with some that do not quite.
+cat > "$scratch/alerts.yaml" << 'YAML'
+rule_files: [rules.yaml]
+evaluation_interval: 1m
+tests:
+- name: alerts
+  interval: 1m
+  input_series:
+  # One cycle in ten takes more than a second until 0:40; from then on one in fifty.
+  - {series: 'volcano_e2e_scheduling_latency_milliseconds_bucket{le="1000"}', values: '0+90x40 3698+98x40'}
+  - {series: 'volcano_e2e_scheduling_latency_milliseconds_bucket{le="2000"}', values: '0+100x80'}
+  - {series: 'volcano_e2e_scheduling_latency_milliseconds_bucket{le="+Inf"}', values: '0+100x80'}
+  - {series: 'volcano_eviction_transactions_total{action="preempt", plugin="a"}', values: '0+6x40 240x40'}
+  - {series: 'volcano_eviction_transactions_total{action="preempt", plugin="b"}', values: '0+6x40 240x40'}
+  - {series: 'volcano_eviction_transactions_total{action="reclaim", plugin="a"}', values: '0+9x80'}
+  - {series: 'volcano_queue_pod_group_pending_count{queue_name="starved"}', values: '2x80'}
+  - {series: 'volcano_queue_pod_group_running_count{queue_name="starved"}', values: '0x40 1x40'}
+  - {series: 'volcano_queue_pod_group_inqueue_count{queue_name="starved"}', values: '0x80'}
+  - {series: 'volcano_unschedule_job_count{job_name="j"}', values: '1x60 _x20'}
+  - {series: 'volcano_job_failed_phase_count{queue_name="ml", job_name="often"}', values: '1+1x20 21x60'}
+  - {series: 'volcano_job_failed_phase_count{queue_name="default", job_name="seldom"}', values: '1x80'}
+  alert_rule_test:
+  - {alertname: VolcanoSchedulingSlow, eval_time: 10m, exp_alerts: []}
+  - alertname: VolcanoSchedulingSlow
+    eval_time: 30m
+    exp_alerts:
+    - exp_labels: {severity: warning}
+      exp_annotations:
+        summary: One scheduling cycle in twenty takes more than a second.
+        description: The panels of plugins and actions of the dashboard Volcano Scheduler Internal Metrics say which.
+  - {alertname: VolcanoSchedulingSlow, eval_time: 70m, exp_alerts: []}
+  - {alertname: VolcanoEvictionsMany, eval_time: 5m, exp_alerts: []}
+  - alertname: VolcanoEvictionsMany
+    eval_time: 30m
+    exp_alerts:
+    - exp_labels: {severity: warning, action: preempt}
+      exp_annotations:
+        summary: preempt evicted for more than a hundred groups within ten minutes.
+        description: Queues or priorities may be pushing each other out in turns.
+  - {alertname: VolcanoEvictionsMany, eval_time: 70m, exp_alerts: []}
+  - {alertname: VolcanoQueueStarving, eval_time: 20m, exp_alerts: []}
+  - alertname: VolcanoQueueStarving
+    eval_time: 35m
+    exp_alerts:
+    - exp_labels: {severity: warning, queue_name: starved}
+      exp_annotations:
+        summary: Groups of queue starved have waited for half an hour, and none of it runs.
+        description: The conditions of its PodGroups begin with the reason.
+  - {alertname: VolcanoQueueStarving, eval_time: 70m, exp_alerts: []}
+  - {alertname: VolcanoSchedulerAbsent, eval_time: 60m, exp_alerts: []}
+  - alertname: VolcanoSchedulerAbsent
+    eval_time: 75m
+    exp_alerts:
+    - exp_labels: {severity: critical}
+      exp_annotations:
+        summary: No scheduler has reported for five minutes.
+        description: Nothing new is placed. See the pods with the label app=volcano-scheduler and their logs.
+  - alertname: VolcanoJobsFailing
+    eval_time: 30m
+    exp_alerts:
+    - exp_labels: {severity: warning, queue_name: ml}
+      exp_annotations:
+        summary: More than ten jobs of queue ml failed within an hour.
+        description: Their names are those of volcano_job_failed_phase_count.
+  - {alertname: VolcanoJobsFailing, eval_time: 80m, exp_alerts: []}
+YAML
+check "each alert is raised by its numbers, and ends with them" promtool test rules "$scratch/alerts.yaml"
 kubectl -n volcano-monitoring get configmap prometheus-server-conf -o 'jsonpath={.data.prometheus\.yml}' > "$scratch/installed.yml"
 # Debian's build of Prometheus cannot look for targets in Kubernetes, and knows no such field.
 syntax() { sed -i '/^ *kubernetes_sd_configs:/d' "$1" && promtool check config --syntax-only "$1" > "$scratch/syntax" 2>&1 || { xargs < "$scratch/syntax"; return 1; }; }

@@ -95,6 +95,11 @@ check "and the new ones once the file has changed" wait_for 10 pod_pool_is b
 echo "resourceGroups: 7" > "$scratch/pods.yaml"
 check "a file that cannot be used is told" wait_for 10 grep -q 'the previous one stays' "$scratch/webhooks.log"
 check "and changes nothing" pod_pool_is b
+rm "$scratch/pods.yaml"
+check "so is one that is gone" wait_for 10 grep -qi 'no such file.*the previous one stays' "$scratch/webhooks.log"
+check "which changes nothing either" pod_pool_is b
+pool c
+check "and once it is back it counts" wait_for 10 pod_pool_is c
 check "job-1 is admitted" kubectl apply -f <(job job-1 test 1 1)
 check "admission filled in what was missing" field_is vcjob job-1 '.spec.tasks[0].maxRetry' 3
 check "job-1 completes" wait_for 60 field_is vcjob job-1 .status.state.phase Completed

@@ -12,7 +12,7 @@ import json
 import re
 import sys
 
-PREFIX = "system:serviceaccount:volcano-system:volcano-"
+ACCOUNT = re.compile("system:serviceaccount:(?:volcano-system:volcano-|kubeflow:)(.+)")
 
 
 def allowed_by(roles):
@@ -32,12 +32,12 @@ def asked_in(log):
     out = collections.defaultdict(set)
     for line in log:
         event = json.loads(line)
-        user, target = event["user"]["username"], event.get("objectRef")
-        if not user.startswith(PREFIX) or not target or "resource" not in target:
+        user, target = ACCOUNT.fullmatch(event["user"]["username"]), event.get("objectRef")
+        if not user or not target or "resource" not in target:
             continue
         resource = target["resource"] + ("/" + target["subresource"] if "subresource" in target else "")
         code = event.get("responseStatus", {}).get("code", 0)
-        out[user.removeprefix(PREFIX), target.get("apiGroup", ""), resource, event["verb"]].add(code)
+        out[user[1], target.get("apiGroup", ""), resource, event["verb"]].add(code)
     return out
 
 

@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
-# The programs as the accounts of deploy/volcano.yaml, with work that makes them use what they may. Whatever they ask for is in the audit
+# The programs as the accounts that the chart makes, with work that makes them use what they may. Whatever they ask for is in the audit
 # log: nothing is refused, and what nobody uses has its reason in docs/compat/install.md. Then a right is taken away: the message names verb,
 # resource and account, and once it is back the program goes on. Prints "ok NAME" or "FAIL NAME: why". Needs what tests/stock/build.sh makes.
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
-need rights etcd kube-apiserver kube-controller-manager kwok
+need rights etcd kube-apiserver kube-controller-manager kwok helm-template
 cat > "$scratch/audit.yaml" << 'YAML'
 apiVersion: audit.k8s.io/v1
 kind: Policy
 omitStages: [RequestReceived]
 rules:
-- {level: Metadata, userGroups: ["system:serviceaccounts:volcano-system"]}
+- {level: Metadata, userGroups: ["system:serviceaccounts:volcano-system", "system:serviceaccounts:kubeflow"]}
 - {level: None}
 YAML
 start_server APISERVER_EXTRA="--audit-policy-file=$scratch/audit.yaml --audit-log-path=$scratch/audit.log"
@@ -17,11 +17,20 @@ port=${STOCK_HEALTH_PORT:-28911}
 in_system() { kubectl -n volcano-system "$@"; }
 kubectl create namespace volcano-system > /dev/null
 check "deploy/volcano.yaml" kubectl apply -f deploy/volcano.yaml
+check "deploy/volcano-agent-scheduler.yaml" kubectl apply -f deploy/volcano-agent-scheduler.yaml
+check "deploy/training-operator.yaml" kubectl apply --server-side -f deploy/training-operator.yaml
+kubectl delete validatingwebhookconfiguration validator.training-operator.kubeflow.org > /dev/null # the server cannot reach it; training_test.sh asks it
+"$built/bin/helm-template" --namespace volcano-system --set custom.hypernode_controller_mode=standalone deploy/chart/volcano > "$scratch/standalone.yaml"
+python3 - "$scratch/standalone.yaml" > "$scratch/hypernode.yaml" << 'PY'
+import sys
+print("\n---\n".join(one for one in open(sys.argv[1]).read().split("\n---\n") if "name: volcano-hypernode-controller\n" in one))
+PY
+check "the HyperNode controller of its own" kubectl apply -f "$scratch/hypernode.yaml"
 kubectl wait --for condition=established --timeout=20s crd --all > /dev/null 2>&1
 in_system delete deployment --all > /dev/null # nobody runs its containers; the programs run here
-account() { # account NAME: prints the name of a kubeconfig
+account() { # account NAME [TOKEN]: prints the name of a kubeconfig
   cp "$KUBECONFIG" "$scratch/$1.kubeconfig"
-  kubectl --kubeconfig "$scratch/$1.kubeconfig" config set-credentials "$1" --token="$(in_system create token "volcano-$1")" > /dev/null
+  kubectl --kubeconfig "$scratch/$1.kubeconfig" config set-credentials "$1" --token="${2:-$(in_system create token "volcano-$1")}" > /dev/null
   kubectl --kubeconfig "$scratch/$1.kubeconfig" config set-context --current --user "$1" > /dev/null
   echo "$scratch/$1.kubeconfig"
 }
@@ -44,8 +53,18 @@ tiers:
 - plugins: [{name: overcommit}, {name: drf}, {name: predicates, arguments: {predicate.DynamicResourceAllocationEnable: true}}, {name: proportion}, {name: nodeorder}, {name: binpack}, {name: network-topology-aware}, {name: numa-aware}]
 YAML
 elect=(--leader-elect --leader-elect-resource-namespace=volcano-system)
-KUBE_POD_NAMESPACE=volcano-system run controllers "$bin/vc-controller-manager" --kubeconfig "$(account controllers)" "${elect[@]}" --controllers '*' --shard-sync-period 5s \
-  --enable-healthz --healthz-address "127.0.0.1:$port"
+start_controllers() {
+  KUBE_POD_NAMESPACE=volcano-system run "$1" "$bin/vc-controller-manager" --kubeconfig "$scratch/controllers.kubeconfig" "${elect[@]}" --controllers '*' --shard-sync-period 5s \
+    --enable-healthz --healthz-address "127.0.0.1:$port"
+  controllers=${programs[-1]}
+}
+account controllers > /dev/null
+start_controllers controllers
+MY_POD_NAMESPACE=kubeflow run operator "$bin/training-operator" --gang-scheduler-name=volcano --leader-elect \
+  --kubeconfig "$(account training-operator "$(kubectl -n kubeflow create token training-operator)")" --metrics-bind-address 127.0.0.1:0 \
+  --health-probe-bind-address "127.0.0.1:$((port + 4))" --webhook-server-port $((port + 5))
+run agent-scheduler "$bin/vc-agent-scheduler" --kubeconfig "$(account agent-scheduler)" --scheduler-name=agent-scheduler "${elect[@]}" \
+  --scheduler-sharding-mode soft --enable-healthz --healthz-address "127.0.0.1:$((port + 6))"
 start_scheduler() {
   run "$1" "$bin/vc-scheduler" --kubeconfig "$scratch/scheduler.kubeconfig" "${elect[@]}" --scheduler-conf "$scratch/scheduler.conf" \
     --enable-healthz --healthz-address "127.0.0.1:$((port + 1))" "${@:2}"
@@ -69,6 +88,16 @@ check "a flow makes its job, and ends" wait_for 90 field_is jobflow flow .status
 check "HyperNodes are discovered" wait_for 60 sh -c '[ "$(kubectl get hypernodes -o name | wc -l)" -ge 2 ]'
 check "shards are shared out" wait_for 60 sh -c '[ "$(kubectl get nodeshards -o name | wc -l)" -ge 1 ]'
 check "a CronJob makes a job" wait_for 100 sh -c 'kubectl get vcjob -o name | grep -q every-minute'
+check "pods of the agent scheduler are bound" wait_for 60 bound agent
+check "also one with a volume" wait_for 60 bound agent-with-disk
+check "and one with a device" wait_for 60 bound agent-with-card
+check "pods of training jobs are made" wait_for 60 kubectl get pod torch-worker-0
+check "and the launcher of an MPIJob" wait_for 60 kubectl get pod pi-launcher
+check "and an autoscaler" wait_for 60 kubectl get hpa torch
+for pod in torch-master-0 torch-worker-0; do kubectl patch pod $pod --subresource status --type merge -p '{"status": {"phase": "Succeeded"}}' > /dev/null; done
+check "a training job succeeds" wait_for 60 field_is pytorchjob torch '.status.conditions[-1:].type' Succeeded
+kubectl delete pytorchjobs,tfjobs,mpijobs,xgboostjobs,paddlejobs,jaxjobs --all > /dev/null # room for what follows
+kubectl delete pods agent agent-with-disk agent-with-card > /dev/null
 check "a queue is closed" "$bin/vcctl" queue operate -n team -a close --kubeconfig "$KUBECONFIG"
 check "by the controllers" wait_for 30 field_is queue team .status.state Closed
 
@@ -82,11 +111,28 @@ check "a pod of a higher priority takes the place of others" wait_for 60 bound u
 kubectl delete cronjob.batch.volcano.sh every-minute > /dev/null 2>&1
 kubectl delete jobflow flow > /dev/null 2>&1
 check "a job is deleted" kubectl delete vcjob plugins
-kubectl get clusterroles,roles -n volcano-system -o json > "$scratch/all_roles.json"
+# The HyperNode controller as a program of its own, in place of the controllers: nodes get a label, and then another.
+kill "$controllers"
+wait "$controllers" 2> /dev/null
+KUBE_POD_NAMESPACE=volcano-system HELM_RELEASE_NAME=volcano run hypernodes "$bin/vc-hypernode-controller-manager" --kubeconfig "$(account hypernode-controller)" \
+  --leader-elect=true --leader-elect-resource-namespace=volcano-system --leader-elect-resource-name=volcano-hypernode-controller-manager \
+  --enable-healthz=true --healthz-address "127.0.0.1:$((port + 7))" --enable-metrics=false
+kubectl label node n3 rack=r9 --overwrite > /dev/null
+hyper_node_counts() { [ "$(kubectl get hypernodes -l rack=r9 -o 'jsonpath={.items[0].status.nodeCount}')" = "$1" ]; }
+check "the HyperNode controller of its own finds a HyperNode and counts its nodes" wait_for 60 hyper_node_counts 1
+kubectl label node n2 rack=r9 --overwrite > /dev/null
+check "and counts again" wait_for 60 hyper_node_counts 2
+kubectl label node n2 n3 rack=r8 --overwrite > /dev/null
+no_hyper_node() { [ -z "$(kubectl get hypernodes -l rack=r9 -o name)" ]; }
+check "and deletes it" wait_for 60 no_hyper_node
+kill "${programs[-1]}"
+start_controllers controllers-2
+kubectl get clusterroles,roles -A -o json > "$scratch/all_roles.json"
 python3 - "$scratch/all_roles.json" "$scratch/roles.json" << 'PY'
 import json, sys
 roles = json.load(open(sys.argv[1]))["items"]
-json.dump({"items": [one for one in roles if one["metadata"]["name"] in ("volcano-scheduler", "volcano-controllers", "volcano-admission", "volcano-admission-init")]}, open(sys.argv[2], "w"))
+json.dump({"items": [one for one in roles if one["metadata"]["name"] in (
+    "volcano-scheduler", "volcano-controllers", "volcano-admission", "volcano-admission-init", "volcano-agent-scheduler", "volcano-hypernode-controller", "training-operator")]}, open(sys.argv[2], "w"))
 PY
 judged=$(python3 tests/stock/rights_judge.py "$scratch/audit.log" "$scratch/roles.json" docs/compat/install.md) && code=0 || code=1
 echo "$judged" | sed 's/^/  /'
@@ -94,8 +140,8 @@ nothing() { ! grep "^$1" <<< "$judged"; }
 check "nothing that the programs ask for is refused" nothing refused
 check "rights that nobody used are explained in docs/compat/install.md" nothing unused
 check "and those that are said not to be used are not" nothing used
-enough() { [ "$(sed -n 's/ kinds of requests of 4 accounts.*//p' <<< "$judged")" -ge 100 ]; }
-check "the test looked at the requests of three programs and the hook" enough
+enough() { [ "$(sed -n 's/ kinds of requests of 7 accounts.*//p' <<< "$judged")" -ge 150 ]; }
+check "the test looked at the requests of six programs and the hook" enough
 
 # A right that is missing.
 without() { kubectl get clusterrole volcano-scheduler -o json | python3 -c 'import json, sys

@@ -110,6 +110,14 @@ class HyperNodeController final : public Controller {
     return *found;
   }
 
+  // For what is said of one that is not there.
+  Json config_map() const {
+    return Json::object(
+        {{"apiVersion", "v1"},
+         {"kind", "ConfigMap"},
+         {"metadata", Json::object({{"namespace", options_.configmap_namespace}, {"name", options_.configmap_name}})}});
+  }
+
   // What is wrong with the configuration is said once, while it lasts.
   Plan check_config(const View& view) {
     Plan plan;
@@ -118,6 +126,12 @@ class HyperNodeController final : public Controller {
     const auto warn = [&](const std::string& text) {
       if (said.is_new(text) && map != nullptr) plan.event(*map, "Warning", "InvalidNetworkTopologyDiscovery", text);
     };
+    had_config_ |= map != nullptr;
+    if (map == nullptr && had_config_ && said.is_new("gone"))
+      plan.event(config_map(), "Warning", "ConfigMapGone",
+                 base::format(
+                     "ConfigMap {} is gone: HyperNodes are not looked for until it is back; those that were found stay",
+                     config_key_));
     if (const auto all = sources(view); !all.ok()) {
       warn(base::format("{}: {}", kConfigField, all.error().message));
     } else {
@@ -248,6 +262,7 @@ class HyperNodeController final : public Controller {
   Options options_;
   std::string config_key_;
   Ufm ufm_;
+  bool had_config_ = false;
   std::set<std::string> config_said_, label_taken_;
   // What the step that is carried out leaves behind.
   std::optional<Ufm> restart_;

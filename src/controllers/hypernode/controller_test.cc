@@ -172,6 +172,28 @@ TEST_F(HyperNodes, say_what_is_wrong_with_the_configuration_once) {
   EXPECT_EQ(world.events.size(), 1u);
 }
 
+TEST_F(HyperNodes, a_configmap_that_goes_away_is_named_once_and_what_was_found_stays) {
+  world.turn(*controller, "config");
+  EXPECT_TRUE(world.events.empty()) << "there was none";
+  configure(kLabels);
+  node("n1", R"("spine": "s", "leaf": "l", "host": "n1")");
+  world.turn(*controller, "config");
+  world.turn(*controller, "source label");
+  ASSERT_EQ(names().size(), 2u);
+  for (int times = 1; times <= 2; ++times) {
+    world.erase(resources::kConfigMaps, "volcano-system/volcano-controller-configmap");
+    for (int turns = 0; turns < 2; ++turns) world.turn(*controller, "config");
+    world.turn(*controller, "source label");
+    ASSERT_EQ(world.events.size(), static_cast<std::size_t>(times)) << "once each time";
+    EXPECT_EQ(world.events.back(),
+              "ConfigMapGone: ConfigMap volcano-system/volcano-controller-configmap is gone: HyperNodes are not looked "
+              "for until it is back; those that were found stay");
+    EXPECT_EQ(names().size(), 2u);
+    configure(kLabels);
+    world.turn(*controller, "config");
+  }
+}
+
 // Writes fail, the process ends, nodes and HyperNodes come and go: at the end there is what the nodes say, and no more.
 TEST(HyperNode, converges) {
   const std::string config = base::format("networkTopologyDiscovery: [{}]", kLabels);

@@ -95,6 +95,7 @@ class ShardingController final : public Controller {
     std::string refusal;
     const Json* map = view.find(resources::kConfigMaps, config_key_);
     read_config(map, next, refusal);
+    next.had_map = map != nullptr;
     next.synced_at = turn.now;
     next.nodes.clear();
     Seen seen{.assigned = {}, .shards = view.all(resources::kNodeShards), .nodes = {}};
@@ -107,6 +108,9 @@ class ShardingController final : public Controller {
     }
     seen.assigned = assign(next.config, nodes);
     Plan plan = sharding::step(seen, turn.now);
+    if (map == nullptr && memory_.had_map)
+      plan.event(config_map(), "Warning", "ConfigMapGone",
+                 base::format("ConfigMap {} is gone; the configuration before stays", config_key_));
     if (!refusal.empty()) plan.event(*map, "Warning", "InvalidConfiguration", std::move(refusal));
     plan.requeue_after(next.config.sync_period);
     next_ = std::move(next);
@@ -126,8 +130,17 @@ class ShardingController final : public Controller {
     Config config;            // the last one that could be read
     std::string config_text;  // as last read, whether it could be or not
     base::Time synced_at;     // unset: never
+    bool had_map = false;
     std::map<std::string, Utilization, std::less<>> nodes;
   };
+
+  // For what is said of one that is not there.
+  Json config_map() const {
+    return Json::object(
+        {{"apiVersion", "v1"},
+         {"kind", "ConfigMap"},
+         {"metadata", Json::object({{"namespace", options_.config_namespace}, {"name", options_.config_name}})}});
+  }
 
   bool follows() const { return memory_.config.follows_nodes || !memory_.synced_at.is_set(); }
 

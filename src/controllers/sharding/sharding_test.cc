@@ -305,7 +305,12 @@ TEST_F(Sharding, a_new_configuration_counts_at_once_and_a_broken_one_changes_not
   EXPECT_EQ(world.events.size(), 1u) << "said once";
   world.erase(resources::kConfigMaps, "volcano-system/volcano-sharding-configmap");
   turn();
+  turn();
   EXPECT_EQ(desired("c"), R"(["n1","n2","n3"])") << "the last one that could be read stays";
+  ASSERT_EQ(world.events.size(), 2u);
+  EXPECT_EQ(
+      world.events[1],
+      "ConfigMapGone: ConfigMap volcano-system/volcano-sharding-configmap is gone; the configuration before stays");
 }
 
 TEST_F(Sharding, small_changes_wait_and_large_ones_are_written_for_all) {

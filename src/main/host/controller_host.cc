@@ -140,11 +140,7 @@ struct Program {
     manager = std::make_unique<controllers::Manager>(*env, *client, options);
     if (!election) return manager->start();
     manager->stand_by();
-    election->start([this] { manager->start(); },
-                    [] {
-                      std::cerr << "leaderelection lost\n";
-                      std::_Exit(1);
-                    });
+    election->start([this] { manager->start(); }, end_without_lease);
   }
 };
 

@@ -1,7 +1,11 @@
 // The last turns of a loop.
 #include "main/host/lease_end.h"
 
+#include <cstdlib>
 #include <future>
+#include <iostream>
+
+#include "rt/reset_at_close.h"
 
 namespace volcano_main {
 
@@ -18,8 +22,16 @@ void end_under_lease(rt::RealEnv& env, const std::unique_ptr<client::LeaderElect
     else
       finish();
   });
-  stopped.get_future().wait_for(std::chrono::seconds(2));
+  // A server that does not answer may be away: the lease runs out, and what was sent must not come after that.
+  if (stopped.get_future().wait_for(std::chrono::seconds(2)) != std::future_status::ready)
+    rt::reset_connections_at_close();
   env.stop();
+}
+
+void end_without_lease() {
+  std::cerr << "leaderelection lost\n";
+  rt::reset_connections_at_close();
+  std::_Exit(1);
 }
 
 }  // namespace volcano_main

@@ -14,4 +14,8 @@ namespace volcano_main {
 void end_under_lease(rt::RealEnv& env, const std::unique_ptr<client::LeaderElection>& election,
                      const std::function<void()>& let_go);
 
+// For who has lost the lease: says so and ends. Another decides now, so what was sent and has not reached the server
+// yet must not reach it later.
+[[noreturn]] void end_without_lease();
+
 }  // namespace volcano_main

@@ -185,7 +185,8 @@ void check_programs(cli::Api& api, const PreflightOptions& options, base::Time n
     }
     const std::string_view holder = (*lease)["spec"]["holderIdentity"].as_string();
     const auto renewed = base::parse_rfc3339((*lease)["spec"]["renewTime"].as_string());
-    const std::int64_t seconds = renewed ? (now - *renewed).ns / 1'000'000'000 : -1;
+    // Below zero where it was renewed meanwhile, or by a clock that is ahead of ours.
+    const std::int64_t seconds = renewed ? std::max<std::int64_t>((now - *renewed).ns / 1'000'000'000, 0) : -1;
     const std::int64_t lasts = (*lease)["spec"]["leaseDurationSeconds"].as_int();
     if (holder.empty() || seconds < 0 || seconds > lasts)
       out.push_back({Level::kGood, base::format("lease {}/{} is free", options.ns, name)});

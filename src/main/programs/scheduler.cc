@@ -170,11 +170,7 @@ struct Program {
     config_file->watch();
     if (!election) return scheduler->start(), base::Status();
     scheduler->stand_by();
-    election->start([this] { scheduler->start(); },
-                    [] {
-                      std::cerr << "leaderelection lost\n";
-                      std::_Exit(1);
-                    });
+    election->start([this] { scheduler->start(); }, end_without_lease);
     return {};
   }
 };
