@@ -53,7 +53,9 @@ struct WatchRequest {
   std::string ns;
   std::string label_selector = {};
   std::string field_selector = {};
-  std::string resource_version = {};  // events after this one
+  // Events after this one. Empty: first what there is, as additions in any order, then a bookmark that says so
+  // (client/initial_events.h), then what comes. A server that cannot do that ends the watch with kInvalid.
+  std::string resource_version = {};
   bool bookmarks = true;
   const api::Projection* only = nullptr;  // of each object, as in a list
 };

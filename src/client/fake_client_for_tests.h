@@ -1,10 +1,12 @@
 // An API server of one screen, for tests: objects by resource and key, watches, and errors on demand.
 #pragma once
 
+#include <cstdint>
 #include <deque>
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,6 +14,7 @@
 #include "api/selector.h"
 #include "base/format.h"
 #include "client/client.h"
+#include "client/initial_events.h"
 #include "rt/env.h"
 
 namespace client::testing {
@@ -30,6 +33,10 @@ class FakeClient : public Client {
   bool expire_tokens = false;             // continue tokens are refused
   std::string circle;                     // every page has this token
   std::function<bool(const Request&)> forbids;
+  bool begins_watches = false;               // with what there is
+  int beginnings_asked = 0;                  // watches that were to begin so
+  std::size_t initial_max = SIZE_MAX;        // of so many additions; then nothing more comes until the watch breaks
+  std::optional<base::Error> begin_failure;  // of those watches
 
   void call(Request request, OnResult on_result) override {
     calls.push_back(request);
@@ -39,6 +46,8 @@ class FakeClient : public Client {
   }
 
   std::unique_ptr<Watch> watch(WatchRequest request, OnEvent on_event, OnEnd on_end) override {
+    if (request.resource_version.empty())
+      return begin_watch(std::move(request), std::move(on_event), std::move(on_end));
     ++watches_opened;
     watched_from.push_back(request.resource_version);
     auto state = std::make_shared<WatchState>(WatchState{request, std::move(on_event), std::move(on_end)});
@@ -118,6 +127,25 @@ class FakeClient : public Client {
    private:
     std::shared_ptr<WatchState> state_;
   };
+
+  std::unique_ptr<Watch> begin_watch(WatchRequest request, OnEvent on_event, OnEnd on_end) {
+    ++beginnings_asked;
+    auto state = std::make_shared<WatchState>(WatchState{request, std::move(on_event), std::move(on_end)});
+    if (!begins_watches || begin_failure) {
+      const base::Error error = begin_failure.value_or(base::make_error(base::Code::kInvalid, "unknown"));
+      env_.loop().post([state, error] {
+        if (state->open) state->on_end(error);
+      });
+      return std::make_unique<FakeWatch>(state);
+    }
+    watches_.push_back(state);
+    std::size_t told = 0;
+    for (const auto& [key, object] : tables_[request.resource.plural])
+      if (told++ < initial_max) deliver(*state, {version_, EventType::kAdded, request.resource.plural, object});
+    if (told <= initial_max)
+      deliver(*state, {version_, EventType::kBookmark, request.resource.plural, make_bookmark("", "", version_, true)});
+    return std::make_unique<FakeWatch>(state);
+  }
 
   void publish(const api::ResourceId&, Change change) {
     history_.push_back(change);

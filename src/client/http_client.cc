@@ -9,6 +9,7 @@
 #include "base/format.h"
 #include "base/log.h"
 #include "client/answer_check.h"
+#include "client/initial_events.h"
 #include "client/repeat.h"
 #include "client/request_names.h"
 #include "client/retry_after.h"
@@ -24,6 +25,16 @@ using base::make_error;
 
 namespace {
 
+// How long nothing may come of a watch that begins with what there is: before its answer, and in it before their end. A
+// server that knows no such watches, and does not say so, falls silent when it has told what there is.
+constexpr base::Duration kAnswerMax = base::seconds(60);
+constexpr base::Duration kSilenceMax = base::seconds(10);
+
+// What is known of a server, by all watches of one client.
+struct Offers {
+  std::optional<base::Error> no_initial_events;  // why not
+};
+
 // Shared by one watch and the callbacks of its stream, which may end each other.
 struct WatchState : std::enable_shared_from_this<WatchState> {
   rt::Env* env = nullptr;
@@ -36,10 +47,16 @@ struct WatchState : std::enable_shared_from_this<WatchState> {
   bool over = false;  // nothing more is taken of the stream
   std::unique_ptr<rt::HttpStream> stream;
   rt::Loop::TimerId timer = 0;  // ends a watch that the server does not end; then, of a refusal, the pause it asks for
+  // Of a watch that begins with what there is, until it has told that.
+  bool begins = false;
+  std::shared_ptr<Offers> offers;
+  base::Duration heard;           // when something last came
+  rt::Loop::TimerId silence = 0;  // looks whether that is too long ago
 
   void close() {
     over = true;
-    if (timer != 0) env->loop().cancel(std::exchange(timer, 0));
+    for (rt::Loop::TimerId* one : {&timer, &silence})
+      if (*one != 0) env->loop().cancel(std::exchange(*one, 0));
     // The stream may be calling us right now; it goes when this turn is over.
     if (stream) env->loop().post([old = std::shared_ptr<rt::HttpStream>(std::move(stream))] {});
   }
@@ -60,12 +77,56 @@ struct WatchState : std::enable_shared_from_this<WatchState> {
     const auto callback = std::exchange(on_end, nullptr);
     if (callback) callback(std::move(error));
   }
+  base::Duration silence_max() const { return status == 0 ? kAnswerMax : kSilenceMax; }
+  void listen(base::Duration wait);
+  void look_for_silence();
+  void not_offered(base::Error why);
+  void began() {
+    begins = false;
+    if (silence != 0) env->loop().cancel(std::exchange(silence, 0));
+  }
+  void start(int with_status, const rt::Headers& headers);
   void take(const std::shared_ptr<WatchState>& self, std::string_view bytes);
   void ended(base::Status status_of_stream);
 };
 
+void WatchState::listen(base::Duration wait) {
+  if (silence != 0) env->loop().cancel(silence);
+  silence = env->loop().after(wait, [weak = weak_from_this()] {
+    const auto kept = weak.lock();
+    if (!kept) return;
+    kept->silence = 0;
+    kept->look_for_silence();
+  });
+}
+
+void WatchState::look_for_silence() {
+  const base::Duration since = env->uptime() - heard;
+  if (since < silence_max()) return listen(silence_max() - since);
+  if (status == 0)
+    return end(make_error(Code::kTimeout, base::format("no answer in {}", base::format_go_duration(since))));
+  not_offered(make_error(Code::kInvalid, "nothing more comes, and no end of what there is"));
+}
+
+void WatchState::not_offered(base::Error why) {
+  if (!offers->no_initial_events)
+    base::log_info("client",
+                   base::format("the API server begins no watch with what there is, which is listed: {}", why.message));
+  offers->no_initial_events = why;
+  end(std::move(why));
+}
+
+void WatchState::start(int with_status, const rt::Headers& headers) {
+  status = with_status;
+  refusal.headers = headers;
+  decoder.begin(rt::header(headers, "Content-Type"));
+  heard = env->uptime();
+  if (begins) listen(silence_max());
+}
+
 void WatchState::take(const std::shared_ptr<WatchState>& self, std::string_view bytes) {
   if (over) return;
+  heard = env->uptime();
   if (status != 200) {
     if (refusal.body.size() < 65'536) refusal.body.append(bytes);
     return;
@@ -75,6 +136,13 @@ void WatchState::take(const std::shared_ptr<WatchState>& self, std::string_view 
   const Client::OnEvent callback = on_event;
   for (WatchEvent& event : events) {
     if (const auto problem = mend_event(event, kind)) base::log_warning("client", *problem);
+    // No other bookmark comes before the one at the end of what there is.
+    if (begins && event.type == EventType::kBookmark) {
+      if (!ends_initial_events(event))
+        return not_offered(make_error(Code::kInvalid, "a bookmark comes before its end"));
+      began();
+    }
+    if (const auto problem = mend_shape(event, kind)) base::log_warning("client", *problem);
     callback(std::move(event));
     if (self->over) return;
   }
@@ -85,7 +153,8 @@ void WatchState::ended(base::Status status_of_stream) {
   if (status != 0 && status != 200) {
     refusal.status = status;
     auto decoded = decode_response(refusal);
-    return end(decoded.ok() ? make_error(Code::kInternal, "the watch was refused") : decoded.take_error());
+    base::Error error = decoded.ok() ? make_error(Code::kInternal, "the watch was refused") : decoded.take_error();
+    return begins && refuses_initial_events(error) ? not_offered(std::move(error)) : end(std::move(error));
   }
   end(status_of_stream.ok() ? make_error(Code::kUnavailable, "the watch ended") : status_of_stream.take_error());
 }
@@ -117,6 +186,7 @@ class HttpApiClient : public Client {
   std::unique_ptr<Watch> watch(WatchRequest request, OnEvent on_event, OnEnd on_end) override;
 
  private:
+  std::unique_ptr<Watch> refused_watch(base::Error why, OnEnd on_end);
   struct Call {
     Request request;
     OnResult on_result;
@@ -150,6 +220,7 @@ class HttpApiClient : public Client {
   bool timer_set_ = false;
   std::vector<std::string> told_;            // what was left out of the last list that anything was left out of
   std::optional<base::Duration> busy_told_;  // when a pause was last told of
+  const std::shared_ptr<Offers> offers_ = std::make_shared<Offers>();
   std::shared_ptr<int> alive_ = std::make_shared<int>(0);
 };
 
@@ -263,7 +334,20 @@ void HttpApiClient::settle(Call call, base::Error error) {
   send({*std::move(verdict.look), of_look});
 }
 
+// Without asking.
+std::unique_ptr<Watch> HttpApiClient::refused_watch(base::Error why, OnEnd on_end) {
+  auto state = std::make_shared<WatchState>();
+  state->env = &env_;
+  state->on_end = std::move(on_end);
+  env_.loop().post([weak = std::weak_ptr<WatchState>(state), why = std::move(why)] {
+    if (const auto kept = weak.lock()) kept->end(why);
+  });
+  return std::make_unique<HttpWatch>(std::move(state));
+}
+
 std::unique_ptr<Watch> HttpApiClient::watch(WatchRequest request, OnEvent on_event, OnEnd on_end) {
+  const bool begins = request.resource_version.empty();
+  if (begins && offers_->no_initial_events) return refused_watch(*offers_->no_initial_events, std::move(on_end));
   // Spread over five to ten minutes, so that many watches do not come back at once.
   const int timeout_seconds = 300 + static_cast<int>(env_.random().below(300));
   rt::HttpRequest http = encode_watch(request, timeout_seconds);
@@ -274,6 +358,10 @@ std::unique_ptr<Watch> HttpApiClient::watch(WatchRequest request, OnEvent on_eve
   state->kind = api::find_kind(request.resource);
   state->on_event = std::move(on_event);
   state->on_end = std::move(on_end);
+  state->begins = begins;
+  state->offers = offers_;
+  state->heard = env_.uptime();
+  if (begins) state->listen(state->silence_max());
   // A peer that vanished without a word never ends the stream.
   const std::weak_ptr<WatchState> weak = state;
   state->timer = env_.loop().after(base::seconds(timeout_seconds + 30), [weak] {
@@ -282,23 +370,20 @@ std::unique_ptr<Watch> HttpApiClient::watch(WatchRequest request, OnEvent on_eve
       kept->end(make_error(Code::kTimeout, "the watch was not ended by the server in time"));
     }
   });
-  state->stream =
-      server_->http().stream(std::move(http), {.on_start =
-                                                   [weak](int status, const rt::Headers& headers) {
-                                                     if (const auto kept = weak.lock()) {
-                                                       kept->status = status;
-                                                       kept->refusal.headers = headers;
-                                                       kept->decoder.begin(rt::header(headers, "Content-Type"));
-                                                     }
-                                                   },
-                                               .on_data =
-                                                   [weak](std::string_view bytes) {
-                                                     if (const auto kept = weak.lock()) kept->take(kept, bytes);
-                                                   },
-                                               .on_end =
-                                                   [weak](base::Status status) {
-                                                     if (const auto kept = weak.lock()) kept->ended(std::move(status));
-                                                   }});
+  state->stream = server_->http().stream(
+      std::move(http), {.on_start =
+                            [this, weak, alive = std::weak_ptr<int>(alive_)](int status, const rt::Headers& headers) {
+                              if (status == 401 && !alive.expired()) server_->refused();
+                              if (const auto kept = weak.lock()) kept->start(status, headers);
+                            },
+                        .on_data =
+                            [weak](std::string_view bytes) {
+                              if (const auto kept = weak.lock()) kept->take(kept, bytes);
+                            },
+                        .on_end =
+                            [weak](base::Status status) {
+                              if (const auto kept = weak.lock()) kept->ended(std::move(status));
+                            }});
   return std::make_unique<HttpWatch>(std::move(state));
 }
 

@@ -1,4 +1,5 @@
-// How an informer keeps its copy current: list in pages, watch, resume, list again when history is gone.
+// How an informer keeps its copy current: a watch that begins with what there is (or a list in pages, and a watch),
+// resumed when it breaks, begun again when history is gone.
 #include "client/informer.h"
 
 #include <algorithm>
@@ -7,6 +8,7 @@
 
 #include "base/format.h"
 #include "base/log.h"
+#include "client/initial_events.h"
 #include "client/list_items.h"
 
 namespace client {
@@ -17,6 +19,9 @@ namespace {
 
 constexpr std::int64_t kPageSize = 500;
 constexpr std::size_t kPagesMax = 20'000;  // of one list: ten million objects
+constexpr std::size_t kInitialEventsMax = kPagesMax * kPageSize;
+// So many times in a row a watch may break before it has told what there is; then that is listed.
+constexpr int kCutBeginningsMax = 2;
 constexpr base::Duration kBackOffFirst = base::milliseconds(200);
 constexpr base::Duration kBackOffMax = base::seconds(30);
 
@@ -45,10 +50,16 @@ struct Informer::State {
   std::vector<std::function<void()>> on_synced;
   std::string resource_version;  // the watch resumes after this one
   std::unique_ptr<Watch> watch;
-  // Of the list under way. The first one is taken page by page, since nothing can be gone yet: the objects of a large
-  // cluster are not held twice, nor whole where only their identities are kept.
-  std::vector<Json> pages;
-  bool takes_pages = false;
+  // Of the list, or the beginning of a watch, under way. The first one is taken piece by piece, since nothing can be
+  // gone yet: the objects of a large cluster are not held twice, nor whole where only their identities are kept.
+  std::vector<Json> pages;                            // of a list
+  std::map<std::string, Json, std::less<>> gathered;  // of a watch: its objects as they are now
+  bool takes_pieces = false;
+  bool beginning = false;          // the watch has not told all that there is
+  std::size_t initial_events = 0;  // so many it has
+  int cut_beginnings = 0;          // of watches that broke meanwhile, in a row
+  // What there is is listed, because a watch could not tell it. Once a watch shows something, the next one is asked.
+  bool lists = false;
   bool has_page = false;
   std::set<std::size_t> tokens;  // hashes of those that led to its pages
   bool paged = true;             // false after a continue token expired: ask for everything at once
@@ -69,9 +80,10 @@ struct Informer::State {
 
   void later(void (State::*step)());
   void tell(std::string_view what, const base::Error& error);
+  void begin();
   void list() {
     pages.clear();
-    takes_pages = !synced && !told_any;
+    takes_pieces = !synced && !told_any;
     has_page = false;
     tokens.clear();
     ask_page({});
@@ -83,7 +95,14 @@ struct Informer::State {
   void become_synced();
   void begin_watch();
   void take_event(WatchEvent event);
+  void take_initial(WatchEvent event);
+  void end_beginning(std::string version);
   void end_watch(const base::Error& error);
+  void break_beginning(const base::Error& error);
+  void discard_watch() {
+    // It is on the stack below us; it goes when this turn is over.
+    env.loop().post([ended = std::shared_ptr<Watch>(std::move(watch))] {});
+  }
   bool keeps_objects() const { return options.keep == InformerOptions::Keep::kObjects; }
   void put(Json object, bool initial);
   void put_identity(const Json& after, bool initial);
@@ -145,6 +164,11 @@ void Informer::State::take_page(base::Result<Json> page) {
       return list();
     }
     const base::Code code = page.error().code;
+    // A server that is away may offer what it could not show.
+    if (code == base::Code::kUnavailable || code == base::Code::kTimeout) {
+      lists = false;
+      cut_beginnings = 0;
+    }
     const bool absent = code == base::Code::kNotFound || code == base::Code::kForbidden;
     if (!options.may_be_absent || code != base::Code::kNotFound) tell("listed", page.error());
     if (options.may_be_absent && absent) {
@@ -153,12 +177,12 @@ void Informer::State::take_page(base::Result<Json> page) {
       // What was seen stays while it is only hidden: a server that has just started may not know our role yet.
       if (!synced || code == base::Code::kNotFound) replace_all({});
     }
-    return later(&State::list);
+    return later(&State::begin);
   }
   has_page = true;
   const Json metadata = (*page)["metadata"];
   for (Json& item : items_of(*std::move(page), resource)) {
-    if (takes_pages)
+    if (takes_pieces)
       put(std::move(item), true);
     else
       pages.push_back(std::move(item));
@@ -169,7 +193,7 @@ void Informer::State::take_page(base::Result<Json> page) {
   paged = true;
   trouble.clear();
   resource_version = metadata["resourceVersion"].str();
-  if (takes_pages)
+  if (takes_pieces)
     become_synced();
   else
     replace_all(std::exchange(pages, {}));
@@ -186,7 +210,7 @@ void Informer::State::ask_next_page(const std::string& continue_token) {
                                   too_many ? base::format("its list has more than {} pages", kPagesMax)
                                            : base::format("its list comes back to the page at {:?}",
                                                           std::string_view(continue_token).substr(0, 100))));
-  later(&State::list);
+  later(&State::begin);
 }
 
 void Informer::State::replace_all(std::vector<Json> items) {
@@ -217,6 +241,16 @@ void Informer::State::become_synced() {
   }
 }
 
+void Informer::State::begin() {
+  if (lists) return list();
+  takes_pieces = !synced && !told_any;
+  beginning = true;
+  initial_events = 0;
+  gathered.clear();
+  resource_version.clear();
+  begin_watch();
+}
+
 void Informer::State::begin_watch() {
   WatchRequest request{.resource = resource, .ns = options.ns};
   request.label_selector = options.label_selector;
@@ -236,6 +270,8 @@ void Informer::State::begin_watch() {
 }
 
 void Informer::State::take_event(WatchEvent event) {
+  if (beginning) return take_initial(std::move(event));
+  lists = false;
   back_off = kBackOffFirst;
   told.clear();
   const std::string_view version = api::resource_version_of(event.object);
@@ -248,9 +284,42 @@ void Informer::State::take_event(WatchEvent event) {
   }
 }
 
+// The versions of what there is are in any order: only the bookmark's is one from which a watch can go on.
+void Informer::State::take_initial(WatchEvent event) {
+  if (event.type == EventType::kBookmark) {
+    if (ends_initial_events(event)) end_beginning(std::string(api::resource_version_of(event.object)));
+    return;
+  }
+  if (++initial_events > kInitialEventsMax) {
+    return end_watch(base::make_error(
+        base::Code::kInternal, base::format("more than {} come before the end of what there is", kInitialEventsMax)));
+  }
+  std::string key = api::key_of(event.object);
+  const bool is_gone = event.type == EventType::kDeleted;
+  if (takes_pieces) return is_gone ? drop(key, event.object) : put(std::move(event.object), true);
+  if (is_gone)
+    gathered.erase(key);
+  else
+    gathered.insert_or_assign(std::move(key), std::move(event.object));
+}
+
+void Informer::State::end_beginning(std::string version) {
+  beginning = false;
+  cut_beginnings = 0;
+  back_off = kBackOffFirst;
+  trouble.clear();
+  told.clear();
+  resource_version = std::move(version);
+  if (takes_pieces) return become_synced();
+  std::vector<Json> items;
+  items.reserve(gathered.size());
+  for (auto& [key, object] : std::exchange(gathered, {})) items.push_back(std::move(object));
+  replace_all(std::move(items));
+}
+
 void Informer::State::end_watch(const base::Error& error) {
-  // The watch is on the stack below us; it goes when this turn is over.
-  env.loop().post([ended = std::shared_ptr<Watch>(std::move(watch))] {});
+  discard_watch();
+  if (std::exchange(beginning, false)) return break_beginning(error);
   const bool expired = error.code == base::Code::kExpired || error.code == base::Code::kGone;
   // Who may not watch can still look now and then.
   const bool forbidden = error.code == base::Code::kForbidden;
@@ -260,8 +329,31 @@ void Informer::State::end_watch(const base::Error& error) {
   const bool unread = error.code == base::Code::kInternal;
   if (unread && env.uptime() - watch_began < kBackOffMax) back_off = std::max(back_off, unread_back_off);
   if (forbidden || refused || unread) tell("watched", error);
-  later(expired || forbidden || refused || unread ? &State::list : &State::begin_watch);
+  // A server that names no version has told none from which to go on.
+  const bool anew = expired || forbidden || refused || unread || resource_version.empty();
+  later(anew ? &State::begin : &State::begin_watch);
   if (unread) unread_back_off = back_off;
+}
+
+// What a watch told of its beginning counts for nothing when it breaks; handlers that were told it before the first
+// beginning is complete are told the difference then.
+void Informer::State::break_beginning(const base::Error& error) {
+  gathered.clear();
+  switch (error.code) {
+    case base::Code::kUnavailable:
+    case base::Code::kTimeout:
+    case base::Code::kTooManyRequests:
+    case base::Code::kUnauthorized:
+    case base::Code::kExpired:
+    case base::Code::kGone:
+      tell("listed", error);
+      if (++cut_beginnings >= kCutBeginningsMax) lists = true;
+      return later(&State::begin);
+    default: break;
+  }
+  // Where it is not offered, not allowed, or cannot be read, a list may do.
+  lists = true;
+  list();
 }
 
 void Informer::State::put(Json object, bool initial) {
@@ -337,7 +429,7 @@ void Informer::add_index(std::string name, Index index) {
 }
 void Informer::start() {
   if (std::exchange(state_->started, true)) return;
-  state_->list();
+  state_->begin();
 }
 
 bool Informer::synced() const { return state_->synced; }

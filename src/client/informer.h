@@ -1,5 +1,6 @@
-// An informer keeps a copy of one resource current: it lists, watches, resumes after a broken watch, and lists
-// again after a 410. What it holds is a view that may be old; writers send preconditions.
+// An informer keeps a copy of one resource current: by a watch that begins with what there is, or a list and a watch
+// where the server has no such watches. It resumes after a broken watch, and begins again after a 410. What it holds is
+// a view that may be old; writers send preconditions.
 #pragma once
 
 #include <cstdint>

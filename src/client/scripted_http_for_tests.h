@@ -20,6 +20,7 @@ struct ScriptedHttp : rt::HttpClient {
   std::vector<std::string> asked;                         // the method, and a star where it may be repeated
   std::vector<double> asked_at;                           // seconds
   std::vector<StreamCallbacks> streams;
+  std::vector<std::string> streams_asked;  // their targets
 
   void send(rt::HttpRequest request, OnResponse on_response) override {
     asked.push_back(request.method + (request.may_repeat ? "*" : ""));
@@ -29,7 +30,8 @@ struct ScriptedHttp : rt::HttpClient {
     response.repeated = repeated;
     on_response(std::move(response));
   }
-  std::unique_ptr<rt::HttpStream> stream(rt::HttpRequest, StreamCallbacks callbacks) override {
+  std::unique_ptr<rt::HttpStream> stream(rt::HttpRequest request, StreamCallbacks callbacks) override {
+    streams_asked.push_back(request.target);
     streams.push_back(std::move(callbacks));
     return std::make_unique<rt::HttpStream>();
   }

@@ -134,6 +134,10 @@ rt::HttpRequest encode_watch(const WatchRequest& request, int timeout_seconds) {
   query.add("labelSelector", request.label_selector);
   query.add("fieldSelector", request.field_selector);
   query.add("resourceVersion", request.resource_version);
+  if (request.resource_version.empty()) {
+    query.add("sendInitialEvents", "true");
+    query.add("resourceVersionMatch", "NotOlderThan");
+  }
   query.add("timeoutSeconds", std::to_string(timeout_seconds));
   rt::HttpRequest out;
   out.method = "GET";
@@ -233,8 +237,10 @@ base::Status WatchDecoder::take(std::string_view bytes, std::vector<WatchEvent>&
     object = std::move(event->object);
   } else {
     auto event = event_ ? api::parse_json(bytes, *event_) : api::parse_json(bytes);
-    // An error is a Status, of which everything counts.
-    if (event_ && event.ok() && (*event)["type"].as_string() == "ERROR") event = api::parse_json(bytes);
+    // Of a Status everything counts, and of a bookmark an annotation that nobody reads elsewhere.
+    const bool whole =
+        event.ok() && ((*event)["type"].as_string() == "ERROR" || (*event)["type"].as_string() == "BOOKMARK");
+    if (event_ && whole) event = api::parse_json(bytes);
     if (!event.ok()) return base::within(event.take_error(), "watch event");
     type = (*event)["type"].str();
     object = (*event)["object"];

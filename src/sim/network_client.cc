@@ -9,6 +9,7 @@
 #include "api/kinds.h"
 #include "apiserver/pipeline/client_request.h"
 #include "base/format.h"
+#include "client/initial_events.h"
 
 namespace sim {
 
@@ -76,7 +77,8 @@ struct WatchState : std::enable_shared_from_this<WatchState> {
   std::uint32_t resource = 0;
   const api::Projection* only = nullptr;  // what the client reads of each object; null: all
   bool sees_everything = false;
-  bool ended = false;  // nothing more reaches the client
+  bool begins = false;  // what there is has not all been told: its versions are in any order
+  bool ended = false;   // nothing more reaches the client
   std::uint64_t connection = 0;
   std::int64_t seen = 0;  // the newest revision sent
   base::Time arrives;     // of the last message: they keep their order
@@ -130,7 +132,7 @@ struct WatchState : std::enable_shared_from_this<WatchState> {
         const std::string wrong = network.truth.verify_event(resource, seen, event.revision);
         if (!wrong.empty()) network.chronicle.violation("watch-complete", wrong);
       }
-      seen = std::max(seen, event.revision);
+      if (!begins) seen = std::max(seen, event.revision);
       if (dice.chance(network.faults.cut_watch)) {
         network.chronicle.note(base::format("fault: a watch of {} is cut", api::all_kinds()[resource].resource.plural));
         return close(broken("connection reset by peer"));
@@ -249,6 +251,7 @@ class NetworkClient final : public client::Client {
     const apiserver::Request at_server = from_component(*std::move(made), name);
     const api::KindInfo* kind = at_server.kind;
     state->resource = at_server.resource;
+    state->begins = request.resource_version.empty();
     state->sees_everything = request.ns.empty() && request.label_selector.empty() && request.field_selector.empty();
     std::from_chars(request.resource_version.data(), request.resource_version.data() + request.resource_version.size(),
                     state->seen);
@@ -262,13 +265,12 @@ class NetworkClient final : public client::Client {
       state->take(slice->events);
       return state->connection != 0;
     };
-    sink.on_bookmark = [state, kind](std::int64_t revision, bool) {
+    sink.on_bookmark = [state, kind](std::int64_t revision, bool ends_initial) {
       if (!state->connection) return;
+      if (ends_initial) state->begins = false;
       state->seen = std::max(state->seen, revision);
       state->send({client::EventType::kBookmark,
-                   Json::object({{"kind", kind->kind},
-                                 {"apiVersion", kind->resource.api_version()},
-                                 {"metadata", Json::object({{"resourceVersion", std::to_string(revision)}})}})});
+                   client::make_bookmark(kind->kind, kind->resource.api_version(), revision, ends_initial)});
     };
     auto opened = state->network.server.api()->watch(at_server, std::move(sink));
     if (!opened.ok()) return state->close(opened.take_error());

@@ -14,11 +14,12 @@ from lib import PATIENCE, VOLCANO, expect, wait_for
 
 class Liar:
     """Answers lists with `items` by resource, each watch with `watch(handler, resource)`, writes by `write(handler)` and all by
-    `lie(handler)` if they are set."""
+    `lie(handler)` if they are set. Watches that are to begin with what there is are refused, or answered with `begin(handler, resource)`
+    if that is set; what follows is `watch`, where it does not raise."""
 
     def __init__(self):
         self.items = {"queues": [{"metadata": {"name": "default", "uid": "q", "resourceVersion": "1"}, "spec": {"weight": 1}, "status": {"state": "Open"}}]}
-        self.lie, self.watch, self.write, self.asked, self.streams = None, None, None, [], set()
+        self.lie, self.watch, self.begin, self.write, self.asked, self.streams = None, None, None, None, [], set()
         liar = self
 
         class Handler(BaseHTTPRequestHandler):
@@ -79,8 +80,14 @@ class Liar:
             names = [part for part in path.split("/") if part != "status"]
             written["metadata"] = {"name": names[-1], "namespace": "default", "uid": names[-1], "resourceVersion": "2", **written.get("metadata", {})}
             return handler.answer(201, written)
+        begins = "sendInitialEvents=true" in handler.path
+        if begins and not self.begin:
+            cause = {"reason": "FieldValueForbidden", "field": "sendInitialEvents", "message": "forbidden"}
+            return handler.answer(422, {"kind": "Status", "status": "Failure", "reason": "Invalid", "code": 422, "details": {"causes": [cause]}})
         if "watch=true" in handler.path:
             handler.begin_stream()
+            if begins:
+                self.begin(handler, resource)
             end = threading.Event()
             self.streams.add(end)
             if self.watch:
@@ -89,6 +96,17 @@ class Liar:
             handler.close_connection = True
             return None
         handler.answer(200, {"kind": "List", "metadata": {"resourceVersion": "1"}, "items": self.items.get(resource, [])})
+
+    def tell_items(self, handler, resource, end=True):
+        """What there is, and that this is all: a value for `begin`."""
+        for item in self.items.get(resource, []):
+            handler.piece(json.dumps({"type": "ADDED", "object": item}).encode() + b"\n")
+        metadata = {"resourceVersion": "1", "annotations": {"k8s.io/initial-events-end": "true"}}
+        if end:
+            handler.piece(json.dumps({"type": "BOOKMARK", "object": {"metadata": metadata}}).encode() + b"\n")
+
+    def beginnings(self, resource):
+        return len([1 for _, path, _ in self.asked if f"/{resource}?" in path and "sendInitialEvents=true" in path])
 
     def lists(self, resource):
         return len([1 for method, path, _ in self.asked if method == "GET" and f"/{resource}?" in path and "watch=true" not in path])

@@ -81,6 +81,62 @@ def events_of_other_kinds():
     survives(prepare)
 
 
+def works_with(begin, seconds, lists):
+    """The controllers, with a server whose watches begin so: they do what a job wants, and ask no more often than that."""
+    liar = Liar()
+    liar.items["jobs"] = [job("good")]
+    liar.begin = lambda handler, resource: begin(liar, handler, resource)
+    program = Program("controller-manager", "--master", liar.url)
+    wait_for(seconds, "a group of the job", lambda: program.living() and liar.created("podgroups"))
+    expect((liar.lists("jobs") > 0) == lists, f"{liar.lists('jobs')} lists of jobs")
+    expect(liar.beginnings("jobs") < 6, f"{liar.beginnings('jobs')} watches of jobs from the beginning")
+    program.stop()
+    liar.close()
+
+
+@row("watches that begin with what there is", "nothing is listed")
+def watches_that_begin():
+    works_with(lambda liar, handler, resource: liar.tell_items(handler, resource), 20, lists=False)
+
+
+@row("such watches that never say that this was all, that say it in a bookmark of another kind, that break before it", "what there is is listed")
+def beginnings_without_an_end():
+    def breaks(liar, handler, resource):
+        liar.tell_items(handler, resource, end=False)
+        handler.piece(b"")
+        handler.close_connection = True
+        raise OSError
+
+    def other_bookmark(liar, handler, resource):
+        liar.tell_items(handler, resource, end=False)
+        handler.piece(event("BOOKMARK", {"metadata": {"resourceVersion": "1", "annotations": {"k8s.io/initial-events-end": True}}}))
+
+    for begin in (lambda liar, handler, resource: liar.tell_items(handler, resource, end=False), other_bookmark, breaks):
+        works_with(begin, 30, lists=True)
+
+
+@row("such watches that begin with rubbish, or with additions for ever", "nothing ends, nobody storms, memory stays bounded")
+def beginnings_of_rubbish():
+    def endless(handler, _):
+        pod = {"metadata": {"name": "p", "namespace": "default", "uid": "p", "annotations": {"a": "x" * 1000}}}
+        number = 0
+        while True:
+            number += 1
+            pod["metadata"]["resourceVersion"] = str(number)
+            handler.piece(event("ADDED", pod) * 100)
+
+    def rubbish(handler, _):
+        for kind in ("ADDED", "MODIFIED", "DELETED"):
+            for value in (None, 5, "x", [], {}, {"metadata": 5}, {"metadata": {"name": 5}}, job("gone", status="x"), job("gone")):
+                handler.piece(event(kind, value))
+        handler.piece(b"\0" * 100 + b"\n")
+
+    for begin in (endless, rubbish):
+        def prepare(liar, begin=begin):
+            liar.begin = begin
+        survives(prepare, names=("scheduler",))
+
+
 @row("watches that say 410 each time, end at once, or are refused with errors of no sense", "they are begun again after pauses")
 def watches_that_end():
     for body in ({"kind": "Status", "code": 410, "reason": "Expired"}, {}, {"kind": "Status", "code": 0}, {"kind": "Status", "code": "x"}):

@@ -146,7 +146,8 @@ Result<ProtobufEvent> parse_protobuf_event(std::string_view bytes, const Project
     if (extension.malformed()) return malformed();
   }
   if (reader.malformed()) return malformed();
-  const Projection* const wanted = out.type == "ERROR" ? nullptr : only;
+  // Of a Status everything counts, and of a bookmark an annotation that nobody reads elsewhere.
+  const Projection* const wanted = out.type == "ERROR" || out.type == "BOOKMARK" ? nullptr : only;
   TRY(const Envelope envelope, open_envelope(raw));
   TRY(out.object, object_in(envelope, Of::kAnswer, wanted, recent_messages(wanted)));
   return out;

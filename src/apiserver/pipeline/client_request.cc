@@ -67,6 +67,8 @@ base::Result<Request> request_from(client::WatchRequest from, const ServedKinds&
   request.field_selector = std::move(from.field_selector);
   request.resource_version = std::move(from.resource_version);
   request.bookmarks = from.bookmarks;
+  request.send_initial_events = request.resource_version.empty();
+  if (request.send_initial_events) request.resource_version_match = "NotOlderThan";
   return request;
 }
 

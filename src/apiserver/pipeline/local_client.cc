@@ -2,6 +2,7 @@
 #include "apiserver/pipeline/local_client.h"
 
 #include "apiserver/pipeline/client_request.h"
+#include "client/initial_events.h"
 
 namespace apiserver {
 
@@ -73,12 +74,10 @@ void start_watch(const std::shared_ptr<Shared>& shared, Request request) {
     });
   };
   sink.on_bookmark = [weak = std::weak_ptr<Shared>(shared), &kind, holds = request.holds_kind](std::int64_t revision,
-                                                                                               bool) {
+                                                                                               bool ends_initial) {
     const auto at = weak.lock();
     if (!at) return;
-    Json object = Json::object({{"kind", kind.kind},
-                                {"apiVersion", kind.resource.api_version()},
-                                {"metadata", Json::object({{"resourceVersion", std::to_string(revision)}})}});
+    Json object = client::make_bookmark(kind.kind, kind.resource.api_version(), revision, ends_initial);
     at->home.post([at, object = std::move(object)] {
       if (!at->ended) at->on_event({client::EventType::kBookmark, object});
     });

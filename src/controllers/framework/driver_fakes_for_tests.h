@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/format.h"
+#include "client/initial_events.h"
 #include "controllers/framework/driver.h"
 #include "rt/http_client.h"
 
@@ -123,6 +124,10 @@ class FakeClient final : public client::Client {
   }
   std::function<void(const client::Request&)> on_write;
   std::unique_ptr<client::Watch> watch(client::WatchRequest request, OnEvent on_event, OnEnd) override {
+    if (request.resource_version.empty())
+      env_.loop().post([on_event] {
+        on_event({client::EventType::kBookmark, client::make_bookmark("", "", 1, true)});
+      });
     watches[request.resource.plural] = std::move(on_event);
     return std::make_unique<client::Watch>();
   }
