@@ -142,7 +142,7 @@ void WatchState::take(const std::shared_ptr<WatchState>& self, std::string_view 
         return not_offered(make_error(Code::kInvalid, "a bookmark comes before its end"));
       began();
     }
-    if (const auto problem = mend_shape(event, kind)) base::log_warning("client", *problem);
+    if (const auto problem = mend_event(event, kind)) base::log_warning("client", *problem);
     callback(std::move(event));
     if (self->over) return;
   }
