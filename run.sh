@@ -18,7 +18,7 @@ done
 
 cat <<'TEXT'
 This installs the Debian packages that are missing (compilers, libraries, runc, conmon; about 700 MB at the most), builds the program (about
-25 minutes on two cores and 500 MB the first time), and with root builds two small images from Debian packages (two minutes and 600 MB the first time).
+15 minutes on two cores and 500 MB the first time), and with root builds two small images from Debian packages (two minutes and 600 MB the first time).
 Then it starts a cluster on a free port of 127.0.0.1 in a scratch folder and runs two jobs, which takes less than a minute.
 Your own kubeconfig is not touched.
 TEXT
