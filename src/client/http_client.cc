@@ -135,7 +135,6 @@ void WatchState::take(const std::shared_ptr<WatchState>& self, std::string_view 
   base::Status fed = decoder.feed(bytes, events);
   const Client::OnEvent callback = on_event;
   for (WatchEvent& event : events) {
-    if (const auto problem = mend_event(event, kind)) base::log_warning("client", *problem);
     // No other bookmark comes before the one at the end of what there is.
     if (begins && event.type == EventType::kBookmark) {
       if (!ends_initial_events(event))
