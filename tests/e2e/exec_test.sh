@@ -48,20 +48,22 @@ files_are_copied() {
   expect "and back" timeout 60 kubectl cp p:/tmp/big "$scratch/back"
   expect "the same" cmp "$scratch/big" "$scratch/back"
 }
+local_port() { sed -n "s/^Forwarding from 127.0.0.1:\([0-9]*\) -> $1$/\1/p" "$scratch/forward"; } # that kubectl has chosen
+are_forwarded() { [ -n "$(local_port 8000)" ] && [ -n "$(local_port 8001)" ]; }
 ports_are_forwarded() {
-  local port=$((20000 + RANDOM % 10000)) web_sockets forward
+  local web_sockets forward
   kubectl run web --image=i --command -- python3 -m http.server 8000 --bind 127.0.0.1 > /dev/null
   wait_for 20 field_is pod web .status.phase Running
   for web_sockets in true false; do
-    KUBECTL_PORT_FORWARD_WEBSOCKETS=$web_sockets kubectl port-forward pod/web "$port:8000" "$((port + 1)):8001" > "$scratch/forward" 2>&1 &
+    KUBECTL_PORT_FORWARD_WEBSOCKETS=$web_sockets kubectl port-forward pod/web :8000 :8001 > "$scratch/forward" 2>&1 &
     forward=$!
-    expect "an answer from the pod's loopback" wait_for 20 curl -m 5 -sf -o "$scratch/page" "http://127.0.0.1:$port/"
-    expect "another one" curl -m 5 -sf -o "$scratch/page" "http://127.0.0.1:$port/"
-    curl -s -m 5 "http://127.0.0.1:$((port + 1))/" > /dev/null
+    expect "local ports" wait_for 20 are_forwarded
+    expect "an answer from the pod's loopback" wait_for 20 curl -m 5 -sf -o "$scratch/page" "http://127.0.0.1:$(local_port 8000)/"
+    expect "another one" curl -m 5 -sf -o "$scratch/page" "http://127.0.0.1:$(local_port 8000)/"
+    curl -s -m 5 "http://127.0.0.1:$(local_port 8001)/" > /dev/null
     expect "a port that nobody listens on to be named" wait_for 5 grep -q 'localhost:8001' "$scratch/forward"
     kill $forward 2> /dev/null
     wait $forward 2> /dev/null
-    port=$((port + 2))
   done
 }
 old_clients_use_spdy() {
