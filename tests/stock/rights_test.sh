@@ -143,7 +143,7 @@ check "and those that are said not to be used are not" nothing used
 is() { [ "$1" = "$2" ] || { echo "$1 is not $2"; false; }; }
 begins() { grep -F '"system:serviceaccount:volcano-system:volcano-'"$1"'"' "$scratch/audit.log" | grep -F "/$2?" | grep -c "$3"; }
 for one in scheduler:pods controllers:jobs admission:queues; do
-  check "the $one are read by a watch that begins with what there is" is "$(begins "${one%:*}" "${one#*:}" 'sendInitialEvents=true.*"code":200')" 1
+  check "the $one are read by a watch that begins with what there is" test "$(begins "${one%:*}" "${one#*:}" 'sendInitialEvents=true.*"code":200')" -ge 1
   check "and not listed in pages" is "$(begins "${one%:*}" "${one#*:}" 'limit=500.*"verb":"list"')" 0
 done
 enough() { [ "$(sed -n 's/ kinds of requests of 7 accounts.*//p' <<< "$judged")" -ge 150 ]; }
