@@ -62,6 +62,7 @@ ports_are_forwarded() {
     expect "another one" curl -m 5 -sf -o "$scratch/page" "http://127.0.0.1:$(local_port 8000)/"
     curl -s -m 5 "http://127.0.0.1:$(local_port 8001)/" > /dev/null
     expect "a port that nobody listens on to be named" wait_for 5 grep -q 'localhost:8001' "$scratch/forward"
+    [ -z "$problem" ] || sed 's/^/    kubectl: /' "$scratch/forward"
     kill $forward 2> /dev/null
     wait $forward 2> /dev/null
   done

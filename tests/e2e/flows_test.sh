@@ -54,7 +54,8 @@ a_patch_changes_the_job() {
   expect "nothing was added to the patch" field_is jobflow patched '.spec.flows[0].patch.jobSpec.queue' ''
 }
 probes_are_waited_for() {
-  local port=$((20000 + RANDOM % 20000))
+  local port
+  port=$(free_port)
   { template server "sleep 2; cd /var/empty 2>/dev/null || cd /; exec python3 -m http.server $port"; template user 'echo served'; } | kubectl apply -f - > /dev/null
   flow served retain '{name: server}' "{name: user, dependsOn: {targets: [server], probe: {httpGetList: [{taskName: main, path: /, port: $port}], tcpSocketList: [{taskName: main, port: $port}], taskStatusList: [{taskName: main, phase: Running}]}}}" |
     kubectl apply -f - > /dev/null

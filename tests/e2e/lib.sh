@@ -29,6 +29,9 @@ kill_cluster() { # as a crash does
 export PATIENCE=${PATIENCE:-1}
 timeout() { command timeout $(($1 * PATIENCE)) "${@:2}"; }
 export -f timeout
+free_port() { # a port of 127.0.0.1 that nobody listens on
+  python3 -c 'import socket; one = socket.create_server(("127.0.0.1", 0)); print(one.getsockname()[1])'
+}
 # wait_for SECONDS COMMAND...: true as soon as the command is.
 wait_for() {
   local end=$(($(date +%s) + $1 * PATIENCE))

@@ -193,7 +193,8 @@ YAML
 }
 images_come_from_a_registry_and_from_files() {
   command -v docker-registry > /dev/null && command -v umoci > /dev/null || { skipped="docker-registry or umoci is not installed"; return; }
-  local port=$((20000 + RANDOM % 10000)) registry kind file
+  local port registry kind file
+  port=$(free_port)
   mkdir -p "$scratch/registry" "$scratch/tree/bin" "$scratch/tree/etc"
   printf 'version: 0.1\nlog: {level: error}\nstorage: {filesystem: {rootdirectory: %s}}\nhttp: {addr: "127.0.0.1:%s"}\n' "$scratch/registry" "$port" > "$scratch/registry.yml"
   docker-registry serve "$scratch/registry.yml" > "$scratch/registry.log" 2>&1 &

@@ -39,10 +39,11 @@ liveness_restarts() {
   kubectl delete pod l --now > /dev/null
 }
 requests_and_connections_are_probes() {
-  local port=$((20000 + RANDOM % 10000))
+  local port other
+  port=$(free_port) other=$(free_port)
   pod h h "command: [python3, -m, http.server, \"$port\"], startupProbe: {tcpSocket: {port: $port}, periodSeconds: 1, failureThreshold: 30}, readinessProbe: {httpGet: {port: $port, path: /}, periodSeconds: 1}"
   expect "ready" wait_for 20 ready_is h true
-  pod missing missing "command: [python3, -m, http.server, \"$((port + 1))\"], startupProbe: {tcpSocket: {port: $((port + 1))}, periodSeconds: 1, failureThreshold: 30}, readinessProbe: {httpGet: {port: $((port + 1)), path: /no-such-page}, periodSeconds: 1}"
+  pod missing missing "command: [python3, -m, http.server, \"$other\"], startupProbe: {tcpSocket: {port: $other}, periodSeconds: 1, failureThreshold: 30}, readinessProbe: {httpGet: {port: $other, path: /no-such-page}, periodSeconds: 1}"
   expect "404" wait_for 20 event_says 'Unhealthy Readiness probe failed: HTTP probe failed with statuscode: 404'
   expect "started" field_is pod missing '.status.containerStatuses[0].started' true
   expect "not ready" ready_is missing false
