@@ -126,13 +126,13 @@ void WatchState::start(int with_status, const rt::Headers& headers) {
 
 void WatchState::take(const std::shared_ptr<WatchState>& self, std::string_view bytes) {
   if (over) return;
-  heard = env->uptime();
   if (status != 200) {
     if (refusal.body.size() < 65'536) refusal.body.append(bytes);
     return;
   }
   std::vector<WatchEvent> events;
   base::Status fed = decoder.feed(bytes, events);
+  if (!events.empty()) heard = env->uptime();  // a body that trickles without an event is silent, too
   const Client::OnEvent callback = on_event;
   for (WatchEvent& event : events) {
     // No other bookmark comes before the one at the end of what there is.

@@ -249,6 +249,16 @@ TEST(InitialEvents, a_refusal_is_heard_once) {
   }
 }
 
+TEST(InitialEvents, bytes_without_an_event_are_silence) {
+  Wire wire;
+  wire.stream(0).on_start(200, {{"Content-Type", "application/json"}});
+  for (int i = 0; i < 22; ++i) {
+    wire.stream(0).on_data(" ");
+    wire.env.run_for(base::milliseconds(500));
+  }
+  EXPECT_EQ(wire.lists(), 1u);
+}
+
 TEST(InitialEvents, a_server_that_ignores_the_wish_is_found_out) {
   for (const bool by_bookmark : {false, true}) {
     Wire wire;
