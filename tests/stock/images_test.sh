@@ -19,6 +19,8 @@ images="vc-scheduler vc-controller-manager vc-webhook-manager vc-agent-scheduler
 check "the images are built" deploy/images/build --program "$bin/volcano" --out "$scratch/images"
 again() { (umask 077 && mkdir "$scratch/other" && cd / && TZ=Asia/Tokyo TMPDIR=$scratch/other "$OLDPWD/deploy/images/build" --program "$bin/volcano" --out "$scratch/again"); }
 check "and once more, elsewhere, by somebody with another umask and time zone" again
+names_no_folder() { ! grep -aqF "$PWD/" "$bin/volcano"; }
+check "the program does not name the folder it was built in" names_no_folder
 check "their digests are the same" cmp "$scratch/images/oci/index.json" "$scratch/again/oci/index.json"
 check "the archives, too" cmp "$scratch/images/vc-scheduler.tar" "$scratch/again/vc-scheduler.tar"
 inspect() { skopeo inspect "$1" "oci:$scratch/images/oci:$2"; } # inspect --raw|--config IMAGE
