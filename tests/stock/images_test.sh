@@ -178,7 +178,7 @@ check "the webhook is healthy" wait_for 30 curl -fsk "https://127.0.0.1:$((port 
 check "the controllers are ready" wait_for 30 curl -fs "http://127.0.0.1:$((port + 2))/readyz"
 check "the scheduler is healthy" wait_for 30 curl -fs "http://127.0.0.1:$((port + 3))/healthz"
 check "the agent scheduler is healthy" wait_for 30 curl -fs "http://127.0.0.1:$((port + 6))/healthz"
-check "the scheduler's metrics are served" sh -c "curl -fs http://127.0.0.1:$((port + 5))/metrics | grep -q ^volcano_"
+check "the scheduler's metrics are served" wait_for 10 sh -c "curl -fs http://127.0.0.1:$((port + 5))/metrics | grep -q ^volcano_"
 as_user() { # as_user NAME: the kernel says 1000, no capabilities, and a root that cannot be written
   local pid
   pid=$(runc --root "$scratch/runc" state "$1" | python3 -c 'import json, sys; print(json.load(sys.stdin)["pid"])') || return 1
