@@ -23,6 +23,7 @@ using Kind = Pages::Kind;
 struct Ask {
   Kind kind;
   std::int32_t first, count;
+  bool events;
 };
 
 bool read_all(int from, void* to, std::size_t size) {
@@ -111,7 +112,25 @@ Json item_at(const ClusterSize& size, Kind kind, int number) {
   return running_group(base::format("r{:05}", number), pods);
 }
 
-std::string made(const ClusterSize& size, const Ask& ask, bool protobuf) {
+bool has_form(const Json& object) {
+  return api::has_protobuf(object["apiVersion"].as_string(), object["kind"].as_string());
+}
+
+std::string events_of(const ClusterSize& size, const Ask& ask, bool protobuf) {
+  const int end = std::min(ask.first + ask.count, count_of(size, ask.kind));
+  std::string out;
+  for (int i = ask.first; i < end; ++i) {
+    Json item = item_at(size, ask.kind, i);
+    if (protobuf && has_form(item)) {
+      out += api::event_to_protobuf("ADDED", item);
+    } else {
+      out += Json::object({{"type", "ADDED"}, {"object", std::move(item)}}).dump() + "\n";
+    }
+  }
+  return out;
+}
+
+std::string page_of(const ClusterSize& size, const Ask& ask, bool protobuf) {
   const int end = std::min(ask.first + ask.count, count_of(size, ask.kind));
   std::vector<Json> items;
   for (int i = ask.first; i < end; ++i) items.push_back(item_at(size, ask.kind, i));
@@ -120,15 +139,15 @@ std::string made(const ClusterSize& size, const Ask& ask, bool protobuf) {
   const Json first = items.empty() ? Json() : items.front();
   Json list = Json::object(
       {{"apiVersion", first["apiVersion"]}, {"kind", first["kind"].str() + "List"}, {"metadata", std::move(metadata)}});
-  const auto has_form = [&] { return api::has_protobuf(first["apiVersion"].as_string(), first["kind"].as_string()); };
-  if (protobuf && has_form()) return api::list_to_protobuf(list, items.size(), [&](std::size_t i) { return items[i]; });
+  if (protobuf && has_form(first))
+    return api::list_to_protobuf(list, items.size(), [&](std::size_t i) { return items[i]; });
   list.set("items", Json::array(std::move(items)));
   return list.dump();
 }
 
 }  // namespace
 
-Pages::Pages(ClusterSize size, bool protobuf) {
+Pages::Pages(ClusterSize size, bool protobuf) : protobuf_(protobuf) {
   int ends[2];
   if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0) return;
   child_ = fork();
@@ -139,7 +158,7 @@ Pages::Pages(ClusterSize size, bool protobuf) {
   }
   close(ends[0]);
   for (Ask ask{}; read_all(ends[1], &ask, sizeof ask);) {
-    const std::string page = made(size, ask, protobuf);
+    const std::string page = ask.events ? events_of(size, ask, protobuf) : page_of(size, ask, protobuf);
     const std::uint64_t bytes = page.size();
     if (!write_all(ends[1], &bytes, sizeof bytes) || !write_all(ends[1], page.data(), page.size())) break;
   }
@@ -151,8 +170,8 @@ Pages::~Pages() {
   if (child_ > 0) waitpid(child_, nullptr, 0);
 }
 
-std::string Pages::page(Kind kind, int first, int count) {
-  const Ask ask{kind, first, count};
+std::string Pages::ask(Kind kind, int first, int count, bool events) {
+  const Ask ask{kind, first, count, events};
   std::uint64_t bytes = 0;
   std::string out;
   if (!write_all(socket_, &ask, sizeof ask) || !read_all(socket_, &bytes, sizeof bytes)) return out;

@@ -1,5 +1,5 @@
-// A full cluster as lists in pages, in the form in which an API server sends them, made by a process of its own:
-// neither its time nor its memory is the reader's.
+// A full cluster as lists in pages and as events of watches, in the form in which an API server sends them, made by a
+// process of its own: neither its time nor its memory is the reader's.
 #pragma once
 
 #include <sys/types.h>
@@ -27,9 +27,15 @@ class Pages {
 
   // Items `first` to `first + count` of a list, with the token of the next page. The pods are dealt to the groups
   // evenly and run; one more pod, of one more group, waits. Empty: the other process has ended.
-  std::string page(Kind kind, int first, int count);
+  std::string page(Kind kind, int first, int count) { return ask(kind, first, count, false); }
+  // The same items as additions of a watch. Empty: there are no more.
+  std::string events(Kind kind, int first, int count) { return ask(kind, first, count, true); }
+  bool is_protobuf() const { return protobuf_; }
 
  private:
+  std::string ask(Kind kind, int first, int count, bool events);
+
+  bool protobuf_;
   int socket_ = -1;
   pid_t child_ = -1;
 };

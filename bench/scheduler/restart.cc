@@ -5,10 +5,12 @@
 
 #include <future>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "base/format.h"
 #include "client/client.h"
+#include "client/initial_events.h"
 #include "client/wire.h"
 #include "loads.h"
 #include "main/host/resource_use.h"
@@ -28,7 +30,61 @@ double cpu_seconds() {
   return static_cast<double>(spent.tv_sec) + static_cast<double>(spent.tv_nsec) / 1e9;
 }
 
-// Lists come from pages, writes are answered with their own body, and nothing changes behind anybody's back.
+std::optional<Pages::Kind> kind_of(const api::ResourceId& id) {
+  namespace resources = api::resources;
+  if (id == resources::kNodes) return Pages::Kind::kNodes;
+  if (id == resources::kPodGroups) return Pages::Kind::kGroups;
+  if (id == resources::kPods) return Pages::Kind::kPods;
+  if (id == resources::kQueues) return Pages::Kind::kQueues;
+  return std::nullopt;
+}
+
+// Says what there is, in pieces as TLS records bring them, then that this was all, and then nothing.
+class PagesWatch : public std::enable_shared_from_this<PagesWatch> {
+ public:
+  PagesWatch(rt::Loop& loop, Pages& pages, const client::WatchRequest& request, client::Client::OnEvent on_event)
+      : loop_(loop),
+        pages_(pages),
+        kind_(kind_of(request.resource)),
+        decoder_(request.only),
+        tell_(std::move(on_event)) {
+    const bool core = kind_ == Pages::Kind::kNodes || kind_ == Pages::Kind::kPods;
+    decoder_.begin(core && pages_.is_protobuf() ? "application/vnd.kubernetes.protobuf;stream=watch"
+                                                : "application/json");
+  }
+  void post_next() {
+    loop_.post([weak = weak_from_this()] {
+      if (const auto self = weak.lock()) self->next();
+    });
+  }
+
+ private:
+  static constexpr int kItemsAtOnce = 500;
+  static constexpr std::size_t kPiece = 16 << 10;
+
+  void next() {
+    const std::string bytes = kind_ ? pages_.events(*kind_, told_, kItemsAtOnce) : std::string();
+    if (bytes.empty()) return tell_({client::EventType::kBookmark, client::make_bookmark("", "", 1'000'000, true)});
+    told_ += kItemsAtOnce;
+    std::vector<client::WatchEvent> events;
+    for (std::size_t at = 0; at < bytes.size(); at += kPiece) {
+      if (!decoder_.feed(std::string_view(bytes).substr(at, kPiece), events).ok()) return;
+      for (client::WatchEvent& event : events) tell_(std::move(event));
+      events.clear();
+    }
+    post_next();
+  }
+
+  rt::Loop& loop_;
+  Pages& pages_;
+  std::optional<Pages::Kind> kind_;  // not set: there are none
+  client::WatchDecoder decoder_;
+  client::Client::OnEvent tell_;
+  int told_ = 0;
+};
+
+// Lists and watches come from pages, writes are answered with their own body, and nothing changes behind anybody's
+// back.
 class PagesClient : public client::Client {
  public:
   PagesClient(rt::Env& env, Pages& pages, std::function<void()> on_bind)
@@ -40,24 +96,25 @@ class PagesClient : public client::Client {
     env_.loop().post(
         [this, request = std::move(request), on_result = std::move(on_result)] { on_result(answer(request)); });
   }
-  std::unique_ptr<client::Watch> watch(client::WatchRequest, OnEvent, OnEnd) override {
-    return std::make_unique<client::Watch>();
+  std::unique_ptr<client::Watch> watch(client::WatchRequest request, OnEvent on_event, OnEnd) override {
+    if (!request.resource_version.empty()) return std::make_unique<client::Watch>();
+    struct Held : client::Watch {
+      std::shared_ptr<PagesWatch> watch;
+    };
+    auto held = std::make_unique<Held>();
+    held->watch = std::make_shared<PagesWatch>(env_.loop(), pages_, request, std::move(on_event));
+    held->watch->post_next();
+    return held;
   }
   base::Duration last_write() const { return last_write_; }
 
  private:
   base::Result<Json> answer(const client::Request& request) const {
     if (request.verb != client::Verb::kList) return request.body;
-    const auto& id = request.resource;
-    namespace resources = api::resources;
-    if (id != resources::kNodes && id != resources::kPodGroups && id != resources::kPods && id != resources::kQueues)
-      return Json::object({{"metadata", Json::object({{"resourceVersion", "1000000"}})}});
-    const auto kind = id == resources::kNodes       ? Pages::Kind::kNodes
-                      : id == resources::kPodGroups ? Pages::Kind::kGroups
-                      : id == resources::kPods      ? Pages::Kind::kPods
-                                                    : Pages::Kind::kQueues;
+    const auto kind = kind_of(request.resource);
+    if (!kind) return Json::object({{"metadata", Json::object({{"resourceVersion", "1000000"}})}});
     rt::HttpResponse response;
-    response.body = pages_.page(kind, std::atoi(request.continue_token.c_str()), static_cast<int>(request.limit));
+    response.body = pages_.page(*kind, std::atoi(request.continue_token.c_str()), static_cast<int>(request.limit));
     return client::decode_response(response, request.only, true);
   }
 

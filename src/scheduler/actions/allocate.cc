@@ -28,7 +28,10 @@ class Allocate final : public Action {
 
     void collect() {
       const bool enqueue_runs = session_.config().has_action("enqueue");
-      for (const JobId id : session_.jobs_to_look_at()) {
+      const std::vector<JobId> jobs = session_.jobs_to_look_at();
+      for (std::size_t i = 0; i < jobs.size(); ++i) {
+        if (i + kJobsAhead < jobs.size()) model_.prefetch_lists(jobs[i + kJobsAhead]);
+        const JobId id = jobs[i];
         const Job& job = model_.job(id);
         if (job.is_pending()) {
           if (enqueue_runs) continue;
@@ -66,6 +69,8 @@ class Allocate final : public Action {
     }
 
    private:
+    static constexpr std::size_t kJobsAhead = 8;
+
     static bool goes_by_topology(const Job& job) {
       return job.topology != nullptr && (job.topology->wishes_hard() || !job.topology->policies.empty());
     }

@@ -7,6 +7,7 @@
 #include <functional>
 #include <vector>
 
+#include "scheduler/session/fixed_order.h"
 #include "scheduler/session/session.h"
 
 namespace scheduler {
@@ -70,7 +71,8 @@ class JobsByQueue {
   void add_queue(QueueId queue) {
     if (queue.index >= known_.size()) {
       known_.resize(queue.index + 1);
-      while (jobs_.size() <= queue.index) jobs_.push_back(make_job_heap());
+      while (is_fixed() && ranked_.size() <= queue.index) ranked_.emplace_back(Before{&ranks_});
+      while (!is_fixed() && live_.size() <= queue.index) live_.push_back(make_live_heap());
     }
     if (known_[queue.index]) return;
     known_[queue.index] = true;
@@ -80,20 +82,36 @@ class JobsByQueue {
   void add(JobId id) {
     const Job& job = session_.model().job(id);
     add_queue(job.queue);
-    if (places_ == Places::kFixed) ranks_.note(session_, job);
-    jobs_[job.queue.index].push(id);
+    if (!is_fixed()) return live_[job.queue.index].push(id);
+    ranks_.note(session_, job);
+    ranked_[job.queue.index].push(id);
   }
-  bool has_jobs(QueueId queue) const { return !jobs_[queue.index].empty(); }
-  JobId pop(QueueId queue) { return jobs_[queue.index].pop(); }
+  bool has_jobs(QueueId queue) const {
+    return is_fixed() ? !ranked_[queue.index].empty() : !live_[queue.index].empty();
+  }
+  JobId pop(QueueId queue) {
+    if (!is_fixed()) return live_[queue.index].pop();
+    const Model& model = session_.model();
+    RankedJobs& jobs = ranked_[queue.index];
+    if (const JobId* id = jobs.after(6)) model.prefetch_lists(*id);
+    if (const JobId* id = jobs.after(4)) model.prefetch_pods(*id);
+    if (const JobId* id = jobs.after(2)) model.prefetch_pod_names(*id);
+    return jobs.pop();
+  }
 
   QueueHeap queues;
 
  private:
-  using JobHeap = LiveHeap<JobId, std::function<bool(JobId, JobId)>>;
+  struct Before {
+    const JobRanks* ranks;
+    bool operator()(JobId a, JobId b) const { return ranks->before(a, b); }
+  };
+  using RankedJobs = FixedOrder<JobId, Before>;
+  using LiveJobs = LiveHeap<JobId, std::function<bool(JobId, JobId)>>;
 
-  JobHeap make_job_heap() {
-    if (places_ == Places::kFixed) return JobHeap([this](JobId a, JobId b) { return ranks_.before(a, b); });
-    return JobHeap(
+  bool is_fixed() const { return places_ == Places::kFixed; }
+  LiveJobs make_live_heap() {
+    return LiveJobs(
         [this](JobId a, JobId b) { return session_.job_before(session_.model().job(a), session_.model().job(b)); });
   }
 
@@ -101,7 +119,8 @@ class JobsByQueue {
   const Places places_;
   JobRanks ranks_;
   std::vector<bool> known_;
-  std::vector<JobHeap> jobs_;
+  std::vector<RankedJobs> ranked_;  // by queue; places are fixed
+  std::vector<LiveJobs> live_;      // by queue; they are not
 };
 
 }  // namespace scheduler

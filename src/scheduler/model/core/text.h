@@ -43,6 +43,7 @@ class Text {
   operator std::string_view() const { return view(); }
   std::string str() const { return std::string(view()); }
   bool empty() const { return body_ == nullptr; }
+  void prefetch() const { __builtin_prefetch(body_); }
   void clear() {
     if (body_ != nullptr && body_->holders.fetch_sub(1, std::memory_order_acq_rel) == 1) free(body_);
     body_ = nullptr;
