@@ -23,10 +23,22 @@ constexpr base::Duration kRegistrationRetry = base::seconds(1);
 constexpr base::Duration kRenewalRetry = base::seconds(10);
 // The API server hears of a changed configuration by a watch of its own.
 constexpr base::Duration kBundleSpreads = base::seconds(5);
+// After a configuration has changed: who applies them again changes several at once.
+constexpr base::Duration kBundleLook = base::seconds(2);
 constexpr base::Duration kDrainLook = base::milliseconds(50);
 
 rt::HttpResponse plain(int status, std::string body) {
   return {.status = status, .headers = {{"Content-Type", "text/plain; charset=utf-8"}}, .body = std::move(body)};
+}
+
+bool has_certificate(const std::string& bundle, const std::string& certificate) {
+  const std::vector<std::string> all = certificates_of(bundle);
+  return std::ranges::find(all, certificate) != all.end();
+}
+
+api::ResourceId configurations(bool mutating) {
+  return {"admissionregistration.k8s.io", "v1",
+          mutating ? "mutatingwebhookconfigurations" : "validatingwebhookconfigurations"};
 }
 
 // Queues and namespaces as informers show them.
@@ -131,7 +143,13 @@ void answer_http_confirmed(const rt::HttpRequest& request, const std::vector<api
 }
 
 struct Server::State : std::enable_shared_from_this<Server::State> {
-  State(rt::Env& e, client::Client& c, ServerOptions o) : env(e), client(c), options(std::move(o)), objects(c, e) {
+  State(rt::Env& e, client::Client& c, ServerOptions o)
+      : env(e),
+        client(c),
+        options(std::move(o)),
+        objects(c, e),
+        mutating(c, e, configurations(true), {.may_be_absent = true, .only = &client::without_managed_fields()}),
+        validating(c, e, configurations(false), {.may_be_absent = true, .only = &client::without_managed_fields()}) {
     options.rules.in_process = false;
     hooks = admission::hooks(options.rules);
   }
@@ -141,6 +159,9 @@ struct Server::State : std::enable_shared_from_this<Server::State> {
   ServerOptions options;
   std::vector<api::AdmissionHook> hooks;
   InformerObjects objects;
+  client::Informer mutating, validating;  // configurations; from the first registration on
+  bool looks = false;                     // at these, soon
+  bool has_new_keys = false;              // to serve by, once the configurations have their CA
   std::unique_ptr<rt::HttpServer> http;
   std::function<void(base::Result<std::uint16_t>)> done;
   base::Duration begun;
@@ -155,9 +176,12 @@ struct Server::State : std::enable_shared_from_this<Server::State> {
     begun_once = true;
     register_from(0, ++round);
   }
+  void watch_configurations();
+  void look_soon();
+  bool lacks_bundle() const;
   void register_from(std::size_t index, std::uint64_t of);
   void put_bundle(std::size_t index, std::uint64_t of, const api::ResourceId& resource, Json configuration);
-  void registered(std::uint64_t of);
+  void registered();
   void not_registered(std::uint64_t of, base::Error error);
   void listen();
   void drain(const std::function<void()>& drained);
@@ -169,10 +193,9 @@ struct Server::State : std::enable_shared_from_this<Server::State> {
 
 void Server::State::register_from(std::size_t index, std::uint64_t of) {
   if (of != round) return;
-  if (index == hooks.size()) return registered(of);
+  if (index == hooks.size()) return registered();
   const api::AdmissionHook& hook = hooks[index];
-  const api::ResourceId resource{"admissionregistration.k8s.io", "v1",
-                                 hook.mutating ? "mutatingwebhookconfigurations" : "validatingwebhookconfigurations"};
+  const api::ResourceId resource = configurations(hook.mutating);
   client.call({.verb = client::Verb::kGet,
                .resource = resource,
                .ns = {},
@@ -221,26 +244,31 @@ void Server::State::put_bundle(std::size_t index, std::uint64_t of, const api::R
   }
   if (!changed) return register_from(index + 1, of);
   const std::string name(api::name_of(configuration));
+  const bool is_mutating = hooks[index].mutating;
   client.call({.verb = client::Verb::kUpdate,
                .resource = resource,
                .ns = {},
                .name = name,
                .subresource = {},
                .body = std::move(configuration)},
-              [weak = weak_from_this(), index, of](base::Result<Json> result) {
+              [weak = weak_from_this(), index, of, name, is_mutating](base::Result<Json> result) {
                 const auto self = weak.lock();
                 if (!self) return;
                 if (result.ok()) return self->register_from(index + 1, of);
                 if (result.error().code == base::Code::kConflict) return self->register_from(index, of);
-                self->not_registered(of, base::within(result.take_error(), "failed to update the admission webhook"));
+                self->not_registered(
+                    of, base::within(result.take_error(), base::format("failed to update {} admission webhooks {}",
+                                                                       is_mutating ? "mutating" : "validating", name)));
               });
 }
 
-void Server::State::registered(std::uint64_t of) {
+void Server::State::registered() {
   if (!http) return listen();
-  env.loop().after(kBundleSpreads, [weak = weak_from_this(), of] {
+  if (!has_new_keys) return;
+  env.loop().after(kBundleSpreads, [weak = weak_from_this(), ca = options.ca_pem] {
     const auto self = weak.lock();
-    if (!self || self->round != of || !self->options.http.tls) return;
+    if (!self || !self->has_new_keys || self->options.ca_pem != ca || !self->options.http.tls) return;
+    self->has_new_keys = false;
     if (const base::Status taken = self->http->set_keys(*self->options.http.tls); !taken.ok())
       base::log_error("webhooks", base::format("the new keys cannot be used: {}", taken.error().message));
     else
@@ -251,7 +279,7 @@ void Server::State::registered(std::uint64_t of) {
 void Server::State::not_registered(std::uint64_t of, base::Error error) {
   if (of != round) return;
   if (!http) return end(std::move(error));
-  base::log_warning("webhooks", base::format("the new CA is not yet in the webhook configurations: {}", error.message));
+  base::log_warning("webhooks", base::format("the CA is not yet in the webhook configurations: {}", error.message));
   env.loop().after(kRenewalRetry, [weak = weak_from_this(), of] {
     if (const auto self = weak.lock()) self->register_from(0, of);
   });
@@ -294,7 +322,43 @@ void Server::State::listen() {
   auto made = rt::listen_http(options.http, handler);
   if (!made.ok()) return end(made.take_error());
   http = *std::move(made);
+  watch_configurations();
   end(http->port());
+}
+
+// Who applies a configuration anew takes the CA away, and all that it judges would be refused until the next start.
+void Server::State::watch_configurations() {
+  for (client::Informer* informer : {&mutating, &validating}) {
+    informer->on_change([this](const Json*, const Json*, bool) { look_soon(); });
+    informer->start();
+  }
+}
+
+void Server::State::look_soon() {
+  if (std::exchange(looks, true)) return;
+  env.loop().after(kBundleLook, [weak = weak_from_this()] {
+    const auto self = weak.lock();
+    if (!self) return;
+    self->looks = false;
+    if (!self->lacks_bundle()) return;
+    base::log_warning("webhooks", "a webhook configuration has lost the CA; it is put back");
+    self->begun = self->env.uptime();
+    self->register_from(0, ++self->round);
+  });
+}
+
+// Of several servers each may still trust, or trust already, another CA beside ours: ours has to be there.
+bool Server::State::lacks_bundle() const {
+  const std::vector<std::string> ours = certificates_of(options.ca_pem);
+  if (ours.empty()) return false;
+  return std::ranges::any_of(hooks, [&](const api::AdmissionHook& hook) {
+    const Json* found = (hook.mutating ? mutating : validating).find(configuration_name(hook.path));
+    if (found == nullptr) return false;
+    return std::ranges::any_of((*found)["webhooks"].items(), [&](const Json& webhook) {
+      const auto bundle = base::base64_decode(webhook["clientConfig"]["caBundle"].as_string());
+      return !bundle || !has_certificate(*bundle, ours.front());
+    });
+  });
 }
 
 Server::Server(rt::Env& env, client::Client& client, ServerOptions options)
@@ -338,6 +402,7 @@ void Server::set_keys(const ServerKeys& keys) {
   state.options.ca_pem = bundle_with(keys.ca_pem, state.options.ca_pem);
   if (state.options.http.tls)
     state.options.http.tls = rt::ServerKeys{keys.pair.certificate_pem, keys.pair.key_pem, keys.ca_pem};
+  state.has_new_keys = true;
   if (state.begun_once) state.begin();
 }
 

@@ -132,6 +132,40 @@ TEST(WebhookServer, trusts_the_old_ca_beside_a_new_one) {
                                    authorities[1].certificate_pem}));
 }
 
+TEST(WebhookServer, puts_its_ca_back) {
+  client::testing::FakeEnv env;
+  client::testing::FakeClient client(env);
+  const api::ResourceId kind{"admissionregistration.k8s.io", "v1", "mutatingwebhookconfigurations"};
+  const std::string name = configuration_name("/queues/mutate");
+  const Json applied = json(base::format(R"({{"metadata": {{"name": "{}"}}, "webhooks": [{{"name": "w"}}]}})", name));
+  client.put(kind, applied);
+  const auto bundle = [&] {
+    return *base::base64_decode(
+        (*client.find(kind, name))["webhooks"][std::size_t{0}]["clientConfig"]["caBundle"].as_string());
+  };
+  const rt::KeyPair ours = *rt::make_ca("ca", env.now(), base::hours(24));
+  const rt::KeyPair other = *rt::make_ca("ca", env.now(), base::hours(24));
+  ServerOptions options;
+  options.rules.enabled = {"/queues/mutate"};
+  options.ca_pem = ours.certificate_pem;
+  Server server(env, client, std::move(options));
+  server.start([](const base::Result<std::uint16_t>&) {});
+  env.settle();
+  client.put(kind, applied);
+  env.run_for(base::seconds(5));
+  EXPECT_EQ(bundle(), ours.certificate_pem);
+
+  // What another server needs stays.
+  Json both = applied;
+  both.edit("webhooks")
+      .edit(std::size_t{0})
+      .edit("clientConfig")
+      .set("caBundle", base::base64_encode(other.certificate_pem + ours.certificate_pem));
+  client.put(kind, both);
+  env.run_for(base::seconds(5));
+  EXPECT_EQ(bundle(), other.certificate_pem + ours.certificate_pem);
+}
+
 TEST(JsonPatch, turns_one_document_into_another) {
   EXPECT_EQ(make_json_patch(json(R"({"a": {"b/c": 1, "d": [1], "gone": 2}})"),
                             json(R"({"a": {"b/c": 2, "d": [1, 2], "new": {}}})"))

@@ -166,7 +166,7 @@ void CycleMetrics::note(const CycleReport& report, base::Duration took, base::Ti
     metrics_.counter("volcano_total_preemption_attempts").add(static_cast<double>(report.preemption.attempts));
   if (report.preemption.last_victims)
     metrics_.gauge("volcano_pod_preemption_victims").set(static_cast<double>(*report.preemption.last_victims));
-  note_waiting(decider, now);
+  if (groups_) note_waiting(decider, now);
 }
 
 void CycleMetrics::note_times(const CycleReport& report, base::Duration took) {

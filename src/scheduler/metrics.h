@@ -22,7 +22,8 @@ std::span<const base::MetricRow> metric_rows();
 // The scheduler's loop only. The registry has metric_rows() and outlives it.
 class CycleMetrics {
  public:
-  explicit CycleMetrics(base::Metrics& metrics) : metrics_(metrics) {}
+  // `groups`: false where only single pods are decided, and no group waits for this scheduler.
+  explicit CycleMetrics(base::Metrics& metrics, bool groups = true) : metrics_(metrics), groups_(groups) {}
 
   // After each cycle, before its plan is sent.
   void note(const CycleReport& report, base::Duration took, base::Time now, const Model& model, const Decider& decider);
@@ -46,6 +47,7 @@ class CycleMetrics {
   void forget_jobs(const Model& model);
 
   base::Metrics& metrics_;
+  const bool groups_;
   std::set<std::string> waiting_;            // names of jobs with a gauge
   std::map<std::string, std::string> seen_;  // jobs with gauges of their own, by "ns/name": the queue in their labels
   std::map<std::string, int> names_;         // how many of them have one name

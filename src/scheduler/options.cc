@@ -42,7 +42,7 @@ std::vector<Row> all_rows(Options& o) {
       {{"csi-storage", &o.csi_storage, "Watch CSIDriver and CSIStorageCapacity"}},
       {{"enable-healthz", &o.enable_healthz, "Serve health checks"}},
       {{"enable-metrics", &o.enable_metrics, "Serve metrics"}},
-      {{"enable-pprof", base::Accepted::kSwitch, "Accepted; there is no Go runtime to profile"}},
+      {{"enable-pprof", &o.enable_pprof, "Serve the pages under /debug; there is no Go runtime to profile"}},
       {{"node-selector", base::CommaList{&o.node_selector}, "Only nodes with one of these key:value labels"}},
       {{"cache-dumper", &o.cache_dumper, "Write dumps on SIGUSR1 and SIGUSR2"}},
       {{"cache-dump-dir", &o.cache_dump_dir, "Folder of dumps"}},

@@ -22,13 +22,15 @@ namespace {
 struct Entry {
   ObjectPtr durable;  // null: not there yet
   ObjectPtr latest;   // null: erased, not yet durable
+  // So many writes of it wait or are under way. They point here, so that it stays until the last one has ended.
+  std::uint32_t writes = 0;
 };
 
 using Table = std::map<std::string, Entry, std::less<>>;
 
 struct Write {
   Event event;
-  Table::iterator entry;  // there until nothing of it is durable or waits
+  Table::iterator entry;
   Store::OnDurable on_durable;
   bool gives_room = false;  // a deletion, or a step of one
   std::vector<Store::OnDurable> settled = {};
@@ -107,6 +109,7 @@ struct Store::State : std::enable_shared_from_this<Store::State> {
   // What is there now is the event's `before`.
   void add(Event event, bool erases, Store::OnDurable on_durable, bool gives_room) {
     const auto at = tables[event.resource].try_emplace(key_for(event.object->ns, event.object->name)).first;
+    ++at->second.writes;
     event.before = at->second.latest;
     event.type = erases ? EventType::kDeleted : event.before ? EventType::kModified : EventType::kAdded;
     set_latest(event.resource, at->second, erases ? nullptr : event.object);
@@ -203,7 +206,7 @@ struct Store::State : std::enable_shared_from_this<Store::State> {
   void make_durable(const Write& write) {
     Entry& entry = write.entry->second;
     entry.durable = write.event.type == EventType::kDeleted ? nullptr : write.event.object;
-    if (!entry.durable && !entry.latest) tables[write.event.resource].erase(write.entry);
+    if (--entry.writes == 0 && !entry.durable) tables[write.event.resource].erase(write.entry);
   }
 
   // Nothing of the batch was written: it and all that was built on it are undone.
@@ -215,7 +218,8 @@ struct Store::State : std::enable_shared_from_this<Store::State> {
       Table& table = tables[write.event.resource];
       const auto at = table.find(key_for(write.event.object->ns, write.event.object->name));
       if (at == table.end()) continue;
-      set_latest(write.event.resource, at->second, at->second.durable);
+      at->second.writes = 0;  // all of them are undone
+      if (at->second.latest != at->second.durable) set_latest(write.event.resource, at->second, at->second.durable);
       if (!at->second.durable) table.erase(at);
     }
     latest_revision = durable_revision;

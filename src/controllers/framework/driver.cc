@@ -83,6 +83,8 @@ constexpr std::int64_t kRestFactor = 30;
 constexpr base::Duration kRestMax = base::milliseconds(500);
 // Nothing is wrong with a key while the server is away: after hours without it, work goes on soon.
 constexpr base::Duration kOutagePauseMax = base::seconds(30);
+// How long the start waits for the objects of a kind that somebody else has defined.
+constexpr base::Duration kStrangerWait = base::seconds(30);
 
 // When the status of each key was written last; a key that may be written again is forgotten in time.
 class StatusTimes {
@@ -144,6 +146,7 @@ struct Driver::State : std::enable_shared_from_this<Driver::State> {
   std::map<std::string, api::KindInfo> strangers;  // by the name of their definition
   std::vector<Listener> listeners;
   std::size_t unsynced = 0;
+  std::set<api::ResourceId> awaited;  // kinds of strangers among those
   bool started = false;
   bool stands_by = false;  // it watches, and wakes nobody
   bool stopped = false;    // plans under way may still hold this state
@@ -180,6 +183,8 @@ struct Driver::State : std::enable_shared_from_this<Driver::State> {
   void begin_watches();
   void start();
   void one_synced();
+  void await(const api::ResourceId& resource, client::Informer& informer);
+  void stop_waiting(const api::ResourceId& resource);
   void listen(client::Informer& informer, Unit* unit, const Wake& one);
   void follow(const Json* before, const Json* after);
   void kind_comes(const api::KindInfo& kind);
@@ -249,13 +254,24 @@ void Driver::State::kind_comes(const api::KindInfo& kind) {
     for (const Wake& one : unit->controller->wakes_on_kind(kind.resource)) listen(*slot, unit.get(), one);
     for (IndexBy& index : unit->controller->indexes_of_kind(kind.resource)) slot->add_index(index.name, index.keys);
   }
-  if (unsynced > 0) {
-    ++unsynced;
-    slot->on_synced([weak = weak_from_this()] {
-      if (auto self = weak.lock()) self->one_synced();
-    });
-  }
+  if (unsynced > 0) await(kind.resource, *slot);
   slot->start();
+}
+
+// Not for ever: a list that is converted by a webhook fails while that is down, and these controllers may be what
+// brings it up.
+void Driver::State::await(const api::ResourceId& resource, client::Informer& informer) {
+  if (!awaited.insert(resource).second) return;
+  ++unsynced;
+  const auto end = [weak = weak_from_this(), resource] {
+    if (auto self = weak.lock()) self->stop_waiting(resource);
+  };
+  informer.on_synced(end);
+  env.loop().after(kStrangerWait, end);
+}
+
+void Driver::State::stop_waiting(const api::ResourceId& resource) {
+  if (awaited.erase(resource) > 0) one_synced();
 }
 
 void Driver::State::kind_goes(const api::ResourceId& resource) {
@@ -265,6 +281,7 @@ void Driver::State::kind_goes(const api::ResourceId& resource) {
   }
   for (auto& unit : units)
     if (unit->controller->follows_definitions()) unit->controller->kind_goes(resource);
+  stop_waiting(resource);
 }
 
 void Driver::State::wake(Unit& unit, const Wake& wake, const Json* before, const Json* after) {

@@ -49,6 +49,16 @@ class Copier final : public Controller {
   }
 };
 
+Json definition(const char* plural, const char* kind) {
+  return *api::parse_json(base::format(R"({{"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+      "metadata": {{"name": "{0}.example.org"}},
+      "spec": {{"group": "example.org", "scope": "Namespaced", "names": {{"plural": "{0}", "kind": "{1}"}},
+               "versions": [{{"name": "v1", "served": true, "storage": true}}]}},
+      "status": {{"conditions": [{{"type": "Established", "status": "True"}}],
+                 "acceptedNames": {{"plural": "{0}", "kind": "{1}"}}}}}})",
+                                       plural, kind));
+}
+
 class StandbyTest : public ::testing::Test {
  protected:
   StandbyTest() : client(env), driver(std::make_unique<Driver>(env, client, "test")) {
@@ -118,17 +128,6 @@ TEST_F(StandbyTest, one_that_begins_before_it_has_seen_everything_waits_for_that
 }
 
 TEST_F(StandbyTest, kinds_of_strangers_come_and_go_meanwhile) {
-  const auto definition = [](const char* plural, const char* kind) {
-    return api::parse_json(
-               base::format(R"({{"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
-        "metadata": {{"name": "{0}.example.org"}},
-        "spec": {{"group": "example.org", "scope": "Namespaced", "names": {{"plural": "{0}", "kind": "{1}"}},
-                 "versions": [{{"name": "v1", "served": true, "storage": true}}]}},
-        "status": {{"conditions": [{{"type": "Established", "status": "True"}}],
-                   "acceptedNames": {{"plural": "{0}", "kind": "{1}"}}}}}})",
-                            plural, kind))
-        .value();
-  };
   client.put({"example.org", "v1", "stays"}, named("Stay", "s"));
   client.put({"example.org", "v1", "goes"}, named("Go", "g"));
   client.put(resources::kCustomResourceDefinitions, definition("stays", "Stay"));
@@ -141,6 +140,37 @@ TEST_F(StandbyTest, kinds_of_strangers_come_and_go_meanwhile) {
   run();
   EXPECT_NE(client.find(resources::kSecrets, "ns/s"), nullptr);
   EXPECT_EQ(client.find(resources::kSecrets, "ns/g"), nullptr);
+}
+
+// A kind whose objects cannot be listed, as while the webhook that converts them is down.
+class UnlistedKindTest : public StandbyTest {
+ protected:
+  UnlistedKindTest() {
+    client.put(resources::kCustomResourceDefinitions, definition("stays", "Stay"));
+    client.forbids = [this](const client::Request& request) {
+      if (request.verb == client::Verb::kList && request.resource.plural == "stays")
+        client.list_failures.push_front(base::make_error(base::Code::kInternal, "conversion webhook failed"));
+      return false;
+    };
+    driver->start();
+    run();
+    EXPECT_EQ(copier->steps.size(), 0u);
+  }
+};
+
+TEST_F(UnlistedKindTest, the_start_does_not_wait_for_its_objects_for_ever) {
+  env.loop().run(base::seconds(30));
+  EXPECT_TRUE(driver->synced());
+  EXPECT_NE(client.find(resources::kSecrets, "ns/a"), nullptr);
+}
+
+TEST_F(UnlistedKindTest, the_start_does_not_wait_for_a_kind_that_goes) {
+  client.erase(resources::kCustomResourceDefinitions, "stays.example.org");
+  run();
+  EXPECT_TRUE(driver->synced());
+  EXPECT_NE(client.find(resources::kSecrets, "ns/a"), nullptr);
+  env.loop().run(base::seconds(60));
+  EXPECT_TRUE(driver->synced());
 }
 
 TEST_F(StandbyTest, one_that_never_begins_ends) {

@@ -91,7 +91,7 @@ base::Status ControllerFlags::check() const {
 
 controllers::Options ControllerFlags::controllers() const {
   controllers::Options options;
-  if (!enabled.empty()) options.enabled = enabled;
+  if (names_controllers || !enabled.empty()) options.enabled = enabled;
   if (!scheduler_names.empty()) options.scheduler_names = scheduler_names;
   if (const auto gates = scheduler::FeatureGates::parse(feature_gates); gates.ok()) {
     options.reads_commands = gates->on("QueueCommandSync");

@@ -21,6 +21,7 @@ struct ControllerFlags {
   base::Duration counts_interval = base::milliseconds(200);
   std::vector<std::string> scheduler_names;
   std::vector<std::string> enabled;  // comma lists
+  bool names_controllers = false;    // --controllers is given; an empty list means all
   bool inherit_owner_annotations = true;
   bool leader_elect = true;
   base::Duration lease_duration = base::seconds(15), renew_deadline = base::seconds(10),

@@ -205,7 +205,9 @@ int run_controllers(const ControllerProgram& kind, const Arguments& arguments) {
   const std::vector<base::Flag> rows = rows_of(program.flags, kind);
   if (base::asks_for_help(arguments))
     return std::cout << "Usage: " << kind.name << " [flags]\n\n" << base::flags_help(rows), 0;
-  if (const auto rest = base::parse_flags(rows, arguments); !rest.ok()) return fail(kind.name, rest.error());
+  const auto words = base::parse_flags(rows, arguments);
+  if (!words.ok()) return fail(kind.name, words.error());
+  program.flags.names_controllers = words->has("controllers");
   if (kind.settle)
     if (const base::Status settled = kind.settle(program.flags); !settled.ok()) return fail(kind.name, settled.error());
   if (const auto gates = scheduler::FeatureGates::parse(program.flags.feature_gates); !gates.ok())

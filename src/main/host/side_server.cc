@@ -5,6 +5,7 @@
 
 #include "base/format.h"
 #include "main/host/address.h"
+#include "main/host/process_metrics.h"
 #include "rt/files.h"
 
 namespace volcano_main {
@@ -54,7 +55,8 @@ base::Result<std::unique_ptr<rt::HttpServer>> start_side_server(const SideServer
       return exchange->respond({why.empty() ? 200 : 503, headers, why.empty() ? "ok" : why + "\n"});
     }
     if (metrics && path == "/metrics")
-      return exchange->respond({200, {{"Content-Type", "text/plain; version=0.0.4; charset=utf-8"}}, metrics()});
+      return exchange->respond(
+          {200, {{"Content-Type", "text/plain; version=0.0.4; charset=utf-8"}}, metrics() + process_metrics()});
     if (const auto page = pages.find(path); page != pages.end())
       return page->second([exchange](std::string text) {
         exchange->respond({200, {{"Content-Type", "application/json"}}, std::move(text)});

@@ -18,7 +18,8 @@ struct SideServerOptions {
   std::string ca_cert_file, tls_cert_file, tls_private_key_file;
   // Instead of those files.
   std::optional<rt::ServerKeys> keys = {};
-  std::function<std::string()> metrics;  // what /metrics answers, from any thread; unset: there is none
+  // What /metrics answers before what the process uses, from any thread; unset: there is none.
+  std::function<std::string()> metrics;
   bool healthz = false;
   // Why this program is not ready, empty if it is: what /readyz answers, from any thread; unset: there is none.
   std::function<std::string()> not_ready = {};

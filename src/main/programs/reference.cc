@@ -6,6 +6,7 @@
 #include "apiserver/pipeline/metrics.h"
 #include "base/format.h"
 #include "controllers/metrics.h"
+#include "main/host/process_metrics.h"
 #include "main/programs.h"
 #include "node/metrics.h"
 #include "scheduler/actions/all.h"
@@ -121,6 +122,7 @@ void print_metrics() {
   print_metrics_of("Node agent (`volcano up`)", node::metric_rows());
   print_metrics_of("Controllers", controllers::metric_rows());
   print_metrics_of("Scheduler", scheduler::metric_rows());
+  print_metrics_of("Programs of a cluster", process_metric_rows());
 }
 
 template <class... P>

@@ -8,6 +8,7 @@
 
 #include "base/format.h"
 #include "base/log.h"
+#include "cli/vcctl.h"
 #include "client/http_client.h"
 #include "client/leader_election.h"
 #include "client/without_patch.h"
@@ -246,7 +247,7 @@ int run(const std::string& name, const scheduler::Options& defaults, const Argum
   if (const auto rest = scheduler::parse_options(arguments, options, {&dry_run, 1}); !rest.ok())
     return fail(rest.error());
   if (const base::Status sound = check(options); !sound.ok()) return fail(sound.error());
-  if (options.print_version) return std::cout << "volcano " << kVersion << "\n", 0;
+  if (options.print_version) return std::cout << cli::version_block(kVersion), 0;
   if (const base::Status log = set_up_log(options.verbosity, options.log_format); !log.ok()) return fail(log.error());
   if (const base::Status own = refuse_foreign_plugins(options.plugins_dir); !own.ok()) return fail(own.error());
   read_share(options);

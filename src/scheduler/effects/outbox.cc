@@ -200,7 +200,7 @@ void Outbox::State::answered(Id id, base::Result<api::Json> result) {
   Write& write = writes.at(id);
   if (!result.ok() && pause_before_retry(id, write, result.error())) return pump();
   const std::string lane = write.step.lane;
-  if (!lane.empty()) report_trouble(write.step.request, result);
+  if (!lane.empty() || std::holds_alternative<QueueCreation>(write.work)) report_trouble(write.step.request, result);
   const auto* binding = std::get_if<PodBinding>(&write.work);
   const bool was_prepared = binding == nullptr || binding->at >= PodBinding::At::kNodeLock;
   Step step = next(write.work, &result, context());
@@ -214,8 +214,9 @@ void Outbox::State::answered(Id id, base::Result<api::Json> result) {
 // Each kind of trouble with a kind of write is told once, until such a write succeeds.
 void Outbox::State::report_trouble(const client::Request& request, const base::Result<api::Json>& result) {
   const std::string what = request.resource.plural + (request.subresource.empty() ? "" : "/" + request.subresource);
-  if (result.ok() || is_overtaken(result.error().code)) {
-    if (result.ok()) troubles.erase(what);
+  const bool is_there = !result.ok() && result.error().code == base::Code::kAlreadyExists;
+  if (result.ok() || is_there || is_overtaken(result.error().code)) {
+    if (result.ok() || is_there) troubles.erase(what);
     return;
   }
   const auto [known, fresh] = troubles.try_emplace(what, result.error().code);

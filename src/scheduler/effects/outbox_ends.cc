@@ -84,8 +84,9 @@ void Outbox::State::ended(PodBinding& write, const Step& end, Reply) {
 void Outbox::State::ended(PodEviction& write, const Step& end, Reply) {
   if (is_done(end)) return;
   const PlannedEviction& plan = write.plan;
-  submit(PodLookup{
-      .ns = plan.ns, .name = plan.pod, .uid = plan.uid, .of_eviction = is_refused(end), .pause = pause_after(end)});
+  // Webhooks refuse as "conflict" or "not found", too, and then the pod stays, and would be evicted again at once.
+  const base::Duration pause = is_overtaken(end.error.code) ? kRefusedPause : pause_after(end);
+  submit(PodLookup{.ns = plan.ns, .name = plan.pod, .uid = plan.uid, .of_eviction = true, .pause = pause});
 }
 
 void Outbox::State::ended(PodStatusWrite& write, const Step& end, Reply answer) {
@@ -147,7 +148,8 @@ void Outbox::State::ended(PodLookup& write, const Step&, Reply answer) {
   if (write.of_binding) ledger.end(Entry::kBinding, write.uid);
   if (answer->ok() && api::uid_of(**answer) == write.uid) {
     const bool binds = ledger.is_under_way(Entry::kBinding, write.uid);
-    if (write.of_eviction) intake.eviction_failed(key, write.uid);
+    const bool goes = !(**answer)["metadata"]["deletionTimestamp"].is_null();
+    if (write.of_eviction && !goes) intake.eviction_failed(key, write.uid);
     if (!binds && (**answer)["spec"]["nodeName"].as_string().empty()) intake.bind_failed(key, write.uid);
     intake.set_answer(api::resources::kPods, **answer);
   } else {
@@ -205,11 +207,6 @@ void Outbox::State::ended(Retelling& write, const Step&, Reply) {
   if (const auto* group = std::get_if<GroupStatusWrite>(&write.lost))
     return submit(GroupLookup{group->plan.ns, group->plan.name});
   on_change();
-}
-
-void Outbox::State::ended(QueueCreation& write, const Step& end, Reply) {
-  if (is_done(end)) return;
-  base::log_error("scheduler", base::format("queue {} cannot be created: {}", write.name, end.error.message));
 }
 
 void Outbox::State::ended(NumatopologyDeletion& write, const Step& end, Reply) {

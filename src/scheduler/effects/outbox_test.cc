@@ -95,6 +95,29 @@ TEST(Outbox, a_binding_or_eviction_that_is_refused_is_not_decided_again_at_once)
   EXPECT_EQ(world.woken, 1);
 }
 
+TEST(Outbox, a_pod_stays_whatever_the_word_in_which_its_eviction_is_refused) {
+  for (const base::Code code : {base::Code::kForbidden, base::Code::kConflict, base::Code::kNotFound}) {
+    World world;
+    world.intake.set(api::resources::kPods, json(R"({"metadata":{"namespace":"a","name":"r","uid":"3"},"spec":
+        {"schedulerName":"volcano","nodeName":"n"},"status":{"phase":"Running"}})"));
+    const TaskId pod = world.model.find_task("a/r");
+    world.server.put(api::resources::kPods, json(R"({"metadata":{"namespace":"a","name":"r","uid":"3"},"spec":
+        {"schedulerName":"volcano","nodeName":"n"},"status":{"phase":"Running"}})"));
+    world.server.forbids = [&world, code](const client::Request& request) {
+      if (request.verb == client::Verb::kDelete) world.server.failures.push_back(base::make_error(code, "denied"));
+      return false;
+    };
+    world.ledger.begin(Entry::kEviction, "3");
+    world.model.move(pod, TaskStatus::kReleasing, world.model.task(pod).node);
+    Plan plan;
+    plan.evictions.push_back({.ns = "a", .pod = "r", .uid = "3", .action = "preempt"});
+    world.outbox.send(plan);
+    world.env.run_for(base::milliseconds(1100));
+    EXPECT_FALSE(world.ledger.is_under_way(Entry::kEviction, "3")) << base::reason(code);
+    EXPECT_EQ(world.model.task(pod).status, TaskStatus::kRunning) << base::reason(code);
+  }
+}
+
 // Of hard shards: the claim names the version that it rests on.
 struct ShardWorld : World {
   ShardWorld() {
@@ -371,6 +394,19 @@ TEST(Outbox, what_the_outbox_itself_tells_a_pod_is_in_the_ledger) {
   world.env.run_for(base::seconds(1));
   EXPECT_FALSE(world.ledger.is_under_way(Entry::kBinding, "2"));
   EXPECT_FALSE(world.ledger.is_under_way(Entry::kPodStatus, "2"));
+}
+
+TEST(Outbox, a_queue_that_must_exist_is_made_however_late_it_is_let_in) {
+  World world;
+  bool refuses = true;
+  world.server.forbids = [&](const client::Request& request) {
+    return refuses && request.verb == client::Verb::kCreate;
+  };
+  world.outbox.ensure_queue("default", true);
+  world.env.run_for(base::minutes(10));
+  refuses = false;
+  world.env.run_for(base::seconds(11));
+  EXPECT_TRUE(world.server.find(api::resources::kQueues, "default"));
 }
 
 TEST(Outbox, the_cpus_of_a_node_that_is_gone_go_with_it) {

@@ -12,6 +12,7 @@ constexpr std::int64_t kPassingMaxMs = 5'000;
 constexpr std::int64_t kAnswerMs = 500;
 constexpr int kInsistTriesMax = 60;
 constexpr std::int64_t kInsistMs = 1'000;
+constexpr std::int64_t kForeverMs = 10'000;
 constexpr std::uint64_t kInsistJitterMs = 100;
 
 }  // namespace
@@ -33,6 +34,9 @@ std::optional<base::Duration> retry_after(Retry policy, base::Code code, int tri
     case Retry::kInsist:
       if (tries >= kInsistTriesMax) break;
       return base::milliseconds(kInsistMs + static_cast<std::int64_t>(random.below(kInsistJitterMs)));
+    case Retry::kForever:
+      return base::milliseconds((tries < kInsistTriesMax ? kInsistMs : kForeverMs) +
+                                static_cast<std::int64_t>(random.below(kInsistJitterMs)));
   }
   return std::nullopt;
 }

@@ -19,6 +19,7 @@ enum class Retry {
   kPassing,        // a dozen times while the trouble passes, each pause twice the one before
   kUntilAnswered,  // for as long as it takes: the model is wrong until then
   kInsist,         // for a minute, whatever the error
+  kForever,        // each second for that minute, and every ten seconds after it
 };
 
 // The pause before the next try, after `tries` of them failed; unset: it is not tried again.

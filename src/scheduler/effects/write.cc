@@ -167,21 +167,21 @@ Step begin_of(NumatopologyDeletion& write, const StepContext& context) {
 }
 
 template <class Write>
-Step insist(Write& write, Reply answer, bool is_so, const StepContext& context) {
+Step insist(Write& write, Retry policy, Reply answer, bool is_so, const StepContext& context) {
   if (answer == nullptr) return begin_of(write, context);
   if (answer->ok() || is_so) return Step::done();
-  const auto pause = retry_after(Retry::kInsist, answer->error().code, ++write.tries, context.random);
+  const auto pause = retry_after(policy, answer->error().code, ++write.tries, context.random);
   return pause ? Step::wait(*pause) : Step::failed(answer->error());
 }
 
 Step next_of(QueueCreation& write, Reply answer, const StepContext& context) {
   const bool exists = answer != nullptr && !answer->ok() && answer->error().code == base::Code::kAlreadyExists;
-  return insist(write, answer, exists, context);
+  return insist(write, Retry::kForever, answer, exists, context);
 }
 
 Step next_of(NumatopologyDeletion& write, Reply answer, const StepContext& context) {
   const bool is_gone = answer != nullptr && !answer->ok() && is_overtaken(answer->error().code);
-  return insist(write, answer, is_gone, context);
+  return insist(write, Retry::kInsist, answer, is_gone, context);
 }
 
 // --- newer in place of older ---

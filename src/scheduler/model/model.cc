@@ -18,6 +18,26 @@ bool is_open(const Job& job) {
          (job.is_pending() || job.count(TaskStatus::kPending) + job.count(TaskStatus::kPipelined) > 0);
 }
 
+// Whether a minimum or a task has its name.
+bool is_used(const Role& role) {
+  return role.has_min || std::any_of(role.counts.begin(), role.counts.end(), [](std::int32_t n) { return n != 0; });
+}
+
+// Names that neither a minimum nor a task has any more: a group may be given others again and again.
+void drop_unused_roles(Job& job, std::vector<Task>& tasks) {
+  std::vector<std::uint32_t> now(job.roles.size());
+  std::uint32_t kept = 0;
+  for (std::uint32_t i = 0; i < job.roles.size(); ++i) {
+    if (!is_used(job.roles[i])) continue;
+    now[i] = kept;
+    if (kept != i) job.roles[kept] = std::move(job.roles[i]);
+    ++kept;
+  }
+  if (kept == job.roles.size()) return;
+  job.roles.erase(job.roles.begin() + kept, job.roles.end());
+  for (const TaskId task : job.tasks) tasks[task.index].role = now[tasks[task.index].role];
+}
+
 }  // namespace
 
 Model::Model() = default;
@@ -38,12 +58,14 @@ TaskId Model::find_task(std::string_view key) const {
 }
 
 std::uint32_t Model::role_for(Job& job, std::string_view role) {
+  auto unused = static_cast<std::uint32_t>(job.roles.size());
   for (std::uint32_t i = 0; i < job.roles.size(); ++i) {
     if (job.roles[i].name == role) return i;
+    if (!is_used(job.roles[i])) unused = i;
   }
-  job.roles.push_back({});
-  job.roles.back().name = shared_texts.share(role);
-  return static_cast<std::uint32_t>(job.roles.size() - 1);
+  if (unused == job.roles.size()) job.roles.emplace_back();
+  job.roles[unused] = {.name = shared_texts.share(role)};
+  return unused;
 }
 
 TaskId Model::add_task(TaskFacts facts) {
@@ -321,6 +343,7 @@ void Model::set_role_minimums(JobId id, const std::vector<std::pair<std::string,
     role.has_min = true;
     job.roles_min_total += min;
   }
+  drop_unused_roles(job, tasks_);
   note_changed(id);
 }
 

@@ -108,7 +108,8 @@ void PodQueue::was_not_bound(std::string_view uid, base::Time now) {
 void PodQueue::wake(Entries::iterator at, base::Time now) {
   Entry& entry = at->second;
   const base::Time due = entry.since + pause_after(entry.failures);
-  if (due <= now) return enter(at, At::kActive, now);
+  const bool clock_went_back = due > now + kPauseMax;
+  if (due <= now || clock_went_back) return enter(at, At::kActive, now);
   enter(at, At::kBackOff, entry.since, due);
 }
 
@@ -125,6 +126,17 @@ void PodQueue::wake_unschedulable(base::Time now, bool only_near_pods) {
 }
 
 void PodQueue::pass_time(base::Time now) {
+  // Due later than anything ever is: the clock went back meanwhile.
+  while (!backing_off_.empty() && backing_off_.rbegin()->first.first > (now + kPauseMax).ns) {
+    const auto at = backing_off_.rbegin()->second;
+    leave(at);
+    enter(at, At::kActive, now);
+  }
+  while (!unschedulable_.empty() && unschedulable_.rbegin()->first.first > (now + kUnschedulableMax).ns) {
+    const auto at = unschedulable_.rbegin()->second;
+    leave(at);
+    wake(at, now);
+  }
   while (!backing_off_.empty() && backing_off_.begin()->first.first <= now.ns) {
     const auto at = backing_off_.begin()->second;
     leave(at);

@@ -44,6 +44,23 @@ TEST(PodQueue, urgency_goes_before_priority_and_that_before_age) {
   EXPECT_EQ(queue.take()->key, "young");
 }
 
+TEST(PodQueue, a_clock_that_goes_back_does_not_make_pods_wait) {
+  PodQueue queue;
+  queue.put(pod("a"), true, at(36'000));
+  EXPECT_EQ(fail_all(queue, at(36'000)), Keys{"a"});
+  queue.something_changed(at(0));
+  EXPECT_EQ(fail_all(queue, at(0)), Keys{"a"}) << "room has come";
+  EXPECT_EQ(fail_all(queue, at(301)), Keys{"a"}) << "it is tried again in any case";
+
+  queue.put(pod("b"), true, at(36'000));
+  queue.pass_time(at(36'000));
+  while (const auto one = queue.take()) queue.was_not_bound(one->uid, at(36'000));
+  while (const auto one = queue.take()) queue.was_not_bound(one->uid, at(36'000));
+  EXPECT_EQ(queue.active_keys(), Keys{});
+  queue.pass_time(at(0));
+  EXPECT_FALSE(queue.active_keys().empty()) << "from the pause after a lost binding";
+}
+
 TEST(PodQueue, who_found_no_node_waits_for_a_change_and_then_for_a_pause_that_grows) {
   PodQueue queue;
   queue.put(pod("a"), true, at(0));

@@ -58,15 +58,26 @@ const std::map<std::string, Quantities, std::less<>>* ResourceClaims::counters_o
   return found == pool_counters_.end() ? nullptr : &found->second;
 }
 
+// Another scheduler may have given the same device to another claim in the same moment.
+void ResourceClaims::count_taken(const DeviceName& device, bool add) {
+  if (add) {
+    if (!taken_.insert(device).second) ++taken_again_[device];
+    return;
+  }
+  const auto again = taken_again_.find(device);
+  if (again == taken_again_.end()) {
+    taken_.erase(device);
+  } else if (--again->second == 0) {
+    taken_again_.erase(again);
+  }
+}
+
 void ResourceClaims::use(const Allocation& allocation, bool add) {
   changed();
   for (const DeviceGrant& grant : allocation.grants) {
     if (grant.admin_access) continue;
     if (grant.share_id.empty()) {
-      if (add)
-        taken_.insert(grant.device);
-      else
-        taken_.erase(grant.device);
+      count_taken(grant.device, add);
       continue;
     }
     auto& [sums, users] = shared_[grant.device];

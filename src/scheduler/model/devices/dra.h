@@ -194,6 +194,7 @@ class ResourceClaims {
   std::vector<DeviceSelector> selectors_from(const api::Json& list);
   DeviceWish wish_from(const api::Json& json, std::string name);
   void use(const Allocation& allocation, bool add);
+  void count_taken(const DeviceName& device, bool add);
   void rebuild_devices();
   void changed() { ++generation_; }
   void take_out(std::string_view key);
@@ -209,6 +210,7 @@ class ResourceClaims {
   std::map<std::string, Promise, std::less<>> promises_;              // by claim
   std::map<std::uint32_t, std::vector<std::string>> claims_of_task_;  // of placed tasks
   std::set<DeviceName> taken_;
+  std::map<DeviceName, int> taken_again_;  // by how many claims more than one
   std::map<DeviceName, std::pair<Quantities, int>> shared_;
   mutable std::map<std::pair<std::uint32_t, const Device*>, std::pair<int, std::string>> verdicts_;
   std::uint64_t generation_ = 1;

@@ -65,8 +65,14 @@ void NodeTable::ensure_dim(Dim d) {
 }
 
 std::uint32_t NodeTable::intern_taints(const std::vector<Taint>& taints) {
+  std::uint32_t unused = 0;  // of no node: taints may have a new value each time, as those of autoscalers have
   for (std::uint32_t i = 0; i < taint_sets_.size(); ++i) {
     if (taint_sets_[i] == taints) return i;
+    if (i > 0 && taint_set_nodes_[i].empty()) unused = i;
+  }
+  if (unused > 0) {
+    taint_sets_[unused] = taints;
+    return unused;
   }
   taint_sets_.push_back(taints);
   taint_set_nodes_.emplace_back(zeros_.size());
