@@ -232,6 +232,10 @@ void adopt_probes(const Json& known, ContainerState& container) {
 
 }  // namespace
 
+base::Duration Agent::State::uptime_of(base::Time past) const {
+  return env.uptime() - std::max(env.now() - past, base::Duration{});
+}
+
 // Joins what the API says with what was found on this machine.
 void Agent::State::adopt(PodWorker& worker) {
   const Json& pod = worker.pod;
@@ -287,6 +291,8 @@ void Agent::State::adopt(PodWorker& worker) {
       adopt_known(known, env.now(), container);
     }
     if (container.phase == RunPhase::kEnded && container.attempt > 0) container.back_off = kBackOffFirst;
+    container.started_at = uptime_of(container.started);
+    container.ended_at = uptime_of(container.ended.finished);
   }
   if (found != recovered.end()) recovered.erase(found);
 }
@@ -330,10 +336,11 @@ void Agent::State::exited(const ExitedContainer& exit) {
   container.phase = RunPhase::kEnded;
   container.ended = {exit.id, container.started, exit.finished, exit.exit_code, {}, {}};
   if (container.ended.finished < container.started) container.ended.finished = container.started;
+  container.ended_at = env.uptime();
   container.ended.reason = exit.out_of_memory ? "OOMKilled" : exit.exit_code == 0 ? "Completed" : "Error";
   container.ended.message = last_words(*worker, container);
   const bool first = container.attempt == 0;
-  const bool forgiven = container.ended.finished - container.started >= kBackOffForgiven;
+  const bool forgiven = container.ended_at - container.started_at >= kBackOffForgiven;
   container.back_off = first || forgiven ? base::Duration{} : next_back_off(container.back_off);
   if (container.back_off > base::Duration{} && will_restart(worker->pod, container) && !api::is_deleting(worker->pod) &&
       !stopping)

@@ -1,13 +1,14 @@
 // Probes and hooks of the agent, in a machine whose commands answer as they are told: events, readiness, ends.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <csignal>
 
 #include "api/json/yaml.h"
 #include "base/format.h"
 #include "client/fake_client_for_tests.h"
-#include "client/fake_env_for_tests.h"
 #include "node/agent.h"
+#include "node/clock_for_tests.h"
 #include "node/lasting_runtime_for_tests.h"
 
 namespace node {
@@ -73,7 +74,7 @@ class CommandRuntime : public LastingRuntime {
 };
 
 struct World {
-  client::testing::FakeEnv env;
+  ClockEnv env;
   client::testing::FakeClient server{env};
   Machine machine;
   std::unique_ptr<Agent> agent;
@@ -103,6 +104,13 @@ struct World {
     for (const auto& [key, event] : server.table(api::resources::kEvents))
       if (event["reason"].as_string() == reason && event["message"].as_string().starts_with(message)) return true;
     return false;
+  }
+  // A change that says nothing: the agent looks at the pod.
+  void touch_pod() {
+    Json touched = *server.find(api::resources::kPods, "ns/p");
+    touched.edit("metadata").edit("labels").set("touched", "yes");
+    server.put(api::resources::kPods, touched);
+    env.settle();
   }
   void remove_pod(int grace) {
     Json deleting = *server.find(api::resources::kPods, "ns/p");
@@ -210,6 +218,31 @@ TEST(AgentProbes, ASleepBeforeTheEndIsCutByTheGracePeriod) {
     world.env.run_for(base::seconds(2));
     EXPECT_EQ(world.machine.log, (std::vector<std::string>{"start", "TERM"})) << test.asked;
     EXPECT_EQ(world.told("FailedPreStopHook", ""), test.failed) << test.asked;
+  }
+}
+
+TEST(AgentProbes, GoOnInTheirTimeWhenTheClockIsSet) {
+  for (const base::Duration ahead : {base::hours(-8), base::hours(8)}) {
+    World world(
+        "readinessProbe: {exec: {command: [r]}, failureThreshold: 1}, "
+        "livenessProbe: {exec: {command: [l]}, initialDelaySeconds: 60, periodSeconds: 100}",
+        {{"r", 0}, {"l", 0}});
+    const auto asked = [&world](const char* command) { return std::ranges::count(world.machine.log, command); };
+    EXPECT_TRUE(world.is("ready"));
+    EXPECT_EQ(asked("r"), 1);
+    world.env.ahead = ahead;
+    world.touch_pod();
+    world.env.run_for(base::seconds(9));
+    EXPECT_EQ(asked("r"), 1) << ahead.seconds();
+    world.env.run_for(base::seconds(25));
+    EXPECT_EQ(asked("r"), 4) << ahead.seconds();
+    EXPECT_TRUE(world.is("ready"));
+    EXPECT_FALSE(world.told("Unhealthy", ""));
+    EXPECT_EQ(asked("l"), 0) << ahead.seconds();
+    world.machine.codes["r"] = 1;
+    world.env.run_for(base::seconds(27));
+    EXPECT_EQ(asked("l"), 1) << ahead.seconds();
+    EXPECT_FALSE(world.is("ready"));
   }
 }
 

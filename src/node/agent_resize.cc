@@ -99,7 +99,7 @@ void Agent::State::begin_allocation(PodWorker& worker) {
     if (pending["reason"].as_string() == reason) resize.pending = reason;
   resize.pending_message = reason_text(pending["message"].as_string());
   resize.pending_generation = pending["observedGeneration"].as_int();
-  resize.pending_since = env.now();
+  resize.pending_since = env.uptime();
 }
 
 void Agent::State::forget_allocations() {
@@ -156,7 +156,7 @@ void Agent::State::decide_resize(PodWorker& worker) {
   const bool deferred = verdict.kind == ResizeVerdict::Kind::kDeferred;
   const char* reason = deferred ? kDeferred : kInfeasible;
   const bool news = resize.pending != reason || resize.pending_generation != generation;
-  if (resize.pending.empty()) resize.pending_since = env.now();
+  if (resize.pending.empty()) resize.pending_since = env.uptime();
   resize.pending = reason;
   resize.pending_message = verdict.message;
   resize.pending_generation = generation;
@@ -193,7 +193,7 @@ void Agent::State::carry_out_resize(PodWorker& worker) {
   }
   if (!resize.in_progress || resize.busy || over || worker.state.stopping) return;
   if (worker.state.sandbox == Sandbox::kPreparing || worker.state.sandbox == Sandbox::kRemoving) return;
-  if (resize.retry_at.is_set() && env.now() < resize.retry_at) return;
+  if (env.uptime() < resize.retry_at) return;
   // Where nothing is held to limits, and where nothing is there yet, nothing has to be done.
   if (runtime->no_resize() || worker.state.sandbox == Sandbox::kNone) worker.pod_held = pod_amounts(worker.pod);
   const ResizeStep next = next_resize_step(worker.pod, worker.state, worker.pod_held);
@@ -275,7 +275,7 @@ void Agent::State::resized(PodWorker& worker, const PodResize& change, const All
     event(worker.pod, "Warning", "ResizeError", resize_text("error", worker.pod, resize.generation, why));
   resize.error = why;
   resize.retry_back_off = next_back_off(resize.retry_back_off);
-  resize.retry_at = env.now() + resize.retry_back_off;
+  resize.retry_at = env.uptime() + resize.retry_back_off;
   step_after(std::string(api::uid_of(worker.pod)), resize.retry_back_off + base::milliseconds(1));
 }
 

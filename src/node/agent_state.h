@@ -26,10 +26,10 @@ namespace node {
 
 // A token that a pod has in a volume.
 struct PodToken {
-  std::string text;     // empty: it has not come
-  bool asked = false;   // a request is under way
-  base::Time renew_at;  // when it is asked for anew
-  base::Time ask_at;    // not earlier, after a failure
+  std::string text;           // empty: it has not come
+  bool asked = false;         // a request is under way
+  base::Duration renew_at{};  // the uptime at which it is asked for anew
+  base::Duration ask_at{};    // not earlier, after a failure
 };
 std::string token_key(const api::Json& source);
 
@@ -117,6 +117,7 @@ struct Agent::State : std::enable_shared_from_this<Agent::State> {
   void forget_strangers();
   void exited(const ExitedContainer& exit);
   void adopt(PodWorker& worker);
+  base::Duration uptime_of(base::Time past) const;  // what lies in the future counts as now
   std::string last_words(const PodWorker& worker, const ContainerState& container) const;
   void check_stopped();
   void refresh_volumes();

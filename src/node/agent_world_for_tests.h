@@ -10,8 +10,8 @@
 
 #include "api/json/yaml.h"
 #include "client/fake_client_for_tests.h"
-#include "client/fake_env_for_tests.h"
 #include "node/agent.h"
+#include "node/clock_for_tests.h"
 
 namespace node::made_up {
 
@@ -103,7 +103,7 @@ class FakeRuntime : public Runtime {
 };
 
 struct World {
-  client::testing::FakeEnv env;
+  ClockEnv env;
   client::testing::FakeClient server{env};
   Machine machine;
   std::unique_ptr<Agent> agent;

@@ -68,7 +68,7 @@ void Agent::State::probe(PodWorker& worker, std::size_t index, ProbeKind kind) {
   const ProbeSettings settings = probe_settings(json);
   ProbeState& state = container.probes[static_cast<std::size_t>(kind)];
   state.busy = true;
-  state.next = env.now() + settings.period;
+  state.next = env.uptime() + settings.period;
   check(worker, index, std::string(probe_word(kind)), json, settings.timeout, &State::probed);
 }
 
@@ -113,7 +113,7 @@ void Agent::State::terminate(PodWorker& worker, std::size_t index, base::Duratio
   ContainerState& container = worker.state.containers[index];
   const std::string uid(api::uid_of(worker.pod));
   container.term_sent = true;
-  container.kill_at = env.now() + grace;
+  container.kill_at = env.uptime() + grace;
   if (container.pre_stop == HookPhase::kDue) {
     container.pre_stop = HookPhase::kBusy;
     return check(worker, index, std::string(kPreStop), container_spec(worker.pod, container)["lifecycle"]["preStop"],
@@ -128,7 +128,7 @@ void Agent::State::pre_stopped(PodWorker& worker, ContainerState& container, con
   if (answer.answer != Answer::kSuccess)
     event(worker.pod, "Warning", "FailedPreStopHook", with_text("PreStopHook failed", answer.text), container);
   if (container.kill_sent) return;
-  container.kill_at = std::max(container.kill_at, env.now() + kAfterPreStop);
+  container.kill_at = std::max(container.kill_at, env.uptime() + kAfterPreStop);
   send_term(worker, container);
 }
 
@@ -136,7 +136,7 @@ void Agent::State::pre_stopped(PodWorker& worker, ContainerState& container, con
 void Agent::State::send_term(PodWorker& worker, ContainerState& container) {
   const std::string uid(api::uid_of(worker.pod));
   runtime->signal(uid, container.id, SIGTERM);
-  env.loop().after(container.kill_at - env.now(), [weak = weak_from_this(), uid] {
+  env.loop().after(container.kill_at - env.uptime(), [weak = weak_from_this(), uid] {
     if (const auto self = weak.lock()) self->step(uid);
   });
 }

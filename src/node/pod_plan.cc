@@ -13,8 +13,8 @@ using api::Json;
 
 namespace {
 
-void wake_at(Plan& plan, base::Time at) {
-  if (!plan.wake.is_set() || at < plan.wake) plan.wake = at;
+void wake_at(Plan& plan, base::Duration at) {
+  if (!plan.wake || at < *plan.wake) plan.wake = at;
 }
 
 bool is_live(const ContainerState& container) {
@@ -29,17 +29,18 @@ base::Duration grace_of(const Json& pod) {
   return base::seconds(pod["spec"]["terminationGracePeriodSeconds"].as_int(30));
 }
 
-// True when the pod has run longer than spec.activeDeadlineSeconds; otherwise asks to be woken then.
-bool past_deadline(const Json& pod, const PodState& state, base::Time now, Plan& plan) {
+// True when the pod has run longer than spec.activeDeadlineSeconds; otherwise asks to be woken then. By the wall clock,
+// as others judge it who read status.startTime.
+bool past_deadline(const Json& pod, const PodState& state, const Moment& now, Plan& plan) {
   const Json& seconds = pod["spec"]["activeDeadlineSeconds"];
   if (!seconds.is_number() || !state.start_time.is_set()) return false;
   const base::Time due = state.start_time + base::seconds(seconds.as_int());
-  if (now >= due) return true;
-  wake_at(plan, due);
+  if (now.wall >= due) return true;
+  wake_at(plan, now.uptime + (due - now.wall));
   return false;
 }
 
-void plan_stop_container(const Json& pod, const ContainerState& container, std::size_t index, base::Time now,
+void plan_stop_container(const Json& pod, const ContainerState& container, std::size_t index, base::Duration now,
                          Plan& plan) {
   if (container.phase != RunPhase::kRunning) return;  // a start under way ends first
   const bool own_grace = container.doom_grace && !api::is_deleting(pod);
@@ -53,14 +54,14 @@ void plan_stop_container(const Json& pod, const ContainerState& container, std::
   if (container.pre_stop == HookPhase::kBusy && grace > base::Duration{}) return;
   // A second deletion may have shortened the grace.
   const Json& deletion = pod["metadata"]["deletionTimestamp"];
-  base::Time due = container.kill_at;
+  base::Duration due = container.kill_at;
   if (const auto until = base::parse_rfc3339(deletion.as_string()); until && grace_of(pod) == base::Duration{})
     due = std::min(due, now);
   if (now >= due) return plan.actions.push_back({ActionKind::kKill, index});
   wake_at(plan, due);
 }
 
-Plan plan_stop(const Json& pod, const PodState& state, base::Time now, Plan plan) {
+Plan plan_stop(const Json& pod, const PodState& state, base::Duration now, Plan plan) {
   bool live = false;
   for (std::size_t i = 0; i < state.containers.size(); ++i) {
     live |= is_live(state.containers[i]);  // a pull under way comes to nothing
@@ -75,20 +76,21 @@ Plan plan_stop(const Json& pod, const PodState& state, base::Time now, Plan plan
   return plan;
 }
 
-void plan_probes(const Json& pod, const ContainerState& container, std::size_t index, base::Time now, Plan& plan) {
+void plan_probes(const Json& pod, const ContainerState& container, std::size_t index, base::Duration now, Plan& plan) {
   const Json& spec = container_spec(pod, container);
   for (const ProbeKind kind : kProbeKinds) {
-    const base::Time due = probe_due(spec, container, kind);
-    if (!due.is_set()) continue;
-    if (now >= due)
+    const std::optional<base::Duration> due = probe_due(spec, container, kind);
+    if (!due) continue;
+    if (now >= *due)
       plan.actions.push_back({ActionKind::kProbe, index, {}, kind});
     else
-      wake_at(plan, due);
+      wake_at(plan, *due);
   }
 }
 
 // Brings one container forward: its image, its first start, its end, or its restart.
-void plan_container(const Json& pod, const ContainerState& container, std::size_t index, base::Time now, Plan& plan) {
+void plan_container(const Json& pod, const ContainerState& container, std::size_t index, base::Duration now,
+                    Plan& plan) {
   if (!container.doom.empty()) plan_stop_container(pod, container, index, now, plan);
   plan_probes(pod, container, index, now, plan);
   if (is_live(container) || container.image_busy) return;
@@ -96,7 +98,7 @@ void plan_container(const Json& pod, const ContainerState& container, std::size_
     if (!will_restart(pod, container)) return;
     if (now < restart_at(container)) return wake_at(plan, restart_at(container));
   }
-  if (container.retry_at.is_set() && now < container.retry_at) return wake_at(plan, container.retry_at);
+  if (now < container.retry_at) return wake_at(plan, container.retry_at);
   plan.actions.push_back({container.image_ready ? ActionKind::kStart : ActionKind::kPull, index});
 }
 
@@ -138,7 +140,7 @@ bool will_restart(const Json& pod, const ContainerState& container) {
   return policy != "Never";
 }
 
-base::Time restart_at(const ContainerState& container) { return container.ended.finished + container.back_off; }
+base::Duration restart_at(const ContainerState& container) { return container.ended_at + container.back_off; }
 
 PodState initial_state(const Json& pod) {
   PodState state;
@@ -170,13 +172,14 @@ bool add_ephemeral_containers(const Json& pod, PodState& state) {
   return any;
 }
 
-Plan plan_pod(const Json& pod, const PodState& state, base::Time now) {
+Plan plan_pod(const Json& pod, const PodState& state, const Moment& moment) {
   Plan plan;
-  const bool late = past_deadline(pod, state, now, plan);
+  const base::Duration now = moment.uptime;
+  const bool late = past_deadline(pod, state, moment, plan);
   if (api::is_deleting(pod) || state.stopping || late || is_over(pod, state))
     return plan_stop(pod, state, now, std::move(plan));
   if (state.sandbox == Sandbox::kNone) {
-    if (state.prepare_at.is_set() && now < state.prepare_at)
+    if (now < state.prepare_at)
       wake_at(plan, state.prepare_at);
     else
       plan.actions.push_back({ActionKind::kPrepare});

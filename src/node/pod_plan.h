@@ -32,20 +32,20 @@ struct Action {
 
 struct Plan {
   std::vector<Action> actions;
-  base::Time wake;  // look again then, even if nothing happened; unset: no need
+  std::optional<base::Duration> wake;  // look again at this uptime, even if nothing happened; nothing: no need
 };
 
 // The state of a pod that the agent sees for the first time.
 PodState initial_state(const api::Json& pod);
-Plan plan_pod(const api::Json& pod, const PodState& state, base::Time now);
+Plan plan_pod(const api::Json& pod, const PodState& state, const Moment& now);
 
 enum class PodPhase : std::uint8_t { kPending, kRunning, kSucceeded, kFailed };
 PodPhase phase_of(const api::Json& pod, const PodState& state);
 bool is_over(const api::Json& pod, const PodState& state);  // Succeeded or Failed
 // Whether a container in kEnded gets another attempt, by the restart policy.
 bool will_restart(const api::Json& pod, const ContainerState& container);
-// When it is due.
-base::Time restart_at(const ContainerState& container);
+// The uptime at which it is due.
+base::Duration restart_at(const ContainerState& container);
 std::string_view restart_policy(const api::Json& pod);
 // Takes note of ephemeral containers that were added since. Returns whether there are any.
 bool add_ephemeral_containers(const api::Json& pod, PodState& state);

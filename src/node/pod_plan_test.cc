@@ -13,7 +13,9 @@ namespace {
 
 using api::Json;
 
-constexpr base::Time kNow{1'767'225'600'000'000'000};
+constexpr Moment kNow{base::minutes(1), {1'767'225'600'000'000'000}};
+
+Moment later(base::Duration span) { return {kNow.uptime + span, kNow.wall + span}; }
 
 Json pod_of(const std::string& spec, const std::string& metadata = "") {
   const auto json = api::parse_yaml("metadata: {name: p, namespace: ns, uid: u" + metadata + "}\nspec: " + spec + "\n");
@@ -31,26 +33,28 @@ std::string text_of(const Plan& plan, const PodState& state) {
                               action.kind != ActionKind::kFinalize;
     if (of_container) text += " " + state.containers[action.container].name;
   }
-  if (plan.wake.is_set()) text += base::format(" wake +{}s", (plan.wake - kNow).ns / 1'000'000'000);
+  if (plan.wake) text += base::format(" wake +{}s", (*plan.wake - kNow.uptime).ns / 1'000'000'000);
   return text;
 }
 
 void run(ContainerState& container) {
   container.phase = RunPhase::kRunning;
   container.image_ready = true;
-  container.started = kNow;
+  container.started = kNow.wall;
+  container.started_at = kNow.uptime;
   container.id = "id-" + container.name;
 }
-void end(ContainerState& container, int code, base::Time at = kNow) {
+void end(ContainerState& container, int code) {
   run(container);
   container.phase = RunPhase::kEnded;
-  container.ended = {container.id, kNow, at, code, code == 0 ? "Completed" : "Error", {}};
+  container.ended = {container.id, kNow.wall, kNow.wall, code, code == 0 ? "Completed" : "Error", {}};
+  container.ended_at = kNow.uptime;
 }
 
 PodState ready(const Json& pod) {
   PodState state = initial_state(pod);
   state.sandbox = Sandbox::kReady;
-  state.start_time = kNow;
+  state.start_time = kNow.wall;
   for (ContainerState& container : state.containers) container.image_ready = true;
   return state;
 }
@@ -139,7 +143,7 @@ TEST(PodPlan, WaitsForTheBackOffAndSaysSo) {
   EXPECT_EQ(status["state"]["waiting"]["message"].as_string(),
             "back-off 10s restarting failed container=a pod=p_ns(u)");
   EXPECT_EQ(status["lastState"]["terminated"]["exitCode"].as_int(), 1);
-  EXPECT_EQ(text_of(plan_pod(pod, state, kNow + base::seconds(10)), state), "start a");
+  EXPECT_EQ(text_of(plan_pod(pod, state, later(base::seconds(10))), state), "start a");
 }
 
 TEST(PodPlan, ADeletedPodGetsTermThenKillThenIsRemovedAndFinalized) {
@@ -151,11 +155,11 @@ TEST(PodPlan, ADeletedPodGetsTermThenKillThenIsRemovedAndFinalized) {
   EXPECT_EQ(text_of(first, state), "terminate a");
   EXPECT_EQ(first.actions[0].grace, base::seconds(30));
   state.containers[0].term_sent = true;
-  state.containers[0].kill_at = kNow + base::seconds(30);
+  state.containers[0].kill_at = kNow.uptime + base::seconds(30);
   EXPECT_EQ(text_of(plan_pod(pod, state, kNow), state), " wake +30s");
-  EXPECT_EQ(text_of(plan_pod(pod, state, kNow + base::seconds(30)), state), "kill a");
+  EXPECT_EQ(text_of(plan_pod(pod, state, later(base::seconds(30))), state), "kill a");
   state.containers[0].kill_sent = true;
-  EXPECT_EQ(text_of(plan_pod(pod, state, kNow + base::seconds(31)), state), "");
+  EXPECT_EQ(text_of(plan_pod(pod, state, later(base::seconds(31))), state), "");
   end(state.containers[0], 137);
   EXPECT_EQ(text_of(plan_pod(pod, state, kNow), state), "remove");
   EXPECT_EQ(phase_of(pod, state), PodPhase::kFailed);
@@ -183,7 +187,7 @@ TEST(PodPlan, TheActiveDeadlineEndsThePod) {
   PodState state = ready(pod);
   run(state.containers[0]);
   EXPECT_EQ(text_of(plan_pod(pod, state, kNow), state), " wake +60s");
-  EXPECT_EQ(text_of(plan_pod(pod, state, kNow + base::seconds(60)), state), "terminate a");
+  EXPECT_EQ(text_of(plan_pod(pod, state, later(base::seconds(60))), state), "terminate a");
 }
 
 TEST(PodStatus, ShowsConditionsOfEachPhase) {
@@ -215,8 +219,8 @@ TEST(PodStatus, KeepsTheTimeOfConditionsThatDidNotChange) {
   PodState state = ready(pod);
   run(state.containers[0]);
   pod.set("status", status_for(pod, state, "h", kNow));
-  const Json later = status_for(pod, state, "h", kNow + base::minutes(5));
-  EXPECT_EQ(later, pod["status"]);
+  const Json after = status_for(pod, state, "h", later(base::minutes(5)));
+  EXPECT_EQ(after, pod["status"]);
 }
 
 struct QosCase {

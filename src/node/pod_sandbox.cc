@@ -34,7 +34,7 @@ void Agent::State::prepare(PodWorker& worker) {
     event(of.pod, "Warning", reason, message);
     of.state.sandbox = Sandbox::kNone;
     of.state.prepare_back_off = doubled(of.state.prepare_back_off, base::milliseconds(500), base::minutes(2));
-    of.state.prepare_at = env.now() + of.state.prepare_back_off;
+    of.state.prepare_at = env.uptime() + of.state.prepare_back_off;
   };
   if (!volumes_found.ok()) {
     failed(worker, "FailedMount", volumes_found.error().message);

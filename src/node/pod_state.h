@@ -11,6 +11,13 @@
 
 namespace node {
 
+// What the agent waits for comes at an uptime (rt::Env), because the wall clock may be set at any time. Times that API
+// objects tell are the wall clock's.
+struct Moment {
+  base::Duration uptime;
+  base::Time wall;
+};
+
 // One attempt of a container that is over.
 struct EndedRun {
   std::string id;
@@ -32,7 +39,7 @@ struct ProbeState {
   bool busy = false;   // asked, and not answered
   int streak = 0;      // answers in a row that were alike
   bool streak_good = false;
-  base::Time next = {};  // not asked before
+  base::Duration next = {};  // not asked before
 };
 
 enum class HookPhase : std::uint8_t { kDue, kBusy, kDone };  // kDone also without a hook
@@ -46,7 +53,9 @@ struct ContainerState {
   RunPhase phase = RunPhase::kNone;
   std::string id;
   base::Time started;
+  base::Duration started_at{};   // the same as an uptime
   EndedRun ended;                // valid in kEnded
+  base::Duration ended_at{};     // ended.finished as an uptime
   std::optional<EndedRun> last;  // of the attempt before
   api::Json held;                // `resources` that this attempt was told to have, as far as it was started
   api::Json actual;              // the same, as the machine said then; null: not known
@@ -56,7 +65,7 @@ struct ContainerState {
   bool image_busy = false;
   bool image_event = false;  // the "already present" event was sent
   std::string image_id;
-  base::Time retry_at;  // of a pull or of a start that was refused; unset: at once
+  base::Duration retry_at{};  // not before; of a pull or of a start that was refused
   base::Duration retry_back_off{};
   std::string waiting_reason;  // while kNone; empty: ContainerCreating or PodInitializing
   std::string waiting_message;
@@ -71,7 +80,7 @@ struct ContainerState {
 
   bool term_sent = false;  // or its preStop hook began
   bool kill_sent = false;
-  base::Time kill_at;
+  base::Duration kill_at{};
 };
 
 // A resize, as the pod's conditions tell of it.
@@ -79,12 +88,12 @@ struct ResizeState {
   std::string pending;  // Deferred, Infeasible; empty: what the spec asks for is set aside
   std::string pending_message;
   std::int64_t pending_generation = 0;
-  base::Time pending_since;
+  base::Duration pending_since{};
   bool in_progress = false;  // what runs does not have yet what was set aside
   std::string error;
   std::int64_t generation = 0;
   bool busy = false;
-  base::Time retry_at;
+  base::Duration retry_at{};  // not before; after a failure
   base::Duration retry_back_off{};
 };
 
@@ -98,7 +107,7 @@ struct PodState {
   Sandbox sandbox = Sandbox::kNone;
   std::string ip;
   base::Time start_time;
-  base::Time prepare_at;  // not before; after a failure
+  base::Duration prepare_at{};  // not before; after a failure
   base::Duration prepare_back_off{};
   std::string failure_reason;  // set: the pod is Failed whatever its containers did
   std::string failure_message;

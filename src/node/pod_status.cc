@@ -44,7 +44,7 @@ bool has_init_left(const PodState& state) {
   return false;
 }
 
-Json state_json(const Json& pod, const PodState& state, const ContainerState& container, base::Time now) {
+Json state_json(const Json& pod, const PodState& state, const ContainerState& container, base::Duration now) {
   switch (container.phase) {
     case RunPhase::kRunning:
       return Json::object({{"running", Json::object({{"startedAt", base::format_rfc3339(container.started)}})}});
@@ -95,7 +95,7 @@ void set_whole_amounts(const Json& pod, const PodState& state, Json& status) {
   status.set("resources", std::move(resources));
 }
 
-Json container_json(const Json& pod, const PodState& state, const ContainerState& container, base::Time now) {
+Json container_json(const Json& pod, const PodState& state, const ContainerState& container, base::Duration now) {
   Json state_now = state_json(pod, state, container, now);
   Json last = Json::object();
   if (container.phase == RunPhase::kEnded && state_now.has("waiting"))
@@ -212,10 +212,10 @@ Json conditions_json(const Json& pod, const PodState& state, base::Time now) {
 
 }  // namespace
 
-Json status_for(const Json& pod, const PodState& state, const std::string& host_ip, base::Time now) {
+Json status_for(const Json& pod, const PodState& state, const std::string& host_ip, const Moment& now) {
   static constexpr std::string_view kPhases[] = {"Pending", "Running", "Succeeded", "Failed"};
   Json status = Json::object({{"phase", kPhases[static_cast<int>(phase_of(pod, state))]}});
-  status.set("conditions", conditions_json(pod, state, now));
+  status.set("conditions", conditions_json(pod, state, now.wall));
   if (const Json& generation = pod["metadata"]["generation"]; generation.is_number())
     status.set("observedGeneration", generation);
   status.set("reason", state.failure_reason.empty() ? Json() : Json(state.failure_reason));
@@ -237,7 +237,7 @@ Json status_for(const Json& pod, const PodState& state, const std::string& host_
       (container.ephemeral ? ephemeral
        : container.init    ? init
                            : main)
-          .push_back(container_json(pod, state, container, now));
+          .push_back(container_json(pod, state, container, now.uptime));
   }
   if (!init.empty()) status.set("initContainerStatuses", init);
   status.set("containerStatuses", main);

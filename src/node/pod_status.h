@@ -7,6 +7,6 @@
 namespace node {
 
 // `pod` as last seen: transition times of unchanged conditions are kept from it.
-api::Json status_for(const api::Json& pod, const PodState& state, const std::string& host_ip, base::Time now);
+api::Json status_for(const api::Json& pod, const PodState& state, const std::string& host_ip, const Moment& now);
 
 }  // namespace node

@@ -1,4 +1,6 @@
 // Tokens of service accounts that pods have in volumes: asked for before the volumes are laid out, and anew in time.
+#include <algorithm>
+
 #include "api/resource.h"
 #include "base/format.h"
 #include "node/agent_state.h"
@@ -25,9 +27,10 @@ bool Agent::State::fetch_tokens(PodWorker& worker) {
     for (const Json& source : volume["projected"]["sources"].items()) {
       if (!source.has("serviceAccountToken")) continue;
       PodToken& token = worker.tokens[token_key(source["serviceAccountToken"])];
-      const bool due = token.text.empty() || env.now() >= token.renew_at;
+      const bool due = token.text.empty() || env.uptime() >= token.renew_at;
       waits = waits || token.text.empty();
-      if (due && !token.asked && env.now() >= token.ask_at) ask_for_token(worker, source["serviceAccountToken"], token);
+      if (due && !token.asked && env.uptime() >= token.ask_at)
+        ask_for_token(worker, source["serviceAccountToken"], token);
     }
   }
   return waits;
@@ -58,13 +61,14 @@ void Agent::State::token_came(const std::string& uid, const std::string& key, ba
   if (worker == nullptr) return;
   PodToken& token = worker->tokens[key];
   token.asked = false;
-  const base::Time now = env.now();
+  const base::Duration now = env.uptime();
   base::Duration again = base::seconds(2);
   if (answer.ok()) {
     token.text = (*answer)["status"]["token"].str();
-    const auto ends = base::parse_rfc3339((*answer)["status"]["expirationTimestamp"].as_string());
-    // As kubelets renew them: when a fifth of their time is left.
-    if (ends && *ends > now) again = base::Duration{(*ends - now).ns / 5 * 4};
+    // As kubelets renew them: when a fifth of their time is left. How long they last is said; when they end is said by
+    // the server's clock.
+    const base::Duration lasts = base::seconds((*answer)["spec"]["expirationSeconds"].as_int());
+    again = std::max(again, base::Duration{lasts.ns / 5 * 4});
     token.renew_at = now + again;
     refresh_volumes();
   } else {

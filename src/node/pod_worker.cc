@@ -123,20 +123,20 @@ void Agent::State::step(const std::string& uid) {
     admit(*worker);
   if (!worker->settled && worker->state.sandbox == Sandbox::kReady) fetch_tokens(*worker);
   if (api::is_deleting(worker->pod) || !worker->state.failure_reason.empty()) *worker->given_up = true;
-  const base::Time now = env.now();
+  const Moment now{env.uptime(), env.now()};
   const Plan plan = plan_pod(worker->pod, worker->state, now);
   for (const Action& action : plan.actions) act(*worker, action);
   const Json& deadline = worker->pod["spec"]["activeDeadlineSeconds"];
   if (deadline.is_number() && worker->state.start_time.is_set() && worker->state.failure_reason.empty() &&
       !worker->settled && !is_over(worker->pod, worker->state) &&
-      now >= worker->state.start_time + base::seconds(deadline.as_int())) {
+      now.wall >= worker->state.start_time + base::seconds(deadline.as_int())) {
     worker->state.failure_reason = "DeadlineExceeded";
     worker->state.failure_message = "Pod was active on the node longer than the specified deadline";
     event(worker->pod, "Normal", "DeadlineExceeded", worker->state.failure_message);
   }
   if (worker->timer != 0) env.loop().cancel(std::exchange(worker->timer, 0));
-  if (plan.wake.is_set()) {
-    worker->timer = env.loop().after(plan.wake - now + base::milliseconds(1), [weak = weak_from_this(), uid] {
+  if (plan.wake) {
+    worker->timer = env.loop().after(*plan.wake - now.uptime + base::milliseconds(1), [weak = weak_from_this(), uid] {
       const auto self = weak.lock();
       if (!self) return;
       if (PodWorker* found = self->find(uid)) found->timer = 0;
@@ -273,7 +273,7 @@ void Agent::State::image_failed(PodWorker& worker, std::size_t index, const std:
   of.waiting_reason = reason;
   of.waiting_message = why;
   of.retry_back_off = next_back_off(of.retry_back_off);
-  of.retry_at = env.now() + of.retry_back_off;
+  of.retry_at = env.uptime() + of.retry_back_off;
   if (tried) {
     // A moment later the container says that it waits, as users know it.
     env.loop().after(base::seconds(2), [weak = weak_from_this(), uid, index, image, why] {
@@ -296,7 +296,7 @@ void Agent::State::cannot_be_made(PodWorker& worker, ContainerState& container, 
   container.waiting_message = reason_text(why.message);
   event(worker.pod, "Warning", "Failed", "Error: " + why.message, container);
   container.retry_back_off = doubled(container.retry_back_off, base::seconds(2), base::seconds(30));
-  container.retry_at = env.now() + container.retry_back_off;
+  container.retry_at = env.uptime() + container.retry_back_off;
   step_after(std::string(api::uid_of(worker.pod)), container.retry_back_off + base::milliseconds(1));
 }
 
@@ -350,6 +350,7 @@ void Agent::State::start_container(PodWorker& worker, std::size_t index) {
         if (started.ok()) {
           of.phase = RunPhase::kRunning;
           of.started = started->started;
+          of.started_at = env.uptime();
           of.actual = runtime->actual_resources(uid, of.id, of.held);
           event(found->pod, "Normal", "Started", base::format("Started container {}", of.name), of);
           post_start(*found, index);
@@ -361,6 +362,7 @@ void Agent::State::start_container(PodWorker& worker, std::size_t index) {
         } else {
           of.phase = RunPhase::kEnded;
           of.started = env.now();
+          of.started_at = of.ended_at = env.uptime();
           of.ended = {of.id, {}, env.now(), 128, "StartError", message_text(started.error().message)};
           of.back_off = of.attempt == 0 ? base::Duration{} : next_back_off(of.back_off);
           event(found->pod, "Warning", "Failed", "Error: " + started.error().message, of);
@@ -416,7 +418,7 @@ Json Agent::State::status_of(const PodWorker& worker) const {
     for (Json& one : others) conditions.push_back(std::move(one));
     basis.edit("status").set("conditions", std::move(conditions));
   }
-  Json status = status_for(basis, worker.state, options.host_ip, env.now());
+  Json status = status_for(basis, worker.state, options.host_ip, {env.uptime(), env.now()});
   tell_health(worker, status);
   return status;
 }

@@ -70,14 +70,14 @@ bool is_ready(const ContainerState& container) {
   return is_started(container) && (!readiness.wanted || readiness.holds);
 }
 
-base::Time probe_due(const Json& spec, const ContainerState& container, ProbeKind kind) {
+std::optional<base::Duration> probe_due(const Json& spec, const ContainerState& container, ProbeKind kind) {
   const ProbeState& probe = state_of(container, kind);
   if (!probe.wanted || probe.busy || container.phase != RunPhase::kRunning || container.term_sent ||
       container.kill_sent || !container.doom.empty() || container.post_start != HookPhase::kDone)
-    return {};
+    return std::nullopt;
   const bool asked = kind == ProbeKind::kStartup ? !probe.holds : is_started(container);
-  if (!asked) return {};
-  return std::max(probe.next, container.started + probe_settings(probe_of(spec, kind)).initial_delay);
+  if (!asked) return std::nullopt;
+  return std::max(probe.next, container.started_at + probe_settings(probe_of(spec, kind)).initial_delay);
 }
 
 Verdict weigh(const ProbeSettings& settings, Answer answer, ProbeState& probe) {

@@ -35,8 +35,8 @@ void reset_probes(const api::Json& spec, ContainerState& container);
 // Runs, its postStart hook is through and its startup probe has held.
 bool is_started(const ContainerState& container);
 bool is_ready(const ContainerState& container);
-// When the probe is to be asked next; unset while it is not to be asked at all.
-base::Time probe_due(const api::Json& spec, const ContainerState& container, ProbeKind kind);
+// The uptime at which the probe is to be asked next; nothing while it is not to be asked at all.
+std::optional<base::Duration> probe_due(const api::Json& spec, const ContainerState& container, ProbeKind kind);
 // Counts an answer. A verdict other than kNothing says that its threshold is reached, and `holds` has it.
 Verdict weigh(const ProbeSettings& settings, Answer answer, ProbeState& probe);
 

@@ -12,7 +12,7 @@ namespace {
 
 using api::Json;
 
-constexpr base::Time kNow{1'767'225'600'000'000'000};
+constexpr Moment kNow{base::minutes(1), {1'767'225'600'000'000'000}};
 
 Json yaml(const std::string& text) {
   const auto json = api::parse_yaml(text);
@@ -75,7 +75,7 @@ TEST(Probe, EachIsAskedInItsTime) {
   state.sandbox = Sandbox::kReady;
   ContainerState& container = state.containers[0];
   container.phase = RunPhase::kRunning;
-  container.started = kNow - base::seconds(4);
+  container.started_at = kNow.uptime - base::seconds(4);
   EXPECT_EQ(asked(pod, state), "") << "before the hook is through";
   container.post_start = HookPhase::kDone;
   EXPECT_EQ(asked(pod, state), "Startup ");
@@ -86,13 +86,13 @@ TEST(Probe, EachIsAskedInItsTime) {
   container.probes[0].holds = true;
   EXPECT_TRUE(is_started(container));
   EXPECT_EQ(asked(pod, state), "Liveness ");
-  EXPECT_EQ(plan_pod(pod, state, kNow).wake, kNow + base::seconds(1));
-  container.started = kNow - base::seconds(5);
+  EXPECT_EQ(plan_pod(pod, state, kNow).wake, kNow.uptime + base::seconds(1));
+  container.started_at = kNow.uptime - base::seconds(5);
   EXPECT_EQ(asked(pod, state), "Liveness Readiness ");
   EXPECT_FALSE(is_ready(container));
   container.probes[2].holds = true;
   EXPECT_TRUE(is_ready(container));
-  container.probes[1].next = kNow + base::seconds(1);
+  container.probes[1].next = kNow.uptime + base::seconds(1);
   EXPECT_EQ(asked(pod, state), "Readiness ");
   container.doom = "x";
   EXPECT_EQ(asked(pod, state), "");
@@ -152,8 +152,8 @@ TEST(Probe, ASidecarHoldsUpTheOthersUntilItHasStarted) {
   PodState state = initial_state(pod);
   state.sandbox = Sandbox::kReady;
   state.containers[0].phase = RunPhase::kRunning;
-  state.containers[0].started = kNow;
-  state.containers[0].probes[0].next = kNow + base::seconds(1);
+  state.containers[0].started_at = kNow.uptime;
+  state.containers[0].probes[0].next = kNow.uptime + base::seconds(1);
   EXPECT_TRUE(plan_pod(pod, state, kNow).actions.empty());
   state.containers[0].probes[0].holds = true;
   EXPECT_EQ(plan_pod(pod, state, kNow).actions, (std::vector<Action>{{ActionKind::kPull, 1}}));

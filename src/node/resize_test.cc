@@ -12,9 +12,9 @@
 #include "api/json/yaml.h"
 #include "base/format.h"
 #include "client/fake_client_for_tests.h"
-#include "client/fake_env_for_tests.h"
 #include "node/agent.h"
 #include "node/allocation_facts.h"
+#include "node/clock_for_tests.h"
 #include "node/lasting_runtime_for_tests.h"
 #include "node/os/cgroups.h"
 
@@ -228,7 +228,7 @@ class ResizingRuntime : public LastingRuntime {
 };
 
 struct World {
-  client::testing::FakeEnv env;
+  ClockEnv env;
   client::testing::FakeClient server{env};
   Machine machine;
   std::unique_ptr<Agent> agent;
@@ -378,6 +378,22 @@ Json whole_pod(const std::string& resources) {
   Json pod = pod_asking("p", "{}");
   pod.edit("spec").set("resources", yaml(resources));
   return pod;
+}
+
+TEST(AgentResize, is_tried_again_in_its_time_when_the_clock_is_set) {
+  for (const base::Duration ahead : {base::hours(-8), base::hours(8)}) {
+    World w;
+    w.start();
+    w.put(pod_asking("p", kOne));
+    w.machine.fails = "busy";
+    w.resize("p", kTwo);
+    w.env.ahead = ahead;
+    w.machine.fails.reset();
+    w.put(w.pod("p"));
+    EXPECT_EQ(w.container("p")["resources"]["limits"]["cpu"].as_int(), 1) << ahead.seconds();
+    w.env.run_for(base::seconds(5));
+    EXPECT_EQ(w.container("p")["resources"]["limits"]["cpu"].as_int(), 2) << ahead.seconds();
+  }
 }
 
 TEST(AgentResize, a_pod_is_resized_as_a_whole) {
