@@ -22,13 +22,15 @@ namespace {
 struct Entry {
   ObjectPtr durable;  // null: not there yet
   ObjectPtr latest;   // null: erased, not yet durable
+  // How many hold it in `Write::entry`. One key may come and go several times before any of it is durable.
+  std::size_t writes = 0;
 };
 
 using Table = std::map<std::string, Entry, std::less<>>;
 
 struct Write {
   Event event;
-  Table::iterator entry;  // there until nothing of it is durable or waits
+  Table::iterator entry;  // counted there
   Store::OnDurable on_durable;
   bool gives_room = false;  // a deletion, or a step of one
   std::vector<Store::OnDurable> settled = {};
@@ -107,6 +109,7 @@ struct Store::State : std::enable_shared_from_this<Store::State> {
   // What is there now is the event's `before`.
   void add(Event event, bool erases, Store::OnDurable on_durable, bool gives_room) {
     const auto at = tables[event.resource].try_emplace(key_for(event.object->ns, event.object->name)).first;
+    ++at->second.writes;
     event.before = at->second.latest;
     event.type = erases ? EventType::kDeleted : event.before ? EventType::kModified : EventType::kAdded;
     set_latest(event.resource, at->second, erases ? nullptr : event.object);
@@ -203,7 +206,13 @@ struct Store::State : std::enable_shared_from_this<Store::State> {
   void make_durable(const Write& write) {
     Entry& entry = write.entry->second;
     entry.durable = write.event.type == EventType::kDeleted ? nullptr : write.event.object;
-    if (!entry.durable && !entry.latest) tables[write.event.resource].erase(write.entry);
+    let_go(write);
+  }
+
+  // The last write of an entry takes it along when nothing is left there.
+  void let_go(const Write& write) {
+    Entry& entry = write.entry->second;
+    if (--entry.writes == 0 && !entry.durable && !entry.latest) tables[write.event.resource].erase(write.entry);
   }
 
   // Nothing of the batch was written: it and all that was built on it are undone.
@@ -212,11 +221,9 @@ struct Store::State : std::enable_shared_from_this<Store::State> {
     for (Write& write : waiting) undone.push_back(std::move(write));
     waiting.clear();
     for (const Write& write : undone) {
-      Table& table = tables[write.event.resource];
-      const auto at = table.find(key_for(write.event.object->ns, write.event.object->name));
-      if (at == table.end()) continue;
-      set_latest(write.event.resource, at->second, at->second.durable);
-      if (!at->second.durable) table.erase(at);
+      Entry& entry = write.entry->second;
+      if (entry.latest != entry.durable) set_latest(write.event.resource, entry, entry.durable);
+      let_go(write);
     }
     latest_revision = durable_revision;
     for (Write& write : undone) write.tell(error);
@@ -236,7 +243,7 @@ Result<std::unique_ptr<Store>> Store::open(rt::Env& env, rt::KvStore& kv, Option
   state->make_tables();
   for (auto& [resource, object] : loaded.objects) {
     const std::string key = key_for(object->ns, object->name);
-    state->tables[resource].insert_or_assign(key, Entry{object, object});
+    state->tables[resource].insert_or_assign(key, Entry{.durable = object, .latest = object});
   }
   for (Event& event : loaded.history) {
     state->history_bytes += event.object->bytes.size();

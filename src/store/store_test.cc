@@ -159,6 +159,67 @@ TEST(Store, what_the_newest_state_tells_waits_until_it_is_durable) {
   EXPECT_EQ(told.back(), "of a full disk undone");
 }
 
+// Of one key: the first commit is under way while the others wait for the second.
+TEST(Store, a_key_may_come_and_go_while_a_commit_is_under_way) {
+  for (const bool was_there : {true, false}) {
+    Bench b;
+    if (was_there) {
+      b.put("a");
+      b.env.settle();
+      b.acknowledged.clear();
+    }
+    std::vector<std::string> done;
+    for (int i = was_there ? 1 : 0; i < 6; ++i) {
+      i % 2 == 0 ? b.put("a") : b.erase("a");
+      done.emplace_back(i % 2 == 0 ? "a" : "-a");
+    }
+    std::string seen;
+    auto subscription = *b.store->subscribe(b.maps, b.store->revision(),
+                                            [&](const std::vector<Event>& events) { seen += text(events); });
+    b.env.settle();
+    EXPECT_EQ(b.acknowledged, done);
+    EXPECT_EQ(seen, was_there ? "-a +a -a +a -a " : "+a -a +a -a +a -a ");
+    EXPECT_EQ(b.store->count(b.maps), 0u);
+    EXPECT_EQ((*Store::open(b.env, b.kv))->count(b.maps), 0u);
+    b.put("a", "2");
+    b.env.settle();
+    EXPECT_EQ(b.store->count(b.maps), 1u);
+    EXPECT_EQ(b.store->find(b.maps, "n", "a", View::kDurable)->json()["data"]["v"].as_string(), "2");
+  }
+}
+
+TEST(Store, a_full_disk_undoes_all_writes_of_a_key) {
+  Bench b;
+  std::vector<std::string> told;
+  b.store->on_latest(b.maps, [&](const ObjectPtr& before, const ObjectPtr& after) {
+    told.push_back((before ? before->json()["data"]["v"].str() : "") + ">" +
+                   (after ? after->json()["data"]["v"].str() : ""));
+  });
+  b.put("a", "1");
+  b.erase("a");
+  b.put("a", "2");
+  b.erase("a");
+  b.env.step();  // the first is on the disk
+  b.kv.full = true;
+  b.env.settle();
+  EXPECT_EQ(b.acknowledged, std::vector<std::string>{"a"});
+  EXPECT_EQ(b.refused, (std::vector<std::string>{"-a", "a", "-a"}));
+  EXPECT_EQ(told, (std::vector<std::string>{">1", "1>", ">2", "2>", ">1"}));
+  EXPECT_EQ(b.store->find(b.maps, "n", "a", View::kLatest)->json()["data"]["v"].as_string(), "1");
+  b.kv.full = false;
+  b.erase("a");
+  b.env.settle();
+  EXPECT_EQ(b.store->count(b.maps), 0u);
+  // Nothing of it was ever there.
+  b.kv.full = true;
+  b.env.run_for(base::seconds(1));
+  b.put("b");
+  b.erase("b");
+  b.put("b");
+  b.env.settle();
+  EXPECT_EQ(b.store->count(b.maps), 0u);
+}
+
 // No revision comes again, also if a backup is brought back a second time.
 TEST(Store, a_new_life_begins_beyond_all_revisions_of_the_last) {
   const base::Time now{1'790'000'000'000'000'000};
