@@ -77,6 +77,20 @@ apiserver::Request request_for(const api::KindInfo& kind, apiserver::Verb verb, 
   return request;
 }
 
+// Comes and goes several times in one turn, while the first commit is under way.
+void write_in_one_turn(World& world, const api::KindInfo& kind, const std::string& name, const Json& object) {
+  using apiserver::Verb;
+  int asked = 0, answered = 0;
+  for (const Verb verb : {Verb::kDelete, Verb::kCreate, Verb::kUpdate, Verb::kDelete, Verb::kCreate, Verb::kDelete}) {
+    const bool deletes = verb == Verb::kDelete;
+    ++asked;
+    world.api.call(request_for(kind, verb, verb == Verb::kCreate ? "" : name, deletes ? Json() : object),
+                   [&](const base::Result<apiserver::Answer>&) { ++answered; });
+  }
+  world.env.settle();
+  promise(asked == answered, "writes in one turn are answered");
+}
+
 }  // namespace
 
 // One object a line: the first is made, and every one then takes its place in each way there is.
@@ -86,6 +100,7 @@ void writes(std::string_view input) {
   World world;
   const api::KindInfo* kind = nullptr;
   std::string name;
+  Json last;
   for (int lines = 0; !input.empty() && lines < 8; ++lines) {
     const std::size_t end = std::min(input.find('\n'), input.size());
     const auto parsed = api::parse_json(input.substr(0, end));
@@ -96,6 +111,7 @@ void writes(std::string_view input) {
       if (!kind) return;
       name = (*parsed)["metadata"]["name"].as_string();
     }
+    last = *parsed;
     promise(world.answers(request_for(*kind, Verb::kCreate, "", *parsed)), "a create is answered");
     promise(world.answers(request_for(*kind, Verb::kUpdate, name, *parsed)), "an update is answered");
     for (const PatchType type : {PatchType::kMerge, PatchType::kStrategic, PatchType::kApply, PatchType::kJson}) {
@@ -109,8 +125,13 @@ void writes(std::string_view input) {
       promise(world.answers(std::move(post)), "a subresource answers", sub);
     }
   }
+  if (kind) write_in_one_turn(world, *kind, name, last);
   const auto reopened = store::Store::open(world.env, *world.kv);
   promise(reopened.ok() && (*reopened)->broken().empty(), "what was stored can be read back");
+  if (kind) {
+    const auto table = static_cast<std::uint32_t>(kind - api::all_kinds().data());
+    promise(world.store->count(table) == (*reopened)->count(table), "what is served is what was stored");
+  }
   if (kind) promise(world.answers(request_for(*kind, Verb::kDelete, name, Json())), "a deletion is answered");
 }
 

@@ -22,15 +22,15 @@ namespace {
 struct Entry {
   ObjectPtr durable;  // null: not there yet
   ObjectPtr latest;   // null: erased, not yet durable
-  // So many writes of it wait or are under way. They point here, so that it stays until the last one has ended.
-  std::uint32_t writes = 0;
+  // How many hold it in `Write::entry`. One key may come and go several times before any of it is durable.
+  std::size_t writes = 0;
 };
 
 using Table = std::map<std::string, Entry, std::less<>>;
 
 struct Write {
   Event event;
-  Table::iterator entry;
+  Table::iterator entry;  // counted there
   Store::OnDurable on_durable;
   bool gives_room = false;  // a deletion, or a step of one
   std::vector<Store::OnDurable> settled = {};
@@ -206,7 +206,13 @@ struct Store::State : std::enable_shared_from_this<Store::State> {
   void make_durable(const Write& write) {
     Entry& entry = write.entry->second;
     entry.durable = write.event.type == EventType::kDeleted ? nullptr : write.event.object;
-    if (--entry.writes == 0 && !entry.durable) tables[write.event.resource].erase(write.entry);
+    let_go(write);
+  }
+
+  // The last write of an entry takes it along when nothing is left there.
+  void let_go(const Write& write) {
+    Entry& entry = write.entry->second;
+    if (--entry.writes == 0 && !entry.durable && !entry.latest) tables[write.event.resource].erase(write.entry);
   }
 
   // Nothing of the batch was written: it and all that was built on it are undone.
@@ -215,12 +221,9 @@ struct Store::State : std::enable_shared_from_this<Store::State> {
     for (Write& write : waiting) undone.push_back(std::move(write));
     waiting.clear();
     for (const Write& write : undone) {
-      Table& table = tables[write.event.resource];
-      const auto at = table.find(key_for(write.event.object->ns, write.event.object->name));
-      if (at == table.end()) continue;
-      at->second.writes = 0;  // all of them are undone
-      if (at->second.latest != at->second.durable) set_latest(write.event.resource, at->second, at->second.durable);
-      if (!at->second.durable) table.erase(at);
+      Entry& entry = write.entry->second;
+      if (entry.latest != entry.durable) set_latest(write.event.resource, entry, entry.durable);
+      let_go(write);
     }
     latest_revision = durable_revision;
     for (Write& write : undone) write.tell(error);
@@ -240,7 +243,7 @@ Result<std::unique_ptr<Store>> Store::open(rt::Env& env, rt::KvStore& kv, Option
   state->make_tables();
   for (auto& [resource, object] : loaded.objects) {
     const std::string key = key_for(object->ns, object->name);
-    state->tables[resource].insert_or_assign(key, Entry{object, object});
+    state->tables[resource].insert_or_assign(key, Entry{.durable = object, .latest = object});
   }
   for (Event& event : loaded.history) {
     state->history_bytes += event.object->bytes.size();

@@ -1,6 +1,8 @@
 // Dispatch of requests to the prepare functions, and the commit of what they decide.
 #include "apiserver/pipeline/api.h"
 
+#include <algorithm>
+
 #include "apiserver/kinds/pod_security_labels.h"
 #include "apiserver/kinds/scale.h"
 #include "apiserver/pipeline/aside.h"
@@ -30,15 +32,23 @@ using base::Result;
 
 namespace {
 
-// While a definition goes nothing of its kind comes.
-base::Status check_comes(const Request& request) {
-  const CustomKind* custom = custom_kind(*request.kind);
-  if (custom == nullptr || !custom->deleting || request.verb != Verb::kCreate) return {};
+base::Error definition_goes(const Request& request) {
   base::Error error =
       base::make_error(Code::kMethodNotAllowed, "create not allowed while custom resource definition is terminating");
   error.group = request.kind->resource.group;
   error.kind = request.kind->resource.plural;
   return error;
+}
+
+base::Error not_served() {
+  return base::make_error(Code::kNotFound, "the server could not find the requested resource");
+}
+
+// While a definition goes nothing of its kind comes.
+base::Status check_comes(const Request& request) {
+  const CustomKind* custom = custom_kind(*request.kind);
+  if (custom == nullptr || !custom->deleting || request.verb != Verb::kCreate) return {};
+  return definition_goes(request);
 }
 
 Result<Change> prepare_any(const Context& at, Request& request) {
@@ -185,20 +195,51 @@ struct Api::State : std::enable_shared_from_this<Api::State> {
       if (!budget.exhausted) return commit(request, std::move(prepared), std::move(on_answer));
       request = std::move(whole);
     }
-    aside.decide(
-        std::move(request), std::move(laws), prepare,
-        [self = shared_from_this(), on_answer = std::move(on_answer)](Result<Change> prepared, const Request& decided) {
-          self->commit(decided, std::move(prepared), on_answer);
-        });
+    aside.decide(std::move(request), std::move(laws), prepare,
+                 [self = shared_from_this(), definition = uid_of_definition(custom), on_answer = std::move(on_answer)](
+                     Result<Change> prepared, const Request& decided) {
+                   // One that came in the place of the one it was decided by may have another schema.
+                   const bool holds = self->uid_of_definition(custom_kind(*decided.kind)) == definition;
+                   if (!holds && prepared.ok() && prepared->action == Change::Action::kPut) prepared = not_served();
+                   self->commit(decided, std::move(prepared), on_answer);
+                 });
   }
 
   // Who converts objects of the request's kind; null: strategy None, or a webhook that cannot be called.
   ConversionHookPtr conversion_of(const Request& request) const {
     const CustomKind* custom = custom_kind(*request.kind);
     if (custom == nullptr || !custom->converts_by_webhook) return nullptr;
-    for (const DefinitionPtr& one : kinds.current()->definitions())
-      if (one->name == custom->definition) return conversion_hook(one);
-    return nullptr;
+    const DefinitionPtr definition = definition_of(*custom);
+    return definition ? conversion_hook(definition) : nullptr;
+  }
+
+  // As it is in force now; null: it is gone.
+  DefinitionPtr definition_of(const CustomKind& custom) const {
+    const auto served = kinds.current();
+    const auto& all = served->definitions();
+    const auto found = std::ranges::lower_bound(
+        all, custom.definition, {}, [](const DefinitionPtr& one) -> const std::string& { return one->name; });
+    return found == all.end() || (*found)->name != custom.definition ? nullptr : *found;
+  }
+
+  // As it is stored; empty: there is none.
+  std::string uid_of_definition(const CustomKind* custom) const {
+    if (custom == nullptr) return {};
+    static const auto table = static_cast<std::uint32_t>(api::find_kind(api::resources::kCustomResourceDefinitions) -
+                                                         api::all_kinds().data());
+    const store::ObjectPtr stored = store.find(table, "", custom->definition, store::View::kLatest);
+    return stored ? stored->uid : "";
+  }
+
+  // The definition may have gone while the write waited for webhooks; nothing would serve the object or delete it.
+  base::Status check_defined(const Request& request, const Json& object) const {
+    const CustomKind* custom = custom_kind(*request.kind);
+    if (custom == nullptr) return {};
+    const DefinitionPtr definition = definition_of(*custom);
+    if (!definition) return not_served();
+    const bool is_new =
+        !store.find(request.resource, api::namespace_of(object), api::name_of(object), store::View::kLatest);
+    return definition->deleting && is_new ? base::Status(definition_goes(request)) : base::Status();
   }
 
   // What is answered, and not stored.
@@ -227,6 +268,7 @@ struct Api::State : std::enable_shared_from_this<Api::State> {
 
   // By what is stored in this very turn.
   base::Status check_put(const Request& request, const Json& object) const {
+    TRY_VOID(check_defined(request, object));
     TRY_VOID(check_rights_given(request, object, roles, latest));
     return quotas.check(request, object);
   }
@@ -385,7 +427,7 @@ void Api::call(Request request, OnAnswer on_answer) {
     request.conversion = std::move(hook);
   }
   if (!request.subresource.empty() && !has_subresource(*request.kind, request.subresource))
-    return on_answer(base::make_error(Code::kNotFound, "the server could not find the requested resource"));
+    return on_answer(not_served());
   if (request.verb == Verb::kCreate && (is_review(*request.kind) || request.subresource == "token"))
     return on_answer(state_->ask(request));
   switch (request.verb) {
@@ -393,7 +435,7 @@ void Api::call(Request request, OnAnswer on_answer) {
       if (request.subresource == "scale") return on_answer(get_scale(state_->store, request));
       if (!request.subresource.empty() && request.subresource != "status" && request.subresource != "approval" &&
           request.subresource != "ephemeralcontainers" && request.subresource != "resize")
-        return on_answer(base::make_error(Code::kNotFound, "the server could not find the requested resource"));
+        return on_answer(not_served());
       return on_answer(get_object(state_->store, request));
     case Verb::kList: return list_objects(state_->side_work, state_->store, std::move(request), std::move(on_answer));
     case Verb::kDeleteCollection:

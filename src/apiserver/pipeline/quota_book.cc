@@ -178,11 +178,12 @@ struct QuotaBook::State : std::enable_shared_from_this<QuotaBook::State> {
 
   void note(std::uint32_t resource, const store::ObjectPtr& before, const store::ObjectPtr& after) {
     const store::ObjectPtr& known = after ? after : before;
-    if (resource == quotas_index) note_quota(before, after);
+    const Quota* begun = resource == quotas_index ? note_quota(before, after) : nullptr;
     const auto space = quotas.find(known->ns);
     if (space == quotas.end()) return;
     const std::string key = known->ns + "/" + known->name;
     for (auto& [name, quota] : space->second) {
+      if (&quota == begun) continue;  // it counts what is there now, and so itself
       if (!quota.kinds.contains(resource) || !quota.has_seen(resource, key)) continue;
       bool changed = false;
       const ResourceList delta = difference(quota.usage(resource, after), quota.usage(resource, before));
@@ -193,18 +194,19 @@ struct QuotaBook::State : std::enable_shared_from_this<QuotaBook::State> {
     }
   }
 
-  // A status alone changes nothing of what is counted.
-  void note_quota(const store::ObjectPtr& before, const store::ObjectPtr& after) {
+  // The quota whose counting begins anew; null: none. A status alone changes nothing of what is counted.
+  const Quota* note_quota(const store::ObjectPtr& before, const store::ObjectPtr& after) {
     if (!after) {
       const auto space = quotas.find(before->ns);
-      if (space == quotas.end()) return;
+      if (space == quotas.end()) return nullptr;
       space->second.erase(before->name);
       if (space->second.empty()) quotas.erase(space);
-      return;
+      return nullptr;
     }
-    if (before && before->json()["spec"] == after->json()["spec"]) return;
+    if (before && before->json()["spec"] == after->json()["spec"]) return nullptr;
     const Quota& quota = put(after);
     count_on({quota.ns, quota.name}, quota.round);
+    return &quota;
   }
 
   void mark(const Quota& quota) {

@@ -107,6 +107,26 @@ TEST(Quotas, count_what_was_there_before_and_what_ends) {
   EXPECT_EQ(b.create(resources::kConfigMaps, R"({"metadata":{"name":"more"}})"), "");
 }
 
+TEST(Quotas, count_themselves_once) {
+  for (const int maps : {0, 600}) {  // so many are not counted in one turn
+    Bench b;
+    for (int i = 0; i < maps; ++i)
+      b.create(resources::kConfigMaps, base::format(R"({{"metadata":{{"name":"m{}"}}}})", i));
+    EXPECT_EQ(b.quota(R"({"configmaps":600,"count/resourcequotas":3,"resourcequotas":2})"), "");
+    EXPECT_EQ(b.used(), base::format(R"({{"configmaps":"{}","count/resourcequotas":"1","resourcequotas":"1"}})", maps));
+    const auto another = [&](const char* name) {
+      return b.create(resources::kResourceQuotas,
+                      base::format(R"({{"metadata":{{"name":"{}"}},"spec":{{"hard":{{"pods":1}}}}}})", name));
+    };
+    EXPECT_EQ(another("r"), "");
+    EXPECT_EQ(another("s"),
+              "resourcequotas \"s\" is forbidden: exceeded quota: q, requested: resourcequotas=1, used: "
+              "resourcequotas=2, limited: resourcequotas=2");
+    EXPECT_EQ(b.call(b.request(Verb::kDelete, resources::kResourceQuotas, "r")), "");
+    EXPECT_EQ(b.used(), base::format(R"({{"configmaps":"{}","count/resourcequotas":"1","resourcequotas":"1"}})", maps));
+  }
+}
+
 TEST(Quotas, a_dry_run_counts_nothing) {
   Bench b;
   b.quota(R"({"configmaps":1})");

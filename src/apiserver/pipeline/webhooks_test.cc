@@ -4,6 +4,7 @@
 #include <map>
 
 #include "api/policies/webhook.h"
+#include "apiserver/custom/custom_for_tests.h"
 #include "apiserver/pipeline/api_for_tests.h"
 #include "base/base64.h"
 #include "base/format.h"
@@ -316,6 +317,62 @@ TEST(Webhooks, decide_by_what_is_stored_when_they_have_answered) {
   const Json data = object_of(*done)["data"];
   EXPECT_EQ(data["n"].as_string(), "1");
   EXPECT_EQ(data["m"].as_string(), "2");
+}
+
+// What happens to the definition while the webhook thinks.
+TEST(Webhooks, that_answer_late_make_no_object_of_a_kind_that_went) {
+  Bench bench;
+  const auto define = [&] {
+    bench.api.call(bench.request(Verb::kCreate, kDefinitions, yaml(kWidgets).dump()), [](const auto&) {});
+    bench.env.settle();
+  };
+  const auto undefine = [&] {
+    Request gone = bench.request(Verb::kDelete, kDefinitions, yaml(kWidgets).dump());
+    gone.body = {};
+    bench.api.call(std::move(gone), [](const auto&) {});
+  };
+  define();
+  const ServedKind widgets = bench.api.kinds()->find(kWidgetsV1);
+  const auto make = [&](const std::string& metadata, const std::function<void()>& meanwhile, bool apply = false) {
+    Request one = bench.request(Verb::kCreate, bench.kMaps,
+                                base::format(R"({{"apiVersion": "example.com/v1", "kind": "Widget",
+        "metadata": {}, "spec": {{"size": "small"}}}})",
+                                             metadata));
+    const ServedKind served = bench.api.kinds()->find(kWidgetsV1);
+    one.kind = served.kind;
+    one.resource = served.resource;
+    one.holds_kind = served.custom;
+    if (apply) {
+      one.verb = Verb::kPatch;
+      one.patch_type = PatchType::kApply;
+      one.name = api::name_of(one.body);
+      one.field_manager = "test";
+    }
+    bench.caller.answers["https://v/"] = [&meanwhile](const Json& request) {
+      meanwhile();
+      return response(request, R"("allowed": true)");
+    };
+    return Bench::told(bench.call(std::move(one)));
+  };
+  bench.configure(false, "v", R"j({"name": "v.example.com", "clientConfig": {"url": "https://v/"},
+      "sideEffects": "None", "admissionReviewVersions": ["v1"], "rules": [{"apiGroups": ["example.com"],
+      "apiVersions": ["*"], "operations": ["CREATE"], "resources": ["widgets"]}]})j");
+  EXPECT_EQ(make(R"({"name": "a"})", undefine), "404: the server could not find the requested resource");
+  EXPECT_EQ(bench.store->count(widgets.resource), 0U);
+  define();
+  // It may be another one by then, with another schema.
+  EXPECT_EQ(make(R"({"name": "a"})",
+                 [&] {
+                   undefine();
+                   bench.env.loop().after(base::milliseconds(50), define);
+                 }),
+            "404: the server could not find the requested resource");
+  EXPECT_EQ(bench.store->count(widgets.resource), 0U);
+  EXPECT_EQ(make(R"({"name": "held", "finalizers": ["example.com/hold"]})", [] {}), "");
+  for (const bool apply : {false, true})
+    EXPECT_EQ(make(R"({"name": "b"})", undefine, apply),
+              "405: create not allowed while custom resource definition is terminating");
+  EXPECT_EQ(bench.store->count(widgets.resource), 1U);
 }
 
 TEST(Webhooks, configurations_are_checked_in_the_words_of_Kubernetes) {
