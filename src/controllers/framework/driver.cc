@@ -183,7 +183,7 @@ struct Driver::State : std::enable_shared_from_this<Driver::State> {
   void listen(client::Informer& informer, Unit* unit, const Wake& one);
   void follow(const Json* before, const Json* after);
   void kind_comes(const api::KindInfo& kind);
-  void kind_goes(const api::ResourceId& resource);
+  bool kind_goes(const api::ResourceId& resource);
   void wake(Unit& unit, const Wake& wake, const Json* before, const Json* after);
   void work(Unit& unit, const std::string& key);
   void ended(Unit& unit, const std::string& key, std::optional<base::Duration> look_again, bool only_reads,
@@ -222,17 +222,20 @@ void Driver::State::listen(client::Informer& informer, Unit* unit, const Wake& o
 void Driver::State::follow(const Json* before, const Json* after) {
   const std::string name(api::name_of(after != nullptr ? *after : *before));
   std::optional<api::KindInfo> now = after != nullptr ? stranger_of(*after) : std::nullopt;
+  bool was_awaited = false;
   const auto known = strangers.find(name);
   if (known != strangers.end()) {
     const bool same = now && now->resource == known->second.resource && now->kind == known->second.kind;
     if (same) return;
     const api::ResourceId gone = known->second.resource;
     strangers.erase(known);
-    kind_goes(gone);
+    was_awaited = kind_goes(gone);
   }
-  if (!now) return;
-  strangers[name] = *now;
-  kind_comes(*now);
+  if (now) {
+    strangers[name] = *now;
+    kind_comes(*now);
+  }
+  if (was_awaited) one_synced();
 }
 
 // Its objects are watched from now on; at a start no step comes before they are known.
@@ -258,13 +261,17 @@ void Driver::State::kind_comes(const api::KindInfo& kind) {
   slot->start();
 }
 
-void Driver::State::kind_goes(const api::ResourceId& resource) {
+// True: the start waited for its first list, which never comes now.
+bool Driver::State::kind_goes(const api::ResourceId& resource) {
+  bool was_awaited = false;
   if (const auto found = view.informers.find(resource); found != view.informers.end()) {
+    was_awaited = unsynced > 0 && !found->second->synced();
     std::erase_if(listeners, [&](const Listener& one) { return one.informer == found->second.get(); });
     view.informers.erase(found);
   }
   for (auto& unit : units)
     if (unit->controller->follows_definitions()) unit->controller->kind_goes(resource);
+  return was_awaited;
 }
 
 void Driver::State::wake(Unit& unit, const Wake& wake, const Json* before, const Json* after) {

@@ -23,6 +23,17 @@ Json named(std::string_view kind, std::string_view name, std::string_view data =
                        {"data", data}});
 }
 
+Json definition(const char* plural, const char* kind) {
+  return api::parse_json(base::format(R"({{"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+        "metadata": {{"name": "{0}.example.org"}},
+        "spec": {{"group": "example.org", "scope": "Namespaced", "names": {{"plural": "{0}", "kind": "{1}"}},
+                 "versions": [{{"name": "v1", "served": true, "storage": true}}]}},
+        "status": {{"conditions": [{{"type": "Established", "status": "True"}}],
+                   "acceptedNames": {{"plural": "{0}", "kind": "{1}"}}}}}})",
+                                      plural, kind))
+      .value();
+}
+
 // For every ConfigMap, and every object of a kind that a definition adds, a Secret of its name.
 class Copier final : public Controller {
  public:
@@ -118,17 +129,6 @@ TEST_F(StandbyTest, one_that_begins_before_it_has_seen_everything_waits_for_that
 }
 
 TEST_F(StandbyTest, kinds_of_strangers_come_and_go_meanwhile) {
-  const auto definition = [](const char* plural, const char* kind) {
-    return api::parse_json(
-               base::format(R"({{"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
-        "metadata": {{"name": "{0}.example.org"}},
-        "spec": {{"group": "example.org", "scope": "Namespaced", "names": {{"plural": "{0}", "kind": "{1}"}},
-                 "versions": [{{"name": "v1", "served": true, "storage": true}}]}},
-        "status": {{"conditions": [{{"type": "Established", "status": "True"}}],
-                   "acceptedNames": {{"plural": "{0}", "kind": "{1}"}}}}}})",
-                            plural, kind))
-        .value();
-  };
   client.put({"example.org", "v1", "stays"}, named("Stay", "s"));
   client.put({"example.org", "v1", "goes"}, named("Go", "g"));
   client.put(resources::kCustomResourceDefinitions, definition("stays", "Stay"));
@@ -141,6 +141,31 @@ TEST_F(StandbyTest, kinds_of_strangers_come_and_go_meanwhile) {
   run();
   EXPECT_NE(client.find(resources::kSecrets, "ns/s"), nullptr);
   EXPECT_EQ(client.find(resources::kSecrets, "ns/g"), nullptr);
+}
+
+// The list of one kind is never answered.
+class HoldsBack final : public client::testing::FakeClient {
+ public:
+  using FakeClient::FakeClient;
+  void call(client::Request request, OnResult on_result) override {
+    if (request.resource.plural != "goes") FakeClient::call(std::move(request), std::move(on_result));
+  }
+};
+
+TEST(Start, goes_on_when_a_kind_goes_before_it_was_listed) {
+  FakeEnv env;
+  HoldsBack client(env);
+  Driver driver(env, client, "test");
+  driver.add(std::make_unique<Copier>());
+  client.put(resources::kConfigMaps, named("ConfigMap", "a"));
+  client.put(resources::kCustomResourceDefinitions, definition("goes", "Go"));
+  driver.start();
+  env.loop().run(base::seconds(1));
+  EXPECT_FALSE(driver.synced());
+  client.erase(resources::kCustomResourceDefinitions, "goes.example.org");
+  env.loop().run(base::seconds(1));
+  EXPECT_TRUE(driver.synced());
+  EXPECT_NE(client.find(resources::kSecrets, "ns/a"), nullptr);
 }
 
 TEST_F(StandbyTest, one_that_never_begins_ends) {
