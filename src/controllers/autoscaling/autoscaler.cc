@@ -12,6 +12,7 @@
 #include "controllers/autoscaling/limits.h"
 #include "controllers/autoscaling/replicas.h"
 #include "controllers/autoscaling/target.h"
+#include "controllers/framework/pauses.h"
 
 namespace controllers::autoscaling {
 
@@ -254,8 +255,8 @@ class AutoscalerController final : public Controller {
     Kept& kept = memories_[key];
     // What it writes wakes it, too; means over a window do not change faster.
     const bool same = kept.uid == api::uid_of(*scaler) && kept.spec == (*scaler)["spec"];
-    if (same && turn.now < kept.next) {
-      plan.requeue_after(kept.next - turn.now);
+    if (const base::Duration left = pause_left(kept.next, turn.now, kPeriod); same && left > base::Duration{}) {
+      plan.requeue_after(left);
       return plan;
     }
     if (kept.uid != api::uid_of(*scaler)) {

@@ -69,6 +69,10 @@ std::int64_t stabilized(const Json& behavior, const Bounds& bounds, base::Time n
   std::erase_if(memory.recommendations, [&](const Recommendation& one) { return one.at + kWindowMax < now; });
   for (auto* changes : {&memory.ups, &memory.downs})
     std::erase_if(*changes, [&](const Change& one) { return one.at + kWindowMax < now; });
+  // What lies ahead was noted before the clock was set back; it counts for its window from now on.
+  for (Recommendation& one : memory.recommendations) one.at = std::min(one.at, now);
+  for (auto* changes : {&memory.ups, &memory.downs})
+    for (Change& one : *changes) one.at = std::min(one.at, now);
   const base::Time up_from = now - window_of(behavior["scaleUp"], Direction::kUp);
   const base::Time down_from = now - window_of(behavior["scaleDown"], Direction::kDown);
   std::int64_t lowest = bounds.desired, highest = bounds.desired;

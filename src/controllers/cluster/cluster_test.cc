@@ -184,6 +184,11 @@ TEST(Owners, who_own_each_other_in_a_circle_do_not_wait_for_ever) {
       }
     EXPECT_EQ(stage.world.all(resources::kConfigMaps).size(), 0u) << other;
   }
+  // One that is too large to be looked at as a whole.
+  Stage large(make_owner_controller());
+  for (int i = 0; i < 1100; ++i)
+    large.world.put_text(resources::kConfigMaps, map(std::to_string(i), std::to_string((i + 1) % 1100)));
+  EXPECT_TRUE(large.turn("configmaps|ns/0").starts_with("patch ConfigMap ns/0 "));
   // A chain is none: what is below goes first.
   Stage stage(make_owner_controller());
   stage.world.put_text(resources::kConfigMaps, map("a", "gone"));

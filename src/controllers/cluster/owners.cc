@@ -126,13 +126,15 @@ void drop_references(const api::KindInfo& kind, const Json& object, const Keys& 
 
 bool waits_for_dependents(const Json& object) { return api::is_deleting(object) && has_finalizer(object, kForeground); }
 
-// Whether an object that waits for its dependents is, some steps down, one of those that wait for it.
+// Whether an object that waits for its dependents is, some steps down, one of those that wait for it. Of too many to
+// look at it is taken for one: then it only holds up its owners no more, and a large circle would stay for ever.
 bool waits_for_itself(const Kinds& kinds, const View& view, const Json& object) {
   constexpr std::size_t kLooksMax = 1000;
   const std::string_view self = api::uid_of(object);
   std::set<std::string_view> known = {self};
   std::vector<const Json*> next = {&object};
-  while (!next.empty() && known.size() <= kLooksMax) {
+  while (!next.empty()) {
+    if (known.size() > kLooksMax) return true;
     const Json& owner = *next.back();
     next.pop_back();
     for (const Dependent& one : dependents_of(kinds, view, owner)) {

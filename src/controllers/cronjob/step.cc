@@ -7,6 +7,7 @@
 #include "api/cron.h"
 #include "api/resource.h"
 #include "base/format.h"
+#include "controllers/framework/pauses.h"
 #include "controllers/framework/references.h"
 #include "controllers/job/job.h"
 
@@ -25,8 +26,6 @@ constexpr int kMissedMax = 100;
 constexpr Duration kUnseenPause = base::seconds(1);
 // A timer stands still while the machine sleeps, and the clock may be set.
 constexpr Duration kTimerMax = base::minutes(10);
-// COMPAT(cronjob-clock): a status that is further ahead than this was written by a clock that was wrong.
-constexpr Duration kClockErrorMax = base::hours(1);
 
 job::Phase phase_of(const Json& job) { return job::parse_phase(job["status"]["state"]["phase"].as_string()); }
 
@@ -203,6 +202,8 @@ class Look {
     // What a changed schedule would have started before it was written is not made up for.
     if (!memory.schedule.empty() && memory.schedule != schedule) memory.schedule_since = turn_.now;
     memory.schedule = schedule;
+    if (memory.schedule_since > turn_.now + kClockErrorMax) memory.schedule_since = turn_.now;
+    // COMPAT(cronjob-clock)
     if (status_.last_schedule > turn_.now + kClockErrorMax) {
       status_.last_schedule = turn_.now;
       memory.handled = {};
@@ -270,7 +271,7 @@ class Look {
   // A view may be old for long, and an answer may be lost: what the last Job does is not known before it is seen.
   void ask_for_unseen() {
     const Memory& memory = decision_.memory;
-    if (memory.there_at.is_set() && turn_.now - memory.there_at < kUnseenPause)
+    if (memory.there_at.is_set() && pause_left(memory.there_at + kUnseenPause, turn_.now, kUnseenPause) > Duration{})
       return decision_.plan.requeue_after(kUnseenPause);
     decision_.plan.fetch(resources::kJobs, "Job", api::namespace_of(cronjob_), memory.unseen);
     decision_.plan.requeue_after({});

@@ -228,16 +228,20 @@ void Driver::State::follow(const Json* before, const Json* after) {
   const std::string name(api::name_of(after != nullptr ? *after : *before));
   std::optional<api::KindInfo> now = after != nullptr ? stranger_of(*after) : std::nullopt;
   const auto known = strangers.find(name);
+  if (known != strangers.end() && now && now->resource == known->second.resource && now->kind == known->second.kind)
+    return;
+  const bool holds = unsynced > 0;
+  if (holds) ++unsynced;  // another version is waited for in the place of the one before
   if (known != strangers.end()) {
-    const bool same = now && now->resource == known->second.resource && now->kind == known->second.kind;
-    if (same) return;
     const api::ResourceId gone = known->second.resource;
     strangers.erase(known);
     kind_goes(gone);
   }
-  if (!now) return;
-  strangers[name] = *now;
-  kind_comes(*now);
+  if (now) {
+    strangers[name] = *now;
+    kind_comes(*now);
+  }
+  if (holds) one_synced();
 }
 
 // Its objects are watched from now on; at a start no step comes before they are known.

@@ -9,6 +9,7 @@
 #include "api/resource.h"
 #include "base/base64.h"
 #include "base/format.h"
+#include "controllers/framework/pauses.h"
 #include "controllers/framework/said_once.h"
 #include "controllers/hypernode/step.h"
 
@@ -176,7 +177,8 @@ class HyperNodeController final : public Controller {
       restart_ = Ufm{};
       return plan;
     }
-    const bool is_over = ufm_.phase == Ufm::Phase::kRest && ufm_.next <= now;
+    const bool is_over =
+        ufm_.phase == Ufm::Phase::kRest && pause_left(ufm_.next, now, source->interval) <= base::Duration{};
     if (ufm_.phase == Ufm::Phase::kNone || ufm_.source != *source || is_over) {
       restart_ = Ufm{.phase = Ufm::Phase::kCredentials, .source = *source};
       plan.requeue_after({});

@@ -108,6 +108,9 @@ TEST_F(HyperNodes, come_from_a_ufm_server) {
   world.pages[std::string(kPorts)] = "[]";
   talk();
   EXPECT_EQ(names(), std::vector<std::string>());
+  EXPECT_EQ(talk(), 1);
+  world.now = world.now - base::hours(3);  // the clock is set back
+  EXPECT_EQ(talk(), 4);
 }
 
 TEST_F(HyperNodes, stay_when_the_ufm_server_fails) {

@@ -8,6 +8,7 @@
 #include "api/resource.h"
 #include "base/format.h"
 #include "controllers/framework/execution.h"
+#include "controllers/framework/pauses.h"
 #include "controllers/framework/said_once.h"
 #include "controllers/jobflow/flow.h"
 #include "controllers/jobflow/make_job.h"
@@ -144,8 +145,9 @@ class Look {
     if (verdict.passed) return true;
     if (verdict.questions.empty()) {
       plan_.requeue_after(kPodsPause);
-    } else if (turn_.now < probing.next) {
-      plan_.requeue_after(probing.next - turn_.now);
+    } else if (const base::Duration left = pause_left(probing.next, turn_.now, probing.pause);
+               left > base::Duration{}) {
+      plan_.requeue_after(left);
     } else {
       for (const Question& one : verdict.questions) questions_.emplace_back(node.name, one);
     }

@@ -366,8 +366,8 @@ TEST_F(ProbeTest, every_pod_has_to_answer) {
   EXPECT_EQ(look(), "probe address 10.0.0.1:80/ready\nprobe address 10.0.0.2:80/ready\n");
   world.listening = {"10.0.0.2:80/ready"};
   world.now = world.now + base::seconds(1);
-  EXPECT_EQ(look(), "");  // a longer pause
-  world.now = world.now + base::seconds(1);
+  EXPECT_EQ(look(), "");                                   // a longer pause
+  world.now = world.now - base::hours(3);                  // the clock is set back
   EXPECT_EQ(look(), "probe address 10.0.0.2:80/ready\n");  // the other has answered
   settle();
   EXPECT_EQ(jobs(), "f-a f-b");

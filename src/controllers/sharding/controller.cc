@@ -10,6 +10,7 @@
 #include "api/schema/quantity.h"
 #include "base/check.h"
 #include "base/format.h"
+#include "controllers/framework/pauses.h"
 #include "controllers/sharding/step.h"
 
 namespace controllers::sharding {
@@ -86,9 +87,10 @@ class ShardingController final : public Controller {
   Plan step(const View& view, const std::string&, const Turn& turn) override {
     next_.reset();
     const bool is_first = !memory_.synced_at.is_set();
-    if (!is_first && turn.failures == 0 && turn.now - memory_.synced_at < kGatherTime) {
+    const base::Duration left = pause_left(memory_.synced_at + kGatherTime, turn.now, kGatherTime);
+    if (!is_first && turn.failures == 0 && left > base::Duration{}) {
       Plan later;
-      later.requeue_after(memory_.synced_at + kGatherTime - turn.now);
+      later.requeue_after(left);
       return later;
     }
     Memory next = memory_;

@@ -7,6 +7,7 @@
 
 #include "api/cron.h"
 #include "base/format.h"
+#include "controllers/framework/pauses.h"
 #include "controllers/framework/references.h"
 #include "controllers/workloads/batch_job.h"
 #include "controllers/workloads/pods.h"
@@ -28,6 +29,8 @@ class Look {
   Look(const View& view, const Json& cron_job, const Turn& turn, const base::TimeZone& local)
       : view_(view), cron_job_(cron_job), spec_(cron_job["spec"]), turn_(turn), local_(local) {
     last_schedule_ = time_in(cron_job["status"]["lastScheduleTime"]);
+    // COMPAT(cronjob-clock): runs count from now on.
+    if (last_schedule_ > turn.now + kClockErrorMax) last_schedule_ = turn.now;
     last_success_ = time_in(cron_job["status"]["lastSuccessfulTime"]);
   }
 
@@ -50,7 +53,7 @@ class Look {
       // A Job of ours that the status does not know was made just before a crash, or just now. One that a person made
       // from the template (kubectl create job --from) is no run.
       const auto due = base::parse_rfc3339(api::annotation_of(job, kScheduledAt));
-      if (due) last_schedule_ = std::max(last_schedule_, *due);
+      if (due && *due <= turn_.now) last_schedule_ = std::max(last_schedule_, *due);
       if (due || was_active) active_.push_back(&job);
       return;
     }

@@ -97,6 +97,16 @@ TEST(BatchCronJob, runs_missed_for_longer_than_the_deadline_are_left_out) {
   EXPECT_EQ(clock.jobs(), "tick-29539450 ");
 }
 
+TEST(BatchCronJob, a_clock_that_is_set_back_by_far_stops_it_no_longer_than_to_the_next_run) {
+  Clock clock;
+  clock.pass(base::minutes(5));
+  clock.pass(base::hours(-3));  // that run is still active
+  EXPECT_EQ(clock.jobs(), "tick-29539445 ");
+  clock.pass(base::minutes(5));
+  EXPECT_EQ(clock.jobs(), "tick-29539270 tick-29539445 ");
+  EXPECT_EQ(clock.status()["lastScheduleTime"].as_string(), "2026-03-01T09:10:00Z");
+}
+
 TEST(BatchCronJob, keeps_as_many_finished_jobs_as_it_is_told) {
   Clock clock;
   for (int run = 0; run < 6; ++run) {
