@@ -157,17 +157,19 @@ YAML
 pod other-name volcano-scheduler --scheduler-name=fast --leader-elect=false
 pod same-lease volcano-scheduler --leader-elect-resource-namespace=volcano-system
 pod second-scheduler volcano-scheduler --leader-elect-resource-namespace=second --enable-healthz=true
-pod second-controllers volcano-controller --leader-elect=false
+pod lease-in-the-way volcano-scheduler --scheduler-name=slow --leader-elect-resource-namespace=volcano-system
+pod second-controllers volcano-controller --leader-elect=false --scheduler-name=slow
 config twice "$scratch/pki/ca.crt" "$server"
 start twice vc-scheduler $((port + 7))
 said='pod second/second-scheduler is of a second installation in namespace second: it has lease second/volcano, this one lease volcano-system/volcano.*scheduler volcano. Uninstall'
 check "a second installation is named by the scheduler" wait_for 60 grep -q "$said" "$scratch/twice.log"
 no_others() { ! grep -E 'other-name|same-lease' "$1"; }
+check "and one that has its lease and cares for other pods" wait_for 60 grep -q 'pod second/lease-in-the-way is of another installation that has lease volcano-system/volcano, too, .*nobody cares for the pods of scheduler volcano while' "$scratch/twice.log"
 check "and no pods that do no harm" no_others "$scratch/twice.log"
 config twice-controllers "$scratch/pki/ca.crt" "$server"
 start twice-controllers vc-controller-manager $((port + 8))
 twice_controllers=${programs[-1]}
-check "and by the controllers" wait_for 60 grep -q 'pod second/second-controllers .*: it has no lease, this one lease volcano-system/vc-controller-manager' "$scratch/twice-controllers.log"
+check "and by the controllers" wait_for 60 grep -q 'pod second/second-controllers .*: it has no lease, this one lease volcano-system/vc-controller-manager, .* both work on all Jobs and Queues' "$scratch/twice-controllers.log"
 kubectl create deployment volcano-scheduler -n second --image i > /dev/null
 "$bin/volcano" preflight --kubeconfig "$KUBECONFIG" > "$scratch/second-preflight.log" 2>&1
 check "and by preflight" grep -q '^problem Deployment second/volcano-scheduler in namespace second cares for the pods of scheduler volcano' "$scratch/second-preflight.log"

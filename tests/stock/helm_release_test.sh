@@ -162,9 +162,11 @@ kubectl create namespace second > /dev/null
 second() { timeout 240 "${helm[@]}" -n second install second deploy/chart/volcano --set custom.crds_enable=false,custom.user_roles_enable=false,custom.admission_enable=false "$@" --timeout 3m; }
 check "a second release for the same scheduler is refused in words" fails_with 'cares for the pods of scheduler "volcano" already, and would not wait for this release: install into namespace volcano-system to take its place, uninstall it, or set custom.scheduler_name' second
 check "and nothing of it is there" is "$(kubectl -n second get deployments -o name)" ""
-beside() { timeout 240 "${helm[@]}" -n $ns install beside deploy/chart/volcano --set custom.crds_enable=false,custom.user_roles_enable=false,custom.admission_enable=false --timeout 3m; }
+beside() { timeout 240 "${helm[@]}" -n $ns install beside deploy/chart/volcano --set custom.crds_enable=false,custom.user_roles_enable=false,custom.admission_enable=false "$@" --timeout 3m; }
 check "nor one in the same namespace" fails_with 'cares for the pods of scheduler "volcano" already, and would not wait for this release: install under the name of its release to take its place, uninstall it, or set custom.scheduler_name' beside
-check "one for another scheduler is taken" second --set custom.scheduler_name=fast
+check "nor one for another scheduler that has controllers, too" fails_with 'works on all Jobs and Queues, whatever their scheduler, as the controllers of this release would: install into namespace volcano-system to take its place, uninstall it, or set custom.controller_enable=false' second --set custom.scheduler_name=fast
+check "nor one that waits for the Lease of the first" fails_with 'holds the Lease for which the scheduler of this release would wait for ever: install into another namespace, or uninstall it' beside --set custom.scheduler_name=fast,custom.controller_enable=false,custom.leader_elect_enable=true
+check "one for another scheduler is taken" second --set custom.scheduler_name=fast,custom.controller_enable=false
 check "and uninstalled" timeout 240 "${helm[@]}" -n second uninstall second
 
 check "uninstalled" h uninstall volcano

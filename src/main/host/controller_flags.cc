@@ -122,7 +122,8 @@ Installation ControllerFlags::installation() const {
   return {.scheduler_names = scheduler_names.empty() ? std::vector<std::string>{"volcano"} : scheduler_names,
           .elects = leader_elect,
           .lease_namespace = lock_object_namespace.empty() ? lease_namespace : lock_object_namespace,
-          .lease_name = lease_name};
+          .lease_name = lease_name,
+          .all_jobs = true};
 }
 
 base::Result<controllers::sharding::Config> ControllerFlags::sharding() const {

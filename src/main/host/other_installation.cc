@@ -19,6 +19,19 @@ std::string lease_of(const Installation& one) {
   return one.elects ? base::format("lease {}/{}", one.lease_namespace, one.lease_name) : "no lease";
 }
 
+std::string joined(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
+
+std::vector<std::string> without(const std::vector<std::string>& names, const std::vector<std::string>& others) {
+  std::vector<std::string> rest;
+  for (const std::string& name : names)
+    if (std::ranges::find(others, name) == others.end()) rest.push_back(name);
+  return rest;
+}
+
 }  // namespace
 
 std::vector<std::string> words_of_program(const Json& pod) {
@@ -31,23 +44,26 @@ std::vector<std::string> words_of_program(const Json& pod) {
 
 std::string conflict_with(const Json& pod, const OtherInstallationOptions& options) {
   const std::string_view ns = pod["metadata"]["namespace"].as_string();
-  if (ns == options.ns || pod["status"]["phase"].as_string() != "Running" || pod["metadata"].has("deletionTimestamp"))
-    return {};
+  if (pod["status"]["phase"].as_string() != "Running" || pod["metadata"].has("deletionTimestamp")) return {};
   const std::optional<Installation> read = options.read(words_of_program(pod));
   const Installation other = read ? *read : Installation{.scheduler_names = {"volcano"}, .elects = false};
   const Installation& own = options.own;
   if (own.shares || other.shares) return {};
+  const std::vector<std::string> unserved = without(own.scheduler_names, other.scheduler_names);
   if (own.elects && other.elects && own.lease_namespace == other.lease_namespace && own.lease_name == other.lease_name)
-    return {};  // one of them stands by
-  std::string both;
-  for (const std::string& name : own.scheduler_names)
-    if (std::ranges::find(other.scheduler_names, name) != other.scheduler_names.end())
-      both += (both.empty() ? "" : ", ") + name;
-  if (both.empty()) return {};
+    return unserved.empty() ? std::string()  // one of them stands by
+                            : base::format(
+                                  "pod {}/{} is of another installation that has {}, too, so one waits for the "
+                                  "other, and nobody cares for the pods of scheduler {} while that one leads",
+                                  ns, pod["metadata"]["name"].as_string(), lease_of(own), joined(unserved));
+  if (ns == options.ns) return {};  // this pod itself, or one that takes its place
+  const std::vector<std::string> both = without(own.scheduler_names, unserved);
+  if (both.empty() && !own.all_jobs) return {};
   return base::format(
       "pod {}/{} is of a second installation in namespace {}: it has {}, this one {}, so neither waits for the other, "
-      "and both care for the pods of scheduler {}",
-      ns, pod["metadata"]["name"].as_string(), ns, lease_of(other), lease_of(own), both);
+      "and both {}",
+      ns, pod["metadata"]["name"].as_string(), ns, lease_of(other), lease_of(own),
+      own.all_jobs ? "work on all Jobs and Queues" : "care for the pods of scheduler " + joined(both));
 }
 
 OtherInstallations::OtherInstallations(rt::Env& env, client::Client& client, OtherInstallationOptions options)
@@ -82,10 +98,11 @@ void OtherInstallations::take(const base::Result<Json>& pods) {
       if (trouble.empty())
         base::log_info(options_.program, "no second installation cares for the same pods any more");
       else
-        base::log_error(options_.program,
-                        base::format("{}. Uninstall one of them, or stop it (kubectl -n NAMESPACE scale deployment "
-                                     "--replicas=0 ...), or give one another --scheduler-name",
-                                     trouble));
+        base::log_error(
+            options_.program,
+            base::format("{}. Uninstall one of them, or stop it (kubectl -n NAMESPACE scale deployment "
+                         "--replicas=0 ...){}",
+                         trouble, options_.own.all_jobs ? "" : ", or give one another --scheduler-name and lease"));
     }
   }
   env_.loop().after(kLook, [this, weak = std::weak_ptr<int>(alive_)] {

@@ -19,7 +19,8 @@ struct Installation {
   std::vector<std::string> scheduler_names;
   bool elects = true;
   std::string lease_namespace, lease_name;
-  bool shares = false;  // nodes or pods are divided between schedulers on purpose
+  bool shares = false;    // nodes or pods are divided between schedulers on purpose
+  bool all_jobs = false;  // controllers: all Jobs and Queues, whatever their scheduler
 };
 
 struct OtherInstallationOptions {
