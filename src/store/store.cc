@@ -41,6 +41,7 @@ struct Write {
   }
 };
 
+constexpr std::size_t kKeyBytesMax = 511 - 3;           // LMDB's limit, without the marks in an object's key
 constexpr base::Duration kTryAgain = base::seconds(1);  // one ordinary write while commits fail
 constexpr std::size_t kEventBytes = 100;                // that an event costs beside its object
 
@@ -361,6 +362,14 @@ void Store::put(std::uint32_t resource, Json object, OnDurable on_durable) {
   auto made = make_object(object, event.revision, bytes_max);
   if (!made.ok()) return refuse(made.take_error());
   event.object = *std::move(made);
+  // One key that the database refuses would fail the commit, and all that is in it.
+  const std::size_t key_bytes =
+      state_->keys->keys[resource].size() + event.object->ns.size() + event.object->name.size();
+  if (key_bytes > kKeyBytesMax)
+    return refuse(make_error(
+        Code::kInvalid, base::format("\"{}\" cannot be stored: its group, resource, namespace and name have {} bytes "
+                                     "together, at most {}",
+                                     event.object->name, key_bytes, kKeyBytesMax)));
   state_->add(std::move(event), false, std::move(on_durable), gives_room);
 }
 
