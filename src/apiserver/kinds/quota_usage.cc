@@ -25,6 +25,7 @@ constexpr std::array<std::string_view, 7> kPlainCounts = {
 constexpr std::array<std::string_view, 2> kNative = {"cpu", "memory"};
 constexpr std::array<std::string_view, 6> kScopes = {
     "BestEffort", "CrossNamespacePodAffinity", "NotBestEffort", "NotTerminating", "PriorityClass", "Terminating"};
+constexpr std::size_t kHardMax = 1'000;  // names in `hard`
 constexpr std::string_view kOfClass = ".storageclass.storage.k8s.io/";
 
 bool is_core(const api::KindInfo& kind, std::string_view name) {
@@ -304,6 +305,11 @@ std::string quota_text(const ResourceList& list, const std::vector<std::string>&
 
 void check_resource_quota(const Json& old_object, const Json& object, std::vector<base::Cause>& causes) {
   const Json& spec = object["spec"];
+  // Each costs the server something for ever, and is written into the status twice.
+  if (spec["hard"].size() > kHardMax && spec["hard"] != old_object["spec"]["hard"])
+    return causes.push_back({"FieldValueTooMany",
+                             base::format("Too many: {}: must have at most {} items", spec["hard"].size(), kHardMax),
+                             "spec.hard"});
   for (const Json::Member& row : spec["hard"].members()) {
     const std::string path = base::format("spec.hard[{}]", row.name());
     const std::string_view name = row.name();

@@ -2,6 +2,7 @@
 #include "apiserver/pipeline/quota_book.h"
 
 #include <map>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -37,7 +38,7 @@ std::string_view strangers_name(std::string_view counted) {
     return names;
   }();
   const std::string_view name = counted.substr(kCount.size());
-  return kOwn.contains(name) ? std::string_view() : name;
+  return kOwn.contains(name) || name.find('/') != std::string_view::npos ? std::string_view() : name;
 }
 
 const api::KindInfo& kind_of(std::uint32_t resource) { return api::all_kinds()[resource]; }
@@ -84,8 +85,8 @@ struct QuotaBook::State : std::enable_shared_from_this<QuotaBook::State> {
   WriteStatus write_status;
   std::uint32_t quotas_index = quotas_resource();
   std::map<std::string, std::map<std::string, Quota>, std::less<>> quotas;  // by namespace, then by name
-  std::set<std::uint32_t> strangers;                                        // tables that are listened to
-  std::set<Key> stale;                                                      // statuses to write
+  std::map<std::string, std::uint32_t, std::less<>> strangers;  // tables that are listened to, by what quotas call them
+  std::set<Key> stale;                                          // statuses to write
   rt::Loop::TimerId timer = 0;
   std::uint64_t rounds = 0;
 
@@ -113,22 +114,33 @@ struct QuotaBook::State : std::enable_shared_from_this<QuotaBook::State> {
                     });
   }
 
-  // The number of objects of a definition's kind, also of one that nobody has defined yet. Scopes are about pods.
+  // The table of a definition's kind, also of one that nobody has defined yet; nothing where there are too many. Tables
+  // stay for ever, so none is made before it is known to be listened to.
+  std::optional<std::uint32_t> stranger(std::string_view name) {
+    if (const auto known = strangers.find(name); known != strangers.end()) return known->second;
+    if (strangers.size() >= kStrangersMax) return std::nullopt;
+    const std::size_t dot = name.find('.');
+    const std::uint32_t table = store.table(base::format("{}/{}", name.substr(dot + 1), name.substr(0, dot)));
+    strangers.emplace(name, table);
+    listen(table);
+    return table;
+  }
+
+  // The number of objects of definitions' kinds. Scopes are about pods.
   void measure_strangers(Quota& quota) {
     if (!quota.terms.selectors.empty()) return;
+    std::size_t refused = 0;
     for (const auto& [counted, amount] : quota.terms.hard) {
       const std::string_view name = strangers_name(counted);
       if (name.empty()) continue;
-      const std::size_t dot = name.find('.');
-      const std::uint32_t table = store.table(base::format("{}/{}", name.substr(dot + 1), name.substr(0, dot)));
-      if (!strangers.contains(table) && strangers.size() >= kStrangersMax) {
-        base::log_error("apiserver", base::format("quota {}/{}: {} is not counted: {} other kinds are", quota.ns,
-                                                  quota.name, counted, kStrangersMax));
-        continue;
+      if (const std::optional<std::uint32_t> table = stranger(name)) {
+        quota.strangers.emplace(*table, counted);
+        quota.kinds.insert(*table);
+      } else if (++refused == 1) {
+        base::log_error("apiserver", base::format("quota {}/{}: {}, and what comes after it, is not counted: {} other "
+                                                  "kinds are",
+                                                  quota.ns, quota.name, counted, kStrangersMax));
       }
-      if (strangers.insert(table).second) listen(table);
-      quota.strangers.emplace(table, counted);
-      quota.kinds.insert(table);
     }
   }
 

@@ -338,5 +338,32 @@ TEST(Quotas, count_kinds_of_strangers) {
   EXPECT_EQ(quota(), R"({"count/widgets.example.com":"1","pods":"0"})");
 }
 
+TEST(Quotas, of_very_many_names_are_refused) {
+  Bench b;
+  std::string hard;
+  for (int i = 0; i < 1'001; ++i) hard += base::format(R"({}"count/a{}.example.com":1)", i == 0 ? "" : ",", i);
+  EXPECT_EQ(b.quota("{" + hard + "}"),
+            "ResourceQuota \"q\" is invalid: spec.hard: Too many: 1001: must have at most 1000 items");
+}
+
+TEST(Quotas, that_count_more_kinds_than_there_may_be_count_the_first) {
+  Bench b;
+  const std::size_t tables = b.store->table("zz.example.com/first");
+  const auto of = [](int from, int to) {
+    std::string hard;
+    for (int i = from; i < to; ++i) hard += base::format(R"({}"count/a{}.example.com":1)", i == from ? "" : ",", i);
+    return "{" + hard + "}";
+  };
+  const auto create = [&](const std::string& name, const std::string& hard) {
+    return b.create(resources::kResourceQuotas,
+                    base::format(R"({{"metadata":{{"name":"{}"}},"spec":{{"hard":{}}}}})", name, hard));
+  };
+  // A version behind the name is none of a kind.
+  EXPECT_EQ(create("none", R"({"count/mpijobs/v1.kubeflow.org":1})"), "");
+  EXPECT_EQ(create("a", of(0, 600)), "");
+  EXPECT_EQ(create("b", of(600, 1'200)), "");
+  EXPECT_EQ(b.store->table("zz.example.com/last"), tables + 1'001U);
+}
+
 }  // namespace
 }  // namespace apiserver
