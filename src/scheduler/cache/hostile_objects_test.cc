@@ -10,6 +10,7 @@
 #include "scheduler/plugins/devices/device_family.h"
 #include "scheduler/plugins/topology/task_buckets.h"
 #include "scheduler/session/impossible.h"
+#include "scheduler/session/queue_devices.h"
 
 namespace scheduler {
 namespace {
@@ -58,6 +59,31 @@ TEST_F(HostileObjects, what_a_node_offers_counts_whatever_pods_have_named) {
   ASSERT_TRUE(gpu && other);
   EXPECT_EQ(model_.nodes.total().get(*gpu), 8000);
   EXPECT_EQ(model_.queue(model_.find_queue("q")).capability.get(*other), 2000);
+}
+
+// Also those that claims ask for by capacity, which queues' statuses list.
+TEST_F(HostileObjects, claims_name_no_more_resources_than_there_may_be) {
+  set_group("", "");
+  intake_.set(
+      api::resources::kPods,
+      parse(R"({"metadata":{"name":"p","namespace":"ns","uid":"v","annotations":{"scheduling.k8s.io/group-name":"g"}},
+                        "spec":{"schedulerName":"volcano","nodeName":"n","containers":[{"name":"c"}],
+                                "resourceClaims":[{"name":"d","resourceClaimName":"many"}]}})"));
+  std::string requests;
+  for (int i = 0; i < 3'000; ++i) requests += base::format(R"({}"x{}":"1")", i == 0 ? "" : ",", i);
+  intake_.set(
+      api::resources::kResourceClaims,
+      parse(R"({"metadata":{"name":"many","namespace":"ns","uid":"w"},"spec":{"devices":{"requests":[{"name":"r",
+                        "exactly":{"deviceClassName":"gpu","capacity":{"requests":{)" +
+            requests + "}}}}]}}}"));
+  intake_.set(api::resources::kQueues, parse(R"({"metadata":{"name":"default"},"spec":{}})"));
+  const PluginSet none({}, model_);
+  QueueDevices devices;
+  devices.settle(model_, none, {}, true);
+  EXPECT_LE(model_.dimensions.size(), kResourceNamesMax + 1);
+  const auto& held = devices.of(model_.find_queue("default"));
+  EXPECT_EQ(held.at(*model_.dimensions.find("deviceclass/gpu")), QueueDevices::Amount{1'000});
+  EXPECT_GT(held.at(*model_.dimensions.find(kNoSuchResource)), QueueDevices::Amount{1'000'000});
 }
 
 TEST_F(HostileObjects, a_name_beyond_the_bound_is_said_as_such) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <utility>
 
 #include "scheduler/model/devices/claim_demand.h"
@@ -23,12 +24,14 @@ Amounts amounts_of(const ResourceClaim& claim, bool capacities, Dimensions& dime
   DeviceDemands demands;
   add_claim(claim, demands);
   Amounts out;
+  const auto add = [&](const std::string& name, double amount) {  // claims name what they like: dimensions are bounded
+    if (const std::optional<Dim> dim = dimensions.dim_of(name)) out[*dim] += thousandths(amount);
+  };
   for (const auto& [name, demand] : demands) {
     const std::string key = "deviceclass/" + name;
-    out[dimensions.intern(key)] += thousandths(demand.count);
+    add(key, demand.count);
     if (!capacities) continue;
-    for (const auto& [dimension, amount] : demand.capacity)
-      out[dimensions.intern(dimension + "." + key)] += thousandths(amount);
+    for (const auto& [dimension, amount] : demand.capacity) add(dimension + "." + key, amount);
   }
   return out;
 }

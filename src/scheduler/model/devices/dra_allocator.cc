@@ -64,13 +64,17 @@ std::optional<api::Quantity> by_policy(const std::optional<api::Quantity>& asked
     return at == policy.valid.end() ? std::nullopt : std::optional(*at);
   }
   if (!policy.min) return asked;
+  if (policy.min->sign() < 0) return std::nullopt;  // Kubernetes refuses such a policy
   api::Quantity out = std::max(*asked, *policy.min);
   if (policy.step && policy.step->sign() > 0) {
     const double steps = (out - *policy.min).as_double() / policy.step->as_double();
     if (steps > 1e15) return std::nullopt;
     auto whole_steps = static_cast<std::int64_t>(steps);
-    while (*policy.min + policy.step->times(whole_steps) < out) ++whole_steps;
-    out = *policy.min + policy.step->times(whole_steps);
+    // The division is exact to a step; sums stop at the largest quantity.
+    for (int i = 0; i < 2 && *policy.min + policy.step->times(whole_steps) < out; ++i) ++whole_steps;
+    const api::Quantity rounded = *policy.min + policy.step->times(whole_steps);
+    if (rounded < out) return std::nullopt;
+    out = rounded;
   }
   if (policy.max && out > *policy.max) return std::nullopt;
   return out;

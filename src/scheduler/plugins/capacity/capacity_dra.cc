@@ -41,10 +41,10 @@ bool has_quota(const Model& model, const Queue& queue) {
 }
 
 // The amount of a quota key as written; nothing where the queue does not have it.
-std::optional<double> quota_of(Model& model, const Queue& queue, const std::string& key) {
-  const Dim dim = model.dimensions.intern(key);
-  if (!queue.capability.has(dim)) return std::nullopt;
-  return queue.capability.get(dim) / 1000;
+std::optional<double> quota_of(const Model& model, const Queue& queue, const std::string& key) {
+  const std::optional<Dim> dim = model.dimensions.find(key);
+  if (!dim || !queue.capability.has(*dim)) return std::nullopt;
+  return queue.capability.get(*dim) / 1000;
 }
 
 struct QueueUse {
