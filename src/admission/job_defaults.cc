@@ -1,6 +1,8 @@
 // What a Job gets that its author left out (webhooks.md 4).
 #include <algorithm>
 #include <cstdint>
+#include <map>
+#include <string_view>
 
 #include "admission/rules.h"
 #include "admission/vocabulary.h"
@@ -108,15 +110,15 @@ namespace {
 // The controller has named the claim; an update that does not speak of the name does not take it away.
 void keep_claim_names(const Json& old_volumes, Json& spec) {
   if (!spec["volumes"].is_array()) return;
+  std::map<std::string_view, std::string_view> names;  // of claims that were made, by the path of the mount; the first
+  for (const Json& old : old_volumes.items())
+    if (old["volumeClaim"].is_object() && !is_unset_text(old["volumeClaimName"]))
+      names.emplace(old["mountPath"].as_string(), old["volumeClaimName"].as_string());
   for (std::size_t i = 0; i < spec["volumes"].size(); ++i) {
     const Json& volume = spec["volumes"][i];
     if (!volume["volumeClaim"].is_object() || !is_unset_text(volume["volumeClaimName"])) continue;
-    for (const Json& old : old_volumes.items())
-      if (old["mountPath"] == volume["mountPath"] && old["volumeClaim"].is_object() &&
-          !is_unset_text(old["volumeClaimName"])) {
-        spec.edit("volumes").edit(i).set("volumeClaimName", old["volumeClaimName"]);
-        break;
-      }
+    const auto name = names.find(volume["mountPath"].as_string());
+    if (name != names.end()) spec.edit("volumes").edit(i).set("volumeClaimName", name->second);
   }
 }
 

@@ -63,7 +63,10 @@ std::string check_whole_cpus(const Json& task, std::size_t index) {
   return {};
 }
 
-// False: a repeated name; the tasks behind it are not looked at.
+// More than anybody reads, and than an answer holds.
+constexpr std::size_t kMessageBytesMax = 64 << 10;
+
+// False: a repeated name, or a message that is long enough; the tasks behind it are not looked at.
 bool check_task(const Json& job, const Json& task, std::size_t index, std::set<std::string>& names,
                 const Options& options, std::string& message) {
   const std::string job_name(api::name_of(job));
@@ -82,12 +85,15 @@ bool check_task(const Json& job, const Json& task, std::size_t index, std::set<s
   if (const auto problems = check_pod_template(task["template"], "template", options.pod_level_resources);
       !problems.empty()) {
     message += base::format("spec.task[{}].", index);
-    for (const std::string& problem : problems) message += problem + ". ";
+    for (const std::string& problem : problems) {
+      message += problem + ". ";
+      if (message.size() > kMessageBytesMax) return false;
+    }
   } else {
     message += check_whole_cpus(task, index);
   }
   message += check_partition(task, job_name);
-  return true;
+  return message.size() <= kMessageBytesMax;
 }
 
 std::string check_volumes(const Json& volumes) {

@@ -1,6 +1,7 @@
 // What the API server would say to pods of a template.
 #include <gtest/gtest.h>
 
+#include "admission/fake_objects_for_tests.h"
 #include "admission/names.h"
 #include "admission/rules.h"
 #include "api/json/json.h"
@@ -8,6 +9,9 @@
 
 namespace admission {
 namespace {
+
+using api::Json;
+using api::Operation;
 
 TEST(PodTemplates, resources_of_a_pod_cover_those_of_its_containers) {
   struct Row {
@@ -57,6 +61,24 @@ TEST(PodTemplates, resources_of_a_pod_cover_those_of_its_containers) {
     EXPECT_EQ(join(problems, "\n"), row.message.empty() ? "" : base::format("template.spec.{}", row.message)) << spec;
     EXPECT_TRUE(check_pod_template(*read, "template", false).empty()) << "the feature gate is off";
   }
+}
+
+TEST(PodTemplates, problems_of_many_tasks_are_told_as_far_as_anybody_reads_them) {
+  Json job = json(R"({"metadata": {"name": "train"}, "spec": {"minAvailable": 1, "queue": "default"}})");
+  FakeObjects objects;
+  objects.add(api::resources::kQueues, R"({"metadata": {"name": "default"}, "status": {"state": "Open"}})");
+  Json pod = json(R"({"containers": [{"name": "c", "image": "i"}]})");
+  Json tolerations = Json::array();
+  for (int i = 0; i < 1'000; ++i) tolerations.push_back(json(R"({"operator": "no"})"));
+  pod.set("tolerations", std::move(tolerations));
+  Json tasks = Json::array();
+  for (int i = 0; i < 20; ++i)
+    tasks.push_back(
+        Json::object({{"name", base::format("t{}", i)}, {"replicas", 1}, {"template", Json::object({{"spec", pod}})}}));
+  job.edit("spec").set("tasks", std::move(tasks));
+  const std::string message = ask("/jobs/validate", Operation::kCreate, job, objects).message;
+  EXPECT_GT(message.size(), 60'000u);
+  EXPECT_LT(message.size(), 70'000u);
 }
 
 }  // namespace

@@ -49,9 +49,7 @@ TEST(PodCosts, problems_are_told_as_far_as_anybody_reads_them) {
   Json container = *parse_json(R"({"name":"c","image":"i"})");
   container.set("securityContext", std::move(context));
   Json spec = Json::object({{"containers", Json::array({std::move(container)})}});
-  const auto capabilities = check_pod_spec(spec, "spec", {});
-  EXPECT_GE(capabilities.size(), 100u);
-  EXPECT_LE(bytes_of(capabilities), 2'000'000u);
+  EXPECT_EQ(check_pod_spec(spec, "spec", {}).size(), 1u);
   spec = Json::object();
   spec.set("resourceClaims", list(R"({"name":"r#","resourceClaimName":"c"})"));
   spec.set("containers", list(R"({"name":"c#","image":"i","resources":{"claims":[{"name":"x#"}]}})"));

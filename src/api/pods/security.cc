@@ -170,10 +170,10 @@ void check_container_security(const Json& context, const std::string& path, Fiel
   if (!escalation.is_bool() || escalation.as_bool()) return;
   if (context["privileged"].as_bool())
     errors.invalid(path, context, "cannot set `allowPrivilegeEscalation` to false and `privileged` to true");
-  for (const Json& added : context["capabilities"]["add"].items())
-    if (added.as_string() == "CAP_SYS_ADMIN")
-      errors.invalid(path, context,
-                     "cannot set `allowPrivilegeEscalation` to false and `capabilities.Add` CAP_SYS_ADMIN");
+  const auto added = context["capabilities"]["add"].items();
+  if (std::ranges::any_of(added, [](const Json& one) { return one.as_string() == "CAP_SYS_ADMIN"; }))
+    errors.invalid(path, context,
+                   "cannot set `allowPrivilegeEscalation` to false and `capabilities.Add` CAP_SYS_ADMIN");
 }
 
 }  // namespace api

@@ -23,9 +23,11 @@ class Problems {
         why.empty() ? "Required value" : base::format("Required value: {}", why));
   }
   void invalid(std::string path, const Json& value, std::string_view why) {
+    if (is_full()) return;  // before the value is written out
     add("FieldValueInvalid", std::move(path), base::format("Invalid value: {}: {}", shortened(value.dump()), why));
   }
   void duplicate(std::string path, const Json& value) {
+    if (is_full()) return;
     add("FieldValueDuplicate", std::move(path), base::format("Duplicate value: {}", shortened(value.dump())));
   }
   void forbidden(std::string path, std::string_view why) {
@@ -36,7 +38,7 @@ class Problems {
   }
   // `supported` is sorted.
   void one_of(std::string path, const Json& value, std::span<const std::string_view> supported) {
-    if (std::find(supported.begin(), supported.end(), value.as_string()) != supported.end()) return;
+    if (is_full() || std::find(supported.begin(), supported.end(), value.as_string()) != supported.end()) return;
     std::string all;
     for (const std::string_view one : supported) all += base::format("{}\"{}\"", all.empty() ? "" : ", ", one);
     add("FieldValueNotSupported", std::move(path),
@@ -44,9 +46,10 @@ class Problems {
   }
 
  private:
+  bool is_full() const { return causes_.size() >= kProblemsMax; }
   // The schema may have said it already.
   void add(std::string_view reason, std::string path, std::string message) {
-    if (causes_.size() >= kProblemsMax) return;
+    if (is_full()) return;
     for (const base::Cause& one : causes_)
       if (one.reason == reason && one.field == path && one.reason == "FieldValueRequired") return;
     causes_.push_back({std::string(reason), std::move(message), std::move(path)});

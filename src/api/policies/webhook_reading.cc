@@ -61,8 +61,12 @@ void check_url(const Json& given, const std::string& path, Problems& problems) {
   if (!url.query.empty()) problems.invalid(path, url.query, "query parameters are not permitted in the URL");
 }
 
+constexpr std::size_t kPathBytesMax = 4096;  // each problem of a segment shows the whole path
+
 void check_service_path(std::string_view text, const std::string& path, Problems& problems) {
   if (text.empty() || text == "/") return;
+  if (text.size() > kPathBytesMax)
+    return problems.invalid(path, shortened(text), base::format("must have at most {} bytes", kPathBytesMax));
   if (text == "//") return problems.invalid(path, text, "segment[0] may not be empty");
   if (!text.starts_with('/')) problems.invalid(path, text, "must start with a '/'");
   std::string_view rest = text.starts_with('/') ? text.substr(1) : text;

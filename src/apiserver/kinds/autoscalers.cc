@@ -7,6 +7,7 @@
 
 #include "api/json/problems.h"
 #include "api/schema/quantity.h"
+#include "apiserver/kinds/enough.h"
 #include "base/format.h"
 
 namespace apiserver {
@@ -97,9 +98,9 @@ constexpr std::size_t kMetricsMax = 100;
 
 void check_metrics(const Json& metrics, std::vector<Cause>& causes) {
   if (metrics.size() > kMetricsMax)
-    causes.push_back({"FieldValueTooMany",
-                      base::format("Too many: {}: must have at most {} items", metrics.size(), kMetricsMax),
-                      "spec.metrics"});
+    return causes.push_back({"FieldValueTooMany",
+                             base::format("Too many: {}: must have at most {} items", metrics.size(), kMetricsMax),
+                             "spec.metrics"});
   std::size_t at = 0;
   for (const Json& metric : metrics.items()) {
     const std::string path = base::format("spec.metrics[{}]", at++);
@@ -152,6 +153,7 @@ void check_rules(const Json& rules, const std::string& path, std::vector<Cause>&
   if (rules["policies"].empty()) required(causes, path + ".policies", "must specify at least one Policy");
   std::size_t at = 0;
   for (const Json& policy : rules["policies"].items()) {
+    if (is_told_enough(causes)) break;
     const std::string here = base::format("{}.policies[{}]", path, at++);
     const std::string_view type = policy["type"].as_string();
     if (type != "Pods" && type != "Percent")

@@ -14,6 +14,7 @@
 #include "api/schema/unwritten.h"
 #include "apiserver/kinds/autoscalers.h"
 #include "apiserver/kinds/budgets.h"
+#include "apiserver/kinds/enough.h"
 #include "apiserver/kinds/ephemeral_containers.h"
 #include "apiserver/kinds/fixed_fields.h"
 #include "apiserver/kinds/limit_ranges.h"
@@ -195,7 +196,7 @@ void prepare_namespace(Json& object, std::vector<Cause>& causes) {
   bool has_own = false;
   for (const Json& one : all.items()) {
     has_own = has_own || one.as_string() == kOwn;
-    if (!one.is_string()) continue;
+    if (!one.is_string() || is_told_enough(causes)) continue;
     for (const std::string& why : api::check_qualified_name(one.as_string()))
       invalid_value(causes, "spec.finalizers", one, why);
     if (one.as_string().find('/') == std::string_view::npos && one.as_string() != kOwn)

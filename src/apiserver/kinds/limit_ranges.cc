@@ -8,6 +8,7 @@
 #include "api/json/problems.h"
 #include "api/pod_requests.h"
 #include "api/resource.h"
+#include "apiserver/kinds/enough.h"
 #include "base/format.h"
 
 namespace apiserver {
@@ -162,16 +163,19 @@ constexpr Order kOrders[] = {{"min", "min", "max", "max"},
 void check_orders(const Json& item, const std::string& path, std::vector<base::Cause>& causes) {
   for (const Order& order : kOrders)
     for (const Json::Member& row : item[order.low].members()) {
+      if (is_told_enough(causes)) return;
       const auto low = Quantity::from_json(row.value), high = Quantity::from_json(item[order.high][row.name()]);
       if (low && high && *low > *high)
         invalid_value(causes, format("{}.{}[{}]", path, order.low, row.name()), row.value,
                       format("{} value {} is greater than {} value {}", order.low_words, low->to_string(),
                              order.high_words, high->to_string()));
     }
-  for (const Json::Member& row : item["maxLimitRequestRatio"].members())
+  for (const Json::Member& row : item["maxLimitRequestRatio"].members()) {
+    if (is_told_enough(causes)) return;
     if (const auto ratio = Quantity::from_json(row.value); ratio && *ratio < Quantity::from_int(1))
       invalid_value(causes, format("{}.maxLimitRequestRatio[{}]", path, row.name()), row.value,
                     format("ratio {} is less than 1", ratio->to_string()));
+  }
 }
 
 }  // namespace
@@ -195,6 +199,7 @@ void check_limit_range(const Json& object, std::vector<base::Cause>& causes) {
   std::set<std::string, std::less<>> types;
   std::size_t at = 0;
   for (const Json& item : object["spec"]["limits"].items()) {
+    if (is_told_enough(causes)) break;
     const std::string path = format("spec.limits[{}]", at++);
     const std::string_view type = item["type"].as_string();
     if (type.empty()) {

@@ -11,6 +11,7 @@
 #include "api/json/problems.h"
 #include "api/schema/field_errors.h"
 #include "api/schema/names.h"
+#include "apiserver/kinds/enough.h"
 #include "base/format.h"
 
 namespace apiserver {
@@ -115,6 +116,7 @@ void check_ports(const Json& spec, std::vector<Cause>& causes) {
   std::set<std::pair<std::string, std::int64_t>> ports, node_ports;
   std::size_t at = 0;
   for (const Json& port : spec["ports"].items()) {
+    if (is_told_enough(causes)) break;
     const std::string path = base::format("spec.ports[{}]", at++);
     check_port(spec, port, path, causes);
     const auto duplicate = [&](const std::string& field, const Json& value) {
@@ -193,7 +195,7 @@ void check_policies(const Json& service, std::vector<Cause>& causes) {
   if (!ranges.empty() && spec["type"].as_string() != "LoadBalancer")
     forbidden(causes, "spec.LoadBalancerSourceRanges", "may only be used when `type` is 'LoadBalancer'");
   else
-    for (std::size_t i = 0; i < ranges.size(); ++i)
+    for (std::size_t i = 0; i < ranges.size() && !is_told_enough(causes); ++i)
       if (!api::is_ip_range(without_blanks(ranges[i].as_string())))
         invalid(causes, api::at("spec.LoadBalancerSourceRanges", i), ranges[i],
                 "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)");

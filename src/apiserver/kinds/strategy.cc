@@ -9,6 +9,7 @@
 #include "api/schema/names.h"
 #include "api/schema/quantity.h"
 #include "api/schema/unwritten.h"
+#include "apiserver/kinds/enough.h"
 #include "apiserver/kinds/ephemeral_containers.h"
 #include "apiserver/kinds/pod_resize.h"
 #include "apiserver/kinds/signing_requests.h"
@@ -141,6 +142,7 @@ void check_metadata(const api::KindInfo& kind, const Json& object, std::vector<C
   std::size_t at = 0;
   int controllers = 0;
   for (const Json& owner : meta["ownerReferences"].items()) {
+    if (is_told_enough(causes)) break;
     const std::string path = base::format("metadata.ownerReferences[{}]", at++);
     for (const char* key : {"apiVersion", "kind", "name", "uid"})
       if (owner[key].is_null() || (owner[key].is_string() && owner[key].as_string().empty()))

@@ -85,6 +85,12 @@ TEST(Cost, warnings_and_refusals_are_short) {
   EXPECT_EQ(refused.error().causes.size(), api::kProblemsMax);
   EXPECT_LE(refused.error().message.size(), 20'000u);
   EXPECT_TRUE(refused.error().message.ends_with("(and 900 more)"));
+  Json owned = map_of("o", 0);
+  Json owners = Json::array();
+  for (int i = 0; i < 50'000; ++i) owners.push_back(Json::object());
+  owned.edit("metadata").set("ownerReferences", std::move(owners));
+  const std::string four_each = b.call(b.request(Verb::kCreate, "", owned)).error().message;
+  EXPECT_TRUE(four_each.ends_with("(and 900 more)")) << four_each.substr(four_each.size() - 100);
 }
 
 TEST(Bounds, of_warnings_are_those_of_kubernetes) {

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <map>
 
+#include "apiserver/kinds/enough.h"
 #include "apiserver/pipeline/bounds.h"
 #include "base/format.h"
 
@@ -94,6 +95,7 @@ static void settle_repeated(std::vector<Cause>& causes) {
 }
 
 Error invalid(const api::KindInfo& kind, std::string_view name, std::vector<Cause> causes) {
+  if (is_told_enough(causes)) causes.resize(kCausesKept);
   settle_repeated(causes);
   std::string list;
   for (const Cause& cause : causes) {

@@ -439,6 +439,17 @@ TEST(Webhooks, configurations_are_checked_in_the_words_of_Kubernetes) {
     EXPECT_EQ(stored[field].dump(), value) << field;
 }
 
+// Each bad step of a path is told with all of it.
+TEST(Webhooks, paths_of_services_are_short) {
+  Json config = json(R"({"service": {"namespace": "n", "name": "s"}})");
+  config.edit("service").set("path", "/" + std::string(4096, 'a'));
+  std::vector<base::Cause> causes;
+  api::policies::check_webhook_address(config, "clientConfig", causes);
+  ASSERT_EQ(causes.size(), 1u);
+  EXPECT_EQ(causes[0].field, "clientConfig.service.path");
+  EXPECT_TRUE(causes[0].message.ends_with("must have at most 4096 bytes")) << causes[0].message;
+}
+
 TEST(Webhooks, are_not_asked_about_themselves) {
   Bench bench;
   bench.configure(false, "all", R"j({"name": "all.example.com", "clientConfig": {"url": "https://all/"},
