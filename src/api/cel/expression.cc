@@ -227,6 +227,7 @@ class Evaluator {
     if (fresh == nullptr) return no_overload("transformMapEntry");
     for (const auto& [name, one] : fresh->entries) {
       if (find(map, name, cost_) != nullptr) return fail("insert failed: key already exists");
+      if (is_exhausted()) return exhausted();
       map.entries.emplace_back(name, one);
     }
     return {};

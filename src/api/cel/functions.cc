@@ -99,13 +99,21 @@ Value sum(const List& list, std::uint64_t& cost) {
 }
 
 // What it takes to compare each of the values with another one.
-std::uint64_t comparing_cost(const List& list) {
+std::uint64_t comparing_cost(const Values& list) {
   std::uint64_t bytes = 0;
   for (const Value& one : list) {
     if (const auto* text = one.get<std::string>()) bytes += text->size();
     if (const auto* data = one.get<Bytes>()) bytes += data->data.size();
   }
   return bytes / 10;
+}
+
+// The same of the arguments of a function, or of the list that is its only one.
+Value extreme_of(const Values& arguments, int sign, std::uint64_t& cost) {
+  const List* list = arguments.size() == 1 ? arguments[0].get<List>() : nullptr;
+  const Values& values = list != nullptr ? *list : arguments;
+  cost += comparing_cost(values);
+  return cost > kWorkMax ? exhausted() : extreme(values, sign);
 }
 
 // The size is known before anything is copied: one long separator between many items is more than fits into memory.
@@ -194,14 +202,8 @@ constexpr FunctionRow kFunctions[] = {
        const auto* s = a.size() == 1 ? a[0].get<std::string>() : nullptr;
        return s ? Value(quote(*s)) : no_overload("strings.quote");
      }},
-    {"math.greatest",
-     [](const Values& a, std::uint64_t&) {
-       return extreme(a.size() == 1 && a[0].get<List>() ? *a[0].get<List>() : a, 1);
-     }},
-    {"math.least",
-     [](const Values& a, std::uint64_t&) {
-       return extreme(a.size() == 1 && a[0].get<List>() ? *a[0].get<List>() : a, -1);
-     }},
+    {"math.greatest", [](const Values& a, std::uint64_t& cost) { return extreme_of(a, 1, cost); }},
+    {"math.least", [](const Values& a, std::uint64_t& cost) { return extreme_of(a, -1, cost); }},
     {"sets.contains",
      [](const Values& a, std::uint64_t& cost) {
        const List *x = a.size() == 2 ? a[0].get<List>() : nullptr, *y = x ? a[1].get<List>() : nullptr;

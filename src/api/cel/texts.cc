@@ -22,17 +22,28 @@ constexpr std::size_t kPatternBytesMax = 1000;
 
 std::uint64_t pattern_cost(std::size_t bytes) { return kPatternCost + 10 * bytes; }
 
+// What a search for a pattern takes. A short pattern may stand for a long program (`(a?){1000}`), all of whose steps
+// may be looked at for each byte; those of long programs lead to more of them, and do not fit into RE2's memory.
+std::uint64_t match_cost(std::size_t text_bytes, std::size_t pattern_bytes, int program) {
+  constexpr std::uint64_t kLong = 2000;
+  const auto steps = static_cast<std::uint64_t>(std::max(program, 0));
+  return std::max<std::uint64_t>((text_bytes / 10 + 1) * (pattern_bytes / 4 + 1),
+                                 text_bytes * steps / (steps > kLong ? 4 : 8));
+}
+
 // A pattern that comes out of an object: small, for there may be one for each item of a list, and paid for by what it
 // compiles to. An error, or null where it may be used.
 Value compile_small(const std::string& text, const std::string& pattern, std::optional<RE2>& into,
                     std::uint64_t& cost) {
-  cost += (text.size() / 10 + 1) * (pattern.size() / 4 + 1) + pattern_cost(pattern.size());
+  cost += pattern_cost(pattern.size());
   if (pattern.size() > kPatternBytesMax) return fail("the pattern is too long");
   if (cost > kWorkMax) return exhausted();
   RE2::Options options(RE2::Quiet);
   options.set_max_mem(kSmallPatterns * small_pattern_memory(pattern));
   into.emplace(re2_syntax(pattern), options);
-  cost += into->ok() ? static_cast<std::uint64_t>(into->ProgramSize()) : kBrokenPatternCost;
+  cost += into->ok() ? static_cast<std::uint64_t>(into->ProgramSize()) +
+                           match_cost(text.size(), pattern.size(), into->ProgramSize())
+                     : kBrokenPatternCost;
   if (cost > kWorkMax) return exhausted();
   return into->ok() ? Value() : fail("error parsing regexp: " + small_pattern_problem(pattern));
 }
@@ -167,7 +178,7 @@ Value find_all(const std::string& text, const std::string& pattern, std::int64_t
     at = last = begin + hit.size();
     if (hit.empty()) ++at;
     while (at < text.size() && (static_cast<unsigned char>(text[at]) & 0xc0) == 0x80) ++at;
-    cost += text.size() / 10 + 1;
+    if (at <= text.size()) cost += match_cost(text.size() - at, 0, regex->ProgramSize());
     if (cost > kWorkMax) return exhausted();
   }
   return out;
@@ -198,7 +209,7 @@ std::shared_ptr<const Pattern> Patterns::read(const std::string& text) {
 }
 
 Value match_pattern(const Pattern& pattern, const std::string& text, std::uint64_t& cost) {
-  cost += (text.size() / 10 + 1) * (pattern.bytes / 4 + 1);
+  cost += match_cost(text.size(), pattern.bytes, pattern.regex.ProgramSize());
   if (cost > kWorkMax) return exhausted();
   return RE2::PartialMatch(text, pattern.regex);
 }

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "api/cel/expression.h"
+#include "api/cel/patterns.h"
 #include "api/pods/volume_sources.h"
 #include "api/schema/names.h"
 #include "api/schema/selector_rules.h"
@@ -19,6 +20,7 @@ using api::FieldErrors;
 using api::in;
 using api::Json;
 using api::under;
+using api::cel::Patterns;
 
 namespace {
 
@@ -33,9 +35,10 @@ bool check_count(const Json& list, const std::string& path, std::size_t items_ma
   return false;
 }
 
-void check_selectors(const Json& selectors, const std::string& path, FieldErrors& errors) {
+// `patterns`: of the whole object. The first selector that is one too many is named, and those after it are not read.
+void check_selectors(const Json& selectors, const std::string& path, Patterns& patterns, FieldErrors& errors) {
   if (!check_count(selectors, path, kItemsMax, errors)) return;
-  for (std::size_t i = 0; i < selectors.size(); ++i) {
+  for (std::size_t i = 0; i < selectors.size() && !patterns.is_full(); ++i) {
     const Json& cel = selectors[i]["cel"];
     const std::string where = in(at(path, i), "cel");
     if (!cel.is_object()) {
@@ -45,7 +48,7 @@ void check_selectors(const Json& selectors, const std::string& path, FieldErrors
     const std::string text = cel["expression"].str();
     if (text.size() > kExpressionBytesMax)
       errors.too_long(in(where, "expression"), kExpressionBytesMax);
-    else if (const auto compiled = api::cel::Expression::compile(text, {"device"}); !compiled.ok())
+    else if (const auto compiled = api::cel::Expression::compile(text, {"device"}, &patterns); !compiled.ok())
       errors.invalid(in(where, "expression"), text, "compilation failed: " + compiled.error().message);
     else if (const std::string type = compiled->type({}); !type.empty() && type != "bool" && type != "dyn")
       errors.invalid(in(where, "expression"), text, "must evaluate to bool or the unknown type, not " + type);
@@ -73,13 +76,13 @@ void check_tolerations(const Json& tolerations, const std::string& path, FieldEr
 }
 
 // What a request and an alternative of one have in common.
-void check_wish(const Json& wish, const std::string& path, FieldErrors& errors) {
+void check_wish(const Json& wish, const std::string& path, Patterns& patterns, FieldErrors& errors) {
   constexpr std::array<std::string_view, 2> kModes = {"All", "ExactCount"};
   if (const std::string name = wish["deviceClassName"].str(); name.empty())
     errors.required(in(path, "deviceClassName"));
   else
     errors.invalid(in(path, "deviceClassName"), name, api::check_dns_subdomain(name));
-  check_selectors(wish["selectors"], in(path, "selectors"), errors);
+  check_selectors(wish["selectors"], in(path, "selectors"), patterns, errors);
   const std::string mode = wish["allocationMode"].str();
   const Json& count = wish["count"];
   if (mode == "All" && count.as_int() != 0)
@@ -104,6 +107,7 @@ void check_name(const Json& named, const std::string& path, std::set<std::string
 // The names that constraints and settings can refer to: "one", and "any/big" for an alternative.
 std::set<std::string> check_requests(const Json& requests, const std::string& path, FieldErrors& errors) {
   std::set<std::string> known, names;
+  Patterns patterns;
   if (!check_count(requests, path, kItemsMax, errors)) return known;
   for (std::size_t i = 0; i < requests.size(); ++i) {
     const Json& request = requests[i];
@@ -118,13 +122,13 @@ std::set<std::string> check_requests(const Json& requests, const std::string& pa
       else
         errors.required(where, "exactly one of `exactly` or `firstAvailable` is required");
     }
-    if (exact) check_wish(request["exactly"], in(where, "exactly"), errors);
+    if (exact) check_wish(request["exactly"], in(where, "exactly"), patterns, errors);
     if (!check_count(others, in(where, "firstAvailable"), kAlternativesMax, errors)) continue;
     std::set<std::string> alternatives;
     for (std::size_t k = 0; k < others.size(); ++k) {
       const std::string place = at(in(where, "firstAvailable"), k);
       check_name(others[k], place, alternatives, errors);
-      check_wish(others[k], place, errors);
+      check_wish(others[k], place, patterns, errors);
       known.insert(request["name"].str() + "/" + others[k]["name"].str());
     }
   }
@@ -273,7 +277,8 @@ void check_place(const Json& spec, FieldErrors& errors) {
 
 void check_device_class(const Json& object, FieldErrors& errors) {
   const Json& spec = object["spec"];
-  check_selectors(spec["selectors"], "spec.selectors", errors);
+  Patterns patterns;
+  check_selectors(spec["selectors"], "spec.selectors", patterns, errors);
   if (const Json& name = spec["extendedResourceName"]; name.is_string())
     if (const std::string_view text = name.as_string(); text.find('/') == std::string_view::npos ||
                                                         text.find("kubernetes.io/") != std::string_view::npos ||

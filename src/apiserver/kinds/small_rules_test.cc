@@ -99,6 +99,27 @@ TEST(SmallKinds, name_the_field_that_is_wrong) {
   }
 }
 
+// A few bytes of a pattern may take long to read, and a claim has room for thousands of selectors.
+TEST(SmallKinds, patterns_of_a_claim_are_bounded_together) {
+  api::Json requests = api::Json::array();
+  for (int i = 0; i < 20; ++i) {
+    const std::string n = std::to_string(i);
+    requests.push_back(*api::parse_yaml(
+        "{name: r" + n +
+        ", exactly: {deviceClassName: d, allocationMode: ExactCount, count: 1, selectors: [{cel: {expression: "
+        "\"device.driver.matches('\\\\\\\\pL{29}" +
+        n + "')\"}}]}}"));
+  }
+  api::Json object = api::Json::object({{"kind", "ResourceClaim"}});
+  object.edit("metadata").set("name", "x");
+  object.edit("spec").edit("devices").set("requests", requests);
+  std::vector<base::Cause> causes;
+  check_small_kind(*api::find_kind_named("resource.k8s.io/v1", "ResourceClaim"), object, causes);
+  ASSERT_EQ(fields_of(causes), "spec.devices.requests[5].exactly.selectors[0].cel.expression");
+  EXPECT_NE(causes[0].message.find("the regular expressions are too large together"), std::string::npos)
+      << causes[0].message;
+}
+
 // By the bytes that base64 stands for, and by as many ports as a Service may have.
 TEST(SmallKinds, have_room) {
   const auto problems = [](std::string_view api_version, std::string_view kind, api::Json object) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <functional>
 #include <set>
+#include <unordered_set>
 
 #include "api/cel/expression.h"
 #include "base/format.h"
@@ -127,6 +128,17 @@ bool names_device_twice(const std::vector<const ResourceSlice*>& slices) {
   return false;
 }
 
+// New devices were made while those that they replace were still there: they do not stand where others stood.
+template <class Verdicts>
+void forget_devices_that_went(const std::map<std::string, ResourceSlice, std::less<>>& slices, Verdicts& verdicts) {
+  if (verdicts.empty()) return;
+  std::unordered_set<const Device*> there;
+  for (const auto& [name, slice] : slices) {
+    for (const Device& device : slice.devices) there.insert(&device);
+  }
+  std::erase_if(verdicts, [&](const auto& verdict) { return !there.contains(verdict.first.second); });
+}
+
 }  // namespace
 
 // Only the slices of a pool's newest generation count, and only once all of them are there.
@@ -146,7 +158,7 @@ void ResourceClaims::rebuild_devices() {
   devices_.clear();
   unready_pools_.clear();
   pool_counters_.clear();
-  verdicts_.clear();
+  forget_devices_that_went(slices_, verdicts_);
   for (const auto& [key, pool] : pools) {
     const bool is_whole = static_cast<std::int64_t>(pool.members.size()) == pool.slices;
     const bool is_wrong = is_whole && names_device_twice(pool.members);
@@ -161,12 +173,21 @@ void ResourceClaims::rebuild_devices() {
   changed();
 }
 
-int ResourceClaims::selects(const DeviceSelector& selector, const Device& device, std::string& problem) const {
-  auto [found, fresh] = verdicts_.try_emplace({selector.id, &device});
-  auto& [verdict, text] = found->second;
-  if (fresh) {
-    const api::cel::Value value =
-        selector.program ? selector.program->evaluate({{"device", *device.value}}) : api::cel::fail(selector.problem);
+std::optional<int> ResourceClaims::selects(const DeviceSelector& selector, const Device& device,
+                                           std::uint64_t& cost_left, std::string& problem) const {
+  if (!selector.program) {
+    problem = selector.problem;
+    return -1;
+  }
+  auto found = verdicts_.find({selector.id, &device});
+  if (found == verdicts_.end()) {
+    const std::uint64_t cost_max = std::min(cost_left, api::cel::kCostMax);
+    std::uint64_t spent = 0;
+    const api::cel::Value value = selector.program->evaluate({{"device", *device.value}}, cost_max, &spent);
+    cost_left -= std::min(cost_left, spent);
+    if (spent > cost_max && cost_max < api::cel::kCostMax) return std::nullopt;  // with more it may have an answer
+    found = verdicts_.try_emplace({selector.id, &device}).first;
+    auto& [verdict, text] = found->second;
     if (const bool* yes = value.get<bool>()) {
       verdict = *yes ? 1 : 0;
     } else {
@@ -175,8 +196,8 @@ int ResourceClaims::selects(const DeviceSelector& selector, const Device& device
                               : base::format("a selector must be a boolean, not {}", value.type_name());
     }
   }
-  if (verdict < 0) problem = text;
-  return verdict;
+  if (found->second.first < 0) problem = found->second.second;
+  return found->second.first;
 }
 
 void ResourceClaims::promise(TaskId task, std::vector<std::string> claims, std::map<std::string, Allocation> fresh) {

@@ -21,6 +21,7 @@
 
 namespace api::cel {
 class Expression;
+class Patterns;
 class Value;
 }  // namespace api::cel
 
@@ -164,8 +165,10 @@ class ResourceClaims {
   bool is_taken(const DeviceName& device) const { return taken_.contains(device); }
   const Quantities* consumed(const DeviceName& device) const;
   const std::set<DeviceName>& taken() const { return taken_; }
-  // 1: chosen, 0: not, -1: the selector failed with `problem`. Remembered per selector and device.
-  int selects(const DeviceSelector& selector, const Device& device, std::string& problem) const;
+  // 1: chosen, 0: not, -1: the selector failed with `problem`; nothing where it would take more than `cost_left`.
+  // Remembered per selector and device: what is known already costs nothing.
+  std::optional<int> selects(const DeviceSelector& selector, const Device& device, std::uint64_t& cost_left,
+                             std::string& problem) const;
 
   // A task gets these allocations (by claim key), and uses these claims; until it is withdrawn.
   void promise(TaskId task, std::vector<std::string> claims, std::map<std::string, Allocation> fresh);
@@ -189,10 +192,11 @@ class ResourceClaims {
     Allocation allocation;
     std::set<std::uint32_t> tasks;
   };
-  DeviceSelector selector_for(const api::Json& object);
+  // `patterns`: of all selectors of the claim or class.
+  DeviceSelector selector_for(const api::Json& object, api::cel::Patterns& patterns);
   void drop_unused_selectors();
-  std::vector<DeviceSelector> selectors_from(const api::Json& list);
-  DeviceWish wish_from(const api::Json& json, std::string name);
+  std::vector<DeviceSelector> selectors_from(const api::Json& list, api::cel::Patterns& patterns);
+  DeviceWish wish_from(const api::Json& json, std::string name, api::cel::Patterns& patterns);
   void use(const Allocation& allocation, bool add);
   void count_taken(const DeviceName& device, bool add);
   void rebuild_devices();

@@ -227,11 +227,15 @@ bool DeviceSearch::is_suitable(const ResourceClaim& claim, const DeviceWish& wis
                             std::string_view name) {
     std::string why;
     for (std::size_t i = 0; i < selectors.size(); ++i) {
-      const int verdict = claims_.selects(selectors[i], device, why);
-      if (verdict < 0)
+      const std::optional<int> verdict = claims_.selects(selectors[i], device, selectors_cost_left_, why);
+      if (!verdict) {
+        problem_ = "the search for devices took too long: its selectors cost too much";
+        return false;
+      }
+      if (*verdict < 0)
         problem_ = base::format("{} {}: selector #{}: CEL {} error: {}", kind, name, i,
                                 selectors[i].program ? "runtime" : "compile", why);
-      if (verdict <= 0) return false;
+      if (*verdict <= 0) return false;
     }
     return true;
   };

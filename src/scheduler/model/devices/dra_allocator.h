@@ -15,10 +15,19 @@
 
 namespace scheduler {
 
+// What the selectors of one search may cost that were not asked about a device before; a usual one costs 10 to 50.
+inline constexpr std::uint64_t kSelectorsCostMax = 5'000'000;
+
 class DeviceSearch {
  public:
-  DeviceSearch(const ResourceClaims& claims, const NodeTable& nodes, const Symbols& symbols, std::uint64_t steps_max)
-      : claims_(claims), nodes_(nodes), symbols_(symbols), steps_max_(steps_max) {}
+  // `steps_max` is for each run, `selectors_cost_max` for all of them: there is one on each node.
+  DeviceSearch(const ResourceClaims& claims, const NodeTable& nodes, const Symbols& symbols, std::uint64_t steps_max,
+               std::uint64_t selectors_cost_max = kSelectorsCostMax)
+      : claims_(claims),
+        nodes_(nodes),
+        symbols_(symbols),
+        steps_max_(steps_max),
+        selectors_cost_left_(selectors_cost_max) {}
 
   // What each claim would get on the node, by key; nothing when they do not all get what they ask for.
   std::optional<std::map<std::string, Allocation>> run(const std::vector<const ResourceClaim*>& wanted, NodeId node);
@@ -54,6 +63,7 @@ class DeviceSearch {
   const Symbols& symbols_;
   const std::uint64_t steps_max_;
   std::uint64_t steps_ = 0;
+  std::uint64_t selectors_cost_left_;
   NodeId node_;
   std::vector<const ResourceClaim*> wanted_;
   std::vector<const Device*> reachable_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "api/cel/expression.h"
+#include "api/cel/patterns.h"
 #include "api/resource.h"
 #include "scheduler/model/devices/dra.h"
 
@@ -10,9 +11,22 @@ namespace scheduler {
 namespace {
 
 using api::Json;
+using api::cel::Patterns;
 using api::cel::Value;
 
 constexpr std::size_t kRequestsMax = 32;  // as the API has it; more are not looked at
+
+// Of a claim or class whose selectors take too long to read: it is given no device, whichever of its selectors were
+// read.
+DeviceSelector unreadable() {
+  return {.id = 0, .program = nullptr, .problem = "the regular expressions of the selectors are too large together"};
+}
+
+void make_unreadable(ResourceClaim& claim) {
+  for (DeviceRequest& request : claim.requests) {
+    for (DeviceWish& wish : request.wishes) wish.selectors = {unreadable()};
+  }
+}
 
 Quantities quantities_from(const Json& map) {
   Quantities out;
@@ -140,12 +154,14 @@ std::string plain_device_name(std::string_view name, std::string_view driver) {
   return std::string(own ? name.substr(driver.size() + 1) : name);
 }
 
-DeviceSelector ResourceClaims::selector_for(const Json& object) {
+DeviceSelector ResourceClaims::selector_for(const Json& object, Patterns& patterns) {
   const std::string text = object["cel"]["expression"].str();
   if (auto known = selectors_.find(text); known != selectors_.end()) return known->second;
   if (next_selector_ != 0 && next_selector_ % kSelectorsKept == 0) drop_unused_selectors();
   DeviceSelector out{.id = next_selector_++, .program = nullptr, .problem = {}};
-  auto compiled = api::cel::Expression::compile(text, {"device"});
+  auto compiled = api::cel::Expression::compile(text, {"device"}, &patterns);
+  // Not kept: in another claim the same text may be fine.
+  if (patterns.is_full()) return unreadable();
   if (compiled.ok()) {
     out.program = std::make_shared<const api::cel::Expression>(*std::move(compiled));
   } else {
@@ -165,16 +181,19 @@ void ResourceClaims::drop_unused_selectors() {
   std::erase_if(verdicts_, [&](const auto& verdict) { return gone.contains(verdict.first.first); });
 }
 
-std::vector<DeviceSelector> ResourceClaims::selectors_from(const Json& list) {
+std::vector<DeviceSelector> ResourceClaims::selectors_from(const Json& list, Patterns& patterns) {
   std::vector<DeviceSelector> out;
-  for (const Json& item : list.items()) out.push_back(selector_for(item));
+  for (const Json& item : list.items()) {
+    if (patterns.is_full()) break;
+    out.push_back(selector_for(item, patterns));
+  }
   return out;
 }
 
-DeviceWish ResourceClaims::wish_from(const Json& json, std::string name) {
+DeviceWish ResourceClaims::wish_from(const Json& json, std::string name, Patterns& patterns) {
   DeviceWish out{.name = std::move(name),
                  .device_class = json["deviceClassName"].str(),
-                 .selectors = selectors_from(json["selectors"])};
+                 .selectors = selectors_from(json["selectors"], patterns)};
   out.all = json["allocationMode"].as_string() == "All";
   out.count = std::max<std::int64_t>(json["count"].as_int(1), 1);
   out.admin_access = json["adminAccess"].as_bool();
@@ -190,16 +209,21 @@ void ResourceClaims::set_claim(const Json& object, Symbols& symbols) {
   out.owner = api::controller_of(object)["uid"].str();
   out.deleting = api::is_deleting(object);
   const Json& devices = object["spec"]["devices"];
+  Patterns patterns;
   for (const Json& json : devices["requests"].items()) {
     if (out.requests.size() >= kRequestsMax) break;
     DeviceRequest request{.name = json["name"].str(), .wishes = {}};
     if (json["firstAvailable"].empty()) {
-      request.wishes.push_back(wish_from(json["exactly"].is_object() ? json["exactly"] : json, request.name));
+      request.wishes.push_back(wish_from(json["exactly"].is_object() ? json["exactly"] : json, request.name, patterns));
     }
     for (const Json& sub : json["firstAvailable"].items()) {
-      request.wishes.push_back(wish_from(sub, request.name + "/" + sub["name"].str()));
+      request.wishes.push_back(wish_from(sub, request.name + "/" + sub["name"].str(), patterns));
     }
     out.requests.push_back(std::move(request));
+  }
+  if (patterns.is_full()) {
+    make_unreadable(out);
+    drop_unused_selectors();  // or as many more of them would be read each time the claim comes
   }
   for (const Json& json : devices["constraints"].items()) {
     DeviceConstraint constraint;
@@ -225,8 +249,13 @@ void ResourceClaims::set_claim(const Json& object, Symbols& symbols) {
 
 void ResourceClaims::set_class(const Json& object) {
   const Json& spec = object["spec"];
-  classes_.insert_or_assign(std::string(api::name_of(object)),
-                            DeviceClass{selectors_from(spec["selectors"]), spec["config"]});
+  Patterns patterns;
+  DeviceClass out{selectors_from(spec["selectors"], patterns), spec["config"]};
+  if (patterns.is_full()) {
+    out.selectors = {unreadable()};
+    drop_unused_selectors();
+  }
+  classes_.insert_or_assign(std::string(api::name_of(object)), std::move(out));
   changed();
 }
 

@@ -26,5 +26,53 @@ TEST(ResourceClaims, a_device_of_two_claims_is_taken_until_both_are_gone) {
   EXPECT_FALSE(claims.is_taken(device));
 }
 
+// A list of selectors whose patterns take long to read, each another one.
+api::Json long_selectors(int count) {
+  api::Json out = api::Json::array();
+  for (int i = 0; i < count; ++i) {
+    const std::string text = base::format("device.driver.matches('\\\\pL{{29}}{}')", i);
+    out.push_back(api::Json::object({{"cel", api::Json::object({{"expression", text}})}}));
+  }
+  return out;
+}
+
+api::Json claim_with(const char* name, api::Json selectors) {
+  api::Json wish = api::Json::object({{"deviceClassName", "c"}});
+  wish.set("selectors", std::move(selectors));
+  api::Json requests = api::Json::array();
+  requests.push_back(*api::parse_json(R"({"name":"plain","exactly":{"deviceClassName":"c"}})"));
+  requests.push_back(api::Json::object({{"name", "long"}, {"exactly", std::move(wish)}}));
+  api::Json out = *api::parse_json(R"({"metadata":{"namespace":"ns"}})");
+  out.edit("metadata").set("name", name);
+  out.edit("spec").edit("devices").set("requests", std::move(requests));
+  return out;
+}
+
+TEST(ResourceClaims, patterns_of_selectors_are_bounded_by_claim_and_by_class) {
+  constexpr std::string_view kWhy = "the regular expressions of the selectors are too large together";
+  Symbols symbols;
+  ResourceClaims claims;
+  // It is the same each time the claim comes, however much of it was read before.
+  for (int i = 0; i < 2; ++i) {
+    claims.set_claim(claim_with("many", long_selectors(8)), symbols);
+    for (const DeviceRequest& request : claims.find_claim("ns/many")->requests) {
+      ASSERT_EQ(request.wishes[0].selectors.size(), 1U) << request.name;
+      EXPECT_EQ(request.wishes[0].selectors[0].program, nullptr) << request.name;
+      EXPECT_EQ(request.wishes[0].selectors[0].problem, kWhy) << request.name;
+    }
+    EXPECT_TRUE(claims.selectors().empty());
+  }
+  api::Json object = *api::parse_json(R"({"metadata":{"name":"c"}})");
+  object.edit("spec").set("selectors", long_selectors(8));
+  claims.set_class(object);
+  ASSERT_EQ(claims.find_class("c")->selectors.size(), 1U);
+  EXPECT_EQ(claims.find_class("c")->selectors[0].problem, kWhy);
+  // A claim with some of the same is fine.
+  claims.set_claim(claim_with("few", long_selectors(3)), symbols);
+  const auto& few = claims.find_claim("ns/few")->requests[1].wishes[0].selectors;
+  ASSERT_EQ(few.size(), 3U);
+  EXPECT_NE(few[2].program, nullptr);
+}
+
 }  // namespace
 }  // namespace scheduler
