@@ -177,6 +177,64 @@ TEST(Cost, merge_patches) {
   });
 }
 
+// `n` items of the key "c", each with `fields`, after one with `first`.
+Json repeated_container(std::size_t n, Json first, Json fields) {
+  first.set("name", "c");
+  fields.set("name", "c");
+  std::vector<Json> items(n + 1, fields);
+  items[0] = std::move(first);
+  return Json::object({{"containers", Json::array(std::move(items))}});
+}
+
+TEST(Cost, items_of_one_key_merge_in_place) {
+  const Schema& pod = core_schema("core.v1.PodSpec");
+  const Json one = Json::object({{"x", 1}});
+  const auto limits_of = [](const Json& map) { return Json::object({{"resources", Json::object({{"limits", map}})}}); };
+  const auto unknown_of = [](const Json& map) { return Json::object({{"unknown", Json::object({{"m", map}})}}); };
+  expect_linear("limits", 4000, [&](std::size_t n) {
+    const Json patch = repeated_container(n, limits_of(object_of_names(n)), limits_of(one));
+    const Json result = apply_strategic_patch(pod, Json::object(), patch).value();
+    EXPECT_EQ(result["containers"][std::size_t{0}]["resources"]["limits"].size(), n + 1);
+  });
+  expect_linear("limits that are stored", 4000, [&](std::size_t n) {
+    const Json live = repeated_container(0, limits_of(object_of_names(n)), {});
+    const Json result = apply_strategic_patch(pod, live, repeated_container(n, limits_of(one), limits_of(one))).value();
+    EXPECT_EQ(result["containers"][std::size_t{0}]["resources"]["limits"].size(), n + 1);
+    EXPECT_EQ(live["containers"][std::size_t{0}]["resources"]["limits"], object_of_names(n));
+  });
+  expect_linear("a field that nobody knows", 4000, [&](std::size_t n) {
+    const Json patch = repeated_container(n, unknown_of(object_of_names(n)), unknown_of(one));
+    const Json result = apply_strategic_patch(pod, Json::object(), patch).value();
+    EXPECT_EQ(result["containers"][std::size_t{0}]["unknown"]["m"].size(), n + 1);
+  });
+}
+
+TEST(Cost, a_strategic_patch_stops_at_its_limit) {
+  const auto refused = [](const Json& patch) {
+    std::string message;
+    const std::uint64_t steps = steps_of([&] {
+      const auto result = apply_strategic_patch(core_schema("core.v1.PodSpec"), Json::object(), patch);
+      ASSERT_FALSE(result.ok());
+      EXPECT_EQ(result.error().code, base::Code::kTooLarge);
+      message = result.error().message;
+    });
+    EXPECT_LE(steps, kPatchStepsMax * 2);
+    return message;
+  };
+  const auto env_of = [](Json list) { return Json::object({{"env", std::move(list)}}); };
+  const Json x = env_of(Json::array({Json::object({{"name", "x"}})}));
+  EXPECT_EQ(refused(repeated_container(2000, env_of(named_list(2000)), x)),
+            "the strategic merge patch takes more than 8388608 steps of work: it stopped at an item with name \"x\"");
+  refused(repeated_container(2000, env_of(Json::array({Json::object({{"name", std::string(1 << 20, 'k')}})})), x));
+  const Json retain = Json::object({{"resources", Json::object({{"limits", Json::object({{"y", Json()}})}})}});
+  Json limits = retain;
+  limits.edit("resources").set("limits", object_of_names(5000));
+  limits.edit("resources").edit("limits").set("y", 1);
+  Json some = retain;
+  some.edit("resources").edit("limits").set("z", Json());
+  refused(repeated_container(5000, limits, some));
+}
+
 TEST(Cost, field_ownership) {
   const Schema& map = core_schema("core.v1.ConfigMap");
   expect_linear("update", 10'000, [&](std::size_t n) {

@@ -7,17 +7,19 @@
 
 namespace api {
 
-Json apply_merge_patch(const Json& document, const Json& patch) {
+Json apply_merge_patch(Json document, const Json& patch) {
   if (!patch.is_object()) return patch;
-  Json result = document.is_object() ? document : Json::object();
+  Json result = document.is_object() ? std::move(document) : Json::object();
   std::set<std::string, std::less<>> gone;
   for (const Json::Member& member : patch.members()) {
-    if (member.value.is_null())
+    if (member.value.is_null()) {
       gone.emplace(member.name());
-    else if (member.value.is_object())
-      result.set(member.name(), apply_merge_patch(result[member.name()], member.value));
-    else
+    } else if (member.value.is_object()) {
+      Json& there = result.edit(member.name());
+      there = apply_merge_patch(std::move(there), member.value);
+    } else {
       result.set(member.name(), member.value);
+    }
   }
   erase_members(result, gone);
   return result;

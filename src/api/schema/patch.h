@@ -11,22 +11,27 @@
 
 namespace api {
 
+// What one patch may cost in work: members and items moved, copied or compared (api/json/work.h).
+inline constexpr std::uint64_t kPatchStepsMax = std::uint64_t{8} << 20;
+
 // What one JSON patch may cost.
 struct JsonPatchLimits {
   std::size_t operations = 10'000;                  // Kubernetes' own
   std::size_t copied_bytes = std::size_t{3} << 20;  // by all its "copy" operations; Kubernetes' own
-  std::uint64_t steps = std::uint64_t{8} << 20;     // members and items moved, copied or compared (api/json/work.h)
+  std::uint64_t steps = kPatchStepsMax;
 };
 
 // RFC 6902. A failed "test" is kInvalid, as is what copies too much or nests deeper than an object may; a malformed
 // patch is kBadRequest, one of too many operations or steps kTooLarge.
 base::Result<Json> apply_json_patch(const Json& document, const Json& patch, const JsonPatchLimits& limits = {});
 // RFC 7386.
-Json apply_merge_patch(const Json& document, const Json& patch);
+Json apply_merge_patch(Json document, const Json& patch);
 // The merge patch that turns `before` into `after`.
 Json make_merge_patch(const Json& before, const Json& after);
 // Kubernetes' strategic merge: lists with merge keys merge, "$patch", "$retainKeys", "$setElementOrder/x" and
-// "$deleteFromPrimitiveList/x" are directives.
-base::Result<Json> apply_strategic_patch(const Schema& schema, const Json& document, const Json& patch);
+// "$deleteFromPrimitiveList/x" are directives. Items of a patch that have one key merge one after the other; what takes
+// more than `steps_max` steps by that is kTooLarge.
+base::Result<Json> apply_strategic_patch(const Schema& schema, const Json& document, const Json& patch,
+                                         std::uint64_t steps_max = kPatchStepsMax);
 
 }  // namespace api

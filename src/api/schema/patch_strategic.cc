@@ -48,35 +48,53 @@ Json without_directives(const Json& patch) {
   return out;
 }
 
-Result<Json> merge_object(const Schema& schema, const Json& document, const Json& patch);
+// Each part of a patch is looked at once, and so is what it merges into; but items of one key may come without end, and
+// lists in what they merge into are looked at anew for each.
+struct StepLimit {
+  std::uint64_t most;
+  std::uint64_t begun = work_steps;
+
+  bool is_exceeded() const { return work_steps - begun > most; }
+};
+
+// The document is handed over: with a second handle of it elsewhere, every edit would copy what it edits.
+Result<Json> merge_object(const Schema& schema, Json document, const Json& patch, const StepLimit& limit);
 
 // What tells the items of a list apart: a merge key, or the whole item.
 std::string item_identity(const Json& item, const std::string& key) {
-  count_work(1);
-  return identity_of(key.empty() ? item : item[key]);
+  std::string identity = identity_of(key.empty() ? item : item[key]);
+  // To look it up among others takes as long as to move several members, and longer the longer it is.
+  count_work(8 + identity.size() / 16);
+  return identity;
+}
+
+// Where the items of a list are.
+using Places = std::map<std::string, std::size_t>;
+
+Places places_of(const Json& list, const std::string& key) {
+  Places places;
+  for (std::size_t i = 0; i < list.items().size(); ++i) places.emplace(item_identity(list[i], key), i);
+  return places;
 }
 
 // Items in the order of `order` (values of the merge key, or scalars). Others go before the next of these that comes
 // after them in `live`, the list before the patch; items that `live` has not let no others go before them.
-void reorder(Json& list, const Json& live, const Json& order, const std::string& key) {
+void reorder(Json& list, const Places& live, const Json& order, const std::string& key) {
   struct Row {
     std::size_t rank;                  // in `order`
     std::optional<std::size_t> place;  // in `live`
     const Json* item;
   };
-  std::map<std::string, std::size_t> ranks;
-  for (std::size_t i = 0; i < order.size(); ++i) ranks.emplace(item_identity(order[i], key), i);
-  std::map<std::string, std::size_t> places;
-  for (std::size_t i = 0; i < live.items().size(); ++i) places.emplace(item_identity(live[i], key), i);
+  const Places ranks = places_of(order, key);
   std::vector<Row> ordered;
   std::vector<Row> others;
   for (const Json& item : list.items()) {
     const std::string identity = item_identity(item, key);
     const auto rank = ranks.find(identity);
-    const auto place = places.find(identity);
+    const auto place = live.find(identity);
     (rank == ranks.end() ? others : ordered)
         .push_back({rank == ranks.end() ? 0 : rank->second,
-                    place == places.end() ? std::nullopt : std::optional(place->second), &item});
+                    place == live.end() ? std::nullopt : std::optional(place->second), &item});
   }
   std::ranges::stable_sort(ordered, {}, &Row::rank);
   std::vector<Json> out;
@@ -94,7 +112,8 @@ void reorder(Json& list, const Json& live, const Json& order, const std::string&
 // A list of objects while items of a patch are merged into it: where the items of each key are.
 class KeyedList {
  public:
-  KeyedList(const Json& list, const std::string& key) : key_(key) {
+  // The list goes, so that its items are edited in place.
+  KeyedList(Json list, const std::string& key) : key_(key) {
     for (const Json& item : list.items()) push_back(item);
   }
 
@@ -129,7 +148,7 @@ class KeyedList {
   std::set<std::size_t> gone_;
 };
 
-Result<Json> merge_keyed_list(const Schema& schema, const Json& document, const Json& patch) {
+Result<Json> merge_keyed_list(const Schema& schema, Json document, const Json& patch, const StepLimit& limit) {
   const std::string& key = schema.patch_merge_key;
   for (const Json& item : patch.items())
     if (item["$patch"].as_string() == "replace") {
@@ -138,7 +157,7 @@ Result<Json> merge_keyed_list(const Schema& schema, const Json& document, const 
         if (!other.has(kDirective)) replaced.push_back(without_directives(other));
       return replaced;
     }
-  KeyedList result(document, key);
+  KeyedList result(std::move(document), key);
   // What goes is gone before anything merges, wherever the patch says it.
   for (const Json& item : patch.items()) {
     if (!item.has(key))
@@ -149,16 +168,21 @@ Result<Json> merge_keyed_list(const Schema& schema, const Json& document, const 
   for (const Json& item : patch.items()) {
     if (item[kDirective].as_string() == "delete") continue;
     if (Json* there = result.find(item)) {
-      TRY(*there, merge_object(*schema.element, *there, item));
+      TRY(*there, merge_object(*schema.element, std::move(*there), item, limit));
     } else {
       result.push_back(without_directives(item));
     }
+    if (limit.is_exceeded())
+      return make_error(
+          Code::kTooLarge,
+          base::format("the strategic merge patch takes more than {} steps of work: it stopped at an item with {} {}",
+                       limit.most, key, shown(item[key])));
   }
   return result.take();
 }
 
-Json merge_scalar_list(const Json& document, const Json& patch) {
-  Json result = document.is_array() ? document : Json::array();
+Json merge_scalar_list(Json document, const Json& patch) {
+  Json result = document.is_array() ? std::move(document) : Json::array();
   std::set<std::string> present;
   for (const Json& item : result.items()) present.insert(item_identity(item, {}));
   for (const Json& item : patch.items())
@@ -166,17 +190,31 @@ Json merge_scalar_list(const Json& document, const Json& patch) {
   return result;
 }
 
-Result<Json> merge_value(const Schema& schema, const Json* old, const Json& value) {
-  if (value.is_object() && schema.kind != Schema::Kind::kAny) return merge_object(schema, old ? *old : Json(), value);
-  if (value.is_object()) return apply_merge_patch(old ? *old : Json(), value);
+// `old` is null where there was nothing.
+Result<Json> merge_value(const Schema& schema, Json old, const Json& value, const StepLimit& limit) {
+  if (value.is_object() && schema.kind != Schema::Kind::kAny) return merge_object(schema, std::move(old), value, limit);
+  if (value.is_object()) return apply_merge_patch(std::move(old), value);
   if (value.is_array() && schema.kind == Schema::Kind::kList && schema.patch_merge) {
-    if (schema.patch_merge_key.empty()) return merge_scalar_list(old ? *old : Json(), value);
-    return merge_keyed_list(schema, old ? *old : Json(), value);
+    if (schema.patch_merge_key.empty()) return merge_scalar_list(std::move(old), value);
+    return merge_keyed_list(schema, std::move(old), value, limit);
   }
   return value;
 }
 
-void apply_list_directives(const Schema& schema, const Json& document, const Json& patch, Json& result) {
+// By list: where its items were before the patch, of the lists that the patch puts in order.
+using LivePlaces = std::map<std::string, Places, std::less<>>;
+
+LivePlaces live_places(const Schema& schema, const Json& document, const Json& patch) {
+  LivePlaces places;
+  for (const Json::Member& member : patch.members()) {
+    if (!member.name().starts_with(kOrderPrefix)) continue;
+    const std::string_view name = member.name().substr(kOrderPrefix.size());
+    places.emplace(name, places_of(document[name], field_schema(schema, name).patch_merge_key));
+  }
+  return places;
+}
+
+void apply_list_directives(const Schema& schema, const LivePlaces& live, const Json& patch, Json& result) {
   for (const Json::Member& member : patch.members()) {
     if (member.name().starts_with(kDeletePrefix)) {
       const std::string name(member.name().substr(kDeletePrefix.size()));
@@ -190,18 +228,19 @@ void apply_list_directives(const Schema& schema, const Json& document, const Jso
     } else if (member.name().starts_with(kOrderPrefix)) {
       const std::string name(member.name().substr(kOrderPrefix.size()));
       if (result[name].is_array())
-        reorder(result.edit(name), document[name], member.value, field_schema(schema, name).patch_merge_key);
+        reorder(result.edit(name), live.at(name), member.value, field_schema(schema, name).patch_merge_key);
     }
   }
 }
 
-Result<Json> merge_object(const Schema& schema, const Json& document, const Json& patch) {
+Result<Json> merge_object(const Schema& schema, Json document, const Json& patch, const StepLimit& limit) {
   const std::string_view directive = patch["$patch"].as_string();
   if (directive == "replace") return without_directives(patch);
   if (directive == "delete") return Json::object();
   if (!directive.empty() && directive != "merge")
     return make_error(Code::kBadRequest, base::format("unknown patch type found: {}", shortened(directive, 64)));
-  Json result = document.is_object() ? document : Json::object();
+  const LivePlaces live = live_places(schema, document, patch);
+  Json result = document.is_object() ? std::move(document) : Json::object();
   std::set<std::string, std::less<>> gone;
   for (const Json::Member& member : patch.members()) {
     if (is_directive(member.name())) continue;
@@ -209,11 +248,13 @@ Result<Json> merge_object(const Schema& schema, const Json& document, const Json
       gone.emplace(member.name());
       continue;
     }
-    TRY(Json merged, merge_value(field_schema(schema, member.name()), result.find(member.name()), member.value));
+    Json old;
+    if (result.has(member.name())) old.swap(result.edit(member.name()));
+    TRY(Json merged, merge_value(field_schema(schema, member.name()), std::move(old), member.value, limit));
     result.set(member.name(), std::move(merged));
   }
   erase_members(result, gone);
-  apply_list_directives(schema, document, patch, result);
+  apply_list_directives(schema, live, patch, result);
   if (const Json* retain = patch.find(kRetainKeys)) {
     std::set<std::string, std::less<>> kept;
     for (const Json& name : retain->items()) kept.emplace(name.as_string());
@@ -224,9 +265,10 @@ Result<Json> merge_object(const Schema& schema, const Json& document, const Json
 
 }  // namespace
 
-Result<Json> apply_strategic_patch(const Schema& schema, const Json& document, const Json& patch) {
+Result<Json> apply_strategic_patch(const Schema& schema, const Json& document, const Json& patch,
+                                   std::uint64_t steps_max) {
   if (!patch.is_object()) return make_error(Code::kBadRequest, "a strategic merge patch must be an object");
-  return merge_object(schema, document, patch);
+  return merge_object(schema, document, patch, {.most = steps_max});
 }
 
 }  // namespace api

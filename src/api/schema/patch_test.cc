@@ -130,6 +130,25 @@ TEST(Patch, a_deletion_takes_every_item_of_the_key_before_others_merge) {
   EXPECT_EQ(ports(R"([{"containerPort":53,"name":"dns"}])")[std::size_t{0}]["name"].as_string(), "dns");
 }
 
+TEST(Patch, items_of_one_key_merge_one_after_the_other) {
+  const Schema& pod = core_schema("core.v1.PodSpec");
+  const Json live = parse(
+      R"({"containers":[{"name":"a","image":"1","env":[{"name":"X","value":"1"},{"name":"Y","value":"1"}],"resources":{"limits":{"cpu":"1","memory":"1"}}}]})");
+  const Json before = parse(live.dump());
+  const Json patch = parse(
+      R"({"$setElementOrder/containers":[{"name":"b"},{"name":"a"}],"containers":[
+          {"name":"a","image":"2","env":[{"name":"Z"}],"resources":{"limits":{"cpu":"2"}}},
+          {"name":"b","image":"3","args":["x"]},
+          {"name":"a","env":[{"name":"Y","value":"2"}],"$setElementOrder/env":[{"name":"Z"},{"name":"X"}],
+           "resources":{"limits":{"memory":null}}},
+          {"name":"b","$retainKeys":["name","args"]}]})");
+  EXPECT_EQ(apply_strategic_patch(pod, live, patch).value(), parse(R"({"containers":[
+                {"name":"b","args":["x"]},
+                {"name":"a","image":"2","env":[{"name":"Y","value":"2"},{"name":"Z"},{"name":"X","value":"1"}],
+                 "resources":{"limits":{"cpu":"2"}}}]})"));
+  EXPECT_EQ(live, before);
+}
+
 TEST(Apply, owners_conflict_share_and_let_go) {
   const Schema& map = core_schema("core.v1.ConfigMap");
   const auto apply = [&](const Json& live, const char* config, const char* who, bool force = false) {

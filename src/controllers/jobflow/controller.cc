@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "api/json/work.h"
 #include "api/resource.h"
 #include "base/format.h"
 #include "controllers/framework/execution.h"
@@ -24,6 +25,10 @@ namespace {
 
 // Where a probe waits for pods, their Job's status tells; this is for what it does not tell, such as an address.
 constexpr base::Duration kPodsPause = base::seconds(10);
+// All controllers wait while a flow is looked at: what would take longer to patch than this (api/json/work.h) goes on
+// after a pause, or when the first Jobs are there.
+constexpr std::uint64_t kPatchStepsOfLook = std::uint64_t{4} << 20;
+constexpr base::Duration kPatchPause = base::seconds(10);
 
 Keys owner_flow(const Json& job) {
   const Json& owner = api::controller_of(job);
@@ -114,8 +119,11 @@ class Look {
       return warn(base::format("job {}/{} exists and does not belong to the flow", ns, node.job));
     const Json* job_template = view_.find(resources::kJobTemplates, base::format("{}/{}", ns, node.name));
     if (!job_template) return warn(base::format("jobtemplate.flow.volcano.sh \"{}\" not found", node.name));
+    if (patch_steps_ > kPatchStepsOfLook) return plan_.requeue_after(kPatchPause);
     std::vector<std::string> left_out;
+    const std::uint64_t begun = api::work_steps;
     auto job = make_job(flow_, node, *job_template, left_out);
+    patch_steps_ += api::work_steps - begun;
     if (!job.ok()) return warn(base::format("patch of flow {}: {}", node.name, job.error().message));
     // COMPAT(jobflow-long-labels)
     for (const std::string& label : left_out)
@@ -175,6 +183,7 @@ class Look {
   Plan plan_;
   Pending pending_;
   std::vector<std::pair<std::string, Question>> questions_;  // node and question
+  std::uint64_t patch_steps_ = 0;                            // of the Jobs that were made
   std::set<std::string> waiting_;                            // nodes whose probe was looked at
 };
 

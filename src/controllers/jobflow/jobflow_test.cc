@@ -332,6 +332,30 @@ TEST_F(JobFlowTest, patches_that_make_no_sense) {
       << said;
 }
 
+TEST_F(JobFlowTest, patches_that_keep_all_controllers_waiting) {
+  std::string variables = R"({"name": "V"})";
+  for (int i = 0; i < 2000; ++i) variables += base::format(R"(, {{"name": "V{}"}})", i);
+  constexpr std::string_view kTask =
+      R"({{"name": "t", "template": {{"spec": {{"containers": [{{"name": "c", "env": [{}]}}]}}}}}})";
+  std::string tasks = base::format(kTask, R"({"name": "V7"})");
+  for (int i = 0; i < 7; ++i) tasks += ", " + tasks;  // 128
+  std::string flows;
+  for (const char name : std::string_view("bcdefg")) {
+    put_template(std::string(1, name), base::format(R"({{"tasks": [{}]}})", base::format(kTask, variables)));
+    flows += base::format(R"({{"name": "{}", "patch": {{"jobSpec": {{"tasks": [{}]}}}}}}, )", name, tasks);
+  }
+  put(base::format(R"([{{"name": "a"}}, {}{{"name": "h"}}])", flows), "", "ah");
+  settle();
+  EXPECT_EQ(jobs(), "f-a");
+  const std::string said = events();
+  EXPECT_NE(said.find("SyncJobFlow JobFlow failed for patch of flow e: the strategic merge patch takes more than "
+                      "1048576 steps of work: it stopped at an item with name \"V7\""),
+            std::string::npos)
+      << said;
+  EXPECT_EQ(said.find("patch of flow f: "), std::string::npos);
+  EXPECT_EQ(look_again, base::seconds(10));
+}
+
 class ProbeTest : public JobFlowTest {
  protected:
   // Flow a with a task of two pods, and b behind this probe.
