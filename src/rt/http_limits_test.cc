@@ -206,6 +206,22 @@ TEST(HttpLimits, a_peer_that_says_nothing_is_left) {
   EXPECT_EQ(first_line(Peer(server->port()).say("GET / HTTP/1.1\r\nHost: a\r\n\r\n").hear_all()), "HTTP/1.1 200 OK");
 }
 
+// Who listens for the end of an exchange may hold it, and with it the connection.
+TEST(HttpLimits, who_listens_goes_with_an_answer_that_was_complete_before) {
+  struct Listener {
+    std::shared_ptr<HttpExchange> exchange;
+    std::promise<void>& gone;
+    ~Listener() { gone.set_value(); }
+  };
+  std::promise<void> gone;
+  const auto server = *listen_http({}, [&](HttpRequest, const std::shared_ptr<HttpExchange>& exchange) {
+    exchange->respond({200, {}, "answer"});
+    exchange->on_closed([listener = std::shared_ptr<Listener>(new Listener{exchange, gone})] {});
+  });
+  Peer(server->port()).say("GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n").hear_all();
+  EXPECT_EQ(gone.get_future().wait_for(std::chrono::seconds(30)), std::future_status::ready);
+}
+
 KeyPair authority() { return *make_ca("test-ca", make_real_env("test")->now(), base::hours(1)); }
 
 ServerKeys keys_of(const KeyPair& ca) {
