@@ -164,6 +164,7 @@ void Connection<Stream>::begin_request() {
   header_seen_ = continued_ = false;
   serving_ = 0;
   enter(Step::kIdle, shared_->options.idle_time_max);
+  if (writing_) peer_due_ = Due::max();  // a peer that still reads an answer is not idle
 }
 
 // A read is pending while a request is answered, so that it is noticed when the peer has gone; not while the peer has
@@ -441,6 +442,7 @@ void Connection<Stream>::written(ErrorCode error, std::size_t size) {
 // Nothing is left to write.
 template <class Stream>
 void Connection<Stream>::run_dry() {
+  if (!close_when_written_ && step_ == Step::kIdle) enter(step_, shared_->options.idle_time_max);
   if (!close_when_written_ || step_ == Step::kLinger) return;
   if (!web_socket_) return linger();
   enter(Step::kLinger, kLingerTime);

@@ -198,7 +198,7 @@ void Exchange::abandon() {
 void Exchange::on_closed(std::function<void()> callback) {
   connection_->post([self = shared_from_this(), callback = std::move(callback)]() mutable {
     if (self->closed_) return callback();
-    self->on_closed_ = std::move(callback);
+    if (!self->complete_) self->on_closed_ = std::move(callback);
   });
 }
 
@@ -232,6 +232,7 @@ void Exchange::write_queued() {
   for (Piece& piece : queued) {
     connection_->write(std::move(piece.bytes), !piece.last);
     if (!piece.last || closed_) continue;
+    complete_ = true;
     on_closed_ = nullptr;
     connection_->answered(style_.keep_alive && !web_socket_ && !upgraded_);
   }

@@ -131,7 +131,8 @@ class Exchange : public HttpExchange, public std::enable_shared_from_this<Exchan
   std::atomic<bool> upgraded_{false};
   std::mutex mutex_;           // guards the next
   std::vector<Piece> queued_;  // in the order of the calls, which tasks that are posted by several threads do not keep
-  bool closed_ = false;        // I/O thread, as is the next
+  bool closed_ = false;        // I/O thread, as are the next
+  bool complete_ = false;      // all was handed to the connection: nobody is told of its end any more
   std::function<void()> on_closed_;
 };
 

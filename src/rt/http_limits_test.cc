@@ -51,6 +51,12 @@ class Peer {
     return heard;
   }
   std::string hear_all() { return hear_until({}); }
+  // What has come, some of it.
+  std::string hear_some() {
+    std::string heard(65536, 0);
+    heard.resize(static_cast<std::size_t>(std::max<ssize_t>(0, ::recv(socket_, heard.data(), heard.size(), 0))));
+    return heard;
+  }
 
  private:
   int socket_;
@@ -204,6 +210,43 @@ TEST(HttpLimits, a_peer_that_says_nothing_is_left) {
   EXPECT_EQ(Peer(server->port()).hear_all(), "");
   // Also after a request.
   EXPECT_EQ(first_line(Peer(server->port()).say("GET / HTTP/1.1\r\nHost: a\r\n\r\n").hear_all()), "HTTP/1.1 200 OK");
+}
+
+// The time passes while others that are idle are left.
+TEST(HttpLimits, a_peer_that_still_reads_an_answer_is_not_idle) {
+  const std::string big = std::string(std::size_t{64} << 20, 'x') + "the end";
+  const auto give = [&](HttpRequest, const std::shared_ptr<HttpExchange>& exchange) {
+    exchange->respond({200, {}, big});
+  };
+  const std::string request = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
+  const auto patient = *listen_http({.idle_time_max = base::milliseconds(300)}, give);
+  Peer peer(patient->port());
+  EXPECT_EQ(first_line(peer.say(request).hear_some()), "HTTP/1.1 200 OK");
+  EXPECT_EQ(Peer(patient->port()).hear_all(), "");
+  EXPECT_TRUE(peer.hear_until("the end").ends_with("the end"));
+  EXPECT_EQ(peer.hear_all(), "");  // it is from now on
+  // Who reads nothing has no longer than before.
+  const auto strict = *listen_http({.idle_time_max = base::milliseconds(200), .write_time_max = kShort}, give);
+  Peer sleeper(strict->port());
+  sleeper.say(request).hear_some();
+  EXPECT_EQ(Peer(strict->port()).hear_all(), "");
+  EXPECT_FALSE(sleeper.hear_until("the end").ends_with("the end"));
+}
+
+// Who listens for the end of an exchange may hold it, and with it the connection.
+TEST(HttpLimits, who_listens_goes_with_an_answer_that_was_complete_before) {
+  struct Listener {
+    std::shared_ptr<HttpExchange> exchange;
+    std::promise<void>& gone;
+    ~Listener() { gone.set_value(); }
+  };
+  std::promise<void> gone;
+  const auto server = *listen_http({}, [&](HttpRequest, const std::shared_ptr<HttpExchange>& exchange) {
+    exchange->respond({200, {}, "answer"});
+    exchange->on_closed([listener = std::shared_ptr<Listener>(new Listener{exchange, gone})] {});
+  });
+  Peer(server->port()).say("GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n").hear_all();
+  EXPECT_EQ(gone.get_future().wait_for(std::chrono::seconds(30)), std::future_status::ready);
 }
 
 KeyPair authority() { return *make_ca("test-ca", make_real_env("test")->now(), base::hours(1)); }

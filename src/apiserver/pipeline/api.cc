@@ -280,7 +280,7 @@ struct Api::State : std::enable_shared_from_this<Api::State> {
                        answer.error().code == Code::kConflict || answer.error().code == Code::kAlreadyExists;
     if (!tells) return on_answer(std::move(answer));
     store.settle([answer = std::move(answer), on_answer = std::move(on_answer), kind = request.kind,
-                  name = request.name](Result<store::ObjectPtr> settled) mutable {
+                  holds = request.holds_kind, name = request.name](Result<store::ObjectPtr> settled) mutable {
       if (!settled.ok()) return on_answer(about(*kind, name, settled.take_error()));
       on_answer(std::move(answer));
     });
@@ -294,7 +294,8 @@ struct Api::State : std::enable_shared_from_this<Api::State> {
       const store::ObjectPtr before = store.find(resource, ns, name, store::View::kLatest);
       const auto refused = std::make_shared<OnAnswer>();
       store.put(resource, std::move(object),
-                [refused, asked = request.name, kind = request.kind](Result<store::ObjectPtr> put) {
+                [refused, asked = request.name, kind = request.kind,
+                 holds = request.holds_kind](Result<store::ObjectPtr> put) {
                   if (*refused && !put.ok()) (*refused)(about(*kind, asked, put.take_error()));
                 });
       if (store.find(resource, ns, name, store::View::kLatest) != before) continue;

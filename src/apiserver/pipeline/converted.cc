@@ -71,9 +71,11 @@ class ConvertingWatch final : public ApiWatch {
       converting = true;
       std::vector<Json> objects;
       for (const store::Event& event : slice->events) objects.push_back(event.object->json());
-      converter.convert(hook, *kind, std::move(objects), [weak = weak_from_this(), slice](auto converted) {
-        if (const auto self = weak.lock()) self->converted(*slice, std::move(converted));
-      });
+      // The kind may be an older one than the hook's, and this may go before the webhook answers.
+      converter.convert(hook, *kind, std::move(objects),
+                        [weak = weak_from_this(), slice, holds = holds](auto converted) {
+                          if (const auto self = weak.lock()) self->converted(*slice, std::move(converted));
+                        });
       return false;
     }
 

@@ -140,7 +140,7 @@ Result<std::vector<Json>> read_conversion(const ConversionHook& hook, const Cust
 // One conversion of many objects.
 struct Converter::Run {
   ConversionHookPtr hook;
-  const CustomKind* to;  // held by the hook's definition
+  const CustomKind* to;  // held by `done`: the hook may have a newer definition
   std::vector<Json> objects;
   std::size_t at = 0;
   std::vector<std::size_t> batch = {};  // places of what is under way

@@ -42,7 +42,7 @@ class Converter {
       : env_(env), objects_(objects), caller_(caller) {}
 
   // All of them in their order, batch after batch; `done` comes in a later turn of the loop; those that have the
-  // version already stay as they are. `to` is one of the definition's.
+  // version already stay as they are. `done` keeps `to`, which may be of an older definition than the hook's.
   void convert(ConversionHookPtr hook, const CustomKind& to, std::vector<api::Json> objects, Done done);
 
  private:

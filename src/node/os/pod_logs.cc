@@ -45,8 +45,15 @@ struct Job {
   explicit Job(PodFolders f) : folders(std::move(f)) {}
 
   base::Status run();
+  // Lets go of who listens: they may hold the stream, and with it this.
+  void end(base::Status status) {
+    const std::lock_guard lock(calling);
+    on_data = nullptr;
+    const auto say = std::exchange(on_end, nullptr);
+    if (!cancelled) say(std::move(status));
+  }
   // Instead of running; at once, for there is no thread. An error waits for no reader.
-  void refuse(std::string why) const { on_end(base::make_error(base::Code::kTooManyRequests, std::move(why))); }
+  void refuse(std::string why) { end(base::make_error(base::Code::kTooManyRequests, std::move(why))); }
   base::Result<std::string> find_log(std::string& exit_file) const;  // empty: there is none, and none is missed
   std::size_t start_of_tail(const std::string& text) const;
   void take_line(std::string_view line);
@@ -226,11 +233,7 @@ class FolderLogs : public api::PodLogs {
       return stream;
     }
     try {
-      std::thread([job, place = std::move(place)] {
-        base::Status status = job->run();
-        const std::lock_guard lock(job->calling);
-        if (!job->cancelled) job->on_end(std::move(status));
-      }).detach();
+      std::thread([job, place = std::move(place)] { job->end(job->run()); }).detach();
     } catch (const std::system_error&) {
       job->refuse("no thread is free, please try again later");
     }

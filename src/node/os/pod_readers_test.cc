@@ -73,6 +73,33 @@ TEST_F(PodReaders, of_logs_need_a_thread) {
   EXPECT_EQ(follow(), "word\n");
 }
 
+// Who listens holds the stream, as an answer does, and with the answer goes its connection.
+TEST_F(PodReaders, of_logs_let_go_of_who_listens) {
+  struct Listener {
+    std::shared_ptr<std::promise<void>> gone;
+    std::shared_ptr<api::PodLogStream> stream = {};
+    ~Listener() { gone->set_value(); }
+  };
+  const auto listen = [this](bool follows) {
+    const auto gone = std::make_shared<std::promise<void>>();
+    const auto listener = std::shared_ptr<Listener>(new Listener{gone});
+    api::PodLogOptions options;
+    options.container = "main";
+    options.follow = follows;
+    listener->stream = logs->open(
+        "ns", "pod", "uid", std::move(options), [listener](const std::string&) {}, [listener](const base::Status&) {});
+    if (follows) listener->stream.reset();
+    return gone;
+  };
+  const auto goes = [&](bool follows) {
+    return listen(follows)->get_future().wait_for(std::chrono::seconds(30)) == std::future_status::ready;
+  };
+  EXPECT_TRUE(goes(false)) << "ended";
+  EXPECT_TRUE(goes(true)) << "left";
+  const rt::NoThreads none;
+  EXPECT_TRUE(goes(false)) << "refused";
+}
+
 TEST_F(PodReaders, streams_need_a_thread) {
   Options options;
   options.data_dir = data;
