@@ -348,7 +348,9 @@ void Agent::State::exited(const ExitedContainer& exit) {
           base::format("Back-off restarting failed container {} in pod {}_{}({})", container.name,
                        api::name_of(worker->pod), api::namespace_of(worker->pod), api::uid_of(worker->pod)),
           container);
-  step(found->second.first);
+  // A start forgets this run, and with it what was found.
+  const std::string uid = found->second.first;
+  step(uid);
 }
 
 // Lays out volumes again whose ConfigMaps or Secrets changed.
