@@ -163,8 +163,11 @@ TEST(Agent, WaitsForAConfigMapAndFollowsItsChanges) {
   world.server.put(api::resources::kConfigMaps, map);
   world.env.run_for(base::seconds(5));
   EXPECT_EQ(world.machine.log, (std::vector<std::string>{"prepare p", "start a"}));
-  for (const char* value : {"2", "3", "4"})
+  for (const char* value : {"2", "3", "4"}) {
     map.edit("data").set("a", value), world.server.put(api::resources::kConfigMaps, map);
+    while (world.machine.log.size() < 3 && world.env.step()) {
+    }
+  }
   world.env.run_for(base::seconds(1));  // the last two together, once the first is laid out
   EXPECT_EQ(world.machine.log, (std::vector<std::string>{"prepare p", "start a", "update v", "update v"}));
 }
