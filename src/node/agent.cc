@@ -1,6 +1,8 @@
 // Which pods the agent looks after: recovery, arrivals, ends of processes, the agent's own stop.
 #include "node/agent.h"
 
+#include <algorithm>
+
 #include "api/network_resources.h"
 #include "base/format.h"
 #include "base/log.h"
@@ -103,10 +105,13 @@ void Agent::State::opened(base::Result<std::vector<RecoveredPod>> found) {
   ready = true;
   for (RecoveredPod& pod : *found) recovered[pod.uid] = std::move(pod);
   pods.on_change([this](const Json* before, const Json* after, bool) { pod_changed(before, after); });
-  for (client::Informer* informer : {&config_maps, &secrets})
-    informer->on_change([this](const Json*, const Json*, bool initial) {
-      if (!initial) refresh_volumes();
+  const auto follow = [this](client::Informer& informer, const char* kind) {
+    informer.on_change([this, kind](const Json* before, const Json* after, bool initial) {
+      if (!initial) object_changed(kind, after != nullptr ? *after : *before);
     });
+  };
+  follow(config_maps, "ConfigMap");
+  follow(secrets, "Secret");
   no_service_proxy = runtime->no_service_proxy();
   if (!service_proxy()) base::log_warning("node", "nothing answers at the addresses of services: " + no_service_proxy);
   for (client::Informer* informer : {&services, &slices}) {
@@ -163,6 +168,8 @@ void Agent::State::pod_changed(const Json* before, const Json* after) {
     begin_allocation(*worker);
   }
   take_spec(*worker, *after);
+  // Also of a pod that was taken up again: its objects may have changed while nobody looked.
+  if (before == nullptr || may_change_volumes(*before, *after)) refresh_volumes_of(uid, *worker);
   if (!worker->settled) (void)add_ephemeral_containers(worker->pod, worker->state);
   step(uid);
 }
@@ -348,29 +355,39 @@ void Agent::State::exited(const ExitedContainer& exit) {
           base::format("Back-off restarting failed container {} in pod {}_{}({})", container.name,
                        api::name_of(worker->pod), api::namespace_of(worker->pod), api::uid_of(worker->pod)),
           container);
-  step(found->second.first);
+  // A start forgets this run, and with it what was found.
+  const std::string uid = found->second.first;
+  step(uid);
 }
 
-// Lays out volumes again whose ConfigMaps or Secrets changed.
-void Agent::State::refresh_volumes() {
-  for (const auto& [uid, worker] : workers) refresh_volumes_of(uid, *worker);
+void Agent::State::object_changed(const char* kind, const Json& object) {
+  objects_changed.emplace(kind, api::key_of(object));
+  if (std::exchange(volumes_due, true)) return;
+  env.loop().post([weak = weak_from_this()] {
+    const auto self = weak.lock();
+    if (!self) return;
+    self->volumes_due = false;
+    const std::set<VolumeObject> changed = std::exchange(self->objects_changed, {});
+    for (const auto& [uid, worker] : self->workers)
+      if (std::ranges::any_of(live_objects_of(worker->pod),
+                              [&](const VolumeObject& object) { return changed.contains(object); }))
+        self->refresh_volumes_of(uid, *worker);
+  });
 }
 
 void Agent::State::refresh_volumes_of(const std::string& uid, PodWorker& worker) {
   if (worker.state.sandbox != Sandbox::kReady || worker.settled) return;
   std::size_t room = kVolumeBytesMax;
+  const Lookups look = lookups(worker);
   for (const Json& volume : worker.pod["spec"]["volumes"].items()) {
     if (!is_live_volume(volume)) continue;
-    auto spec = volume_of(worker.pod, volume, lookups(worker), room);
+    auto spec = volume_of(worker.pod, volume, look, room);
     if (!spec.ok()) continue;                                     // running pods keep what they have
     if (worker.volumes_under_way.contains(spec->name)) continue;  // looked at again when that is done
-    std::string version;
-    for (const FileSpec& file : spec->files)
-      version += base::format("{}:{}:{}:{:x}\n", file.path, file.mode, file.content.size(),
-                              std::hash<std::string>()(file.content));
+    std::string version = version_of(*spec);
     std::string& known = worker.volume_versions[spec->name];
     if (known == version) continue;
-    known = version;
+    known = std::move(version);
     worker.volumes_under_way.insert(spec->name);
     call_for<base::Status>(
         uid, [uid, spec = *spec](Runtime& machine) { return machine.update_volume(uid, spec); },

@@ -21,6 +21,7 @@
 #include "node/pod_plan.h"
 #include "node/pull_slots.h"
 #include "node/resize.h"
+#include "node/volumes.h"
 
 namespace node {
 
@@ -93,6 +94,8 @@ struct Agent::State : std::enable_shared_from_this<Agent::State> {
   std::map<std::string, int> calls;  // by uid: blocking calls for the pod that wait or are under way
   std::set<std::string> to_erase;    // uids of pods that are gone, once no call for them is under way
   PullSlots pulls;
+  std::set<VolumeObject> objects_changed;            // what volumes may come from, in this turn of the loop
+  bool volumes_due = false;                          // a look at those is posted
   bool services_due = false;                         // a refresh of services is posted
   bool services_busy = false;                        // the kernel's rules are being changed
   std::shared_ptr<const ServiceRules> services_set;  // in the kernel; null: not known
@@ -120,7 +123,8 @@ struct Agent::State : std::enable_shared_from_this<Agent::State> {
   base::Duration uptime_of(base::Time past) const;  // what lies in the future counts as now
   std::string last_words(const PodWorker& worker, const ContainerState& container) const;
   void check_stopped();
-  void refresh_volumes();
+  // Lays out the volumes of pods anew that come from the object, once per turn of the loop.
+  void object_changed(const char* kind, const api::Json& object);
   void refresh_volumes_of(const std::string& uid, PodWorker& worker);
   void erase_pod(const std::string& uid);
 
@@ -134,8 +138,8 @@ struct Agent::State : std::enable_shared_from_this<Agent::State> {
   std::vector<const api::Json*> linked_services(const api::Json& pod) const;
 
   // pod_worker.cc
-  void step(const std::string& uid);
-  void admit(PodWorker& worker);  // or refuse it, before anything of it starts
+  void step(const std::string& uid);  // which lies in nothing that an action changes
+  void admit(PodWorker& worker);      // or refuse it, before anything of it starts
   std::optional<Shortage> shortage_for(const PodWorker& worker) const;
   void fail_predicate(PodWorker& worker, const char* name, const char* description);
   void step_after(const std::string& uid, base::Duration delay);

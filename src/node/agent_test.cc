@@ -163,10 +163,35 @@ TEST(Agent, WaitsForAConfigMapAndFollowsItsChanges) {
   world.server.put(api::resources::kConfigMaps, map);
   world.env.run_for(base::seconds(5));
   EXPECT_EQ(world.machine.log, (std::vector<std::string>{"prepare p", "start a"}));
-  for (const char* value : {"2", "3", "4"})
+  for (const char* value : {"2", "3", "4"}) {
     map.edit("data").set("a", value), world.server.put(api::resources::kConfigMaps, map);
+    while (world.machine.log.size() < 3 && world.env.step()) {
+    }
+  }
   world.env.run_for(base::seconds(1));  // the last two together, once the first is laid out
   EXPECT_EQ(world.machine.log, (std::vector<std::string>{"prepare p", "start a", "update v", "update v"}));
+}
+
+// The timer for the deadline is set in the turn that forgets the container's last run.
+TEST(Agent, APodKeepsItsDeadlineWhenAContainerStartsOver) {
+  for (const bool can_be_made : {true, false}) {
+    World world;
+    world.start();
+    world.server.put(api::resources::kConfigMaps,
+                     *api::parse_yaml("{metadata: {name: cm, namespace: ns}, data: {a: '1'}}"));
+    world.put(
+        "{activeDeadlineSeconds: 60, restartPolicy: Always, containers: [{name: a, image: i, env: [{name: A, "
+        "valueFrom: {configMapKeyRef: {name: cm, key: a}}}]}]}",
+        ", uid: 0f8fad5b-d9cb-469f-a165-70867728950e");
+    if (!can_be_made) world.server.erase(api::resources::kConfigMaps, "ns/cm");
+    world.env.run_for(base::seconds(1));
+    world.machine.exit(world.id(), 1);
+    world.env.run_for(base::seconds(10));
+    EXPECT_EQ(world.container()["restartCount"].as_int(), 1);
+    EXPECT_EQ(world.container()["state"].has("running"), can_be_made);
+    world.env.run_for(base::seconds(60));
+    EXPECT_EQ(world.pod()["status"]["reason"].as_string(), "DeadlineExceeded");
+  }
 }
 
 TEST(Agent, TakesUpAgainWhatRanBeforeItWasKilled) {

@@ -58,9 +58,7 @@ void Agent::State::prepare(PodWorker& worker) {
   spec.address = state.ip;
   for (const VolumeSpec& volume : spec.volumes) {
     if (volume.kind != VolumeSpec::Kind::kFiles) continue;
-    std::string version;
-    for (const FileSpec& file : volume.files) version += base::format("{}:{}:{}\n", file.path, file.mode, file.content);
-    worker.volume_versions[volume.name] = std::move(version);
+    worker.volume_versions[volume.name] = version_of(volume);
   }
   state.sandbox = Sandbox::kPreparing;
   worker.pod_held = pod_amounts(worker.pod);
@@ -79,6 +77,7 @@ void Agent::State::prepare(PodWorker& worker) {
           found->state.ip = *ip;
           found->state.held = found->set_aside[std::string(kWholePod)];
           refresh_services();
+          refresh_volumes_of(uid, *found);  // objects may have changed meanwhile
         } else if (ip.error().code == base::Code::kInvalid) {
           failed(*found, "FailedMount", ip.error().message);
         } else {

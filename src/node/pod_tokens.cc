@@ -70,7 +70,7 @@ void Agent::State::token_came(const std::string& uid, const std::string& key, ba
     const base::Duration lasts = base::seconds((*answer)["spec"]["expirationSeconds"].as_int());
     again = std::max(again, base::Duration{lasts.ns / 5 * 4});
     token.renew_at = now + again;
-    refresh_volumes();
+    refresh_volumes_of(uid, *worker);
   } else {
     token.ask_at = now + again;
     event(worker->pod, "Warning", "FailedMount",

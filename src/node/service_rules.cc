@@ -2,6 +2,7 @@
 #include "node/service_rules.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 
 #include "api/ipv4.h"
@@ -44,27 +45,41 @@ std::string usable_address(std::string_view text, const std::string& gateway) {
   return first == 0 || first >= 224 || link_local ? std::string() : api::ipv4_text(*address);
 }
 
-// The targets of one port of a service: those that are ready, or, where there are none, those that still serve.
-std::set<Target> targets_of(const std::vector<const Json*>& slices, const Json& service_port,
-                            const std::string& gateway) {
-  std::set<Target> ready, serving;
+// By name and protocol, which is how a service and its slices know them.
+using PortKey = std::pair<std::string_view, std::string_view>;
+PortKey key_of_port(const Json& port) { return {port["name"].as_string(), port["protocol"].as_string("TCP")}; }
+
+struct SlicePort {
+  const Json* slice;
+  std::int64_t port;
+};
+using SlicePorts = std::map<PortKey, std::vector<SlicePort>>;
+
+SlicePorts ports_of(const std::vector<const Json*>& slices) {
+  SlicePorts ports;
   for (const Json* slice : slices) {
     if ((*slice)["addressType"].as_string() != "IPv4") continue;
-    for (const Json& port : (*slice)["ports"].items()) {
-      if (port["name"].as_string() != service_port["name"].as_string() ||
-          port["protocol"].as_string("TCP") != service_port["protocol"].as_string("TCP") ||
-          !is_port(port["port"].as_int()))
-        continue;
-      for (const Json& endpoint : (*slice)["endpoints"].items()) {
-        Target target{usable_address(endpoint["addresses"][std::size_t{0}].as_string(), gateway),
-                      port["port"].as_int()};
-        if (target.address.empty()) continue;
-        const Json& conditions = endpoint["conditions"];
-        if (conditions["ready"].as_bool(true))
-          ready.insert(std::move(target));
-        else if (conditions["serving"].as_bool() && conditions["terminating"].as_bool())
-          serving.insert(std::move(target));
-      }
+    for (const Json& port : (*slice)["ports"].items())
+      if (const std::int64_t number = port["port"].as_int(); is_port(number))
+        ports[key_of_port(port)].push_back({slice, number});
+  }
+  return ports;
+}
+
+// The targets of one port of a service: those that are ready, or, where there are none, those that still serve.
+std::set<Target> targets_of(const SlicePorts& ports, const Json& service_port, const std::string& gateway) {
+  std::set<Target> ready, serving;
+  const auto found = ports.find(key_of_port(service_port));
+  if (found == ports.end()) return {};
+  for (const auto& [slice, port] : found->second) {
+    for (const Json& endpoint : (*slice)["endpoints"].items()) {
+      Target target{usable_address(endpoint["addresses"][std::size_t{0}].as_string(), gateway), port};
+      if (target.address.empty()) continue;
+      const Json& conditions = endpoint["conditions"];
+      if (conditions["ready"].as_bool(true))
+        ready.insert(std::move(target));
+      else if (conditions["serving"].as_bool() && conditions["terminating"].as_bool())
+        serving.insert(std::move(target));
     }
   }
   return ready.empty() ? serving : ready;
@@ -87,7 +102,8 @@ class Rules {
         !api::is_dns_label(api::namespace_of(service)))
       return;
     rules_.addresses.insert(api::ipv4_text(*address));
-    for (const Json& port : spec["ports"].items()) add_port(service, api::ipv4_text(*address), port);
+    const SlicePorts ports = ports_of(slices_[api::key_of(service)]);
+    for (const Json& port : spec["ports"].items()) add_port(service, api::ipv4_text(*address), port, ports);
   }
 
   void add_host_port(const HostPort& wanted) {
@@ -107,12 +123,12 @@ class Rules {
   ServiceRules take() { return std::move(rules_); }
 
  private:
-  void add_port(const Json& service, const std::string& address, const Json& port) {
+  void add_port(const Json& service, const std::string& address, const Json& port, const SlicePorts& ports) {
     const std::string_view protocol = protocol_word(port["protocol"].as_string());
     const std::int64_t number = port["port"].as_int(), node_port = port["nodePort"].as_int();
     if (protocol.empty() || !is_port(number)) return;
     const std::string node_key = base::format("{} . {}", protocol, node_port);
-    const std::set<Target> targets = targets_of(slices_[api::key_of(service)], port, objects_.gateway);
+    const std::set<Target> targets = targets_of(ports, port, objects_.gateway);
     if (targets.empty()) {
       if (is_port(node_port)) rules_.dead_ports.insert(node_key);
       return;

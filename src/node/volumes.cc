@@ -2,6 +2,7 @@
 #include "node/volumes.h"
 
 #include <algorithm>
+#include <functional>
 #include <set>
 
 #include "api/pods/volume_claims.h"
@@ -73,12 +74,17 @@ base::Result<int> mode_of(const Json& value, int fallback) {
   return make_error(Code::kInvalid, base::format("mode {} is not between 0 and 0777", mode));
 }
 
+// A projected source has a field that is called otherwise than that of a volume.
+std::string_view object_name(const Json& source, bool secret) {
+  const std::string_view name = source["name"].as_string();
+  return secret && name.empty() ? source["secretName"].as_string() : name;
+}
+
 // The entries of a ConfigMap or Secret that `source` (items, optional) selects.
 base::Status add_object_files(const Json& pod, const Json& source, bool secret, int default_mode,
                               const Lookups& lookups, Files& files) {
   const std::string_view ns = api::namespace_of(pod);
-  std::string_view name = source["name"].as_string();
-  if (secret && name.empty()) name = source["secretName"].as_string();
+  const std::string_view name = object_name(source, secret);
   const bool optional = source["optional"].as_bool();
   const Json* object = lookups.find(secret ? "Secret" : "ConfigMap", ns, name);
   if (object == nullptr) {
@@ -201,6 +207,37 @@ base::Status follow_claim(const Json& pod, const Json& source, const Lookups& lo
 
 bool is_live_volume(const Json& volume) {
   return volume.has("configMap") || volume.has("secret") || volume.has("downwardAPI") || volume.has("projected");
+}
+
+std::string version_of(const VolumeSpec& volume) {
+  std::string version;
+  for (const FileSpec& file : volume.files)
+    version += base::format("{}:{}:{}:{:x}\n", file.path, file.mode, file.content.size(),
+                            std::hash<std::string>()(file.content));
+  return version;
+}
+
+std::vector<VolumeObject> live_objects_of(const Json& pod) {
+  std::vector<VolumeObject> objects;
+  const auto add = [&](const Json& source) {
+    for (const bool secret : {false, true})
+      if (const char* field = secret ? "secret" : "configMap"; source.has(field))
+        objects.emplace_back(secret ? "Secret" : "ConfigMap",
+                             base::format("{}/{}", api::namespace_of(pod), object_name(source[field], secret)));
+  };
+  for (const Json& volume : pod["spec"]["volumes"].items()) {
+    add(volume);
+    for (const Json& source : volume["projected"]["sources"].items()) add(source);
+  }
+  return objects;
+}
+
+// The rest of a pod's object is in no file.
+bool may_change_volumes(const Json& before, const Json& after) {
+  const Json &was = before["metadata"], &is = after["metadata"];
+  return was["labels"] != is["labels"] || was["annotations"] != is["annotations"] ||
+         before["spec"]["containers"] != after["spec"]["containers"] ||
+         before["spec"]["initContainers"] != after["spec"]["initContainers"];
 }
 
 base::Result<VolumeSpec> volume_of(const Json& pod, const Json& volume, const Lookups& lookups, std::size_t& room) {

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "api/json/json.h"
@@ -20,6 +22,14 @@ base::Result<std::vector<VolumeSpec>> volumes_of(const api::Json& pod, const Loo
 // `room`: what the files of the pod's volumes may still hold.
 base::Result<VolumeSpec> volume_of(const api::Json& pod, const api::Json& volume, const Lookups& lookups,
                                    std::size_t& room);
+// Stands for the files of a volume: another one, other files.
+std::string version_of(const VolumeSpec& volume);
+// A ConfigMap or Secret: its kind and its key.
+using VolumeObject = std::pair<std::string, std::string>;
+// What the files of the pod's live volumes come from, whether it is there or not.
+std::vector<VolumeObject> live_objects_of(const api::Json& pod);
+// Whether the files of the pod's live volumes may be others after this change of its object.
+bool may_change_volumes(const api::Json& before, const api::Json& after);
 // True for volumes whose files follow the API objects they come from.
 bool is_live_volume(const api::Json& volume);
 

@@ -15,6 +15,7 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -214,11 +215,20 @@ class UdpServer : public NameServer {
   UdpServer(int socket, int wake, std::vector<sockaddr_in> upstreams)
       : socket_(socket), wake_(wake), upstreams_(std::move(upstreams)), names_(std::make_shared<NameTable>()) {
     if (!upstreams_.empty()) open_upstream();
-    thread_ = std::thread([this] { run(); });
+  }
+  // Why it cannot; empty: it answers.
+  std::string begin() {
+    if (wake_ < 0) return "no event descriptor";
+    try {
+      thread_ = std::thread([this] { run(); });
+    } catch (const std::system_error& scarce) {
+      return base::format("no thread: {}", scarce.what());
+    }
+    return {};
   }
   ~UdpServer() override {
     const std::uint64_t one = 1;
-    if (::write(wake_, &one, sizeof one) == sizeof one) thread_.join();
+    if (thread_.joinable() && ::write(wake_, &one, sizeof one) == sizeof one) thread_.join();
     for (const int fd : {socket_, wake_, upstream_}) ::close(fd);
   }
   void set_names(std::shared_ptr<const NameTable> names) override {
@@ -429,7 +439,10 @@ base::Result<std::unique_ptr<NameServer>> start_name_server(const std::string& a
     if (line.starts_with("nameserver ") && ::inet_pton(AF_INET, line.c_str() + 11, &server.sin_addr) == 1)
       upstreams.push_back(server);
   }
-  return std::unique_ptr<NameServer>(std::make_unique<UdpServer>(fd, ::eventfd(0, EFD_CLOEXEC), std::move(upstreams)));
+  auto server = std::make_unique<UdpServer>(fd, ::eventfd(0, EFD_CLOEXEC), std::move(upstreams));
+  if (const std::string why = server->begin(); !why.empty())
+    return base::make_error(base::Code::kUnavailable, base::format("cannot answer names at {}:53: {}", address, why));
+  return std::unique_ptr<NameServer>(std::move(server));
 }
 
 }  // namespace node

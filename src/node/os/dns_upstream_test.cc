@@ -3,6 +3,7 @@
 #include <arpa/inet.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>
+#include <pthread.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -81,6 +82,22 @@ TEST(NameServer, nobody_answers_for_its_upstream) {
     EXPECT_EQ(got.substr(0, 2), "\x12\x34");
   }
   EXPECT_NE(ids.substr(0, 2), ids.substr(2, 2));
+}
+
+TEST(NameServer, a_machine_without_threads_is_an_error) {
+  if (!Socket(kServer, 53).is_bound) GTEST_SKIP() << "port 53 takes rights that this test has not";
+  pthread_attr_t usual, endless;
+  ASSERT_EQ(::pthread_getattr_default_np(&usual), 0);
+  ASSERT_EQ(::pthread_attr_init(&endless), 0);
+  // More than there are addresses.
+  ASSERT_EQ(::pthread_attr_setstacksize(&endless, std::size_t{1} << 50), 0);
+  ASSERT_EQ(::pthread_setattr_default_np(&endless), 0);
+  const auto server = start_name_server(kServer, "");
+  ::pthread_setattr_default_np(&usual);
+  ASSERT_FALSE(server.ok());
+  EXPECT_TRUE(server.error().message.starts_with("cannot answer names at 127.77.0.1:53: no thread: "))
+      << server.error().message;
+  EXPECT_TRUE(Socket(kServer, 53).is_bound) << "nothing is left of it";
 }
 
 }  // namespace

@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
@@ -99,23 +100,28 @@ void end_orphans() {
 struct Streams {
   int fds[2];
   CriLog log;
-  // False once nothing more can come.
-  bool read_some(int which) {
+  // How many bytes there were. Closes the stream once nothing more can come.
+  long read_some(int which) {
     char buffer[16384];
     const ssize_t got = ::read(fds[which], buffer, sizeof buffer);
     if (got > 0) log.write(which == 0 ? "stdout" : "stderr", {buffer, static_cast<std::size_t>(got)});
-    if (got > 0) return true;
-    if (got < 0 && (errno == EAGAIN || errno == EINTR)) return true;
+    if (got > 0 || (got < 0 && (errno == EAGAIN || errno == EINTR))) return got;
     ::close(fds[which]);
     fds[which] = -1;
-    return false;
+    return 0;
   }
+  // What the processes that have ended left to be read: no more than a pipe holds, because somebody who was
+  // given one may write to it for ever.
   void drain() {
     for (int which = 0; which < 2; ++which) {
-      for (;;) {
-        if (fds[which] < 0) break;
+      if (fds[which] < 0) continue;
+      const int held = ::fcntl(fds[which], F_GETPIPE_SZ);
+      for (long left = std::max(held, 1 << 16); left > 0;) {
         pollfd wait{fds[which], POLLIN, 0};
-        if (::poll(&wait, 1, 0) <= 0 || !read_some(which)) break;
+        if (::poll(&wait, 1, 0) <= 0) break;
+        const long got = read_some(which);
+        if (got <= 0) break;
+        left -= got;
       }
     }
   }
@@ -180,8 +186,7 @@ void monitor(const std::string& folder, const Json& spec, int report) {
   const int null = ::open("/dev/null", O_RDWR);
   for (int fd = 0; fd < 3; ++fd) ::dup2(null, fd);
   const int status = watch_until_end(pid, streams, signals);
-  streams.drain();
-  end_orphans();
+  end_orphans();  // first: what they write has no end
   streams.drain();
   const int code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
   // Without room for the exit file the agent finds a monitor gone and says that the end was not seen.

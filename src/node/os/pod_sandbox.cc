@@ -39,8 +39,18 @@ base::Status lay_out_root(const std::string& root) {
 
 std::string RuncRuntime::sandbox_folder(const std::string& uid) const { return folders_.pod(uid) + "/sandbox"; }
 
-base::Result<std::string> RuncRuntime::shared_processes(const std::string& uid) {
+std::shared_ptr<std::mutex> RuncRuntime::sandbox_turn(const std::string& uid) {
   const std::lock_guard lock(sandbox_mutex_);
+  std::erase_if(sandbox_turns_, [](const auto& turn) { return turn.second.expired(); });
+  std::weak_ptr<std::mutex>& known = sandbox_turns_[uid];
+  std::shared_ptr<std::mutex> turn = known.lock();
+  if (!turn) known = turn = std::make_shared<std::mutex>();
+  return turn;
+}
+
+base::Result<std::string> RuncRuntime::shared_processes(const std::string& uid) {
+  const std::shared_ptr<std::mutex> turn = sandbox_turn(uid);
+  const std::lock_guard lock(*turn);
   const std::string folder = sandbox_folder(uid), id = sandbox_id(uid);
   if (std::string found = namespace_of(folder); !found.empty()) return found;
   end_sandbox(uid);
@@ -48,7 +58,10 @@ base::Result<std::string> RuncRuntime::shared_processes(const std::string& uid) 
   exits_.forget(id);
   TRY_VOID(rt::make_folders(folder, 0711));
   const std::string root = options_.data_dir + "/sandbox-root";
-  TRY_VOID(lay_out_root(root));
+  {
+    const std::lock_guard root_lock(sandbox_root_mutex_);
+    TRY_VOID(lay_out_root(root));
+  }
   ContainerSpec spec;
   spec.pod_uid = uid;
   spec.id = id;

@@ -5,8 +5,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <csignal>
 #include <ctime>
+#include <vector>
 
 #include "base/format.h"
 #include "node/os/command.h"
@@ -28,9 +30,17 @@ base::Time wall_clock() {
 
 namespace {
 
+constexpr std::size_t kAccountMax = 1 << 20;
+
 std::string home_of(std::optional<std::int64_t> user) {
-  const passwd* entry = ::getpwuid(user ? static_cast<uid_t>(*user) : ::geteuid());
-  return entry == nullptr || entry->pw_dir == nullptr ? "/" : entry->pw_dir;
+  const uid_t id = user ? static_cast<uid_t>(*user) : ::geteuid();
+  passwd entry{};
+  passwd* found = nullptr;
+  // Several containers start at once, so that the C library's own memory for an entry will not do.
+  std::vector<char> text(4096);
+  while (::getpwuid_r(id, &entry, text.data(), text.size(), &found) == ERANGE && text.size() < kAccountMax)
+    text.resize(text.size() * 2);
+  return found == nullptr || found->pw_dir == nullptr ? "/" : found->pw_dir;
 }
 
 Json environment_json(const ContainerSpec& spec, const std::string& hostname) {

@@ -257,14 +257,19 @@ base::Result<std::string> RuncRuntime::prepare(const SandboxSpec& spec) {
   if (!spec.host_network) {
     TRY(ip, network_.connect(spec.uid, namespaces_of(spec.uid), spec.address));
   }
-  TRY_VOID(make_pod_cgroup(cgroups_, pod_cgroup(spec.uid),
-                           {spec.cpu_request_milli, spec.cpu_limit_milli, spec.memory_limit_bytes}));
-  TRY_VOID(write_pod_files(spec, ip));
-  SandboxSpec kept = spec;
-  // A pod on the host's network goes by the host's name.
-  if (spec.host_network) kept.hostname = read_machine_facts(options_.data_dir).hostname;
-  TRY_VOID(folders_.write_pod(kept, ip));
-  return ip;
+  const auto finished = [&]() -> base::Status {
+    TRY_VOID(make_pod_cgroup(cgroups_, pod_cgroup(spec.uid),
+                             {spec.cpu_request_milli, spec.cpu_limit_milli, spec.memory_limit_bytes}));
+    TRY_VOID(write_pod_files(spec, ip));
+    SandboxSpec kept = spec;
+    // A pod on the host's network goes by the host's name.
+    if (spec.host_network) kept.hostname = read_machine_facts(options_.data_dir).hostname;
+    return folders_.write_pod(kept, ip);
+  }();
+  if (finished.ok()) return ip;
+  // Nobody knows the address of a pod that has none yet: the next try takes another.
+  if (!spec.host_network && spec.address.empty()) network_.disconnect(spec.uid, namespaces_of(spec.uid), ip);
+  return finished.error();
 }
 
 base::Status RuncRuntime::update_volume(const std::string& pod_uid, const VolumeSpec& volume) {

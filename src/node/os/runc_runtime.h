@@ -61,6 +61,7 @@ class RuncRuntime : public Runtime {
   // pod_sandbox.cc
   std::string sandbox_folder(const std::string& uid) const;
   base::Result<std::string> shared_processes(const std::string& uid);  // the namespace's path; makes it
+  std::shared_ptr<std::mutex> sandbox_turn(const std::string& uid);
   void end_sandbox(const std::string& uid);
   base::Result<std::string> process_namespace(const ContainerSpec& spec, const api::Json& pod);
   void note_group(const std::string& pod_uid, const std::string& id);
@@ -94,8 +95,11 @@ class RuncRuntime : public Runtime {
   std::unique_ptr<NameServer> name_server_;
   std::shared_ptr<const NameTable> names_;
   bool name_server_tried_ = false;
-  std::mutex sandbox_mutex_;                   // one sandbox is made at a time; guards the member below
+  std::mutex sandbox_root_mutex_;              // held while the root of all sandboxes is laid out
+  std::mutex sandbox_mutex_;                   // never held for long; guards the members below
   std::map<std::string, std::string> groups_;  // by id: control groups of containers that run
+  // By uid: one sandbox of a pod is made at a time. Those that nobody waits for are empty.
+  std::map<std::string, std::weak_ptr<std::mutex>> sandbox_turns_;
 };
 
 }  // namespace node
