@@ -44,7 +44,7 @@ bool is_list(const DeviceRequest& request) {
 class ClaimFilter final : public ClusterFilter {
  public:
   ClaimFilter(const Model& model, const Task& task, std::uint64_t steps_max)
-      : model_(model), shape_(model.shape_of(task)), search_(model.claims, model.nodes, model.symbols, steps_max) {}
+      : model_(model), shape_(model.shape_of(task)), steps_max_(steps_max) {}
 
   void apply(Sieve& sieve) override {
     const ClaimsOfPod claims = claims_of_pod(model_, shape_);
@@ -59,11 +59,13 @@ class ClaimFilter final : public ClusterFilter {
     NodeSet short_of = sieve.alive();
     short_of.clear();
     std::map<std::string, NodeSet> problems;
+    // The filter may last; what selectors may cost is anew for each pass.
+    DeviceSearch search(model_.claims, model_.nodes, model_.symbols, steps_max_);
     const NodeSet candidates = sieve.alive();
     candidates.for_each([&](std::uint32_t n) {
-      if (search_.run(claims.open, NodeId{n})) return;
-      if (search_.problem().empty()) return short_of.add(n);
-      auto [found, added] = problems.try_emplace(search_.problem(), sieve.alive());
+      if (search.run(claims.open, NodeId{n})) return;
+      if (search.problem().empty()) return short_of.add(n);
+      auto [found, added] = problems.try_emplace(search.problem(), sieve.alive());
       if (added) found->second.clear();
       found->second.add(n);
     });
@@ -74,30 +76,31 @@ class ClaimFilter final : public ClusterFilter {
  private:
   const Model& model_;
   const Shape& shape_;
-  DeviceSearch search_;
+  const std::uint64_t steps_max_;
 };
 
 class ClaimScorer final : public NodeScorer {
  public:
   ClaimScorer(const Model& model, const Task& task, std::uint64_t steps_max)
-      : model_(model), shape_(model.shape_of(task)), search_(model.claims, model.nodes, model.symbols, steps_max) {}
+      : model_(model), shape_(model.shape_of(task)), steps_max_(steps_max) {}
   Reach reach() const override { return Reach::kCluster; }
   Normalise normalise() const override { return Normalise::kMax; }
   // Each request with alternatives adds 8 for its first one, and one less for each that follows.
   std::int64_t raw(std::uint32_t n) override {
     const ClaimsOfPod claims = claims_of_pod(model_, shape_);
-    if (!search_.run(claims.open, NodeId{n})) return 0;
+    DeviceSearch search(model_.claims, model_.nodes, model_.symbols, steps_max_);
+    if (!search.run(claims.open, NodeId{n})) return 0;
     std::int64_t most = 0;
     for (const ResourceClaim* claim : claims.open) {
       for (const DeviceRequest& request : claim->requests) most += is_list(request) ? kAlternativesMax : 0;
     }
-    return std::max<std::int64_t>(0, most - search_.preference_lost());
+    return std::max<std::int64_t>(0, most - search.preference_lost());
   }
 
  private:
   const Model& model_;
   const Shape& shape_;
-  DeviceSearch search_;
+  const std::uint64_t steps_max_;
 };
 
 }  // namespace
