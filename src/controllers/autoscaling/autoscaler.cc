@@ -112,10 +112,10 @@ class Look {
       warn("SelectorRequired", "selector is required");
       return std::nullopt;
     }
-    if (const std::vector<std::string> all = who_scale_the_target(); all.size() > 1) {
+    if (const std::string all = who_scale_the_target(); !all.empty()) {
       const std::string why =
           base::format("{} {} is scaled by multiple HPAs: [{}]", spec_["scaleTargetRef"]["kind"].as_string(),
-                       spec_["scaleTargetRef"]["name"].as_string(), base::join(all, " "));
+                       spec_["scaleTargetRef"]["name"].as_string(), all);
       say("ScalingActive", false, "AmbiguousSelector", why);
       warn("AmbiguousSelector", why);
       return std::nullopt;
@@ -153,12 +153,22 @@ class Look {
     return std::nullopt;
   }
 
-  // "ns/name" of all autoscalers of the target, this one too: two would turn it this way and that for ever.
-  std::vector<std::string> who_scale_the_target() const {
-    std::vector<std::string> all;
-    for (const Json* one : view_.by_index(kAutoscalers, kNamespace, api::namespace_of(scaler_)))
-      if ((*one)["spec"]["scaleTargetRef"] == spec_["scaleTargetRef"]) all.push_back(api::key_of(*one));
-    return all;
+  // "ns/name" of the autoscalers of the target, this one too, if there are several: they would turn it this way and
+  // that for ever. Each says it in its own status, so that of many only some are named.
+  std::string who_scale_the_target() const {
+    constexpr std::size_t kNamedMax = 10;
+    std::vector<std::string> named;
+    std::size_t more = 0;
+    for (const Json* one : view_.by_index(kAutoscalers, kNamespace, api::namespace_of(scaler_))) {
+      if (!((*one)["spec"]["scaleTargetRef"] == spec_["scaleTargetRef"])) continue;
+      if (named.size() < kNamedMax)
+        named.push_back(api::key_of(*one));
+      else
+        ++more;
+    }
+    if (named.size() < 2) return {};
+    const std::string text = base::join(named, " ");
+    return more == 0 ? text : base::format("{} and {} more", text, more);
   }
 
   Sight look_at_pods(const api::LabelSelector& selector) const {

@@ -172,6 +172,21 @@ TEST(Autoscaler, two_of_one_target_leave_it_alone) {
   EXPECT_EQ(stage.text("ScalingActive"), "Deployment d is scaled by multiple HPAs: [ns/h ns/i]");
 }
 
+TEST(Autoscaler, many_of_one_target_are_not_all_named) {
+  Stage stage;
+  stage.scaler("");
+  for (int i = 10; i < 24; ++i) {
+    Json other = *stage.world.find(kAutoscalers, "ns/h");
+    other.edit("metadata").set("name", base::format("i{}", i));
+    stage.world.put(kAutoscalers, other);
+  }
+  stage.pod("p0", 400);
+  stage.look();
+  EXPECT_EQ(stage.text("ScalingActive"),
+            "Deployment d is scaled by multiple HPAs: [ns/h ns/i10 ns/i11 ns/i12 ns/i13 ns/i14 ns/i15 ns/i16 ns/i17 "
+            "ns/i18 and 5 more]");
+}
+
 TEST(Autoscaler, scales_kinds_of_strangers_through_their_scale) {
   const api::ResourceId kWebs{"x.io", "v2", "webs"};
   api::KindInfo kind;

@@ -197,6 +197,33 @@ TEST(Owners, who_own_each_other_in_a_circle_do_not_wait_for_ever) {
   EXPECT_EQ(stage.turn("configmaps|ns/a"), "");
 }
 
+// Each is owned by all before it: few objects, and many references. Too many to look at count as a circle.
+TEST(Owners, of_each_other_are_looked_at_within_a_limit) {
+  for (const int count : {10, 60}) {
+    Stage stage(make_owner_controller());
+    for (int i = 0; i <= count; ++i) {
+      Json references = Json::array();
+      for (int owner = 0; owner < i; ++owner)
+        references.push_back(Json::object({{"apiVersion", "v1"},
+                                           {"kind", "ConfigMap"},
+                                           {"name", std::to_string(owner)},
+                                           {"uid", std::to_string(owner)},
+                                           {"blockOwnerDeletion", true}}));
+      Json metadata = Json::object({{"name", std::to_string(i)}, {"namespace", "ns"}, {"uid", std::to_string(i)}});
+      metadata.set("deletionTimestamp", "2026-01-01T00:00:00Z");
+      metadata.set("finalizers", Json::array({"foregroundDeletion"}));
+      metadata.set("ownerReferences", std::move(references));
+      stage.world.put(resources::kConfigMaps,
+                      Json::object({{"apiVersion", "v1"}, {"kind", "ConfigMap"}, {"metadata", std::move(metadata)}}));
+    }
+    EXPECT_EQ(stage.turn("configmaps|ns/0"), "") << "it holds up nobody";
+    const std::string text = stage.turn("configmaps|ns/1");
+    const bool is_let_go = text.starts_with("patch ConfigMap ns/1 ") && text.find("true") == std::string::npos;
+    EXPECT_EQ(is_let_go, count == 60) << text;
+    EXPECT_EQ(text.empty(), count == 10) << text;
+  }
+}
+
 TEST(Owners, orphaning_cuts_the_references) {
   Stage stage(make_owner_controller());
   stage.world.put_text(resources::kConfigMaps, kOwned);

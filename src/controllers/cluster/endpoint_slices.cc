@@ -34,6 +34,9 @@ std::string identity_of(const Json& endpoint) {
                       endpoint["addresses"][std::size_t{0}].as_string());
 }
 
+// Equal for equal ports; none are what no list is.
+std::string ports_text(const Json& ports) { return ports.empty() ? std::string() : ports.sorted().dump(); }
+
 void add(Groups& groups, Json ports, Json endpoint) {
   Group& group = groups[ports.dump()];
   group.ports = std::move(ports);
@@ -120,14 +123,15 @@ class Slices {
     for (const Json* slice : present) {
       names_.insert(std::string(api::name_of(*slice)));
       if (api::label_of(*slice, resources::kManagedByLabel) == manager && !api::is_deleting(*slice))
-        present_.push_back(slice);
+        present_[ports_text((*slice)["ports"])].push_back(slice);
     }
   }
 
   void fill(Groups groups) {
     for (auto& [key, group] : groups) fill_group(group);
-    for (const Json* slice : present_)
-      if (!kept_.contains(slice)) plan_.remove(resources::kEndpointSlices, *slice);
+    for (const auto& [ports, slices] : present_)
+      for (const Json* slice : slices)
+        if (!kept_.contains(slice)) plan_.remove(resources::kEndpointSlices, *slice);
   }
 
  private:
@@ -138,8 +142,7 @@ class Slices {
 
   void fill_group(Group& group) {
     std::vector<Filled> slices;
-    for (const Json* slice : present_) {
-      if (!((*slice)["ports"] == group.ports) && !((*slice)["ports"].empty() && group.ports.empty())) continue;
+    for (const Json* slice : present_[ports_text(group.ports)]) {
       Filled filled{slice, {}};
       for (const Json& endpoint : (*slice)["endpoints"].items())
         if (const auto found = group.endpoints.find(identity_of(endpoint)); found != group.endpoints.end()) {
@@ -148,10 +151,11 @@ class Slices {
         }
       slices.push_back(std::move(filled));
     }
+    std::size_t room = 0;
     for (auto& [identity, endpoint] : group.endpoints) {
-      auto room = std::ranges::find_if(slices, [](const Filled& one) { return one.endpoints.size() < kEndpointsMax; });
-      if (room == slices.end()) room = slices.insert(slices.end(), Filled{});
-      room->endpoints.push_back(std::move(endpoint));
+      while (room < slices.size() && slices[room].endpoints.size() >= kEndpointsMax) ++room;
+      if (room == slices.size()) slices.emplace_back();
+      slices[room].endpoints.push_back(std::move(endpoint));
     }
     // One that is empty stays only where it says that nobody is there.
     if (slices.empty()) slices.emplace_back();
@@ -203,8 +207,8 @@ class Slices {
   std::string free_name() {
     const std::string_view uid = api::uid_of(owner_);
     const std::string_view head = uid.substr(0, std::min<std::size_t>(uid.size(), 5));
-    for (int number = 0;; ++number) {
-      std::string name = base::format("{}-{}{}", api::name_of(service_), head, number);
+    for (;;) {
+      std::string name = base::format("{}-{}{}", api::name_of(service_), head, next_number_++);
       if (names_.insert(name).second) return name;
     }
   }
@@ -214,9 +218,10 @@ class Slices {
   const Json& owner_;
   std::string_view manager_;
   Json labels_;
-  std::vector<const Json*> present_;
+  std::map<std::string, std::vector<const Json*>> present_;  // by the text of the ports
   std::set<const Json*> kept_;
   std::set<std::string> names_;
+  int next_number_ = 0;
 };
 
 class EndpointSliceController final : public Controller {

@@ -131,6 +131,31 @@ TEST(EndpointSlices, mirror_endpoints_that_somebody_made) {
   EXPECT_EQ(stage.turn(), "delete EndpointSlice ns/s-uid-e0\n");
 }
 
+TEST(EndpointSlices, are_found_by_their_ports_and_numbered_one_after_the_other) {
+  Stage stage;
+  stage.service(R"({"clusterIP": "10.96.0.9", "ports": [{"port": 5432}]})");
+  const auto subsets = [&](std::initializer_list<int> ports) {
+    Json all = Json::array();
+    for (const int port : ports)
+      all.push_back(*api::parse_json(
+          base::format(R"({{"addresses": [{{"ip": "192.0.2.5"}}], "ports": [{{"port": {}}}]}})", port)));
+    Json endpoints = *api::parse_json(R"({"apiVersion": "v1", "kind": "Endpoints",
+        "metadata": {"name": "s", "namespace": "ns", "uid": "uid-e"}})");
+    endpoints.set("subsets", std::move(all));
+    stage.world.put(resources::kEndpoints, std::move(endpoints));
+  };
+  subsets({1001, 1002, 1003});
+  EXPECT_EQ(stage.turn(),
+            "create EndpointSlice ns/s-uid-e0\ncreate EndpointSlice ns/s-uid-e1\ncreate EndpointSlice ns/s-uid-e2\n");
+  EXPECT_EQ(stage.turn(), "");
+  Json* slice = stage.world.edit(resources::kEndpointSlices, "ns/s-uid-e1");
+  slice->set("ports", Json::array({*api::parse_json(R"({"protocol": "TCP", "port": 1002, "name": ""})")}));
+  EXPECT_EQ(stage.turn(), "") << "the order of the fields says nothing";
+  subsets({1001, 1003, 1004});
+  EXPECT_EQ(stage.turn(), "create EndpointSlice ns/s-uid-e3\ndelete EndpointSlice ns/s-uid-e1\n");
+  EXPECT_EQ(stage.turn(), "");
+}
+
 TEST(EndpointSlices, of_others_are_left_alone_and_our_own_go_with_the_service) {
   Stage stage;
   stage.service(kWeb);

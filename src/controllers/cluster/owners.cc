@@ -99,6 +99,11 @@ bool blocks(const Json& dependent, std::string_view uid) {
   return false;
 }
 
+bool holds_up_somebody(const Json& object) {
+  return std::ranges::any_of(object["metadata"]["ownerReferences"].items(),
+                             [](const Json& reference) { return reference["blockOwnerDeletion"].as_bool(); });
+}
+
 // A patch that only takes effect on the version we saw.
 Json metadata_patch(const Json& object, std::string_view field, Json value) {
   return Json::object({{"metadata", Json::object({{"resourceVersion", api::resource_version_of(object)},
@@ -129,16 +134,25 @@ bool waits_for_dependents(const Json& object) { return api::is_deleting(object) 
 // Whether an object that waits for its dependents is, some steps down, one of those that wait for it. Of too many to
 // look at it is taken for one: then it only holds up its owners no more, and a large circle would stay for ever.
 bool waits_for_itself(const Kinds& kinds, const View& view, const Json& object) {
-  constexpr std::size_t kLooksMax = 1000;
+  constexpr std::size_t kObjectsMax = 1000;
+  constexpr std::size_t kLooksMax = 10'000;  // at dependents and their references: each may be owned by all the others
+  if (!holds_up_somebody(object)) return false;
+  std::size_t looks = 0;
   const std::string_view self = api::uid_of(object);
   std::set<std::string_view> known = {self};
   std::vector<const Json*> next = {&object};
   while (!next.empty()) {
-    if (known.size() > kLooksMax) return true;
+    if (known.size() > kObjectsMax) return true;
     const Json& owner = *next.back();
     next.pop_back();
-    for (const Dependent& one : dependents_of(kinds, view, owner)) {
-      if (!waits_for_dependents(*one.object) || !blocks(*one.object, api::uid_of(owner))) continue;
+    const std::vector<Dependent> dependents = dependents_of(kinds, view, owner);
+    // Its own were looked at before it came to this, and may be the many pods of a job.
+    if (&owner != &object) looks += dependents.size();
+    for (const Dependent& one : dependents) {
+      if (looks > kLooksMax) return true;
+      if (!waits_for_dependents(*one.object)) continue;
+      looks += (*one.object)["metadata"]["ownerReferences"].size();
+      if (!blocks(*one.object, api::uid_of(owner))) continue;
       if (api::uid_of(*one.object) == self) return true;
       if (known.insert(api::uid_of(*one.object)).second) next.push_back(one.object);
     }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <set>
 
 #include "api/cron.h"
 #include "api/resource.h"
@@ -33,20 +34,29 @@ Time time_in(const Json& text) { return base::parse_rfc3339(text.as_string()).va
 
 // The status as it will be.
 struct Status {
-  std::vector<Json> active;
+  std::vector<Json> listed;                 // references to Jobs, also to those that were dropped
+  std::set<std::string, std::less<>> kept;  // uids of the others
   Time last_schedule;
   Time last_successful;
 
-  bool has(std::string_view uid) const {
-    return std::ranges::any_of(active, [&](const Json& one) { return one["uid"].as_string() == uid; });
+  void add(Json reference) {
+    kept.insert(reference["uid"].str());
+    listed.push_back(std::move(reference));
   }
+  bool has(std::string_view uid) const { return kept.contains(uid); }
   void drop(std::string_view uid) {
-    std::erase_if(active, [&](const Json& one) { return one["uid"].as_string() == uid; });
+    if (const auto found = kept.find(uid); found != kept.end()) kept.erase(found);
+  }
+  std::vector<Json> active() const {
+    std::vector<Json> active;
+    for (const Json& one : listed)
+      if (has(one["uid"].as_string())) active.push_back(one);
+    return active;
   }
   Json json(const Json& before) const {
     Json status = before.is_object() ? before : Json::object();
     status.erase("active");
-    if (!active.empty()) status.set("active", Json::array(active));
+    if (!kept.empty()) status.set("active", Json::array(active()));
     if (last_schedule.is_set()) status.set("lastScheduleTime", base::format_rfc3339(last_schedule));
     if (last_successful.is_set()) status.set("lastSuccessfulTime", base::format_rfc3339(last_successful));
     return status;
@@ -65,7 +75,7 @@ class Look {
     decision_.memory = std::move(memory);
     decision_.plan.set_subject(cronjob_);
     const Json& status = cronjob_["status"];
-    for (const Json& one : status["active"].items()) status_.active.push_back(one);
+    for (const Json& one : status["active"].items()) status_.add(one);
     status_.last_schedule = std::max(time_in(status["lastScheduleTime"]), decision_.memory.handled);
     status_.last_successful = time_in(status["lastSuccessfulTime"]);
   }
@@ -142,7 +152,7 @@ class Look {
       if (job::is_finished(phase_of(*job)) || status_.has(api::uid_of(*job)) || api::is_deleting(*job)) continue;
       // COMPAT(cronjob-adopts): a Job of ours that the status does not have was made just before a crash, or just now.
       if (const auto due = base::parse_rfc3339(api::annotation_of(*job, kScheduledAt))) {
-        status_.active.push_back(reference_to("batch.volcano.sh/v1alpha1", "Job", *job));
+        status_.add(reference_to("batch.volcano.sh/v1alpha1", "Job", *job));
         if (*due <= turn_.now) status_.last_schedule = std::max(status_.last_schedule, *due);
       } else {
         warn("OrphanedJob", base::format("Detected orphaned job forgotten or not managed by controller: {} (UID: {})",
@@ -152,9 +162,11 @@ class Look {
   }
 
   void drop_stale() {
-    for (const Json& one : std::vector<Json>(status_.active)) {
+    std::set<std::string_view> children;
+    for (const Json* job : seen_.children) children.insert(api::uid_of(*job));
+    for (const Json& one : status_.active()) {
       const std::string uid = one["uid"].str();
-      if (std::ranges::any_of(seen_.children, [&](const Json* job) { return api::uid_of(*job) == uid; })) continue;
+      if (children.contains(uid)) continue;
       const std::string name = one["name"].str();
       const Json* other = find_job(name);
       later("Warning", "StaleReference",
@@ -253,7 +265,7 @@ class Look {
       return;
     }
     const std::string policy = spec_["concurrencyPolicy"].str();
-    if (policy == "Forbid" && !status_.active.empty())
+    if (policy == "Forbid" && !status_.kept.empty())
       return warn("ForbidConcurrent", "Skipping job creation because another job is already running",
                   base::format_rfc3339(due));
     if (decision_.memory.namespace_ends) return;

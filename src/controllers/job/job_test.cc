@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <set>
+#include <string>
 
 #include "base/format.h"
 #include "controllers/framework/world_for_tests.h"
@@ -407,6 +409,30 @@ TEST_F(JobTest, a_command_that_is_kept_is_taken_once) {
   EXPECT_EQ(phase(), "Aborted");
   EXPECT_TRUE(
       std::ranges::none_of(world.events, [](const std::string& one) { return one.starts_with("CommandIssued"); }));
+}
+
+// Names that chance gave, taken away before there are pods: each claim comes back once.
+TEST_F(JobTest, lost_claims_go_to_one_volume_each) {
+  world.put_text(resources::kJobs, kJob1);
+  Json& spec = world.edit(resources::kJobs, "default/job-1")->edit("spec");
+  Json volumes = Json::array();
+  for (const char* name : {"zzz", "kept", "aaa", "mmm"})
+    volumes.push_back(Json::object({{"mountPath", base::format("/{}", name)},
+                                    {"volumeClaim", Json::object({{"x", 1}})},
+                                    {"volumeClaimName", name}}));
+  spec.set("volumes", volumes);
+  settle();
+  for (const int i : {0, 2, 3})
+    world.edit(resources::kJobs, "default/job-1")
+        ->edit("spec")
+        .edit("volumes")
+        .edit(static_cast<std::size_t>(i))
+        .erase("volumeClaimName");
+  settle();
+  std::set<std::string> names;
+  for (const Json& one : job()["spec"]["volumes"].items()) names.insert(one["volumeClaimName"].str());
+  EXPECT_EQ(names, (std::set<std::string>{"zzz", "kept", "aaa", "mmm"}));
+  EXPECT_EQ(world.all(resources::kPersistentVolumeClaims).size(), 4u);
 }
 
 }  // namespace

@@ -73,7 +73,7 @@ class Look {
   void patch_suspend(bool suspend);
   void make_missing();
   void make_replicas(const Replica& replica);
-  bool is_too_large(const api::Json& pod);
+  std::optional<std::size_t> bytes_of(const api::Json& pod);
   void make(const api::ResourceId& resource, api::Json object, std::string_view kind);
   void warn_of_template(const Replica& replica);
   const api::Json* service_named(std::string_view name);
@@ -106,6 +106,7 @@ class Look {
   std::map<std::string, Buckets, std::less<>> pods_;       // by type in lower case
   std::map<std::string_view, const api::Json*> services_;  // by name, once somebody has asked
   std::size_t made_ = 0;                                   // pods of this look
+  std::size_t bytes_ = 0;                                  // theirs, as text
 };
 
 bool is_launcher(const api::Json& pod);

@@ -1,5 +1,6 @@
 // The pods of a job: what became of them, and those that are missing (training.md 4.5, 7.4, 8.5).
 #include <algorithm>
+#include <optional>
 
 #include "api/json/json_bulk.h"
 #include "api/json/limits.h"
@@ -21,6 +22,8 @@ namespace {
 
 // The rest comes at the next look.
 constexpr std::size_t kPodsPerLook = 256;
+// Pods that are told of thousands of others are large, and many jobs may be looked at before the first are written.
+constexpr std::size_t kBytesPerLook = std::size_t{8} << 20;
 // From here on a container was ended from outside, and may be tried again.
 constexpr std::int64_t kRetryableFrom = 128;
 
@@ -343,12 +346,14 @@ void Look::make_replicas(const Replica& replica) {
   }
   const Buckets& pods = pods_[replica.lower];
   for (std::int64_t index = 0; index < replica.count; ++index) {
-    if (made_ == kPodsPerLook) return plan().requeue_after({});
+    if (made_ >= kPodsPerLook || bytes_ >= kBytesPerLook) return plan().requeue_after({});
     const std::string name = job_.pod_name(replica, index);
     if (const auto there = pods.find(index); there == pods.end() || there->second.empty()) {
       warn_of_template(replica);
       Json pod = pod_for(job_, replica, index, options_);
-      if (is_too_large(pod)) return;
+      const auto bytes = bytes_of(pod);
+      if (!bytes) return;
+      bytes_ += *bytes;
       make(resources::kPods, std::move(pod), "Pod");
       ++made_;
     }
@@ -357,16 +362,17 @@ void Look::make_replicas(const Replica& replica) {
   }
 }
 
-// Every container is told of every other pod; what cannot be stored is not sent, and may be more than there is memory.
-bool Look::is_too_large(const Json& pod) {
+// As text, about. Nothing: every container is told of every other pod, and that is more than can be stored; it is not
+// sent, and may be more than there is memory.
+std::optional<std::size_t> Look::bytes_of(const Json& pod) {
   constexpr std::size_t kMeasuredMax = api::kObjectBytesMax + api::kObjectBytesMax / 16;  // it measures too much
-  if (api::extent_within(pod, {.bytes = kMeasuredMax})) return false;
+  if (const auto extent = api::extent_within(pod, {.bytes = kMeasuredMax})) return extent->bytes;
   say_once(
       "Warning", "FailedCreatePod",
       base::format("Error creating: pod \"{}\", with what its containers are told of each other, is larger than {} "
                    "bytes",
                    api::name_of(pod), api::kObjectBytesMax));
-  return true;
+  return std::nullopt;
 }
 
 void Look::make(const api::ResourceId& resource, Json object, std::string_view kind) {

@@ -282,6 +282,21 @@ TEST(TrainingJob, that_a_failed_pod_fails_keeps_that_pod) {
   }
 }
 
+// Each of 4,000 is told of all others, in 100 KiB.
+TEST(TrainingJob, of_large_pods_gets_some_at_each_look) {
+  Trial trial("TFJob", R"({"Worker": {"replicas": 4000}})");
+  trial.look();
+  trial.admit();
+  std::size_t before = 0;
+  for (int looks = 0; looks < 4; ++looks) {
+    trial.look();
+    const std::size_t now = trial.pods().size();
+    EXPECT_LE(now, before + 100);
+    before = now;
+  }
+  EXPECT_GE(before, 100u) << "the others come at the next looks";
+}
+
 TEST(MpiJob, whose_objects_are_refused_says_so) {
   for (const std::string_view kind : {"MPIJob", "MPIJob/v2beta1"}) {
     Trial trial(kind, R"({"Launcher": {}, "Worker": {"replicas": 1}})", "{}", "{}", {.gang = false});

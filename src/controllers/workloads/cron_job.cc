@@ -4,6 +4,7 @@
 #include "controllers/workloads/cron_job.h"
 
 #include <algorithm>
+#include <map>
 
 #include "api/cron.h"
 #include "base/format.h"
@@ -32,6 +33,7 @@ class Look {
     // COMPAT(cronjob-clock): runs count from now on.
     if (last_schedule_ > turn.now + kClockErrorMax) last_schedule_ = turn.now;
     last_success_ = time_in(cron_job["status"]["lastSuccessfulTime"]);
+    for (const Json& one : cron_job["status"]["active"].items()) was_active_.emplace(one["uid"].as_string(), &one);
   }
 
   Plan take() {
@@ -45,9 +47,7 @@ class Look {
 
  private:
   void sort(const Json& job) {
-    const bool was_active = std::ranges::any_of(cron_job_["status"]["active"].items(), [&](const Json& one) {
-      return one["uid"].as_string() == api::uid_of(job);
-    });
+    const bool was_active = was_active_.contains(api::uid_of(job));
     if (!is_job_over(job)) {
       if (api::is_deleting(job)) return;
       // A Job of ours that the status does not know was made just before a crash, or just now. One that a person made
@@ -164,9 +164,8 @@ class Look {
 
   // As it was written first: that a Job changes is no reason to write its CronJob.
   Json known_reference(const Json& job) const {
-    for (const Json& one : cron_job_["status"]["active"].items())
-      if (one["uid"].as_string() == api::uid_of(job)) return one;
-    return reference_to("batch/v1", "Job", job);
+    const auto found = was_active_.find(api::uid_of(job));
+    return found == was_active_.end() ? reference_to("batch/v1", "Job", job) : *found->second;
   }
 
   const View& view_;
@@ -177,6 +176,7 @@ class Look {
   Plan plan_;
   Time last_schedule_;
   Time last_success_;
+  std::map<std::string_view, const Json*> was_active_;  // references of the status, by uid
   std::vector<const Json*> active_, succeeded_, failed_, replaced_;
   std::vector<std::pair<std::string, std::string>> events_, warnings_;
   Json make_;

@@ -2,6 +2,7 @@
 #include "controllers/workloads/disruption.h"
 
 #include <map>
+#include <optional>
 
 #include "base/format.h"
 #include "controllers/workloads/pods.h"
@@ -26,6 +27,15 @@ std::int64_t part_of(const Json& value, std::int64_t total) {
   return (percent * total + 99) / 100;
 }
 
+// None selects nothing, an empty one everything.
+std::optional<api::LabelSelector> pods_of(const Json& budget) {
+  const Json& given = budget["spec"]["selector"];
+  if (!given.is_object()) return std::nullopt;
+  auto selector = api::label_selector_from(given);
+  if (!selector.ok()) return std::nullopt;
+  return *std::move(selector);
+}
+
 class Look {
  public:
   Look(const View& view, const Json& budget, const Turn& turn)
@@ -40,9 +50,8 @@ class Look {
 
  private:
   void find_pods() {
-    if (!spec_["selector"].is_object()) return;  // none selects nothing, an empty one everything
-    const auto selector = api::label_selector_from(spec_["selector"]);
-    if (!selector.ok()) return;
+    const auto selector = pods_of(budget_);
+    if (!selector) return;
     for (const Json* pod : view_.by_index(resources::kPods, kNamespace, api::namespace_of(budget_)))
       if (!is_over(*pod) && selector->matches((*pod)["metadata"]["labels"])) pods_.push_back(pod);
   }
@@ -178,9 +187,16 @@ class DisruptionController final : public Controller {
         keys.push_back(api::key_of(*budget));
       return keys;
     };
+    const auto of_pod = [](const View& view, const Json& pod) {
+      Keys keys;
+      for (const Json* budget : view.by_index(resources::kPodDisruptionBudgets, kNamespace, api::namespace_of(pod)))
+        if (const auto selector = pods_of(*budget); selector && selector->matches(pod["metadata"]["labels"]))
+          keys.push_back(api::key_of(*budget));
+      return keys;
+    };
     std::vector<Wake> wakes = {
         {resources::kPodDisruptionBudgets, [](const View&, const Json& budget) { return Keys{api::key_of(budget)}; }},
-        {resources::kPods, of_namespace, pod_matters}};
+        {resources::kPods, of_pod, pod_matters}};
     for (const api::ResourceId& id :
          {kDeployments, resources::kReplicaSets, resources::kStatefulSets, resources::kReplicationControllers})
       wakes.push_back({id, of_namespace, scale_matters});

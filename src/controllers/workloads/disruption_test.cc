@@ -104,6 +104,27 @@ TEST(Disruption, sets_that_own_each_other_have_nobody_above_them) {
   }
 }
 
+TEST(Disruption, a_pod_wakes_the_budgets_that_select_it) {
+  Stage stage;
+  stage.pod("a", true);
+  for (const auto& [name, spec] :
+       {std::pair{"everything", R"({"selector": {}})"},
+        {"nothing", "{}"},
+        {"other", R"({"selector": {"matchLabels": {"app": "y"}}})"},
+        {"spoilt", R"({"selector": {"matchExpressions": [{"key": "app", "operator": "?"}]}})"},
+        {"x", R"({"selector": {"matchLabels": {"app": "x"}}})"}}) {
+    stage.budget(spec);
+    Json budget = *stage.world.find(resources::kPodDisruptionBudgets, "ns/b");
+    budget.edit("metadata").set("name", name);
+    stage.world.erase(resources::kPodDisruptionBudgets, "ns/b");
+    stage.world.put(resources::kPodDisruptionBudgets, std::move(budget));
+  }
+  for (const Wake& one : stage.controller->wakes_on()) {
+    if (one.resource != resources::kPods) continue;
+    EXPECT_EQ(one.keys(stage.world, *stage.world.find(resources::kPods, "ns/a")), (Keys{"ns/everything", "ns/x"}));
+  }
+}
+
 TEST(Disruption, a_deployment_says_how_many_its_sets_want) {
   Stage stage;
   stage.world.put_text({"apps", "v1", "deployments"},

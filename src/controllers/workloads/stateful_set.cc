@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 
 #include "api/schema/unwritten.h"
 #include "base/format.h"
@@ -18,6 +19,9 @@ namespace resources = api::resources;
 namespace {
 
 constexpr std::string_view kRevisionHash = "controller-revision-hash";
+// What one plan makes and deletes, claims and the volumes of pods included: a set in parallel may ask for more of them
+// than there is memory. The rest comes at the next look.
+constexpr std::size_t kWeightMax = 500;
 
 class Look {
  public:
@@ -113,12 +117,10 @@ class Look {
   }
 
   void act() {
-    constexpr std::int64_t kBurstMax = 500;
-    std::int64_t made = 0;
     for (std::int64_t at = start_; at < start_ + replicas_; ++at) {
+      if (is_enough()) return;
       const auto found = pods_.find(at);
       if (found == pods_.end()) {
-        if (made++ == kBurstMax) return;
         create(at);
       } else if (const base::Duration rest = failed_rest(*found->second, turn_.now); rest > base::Duration{}) {
         plan_.requeue_after(rest);
@@ -133,8 +135,10 @@ class Look {
     }
     std::vector<const Json*> spare;  // the highest first
     for (const auto& [ordinal, pod] : pods_)
-      if (!is_wanted(ordinal)) spare.insert(spare.begin(), pod);
+      if (!is_wanted(ordinal)) spare.push_back(pod);
+    std::ranges::reverse(spare);
     for (const Json* pod : spare) {
+      if (is_enough()) return;
       if (!api::is_deleting(*pod)) {
         if (keeps("whenScaled") == Keeping::kNo) release_claims(*pod);
         remove(*pod);
@@ -142,6 +146,12 @@ class Look {
       if (!parallel_) return;
     }
     if (spare.empty()) update();
+  }
+
+  bool is_enough() {
+    if (weight_ < kWeightMax) return false;
+    plan_.requeue_after({});
+    return true;
   }
 
   // From the highest ordinal down to the partition, one at a time.
@@ -179,12 +189,14 @@ class Look {
           Json::object({{"uid", api::uid_of(*found)}, {"ownerReferences", Json::array({std::move(owner)})}});
       plan_.patch(resources::kPersistentVolumeClaims, *found, client::PatchType::kMerge,
                   Json::object({{"metadata", std::move(metadata)}}));
+      ++weight_;
       any = true;
     }
     if (any) plan_.begin_stage();
   }
 
   void remove(const Json& pod) {
+    ++weight_;
     Action& action = plan_.remove(resources::kPods, pod);
     action.success_reason = "SuccessfulDelete";
     action.success_text =
@@ -209,6 +221,7 @@ class Look {
     pod.edit("spec").set("hostname", name);
     if (!spec_["serviceName"].as_string().empty()) pod.edit("spec").set("subdomain", spec_["serviceName"]);
     name_claims(ordinal, pod);
+    weight_ += 1 + spec_["volumeClaimTemplates"].size();
     Action& action = plan_.create(resources::kPods, std::move(pod));
     action.success_reason = "SuccessfulCreate";
     action.success_text = base::format("create Pod {} in StatefulSet {} successful", name, api::name_of(set_));
@@ -221,18 +234,23 @@ class Look {
   }
 
   void name_claims(std::int64_t ordinal, Json& pod) const {
-    for (const Json& pattern : spec_["volumeClaimTemplates"].items()) {
-      const std::string volume(api::name_of(pattern));
-      Json volumes = Json::array();
-      for (const Json& one : pod["spec"]["volumes"].items())
-        if (one["name"].as_string() != volume) volumes.push_back(one);
-      volumes.push_back(Json::object(
-          {{"name", volume}, {"persistentVolumeClaim", Json::object({{"claimName", claim_name(pattern, ordinal)}})}}));
-      pod.edit("spec").set("volumes", std::move(volumes));
-    }
+    const Json& patterns = spec_["volumeClaimTemplates"];
+    if (patterns.empty()) return;
+    std::set<std::string_view> named;
+    for (const Json& pattern : patterns.items()) named.insert(api::name_of(pattern));
+    Json volumes = Json::array();
+    for (const Json& one : pod["spec"]["volumes"].items())
+      if (!named.contains(one["name"].as_string())) volumes.push_back(one);
+    for (const Json& pattern : patterns.items())
+      if (named.erase(api::name_of(pattern)) != 0)
+        volumes.push_back(
+            Json::object({{"name", api::name_of(pattern)},
+                          {"persistentVolumeClaim", Json::object({{"claimName", claim_name(pattern, ordinal)}})}}));
+    pod.edit("spec").set("volumes", std::move(volumes));
   }
 
-  // Claims that are not there. False: one is on its way out, and a pod made now would wait for it for ever.
+  // Claims that are not there. False: one is on its way out, and a pod made now would wait for it for ever; or some are
+  // left for the next look.
   bool make_claims(std::int64_t ordinal) {
     bool all_stay = true;
     for (const Json& pattern : spec_["volumeClaimTemplates"].items()) {
@@ -243,6 +261,7 @@ class Look {
         all_stay = all_stay && !api::is_deleting(*found);
         continue;
       }
+      if (is_enough()) return false;
       Json made = pattern;
       made.erase("status");
       made.set("apiVersion", "v1");
@@ -258,6 +277,7 @@ class Look {
         metadata.set("ownerReferences", Json::array({std::move(owner)}));
       }
       plan_.create(resources::kPersistentVolumeClaims, std::move(made)).existing_is_fine = true;
+      ++weight_;
     }
     if (!all_stay) plan_.requeue_after(base::seconds(1));
     return all_stay;
@@ -311,6 +331,7 @@ class Look {
   std::int64_t start_;
   bool parallel_;
   Plan plan_;
+  std::size_t weight_ = 0;  // see kWeightMax
   std::map<std::int64_t, const Json*> pods_;
   Json update_;   // the revision of the template
   Json current_;  // the one before, until all pods are of the new one

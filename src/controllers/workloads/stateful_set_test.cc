@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "base/format.h"
 #include "controllers/framework/trial_for_tests.h"
 #include "controllers/workloads/pods.h"
@@ -93,6 +95,34 @@ TEST(StatefulSet, in_parallel_all_come_at_once) {
   Ordered set(R"({"podManagementPolicy": "Parallel"})");
   set.settle();
   EXPECT_EQ(set.pods(), "db-0:one db-1:one db-2:one ");
+}
+
+// 30 pods of 100 claims each: in one plan they, and what the pods say of them, would be more than there is memory for.
+TEST(StatefulSet, in_parallel_some_come_at_each_look_if_they_are_large) {
+  Ordered set(R"({"podManagementPolicy": "Parallel", "replicas": 30})");
+  Json patterns = Json::array();
+  for (int i = 0; i < 100; ++i)
+    patterns.push_back(Json::object(
+        {{"metadata", Json::object({{"name", base::format("v{}", i)}})}, {"spec", Json::object({{"x", 1}})}}));
+  set.spec().set("volumeClaimTemplates", patterns);
+  set.spec()
+      .edit_path({"template", "spec"})
+      .set("volumes", *api::parse_json(R"([{"name": "v7", "emptyDir": {}}, {"name": "own", "emptyDir": {}}])"));
+  for (const bool are_claims_there : {false, true}) {
+    for (int looks = 0; looks < 20 && set.world.all(resources::kPods).size() < 30; ++looks) {
+      const std::size_t pods = set.world.all(resources::kPods).size();
+      const std::string text = set.world.turn(*set.controller, kKey);
+      EXPECT_LE(std::count(text.begin(), text.end(), '\n'), 520) << are_claims_there;
+      EXPECT_LE(set.world.all(resources::kPods).size(), pods + 5) << are_claims_there;
+    }
+    ASSERT_EQ(set.world.all(resources::kPods).size(), 30u) << are_claims_there;
+    EXPECT_EQ(set.world.all(resources::kPersistentVolumeClaims).size(), 3000u);
+    const Json& volumes = (*set.world.find(resources::kPods, "ns/db-29"))["spec"]["volumes"];
+    ASSERT_EQ(volumes.size(), 101u);
+    EXPECT_EQ(volumes[std::size_t{0}]["name"].as_string(), "own");
+    EXPECT_EQ(volumes[std::size_t{8}]["persistentVolumeClaim"]["claimName"].as_string(), "v7-db-29");
+    set.world.objects[resources::kPods].clear();
+  }
 }
 
 TEST(StatefulSet, the_highest_goes_first_and_its_claim_stays) {
