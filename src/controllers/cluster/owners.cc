@@ -135,7 +135,7 @@ bool waits_for_dependents(const Json& object) { return api::is_deleting(object) 
 // look at it is taken for one: then it only holds up its owners no more, and a large circle would stay for ever.
 bool waits_for_itself(const Kinds& kinds, const View& view, const Json& object) {
   constexpr std::size_t kObjectsMax = 1000;
-  constexpr std::size_t kLooksMax = 10'000;  // at dependents and their references: each may be owned by all the others
+  constexpr std::size_t kLooksMax = 100'000;  // at dependents and their references: each may be owned by all the others
   if (!holds_up_somebody(object)) return false;
   std::size_t looks = 0;
   const std::string_view self = api::uid_of(object);
