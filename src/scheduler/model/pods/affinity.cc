@@ -39,8 +39,9 @@ std::int64_t NodeCounts::get(std::uint32_t node) const {
 bool PodAffinity::selects(const PodSelector& selector, const LabelSet& set) const {
   bool in_scope = std::binary_search(selector.namespaces.begin(), selector.namespaces.end(), set.ns);
   if (!in_scope && selector.namespace_selector.present) {
+    static const Labels kNone;
     auto found = namespaces_.find(set.ns.index);
-    in_scope = selector.namespace_selector.matches(found == namespaces_.end() ? Labels{} : found->second, symbols_);
+    in_scope = selector.namespace_selector.matches(found == namespaces_.end() ? kNone : found->second, symbols_);
   }
   return in_scope && selector.labels.matches(set.labels, symbols_);
 }
@@ -223,16 +224,19 @@ void PodAffinity::place(const Shape& shape, LabelSetId labels, NodeId node, bool
 }
 
 void PodAffinity::set_namespace_labels(Symbol ns, Labels labels) {
-  namespaces_[ns.index] = std::move(labels);
+  const auto [known, is_new] = namespaces_.try_emplace(ns.index);
+  if (known->second == labels) return;
+  known->second = std::move(labels);
   for (std::uint32_t i = 0; i < matchers_.size(); ++i) {
     const auto& all = matchers_[i].all_of;
     if (std::none_of(all.begin(), all.end(), [](const PodSelector& s) { return s.namespace_selector.present; }))
       continue;
-    matchers_[i].pods = {};
-    matchers_[i].terminating = {};
+    bool changed = false;
     label_sets_.for_each([&](LabelSetId set) {
+      if (label_sets_[set].ns != ns) return;
       const bool chosen = selects_all(matchers_[i], label_sets_[set]);
       if (chosen == matches(MatcherId{i}, set)) return;
+      changed = true;
       std::vector<std::uint32_t> matchers = matchers_of(set);
       if (chosen)
         matchers.insert(std::lower_bound(matchers.begin(), matchers.end(), i), i);
@@ -240,6 +244,9 @@ void PodAffinity::set_namespace_labels(Symbol ns, Labels labels) {
         std::erase(matchers, i);
       sign(set, std::move(matchers));
     });
+    if (!changed) continue;
+    matchers_[i].pods = {};
+    matchers_[i].terminating = {};
     new_matchers_.push_back(MatcherId{i});
   }
   end_signatures();

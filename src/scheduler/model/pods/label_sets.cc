@@ -16,9 +16,11 @@ std::uint32_t LabelSets::hash_of(Symbol ns, const Labels& labels) {
 }
 
 std::size_t LabelSets::position(const Labels& labels, std::uint64_t label) {
-  std::size_t at = 0;
-  while (label_key(labels[at].first, labels[at].second) != label) ++at;
-  return at;
+  // In the order of their keys, as in labels_from().
+  const auto at = std::lower_bound(labels.begin(), labels.end(), label, [](const auto& one, std::uint64_t wanted) {
+    return label_key(one.first, one.second) < wanted;
+  });
+  return static_cast<std::size_t>(at - labels.begin());
 }
 
 LabelSetId LabelSets::find(Symbol ns, const Labels& labels) const {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <optional>
 #include <set>
+#include <tuple>
 
 #include "api/pod_requests.h"
 #include "api/resource.h"
@@ -221,6 +222,16 @@ void read_spread(const PodTermReader& reader, const api::Json& list, std::vector
   }
 }
 
+constexpr std::size_t kPodRequirementsMax = 1024;  // of all terms
+
+// What is asked about each set of labels.
+std::size_t requirements_of(const api::Json& term) {
+  std::size_t all = term["namespaces"].size() + term["matchLabelKeys"].size() + term["mismatchLabelKeys"].size();
+  for (const char* field : {"labelSelector", "namespaceSelector"})
+    all += term[field]["matchLabels"].size() + term[field]["matchExpressions"].size();
+  return all;
+}
+
 void read_pod_terms(const api::Json& pod, Symbols& symbols, MatcherSource& matchers, Shape& out) {
   constexpr const char* kRequired = "requiredDuringSchedulingIgnoredDuringExecution";
   constexpr const char* kPreferred = "preferredDuringSchedulingIgnoredDuringExecution";
@@ -230,6 +241,15 @@ void read_pod_terms(const api::Json& pod, Symbols& symbols, MatcherSource& match
   const std::size_t terms = together[kRequired].size() + together[kPreferred].size() + apart[kRequired].size() +
                             apart[kPreferred].size() + spec["topologySpreadConstraints"].size();
   out.has_too_many_terms |= terms > kPodTermsMax;
+  if (out.has_too_many_terms) return;
+  std::size_t requirements = 0;
+  for (const api::Json* affinity : {&together, &apart}) {
+    for (const api::Json& term : (*affinity)[kRequired].items()) requirements += requirements_of(term);
+    for (const api::Json& one : (*affinity)[kPreferred].items())
+      requirements += requirements_of(one["podAffinityTerm"]);
+  }
+  for (const api::Json& one : spec["topologySpreadConstraints"].items()) requirements += requirements_of(one);
+  out.has_too_many_terms |= requirements > kPodRequirementsMax;
   if (out.has_too_many_terms) return;
   const PodTermReader reader{pod, symbols, matchers, symbols.intern(api::namespace_of(pod))};
   read_required(reader, together[kRequired], true, out.affinity);
@@ -375,11 +395,6 @@ void read_asks(const api::Json& containers, bool init, std::vector<ContainerAsk>
 
 }  // namespace
 
-bool HostPort::conflicts_with(const HostPort& other) const {
-  if (port != other.port || protocol != other.protocol) return false;
-  return ip == other.ip || ip == "0.0.0.0" || other.ip == "0.0.0.0";
-}
-
 void shape_key(const api::Json& pod, std::string& text, PartTexts* known) {
   text.clear();
   Key out{text, known};
@@ -468,6 +483,7 @@ Shape shape_from(const api::Json& pod, Dimensions& dimensions, Symbols& symbols,
   out.tolerations = tolerations_from(spec["tolerations"], symbols);
   read_containers(spec["containers"], symbols, false, out);
   read_containers(spec["initContainers"], symbols, true, out);
+  std::ranges::sort(out.ports, {}, [](const HostPort& one) { return std::tie(one.port, one.protocol, one.ip); });
   read_pod_terms(pod, symbols, matchers, out);
   for (const api::Json& volume : spec["volumes"].items()) {
     if (const api::Json* claim = volume.find("persistentVolumeClaim")) {

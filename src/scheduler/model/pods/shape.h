@@ -23,7 +23,6 @@ struct HostPort {
   std::string ip;
   std::string protocol;
   std::int64_t port = 0;
-  bool conflicts_with(const HostPort& other) const;
 };
 
 // Which pods a term looks at. Namespaces: the listed ones and those that the namespace selector chooses.
@@ -91,7 +90,7 @@ struct Shape {
   std::vector<NodeTerm> required_terms;
   std::vector<NodeTerm> preferred_terms;
   std::vector<Toleration> tolerations;
-  std::vector<HostPort> ports;
+  std::vector<HostPort> ports;  // by port, protocol and address
   std::vector<PodTerm> affinity;
   std::vector<PodTerm> anti_affinity;
   std::vector<PodTerm> preferred_pods;

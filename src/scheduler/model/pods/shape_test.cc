@@ -142,6 +142,29 @@ TEST(PodTerms, of_a_required_affinity_are_as_many_as_its_topology_keys) {
   EXPECT_TRUE(too_many.has_too_many_terms && too_many.anti_affinity.empty() && none.asked.empty());
 }
 
+// Each is held against each set of labels.
+TEST(PodTerms, have_a_thousand_requirements_at_most) {
+  struct Matchers final : MatcherSource {
+    MatcherId matcher_for(std::vector<PodSelector>) override { return {}; }
+  } matchers;
+  const auto is_too_much = [&](std::size_t requirements, const std::string& selector) {
+    std::string list;
+    for (std::size_t i = 0; i < requirements; ++i)
+      list += (i == 0 ? "" : ",") + (R"({"key":"k)" + std::to_string(i)) + R"(","operator":"DoesNotExist"})";
+    Dimensions dimensions;
+    Symbols symbols;
+    return shape_from(parse(R"({"metadata":{"name":"p","namespace":"d"},"spec":{"affinity":{"podAntiAffinity":{)"
+                            R"("requiredDuringSchedulingIgnoredDuringExecution":[{"topologyKey":"zone",")" +
+                            selector + R"(":{"matchExpressions":[)" + list + "]}}]}}}}"),
+                      dimensions, symbols, matchers)
+        .has_too_many_terms;
+  };
+  for (const std::string selector : {"labelSelector", "namespaceSelector"}) {
+    EXPECT_FALSE(is_too_much(1024, selector));
+    EXPECT_TRUE(is_too_much(1025, selector));
+  }
+}
+
 // Each is held against each node, and a pod has room for tens of thousands.
 TEST(NodeTerms, of_a_pod_are_bounded) {
   struct Matchers final : MatcherSource {

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <optional>
 
 #include "scheduler/plugins/nodeorder/nodeorder.h"
 #include "scheduler/plugins/predicates/node_facts.h"
@@ -233,8 +234,14 @@ class SpreadScorer final : public NodeScorer {
               .eligible = {}};
     soft.keyed &= model_.nodes.known();
     soft.eligible = soft.keyed;
-    if (one.honor_affinity) soft.eligible &= nodes_matching_affinity(model_, shape_);
-    if (one.honor_taints) soft.eligible &= nodes_with_tolerated_taints(model_, shape_);
+    if (one.honor_affinity) {
+      if (!by_affinity_) by_affinity_ = nodes_matching_affinity(model_, shape_);
+      soft.eligible &= *by_affinity_;
+    }
+    if (one.honor_taints) {
+      if (!by_taints_) by_taints_ = nodes_with_tolerated_taints(model_, shape_);
+      soft.eligible &= *by_taints_;
+    }
     soft_.push_back(std::move(soft));
   }
 
@@ -267,6 +274,7 @@ class SpreadScorer final : public NodeScorer {
   const Shape& shape_;
   double weight_;
   NodeSet scored_;
+  std::optional<NodeSet> by_affinity_, by_taints_;  // the same for all constraints
   std::vector<Soft> soft_;
   std::vector<double> sums_;  // scratch
 };

@@ -32,8 +32,10 @@ std::shared_ptr<const DomainColumn> DomainCache::get(const Model& model, Symbol 
   if (generation_ != model.nodes.static_generation()) {
     generation_ = model.nodes.static_generation();
     columns_.clear();
+    no_domains_.reset();
   }
-  std::shared_ptr<const DomainColumn>& slot = columns_[key];
+  const bool is_none = model.nodes.nodes_with_key(key).empty();
+  std::shared_ptr<const DomainColumn>& slot = is_none ? no_domains_ : columns_[key];
   if (slot) return slot;
   auto made = std::make_shared<DomainColumn>();
   made->of_node.assign(model.nodes.known().words().size() * 64, DomainColumn::kNone);

@@ -29,6 +29,7 @@ class DomainCache {
  private:
   std::uint64_t generation_ = 0;
   std::map<Symbol, std::shared_ptr<const DomainColumn>> columns_;
+  std::shared_ptr<const DomainColumn> no_domains_;  // of all keys that no node has, for pods name what they like
 };
 
 // The nodes that share the value of `key` with one of `nodes`.

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <optional>
+#include <string_view>
+#include <tuple>
 
 #include "base/format.h"
 #include "scheduler/framework/plugin.h"
@@ -15,6 +17,8 @@
 
 namespace scheduler {
 namespace {
+
+constexpr std::string_view kAnyAddress = "0.0.0.0";
 
 class PredicateFilter final : public NodeFilter {
  public:
@@ -109,14 +113,23 @@ class PredicateFilter final : public NodeFilter {
 
   bool asks_for_ports() const { return on_.node_ports && !shape_.ports.empty(); }
 
+  // Those of a shape are in the order of port, protocol and address. Of the addresses of one port only three matter.
+  bool conflicts(const HostPort& theirs) const {
+    const auto range = std::ranges::equal_range(shape_.ports, std::tie(theirs.port, theirs.protocol), {},
+                                                [](const HostPort& one) { return std::tie(one.port, one.protocol); });
+    if (range.empty() || theirs.ip == kAnyAddress) return !range.empty();
+    for (const std::string_view ip : {std::string_view(theirs.ip), kAnyAddress})
+      if (std::ranges::binary_search(range, ip, {}, [](const HostPort& one) { return std::string_view(one.ip); }))
+        return true;
+    return false;
+  }
+
   bool has_port_conflict(std::uint32_t n) const {
     for (const TaskId id : model_.nodes[NodeId{n}].tasks) {
       const Task& task = model_.task(id);
       if (!(effects_of(task.status) & kEffectSeen)) continue;
       for (const HostPort& theirs : model_.shape_of(task).ports) {
-        for (const HostPort& ours : shape_.ports) {
-          if (ours.conflicts_with(theirs)) return true;
-        }
+        if (conflicts(theirs)) return true;
       }
     }
     return false;

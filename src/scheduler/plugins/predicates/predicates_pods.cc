@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <optional>
 
 #include "scheduler/plugins/predicates/node_facts.h"
 #include "scheduler/plugins/predicates/predicates.h"
@@ -109,10 +110,16 @@ class SpreadFilter final : public ClusterFilter {
     std::size_t eligible_domains;
   };
 
-  void find_eligible(Hard& one) const {
+  void find_eligible(Hard& one) {
     one.eligible = keyed_;
-    if (one.constraint->honor_affinity) one.eligible &= nodes_matching_affinity(model_, shape_);
-    if (one.constraint->honor_taints) one.eligible &= nodes_with_tolerated_taints(model_, shape_);
+    if (one.constraint->honor_affinity) {
+      if (!by_affinity_) by_affinity_ = nodes_matching_affinity(model_, shape_);
+      one.eligible &= *by_affinity_;
+    }
+    if (one.constraint->honor_taints) {
+      if (!by_taints_) by_taints_ = nodes_with_tolerated_taints(model_, shape_);
+      one.eligible &= *by_taints_;
+    }
     std::vector<bool> counted(one.domains->size());
     one.eligible.for_each([&](std::uint32_t n) { counted[one.domains->of_node[n]] = true; });
     one.eligible_domains = static_cast<std::size_t>(std::count(counted.begin(), counted.end(), true));
@@ -145,6 +152,7 @@ class SpreadFilter final : public ClusterFilter {
   const Shape& shape_;
   const LabelSetId labels_;
   NodeSet keyed_;
+  std::optional<NodeSet> by_affinity_, by_taints_;  // the same for all constraints
   std::vector<Hard> hard_;
 };
 
