@@ -222,8 +222,6 @@ void read_spread(const PodTermReader& reader, const api::Json& list, std::vector
   }
 }
 
-constexpr std::size_t kPodRequirementsMax = 1024;  // of all terms
-
 // What is asked about each set of labels.
 std::size_t requirements_of(const api::Json& term) {
   std::size_t all = term["namespaces"].size() + term["matchLabelKeys"].size() + term["mismatchLabelKeys"].size();

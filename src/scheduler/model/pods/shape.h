@@ -36,6 +36,7 @@ struct PodSelector {
 // Of terms about other pods. Each is held against all of them, and so is each other pod against each term; a pod with
 // more fits nowhere, and none of its terms holds.
 inline constexpr std::size_t kPodTermsMax = 256;
+inline constexpr std::size_t kPodRequirementsMax = 1024;  // labels, keys and namespaces of all of them
 
 // Of terms and expressions about nodes, required and preferred: some are held against each node. A pod with more fits
 // nowhere.

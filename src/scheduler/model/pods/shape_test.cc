@@ -160,8 +160,8 @@ TEST(PodTerms, have_a_thousand_requirements_at_most) {
         .has_too_many_terms;
   };
   for (const std::string selector : {"labelSelector", "namespaceSelector"}) {
-    EXPECT_FALSE(is_too_much(1024, selector));
-    EXPECT_TRUE(is_too_much(1025, selector));
+    EXPECT_FALSE(is_too_much(kPodRequirementsMax, selector));
+    EXPECT_TRUE(is_too_much(kPodRequirementsMax + 1, selector));
   }
 }
 

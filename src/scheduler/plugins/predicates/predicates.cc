@@ -192,10 +192,11 @@ class Predicates final : public Plugin {
         return {"PrePredicate", "pod has a restartable init container and the SidecarContainers feature is disabled"};
       }
       if (shape.has_too_many_terms) {
-        return {"PrePredicate",
-                base::format("pod affinity, anti-affinity and topology spread constraints have more than "
-                             "{} terms together, or node affinity more than {} terms and expressions",
-                             kPodTermsMax, kNodeTermsMax)};
+        return {
+            "PrePredicate",
+            base::format("pod affinity, anti-affinity and topology spread constraints have more than "
+                         "{} terms or {} requirements together, or node affinity more than {} terms and expressions",
+                         kPodTermsMax, kPodRequirementsMax, kNodeTermsMax)};
       }
       if (on_.node_affinity && shape.has_required_terms && names_no_node(shape)) {
         return refuse_before_nodes("NodeAffinity", "pod affinity terms conflict");
