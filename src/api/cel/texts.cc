@@ -23,12 +23,11 @@ constexpr std::size_t kPatternBytesMax = 1000;
 std::uint64_t pattern_cost(std::size_t bytes) { return kPatternCost + 10 * bytes; }
 
 // What a search for a pattern takes. A short pattern may stand for a long program (`(a?){1000}`), all of whose steps
-// may be looked at for each byte, and more than once where they are more than RE2's memory holds states for. Of short
-// programs it reads each byte once.
+// may be looked at for each byte. Of short programs RE2 reads each byte once.
 std::uint64_t match_cost(std::size_t text_bytes, std::size_t pattern_bytes, int program) {
   constexpr std::uint64_t kShort = 200;
-  const std::uint64_t steps = std::max<std::uint64_t>(std::max(program, 0), kShort);
-  return (text_bytes / 10 + 1) * (pattern_bytes / 4 + 1) + text_bytes * ((steps - kShort) * (1000 + steps) / 16'000);
+  const std::uint64_t steps = std::max<std::uint64_t>(std::max(program, 0), kShort) - kShort;
+  return (text_bytes / 10 + 1) * (pattern_bytes / 4 + 1) + text_bytes * steps / 4;
 }
 
 // A pattern that comes out of an object: small, for there may be one for each item of a list, and paid for by what it

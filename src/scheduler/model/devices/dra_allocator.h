@@ -16,7 +16,7 @@
 namespace scheduler {
 
 // What the selectors of one search may cost that were not asked about a device before; a usual one costs 10 to 50.
-inline constexpr std::uint64_t kSelectorsCostMax = 5'000'000;
+inline constexpr std::uint64_t kSelectorsCostMax = 2'000'000;
 
 class DeviceSearch {
  public:
