@@ -13,20 +13,42 @@ namespace {
 constexpr double kMiB = 1024.0 * 1024.0;
 constexpr std::size_t kSetsMax = 256;  // more than that are looked up again
 
-// The bytes of those of the pod's images that the node has, each as far as other nodes have it, too: between 23 MiB and
-// 1000 MiB an image, as 0 to 100.
-double score_on(const NodeTable& nodes, const Shape& shape, const NodeRow& row) {
+// An image of the pod that some node has.
+struct Wanted {
+  Symbol name;
+  double bytes = 0;                    // as far as other nodes have it, too; as often as the pod names it
+  std::uint32_t node = NodeId::kNone;  // that was looked at last and has it
+};
+
+// Each image once, by name. Pods may name one in thousands of containers.
+std::vector<Wanted> wanted_of(const NodeTable& nodes, const Shape& shape) {
+  std::vector<Symbol> images = shape.images;
+  std::sort(images.begin(), images.end());
   const auto known = static_cast<double>(nodes.known_count());
-  double sum = 0;
-  for (const Symbol image : shape.images) {
-    for (const ImageOnNode& have : row.images) {
-      if (have.name != image) continue;
-      const NodeTable::ImageState* state = nodes.image(image);
-      sum += std::trunc(static_cast<double>(state->bytes) * (static_cast<double>(state->nodes) / known));
-      break;
+  std::vector<Wanted> out;
+  for (auto image = images.begin(); image != images.end();) {
+    const auto end = std::upper_bound(image, images.end(), *image);
+    if (const NodeTable::ImageState* state = nodes.image(*image)) {
+      const double once = std::trunc(static_cast<double>(state->bytes) * (static_cast<double>(state->nodes) / known));
+      out.push_back({*image, once * static_cast<double>(end - image)});
     }
+    image = end;
   }
-  const double low = 23 * kMiB, high = 1000 * kMiB * shape.image_places;
+  return out;
+}
+
+// The bytes of those of the pod's images that the node has: between 23 MiB and 1000 MiB an image, as 0 to 100.
+double score_on(const NodeTable& nodes, NodeId node, std::vector<Wanted>& wanted, std::int32_t image_places) {
+  double sum = 0;
+  for (const ImageOnNode& have : nodes[node].images) {
+    const auto found = std::lower_bound(wanted.begin(), wanted.end(), have.name,
+                                        [](const Wanted& one, Symbol name) { return one.name < name; });
+    // Nodes may list an image more than once.
+    if (found == wanted.end() || found->name != have.name || found->node == node.index) continue;
+    found->node = node.index;
+    sum += found->bytes;
+  }
+  const double low = 23 * kMiB, high = 1000 * kMiB * image_places;
   const double clamped = std::clamp(sum, low, std::max(low, high));
   return high <= low ? 0 : std::trunc(100 * (clamped - low) / (high - low));
 }
@@ -69,7 +91,9 @@ std::shared_ptr<const ImageLocality::Scores> ImageLocality::scores_of(const Mode
   const auto [slot, added] = known_.try_emplace({shape.images, shape.image_places});
   if (added) {
     Scores scores(nodes.size());
-    for (std::uint32_t n = 0; n < scores.size(); ++n) scores[n] = score_on(nodes, shape, nodes[NodeId{n}]);
+    std::vector<Wanted> wanted = wanted_of(nodes, shape);
+    for (std::uint32_t n = 0; n < scores.size(); ++n)
+      scores[n] = score_on(nodes, NodeId{n}, wanted, shape.image_places);
     const bool any = std::any_of(scores.begin(), scores.end(), [](double score) { return score != 0; });
     if (any) slot->second = std::make_shared<const Scores>(std::move(scores));
   }

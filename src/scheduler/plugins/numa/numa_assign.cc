@@ -112,6 +112,17 @@ bool admits(const std::string& policy, const Hint& hint) {
   return (policy != "restricted" && policy != "single-numa-node") || hint.preferred;
 }
 
+// The first container for which no CPUs are left, however they are shared out; null where they suffice for all.
+const ContainerAsk* first_without_cpus(const CpuSet& free, const std::vector<ContainerAsk>& asks) {
+  std::size_t left = free.size();
+  for (const ContainerAsk& ask : asks) {
+    const auto count = ask.init ? std::size_t{0} : static_cast<std::size_t>(whole_cpus(ask));
+    if (count > left) return &ask;
+    left -= count;
+  }
+  return nullptr;
+}
+
 }  // namespace
 
 std::int32_t whole_cpus(const ContainerAsk& ask) {
@@ -185,6 +196,7 @@ std::optional<NumaResult> assign_cpus(const NumaNode& node, const CpuSet& free, 
   NumaResult out;
   CpuSet rest = free;
   std::uint64_t touched = 0;
+  const ContainerAsk* short_of = first_without_cpus(free, asks);
   for (const ContainerAsk& ask : asks) {
     if (ask.init) continue;
     const std::int32_t count = whole_cpus(ask);
@@ -194,9 +206,13 @@ std::optional<NumaResult> assign_cpus(const NumaNode& node, const CpuSet& free, 
                              ask.name, layout.numas.size(), kNumaNodesMax);
       return std::nullopt;
     }
+    if (short_of != nullptr) {
+      refusal = base::format("container {} cannot be assigned by numa", short_of->name);
+      return std::nullopt;
+    }
     Hint hint{layout.all(), true};
     if (node.topology_policy != "none" && !node.topology_policy.empty()) hint = best_hint(node, layout, rest, count);
-    if (static_cast<std::size_t>(count) > rest.size() || !admits(node.topology_policy, hint)) {
+    if (!admits(node.topology_policy, hint)) {
       refusal = base::format("container {} cannot be assigned by numa", ask.name);
       return std::nullopt;
     }

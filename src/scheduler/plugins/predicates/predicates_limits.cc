@@ -3,6 +3,8 @@
 #include <cmath>
 #include <map>
 #include <set>
+#include <string_view>
+#include <unordered_map>
 
 #include "scheduler/plugins/predicates/predicates_volumes.h"
 
@@ -27,6 +29,7 @@ class VolumeLimitFilter final : public ClusterFilter {
   void apply(Sieve& sieve) override {
     NodeSet full = sieve.alive();
     full.clear();
+    attached_by_node_.reset();
     for (const auto& [name, limits] : model_.volumes.attach_limits) {
       const NodeId node = model_.nodes.find(name);
       if (node.is_set() && sieve.alive().has(node.index) && exceeds(node, name, limits)) full.add(node.index);
@@ -35,20 +38,18 @@ class VolumeLimitFilter final : public ClusterFilter {
   }
 
  private:
-  bool exceeds(NodeId node, const std::string& name, const std::map<std::string, std::int64_t>& limits) const {
+  bool exceeds(NodeId node, const std::string& name, const std::map<std::string, std::int64_t>& limits) {
     const bool any =
         std::any_of(wanted_.begin(), wanted_.end(), [&](const auto& pair) { return limits.contains(pair.first); });
     if (!any) return false;
+    if (!attached_by_node_) find_attached();
     NamesByDriver attached;
     for (const TaskId id : model_.nodes[node].tasks) {
       const Task& task = model_.task(id);
       if (effects_of(task.status) & kEffectSeen) add_attached(model_, model_.shape_of(task), attached);
     }
-    for (const auto& [key, attachment] : model_.volumes.attachments) {
-      if (attachment.first != name) continue;
-      const Volume* volume = model_.volumes.find_volume(attachment.second);
-      if (volume != nullptr && !volume->driver.empty())
-        attached[volume->driver].insert(Volumes::attached_name(*volume));
+    if (const auto here = attached_by_node_->find(name); here != attached_by_node_->end()) {
+      for (const Volume* volume : here->second) attached[volume->driver].insert(Volumes::attached_name(*volume));
     }
     return std::any_of(wanted_.begin(), wanted_.end(), [&](const auto& pair) {
       auto limit = limits.find(pair.first);
@@ -60,8 +61,19 @@ class VolumeLimitFilter final : public ClusterFilter {
     });
   }
 
+  // Once for all nodes: there may be thousands of both.
+  void find_attached() {
+    attached_by_node_.emplace();
+    for (const auto& [key, attachment] : model_.volumes.attachments) {
+      const Volume* volume = model_.volumes.find_volume(attachment.second);
+      if (volume != nullptr && wanted_.contains(volume->driver))
+        (*attached_by_node_)[attachment.first].push_back(volume);
+    }
+  }
+
   const Model& model_;
   const NamesByDriver wanted_;
+  std::optional<std::unordered_map<std::string_view, std::vector<const Volume*>>> attached_by_node_;
 };
 
 // Per class: what the pod asks for over what could be had; the mean over the classes.

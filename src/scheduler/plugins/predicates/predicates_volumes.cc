@@ -2,6 +2,8 @@
 #include "scheduler/plugins/predicates/predicates_volumes.h"
 
 #include <algorithm>
+#include <unordered_map>
+#include <unordered_set>
 
 #include "base/format.h"
 #include "scheduler/plugins/predicates/pre_predicate.h"
@@ -9,16 +11,19 @@
 namespace scheduler {
 namespace {
 
+// From which nodes volumes can be reached: thousands of claims may have the same thousands of volumes to choose from.
+using NodesOfVolumes = std::unordered_map<const Volume*, NodeSet>;
+
 // The volumes that could serve one unbound claim, smallest first, with the nodes from which they can be reached. One
 // that was bound to the claim beforehand is the only one.
 struct Candidates {
   const Claim* claim = nullptr;
-  std::vector<std::pair<const Volume*, NodeSet>> volumes;
+  std::vector<const NodesOfVolumes::value_type*> volumes;
   NodeSet provisionable;
   NodeSet roomy;  // of them, those with capacity left for the claim
 };
 
-Candidates candidates_for(const Model& model, const Claim& claim) {
+Candidates candidates_for(const Model& model, const Claim& claim, NodesOfVolumes& nodes) {
   Candidates out;
   out.claim = &claim;
   for (const auto& [name, volume] : model.volumes.volumes) {
@@ -28,11 +33,13 @@ Candidates candidates_for(const Model& model, const Claim& claim) {
     // Pods that share a claim get the same volume.
     const bool is_ours = !promised.empty() || Volumes::is_bound_to(volume, claim);
     if (is_ours) out.volumes.clear();
-    out.volumes.emplace_back(&volume, nodes_of_volume(model.nodes, volume));
+    const auto [reached, is_new] = nodes.try_emplace(&volume);
+    if (is_new) reached->second = nodes_of_volume(model.nodes, volume);
+    out.volumes.push_back(&*reached);
     if (is_ours) break;
   }
   std::stable_sort(out.volumes.begin(), out.volumes.end(),
-                   [](const auto& a, const auto& b) { return a.first->bytes < b.first->bytes; });
+                   [](const auto* a, const auto* b) { return a->first->bytes < b->first->bytes; });
   out.provisionable = model.nodes.known();
   out.provisionable.clear();
   if (!model.volumes.can_provision(claim)) return out;
@@ -51,20 +58,19 @@ Candidates candidates_for(const Model& model, const Claim& claim) {
 std::optional<std::vector<VolumeChoice>> choose(const Model& model, const std::vector<Candidates>& wanted,
                                                 std::uint32_t node, bool* no_room = nullptr) {
   std::vector<VolumeChoice> out;
+  std::unordered_set<const Volume*> taken;
   bool cramped = false;
   for (const Candidates& one : wanted) {
     const std::string& selected = one.claim->selected_node;
     if (!selected.empty() && selected != model.nodes[NodeId{node}].name) return std::nullopt;
     // Once a node was chosen for the claim, it is provisioned there.
-    auto free = std::find_if(one.volumes.begin(), one.volumes.end(), [&](const auto& pair) {
-      if (!selected.empty()) return false;
-      const std::string& name = pair.first->name;
-      const bool taken = std::any_of(out.begin(), out.end(), [&](const VolumeChoice& c) { return c.volume == name; });
-      return pair.second.has(node) && !taken;
+    auto free = std::find_if(one.volumes.begin(), one.volumes.end(), [&](const auto* volume) {
+      return selected.empty() && volume->second.has(node) && !taken.contains(volume->first);
     });
-    if (free != one.volumes.end())
-      out.push_back({one.claim->key, free->first->name});
-    else if (one.roomy.has(node))
+    if (free != one.volumes.end()) {
+      out.push_back({one.claim->key, (*free)->first->name});
+      taken.insert((*free)->first);
+    } else if (one.roomy.has(node))
       out.push_back({one.claim->key, ""});
     else if (one.provisionable.has(node))
       cramped = true;
@@ -76,11 +82,11 @@ std::optional<std::vector<VolumeChoice>> choose(const Model& model, const std::v
   return out;
 }
 
-std::vector<Candidates> unbound_of(const Model& model, const Shape& shape) {
+std::vector<Candidates> unbound_of(const Model& model, const Shape& shape, NodesOfVolumes& nodes) {
   std::vector<Candidates> out;
+  std::unordered_set<const Claim*> seen;
   for (const Claim* claim : claims_of(model, shape)) {
-    const bool seen = std::any_of(out.begin(), out.end(), [&](const Candidates& c) { return c.claim == claim; });
-    if (claim->volume.empty() && !seen) out.push_back(candidates_for(model, *claim));
+    if (claim->volume.empty() && seen.insert(claim).second) out.push_back(candidates_for(model, *claim, nodes));
   }
   // Smaller claims choose first, and take the smallest volumes.
   std::stable_sort(out.begin(), out.end(),
@@ -156,7 +162,8 @@ class VolumeBindingFilter final : public ClusterFilter {
       sieve.keep(nodes_of_volume(model_.nodes, *volume), FitCode::kUnresolvable,
                  "node(s) had volume node affinity conflict");
     }
-    const std::vector<Candidates> wanted = unbound_of(model_, shape_);
+    NodesOfVolumes nodes;
+    const std::vector<Candidates> wanted = unbound_of(model_, shape_, nodes);
     if (wanted.empty()) return;
     NodeSet good = sieve.alive(), roomy = good;
     sieve.alive().for_each([&](std::uint32_t n) {
@@ -220,7 +227,8 @@ Refusal check_claims(const Model& model, const Task& task) {
 Refusal reserve_volumes(Model& model, const Task& task) {
   const Shape& shape = model.shape_of(task);
   if (shape.volumes.empty()) return {};
-  const std::vector<Candidates> wanted = unbound_of(model, shape);
+  NodesOfVolumes nodes;
+  const std::vector<Candidates> wanted = unbound_of(model, shape, nodes);
   if (wanted.empty()) return {};
   auto choices = choose(model, wanted, task.node.index);
   if (!choices) return {"Reserve", "node(s) didn't find available persistent volumes to bind"};

@@ -2,36 +2,49 @@
 #include "scheduler/plugins/topology/task_buckets.h"
 
 #include <algorithm>
+#include <bitset>
 #include <map>
+#include <string_view>
+#include <unordered_map>
 
 #include "base/split.h"
 
 namespace scheduler {
 namespace {
 
-// Positions of the named roles; nothing when one is unknown or named twice.
-std::optional<std::vector<std::uint32_t>> roles_named(std::string_view list, const Job& job) {
+// Roles come from minTaskMember, too, and each is held against each.
+constexpr std::size_t kRolesMax = 1024;
+using RolesByName = std::unordered_map<std::string_view, std::uint32_t>;
+
+// Positions of the named roles; nothing when one is unknown or named twice. Annotations name very many at times.
+std::optional<std::vector<std::uint32_t>> roles_named(std::string_view list, const RolesByName& known) {
   std::vector<std::uint32_t> out;
+  std::vector<bool> named(kRolesMax);
   for (const std::string_view name : base::split_words(list, ',')) {
-    const auto found =
-        std::find_if(job.roles.begin(), job.roles.end(), [&](const Role& role) { return role.name == name; });
-    if (found == job.roles.end()) return std::nullopt;
-    const auto at = static_cast<std::uint32_t>(found - job.roles.begin());
-    if (std::find(out.begin(), out.end(), at) != out.end()) return std::nullopt;
-    out.push_back(at);
+    const auto found = known.find(name);
+    if (found == known.end() || named[found->second]) return std::nullopt;
+    named[found->second] = true;
+    out.push_back(found->second);
   }
   return out;
 }
 
-bool relate(std::string_view groups, const Job& job, std::vector<std::vector<bool>>& matrix) {
+bool relate(std::string_view groups, const RolesByName& known, std::vector<std::vector<bool>>& matrix) {
+  using Roles = std::bitset<kRolesMax>;
+  std::vector<Roles> rows(matrix.size());
   for (const std::string_view group : base::split_words(groups, ';')) {
-    const auto roles = roles_named(group, job);
+    const auto roles = roles_named(group, known);
     if (!roles) return false;
-    for (const std::uint32_t a : *roles) {
-      for (const std::uint32_t b : *roles) {
-        if (a != b || roles->size() == 1) matrix[a][b] = true;
-      }
+    Roles all;
+    for (const std::uint32_t role : *roles) all.set(role);
+    for (const std::uint32_t role : *roles) {
+      const bool is_itself = rows[role].test(role) || roles->size() == 1;
+      rows[role] |= all;
+      rows[role].set(role, is_itself);
     }
+  }
+  for (std::size_t a = 0; a < matrix.size(); ++a) {
+    for (std::size_t b = 0; b < matrix.size(); ++b) matrix[a][b] = rows[a].test(b);
   }
   return true;
 }
@@ -47,8 +60,6 @@ double score_of(const Request& request) {
 }  // namespace
 
 std::optional<RoleTopology> role_topology_from(const TaskTopologyWish& wish, const Job& job) {
-  // Roles come from minTaskMember, too, and each is held against each.
-  constexpr std::size_t kRolesMax = 1024;
   const std::size_t count = job.roles.size();
   if (count > kRolesMax) return std::nullopt;
   RoleTopology out;
@@ -56,8 +67,10 @@ std::optional<RoleTopology> role_topology_from(const TaskTopologyWish& wish, con
   out.apart = out.together;
   out.order.assign(count, 0);
   out.priority.assign(count, 0);
-  if (!relate(wish.affinity, job, out.together) || !relate(wish.anti_affinity, job, out.apart)) return std::nullopt;
-  const auto order = roles_named(wish.order, job);
+  RolesByName known;
+  for (std::uint32_t role = 0; role < count; ++role) known.emplace(job.roles[role].name.view(), role);
+  if (!relate(wish.affinity, known, out.together) || !relate(wish.anti_affinity, known, out.apart)) return std::nullopt;
+  const auto order = roles_named(wish.order, known);
   if (!order) return std::nullopt;
   for (std::size_t i = 0; i < order->size(); ++i) out.order[(*order)[i]] = static_cast<int>(order->size() - i);
   for (std::size_t a = 0; a < count; ++a) {
