@@ -115,13 +115,16 @@ class PredicateFilter final : public NodeFilter {
 
   // Those of a shape are in the order of port, protocol and address. Of the addresses of one port only three matter.
   bool conflicts(const HostPort& theirs) const {
-    const auto range = std::ranges::equal_range(shape_.ports, std::tie(theirs.port, theirs.protocol), {},
-                                                [](const HostPort& one) { return std::tie(one.port, one.protocol); });
-    if (range.empty() || theirs.ip == kAnyAddress) return !range.empty();
-    for (const std::string_view ip : {std::string_view(theirs.ip), kAnyAddress})
-      if (std::ranges::binary_search(range, ip, {}, [](const HostPort& one) { return std::string_view(one.ip); }))
-        return true;
-    return false;
+    const auto port_of = [](const HostPort& one) { return std::tie(one.port, one.protocol); };
+    const auto ours = std::equal_range(shape_.ports.begin(), shape_.ports.end(), theirs,
+                                       [&](const HostPort& a, const HostPort& b) { return port_of(a) < port_of(b); });
+    if (ours.first == ours.second || theirs.ip == kAnyAddress) return ours.first != ours.second;
+    const auto has = [&](std::string_view ip) {
+      const auto at = std::lower_bound(ours.first, ours.second, ip,
+                                       [](const HostPort& one, std::string_view wanted) { return one.ip < wanted; });
+      return at != ours.second && at->ip == ip;
+    };
+    return has(theirs.ip) || has(kAnyAddress);
   }
 
   bool has_port_conflict(std::uint32_t n) const {
