@@ -45,6 +45,23 @@ unit() { # unit PROGRAM [environment...]
   return 0
 }
 
+# Two lists of GoogleTest programs beside each other: sanitizers make them slow, and each of them keeps one core busy. What
+# the second list prints comes when both are done.
+units() { # units LIST LIST [environment...]
+  local first=$1 second=$2 told=$log/second-list.log sums=$log/second-list.sums program p f s
+  shift 2
+  (
+    passed=0 failed=0 skipped=0
+    for program in $second; do unit "$program" "$@"; done > "$told" 2>&1
+    echo "$passed $failed $skipped" > "$sums"
+  ) &
+  for program in $first; do unit "$program" "$@"; done
+  wait $!
+  cat "$told"
+  read -r p f s < "$sums"
+  count "$p" "$f" "$s"
+}
+
 # The scenario files; the runner's last line is "N scenarios, M failed".
 scenarios() { # scenarios PROGRAM
   local out=$log/scenarios.log n f
