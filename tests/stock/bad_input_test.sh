@@ -173,6 +173,9 @@ check "and by the controllers" wait_for 60 grep -q 'pod second/second-controller
 kubectl create deployment volcano-scheduler -n second --image i > /dev/null
 "$bin/volcano" preflight --kubeconfig "$KUBECONFIG" > "$scratch/second-preflight.log" 2>&1
 check "and by preflight" grep -q '^problem Deployment second/volcano-scheduler in namespace second cares for the pods of scheduler volcano' "$scratch/second-preflight.log"
+kubectl create deployment volcano-controller -n second --image i -- vc-controller-manager --scheduler-name=slow > /dev/null
+"$bin/volcano" preflight --kubeconfig "$KUBECONFIG" > "$scratch/second-preflight.log" 2>&1
+check "and so are controllers for another scheduler" grep -q '^problem Deployment second/volcano-controller in namespace second cares for the pods of scheduler slow, and works on all Jobs and Queues' "$scratch/second-preflight.log"
 kubectl delete pod -n second --all --grace-period 0 --force > /dev/null 2>&1
 check "once it is gone, that is told" wait_for 90 grep -q 'no second installation cares' "$scratch/twice.log"
 

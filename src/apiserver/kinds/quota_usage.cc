@@ -305,7 +305,7 @@ std::string quota_text(const ResourceList& list, const std::vector<std::string>&
 
 void check_resource_quota(const Json& old_object, const Json& object, std::vector<base::Cause>& causes) {
   const Json& spec = object["spec"];
-  // Each costs the server something for ever, and is written into the status twice.
+  // All are written into the status twice, and each that counts a definition's kind has a table for ever.
   if (spec["hard"].size() > kHardMax && spec["hard"] != old_object["spec"]["hard"])
     return causes.push_back({"FieldValueTooMany",
                              base::format("Too many: {}: must have at most {} items", spec["hard"].size(), kHardMax),

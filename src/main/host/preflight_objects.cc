@@ -116,7 +116,13 @@ void check_other_namespaces(cli::Api& api, const PreflightOptions& options, Find
     const std::set<std::string> names = names_cared_for(deployment);
     const std::string what = base::format("Deployment {}/{} in namespace {} cares for the pods of scheduler {}", ns,
                                           api::name_of(deployment), ns, some_of(names));
-    if (names.contains("volcano"))
+    if (!names.contains("volcano") && api::label_of(deployment, "app") == "volcano-controller")
+      out.push_back(
+          {Level::kProblem,
+           base::format("{}, and works on all Jobs and Queues, as the controllers of this one would: give one "
+                        "of the two custom.controller_enable=false",
+                        what)});
+    else if (names.contains("volcano"))
       out.push_back({Level::kProblem,
                      base::format("{}, and its lease is there: both installations would decide about the same pods. "
                                   "Install into namespace {} to take its place, uninstall it, or give this one "

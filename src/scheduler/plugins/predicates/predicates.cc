@@ -113,7 +113,8 @@ class PredicateFilter final : public NodeFilter {
 
   bool asks_for_ports() const { return on_.node_ports && !shape_.ports.empty(); }
 
-  // Those of a shape are in the order of port, protocol and address. Of the addresses of one port only three matter.
+  // The ports of a shape are in the order of port, protocol and address. An address conflicts with itself and with the
+  // one that stands for all.
   bool conflicts(const HostPort& theirs) const {
     const auto port_of = [](const HostPort& one) { return std::tie(one.port, one.protocol); };
     const auto ours = std::equal_range(shape_.ports.begin(), shape_.ports.end(), theirs,
