@@ -33,9 +33,14 @@ if [ $root = 0 ]; then
   for name in the_mpi_example_prints_its_ranks an_mpijob_reaches_its_workers_through_exec a_container_has_its_own_image a_stop_leaves_nothing; do echo "skip $name: needs root"; done
   exit 0
 fi
+import_image() { # import_image NAME FILE
+  "$volcano" image import --data "$scratch/data" "$1" "build/images/$2.tar" > /dev/null && return
+  echo "FAIL images: $2 could not be imported"
+  exit 1
+}
 examples/images/build build/images nginx mpi kubectl || { echo "FAIL images: could not be built"; exit 1; }
-"$volcano" image import --data "$scratch/data" nginx build/images/nginx.tar > /dev/null
-"$volcano" image import --data "$scratch/data" registry.example/volcanosh/example-mpi:0.0.1 build/images/mpi.tar > /dev/null
-"$volcano" image import --data "$scratch/data" kubeflow/kubectl-delivery:latest build/images/kubectl.tar > /dev/null
+import_image nginx nginx
+import_image registry.example/volcanosh/example-mpi:0.0.1 mpi
+import_image kubeflow/kubectl-delivery:latest kubectl
 start_cluster || { echo "FAIL start: $(tail -3 "$scratch/up.log")"; exit 1; }
 run_tests the_mpi_example_prints_its_ranks an_mpijob_reaches_its_workers_through_exec a_container_has_its_own_image a_stop_leaves_nothing

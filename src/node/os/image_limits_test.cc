@@ -20,11 +20,28 @@ TEST(ImageLimits, files_without_content_count_too) {
   EXPECT_EQ(check_room(small, {50 * kGib, 100 * kGib, 40'000, 1'000'000}, 64 * kGib).error().message,
             "the image does not fit: a twentieth of the disk's files stays free");
   EXPECT_EQ(check_room(before, {1 * kGib, 100 * kGib, 9'000'000, 10'000'000}, 64 * kGib).error().message,
-            "the image does not fit: a twentieth of the disk stays free");
+            "the image does not fit: 4096 MiB of the disk stay free, 1024 MiB are");
+  EXPECT_EQ(check_room(before, {1 * kGib, 40 * kGib, 9'000'000, 10'000'000}, 64 * kGib).error().message,
+            "the image does not fit: 2048 MiB of the disk stay free, 1024 MiB are");
   EXPECT_EQ(check_room(before, {40 * kGib, 100 * kGib, 9'000'000, 10'000'000}, 5 * kGib).error().message,
             "the image takes more than 5120 MiB");
   // Not every file system counts its files.
   EXPECT_TRUE(check_room({50 * kGib, 100 * kGib, 0, 0}, {45 * kGib, 100 * kGib, 0, 0}, 64 * kGib).ok());
+}
+
+// A disk of 252 GiB of which 160 GiB are kept for others had 14 GiB for us, and its twentieth was most of that.
+TEST(ImageLimits, what_is_kept_for_others_is_not_a_part_of_the_disk) {
+  struct statvfs facts {};
+  facts.f_frsize = 4096;
+  facts.f_blocks = 252 * (kGib / 4096);
+  facts.f_bfree = 174 * (kGib / 4096);
+  facts.f_bavail = 14 * (kGib / 4096);
+  EXPECT_EQ(room_of(facts).free, 14 * kGib);
+  EXPECT_EQ(room_of(facts).total, 92 * kGib);
+}
+TEST(ImageLimits, a_large_disk_need_not_stay_a_twentieth_free) {
+  const DiskRoom before{14 * kGib, 252 * kGib, 9'000'000, 10'000'000};
+  EXPECT_TRUE(check_room(before, {12 * kGib, 252 * kGib, 9'000'000, 10'000'000}, 64 * kGib).ok());
 }
 
 TEST(ImageLimits, a_registry_that_falls_silent_is_not_waited_for) {

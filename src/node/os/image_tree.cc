@@ -22,15 +22,24 @@ using base::make_error;
 
 namespace {
 
-DiskRoom room_of(const std::string& folder) {
+// Enough for what a machine writes beside its images, however large the disk.
+constexpr std::int64_t kFreeEnough = std::int64_t{4} << 30;
+
+DiskRoom room_at(const std::string& folder) {
   struct statvfs facts {};
   if (::statvfs(folder.c_str(), &facts) != 0) return {};
-  const std::int64_t block = static_cast<std::int64_t>(facts.f_frsize);
-  return {static_cast<std::int64_t>(facts.f_bavail) * block, static_cast<std::int64_t>(facts.f_blocks) * block,
-          static_cast<std::int64_t>(facts.f_favail), static_cast<std::int64_t>(facts.f_files)};
+  return room_of(facts);
 }
 
 }  // namespace
+
+DiskRoom room_of(const struct statvfs& facts) {
+  const auto bytes = [&](auto blocks) {
+    return static_cast<std::int64_t>(blocks) * static_cast<std::int64_t>(facts.f_frsize);
+  };
+  return {bytes(facts.f_bavail), bytes(facts.f_blocks) - bytes(facts.f_bfree) + bytes(facts.f_bavail),
+          static_cast<std::int64_t>(facts.f_favail), static_cast<std::int64_t>(facts.f_files)};
+}
 
 base::Result<std::int64_t> inspect_image_tree(const std::string& root) {
   std::string start = root;
@@ -67,8 +76,9 @@ base::Result<std::int64_t> inspect_image_tree(const std::string& root) {
 base::Status check_room(const DiskRoom& before, const DiskRoom& now, std::int64_t bytes_max) {
   if (before.free - now.free > bytes_max)
     return make_error(Code::kTooLarge, base::format("the image takes more than {} MiB", bytes_max >> 20));
-  if (now.free < now.total / 20)
-    return make_error(Code::kTooLarge, "the image does not fit: a twentieth of the disk stays free");
+  if (const std::int64_t kept = std::min(now.total / 20, kFreeEnough); now.free < kept)
+    return make_error(Code::kTooLarge, base::format("the image does not fit: {} MiB of the disk stay free, {} MiB are",
+                                                    kept >> 20, now.free >> 20));
   // Files without content take no room, and a disk has so many of them.
   if (before.free_files - now.free_files > kImageEntriesMax)
     return make_error(Code::kTooLarge,
@@ -79,9 +89,9 @@ base::Status check_room(const DiskRoom& before, const DiskRoom& now, std::int64_
 }
 
 SpaceGuard::SpaceGuard(std::string folder, std::int64_t bytes_max)
-    : folder_(std::move(folder)), bytes_max_(bytes_max), at_start_(room_of(folder_)) {}
+    : folder_(std::move(folder)), bytes_max_(bytes_max), at_start_(room_at(folder_)) {}
 
-base::Status SpaceGuard::check() const { return check_room(at_start_, room_of(folder_), bytes_max_); }
+base::Status SpaceGuard::check() const { return check_room(at_start_, room_at(folder_), bytes_max_); }
 
 base::Status StallGuard::check(std::int64_t bytes, base::Duration uptime) {
   if (!bytes_ || bytes - *bytes_ >= bytes_min_) {

@@ -1,6 +1,8 @@
 // What an unpacked image may be: measured, and free of what has no place in a root file system.
 #pragma once
 
+#include <sys/statvfs.h>
+
 #include <optional>
 #include <string>
 
@@ -19,12 +21,13 @@ base::Result<std::int64_t> inspect_image_tree(const std::string& root);
 // What a file system has, in bytes and in files. One that makes files as it needs them says 0 of them.
 struct DiskRoom {
   std::int64_t free = 0;
-  std::int64_t total = 0;
+  std::int64_t total = 0;  // without what is kept for the system's own account, as `free` is
   std::int64_t free_files = 0;
   std::int64_t files = 0;
 };
-// An error if more than `bytes_max`, or more files than an image may have, went between the two, or less than a
-// twentieth is left.
+DiskRoom room_of(const struct statvfs& facts);
+// An error if more than `bytes_max`, or more files than an image may have, went between the two, or if less than a
+// twentieth is left and less than 4 GiB.
 base::Status check_room(const DiskRoom& before, const DiskRoom& now, std::int64_t bytes_max);
 
 // Watches the disk while an image is unpacked.
