@@ -150,6 +150,8 @@ std::string page_of(const ClusterSize& size, const Ask& ask, bool protobuf) {
 Pages::Pages(ClusterSize size, bool protobuf) : protobuf_(protobuf) {
   int ends[2];
   if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0) return;
+  constexpr int kBuffer = 4 << 20;  // as large as TCP's grow
+  setsockopt(ends[1], SOL_SOCKET, SO_SNDBUF, &kBuffer, sizeof kBuffer);
   child_ = fork();
   if (child_ != 0) {
     close(ends[1]);
@@ -170,13 +172,12 @@ Pages::~Pages() {
   if (child_ > 0) waitpid(child_, nullptr, 0);
 }
 
-std::string Pages::ask(Kind kind, int first, int count, bool events) {
+std::string_view Pages::ask(Kind kind, int first, int count, bool events) {
   const Ask ask{kind, first, count, events};
   std::uint64_t bytes = 0;
-  std::string out;
-  if (!write_all(socket_, &ask, sizeof ask) || !read_all(socket_, &bytes, sizeof bytes)) return out;
-  out.resize(bytes);
-  return read_all(socket_, out.data(), bytes) ? out : std::string();
+  if (!write_all(socket_, &ask, sizeof ask) || !read_all(socket_, &bytes, sizeof bytes)) return {};
+  if (bytes > buffer_.size()) buffer_.resize(bytes);
+  return read_all(socket_, buffer_.data(), bytes) ? std::string_view(buffer_).substr(0, bytes) : std::string_view();
 }
 
 }  // namespace bench

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 namespace bench {
 
@@ -26,18 +27,20 @@ class Pages {
   Pages& operator=(const Pages&) = delete;
 
   // Items `first` to `first + count` of a list, with the token of the next page. The pods are dealt to the groups
-  // evenly and run; one more pod, of one more group, waits. Empty: the other process has ended.
-  std::string page(Kind kind, int first, int count) { return ask(kind, first, count, false); }
+  // evenly and run; one more pod, of one more group, waits. Empty: the other process has ended. What they return lasts
+  // until the next question.
+  std::string_view page(Kind kind, int first, int count) { return ask(kind, first, count, false); }
   // The same items as additions of a watch. Empty: there are no more.
-  std::string events(Kind kind, int first, int count) { return ask(kind, first, count, true); }
+  std::string_view events(Kind kind, int first, int count) { return ask(kind, first, count, true); }
   bool is_protobuf() const { return protobuf_; }
 
  private:
-  std::string ask(Kind kind, int first, int count, bool events);
+  std::string_view ask(Kind kind, int first, int count, bool events);
 
   bool protobuf_;
   int socket_ = -1;
   pid_t child_ = -1;
+  std::string buffer_;
 };
 
 }  // namespace bench

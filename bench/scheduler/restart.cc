@@ -63,12 +63,12 @@ class PagesWatch : public std::enable_shared_from_this<PagesWatch> {
   static constexpr std::size_t kPiece = 16 << 10;
 
   void next() {
-    const std::string bytes = kind_ ? pages_.events(*kind_, told_, kItemsAtOnce) : std::string();
+    const std::string_view bytes = kind_ ? pages_.events(*kind_, told_, kItemsAtOnce) : std::string_view();
     if (bytes.empty()) return tell_({client::EventType::kBookmark, client::make_bookmark("", "", 1'000'000, true)});
     told_ += kItemsAtOnce;
     std::vector<client::WatchEvent> events;
     for (std::size_t at = 0; at < bytes.size(); at += kPiece) {
-      if (!decoder_.feed(std::string_view(bytes).substr(at, kPiece), events).ok()) return;
+      if (!decoder_.feed(bytes.substr(at, kPiece), events).ok()) return;
       for (client::WatchEvent& event : events) tell_(std::move(event));
       events.clear();
     }

@@ -5,7 +5,7 @@
 
 namespace base {
 
-bool WireReader::varint(std::uint64_t& out) {
+bool WireReader::long_varint(std::uint64_t& out) {
   out = 0;
   for (int shift = 0; shift < 64; shift += 7) {
     if (rest_.empty()) return false;
@@ -24,24 +24,6 @@ bool WireReader::fixed(std::size_t size, std::uint64_t& out) {
     out |= static_cast<std::uint64_t>(static_cast<unsigned char>(rest_[i])) << (8 * i);
   rest_.remove_prefix(size);
   return true;
-}
-
-bool WireReader::next(WireField& field) {
-  if (rest_.empty() || malformed_) return false;
-  field = {};
-  std::uint64_t tag = 0;
-  malformed_ = true;
-  if (!varint(tag) || tag >> 3 == 0 || tag >> 3 > 0x1fffffff) return false;
-  field.number = static_cast<int>(tag >> 3);
-  field.type = static_cast<WireType>(tag & 7);
-  if (field.type != WireType::kBytes) {
-    malformed_ = !number(field.type, field.integer);
-  } else if (std::uint64_t size = 0; varint(size) && size <= rest_.size()) {
-    malformed_ = false;
-    field.bytes = rest_.substr(0, size);
-    rest_.remove_prefix(size);
-  }
-  return !malformed_;
 }
 
 bool WireReader::number(WireType type, std::uint64_t& out) {

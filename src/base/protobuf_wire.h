@@ -23,7 +23,23 @@ class WireReader {
  public:
   explicit WireReader(std::string_view message) : rest_(message) {}
   // False at the end, and where the message is malformed.
-  bool next(WireField& field);
+  bool next(WireField& field) {
+    if (rest_.empty() || malformed_) return false;
+    field = {};
+    std::uint64_t tag = 0;
+    malformed_ = true;
+    if (!varint(tag) || tag >> 3 == 0 || tag >> 3 > 0x1fffffff) return false;
+    field.number = static_cast<int>(tag >> 3);
+    field.type = static_cast<WireType>(tag & 7);
+    if (field.type != WireType::kBytes) {
+      malformed_ = !number(field.type, field.integer);
+    } else if (std::uint64_t size = 0; varint(size) && size <= rest_.size()) {
+      malformed_ = false;
+      field.bytes = rest_.substr(0, size);
+      rest_.remove_prefix(size);
+    }
+    return !malformed_;
+  }
   // The next of packed numbers, which have this type and no field of their own.
   bool next_packed(WireType type, std::uint64_t& out);
   bool malformed() const { return malformed_; }
@@ -31,7 +47,15 @@ class WireReader {
   std::string_view rest() const { return rest_; }
 
  private:
-  bool varint(std::uint64_t& out);
+  // Most are one byte.
+  bool varint(std::uint64_t& out) {
+    if (rest_.empty()) return false;
+    out = static_cast<unsigned char>(rest_.front());
+    if (out >= 0x80) return long_varint(out);
+    rest_.remove_prefix(1);
+    return true;
+  }
+  bool long_varint(std::uint64_t& out);
   bool fixed(std::size_t size, std::uint64_t& out);
   bool number(WireType type, std::uint64_t& out);
 

@@ -50,33 +50,43 @@ bool skip(std::string_view text, std::size_t& at, char a, char b) {
   return true;
 }
 
-// A list of pods has a dozen times each: printf would take as long as all that is read of them.
-void put_digits(std::string& out, int value, int width, char before) {
-  if (before != '\0') out += before;
-  const std::size_t end = out.size() + static_cast<std::size_t>(width);
-  out.resize(end);
-  for (std::size_t at = end; width > 0; --width, value /= 10) out[--at] = static_cast<char>('0' + value % 10);
+char* put_digits(char* out, int value, int width) {
+  for (char* at = out + width; at != out; value /= 10) *--at = static_cast<char>('0' + value % 10);
+  return out + width;
+}
+
+// "-01-02T03:04:05".
+char* put_below_years(char* out, const Civil& c) {
+  *out++ = '-';
+  out = put_digits(out, c.month, 2);
+  *out++ = '-';
+  out = put_digits(out, c.day, 2);
+  *out++ = 'T';
+  out = put_digits(out, c.hour, 2);
+  *out++ = ':';
+  out = put_digits(out, c.minute, 2);
+  *out++ = ':';
+  return put_digits(out, c.second, 2);
 }
 
 // Up to the seconds.
 std::string civil_text(const Civil& c) {
-  std::string out;
-  out.reserve(32);
-  if (c.year >= 0 && c.year <= 9999)
-    put_digits(out, c.year, 4, '\0');
-  else
-    out = std::to_string(c.year);
-  put_digits(out, c.month, 2, '-');
-  put_digits(out, c.day, 2, '-');
-  put_digits(out, c.hour, 2, 'T');
-  put_digits(out, c.minute, 2, ':');
-  put_digits(out, c.second, 2, ':');
-  return out;
+  char text[32];
+  if (c.year < 0 || c.year > 9999) return std::to_string(c.year).append(text, put_below_years(text, c));
+  return {text, put_below_years(put_digits(text, c.year, 4), c)};
 }
 
 }  // namespace
 
 bool UnixTime::in_rfc3339() const { return seconds >= kFirst && seconds <= kLast && nanos >= 0 && nanos < kSecond; }
+
+// A list of pods has a dozen times each: printf would take as long as all that is read of them, and a text of its own
+// as long as the digits.
+std::string_view write_rfc3339(UnixTime time, std::span<char, kRfc3339Bytes> out) {
+  const Civil c = civil_for(time);
+  *put_below_years(put_digits(out.data(), c.year, 4), c) = 'Z';
+  return {out.data(), out.size()};
+}
 
 std::string format_rfc3339(UnixTime time) {
   std::string out = civil_text(civil_for(time));
@@ -86,10 +96,9 @@ std::string format_rfc3339(UnixTime time) {
 
 std::string format_rfc3339_micro(UnixTime time) {
   const Civil c = civil_for(time);
-  std::string out = civil_text(c);
-  put_digits(out, static_cast<int>(c.fraction_ns / 1000), 6, '.');
-  out += 'Z';
-  return out;
+  char fraction[8] = {'.'};
+  *put_digits(fraction + 1, static_cast<int>(c.fraction_ns / 1000), 6) = 'Z';
+  return civil_text(c).append(fraction, sizeof fraction);
 }
 
 std::optional<UnixTime> parse_rfc3339_unix(std::string_view text) {

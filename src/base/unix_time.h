@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -15,6 +16,9 @@ struct UnixTime {
   bool in_rfc3339() const;
 };
 
+inline constexpr std::size_t kRfc3339Bytes = 20;
+// "2026-01-02T03:04:05Z" of a time in_rfc3339(), without its fraction, into `out`.
+std::string_view write_rfc3339(UnixTime time, std::span<char, kRfc3339Bytes> out);
 // As those of base/time.h.
 std::string format_rfc3339(UnixTime time);
 std::string format_rfc3339_micro(UnixTime time);

@@ -32,37 +32,10 @@ Json::Json(double value) noexcept {
   set_word(std::bit_cast<std::uint64_t>(value));
 }
 
-// The bytes are taken in words that overlap: a copy of so few bytes costs more than the comparison.
-Json::Words Json::short_words(std::string_view text) {
-  static_assert(std::endian::native == std::endian::little && sizeof(Json) == 16 && kInlineMax == 14);
-  const auto load = [&](auto word, std::size_t at) {
-    std::memcpy(&word, text.data() + at, sizeof word);
-    return static_cast<std::uint64_t>(word);
-  };
-  const std::size_t size = text.size();
-  Words out{0, std::uint64_t{kTagShort} << 56 | std::uint64_t{size} << 48};
-  if (size >= 8) {
-    out.low = load(std::uint64_t{}, 0);
-    if (size > 8) out.high |= load(std::uint64_t{}, size - 8) >> (8 * (16 - size));
-  } else if (size >= 4) {
-    out.low = load(std::uint32_t{}, 0) | load(std::uint32_t{}, size - 4) << (8 * (size - 4));
-  } else if (size > 0) {
-    out.low = load(std::uint8_t{}, 0) | load(std::uint8_t{}, size / 2) << (8 * (size / 2)) |
-              load(std::uint8_t{}, size - 1) << (8 * (size - 1));
-  }
-  return out;
-}
-
-Json::Json(std::string_view value) {
-  if (value.size() <= kInlineMax) {
-    const Words words = short_words(value);
-    std::memcpy(bytes_, &words, sizeof bytes_);
-    tag_ = kTagShort;
-  } else {
-    raw_clear();
-    set_word(reinterpret_cast<std::uint64_t>(StringRep::make(value)));
-    tag_ = kTagString;
-  }
+void Json::make_long(std::string_view text) {
+  raw_clear();
+  set_word(reinterpret_cast<std::uint64_t>(StringRep::make(text)));
+  tag_ = kTagString;
 }
 
 Json Json::array(std::vector<Json> items) {
@@ -87,10 +60,7 @@ Json Json::object(std::initializer_list<std::pair<std::string_view, Json>> membe
 
 Json Json::object_of(std::vector<Member> members) {
   auto rep = std::make_unique<ObjectRep>();
-  bool differ = members.size() <= ObjectRep::kScannedMax;
-  for (std::size_t i = 1; i < members.size() && differ; ++i)
-    for (std::size_t k = 0; k < i && differ; ++k) differ = !ObjectRep::equal_names(members[i].key, members[k].key);
-  if (differ) {
+  if (members.size() <= ObjectRep::kScannedMax && ObjectRep::all_differ(members)) {
     rep->members = std::move(members);
   } else {
     for (Member& member : members) {
@@ -164,11 +134,7 @@ double Json::as_double(double fallback) const {
   return fallback;
 }
 
-std::string_view Json::as_string(std::string_view fallback) const {
-  if (tag_ == kTagShort) return {reinterpret_cast<const char*>(bytes_), bytes_[kInlineMax]};
-  if (tag_ == kTagString) return rep<StringRep>()->text();
-  return fallback;
-}
+std::string_view Json::long_text() const { return rep<StringRep>()->text(); }
 
 std::span<const Json> Json::items() const {
   if (tag_ != kTagArray) return {};
@@ -191,6 +157,12 @@ const Json* Json::find(std::string_view key) const {
 const Json& Json::operator[](std::string_view key) const {
   const Json* found = find(key);
   return found ? *found : kNull;
+}
+
+const Json& Json::member_or_null(const Words& name) const {
+  if (tag_ != kTagObject) return kNull;
+  const Member* found = rep<ObjectRep>()->find(name);
+  return found ? found->value : kNull;
 }
 
 const Json& Json::operator[](std::size_t index) const {

@@ -6,6 +6,7 @@
 // Integers, unsigned integers above int64 and doubles stay apart, as in Kubernetes.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <cstring>
 #include <initializer_list>
@@ -37,10 +38,17 @@ class Json {
     raw_clear();
     tag_ = kTagInt;
     set_word(static_cast<std::uint64_t>(value));
-  }                                                                  // NOLINT
-  Json(std::uint64_t value) noexcept;                                // NOLINT: becomes an int where it fits
-  Json(double value) noexcept;                                       // NOLINT
-  Json(std::string_view value);                                      // NOLINT
+  }                                    // NOLINT
+  Json(std::uint64_t value) noexcept;  // NOLINT: becomes an int where it fits
+  Json(double value) noexcept;         // NOLINT
+  Json(std::string_view value) {       // NOLINT
+    if (value.size() <= kInlineMax) {
+      const Words words = short_words(value);
+      std::memcpy(static_cast<void*>(this), &words, sizeof words);
+    } else {
+      make_long(value);
+    }
+  }
   Json(const char* value) : Json(std::string_view(value)) {}         // NOLINT
   Json(const std::string& value) : Json(std::string_view(value)) {}  // NOLINT
   Json(const Json& other) noexcept {
@@ -88,7 +96,10 @@ class Json {
   std::int64_t as_int(std::int64_t fallback = 0) const;     // truncates doubles towards zero
   std::uint64_t as_uint(std::uint64_t fallback = 0) const;  // negative numbers give the fallback
   double as_double(double fallback = 0) const;
-  std::string_view as_string(std::string_view fallback = {}) const;
+  std::string_view as_string(std::string_view fallback = {}) const {
+    if (tag_ == kTagShort) return {reinterpret_cast<const char*>(bytes_), bytes_[kInlineMax]};
+    return tag_ == kTagString ? long_text() : fallback;
+  }
   std::string str() const { return std::string(as_string()); }
 
   // Array and object contents; empty for other types.
@@ -100,7 +111,14 @@ class Json {
   // The member, or null (the pointer, respectively the value) when absent or not an object.
   const Json* find(std::string_view key) const;
   const Json& operator[](std::string_view key) const;
-  const Json& operator[](const char* key) const { return (*this)[std::string_view(key)]; }
+  // A name that stands in the source is two numbers already when the program is built.
+  template <std::size_t N>
+  [[gnu::always_inline]] const Json& operator[](const char (&key)[N]) const {
+    if constexpr (N - 1 <= kInlineMax)
+      return member_or_null(short_words({key, N - 1}));
+    else
+      return (*this)[std::string_view(key, N - 1)];
+  }
   const Json& operator[](std::size_t index) const;  // null when out of range
   bool has(std::string_view key) const { return find(key) != nullptr; }
 
@@ -158,7 +176,28 @@ class Json {
     std::uint64_t low, high;
     friend bool operator==(const Words&, const Words&) = default;
   };
-  static Words short_words(std::string_view text);
+  // The bytes are taken in words that overlap: a copy of so few bytes costs more than the comparison.
+  static Words short_words(std::string_view text) {
+    static_assert(std::endian::native == std::endian::little && kInlineMax == 14);
+    const auto load = [&](auto word, std::size_t at) {
+      std::memcpy(&word, text.data() + at, sizeof word);
+      return static_cast<std::uint64_t>(word);
+    };
+    const std::size_t size = text.size();
+    Words out{0, std::uint64_t{kTagShort} << 56 | std::uint64_t{size} << 48};
+    if (size >= 8) {
+      out.low = load(std::uint64_t{}, 0);
+      if (size > 8) out.high |= load(std::uint64_t{}, size - 8) >> (8 * (16 - size));
+    } else if (size >= 4) {
+      out.low = load(std::uint32_t{}, 0) | load(std::uint32_t{}, size - 4) << (8 * (size - 4));
+    } else if (size > 0) {
+      out.low = load(std::uint8_t{}, 0) | load(std::uint8_t{}, size / 2) << (8 * (size / 2)) |
+                load(std::uint8_t{}, size - 1) << (8 * (size - 1));
+    }
+    return out;
+  }
+  const Json& member_or_null(const Words& name) const;
+  std::string_view long_text() const;  // of kTagString
   Words words() const {
     Words out;
     std::memcpy(&out, this, sizeof out);
@@ -180,6 +219,7 @@ class Json {
   T* rep() const {
     return reinterpret_cast<T*>(word());
   }
+  void make_long(std::string_view text);
   void retain() const noexcept;
   void release() noexcept;
   std::size_t members_size() const;

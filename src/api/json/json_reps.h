@@ -77,9 +77,26 @@ struct Json::ObjectRep {
     return slot == kNowhere ? nullptr : &members[index->slots[slot] - 1];
   }
 
+  const Member* find(const Words& name) const {
+    if (index) return find(std::string_view(reinterpret_cast<const char*>(&name), name.high >> 48 & 0xff));
+    return scan(name);
+  }
+
   static bool equal_names(const Json& a, const Json& b) {
     if (a.tag_ == kTagString && b.tag_ == kTagString) return a.as_string() == b.as_string();
     return a.words() == b.words();
+  }
+
+  // Whether there are no equal names. Two of equal bits are compared, which most objects have none of.
+  static bool all_differ(const std::vector<Member>& members) {
+    std::uint64_t seen = 0;
+    for (std::size_t i = 0; i < members.size(); ++i) {
+      const std::uint64_t bit = std::uint64_t{1} << bit_of(members[i].key);
+      for (std::size_t k = 0; k < i && (seen & bit) != 0; ++k)
+        if (equal_names(members[i].key, members[k].key)) return false;
+      seen |= bit;
+    }
+    return true;
   }
 
   // The key is not there yet.
@@ -111,14 +128,26 @@ struct Json::ObjectRep {
  private:
   static constexpr std::size_t kNowhere = SIZE_MAX;
 
+  // One of 64, the same for equal names.
+  static unsigned bit_of(const Json& name) {
+    Words words = name.words();
+    if (name.tag_ == kTagString) {
+      const std::string_view text = name.as_string();  // longer than a word
+      std::memcpy(&words.low, text.data(), sizeof words.low);
+      std::memcpy(&words.high, text.data() + text.size() - sizeof words.high, sizeof words.high);
+    }
+    return static_cast<unsigned>(((words.low ^ std::rotl(words.high, 32)) * 0x9E3779B97F4A7C15) >> 58);
+  }
+
+  const Member* scan(const Words& name) const {
+    for (const Member& member : members)
+      if (member.key.words() == name) return &member;
+    return nullptr;
+  }
+
   // Most names are short, and two words say whether they are equal.
   const Member* scan(std::string_view key) const {
-    if (key.size() <= kInlineMax) {
-      const Words wanted = short_words(key);
-      for (const Member& member : members)
-        if (member.key.words() == wanted) return &member;
-      return nullptr;
-    }
+    if (key.size() <= kInlineMax) return scan(short_words(key));
     for (const Member& member : members)
       if (member.key.tag_ == kTagString && member.name() == key) return &member;
     return nullptr;

@@ -223,7 +223,7 @@ bool MessageReader::pair(const Schema& element, const NumberedMessage* message, 
   const Projection::Choice choice = only ? only->choose(key) : Projection::Choice{true, nullptr};
   if (!choice.keep) return !reader.malformed();
   Json::Member& member = members.emplace_back();
-  return !reader.malformed() && text(key, member.key) &&
+  return !reader.malformed() && name(key, member.key) &&
          value(element, message, content, choice.inner, depth, member.value);
 }
 
@@ -273,6 +273,15 @@ bool MessageReader::text(std::string_view bytes, Json& out) {
   return true;
 }
 
+// The name of a label or annotation: few, and in all objects.
+bool MessageReader::name(std::string_view bytes, Json& out) {
+  Json* const known = recent_ ? recent_->name_place(bytes) : nullptr;
+  if (!known) return text(bytes, out);
+  if (known->as_string() != bytes && !text(bytes, *known)) return false;
+  out = *known;
+  return true;
+}
+
 bool MessageReader::string(const Schema& schema, std::string_view bytes, Json& out) {
   if (schema.format == "date-time" || schema.format == "micro-time")
     return time(bytes, schema.format == "micro-time", out);
@@ -294,7 +303,8 @@ bool MessageReader::time(std::string_view bytes, bool micro, Json& out) {
   if (parts.malformed()) return false;
   if (bytes.empty() || (at.seconds == kUnset && at.nanos == 0)) return true;
   if (!at.in_rfc3339()) return of_ == Of::kAnswer || refuse("a time beyond the years 0 to 9999");
-  out = Json(micro ? base::format_rfc3339_micro(at) : base::format_rfc3339(at));
+  std::array<char, base::kRfc3339Bytes> buffer;
+  out = micro ? Json(base::format_rfc3339_micro(at)) : Json(base::write_rfc3339(at, buffer));
   return true;
 }
 

@@ -60,6 +60,7 @@ class MessageReader {
                    int depth, Json& out);
   bool string(const Schema& schema, std::string_view bytes, Json& out);
   bool text(std::string_view bytes, Json& out);
+  bool name(std::string_view bytes, Json& out);
   bool time(std::string_view bytes, bool micro, Json& out);
   bool number(double number, Json& out);
   bool int_or_string(std::string_view bytes, Json& out);

@@ -132,6 +132,22 @@ TEST(MessageReader, of_answers_takes_what_json_cannot_hold_as_go_shows_it) {
             "the server answers in protobuf with v1 List, which is not known here");
 }
 
+// Names of annotations are kept from one object to the next, more of them than there are places, and what was no UTF-8.
+TEST(MessageReader, names_are_those_of_the_object) {
+  static const Projection kParts{"metadata.annotations"};
+  for (int round = 0; round < 2; ++round) {
+    for (int i = 0; i < 200; ++i) {
+      const std::string name = "example.com/name-" + std::to_string(i),
+                        bad = "example.com/bad-\xff" + std::to_string(i);
+      const std::string body = in(1, in(12, in(1, name) + in(2, "a")) + in(12, in(1, bad) + in(2, "b")));
+      const auto answer = parse_protobuf_answer(enveloped("v1", "ConfigMap", body), &kParts);
+      ASSERT_TRUE(answer.ok()) << answer.error().message;
+      EXPECT_EQ((*answer)["metadata"]["annotations"].dump(),
+                "{\"" + name + "\":\"a\",\"example.com/bad-\xEF\xBF\xBD" + std::to_string(i) + "\":\"b\"}");
+    }
+  }
+}
+
 // The largest body that is read, three MiB, would take half an hour if each field looked at those before it.
 TEST(MessageReader, costs_what_there_are_bytes) {
   std::string fields;

@@ -32,7 +32,14 @@ class RecentMessages {
   // The place of these bytes, whoever has it now; null: they are not kept.
   Slot* place(const Way& way, std::string_view bytes) { return fits(bytes) ? &slots_[slot_of(way, bytes)] : nullptr; }
 
+  // The place of a member's name, whichever is there now; null: it is not kept.
+  Json* name_place(std::string_view name) {
+    if (name.size() < kBytesMin || name.size() > kNameMax) return nullptr;
+    return &names_[std::hash<std::string_view>()(name) % kNames];
+  }
+
  private:
+  static constexpr std::size_t kNames = 64, kNameMax = 128;
   static constexpr std::size_t kSlots = 512, kBytesMin = 12, kBytesMax = 2048;
 
   static bool fits(std::string_view bytes) { return bytes.size() >= kBytesMin && bytes.size() <= kBytesMax; }
@@ -41,6 +48,7 @@ class RecentMessages {
   }
 
   std::array<Slot, kSlots> slots_;
+  std::array<Json, kNames> names_;
 };
 
 }  // namespace api

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 #include <iterator>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -27,7 +29,7 @@ class SortedJobs {
       const auto before = [&](JobId a, JobId b) { return jobs[a.index].key < jobs[b.index].key; };
       std::erase_if(added_, [&](JobId id) { return !jobs[id.index].in_use; });
       // API servers list in this order.
-      if (!std::is_sorted(added_.begin(), added_.end(), before)) std::sort(added_.begin(), added_.end(), before);
+      if (!std::is_sorted(added_.begin(), added_.end(), before)) sort(added_, jobs);
       added_.erase(std::unique(added_.begin(), added_.end()), added_.end());
       const auto middle = static_cast<std::ptrdiff_t>(sorted_.size());
       sorted_.insert(sorted_.end(), added_.begin(), added_.end());
@@ -38,6 +40,31 @@ class SortedJobs {
   }
 
  private:
+  // By the eight bytes behind what all keys have in common, and by whole keys where these are equal.
+  static void sort(std::vector<JobId>& ids, const std::vector<Job>& jobs) {
+    const std::string_view first = jobs[ids.front().index].key;
+    std::size_t common = first.size();
+    for (const JobId id : ids) {
+      const std::string_view key = jobs[id.index].key;
+      const std::size_t most = std::min(common, key.size());
+      common =
+          static_cast<std::size_t>(std::mismatch(key.begin(), key.begin() + most, first.begin()).first - key.begin());
+    }
+    std::vector<std::pair<std::uint64_t, JobId>> ranked;
+    ranked.reserve(ids.size());
+    for (const JobId id : ids) {
+      const std::string_view rest = std::string_view(jobs[id.index].key).substr(common);
+      std::uint64_t rank = 0;
+      for (std::size_t i = 0; i < sizeof rank; ++i)
+        rank = rank << 8 | (i < rest.size() ? static_cast<unsigned char>(rest[i]) : 0U);
+      ranked.emplace_back(rank, id);
+    }
+    std::sort(ranked.begin(), ranked.end(), [&](const auto& a, const auto& b) {
+      return a.first != b.first ? a.first < b.first : jobs[a.second.index].key < jobs[b.second.index].key;
+    });
+    for (std::size_t i = 0; i < ids.size(); ++i) ids[i] = ranked[i].second;
+  }
+
   std::vector<JobId> sorted_, added_, removed_;
 };
 

@@ -117,7 +117,8 @@ TEST(SortedJobs, are_all_jobs_by_their_keys) {
   Model model;
   std::map<std::string, bool> present;
   for (int step = 0; step < 3'000; ++step) {
-    const std::string key = "ns/" + std::to_string(random.below(60));
+    const std::uint64_t number = random.below(60);
+    const std::string key = (number % 3 == 0 ? "ns/of-one-long-name-" : "ns/") + std::to_string(number);
     if (!present[key]) {
       model.find_or_add_job(key);
     } else {
