@@ -194,7 +194,7 @@ void Connection::do_steps() {
 
 void Connection::flush() {
   if (writing_ || gone_) return;
-  out_ = session_.take_output(now());
+  out_ = session_.take_output(now(), std::move(out_));
   if (out_.empty()) {
     if (session_.is_over()) leave();
     return;

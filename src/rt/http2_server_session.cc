@@ -19,7 +19,8 @@ namespace {
 // How much of one request may be on its way before we have read it, and of all together.
 constexpr std::uint32_t kStreamWindowBytes = std::uint32_t{256} << 10;
 constexpr std::int32_t kConnectionWindowBytes = std::int32_t{4} << 20;
-constexpr std::size_t kOutputBytes = std::size_t{64} << 10;
+constexpr std::size_t kOutputBytes = std::size_t{128} << 10;
+constexpr std::size_t kSmallOutput = (std::size_t{16} << 10) + 64;  // a frame, and its header
 constexpr base::Duration kNever = base::Duration{INT64_MAX};
 const HttpRefusal kTooManyBytes{429, "the server holds too many bytes of requests, please try again later", 1};
 
@@ -73,6 +74,7 @@ struct Http2ServerSession::State {
   StreamId heading = 0;  // whose header has begun and has not ended
   base::Duration header_due = kNever;
   std::size_t receiving = 0, sending = 0;  // streams with a due, with a write_due
+  std::string output;                      // of take_output()
   bool flawed = false;
 
   ~State() { nghttp2_session_del(session); }
@@ -116,6 +118,9 @@ struct Http2ServerSession::State {
   static int on_close(nghttp2_session*, std::int32_t id, std::uint32_t error, void* self);
   static ssize_t read_answer(nghttp2_session*, std::int32_t id, std::uint8_t* buffer, std::size_t size,
                              std::uint32_t* flags, nghttp2_data_source*, void* self);
+  static ssize_t send(nghttp2_session*, const std::uint8_t* bytes, std::size_t size, int, void* self);
+  static int send_data(nghttp2_session*, nghttp2_frame* frame, const std::uint8_t* header, std::size_t size,
+                       nghttp2_data_source*, void* self);
 };
 
 // --- requests ---
@@ -259,33 +264,59 @@ void Http2ServerSession::State::answer_alone(StreamId id, Stream& stream, HttpRe
   add(id, stream, {{text, *text}}, true);
 }
 
-ssize_t Http2ServerSession::State::read_answer(nghttp2_session*, std::int32_t id, std::uint8_t* buffer,
-                                               std::size_t size, std::uint32_t* flags, nghttp2_data_source*,
-                                               void* self) {
+// Says how much is there; send_data() brings it to where it goes.
+ssize_t Http2ServerSession::State::read_answer(nghttp2_session*, std::int32_t id, std::uint8_t*, std::size_t size,
+                                               std::uint32_t* flags, nghttp2_data_source*, void* self) {
   State& state = *static_cast<State*>(self);
   Stream* stream = state.find(id);
   if (stream == nullptr) return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
-  std::size_t filled = 0;
-  while (filled < size && !stream->out.empty()) {
-    const std::string_view rest = stream->out.front().bytes.substr(stream->sent);
-    const std::size_t part = std::min(size - filled, rest.size());
-    std::copy_n(rest.data(), part, buffer + filled);
-    filled += part;
-    stream->sent += part;
-    if (part < rest.size()) break;
+  size = std::min(size, stream->waiting_bytes);
+  const bool is_end = stream->ended && size == stream->waiting_bytes;
+  if (is_end) *flags |= NGHTTP2_DATA_FLAG_EOF;
+  if (size > 0) {
+    *flags |= NGHTTP2_DATA_FLAG_NO_COPY;
+    return static_cast<ssize_t>(size);
+  }
+  state.set_write_due(*stream, kNever);
+  stream->complete = is_end;
+  return is_end ? 0 : static_cast<ssize_t>(NGHTTP2_ERR_DEFERRED);
+}
+
+// Control frames, which are small.
+ssize_t Http2ServerSession::State::send(nghttp2_session*, const std::uint8_t* bytes, std::size_t size, int,
+                                        void* self) {
+  std::string& output = static_cast<State*>(self)->output;
+  if (output.size() >= kOutputBytes) return NGHTTP2_ERR_WOULDBLOCK;
+  output.append(text_of(bytes, size));
+  return static_cast<ssize_t>(size);
+}
+
+int Http2ServerSession::State::send_data(nghttp2_session*, nghttp2_frame* frame, const std::uint8_t* header,
+                                         std::size_t size, nghttp2_data_source*, void* self) {
+  State& state = *static_cast<State*>(self);
+  if (state.output.size() >= kOutputBytes) return NGHTTP2_ERR_WOULDBLOCK;
+  const StreamId id = frame->hd.stream_id;
+  Stream* stream = state.find(id);
+  if (stream == nullptr) return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
+  constexpr std::size_t kHeaderBytes = 9;
+  if (state.output.capacity() <
+      state.output.size() + kHeaderBytes + size)  // most answers are small, others have it all
+    state.output.reserve(state.output.size() < kSmallOutput ? 2 * kSmallOutput : kOutputBytes + kSmallOutput);
+  state.output.append(text_of(header, kHeaderBytes));
+  for (std::size_t left = size; left > 0;) {
+    const std::string_view part = stream->out.front().bytes.substr(stream->sent, left);
+    state.output.append(part);
+    left -= part.size();
+    stream->sent += part.size();
+    if (stream->sent < stream->out.front().bytes.size()) break;
     stream->out.pop_front();
     stream->sent = 0;
   }
-  stream->waiting_bytes -= filled;
-  const bool empty = stream->out.empty();
-  if (empty && stream->ended) {
-    *flags |= NGHTTP2_DATA_FLAG_EOF;
-    stream->complete = true;
-  }
-  state.set_write_due(*stream, empty ? kNever : state.now + state.limits.write_time_max);
-  if (filled > 0 && stream->step == Stream::Step::kAsked) state.callbacks.on_taken(id, filled);
-  if (filled == 0 && !stream->ended) return NGHTTP2_ERR_DEFERRED;
-  return static_cast<ssize_t>(filled);
+  stream->waiting_bytes -= size;
+  stream->complete = (frame->hd.flags & NGHTTP2_FLAG_END_STREAM) != 0;
+  state.set_write_due(*stream, stream->out.empty() ? kNever : state.now + state.limits.write_time_max);
+  if (stream->step == Stream::Step::kAsked) state.callbacks.on_taken(id, size);
+  return 0;
 }
 
 // A refused request that still goes on has no reader.
@@ -332,6 +363,8 @@ Http2ServerSession::Http2ServerSession(const Limits& limits, Callbacks callbacks
   nghttp2_session_callbacks_set_on_frame_recv_callback(table, State::on_frame);
   nghttp2_session_callbacks_set_on_frame_send_callback(table, State::on_sent);
   nghttp2_session_callbacks_set_on_stream_close_callback(table, State::on_close);
+  nghttp2_session_callbacks_set_send_callback(table, State::send);
+  nghttp2_session_callbacks_set_send_data_callback(table, State::send_data);
   nghttp2_option_set_no_closed_streams(options, 1);
   nghttp2_option_set_max_send_header_block_length(options, std::size_t{1} << 20);
   CHECK(nghttp2_session_server_new2(&state_->session, table, state_.get(), options) == 0);
@@ -357,17 +390,13 @@ base::Status Http2ServerSession::receive(std::string_view bytes, base::Duration 
   return base::make_error(base::Code::kInvalid, base::format("HTTP/2: {}", nghttp2_strerror(static_cast<int>(used))));
 }
 
-std::string Http2ServerSession::take_output(base::Duration now) {
+std::string Http2ServerSession::take_output(base::Duration now, std::string buffer) {
   state_->now = now;
-  std::string out;
-  while (out.size() < kOutputBytes) {
-    const std::uint8_t* bytes = nullptr;
-    const ssize_t size = nghttp2_session_mem_send(state_->session, &bytes);
-    if (size < 0) state_->flawed = true;  // no memory: what is half written cannot go on
-    if (size <= 0) break;
-    out.append(reinterpret_cast<const char*>(bytes), static_cast<std::size_t>(size));
-  }
-  return out;
+  state_->output = std::move(buffer);
+  state_->output.clear();
+  if (nghttp2_session_send(state_->session) != 0) state_->flawed = true;  // no memory: it cannot go on
+  if (state_->output.empty()) return {};
+  return std::move(state_->output);
 }
 
 bool Http2ServerSession::expire(base::Duration now) {
