@@ -60,8 +60,8 @@ class Http2ServerSession {
 
   // An error ends the session: what take_output() has then is the last that the client hears.
   base::Status receive(std::string_view bytes, base::Duration now);
-  // Bytes for the client, 128 KiB at a time or a little more; empty, and without memory, if there are none now. They come
-  // in the memory of `buffer`.
+  // Bytes for the client, 128 KiB at a time or a little more; empty, and without memory, if there are none now. They
+  // come in the memory of `buffer`.
   std::string take_output(base::Duration now, std::string buffer = {});
   // Resets streams whose time is up. False: the connection itself is of no more use.
   bool expire(base::Duration now);
