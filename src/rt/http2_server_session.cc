@@ -299,8 +299,8 @@ int Http2ServerSession::State::send_data(nghttp2_session*, nghttp2_frame* frame,
   Stream* stream = state.find(id);
   if (stream == nullptr) return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
   constexpr std::size_t kHeaderBytes = 9;
-  if (state.output.capacity() <
-      state.output.size() + kHeaderBytes + size)  // most answers are small, others have it all
+  // Most answers are small; the others get all the room at once.
+  if (state.output.capacity() < state.output.size() + kHeaderBytes + size)
     state.output.reserve(state.output.size() < kSmallOutput ? 2 * kSmallOutput : kOutputBytes + kSmallOutput);
   state.output.append(text_of(header, kHeaderBytes));
   for (std::size_t left = size; left > 0;) {

@@ -141,6 +141,29 @@ TEST(Http2Server, a_client_that_gives_up_is_told_of_once) {
   EXPECT_FALSE(pair.server.piece(id, "late"));
 }
 
+// What is taken at a time ends with a frame that is ready and has no room: it waits in the session, with its stream.
+TEST(Http2Server, a_frame_that_waits_for_room_goes_with_its_stream) {
+  Pair pair;
+  const std::vector<std::string> targets = {"/a", "/b", "/c", "/d"};
+  std::vector<StreamId> ids;
+  for (const std::string& target : targets) ids.push_back(pair.ask(target));
+  ASSERT_TRUE(pair.talk().ok());
+  const std::size_t size = 100'000;
+  for (const StreamId id : ids) pair.server.answer(id, std::string(size, 'x'));
+  const std::string first = pair.server.session.take_output({});
+  EXPECT_GE(first.size(), std::size_t{128} << 10);
+  EXPECT_LT(first.size(), std::size_t{160} << 10);
+  for (std::size_t i = 0; i + 1 < ids.size(); ++i) pair.client.reset(ids[i]);
+  ASSERT_TRUE(pair.client.receive(first).ok());
+  ASSERT_TRUE(pair.talk().ok());
+  for (std::size_t i = 0; i + 1 < ids.size(); ++i) EXPECT_EQ(pair.server.ends[ids[i]], "gone");
+  EXPECT_EQ(pair.told["/d"], "200 " + std::string(size, 'x') + " done");
+  EXPECT_EQ(pair.server.ends[ids.back()], "complete");
+  EXPECT_EQ(pair.server.taken, ids.size() * size);
+  EXPECT_EQ(pair.server.held, 0);
+  EXPECT_EQ(pair.server.session.open_count(), 0u);
+}
+
 TEST(Http2Server, what_is_too_much_is_refused_in_words_and_the_others_go_on) {
   Pair pair({.header_bytes_max = 1000, .body_bytes_max = 1000});
   const std::string large(1001, 'x');
