@@ -395,8 +395,9 @@ std::string Http2ServerSession::take_output(base::Duration now, std::string buff
   state_->output = std::move(buffer);
   state_->output.clear();
   if (nghttp2_session_send(state_->session) != 0) state_->flawed = true;  // no memory: it cannot go on
-  if (state_->output.empty()) return {};
-  return std::move(state_->output);
+  std::string out = std::move(state_->output);
+  if (out.empty()) return {};  // the memory goes, too: most connections wait
+  return out;
 }
 
 bool Http2ServerSession::expire(base::Duration now) {

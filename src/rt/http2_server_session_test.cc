@@ -164,6 +164,25 @@ TEST(Http2Server, a_frame_that_waits_for_room_goes_with_its_stream) {
   EXPECT_EQ(pair.server.session.open_count(), 0u);
 }
 
+TEST(Http2Server, a_session_that_waits_keeps_no_memory_of_a_large_answer) {
+  Pair pair;
+  const auto list = pair.ask("/list"), get = pair.ask("/get");
+  ASSERT_TRUE(pair.talk().ok());
+  pair.server.answer(list, std::string(400'000, 'l'));
+  std::string out = pair.server.session.take_output({});
+  EXPECT_GE(out.capacity(), std::size_t{128} << 10);
+  while (!out.empty()) {
+    ASSERT_TRUE(pair.client.receive(out).ok());
+    ASSERT_TRUE(pair.server.session.receive(pair.client.take_output(), {}).ok());
+    out = pair.server.session.take_output({}, std::move(out));
+  }
+  EXPECT_LT(out.capacity(), 100u);
+  pair.server.answer(get, "small");
+  const std::string small = pair.server.session.take_output({});
+  EXPECT_GT(small.size(), 5u);
+  EXPECT_LT(small.capacity(), std::size_t{64} << 10);
+}
+
 TEST(Http2Server, what_is_too_much_is_refused_in_words_and_the_others_go_on) {
   Pair pair({.header_bytes_max = 1000, .body_bytes_max = 1000});
   const std::string large(1001, 'x');
