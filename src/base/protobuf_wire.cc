@@ -8,9 +8,8 @@ namespace base {
 bool WireReader::long_varint(std::uint64_t& out) {
   out = 0;
   for (int shift = 0; shift < 64; shift += 7) {
-    if (rest_.empty()) return false;
-    const auto byte = static_cast<unsigned char>(rest_.front());
-    rest_.remove_prefix(1);
+    if (at_ == end_) return false;
+    const auto byte = static_cast<unsigned char>(*at_++);
     out |= static_cast<std::uint64_t>(byte & 0x7f) << shift;
     if (byte < 0x80) return true;
   }
@@ -18,11 +17,10 @@ bool WireReader::long_varint(std::uint64_t& out) {
 }
 
 bool WireReader::fixed(std::size_t size, std::uint64_t& out) {
-  if (rest_.size() < size) return false;
+  if (static_cast<std::size_t>(end_ - at_) < size) return false;
   out = 0;
   for (std::size_t i = 0; i < size; ++i)
-    out |= static_cast<std::uint64_t>(static_cast<unsigned char>(rest_[i])) << (8 * i);
-  rest_.remove_prefix(size);
+    out |= static_cast<std::uint64_t>(static_cast<unsigned char>(*at_++)) << (8 * i);
   return true;
 }
 
@@ -36,7 +34,7 @@ bool WireReader::number(WireType type, std::uint64_t& out) {
 }
 
 bool WireReader::next_packed(WireType type, std::uint64_t& out) {
-  if (rest_.empty() || malformed_) return false;
+  if (at_ == end_ || malformed_) return false;
   malformed_ = !number(type, out);
   return !malformed_;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -21,22 +22,23 @@ struct WireField {
 // Reads field after field; what a caller does not know it skips.
 class WireReader {
  public:
-  explicit WireReader(std::string_view message) : rest_(message) {}
-  // False at the end, and where the message is malformed.
-  bool next(WireField& field) {
-    if (rest_.empty() || malformed_) return false;
-    field = {};
-    std::uint64_t tag = 0;
+  explicit WireReader(std::string_view message) : at_(message.data()), end_(at_ + message.size()) {}
+  // False at the end, and where the message is malformed; then `field` counts for nothing.
+  [[gnu::always_inline]] bool next(WireField& field) {
+    if (at_ == end_ || malformed_) return false;
+    std::uint64_t tag = 0, size = 0;
     malformed_ = true;
     if (!varint(tag) || tag >> 3 == 0 || tag >> 3 > 0x1fffffff) return false;
     field.number = static_cast<int>(tag >> 3);
     field.type = static_cast<WireType>(tag & 7);
     if (field.type != WireType::kBytes) {
-      malformed_ = !number(field.type, field.integer);
-    } else if (std::uint64_t size = 0; varint(size) && size <= rest_.size()) {
+      field.bytes = {};
+      malformed_ = !(field.type == WireType::kVarint ? varint(field.integer) : number(field.type, field.integer));
+    } else if (varint(size) && size <= static_cast<std::size_t>(end_ - at_)) {
+      field.integer = 0;
+      field.bytes = {at_, static_cast<std::size_t>(size)};
+      at_ += size;
       malformed_ = false;
-      field.bytes = rest_.substr(0, size);
-      rest_.remove_prefix(size);
     }
     return !malformed_;
   }
@@ -44,22 +46,23 @@ class WireReader {
   bool next_packed(WireType type, std::uint64_t& out);
   bool malformed() const { return malformed_; }
   // What has not been read yet.
-  std::string_view rest() const { return rest_; }
+  std::string_view rest() const { return {at_, static_cast<std::size_t>(end_ - at_)}; }
 
  private:
   // Most are one byte.
-  bool varint(std::uint64_t& out) {
-    if (rest_.empty()) return false;
-    out = static_cast<unsigned char>(rest_.front());
+  [[gnu::always_inline]] bool varint(std::uint64_t& out) {
+    if (at_ == end_) return false;
+    out = static_cast<unsigned char>(*at_);
     if (out >= 0x80) return long_varint(out);
-    rest_.remove_prefix(1);
+    ++at_;
     return true;
   }
   bool long_varint(std::uint64_t& out);
   bool fixed(std::size_t size, std::uint64_t& out);
   bool number(WireType type, std::uint64_t& out);
 
-  std::string_view rest_;
+  const char* at_;
+  const char* end_;
   bool malformed_ = false;
 };
 

@@ -294,9 +294,10 @@ void Informer::State::take_initial(WatchEvent event) {
     return end_watch(base::make_error(
         base::Code::kInternal, base::format("more than {} come before the end of what there is", kInitialEventsMax)));
   }
-  std::string key = api::key_of(event.object);
   const bool is_gone = event.type == EventType::kDeleted;
-  if (takes_pieces) return is_gone ? drop(key, event.object) : put(std::move(event.object), true);
+  if (takes_pieces && !is_gone) return put(std::move(event.object), true);
+  std::string key = api::key_of(event.object);
+  if (takes_pieces) return drop(key, event.object);
   if (is_gone)
     gathered.erase(key);
   else

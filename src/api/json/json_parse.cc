@@ -113,7 +113,7 @@ struct ProjectionReader {
       return Json::array(std::move(items));
     }
     std::vector<Json::Member> members;
-    members.reserve(std::min(tape.size(at), only->size()));
+    members.reserve(only->names_all() ? tape.size(at) : std::min(tape.size(at), only->size()));
     for (++at; at < end; at = tape.after(at + 1)) {
       const std::string_view name = tape.text(at);
       const Projection::Choice choice = only->choose(name);
@@ -123,9 +123,10 @@ struct ProjectionReader {
   }
 
   Json whole(std::size_t at, std::size_t levels) {
-    if (const Json* same = recent.find(tape, at)) return *same;
+    const RecentValues::Span span = RecentValues::span_of(tape, at);
+    if (const Json* same = recent.find(tape, at, span)) return *same;
     Json made = Reader{tape}.value(at, levels);
-    recent.keep(tape, at, made);
+    recent.keep(tape, at, span, made);
     return made;
   }
 };

@@ -31,6 +31,9 @@ struct Json::StringRep {
     return rep;
   }
   static void operator delete(void* rep) { ::operator delete(rep); }
+  bool is(std::string_view other) const {
+    return size == other.size() && std::memcmp(static_cast<const void*>(this + 1), other.data(), size) == 0;
+  }
   std::string_view text() const { return {reinterpret_cast<const char*>(this + 1), size}; }
 };
 struct Json::ArrayRep {
@@ -149,7 +152,7 @@ struct Json::ObjectRep {
   const Member* scan(std::string_view key) const {
     if (key.size() <= kInlineMax) return scan(short_words(key));
     for (const Member& member : members)
-      if (member.key.tag_ == kTagString && member.name() == key) return &member;
+      if (member.key.tag_ == kTagString && member.key.rep<StringRep>()->is(key)) return &member;
     return nullptr;
   }
 

@@ -63,15 +63,13 @@ bool RecentValues::equals(const Slot& slot, const Tape& tape, std::size_t at, co
   return slot.strings.empty() || std::memcmp(slot.strings.data(), tape.strings + span.begin, slot.strings.size()) == 0;
 }
 
-const Json* RecentValues::find(const Tape& tape, std::size_t at) const {
-  const Span span = span_of(tape, at);
+const Json* RecentValues::find(const Tape& tape, std::size_t at, const Span& span) const {
   if (span.words == 0) return nullptr;
   const Slot& slot = slots_[span.slot];
   return equals(slot, tape, at, span) ? &slot.value : nullptr;
 }
 
-void RecentValues::keep(const Tape& tape, std::size_t at, const Json& value) {
-  const Span span = span_of(tape, at);
+void RecentValues::keep(const Tape& tape, std::size_t at, const Span& span, const Json& value) {
   if (span.words == 0) return;
   Slot& slot = slots_[span.slot];
   slot.words.assign(tape.words + at, tape.words + at + span.words);

@@ -56,13 +56,20 @@ class MessageReader::Places {
     if (message.fields.size() > few_.size()) many_.resize(message.fields.size());
   }
   // One more than the index; 0: not there yet.
-  std::uint16_t& operator[](int number) {
+  std::uint16_t of(int number) const {
     const auto at = static_cast<std::size_t>(number);
-    return many_.empty() ? few_[at] : many_[at];
+    if (!many_.empty()) return many_[at];
+    return (known_ >> at & 1) != 0 ? few_[at] : std::uint16_t{0};
+  }
+  void set(int number, std::size_t place) {
+    const auto at = static_cast<std::size_t>(number);
+    (many_.empty() ? few_[at] : many_[at]) = static_cast<std::uint16_t>(place);
+    if (many_.empty()) known_ |= std::uint64_t{1} << at;
   }
 
  private:
-  std::array<std::uint16_t, 64> few_ = {};
+  std::array<std::uint16_t, 64> few_;  // those that have a bit in known_
+  std::uint64_t known_ = 0;
   std::vector<std::uint16_t> many_;
 };
 
@@ -100,20 +107,26 @@ bool MessageReader::fields(const NumberedMessage& message, std::string_view byte
                            Members& out) {
   if (depth > kDepthMax) return false;
   Places places(message);
+  const std::vector<Projection::Choice>* const choices = only && recent_ ? &recent_->choices(message, *only) : nullptr;
   out.list.reserve(std::min(message.fields.size(), kMembersUsual));
   WireReader reader(bytes);
   std::string_view here = reader.rest();
   for (WireField value; reader.next(value); here = reader.rest()) {
     const NumberedField* field = message.find(value.number);
     if (!field) continue;
+    Projection::Choice choice{true, nullptr};
+    if (choices)
+      choice = (*choices)[static_cast<std::size_t>(value.number)];
+    else if (only && field->row)
+      choice = only->choose(field->row->name);
+    if (!choice.keep) continue;
     if (field->in_place) {
-      if (std::exchange(places[value.number], 1) != 0) return refuse(base::format("field {} twice", value.number));
+      if (places.of(value.number) != 0) return refuse(base::format("field {} twice", value.number));
+      places.set(value.number, 1);
       if (!has_type(value, WireType::kBytes) || !fields(*field->in_place, value.bytes, only, depth + 1, out))
         return false;
       continue;
     }
-    const Projection::Choice choice = only ? only->choose(field->row->name) : Projection::Choice{true, nullptr};
-    if (!choice.keep) continue;
     Json made;
     if (field->row->schema->element) {
       skip_equal(reader, value.number);
@@ -129,11 +142,11 @@ bool MessageReader::fields(const NumberedMessage& message, std::string_view byte
 
 // The last of several is the value, but for lists and maps, which grow. Nobody writes a message in pieces.
 bool MessageReader::put(const NumberedField& field, int number, Json made, Places& places, Members& out) {
-  std::uint16_t& place = places[number];
+  const std::uint16_t place = places.of(number);
   if (place == 0) {
     if (made.is_null()) return true;
     out.list.push_back({field.name, std::move(made)});
-    place = static_cast<std::uint16_t>(out.list.size());
+    places.set(number, out.list.size());
     return true;
   }
   Json& known = out.list[place - 1].value;
@@ -283,6 +296,7 @@ bool MessageReader::name(std::string_view bytes, Json& out) {
 }
 
 bool MessageReader::string(const Schema& schema, std::string_view bytes, Json& out) {
+  if (schema.format.empty()) return text(bytes, out);
   if (schema.format == "date-time" || schema.format == "micro-time")
     return time(bytes, schema.format == "micro-time", out);
   if (schema.format != "byte") return text(bytes, out);

@@ -189,6 +189,34 @@ TEST(Protobuf, chooses_items_of_lists_by_a_text) {
   EXPECT_EQ(*read, *parse_json(object.dump(), kOnly));
 }
 
+// What was read lately stands for equal bytes of the same message by the same projection only, however many there are.
+TEST(Protobuf, projections_that_take_turns_keep_their_own) {
+  base::Random random(7);
+  const std::vector<Projection> projections = {
+      Projection{"*", "metadata.*", "-metadata.managedFields"},
+      Projection{"kind", "metadata.labels", "spec.containers.name", "spec.volumes.name", "spec.template.spec"},
+      Projection{"metadata.name", "spec.containers.image", "spec.volumes.persistentVolumeClaim", "status"},
+      Projection{"-metadata", "*"},
+  };
+  std::vector<Json> objects;
+  for (const std::string_view kind : {"Pod", "Node", "Service", "PersistentVolumeClaim", "ConfigMap"}) {
+    Json object = value_of(*protobuf_schema("v1", kind), random, 5);
+    object.set("apiVersion", "v1");
+    object.set("kind", kind);
+    objects.push_back(std::move(object));
+  }
+  for (int turn = 0; turn < 3; ++turn)
+    for (const Json& object : objects)
+      for (const Projection& only : projections) {
+        const auto read = parse_protobuf_answer(to_protobuf(object), &only);
+        ASSERT_TRUE(read.ok()) << read.error().message;
+        Json expected = *parse_json(object.dump(), only);
+        expected.set("apiVersion", "v1");  // of the envelope
+        expected.set("kind", object["kind"]);
+        EXPECT_EQ(read->sorted().dump(), expected.sorted().dump());
+      }
+}
+
 TEST(Protobuf, entries_may_come_apart) {
   const auto pair = [](std::string_view key, std::string_view value) {
     base::WireWriter out;

@@ -18,6 +18,7 @@ using base::WireType;
 using Of = MessageReader::Of;
 
 constexpr std::string_view kList = "List";
+constexpr std::size_t kRootMembersUsual = 8;
 
 base::Error malformed() { return make_error(Code::kBadRequest, "the protobuf body is malformed"); }
 
@@ -58,10 +59,23 @@ base::Error unknown_kind(const Envelope& envelope, Of of) {
                                  version, kind));
 }
 
-const NumberedMessage* message_of(std::string_view api_version, std::string_view kind) {
+const NumberedMessage* find_message(std::string_view api_version, std::string_view kind) {
   const Schema* const schema = protobuf_schema(api_version, kind);
   const NumberedMessage* const message = schema ? numbered_message(*schema) : nullptr;
   return message && !message->fields.empty() ? message : nullptr;  // definitions of kinds have no numbers
+}
+
+// Nearly always that of the last object. Kinds that have numbers never change.
+const NumberedMessage* message_of(std::string_view api_version, std::string_view kind) {
+  struct Known {
+    std::string api_version, kind;
+    const NumberedMessage* message = nullptr;
+  };
+  thread_local Known last;
+  if (last.message && last.kind == kind && last.api_version == api_version) return last.message;
+  const NumberedMessage* const found = find_message(api_version, kind);
+  if (found) last = {std::string(api_version), std::string(kind), found};
+  return found;
 }
 
 Result<Json> object_in(const Envelope& envelope, Of of, const Projection* only, RecentMessages* recent) {
@@ -69,7 +83,9 @@ Result<Json> object_in(const Envelope& envelope, Of of, const Projection* only, 
   if (!message) return unknown_kind(envelope, of);
   MessageReader reader(of, recent);
   MessageReader::Members members;
-  members.list = {{Json("apiVersion"), Json(envelope.api_version)}, {Json("kind"), Json(envelope.kind)}};
+  members.list.reserve(kRootMembersUsual);
+  members.list.push_back({Json("apiVersion"), Json(envelope.api_version)});
+  members.list.push_back({Json("kind"), Json(envelope.kind)});
   if (!reader.fields(*message, envelope.raw, only, 0, members)) return reader.error();
   return members.take();
 }
@@ -95,6 +111,7 @@ Result<Json> list_in(const Envelope& envelope, const NumberedMessage& message, c
 
 RecentMessages* recent_messages(const Projection* only) {
   thread_local RecentMessages recent;
+  recent.begin();
   return only ? &recent : nullptr;
 }
 

@@ -264,8 +264,11 @@ bool Intake::set_group(const api::Json& group) {
   if (known && differs) model_.note_changed(id);  // what we wrote did not last
   job.phase = ledger_.group(id).status.phase;
   const Text old_spec = known ? job.spec_text : Text();
-  job.spec_text = model_.shared_texts.share(group["spec"].dump() + group["metadata"]["annotations"].dump() +
-                                            group["metadata"]["labels"].dump());
+  std::string text;
+  group["spec"].dump_to(text);
+  group["metadata"]["annotations"].dump_to(text);
+  group["metadata"]["labels"].dump_to(text);
+  job.spec_text = model_.shared_texts.share(text);
   if (known && old_spec == job.spec_text && old_phase == job.phase) return job.changes != before;
   read_group_spec(group, job, model_);
   set_topology(group, id);

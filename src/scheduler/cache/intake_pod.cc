@@ -153,7 +153,7 @@ bool Intake::take_pod(const api::Json& pod) {
   TaskFacts facts;
   const std::string_view ns = parts.metadata["namespace"].as_string();
   const std::string_view group = options_.single_pods ? "" : parts.annotations[kGroupAnnotation].as_string();
-  if (!group.empty()) facts.group = base::format("{}/{}", ns, group);
+  if (!group.empty()) (((facts.group = ns) += '/') += group);
   if (const api::Json* role = parts.annotation_or_label(kRoleKey)) facts.role = role->str();
   read_task(pod, parts, facts.task);
   facts.task.ours = ours;
@@ -163,7 +163,7 @@ bool Intake::take_pod(const api::Json& pod) {
   facts.labels = model_.pods.label_set_for(model_.symbols.intern(ns), parts.labels);
   const bool under_eviction = ledger_.is_under_way(Entry::kEviction, uid);
   if (under_eviction && is_allocated_like(facts.task.status)) facts.task.status = TaskStatus::kReleasing;
-  if (!model_.gates.on("PodSchedulingReadiness")) facts.task.gated = false;
+  if (facts.task.gated && !model_.gates.on("PodSchedulingReadiness")) facts.task.gated = false;
   const Text version = facts.text.resource_version;
   if (same_pod && model_.update_task(known, facts)) {
     const bool differs = ledger_.hear(known, false, uid, version, pod_says(parts, model_.shared_texts));

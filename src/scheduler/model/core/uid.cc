@@ -11,6 +11,14 @@ constexpr std::array<std::size_t, 4> kDashes = {8, 13, 18, 23};
 
 bool is_dash(std::size_t at) { return at == kDashes[0] || at == kDashes[1] || at == kDashes[2] || at == kDashes[3]; }
 
+// Of each byte; 16: it is no digit of a uid.
+constexpr std::array<std::uint8_t, 256> kDigits = [] {
+  std::array<std::uint8_t, 256> out{};
+  out.fill(16);
+  for (std::uint8_t i = 0; i < 16; ++i) out[static_cast<unsigned char>("0123456789abcdef"[i])] = i;
+  return out;
+}();
+
 struct Halves {
   std::uint64_t high = 0, low = 0;
 };
@@ -18,20 +26,22 @@ struct Halves {
 // Nothing where the text would not be written the same way again.
 std::optional<Halves> halves_of(std::string_view text) {
   if (text.size() != kLength) return std::nullopt;
-  Halves out;
-  int digits = 0;
-  for (std::size_t i = 0; i < kLength; ++i) {
-    const char c = text[i];
-    if (is_dash(i)) {
-      if (c != '-') return std::nullopt;
-      continue;
+  for (const std::size_t at : kDashes)
+    if (text[at] != '-') return std::nullopt;
+  std::uint64_t seen = 0;  // a bit above the digits' where one was none
+  const auto digits = [&](std::size_t at, std::size_t count) {
+    std::uint64_t out = 0;
+    for (const char c : text.substr(at, count)) {
+      const std::uint64_t digit = kDigits[static_cast<unsigned char>(c)];
+      seen |= digit;
+      out = out << 4 | (digit & 15);
     }
-    const bool is_number = c >= '0' && c <= '9';
-    if (!is_number && !(c >= 'a' && c <= 'f')) return std::nullopt;
-    std::uint64_t& half = digits++ < 16 ? out.high : out.low;
-    half = half << 4 | static_cast<std::uint64_t>(is_number ? c - '0' : c - 'a' + 10);
-  }
-  if (out.low >> 62 != 2) return std::nullopt;
+    return out;
+  };
+  Halves out;
+  out.high = digits(0, 8) << 32 | digits(9, 4) << 16 | digits(14, 4);
+  out.low = digits(19, 4) << 48 | digits(24, 12);
+  if (seen > 15 || out.low >> 62 != 2) return std::nullopt;
   return out;
 }
 

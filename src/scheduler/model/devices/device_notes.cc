@@ -88,10 +88,9 @@ const Json& DeviceNotes::config(std::string_view key) const {
 
 bool DeviceNotes::set_task(TaskId task, const Json& pod) {
   Annotations found;
-  const bool is_placed = !pod["spec"]["nodeName"].as_string().empty();
-  for (const auto& member : pod["metadata"]["annotations"].members()) {
-    if (is_placed && is_grant(member.name())) found.emplace(std::string(member.name()), member.value.str());
-  }
+  if (!pod["spec"]["nodeName"].as_string().empty())
+    for (const auto& member : pod["metadata"]["annotations"].members())
+      if (is_grant(member.name())) found.emplace(std::string(member.name()), member.value.str());
   const Annotations* before = stored(task);
   const bool changes = before == nullptr ? !found.empty() : *before != found;
   if (found.empty())

@@ -2,6 +2,7 @@
 #include "scheduler/model/pods/shape.h"
 
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <tuple>
 
@@ -216,26 +217,34 @@ std::vector<ClaimUse> claims_of(const api::Json& pod) {
   return out;
 }
 
+// The members of `from` that `keys` name. Nearly no pod has any, which the lengths of its names say.
+template <std::size_t N>
+void add_wishes(const std::array<std::string_view, N>& keys, const api::Json& from,
+                std::map<std::string, std::string, std::less<>>& out) {
+  std::uint64_t lengths = 0;  // bits
+  for (const std::string_view key : keys) lengths |= std::uint64_t{1} << key.size();
+  for (const api::Json::Member& one : from.members()) {
+    const std::string_view name = one.name();
+    if (name.size() < 64 && (lengths >> name.size() & 1) != 0 && std::ranges::find(keys, name) != keys.end())
+      out.emplace(name, one.value.str());
+  }
+}
+
 // Annotations and labels by which a pod chooses among devices.
 std::map<std::string, std::string, std::less<>> device_wishes_of(const api::Json& pod) {
-  static constexpr std::string_view kAnnotations[] = {kNumaPolicy,
-                                                      "volcano.sh/vgpu-mode",
-                                                      "volcano.sh/vgpu-use-gpuuuid",
-                                                      "volcano.sh/vgpu-nouse-gpuuuid",
-                                                      "volcano.sh/vgpu-podgroup-policy",
-                                                      "nvidia.com/use-gputype",
-                                                      "nvidia.com/nouse-gputype",
-                                                      "huawei.com/vnpu-mode"};
-  static constexpr std::string_view kLabels[] = {"ring-controller.atlas", "vnpu-level", "vnpu-dvpp"};
+  static constexpr std::array<std::string_view, 8> kAnnotations = {kNumaPolicy,
+                                                                   "volcano.sh/vgpu-mode",
+                                                                   "volcano.sh/vgpu-use-gpuuuid",
+                                                                   "volcano.sh/vgpu-nouse-gpuuuid",
+                                                                   "volcano.sh/vgpu-podgroup-policy",
+                                                                   "nvidia.com/use-gputype",
+                                                                   "nvidia.com/nouse-gputype",
+                                                                   "huawei.com/vnpu-mode"};
+  static constexpr std::array<std::string_view, 3> kLabels = {"ring-controller.atlas", "vnpu-level", "vnpu-dvpp"};
   std::map<std::string, std::string, std::less<>> out;
-  const api::Json& annotations = pod["metadata"]["annotations"];
-  const api::Json& labels = pod["metadata"]["labels"];
-  for (const std::string_view key : kAnnotations) {
-    if (const api::Json* value = annotations.find(key)) out.emplace(key, value->str());
-  }
-  for (const std::string_view key : kLabels) {
-    if (const api::Json* value = labels.find(key)) out.emplace(key, value->str());
-  }
+  const api::Json& metadata = pod["metadata"];
+  add_wishes(kAnnotations, metadata["annotations"], out);
+  add_wishes(kLabels, metadata["labels"], out);
   return out;
 }
 
