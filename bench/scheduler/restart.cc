@@ -59,8 +59,8 @@ class PagesWatch : public std::enable_shared_from_this<PagesWatch> {
   }
 
  private:
-  // The process that makes them is waited for, which leaves the caches cold, and nobody waits for a server that has them
-  // ready; what it sends at once is held here, too.
+  // The process that makes them is waited for, which leaves the caches cold, and nobody waits for a server that has
+  // them ready; what it sends at once is held here, too.
   static constexpr int kItemsAtOnce = 1000;
   static constexpr std::size_t kPiece = 16 << 10;
 
