@@ -46,7 +46,6 @@ Taint::Effect effect_from(std::string_view effect) {
 
 Labels labels_from(const api::Json& map, Symbols& symbols) {
   Labels out;
-  out.reserve(map.size());
   for (const auto& member : map.members()) {
     out.emplace_back(symbols.intern(member.name()), symbols.intern(member.value.as_string()));
   }
