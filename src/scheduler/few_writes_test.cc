@@ -132,29 +132,61 @@ TEST_F(FewWrites, a_pod_whose_claim_is_being_made_hears_nothing_but_its_start) {
   EXPECT_EQ(server.events["Unschedulable"], 0);
 }
 
+// The pod is known before its group, or is told of its group when that is let in already.
 TEST_F(FewWrites, a_pod_of_its_own_costs_a_binding_an_event_and_a_status) {
+  for (const bool group_is_first : {false, true}) {
+    SCOPED_TRACE(group_is_first);
+    begin(base::seconds(1));
+    server.erase(api::resources::kPodGroups, "a/g");
+    server.requests.clear();
+    const Json pod = json(R"({"metadata":{"namespace":"a","name":"p","uid":"3f0c5b52-9d7e-4d0a-8a53-6f2f0b1c7d07",
+        "annotations":{"scheduling.k8s.io/group-name":"podgroup-3f0c5b52-9d7e-4d0a-8a53-6f2f0b1c7d07"}},
+        "spec":{"schedulerName":"volcano","containers":[{"name":"c"}]},"status":{"phase":"Pending"}})");
+    const Json group = json(R"({"metadata":{"namespace":"a","name":"podgroup-3f0c5b52-9d7e-4d0a-8a53-6f2f0b1c7d07",
+        "uid":"G"},"spec":{"minMember":1,"queue":"default"},"status":{"phase":"Pending"}})");
+    if (group_is_first) {
+      server.put(api::resources::kPodGroups, group);
+      env.run_for(base::seconds(4));
+      EXPECT_EQ(server.requests["patch podgroups"], 0);
+      server.put(api::resources::kPods, pod);
+    } else {
+      server.put(api::resources::kPods, pod);
+      env.run_for(base::milliseconds(500));
+      server.put(api::resources::kPodGroups, group);
+    }
+    env.run_for(base::milliseconds(100));
+    ASSERT_EQ(server.requests["create pods/binding"], 1);
+    Json bound = *server.find(api::resources::kPods, "a/p");
+    bound.edit("status").set("phase", "Running");
+    server.put(api::resources::kPods, bound);
+    env.run_for(base::seconds(1));
+    const Json told = *server.find(api::resources::kPodGroups, "a/podgroup-3f0c5b52-9d7e-4d0a-8a53-6f2f0b1c7d07");
+    EXPECT_EQ(told["status"]["phase"].as_string(), "Running");
+    EXPECT_EQ(told["status"]["running"].as_int(), 1);
+    EXPECT_EQ(server.requests["patch podgroups"], 1);
+    EXPECT_EQ(server.requests["create events"], 1) << "of the pod; its group would say the same";
+    EXPECT_EQ(server.requests["patch pods/status"], 0);
+    server.erase(api::resources::kPods, "a/p");
+    server.erase(api::resources::kPodGroups, "a/podgroup-3f0c5b52-9d7e-4d0a-8a53-6f2f0b1c7d07");
+  }
+}
+
+// Who looks after a group that was made for pods is told within a second that they do not fit.
+TEST_F(FewWrites, a_pod_of_its_own_that_does_not_fit_is_said_to_wait_in_one_status_of_its_group) {
   begin(base::seconds(1));
   server.erase(api::resources::kPodGroups, "a/g");
   server.requests.clear();
-  Json pod = json(R"({"metadata":{"namespace":"a","name":"p","uid":"U","annotations":
-      {"scheduling.k8s.io/group-name":"podgroup-U"}},"spec":{"schedulerName":"volcano","containers":[{"name":"c"}]},
-      "status":{"phase":"Pending"}})");
-  server.put(api::resources::kPods, pod);
-  env.run_for(base::milliseconds(500));
-  server.put(api::resources::kPodGroups, json(R"({"metadata":{"namespace":"a","name":"podgroup-U","uid":"G"},
-      "spec":{"minMember":1,"queue":"default"},"status":{"phase":"Pending"}})"));
-  env.run_for(base::milliseconds(100));
-  ASSERT_EQ(server.requests["create pods/binding"], 1);
-  pod = *server.find(api::resources::kPods, "a/p");
-  pod.edit("status").set("phase", "Running");
-  server.put(api::resources::kPods, pod);
+  server.put(api::resources::kPodGroups, json(R"({"metadata":{"namespace":"a","uid":"G",
+      "name":"podgroup-3f0c5b52-9d7e-4d0a-8a53-6f2f0b1c7d07"},"spec":{"minMember":1,"queue":"default"}})"));
+  env.run_for(base::milliseconds(200));
+  server.put(api::resources::kPods, json(R"({"metadata":{"namespace":"a","name":"p",
+      "uid":"3f0c5b52-9d7e-4d0a-8a53-6f2f0b1c7d07","annotations":
+      {"scheduling.k8s.io/group-name":"podgroup-3f0c5b52-9d7e-4d0a-8a53-6f2f0b1c7d07"}},"spec":{"schedulerName":
+      "volcano","containers":[{"name":"c","resources":{"requests":{"cpu":"900"}}}]},"status":{"phase":"Pending"}})"));
   env.run_for(base::seconds(1));
-  const Json group = *server.find(api::resources::kPodGroups, "a/podgroup-U");
-  EXPECT_EQ(group["status"]["phase"].as_string(), "Running");
-  EXPECT_EQ(group["status"]["running"].as_int(), 1);
+  const Json told = *server.find(api::resources::kPodGroups, "a/podgroup-3f0c5b52-9d7e-4d0a-8a53-6f2f0b1c7d07");
+  EXPECT_EQ(told["status"]["conditions"][0]["type"].as_string(), "Unschedulable");
   EXPECT_EQ(server.requests["patch podgroups"], 1);
-  EXPECT_EQ(server.requests["create events"], 1) << "of the pod; its group would say the same";
-  EXPECT_EQ(server.requests["patch pods/status"], 0);
 }
 
 // COMPAT(ready-said-once)

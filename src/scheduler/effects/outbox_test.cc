@@ -287,23 +287,25 @@ TEST(Outbox, counts_of_a_group_are_written_now_and_then_and_its_phase_at_once) {
   EXPECT_FALSE(world.ledger.is_under_way(Entry::kGroup, "a/g"));
 }
 
-TEST(Outbox, that_a_pod_without_a_group_of_its_own_is_bound_is_said_with_its_start_unless_that_takes_half_a_minute) {
+TEST(Outbox, that_a_pod_without_a_group_of_its_own_is_bound_is_said_with_its_start_unless_that_takes_two_minutes) {
   World world;
-  world.server.put(api::resources::kPodGroups, json(R"({"metadata":{"namespace":"a","name":"podgroup-7","uid":"3"}})"));
+  const std::string name = "podgroup-3f0c5b52-9d7e-4d0a-8a53-6f2f0b1c7d07";
+  world.server.put(api::resources::kPodGroups,
+                   json(base::format(R"({{"metadata":{{"namespace":"a","name":"{}","uid":"3"}}}})", name)));
   const auto send = [&](int running) {
     Plan plan;
     plan.groups.push_back(group_status(GroupPhase::kRunning, running, false));
-    plan.groups.back().name = "podgroup-7";
+    plan.groups.back().name = name;
     world.outbox.send(plan);
   };
   send(0);
-  world.env.run_for(base::milliseconds(29'999));
+  world.env.run_for(base::milliseconds(119'999));
   EXPECT_EQ(count_of(world, "patch podgroups"), 0u);
   world.env.run_for(base::milliseconds(1));
   EXPECT_EQ(count_of(world, "patch podgroups"), 1u);
   world.env.run_for(base::seconds(10));
   send(0);
-  world.env.run_for(base::seconds(20));
+  world.env.run_for(base::seconds(100));
   send(1);
   world.env.run_for(base::milliseconds(500));
   EXPECT_EQ(count_of(world, "patch podgroups"), 2u);

@@ -207,10 +207,13 @@ void keep_what_only_older_said(QueueStatusWrite& newer, const QueueStatusWrite& 
 
 void keep_what_only_older_said(ShardStatusWrite&, const ShardStatusWrite&) {}
 
-// All its pods are being bound, or are bound and have not started: the next status will say more.
-bool is_on_its_way(const GroupStatus& status) {
+// All its pods are being bound, or are bound and have not started: the next status will say more. So it will of a group
+// that was made for pods before any of them is known to be its own.
+bool is_on_its_way(const PlannedGroupStatus& plan) {
+  const GroupStatus& status = plan.status;
   if (status.phase == GroupPhase::kRunning) return status.running == 0 && status.succeeded == 0 && status.failed == 0;
-  if (status.phase != GroupPhase::kInqueue || status.conditions.empty()) return false;
+  if (status.phase != GroupPhase::kInqueue) return false;
+  if (status.conditions.empty()) return is_made_for_pods(plan.name);
   const auto newest =
       std::max_element(status.conditions.begin(), status.conditions.end(),
                        [](const auto& a, const auto& b) { return a.last_transition < b.last_transition; });
@@ -253,8 +256,8 @@ bool is_paced(const Work& work) {
 base::Duration gather_time(const Work& work) {
   if (!is_paced(work)) return {};
   const auto* group = std::get_if<GroupStatusWrite>(&work);
-  if (group == nullptr || !is_on_its_way(group->plan.status)) return kCountsGather;
-  return group->plan.name.starts_with("podgroup-") ? kMadeGroupGather : kBindingsGather;
+  if (group == nullptr || !is_on_its_way(group->plan)) return kCountsGather;
+  return is_made_for_pods(group->plan.name) ? kMadeGroupGather : kBindingsGather;
 }
 
 bool supersedes(Work& newer, const Work& older) {

@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -47,6 +48,14 @@ struct PlannedPodCondition {
   std::string message;
   std::string nominated_node;  // empty: unchanged
 };
+
+// Controllers make a group "podgroup-<uid>" for pods that have none. Its pods are there before it: nobody waits for it
+// to be let in.
+inline bool is_made_for_pods(std::string_view group_name) {
+  constexpr std::string_view kPrefix = "podgroup-";
+  constexpr std::size_t kUidLength = 36;
+  return group_name.size() == kPrefix.size() + kUidLength && group_name.starts_with(kPrefix);
+}
 
 struct PlannedGroupStatus {
   std::string ns;

@@ -37,7 +37,8 @@ bool is_on_its_way(const Job& job) { return job.is_ready() && job.count(TaskStat
 
 // Pods are made for a group that is let in, and a group that waits is looked after; that it runs is told to people.
 bool is_phase_awaited(const Job& job) {
-  if (job.phase == GroupPhase::kInqueue) return job.tasks.empty() || !is_on_its_way(job);
+  if (job.phase == GroupPhase::kInqueue)
+    return !is_made_for_pods(job.name()) && (job.tasks.empty() || !is_on_its_way(job));
   return job.phase != GroupPhase::kRunning && job.phase != GroupPhase::kCompleted;
 }
 
@@ -272,10 +273,12 @@ bool Statuses::still_arrives(const Job& job) {
   }
   const base::Time due = said.unchanged_since + in_.arrival_grace;
   const bool is_refused = job.is_pending() && refusal_of(job.id) != nullptr;
-  const bool may_wait = !is_refused && in_.model.queue(job.queue).state == QueueState::kOpen && due > in_.now;
-  if (!may_wait || !(static_cast<bool>(ask<JobValid>(job)) || lacks_claims(job))) {
+  const bool may_wait = !is_refused && in_.model.queue(job.queue).state == QueueState::kOpen;
+  // Who has no pods yet of those that it was made for has nobody to tell.
+  const bool is_early = job.tasks.empty() && is_made_for_pods(job.name());
+  if (!may_wait || is_early || due <= in_.now || !(static_cast<bool>(ask<JobValid>(job)) || lacks_claims(job))) {
     in_.ledger.arriving.erase(job.id);
-    return false;
+    return may_wait && is_early;
   }
   in_.ledger.arriving.insert_or_assign(job.id, due);
   return true;

@@ -72,8 +72,8 @@ class Statuses {
   std::vector<JobId> jobs_to_close();
   // Some pod waits for a ResourceClaim that is not there.
   bool lacks_claims(const Job& job) const;
-  // What the group lacks are pods or their claims, and some pods came or went a moment ago: it is not told that it
-  // waits.
+  // What the group lacks are pods or their claims, and some pods came or went a moment ago, or it was made for pods
+  // that are not known yet: it is not told that it waits.
   bool still_arrives(const Job& job);
 
   // Of a pod without a group.
