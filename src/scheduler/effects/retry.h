@@ -27,8 +27,10 @@ std::optional<base::Duration> retry_after(Retry policy, base::Code code, int tri
 
 // A claim that others write too is read again after a conflict, so often.
 inline constexpr int kConflictsMax = 5;
-// How often it is looked whether a volume is bound.
-inline constexpr base::Duration kVolumeLookPeriod = base::milliseconds(100);
+// When it is looked whether a volume is bound: after this, and after each look twice as late as after the one before. A
+// thousand pods may wait half a minute for theirs.
+inline constexpr base::Duration kVolumeLookFirst = base::milliseconds(100);
+inline constexpr base::Duration kVolumeLookMax = base::seconds(3);
 // A status that is refused for good is said again after this: it would be refused again at once.
 inline constexpr base::Duration kLostPause = base::seconds(5);
 // A binding or eviction that is refused is decided again after this, which is the period of Volcano's cycles: it would

@@ -1,6 +1,7 @@
 // Before a pod is bound: how do its claims get their volumes?
 #include "scheduler/effects/volume_steps.h"
 
+#include <algorithm>
 #include <string_view>
 #include <utility>
 
@@ -11,6 +12,8 @@ namespace scheduler {
 namespace {
 
 using api::Json;
+
+constexpr const char* kSelectedNode = "volume.kubernetes.io/selected-node";
 
 client::Request claim_request(const std::string& key, client::Verb verb) {
   const std::size_t slash = key.find('/');
@@ -57,7 +60,7 @@ Step VolumeSteps::choose(const PlannedBind& plan, const Json& claim) {
     return Step::call(volume_request(choice.volume, client::Verb::kGet));
   }
   client::Request patch = claim_request(choice.claim, client::Verb::kPatch);
-  patch.body.edit_path({"metadata", "annotations", "volume.kubernetes.io/selected-node"}) = plan.node;
+  patch.body.edit_path({"metadata", "annotations", kSelectedNode}) = plan.node;
   only_as_read(patch, claim);
   at_ = At::kMark;
   return Step::call(std::move(patch));
@@ -109,14 +112,25 @@ Step VolumeSteps::next(const PlannedBind& plan, Reply answer, const StepContext&
     if (at_ == At::kRead) return choose(plan, **answer);
     return at_ == At::kReadVolume ? take(plan, **answer) : proceed(plan);
   }
-  if (answer->ok() && (**answer)["status"]["phase"].as_string() == "Bound")
+  return await(plan, *answer, context);
+}
+
+Step VolumeSteps::await(const PlannedBind& plan, const base::Result<Json>& claim, const StepContext& context) {
+  const VolumeChoice& choice = plan.volumes[next_];
+  if (claim.ok() && (*claim)["status"]["phase"].as_string() == "Bound") {
+    looks_ = 0;
     return ++next_ == plan.volumes.size() ? Step::done() : read(plan);
-  if (!answer->ok() && answer->error().code == base::Code::kNotFound) return Step::failed(answer->error());
-  if (context.uptime > deadline_) {
-    return Step::failed(base::make_error(base::Code::kTimeout,
-                                         base::format("claim {} is not bound in time", plan.volumes[next_].claim)));
   }
-  return Step::wait(kVolumeLookPeriod);
+  if (!claim.ok() && claim.error().code == base::Code::kNotFound) return Step::failed(claim.error());
+  // Who cannot provision for the node takes its mark away, and waits to be told another.
+  if (claim.ok() && choice.volume.empty() && (*claim)["spec"]["volumeName"].as_string().empty() &&
+      api::annotation_of(*claim, kSelectedNode).empty())
+    return conflict(base::format("claim {} could not be provisioned for node {}", choice.claim, plan.node));
+  if (context.uptime > deadline_) {
+    return Step::failed(
+        base::make_error(base::Code::kTimeout, base::format("claim {} is not bound in time", choice.claim)));
+  }
+  return Step::wait(std::min(kVolumeLookFirst * (std::int64_t{1} << std::min(looks_++, 10)), kVolumeLookMax));
 }
 
 }  // namespace scheduler

@@ -27,11 +27,13 @@ class VolumeSteps {
   Step take(const PlannedBind& plan, const api::Json& volume);
   Step proceed(const PlannedBind& plan);
   Step read_again(const PlannedBind& plan, const base::Error& error);
+  Step await(const PlannedBind& plan, const base::Result<api::Json>& claim, const StepContext& context);
 
   At at_ = At::kRead;
   std::size_t next_ = 0;   // of the plan's volumes
   std::string claim_uid_;  // of the claim that was read last
   int conflicts_ = 0;
+  int looks_ = 0;  // at a claim that is not bound yet
   base::Duration deadline_{};
 };
 

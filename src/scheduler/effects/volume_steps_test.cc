@@ -107,6 +107,59 @@ TEST(VolumeSteps, loses_to_who_takes_the_volume_between_reading_and_writing) {
   EXPECT_EQ(server.objects["v"]["spec"]["claimRef"]["uid"].as_string(), "o");
 }
 
+// A claim that is being provisioned: what is read of it, and what follows.
+Step look_at(VolumeSteps& volumes, const PlannedBind& what, std::string_view claim, base::Duration uptime) {
+  base::Random random(1);
+  const base::Result<Json> answer = *api::parse_json(claim);
+  return volumes.next(what, &answer, {.now = {}, .uptime = uptime, .random = random});
+}
+
+TEST(VolumeSteps, look_less_often_the_longer_a_claim_is_not_bound) {
+  PlannedBind what = plan({{.claim = "a/d", .volume = ""}});
+  what.volume_timeout = base::seconds(600);
+  base::Random random(1);
+  VolumeSteps volumes;
+  ASSERT_EQ(volumes.begin(what, {.now = {}, .uptime = {}, .random = random}).kind, Step::Kind::kCall);
+  const std::string_view pending = R"({"metadata":{"name":"d","namespace":"a","annotations":{)"
+                                   R"("volume.kubernetes.io/selected-node":"n1"}},"status":{"phase":"Pending"}})";
+  look_at(volumes, what, pending, {});  // is marked
+  look_at(volumes, what, pending, {});  // and looked at
+  base::Duration waited;
+  int looks = 0;
+  while (waited < base::seconds(30)) {
+    const Step step = look_at(volumes, what, pending, waited);
+    ASSERT_EQ(step.kind, Step::Kind::kPause);
+    EXPECT_LE(step.pause, base::seconds(3));
+    waited = waited + step.pause;
+    ASSERT_LT(++looks, 20);
+  }
+}
+
+TEST(VolumeSteps, a_claim_whose_provisioner_gives_the_node_back_is_decided_anew) {
+  PlannedBind what = plan({{.claim = "a/d", .volume = ""}});
+  what.volume_timeout = base::seconds(600);
+  base::Random random(1);
+  VolumeSteps volumes;
+  volumes.begin(what, {.now = {}, .uptime = {}, .random = random});
+  const std::string_view marked = R"({"metadata":{"name":"d","annotations":{)"
+                                  R"("volume.kubernetes.io/selected-node":"n1"}},"status":{"phase":"Pending"}})";
+  const std::string_view given_back = R"({"metadata":{"name":"d"},"status":{"phase":"Pending"}})";
+  look_at(volumes, what, marked, {});
+  look_at(volumes, what, marked, {});
+  EXPECT_EQ(look_at(volumes, what, marked, {}).kind, Step::Kind::kPause);
+  const Step step = look_at(volumes, what, given_back, {});
+  EXPECT_EQ(step.kind, Step::Kind::kFailed);
+  EXPECT_EQ(step.error.code, base::Code::kConflict);
+  EXPECT_EQ(step.error.message, "claim a/d could not be provisioned for node n1");
+  // Another scheduler's mark is not ours to judge, and a volume that is named already comes.
+  VolumeSteps others;
+  others.begin(what, {.now = {}, .uptime = {}, .random = random});
+  look_at(others, what, marked, {});
+  look_at(others, what, marked, {});
+  const std::string_view named = R"({"metadata":{"name":"d"},"spec":{"volumeName":"v"},"status":{"phase":"Pending"}})";
+  EXPECT_EQ(look_at(others, what, named, {}).kind, Step::Kind::kPause);
+}
+
 TEST(VolumeSteps, leaves_a_claim_that_was_bound_elsewhere) {
   Server server;
   server.objects["d"].edit_path({"spec", "volumeName"}) = "z";
