@@ -28,7 +28,7 @@ function(program name)
   if(sources)
     add_executable(${name} ${sources})
     target_link_libraries(${name} PRIVATE ${M_USES} ${M_LIBS} mimalloc)
-    foreach(link vcctl vsub vjobs vqueues vcancel vsuspend vresume vc-scheduler vc-agent-scheduler vc-controller-manager vc-hypernode-controller-manager vc-webhook-manager gen-admission-secret.sh training-operator)
+    foreach(link vcctl vsub vjobs vqueues vcancel vsuspend vresume vc-scheduler vc-agent-scheduler vc-controller-manager vc-hypernode-controller-manager vc-webhook-manager gen-admission-secret.sh training-operator manager)
       add_custom_command(TARGET ${name} POST_BUILD
         COMMAND ${CMAKE_COMMAND} -E create_symlink ${name} ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/${link})
     endforeach()

@@ -180,6 +180,7 @@ base::Status read_proxy(const Json& cluster, std::string_view name, ServerAccess
 
 base::Result<ServerAccess> choose(const Json& config, const std::string& context, const RunProgram& run) {
   const std::string context_name = context.empty() ? config["current-context"].str() : context;
+  if (context_name.empty()) return ServerAccess();
   const Json* entry = find_named(config["contexts"], context_name);
   if (entry == nullptr) return make_error(Code::kNotFound, base::format("context {:?} does not exist", context_name));
   const Json& chosen = (*entry)["context"];

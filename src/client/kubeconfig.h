@@ -42,7 +42,8 @@ struct CredentialProgram {
 // Runs it and returns what it printed. Unset: such users are refused.
 using RunProgram = std::function<base::Result<std::string>(const CredentialProgram& program)>;
 
-// `folder` resolves relative paths in the text. An empty `context` means current-context.
+// `folder` resolves relative paths in the text. An empty `context` means current-context; where that is not given
+// either, the access names no server.
 base::Result<ServerAccess> parse_kubeconfig(std::string_view text, const std::string& folder,
                                             const std::string& context = {}, const RunProgram& run = {});
 // Reads the file at `path`.

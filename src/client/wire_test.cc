@@ -267,13 +267,19 @@ TEST(Kubeconfig, says_which_field_has_another_type) {
       {"users: [{user: {as: a, as-user-extra: [b]}}]", "users[0].user.as-user-extra must be a map, not a list"},
       {"users: [{user: {as: a, as-user-extra: {k: v}}}]", "users[0].user.as-user-extra.k must be a list, not text"},
       {"contexts: [{context: {namespace: [a]}}]", "contexts[0].context.namespace must be text, not a list"},
-      {"users: null\nclusters: [null]", "context \"\" does not exist"},
-      {"", "context \"\" does not exist"},
   };
   for (const auto& row : rows) {
     const auto access = parse_kubeconfig(row.text, "/");
     ASSERT_FALSE(access.ok()) << row.text;
     EXPECT_EQ(access.error().message, row.message) << row.text;
+  }
+}
+
+TEST(Kubeconfig, without_a_context_names_no_server) {
+  for (const std::string_view text : {"", "users: null\nclusters: [null]", "current-context: ''"}) {
+    const auto access = parse_kubeconfig(text, "/");
+    ASSERT_TRUE(access.ok()) << text << ": " << access.error().message;
+    EXPECT_EQ(access->server, "") << text;
   }
 }
 
@@ -316,7 +322,7 @@ TEST(Kubeconfig, reads_the_proxy_of_a_cluster_or_says_why_not) {
 TEST(Kubeconfig, many_entries_are_read_in_time_that_grows_with_them) {
   std::string text = "clusters:\n";
   for (int i = 0; i < 100'000; ++i) text += base::format("- {{name: c{}}}\n", i);
-  EXPECT_FALSE(parse_kubeconfig(text, "/").ok());
+  EXPECT_TRUE(parse_kubeconfig(text, "/").ok());
 }
 
 TEST(Kubeconfig, NamesWhatIsMissing) {

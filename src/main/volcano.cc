@@ -21,6 +21,7 @@ struct Program {
   std::string_view name;  // as a program of its own; empty: none
   int (*run)(const Arguments&);
   std::string_view help;
+  std::string_view other_name = {};  // by which Deployments of others start it
 };
 
 int print_version(const Arguments&) {
@@ -57,7 +58,7 @@ constexpr std::array kPrograms{
     Program{"hypernode-controller-manager", "vc-hypernode-controller-manager",
             volcano_main::run_hypernode_controller_manager, "discover HyperNodes on a cluster"},
     Program{"training-operator", "training-operator", volcano_main::run_training_operator,
-            "run training jobs of kubeflow.org on a cluster"},
+            "run training jobs of kubeflow.org on a cluster", "manager"},
     Program{"webhook-manager", "vc-webhook-manager", volcano_main::run_webhook_manager,
             "answer a cluster's admission webhooks"},
     Program{"admission-secret", "gen-admission-secret.sh", volcano_main::run_admission_secret,
@@ -106,7 +107,8 @@ int main(int argc, char** argv) {
   const std::string path = argc > 0 ? argv[0] : "volcano";
   const std::string name = path.substr(path.rfind('/') + 1);
   for (const Program& program : kPrograms)
-    if (!program.name.empty() && name == program.name) return finish(program.run({argv + 1, argv + argc}));
+    if (!name.empty() && (name == program.name || name == program.other_name))
+      return finish(program.run({argv + 1, argv + argc}));
   if (argc < 2) return usage(stderr);
   const std::string word = argv[1];
   if (word == "help" || word == "--help" || word == "-h") return finish(usage(stdout));

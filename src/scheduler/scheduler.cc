@@ -92,7 +92,7 @@ struct Scheduler::State : std::enable_shared_from_this<Scheduler::State> {
     collector = std::make_unique<UsageCollector>(env, model.usage, [this] { wake(); });
     if (next_config) take_config();  // before the first object: plugins say which resources do not count
     for (const api::ResourceId& id : Intake::resources()) {
-      if (!singles || !Intake::concerns_groups(id)) watch(id);
+      if (intake.is_switched_on(id) && (!singles || !Intake::concerns_groups(id))) watch(id);
     }
     for (const api::ResourceId& id : intake.optional_resources()) watch(id);
     watch_device_configs();

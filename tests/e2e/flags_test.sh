@@ -70,6 +70,12 @@ refused '--log-format: "xml" is neither text nor json' vc-controller-manager --l
 refused '--log-format: "xml" is neither text nor json' vc-webhook-manager --log-format=xml
 refused 'neither --kubeconfig nor --master is given' vc-scheduler
 refused '--kubeconfig: cannot open /none' vc-scheduler --kubeconfig /none
+# A file that names no context says nothing, as for kubectl.
+empty=$(mktemp)
+refused "--kubeconfig: $empty names no current-context" vc-scheduler --kubeconfig "$empty"
+KUBECONFIG=$empty refused '127.0.0.1:1' vcctl --master http://127.0.0.1:1 job list
+KUBERNETES_MASTER=http://127.0.0.1:2 KUBECONFIG=$empty refused '127.0.0.1:2' vcctl job list
+rm -f "$empty"
 for program in vc-scheduler vc-agent-scheduler vc-controller-manager; do
   refused '--leader-elect-lease-duration' $program --master https://127.0.0.1:1 --leader-elect --leader-elect-lease-duration=0s
   refused '--leader-elect-lease-duration: 3s is not above' $program --master https://127.0.0.1:1 --leader-elect --leader-elect-lease-duration=3s
@@ -90,6 +96,7 @@ done
 refused 'neither --kubeconfig nor --master is given' vc-hypernode-controller-manager --listen-address=nowhere
 mine=$(mktemp) && echo 'clusters: [{name: prod}]' > "$mine"
 refused 'holds other clusters (prod)' volcano up --data "$(mktemp -d)" --port 0 --components apiserver --kubeconfig "$mine"
+refused '--pytorch-init-container-template-file: cannot read /tmp' manager --enable-gang-scheduling=true --kubeconfig /none --pytorch-init-container-template-file /tmp
 refused '--pytorch-init-container-template-file: cannot read /tmp' training-operator --kubeconfig /none --pytorch-init-container-template-file /tmp
 refused 'both ' vc-webhook-manager --ca-cert-file /none
 refused '--tls-secret-name needs --webhook-namespace and --webhook-service-name' vc-webhook-manager --tls-secret-name x --webhook-url u

@@ -111,6 +111,8 @@ PY
 }
 says_version() { (start "$1" "version-$1" --version < /dev/null) | grep -E '^volcano [0-9]|[Vv]ersion'; }
 for image in $images; do check "$image says its version" says_version "$image"; done
+as_manager() { (words=/manager start training-operator as-manager --enable-gang-scheduling=true --version < /dev/null) | grep -E '^volcano [0-9]|[Vv]ersion'; }
+check "and by the name that Kubeflow's own Deployment starts" as_manager
 by_name() { (words=training-operator start training-operator by-name --version < /dev/null) | grep -E '^volcano [0-9]|[Vv]ersion'; }
 check "training-operator is found by its name, as the chart starts it" by_name
 

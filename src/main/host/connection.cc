@@ -131,6 +131,10 @@ base::Result<client::ServerAccess> server_access(const std::string& kubeconfig, 
           kubeconfig, {}, [&](const client::CredentialProgram& program) { return programs->answer_of(program); });
       if (!loaded.ok()) return base::within(loaded.take_error(), "--kubeconfig");
       access = *std::move(loaded);
+      if (access.server.empty() && master.empty())
+        return base::make_error(base::Code::kInvalid, base::format("--kubeconfig: {} names no current-context, which "
+                                                                   "says the server, and there is no --master",
+                                                                   kubeconfig));
     } else if (master.empty()) {
       if (!in_pod())
         return base::make_error(base::Code::kInvalid,
@@ -152,7 +156,8 @@ base::Result<client::ServerAccess> user_access(const std::string& kubeconfig, co
   client::ServerAccess access;
   if (!paths.empty()) {
     TRY(access, client::load_kubeconfigs(paths, {}, run_credential_program));
-  } else if (master.empty() && in_pod()) {
+  }
+  if (access.server.empty() && master.empty() && in_pod()) {
     return by_environment(
         client::in_cluster_access(variable("KUBERNETES_SERVICE_HOST"), variable("KUBERNETES_SERVICE_PORT")));
   }

@@ -181,6 +181,13 @@ bool Intake::may_be_absent(const api::ResourceId& id) {
          id == api::resources::kReplicationControllers;
 }
 
+bool Intake::is_switched_on(const api::ResourceId& id) const {
+  if (id == api::resources::kPriorityClasses) return options_.priority_classes;
+  if (id == api::resources::kNumatopologies) return model_.gates.on("ResourceTopology");
+  if (id == api::resources::kReplicationControllers || id.group == "apps") return model_.gates.on("WorkLoadSupport");
+  return true;
+}
+
 bool Intake::concerns_groups(const api::ResourceId& id) {
   return id == api::resources::kPodGroups || id == api::resources::kQueues || id == api::resources::kPriorityClasses ||
          id == api::resources::kHyperNodes || id == api::resources::kNumatopologies;
