@@ -271,12 +271,16 @@ void HttpApiClient::send(Call call) {
   rt::HttpRequest http = encode_request(request, options_.field_manager);
   server_->complete(http);
   http.may_repeat = may_repeat(request);
-  if (request.verb != Verb::kGet && request.verb != Verb::kList) http.wanted = options_.may_write;
+  const bool writes = request.verb != Verb::kGet && request.verb != Verb::kList;
+  if (writes) http.wanted = options_.may_write;
   // Other subresources are answered with what is no object of the kind, or with a part of one.
   const bool is_of_kind = request.subresource.empty() || request.subresource == "status";
   const Asked asked{request.only, request.verb, is_of_kind, api::find_kind(request.resource)};
   auto kept = std::make_shared<Call>(std::move(call));
-  server_->http().send(std::move(http), [this, asked, kept](base::Result<rt::HttpResponse> response) {
+  const std::shared_ptr<int> count = writes ? options_.writes_under_way : nullptr;
+  if (count) ++*count;
+  server_->http().send(std::move(http), [this, asked, kept, count](base::Result<rt::HttpResponse> response) {
+    if (count) --*count;
     answered(std::move(*kept), asked, std::move(response));
   });
 }
@@ -389,7 +393,8 @@ std::unique_ptr<Watch> HttpApiClient::watch(WatchRequest request, OnEvent on_eve
 }  // namespace
 
 base::Result<std::unique_ptr<Client>> make_http_client(HttpClientOptions options, rt::Env& env) {
-  TRY(std::unique_ptr<ServerConnection> server, ServerConnection::open(options.access, options.user_agent, env));
+  TRY(std::unique_ptr<ServerConnection> server,
+      ServerConnection::open(options.access, options.user_agent, env, options.timeout));
   return std::unique_ptr<Client>(std::make_unique<HttpApiClient>(std::move(options), std::move(server), env));
 }
 

@@ -17,10 +17,14 @@ struct HttpClientOptions {
   ServerAccess access;
   std::string user_agent = "volcano";
   std::string field_manager = "volcano";
-  double requests_per_second = 0;  // 0: no limit; watches do not count
-  int burst = kDefaultBurst;       // 0 and below: the default, as in Kubernetes' client library
+  double requests_per_second = 0;              // 0: no limit; watches do not count
+  int burst = kDefaultBurst;                   // 0 and below: the default, as in Kubernetes' client library
+  base::Duration timeout = base::seconds(60);  // of one request; watches have none
   // Whether what is written may go out, asked last when it does, on any thread; unset: always.
   std::function<bool()> may_write = {};
+  // How many writes have been given to the connections and not answered, kept up to date on the loop; null: not
+  // counted.
+  std::shared_ptr<int> writes_under_way = {};
 };
 
 // The loop and the environment must outlive the client.

@@ -24,6 +24,8 @@ constexpr std::size_t kInitialEventsMax = kPagesMax * kPageSize;
 constexpr int kCutBeginningsMax = 2;
 constexpr base::Duration kBackOffFirst = base::milliseconds(200);
 constexpr base::Duration kBackOffMax = base::seconds(30);
+constexpr base::Duration kWatchLeast = base::seconds(120);
+constexpr int kCutWatchesSilent = 3;  // a server that is started again is back by then
 
 }  // namespace
 
@@ -58,6 +60,7 @@ struct Informer::State {
   bool beginning = false;          // the watch has not told all that there is
   std::size_t initial_events = 0;  // so many it has
   int cut_beginnings = 0;          // of watches that broke meanwhile, in a row
+  int cut_watches = 0;             // that ended soon and showed nothing, in a row
   // What there is is listed, because a watch could not tell it. Once a watch shows something, the next one is asked.
   bool lists = false;
   bool has_page = false;
@@ -273,6 +276,8 @@ void Informer::State::take_event(WatchEvent event) {
   if (beginning) return take_initial(std::move(event));
   lists = false;
   back_off = kBackOffFirst;
+  cut_watches = 0;
+  trouble.clear();
   told.clear();
   const std::string_view version = api::resource_version_of(event.object);
   if (!version.empty()) resource_version = version;
@@ -328,8 +333,11 @@ void Informer::State::end_watch(const base::Error& error) {
   const bool refused = error.code == base::Code::kBadRequest || error.code == base::Code::kInvalid;
   // An event that cannot be read would come again, behind others perhaps: those make the pause no shorter.
   const bool unread = error.code == base::Code::kInternal;
+  // An idle watch ends after five minutes or more; what ends sooner, again and again, shows nothing.
+  const bool cut = env.uptime() - watch_began < kWatchLeast;
+  cut_watches = cut && !expired ? cut_watches + 1 : 0;
   if (unread && env.uptime() - watch_began < kBackOffMax) back_off = std::max(back_off, unread_back_off);
-  if (forbidden || refused || unread) tell("watched", error);
+  if (forbidden || refused || unread || cut_watches >= kCutWatchesSilent) tell("watched", error);
   // A server that names no version has told none from which to go on.
   const bool anew = expired || forbidden || refused || unread || resource_version.empty();
   later(anew ? &State::begin : &State::begin_watch);

@@ -289,6 +289,32 @@ TEST(Informer, pauses_longer_after_events_that_cannot_be_read) {
   EXPECT_EQ(world.informer.trouble(), "");
 }
 
+// Nothing else would say it: no event comes, and who hears of none has nothing to write that would fail.
+TEST(Informer, tells_of_watches_that_end_soon_again_and_again) {
+  World world;
+  world.start();
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_EQ(world.informer.trouble(), "") << i;
+    world.server.break_watches(base::Code::kUnauthorized);
+    world.env.run_for(base::seconds(5));
+  }
+  EXPECT_NE(world.informer.trouble().find("pods cannot be watched: "), std::string::npos) << world.informer.trouble();
+  world.server.put(api::resources::kPods, pod("b"));
+  world.env.run_for(base::seconds(1));
+  EXPECT_EQ(world.informer.trouble(), "");
+}
+
+TEST(Informer, is_silent_about_watches_that_end_after_their_time) {
+  World world;
+  world.start();
+  for (int i = 0; i < 5; ++i) {
+    world.env.run_for(base::seconds(300));
+    world.server.break_watches(base::Code::kUnavailable);
+    world.env.run_for(base::seconds(1));
+    EXPECT_EQ(world.informer.trouble(), "") << i;
+  }
+}
+
 TEST(Informer, StaysSilentOnceItIsGone) {
   testing::FakeEnv env;
   testing::FakeClient server(env);

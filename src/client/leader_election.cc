@@ -217,9 +217,14 @@ std::function<bool()> LeaderElection::fence() const {
 bool LeaderElection::has_seen_leader() const {
   return state_->leading || !state_->lease["spec"]["holderIdentity"].as_string().empty();
 }
-void LeaderElection::release(std::function<void()> done) {
+
+void LeaderElection::close_fence() {
   state_->stopped = true;
   *state_->until = 0;
+}
+
+void LeaderElection::release(std::function<void()> done) {
+  close_fence();
   if (!std::exchange(state_->leading, false)) return done();
   state_->give_back(state_->lease, true, std::move(done));
 }

@@ -1,6 +1,7 @@
 // Which of several equal components acts: the one that holds a Lease.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <memory>
 #include <string>
@@ -20,6 +21,11 @@ struct LeaderElectionOptions {
   base::Duration renew_deadline = base::seconds(10);  // the holder gives up after failing for that long
   base::Duration retry_period = base::seconds(2);
 };
+
+// How long one request about the Lease may take: another is tried, over another connection, before the deadline.
+constexpr base::Duration lease_request_time(base::Duration renew_deadline) {
+  return std::max(base::seconds(1), base::Duration{renew_deadline.ns / 3});
+}
 
 // Refuses times with which a holder could go on writing while another has taken over, or could never lead. The error
 // names the flags of Kubernetes' components.
@@ -42,6 +48,8 @@ class LeaderElection {
   // asked from any thread, last before a request goes out, so that a process that stood still writes nothing when it
   // goes on. `env` must outlive it.
   std::function<bool()> fence() const;
+  // Nothing may be written any more, though the Lease is still ours: before it is given up, for what is on its way.
+  void close_fence();
   // Gives the Lease up so that another can take it at once, then calls `done`.
   void release(std::function<void()> done);
 

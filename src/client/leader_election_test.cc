@@ -283,6 +283,23 @@ TEST(LeaderElection, an_answer_that_names_no_holder_or_another_gives_no_lease) {
   }
 }
 
+TEST(LeaderElection, a_closed_fence_keeps_the_lease_until_it_is_released) {
+  testing::FakeEnv env;
+  testing::FakeClient server(env);
+  Candidate a(server, env, "a");
+  env.run_for(base::seconds(1));
+  Candidate b(server, env, "b");
+  a.election.close_fence();
+  EXPECT_FALSE(a.election.fence()());
+  env.run_for(base::seconds(9));
+  EXPECT_TRUE(a.election.is_leader());
+  EXPECT_FALSE(a.election.fence()()) << "no renewal opens it again";
+  EXPECT_FALSE(b.election.is_leader());
+  a.election.release([] {});
+  env.run_for(base::seconds(5));
+  EXPECT_TRUE(b.election.is_leader());
+}
+
 TEST(LeaderElection, AReleasedFenceIsClosed) {
   testing::FakeEnv env;
   testing::FakeClient server(env);

@@ -20,8 +20,9 @@ constexpr std::size_t kRetiredMax = 4;  // files that change again meanwhile wai
 }  // namespace
 
 base::Result<std::unique_ptr<ServerConnection>> ServerConnection::open(ServerAccess access, std::string user_agent,
-                                                                       rt::Env& env) {
+                                                                       rt::Env& env, base::Duration timeout) {
   std::unique_ptr<ServerConnection> made(new ServerConnection(std::move(access), std::move(user_agent), env));
+  made->timeout_ = timeout;
   TRY_VOID(made->connect());
   if (made->access_.again) made->look_later();
   return made;
@@ -40,6 +41,7 @@ base::Status ServerConnection::connect() {
   http.server_name = to.tls_server_name;
   http.insecure_skip_verify = to.insecure_skip_tls_verify;
   http.proxy = to.proxy;
+  http.timeout = timeout_;
   TRY(auto made, env_.http_client(std::move(http)));
   if (http_) retired_.push_back({std::move(http_), env_.uptime()});
   http_ = std::move(made);

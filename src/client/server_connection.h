@@ -19,8 +19,9 @@ inline constexpr base::Duration kAccessLook = base::seconds(10);
 // sense are told in the log, and what was known stays in use.
 class ServerConnection {
  public:
-  static base::Result<std::unique_ptr<ServerConnection>> open(ServerAccess access, std::string user_agent,
-                                                              rt::Env& env);
+  // `timeout`: of one request; streams have none.
+  static base::Result<std::unique_ptr<ServerConnection>> open(ServerAccess access, std::string user_agent, rt::Env& env,
+                                                              base::Duration timeout = base::seconds(60));
 
   // Adds the path before /api, who we are, and the token as it is now.
   void complete(rt::HttpRequest& request);
@@ -47,6 +48,7 @@ class ServerConnection {
   };
   std::vector<Retired> retired_;  // those that still may have requests and watches on their way
   rt::Env& env_;
+  base::Duration timeout_{};
   base::Duration token_read_at_{};
   bool refused_ = false;
   std::string told_;        // what is wrong with the files, as last logged

@@ -8,6 +8,7 @@
 #include <boost/asio/steady_timer.hpp>
 #include <chrono>
 #include <condition_variable>
+#include <ctime>
 #include <deque>
 #include <future>
 #include <map>
@@ -209,8 +210,10 @@ class AsioEnv : public RealEnv {
                 .count()};
   }
   base::Duration uptime() const override {
-    return {std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
-                .count()};
+    // Not steady_clock, which stands still while the machine is suspended: leases run out meanwhile.
+    timespec time{};
+    clock_gettime(CLOCK_BOOTTIME, &time);
+    return {std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec};
   }
   base::Random& random() override { return random_; }
   Loop& loop() override { return shared_->loop; }

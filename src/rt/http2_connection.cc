@@ -212,16 +212,22 @@ void Http2Connection::tick() {
   timer_.async_wait([self = shared_from_this()](ErrorCode error) {
     if (error || self->over_) return;
     const auto now = Clock::now();
+    bool gave_up = false;
     while (!self->deadlines_.empty() && self->deadlines_.front().at <= now) {
       const StreamId id = self->deadlines_.front().id;
       self->deadlines_.pop_front();
       const auto found = self->open_.find(id);
       // What a stream has begun to answer may last.
-      if (found != self->open_.end() && !(found->second.stream && found->second.has_head))
+      if (found != self->open_.end() && !(found->second.stream && found->second.has_head)) {
         self->give_up(id, Code::kTimeout, "the server did not answer in time");
+        gave_up = true;
+      }
     }
     self->silent_ticks_ = std::exchange(self->heard_, false) ? 0 : self->silent_ticks_ + 1;
-    if (self->silent_ticks_ >= kSilentTicksMax) return self->fail("the server has gone silent");
+    // Where nothing was heard for as long as a request may last, the next one would go the same way.
+    const bool leads_nowhere =
+        gave_up && kTick * (self->silent_ticks_ + 1) >= std::chrono::nanoseconds(self->shared_->options.timeout.ns);
+    if (leads_nowhere || self->silent_ticks_ >= kSilentTicksMax) return self->fail("the server has gone silent");
     if (self->silent_ticks_ == kSilentTicksToPing && !self->open_.empty()) self->session_.ping();
     self->write();
     self->tick();

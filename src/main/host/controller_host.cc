@@ -26,6 +26,7 @@
 #include "main/host/side_server.h"
 #include "main/host/version.h"
 #include "main/programs.h"
+#include "rt/loop_pulse.h"
 #include "scheduler/model/core/feature_gates.h"
 
 namespace volcano_main {
@@ -41,6 +42,7 @@ struct Program {
   std::unique_ptr<client::Client> client;
   // Of its own, so that renewals wait for nothing else; and what followers write, too, goes through it.
   std::unique_ptr<client::Client> lease_client;
+  std::shared_ptr<int> writes = std::make_shared<int>(0);  // that have no answer yet
   std::unique_ptr<TrainingWebhook> webhook;
   std::unique_ptr<client::LeaderElection> election;
   std::set<api::ResourceId> absent;  // of what the server was asked for
@@ -66,9 +68,14 @@ struct Program {
     if (flags.leader_elect) {
       TRY(client::LeaderElectionOptions lease, flags.lease());
       lease.identity = lease_identity(*env);
-      TRY(lease_client, client::make_http_client({.access = access, .user_agent = name, .field_manager = name}, *env));
+      TRY(lease_client, client::make_http_client({.access = access,
+                                                  .user_agent = name,
+                                                  .field_manager = name,
+                                                  .timeout = client::lease_request_time(flags.renew_deadline)},
+                                                 *env));
       election = std::make_unique<client::LeaderElection>(*lease_client, *env, std::move(lease));
       to_server.may_write = election->fence();
+      to_server.writes_under_way = writes;
     }
     TRY(auto direct, client::make_http_client(std::move(to_server), *env));
     client = client::make_client_without_patch(std::move(direct));
@@ -161,6 +168,7 @@ base::Status start_side_servers(Program& program, std::vector<std::unique_ptr<rt
                                         .tls_private_key_file = flags.tls_private_key_file,
                                         .metrics = {},
                                         .healthz = true,
+                                        .stands_still = rt::loop_pulse(*program.env, kLoopStillMax),
                                         .not_ready = [&program] {
                                           const std::string why = ask(program);
                                           const std::string& what = program.kind.not_ready;
@@ -236,7 +244,7 @@ int run_controllers(const ControllerProgram& kind, const Arguments& arguments) {
   // Configuration comes from ConfigMaps that are watched: there is nothing to read again at SIGHUP.
   for (int signal = SIGHUP; signal == SIGHUP;) sigwait(&set, &signal);
   servers.clear();
-  end_under_lease(*program.env, program.election, [&] {
+  end_under_lease(*program.env, program.election, program.writes, [&] {
     program.others.reset();
     program.server_version.reset();
     program.manager.reset();

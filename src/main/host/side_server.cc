@@ -40,16 +40,21 @@ base::Result<std::unique_ptr<rt::HttpServer>> start_side_server(const SideServer
   http.address = place.host;
   http.port = place.port;
   http.connections_max = kSideConnectionsMax;
+  http.header_time_max = base::seconds(5);
+  http.request_time_max = base::seconds(30);
   http.tls = options.keys;
   if (!http.tls) {
     TRY(http.tls, read_keys(options));
   }
   const auto handler = [metrics = options.metrics, pages = options.pages, healthz = options.healthz,
-                        not_ready = options.not_ready](rt::HttpRequest request,
-                                                       std::shared_ptr<rt::HttpExchange> exchange) {
+                        stands_still = options.stands_still, not_ready = options.not_ready](
+                           rt::HttpRequest request, std::shared_ptr<rt::HttpExchange> exchange) {
     const std::string path = rt::parse_target(request.target).path;
     const rt::Headers headers = {{"Content-Type", "text/plain; charset=utf-8"}};
-    if (healthz && (path == "/healthz" || path == "/healthz/ping")) return exchange->respond({200, headers, "ok"});
+    if (healthz && (path == "/healthz" || path == "/healthz/ping")) {
+      const bool dead = stands_still && stands_still();
+      return exchange->respond({dead ? 503 : 200, headers, dead ? "the loop stands still\n" : "ok"});
+    }
     if (not_ready && path == "/readyz") {
       const std::string why = not_ready();
       return exchange->respond({why.empty() ? 200 : 503, headers, why.empty() ? "ok" : why + "\n"});

@@ -8,9 +8,13 @@
 #include <string>
 
 #include "base/result.h"
+#include "base/time.h"
 #include "rt/http_server.h"
 
 namespace volcano_main {
+
+// How long a loop may stand still before a program counts as dead. No cycle of a scheduler takes as long.
+inline constexpr base::Duration kLoopStillMax = base::seconds(60);
 
 struct SideServerOptions {
   std::string address;  // "host:port" or ":port"
@@ -21,6 +25,8 @@ struct SideServerOptions {
   // What /metrics answers before what the process uses, from any thread; unset: there is none.
   std::function<std::string()> metrics;
   bool healthz = false;
+  // /healthz fails while this says so, from any thread; unset: it never does.
+  std::function<bool()> stands_still = {};
   // Why this program is not ready, empty if it is: what /readyz answers, from any thread; unset: there is none.
   std::function<std::string()> not_ready = {};
   // Further paths: each answers JSON through its argument, from any thread.

@@ -24,6 +24,7 @@
 #include "main/host/side_server.h"
 #include "main/host/version.h"
 #include "main/programs.h"
+#include "rt/loop_pulse.h"
 #include "scheduler/metrics.h"
 
 namespace volcano_main {
@@ -56,6 +57,7 @@ struct Program {
   std::unique_ptr<client::Client> client;
   // Of its own, so that renewals wait for nothing else.
   std::unique_ptr<client::Client> lease_client;
+  std::shared_ptr<int> writes = std::make_shared<int>(0);  // that have no answer yet
   std::unique_ptr<client::LeaderElection> election;
   std::unique_ptr<scheduler::Scheduler> scheduler;
   std::unique_ptr<ConfigFile> config_file;
@@ -98,9 +100,14 @@ struct Program {
     if (dry_run) {
       to_server.may_write = [] { return false; };
     } else if (options.leader_elect) {
-      TRY(lease_client, client::make_http_client({.access = access, .user_agent = name, .field_manager = name}, *env));
+      TRY(lease_client, client::make_http_client({.access = access,
+                                                  .user_agent = name,
+                                                  .field_manager = name,
+                                                  .timeout = client::lease_request_time(options.renew_deadline)},
+                                                 *env));
       election = std::make_unique<client::LeaderElection>(*lease_client, *env, lease_of(options, lease_identity(*env)));
       to_server.may_write = election->fence();
+      to_server.writes_under_way = writes;
     }
     TRY(auto direct, client::make_http_client(std::move(to_server), *env));
     client = client::make_client_without_patch(std::move(direct));
@@ -135,6 +142,7 @@ struct Program {
                                           .tls_private_key_file = options.tls_private_key_file,
                                           .metrics = {},
                                           .healthz = true,
+                                          .stands_still = rt::loop_pulse(*env, kLoopStillMax),
                                           .not_ready = [this] { return why_not_ready(); }}));
       servers.push_back(std::move(server));
     }
@@ -221,7 +229,7 @@ void serve_until_end(Program& program, const Arguments& arguments) {
              });
            }});
   program.servers.clear();
-  end_under_lease(*program.env, program.election, [&] {
+  end_under_lease(*program.env, program.election, program.writes, [&] {
     program.others.reset();
     program.server_version.reset();
     program.log_level.reset();

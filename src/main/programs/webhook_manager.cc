@@ -20,6 +20,7 @@
 #include "main/host/webhook_flags.h"
 #include "main/programs.h"
 #include "rt/bounded_files.h"
+#include "rt/loop_pulse.h"
 #include "scheduler/model/core/feature_gates.h"
 
 namespace volcano_main {
@@ -142,11 +143,12 @@ base::Status Program::serve(const admission::ServerKeys& keys) {
   server = std::make_unique<admission::Server>(*env, *client, std::move(options));
   follow_pod_rules();
   if (flags.enable_healthz) {
-    TRY(health,
-        start_side_server(
-            {.address = flags.healthz_address, .keys = tls, .metrics = {}, .healthz = true, .not_ready = [this] {
-               return why_not_ready();
-             }}));
+    TRY(health, start_side_server({.address = flags.healthz_address,
+                                   .keys = tls,
+                                   .metrics = {},
+                                   .healthz = true,
+                                   .stands_still = rt::loop_pulse(*env, kLoopStillMax),
+                                   .not_ready = [this] { return why_not_ready(); }}));
   }
   server->start([](const base::Result<std::uint16_t>& port) {
     if (!port.ok()) give_up(port.error());
