@@ -101,11 +101,12 @@ std::vector<api::AdmissionHook> hooks(const Options& given) {
   namespace r = api::resources;
   using enum api::Operation;
   std::vector<api::AdmissionHook> all;
-  const auto add = [&](std::string path, bool mutating, const api::ResourceId& resource, std::string kind,
+  const auto add = [&](const std::string& path, bool mutating, const api::ResourceId& resource, std::string kind,
                        std::vector<api::Operation> operations, Review review) {
     const auto& enabled = options->enabled;
     if (enabled && std::find(enabled->begin(), enabled->end(), path) == enabled->end()) return;
-    all.push_back({.path = std::move(path),
+    all.push_back({.path = path,
+                   .name = std::string(webhook_name(path)),
                    .mutating = mutating,
                    .resource = resource,
                    .kind = std::move(kind),

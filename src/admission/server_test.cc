@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+#include <string>
+
 #include "admission/fake_objects_for_tests.h"
 #include "admission/review.h"
 #include "base/base64.h"
@@ -239,6 +242,14 @@ TEST(Manifests, of_kinds_that_are_not_served_meet_their_rules) {
   EXPECT_EQ(flow.refused_by, "validatejobflow.volcano.sh");
   EXPECT_EQ(admit(R"({"apiVersion": "v7", "kind": "Odd", "metadata": {"name": "f"}})").answer.warnings,
             std::vector<std::string>{"no rule concerns v7 Odd"});
+}
+
+TEST(Hooks, have_the_names_of_their_webhooks) {
+  std::map<std::string, std::string> names;
+  for (const api::AdmissionHook& hook : hooks({})) names[hook.path] = hook.name;
+  for (const auto& [path, name] : names) EXPECT_NE(name, "") << path;
+  EXPECT_EQ(names["/hypernodes/validate"], "validatehypernodes.volcano.sh");
+  EXPECT_EQ(names["/jobs/validate"], "validatejob.volcano.sh");
 }
 
 }  // namespace

@@ -65,7 +65,8 @@ class ObjectReader {
 };
 
 struct AdmissionHook {
-  std::string path;  // "/jobs/mutate": also its name
+  std::string path;  // "/jobs/mutate"; empty: built in
+  std::string name;  // of the webhook, as refusals say it
   bool mutating = false;
   ResourceId resource;
   std::string kind;

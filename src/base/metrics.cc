@@ -63,7 +63,7 @@ Metrics::Metrics() : state_(std::make_unique<State>()) {}
 Metrics::~Metrics() = default;
 
 void Metrics::add(std::span<const MetricRow> rows) {
-  const std::lock_guard lock(state_->mutex);
+  std::unique_lock lock(state_->mutex);
   for (const MetricRow& row : rows) {
     const std::string name(row.name), help(row.help);
     State::Family& family = state_->families[name];
@@ -81,6 +81,10 @@ void Metrics::add(std::span<const MetricRow> rows) {
         break;
     }
   }
+  lock.unlock();
+  // A rate sees the first count only where there was a 0 before.
+  for (const MetricRow& row : rows)
+    if (row.labels.empty()) state_->series(row.name, row.type, {});
 }
 
 Counter Metrics::counter(std::string_view name, const std::vector<std::string>& values) {

@@ -55,7 +55,7 @@ class Metrics {
   Metrics(const Metrics&) = delete;
   Metrics& operator=(const Metrics&) = delete;
 
-  // Each name once; the rows are copied.
+  // Each name once; the rows are copied. A metric without labels is there, as 0, from then on.
   void add(std::span<const MetricRow> rows);
 
   // The series of these label values, in the order of the row's labels; made when it does not exist. An unknown name or

@@ -30,6 +30,16 @@ TEST(Metrics, are_read_in_the_text_format_in_a_stable_order) {
             "# HELP test_share A share.\n# TYPE test_share gauge\ntest_share 0.5\n");
 }
 
+TEST(Metrics, without_labels_are_there_before_they_are_counted) {
+  Metrics metrics;
+  metrics.add(kRows);
+  EXPECT_EQ(metrics.text(),
+            "# HELP test_latency A latency.\n# TYPE test_latency histogram\n"
+            "test_latency_count 0\ntest_latency_sum 0\n"
+            "test_latency_bucket{le=\"1\"} 0\ntest_latency_bucket{le=\"10\"} 0\ntest_latency_bucket{le=\"+Inf\"} 0\n"
+            "# HELP test_share A share.\n# TYPE test_share gauge\ntest_share 0\n");
+}
+
 TEST(Metrics, forget_the_series_of_what_is_gone) {
   Metrics metrics;
   metrics.add(kRows);

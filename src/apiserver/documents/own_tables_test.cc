@@ -101,5 +101,22 @@ TEST(OwnTables, every_kind_of_this_program_has_a_text) {
   }
 }
 
+TEST(Tables, the_class_of_claims_that_name_none_is_marked) {
+  const api::KindInfo& kind = *api::find_kind_named("storage.k8s.io/v1", "StorageClass");
+  struct Row {
+    std::string_view annotations, name;
+  };
+  const Row rows[] = {{"{}", "fast"},
+                      {R"({"storageclass.kubernetes.io/is-default-class":"true"})", "fast (default)"},
+                      {R"({"storageclass.beta.kubernetes.io/is-default-class":"true"})", "fast (default)"},
+                      {R"({"storageclass.kubernetes.io/is-default-class":"false"})", "fast"}};
+  for (const Row& row : rows) {
+    Json one = *api::parse_json(R"({"metadata":{"name":"fast"},"provisioner":"p"})");
+    one.edit("metadata").set("annotations", *api::parse_json(row.annotations));
+    const Json table = make_table(kind, one, base::Time(), IncludeObject::kNone);
+    EXPECT_EQ(table["rows"][std::size_t{0}]["cells"][std::size_t{0}].as_string(), row.name) << row.annotations;
+  }
+}
+
 }  // namespace
 }  // namespace apiserver

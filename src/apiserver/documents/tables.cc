@@ -6,6 +6,7 @@
 #include <map>
 
 #include "api/other_versions.h"
+#include "api/resource.h"
 #include "api/schema/quantity.h"
 #include "apiserver/documents/access_tables.h"
 #include "apiserver/documents/custom_columns.h"
@@ -420,12 +421,21 @@ Json columns_for(const api::KindInfo& kind) {
   return columns;
 }
 
+// As kubectl shows it: the class of claims that name none is marked.
+Json shown_name(const api::KindInfo& kind, const Json& object) {
+  const Json& name = object["metadata"]["name"];
+  if (kind.kind != "StorageClass" || kind.resource.group != "storage.k8s.io") return name;
+  const bool is_default = api::annotation_of(object, "storageclass.kubernetes.io/is-default-class") == "true" ||
+                          api::annotation_of(object, "storageclass.beta.kubernetes.io/is-default-class") == "true";
+  return is_default ? Json(name.str() + " (default)") : name;
+}
+
 Json row_for(const api::KindInfo& kind, const Json& object, base::Time now, IncludeObject include) {
   const CustomKind* custom = custom_kind(kind);
   std::vector<Json> cells = !has_own_columns(kind) ? printer_for(kind).cells(object, now)
                             : custom != nullptr    ? stranger_cells(*custom, object, now)
                                                    : own_cells(kind, object, now);
-  if (kind.kind != "Event") cells.insert(cells.begin(), object["metadata"]["name"]);
+  if (kind.kind != "Event") cells.insert(cells.begin(), shown_name(kind, object));
   Json row = Json::object({{"cells", Json::array(std::move(cells))}});
   if (include == IncludeObject::kMetadata)
     row.set("object", Json::object({{"kind", "PartialObjectMetadata"},

@@ -257,6 +257,7 @@ TEST(Api, dry_run_answers_and_stores_nothing) {
 
 TEST(Api, hooks_default_and_refuse) {
   api::AdmissionHook mutate{"/queues/mutate",
+                            "mutatequeue.volcano.sh",
                             true,
                             kQueues,
                             "Queue",
@@ -269,6 +270,7 @@ TEST(Api, hooks_default_and_refuse) {
                               return answer;
                             }};
   api::AdmissionHook check{"/queues/validate",
+                           "validatequeue.volcano.sh",
                            false,
                            kQueues,
                            "Queue",

@@ -138,18 +138,8 @@ base::Error refusal(const api::AdmissionHook& hook, const Request& request, cons
     error.name = object;
     return error;
   }
-  std::string name = hook.path;
-  if (name.starts_with('/')) name.erase(0, 1);
-  const std::size_t slash = name.find('/');
-  // The operator's own webhooks are named after the kind.
-  constexpr std::string_view kTraining = "validate-kubeflow-org-v1-";
-  if (name.starts_with(kTraining))
-    name = base::format("validator.{}.training-operator.kubeflow.org", name.substr(kTraining.size()));
-  const std::string webhook = slash == std::string::npos
-                                  ? name
-                                  : (hook.mutating ? "mutate" : "validate") + name.substr(0, slash - 1) + ".volcano.sh";
   return make_error(answer.code == Code::kBadRequest ? Code::kDenied : answer.code,
-                    base::format("admission webhook \"{}\" denied the request: {}", webhook, answer.message));
+                    base::format("admission webhook \"{}\" denied the request: {}", hook.name, answer.message));
 }
 
 // On the loop nobody reads this: the write is decided once more beside it.
