@@ -88,16 +88,38 @@ plugins_and_images_are_named() {
     kubectl apply -f - > /dev/null
   expect "plugins of a volume" says '^problem .*has --plugins-dir=/plugins: .*A volume is mounted there'
 }
-admission_is_asked_for_namespaces() {
-  kubectl create serviceaccount poor > /dev/null
-  cp "$KUBECONFIG" "$scratch/poor"
-  kubectl --kubeconfig "$scratch/poor" config set-credentials poor --token="$(kubectl create token poor)" > /dev/null
-  kubectl --kubeconfig "$scratch/poor" config set-context --current --user poor > /dev/null
-  "$volcano" preflight --kubeconfig "$scratch/poor" --program admission > "$scratch/rights" 2>&1
-  expect "it is named" grep -q '^change .*may not list namespaces: groups go through /podgroups/mutate unchanged (admission)' "$scratch/rights"
+agent_schedulers_are_seen() {
+  kubectl create namespace third > /dev/null
+  deployment third volcano-agent-scheduler agent-scheduler 'args: [-v=3]' | kubectl apply -f - > /dev/null
+  expect "by the name that is theirs" says '^change .*Deployment third/volcano-agent-scheduler .* pods of scheduler agent-scheduler: .*another custom.agent_scheduler_name$'
+  deployment third volcano-agent-scheduler agent-scheduler 'args: [--scheduler-name=quick]' | kubectl apply -f - > /dev/null
+  expect "or by another" says '^ok .*Deployment third/volcano-agent-scheduler .* pods of scheduler quick$'
+}
+accounts_say() { # accounts_say LINE: what is said of the service accounts
+  "$volcano" preflight --service-accounts --kubeconfig "$KUBECONFIG" > "$scratch/preflight" 2>&1
+  grep -qE -- "$1" "$scratch/preflight" || { grep -E ' may not | rights ' "$scratch/preflight"; false; }
+}
+the_roles_of_the_manifest_have_what_is_asked_for() {
+  python3 - deploy/volcano.yaml > "$scratch/roles.yaml" << 'PY'
+import re, sys
+kinds = re.compile(r"^kind: (ServiceAccount|(Cluster)?Role(Binding)?)$", re.M)
+print("\n---\n".join(one for one in open(sys.argv[1]).read().split("\n---\n") if kinds.search(one)))
+PY
+  kubectl apply -f "$scratch/roles.yaml" > /dev/null || problem="roles"
+  kubectl delete deployment -n volcano-system volcano-admission --ignore-not-found > /dev/null
+  local program
+  for program in scheduler controllers admission; do
+    expect "$program" accounts_say "^ok .*:volcano-$program has the [0-9]+ rights of the $program\$"
+  done
+  deployment volcano-system volcano-admission volcano-admission 'args: ["--enabled-admission=/podgroups/mutate", --tls-secret-name=other]' | kubectl apply -f - > /dev/null
+  expect "a path that needs more" accounts_say '^change .*volcano-admission may not list namespaces: groups go through /podgroups/mutate unchanged'
+  expect "another secret" accounts_say '^change .*volcano-admission may not patch secrets other in namespace volcano-system: certificates are not renewed'
+  kubectl delete clusterrolebinding volcano-scheduler-role > /dev/null
+  expect "what is taken away" accounts_say '^problem .*volcano-scheduler may not create pods/binding: the scheduler needs that'
+  expect "and what can be done without" accounts_say '^change .*volcano-scheduler may not update resourceclaims/binding.resource.k8s.io: pods with claims wait'
 }
 
 start_cluster --components apiserver
 run_tests the_file_that_the_flags_name_is_checked scheduler_names_are_read_as_the_program_reads_them files_of_controllers_and_webhook_are_checked plugins_and_images_are_named \
-  admission_is_asked_for_namespaces
+  agent_schedulers_are_seen the_roles_of_the_manifest_have_what_is_asked_for
 exit "${failed:-0}"

@@ -166,6 +166,9 @@ beside() { timeout 240 "${helm[@]}" -n $ns install beside deploy/chart/volcano -
 check "nor one in the same namespace" fails_with 'cares for the pods of scheduler "volcano" already, and would not wait for this release: install under the name of its release to take its place, uninstall it, or set custom.scheduler_name' beside
 check "nor one for another scheduler that has controllers, too" fails_with 'works on all Jobs and Queues, whatever their scheduler, as the controllers of this release would: install into namespace volcano-system to take its place, uninstall it, or set custom.controller_enable=false' second --set custom.scheduler_name=fast
 check "nor one that waits for the Lease of the first" fails_with 'holds the Lease for which the scheduler of this release would wait for ever: install into another namespace, or uninstall it' beside --set custom.scheduler_name=fast,custom.controller_enable=false,custom.leader_elect_enable=true
+kubectl create deployment elsewhere --image=none --dry-run=client -o yaml | sed 's/app: elsewhere/app: agent-scheduler/' | kubectl apply -f - > /dev/null
+check "nor an agent scheduler beside another one" fails_with 'Deployment default/elsewhere cares for the pods of scheduler "agent-scheduler" already, and would not wait for this release: install into namespace default to take its place, uninstall it, or set custom.agent_scheduler_name' second --set custom.scheduler_name=fast,custom.controller_enable=false,custom.agent_scheduler_enable=true
+kubectl delete deployment elsewhere > /dev/null
 check "one for another scheduler is taken" second --set custom.scheduler_name=fast,custom.controller_enable=false
 check "and uninstalled" timeout 240 "${helm[@]}" -n second uninstall second
 

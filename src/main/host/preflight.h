@@ -6,6 +6,7 @@
 #include <functional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -50,5 +51,7 @@ void check_admission_configuration(cli::Api& api, const PreflightOptions& option
 std::string some_of(const std::set<std::string>& names);
 base::Result<api::Json> get_object(cli::Api& api, const api::ResourceId& id, const std::string& ns,
                                    const std::string& name);
+// The template of a Deployment of the installation, with its name for lines; null where none may be seen.
+api::Json template_of(cli::Api& api, const PreflightOptions& options, std::string_view program, std::string& where);
 
 }  // namespace volcano_main

@@ -252,15 +252,14 @@ void judge_pod_rules(const std::string& text, const Json& document, const std::s
                                           where, group["resourceGroup"].dump())});
 }
 
-// The template of a Deployment of the installation, with its name for lines; null where none may be seen.
+}  // namespace
+
 Json template_of(cli::Api& api, const PreflightOptions& options, std::string_view program, std::string& where) {
   const std::string name = base::format("{}-{}", options.release, program);
   where = base::format("Deployment {}/{}", options.ns, name);
   const auto deployment = get_object(api, {"apps", "v1", "deployments"}, options.ns, name);
   return deployment.ok() ? (*deployment)["spec"]["template"] : Json();
 }
-
-}  // namespace
 
 void check_controller_configuration(cli::Api& api, const PreflightOptions& options, Findings& out) {
   std::string where;

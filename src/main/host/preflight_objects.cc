@@ -85,26 +85,29 @@ void check_webhooks(cli::Api& api, const PreflightOptions& options, Findings& ou
 
 namespace {
 
+constexpr std::string_view kAgentScheduler = "agent-scheduler";  // its label `app`, and the name that it cares for
+
 // The scheduler names that a Deployment's program cares for, as its flags say. Of flags that cannot be read nothing is
 // known, and the worst is taken for it.
 std::set<std::string> names_cared_for(const Json& deployment) {
   const std::vector<std::string> words = words_of_program(deployment["spec"]["template"]);
+  const bool is_agent = api::label_of(deployment, "app") == kAgentScheduler;
   std::vector<std::string> names;
   if (api::label_of(deployment, "app") == "volcano-controller") {
     ControllerFlags flags;
     if (base::parse_flags(flags.rows(), words).ok()) names = flags.scheduler_names;
   } else {
-    scheduler::Options flags;
+    scheduler::Options flags = is_agent ? scheduler::agent_options() : scheduler::Options();
     if (scheduler::parse_options(words, flags).ok()) names = flags.names();
   }
-  if (names.empty()) names = {"volcano"};
+  if (names.empty()) names = {is_agent ? std::string(kAgentScheduler) : "volcano"};
   return {names.begin(), names.end()};
 }
 
 // Leases keep the replicas of one installation apart, and each has its own in its own namespace.
 void check_other_namespaces(cli::Api& api, const PreflightOptions& options, Findings& out) {
   client::Request request{.verb = client::Verb::kList, .resource = {"apps", "v1", "deployments"}};
-  request.label_selector = "app in (volcano-scheduler,volcano-controller)";
+  request.label_selector = "app in (volcano-scheduler,volcano-controller,agent-scheduler)";
   const auto list = api.call(std::move(request));
   if (!list.ok())
     return out.push_back({Level::kChange, base::format("whether Volcano is installed in another namespace, too, cannot "
@@ -122,6 +125,10 @@ void check_other_namespaces(cli::Api& api, const PreflightOptions& options, Find
            base::format("{}, and works on all Jobs and Queues, as the controllers of this one would: give one "
                         "of the two custom.controller_enable=false",
                         what)});
+    else if (names.contains(std::string(kAgentScheduler)))
+      out.push_back({Level::kChange, base::format("{}: custom.agent_scheduler_enable of this installation would need "
+                                                  "another custom.agent_scheduler_name",
+                                                  what)});
     else if (names.contains("volcano"))
       out.push_back({Level::kProblem,
                      base::format("{}, and its lease is there: both installations would decide about the same pods. "

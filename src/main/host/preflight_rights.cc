@@ -1,9 +1,13 @@
 // Which rights do our programs use, and which of them are missing?
 #include <algorithm>
-#include <span>
+#include <iterator>
+#include <vector>
 
+#include "base/flags.h"
 #include "base/format.h"
+#include "main/host/other_installation.h"
 #include "main/host/preflight.h"
+#include "main/host/webhook_flags.h"
 
 namespace volcano_main {
 namespace {
@@ -17,6 +21,7 @@ struct Right {
   std::string_view group, resources, verbs;
   std::string_view without = "";  // what is missing then; empty: the program does not work
   bool in_namespace = false;      // of the installation
+  bool of_secret = false;         // on the one Secret of the webhook, which is all that charts give
 };
 
 constexpr Right kScheduler[] = {
@@ -39,9 +44,16 @@ constexpr Right kScheduler[] = {
      "pods with volumes wait"},
     {"policy", "poddisruptionbudgets", "list watch", "the plugin pdb protects nobody"},
     {"resource.k8s.io", "resourceclaims deviceclasses resourceslices", "list watch", "pods with claims wait"},
+    {"resource.k8s.io", "resourceclaims", "get patch", "pods with claims wait"},
+    {"resource.k8s.io", "resourceclaims/status resourceclaims/binding", "update", "pods with claims wait"},
+    {"", "services replicationcontrollers", "list watch", "pods of one service are not spread"},
+    {"apps", "replicasets statefulsets", "list watch", "pods of one workload are not spread"},
+    {"storage.k8s.io", "volumeattachments", "list watch", "volumes that nodes hold are not counted"},
+    {"", "configmaps", "list watch", "what configures shared devices is not known"},
     {"nodeinfo.volcano.sh", "numatopologies", "list watch", "the plugin numa-aware knows no node"},
     {"topology.volcano.sh", "hypernodes", "list watch", "the network's topology is not known"},
     {"shard.volcano.sh", "nodeshards", "list watch", "nodes are not shared between schedulers"},
+    {"shard.volcano.sh", "nodeshards/status", "update", "what it uses of its shard is not shown"},
 };
 
 constexpr Right kControllers[] = {
@@ -65,8 +77,12 @@ constexpr Right kControllers[] = {
     {"batch.volcano.sh", "cronjobs/status", "update", "CronJobs rest"},
     {"batch.volcano.sh", "jobs", "create", "CronJobs and JobFlows make no jobs"},
     {"flow.volcano.sh", "jobflows jobtemplates", "get list watch update", "JobFlows rest"},
+    {"flow.volcano.sh", "jobflows/status jobtemplates/status", "update", "JobFlows rest"},
     {"", "nodes", "list watch", "the network is not discovered"},
     {"topology.volcano.sh", "hypernodes", "get list watch create delete update", "the network is not discovered"},
+    {"topology.volcano.sh", "hypernodes/status", "update", "how many nodes HyperNodes have is not shown"},
+    {"shard.volcano.sh", "nodeshards", "get list watch create delete update", "nodes are not shared out"},
+    {"config.volcano.sh", "colocationconfigurations", "list watch", "ColocationConfigurations are not looked after"},
 };
 
 constexpr Right kAdmission[] = {
@@ -74,14 +90,33 @@ constexpr Right kAdmission[] = {
     {"admissionregistration.k8s.io", "mutatingwebhookconfigurations validatingwebhookconfigurations", "list watch",
      "a CA that is taken out of them is not put back"},
     {"scheduling.volcano.sh", "queues", "get list watch"},
-    {"", "namespaces", "list watch", "groups go through /podgroups/mutate unchanged"},
-    {"", "secrets", "get list watch patch", "certificates are not renewed while it runs", true},
+    {"", "secrets", "get list watch patch", "certificates are not renewed while it runs", true, true},
+};
+constexpr Right kGroupMutation = {"", "namespaces", "list watch", "groups go through /podgroups/mutate unchanged"};
+
+// What its flags say of the webhook; as charts give them where nothing runs that says otherwise.
+struct WebhookFacts {
+  std::string secret = "volcano-admission-secret";
+  bool mutates_groups = false;
 };
 
-std::span<const Right> rights_of(std::string_view program) {
-  if (program == "scheduler") return kScheduler;
-  if (program == "controllers") return kControllers;
-  return kAdmission;
+WebhookFacts webhook_facts(cli::Api& api, const PreflightOptions& options) {
+  WebhookFacts out;
+  std::string where;
+  const Json pod = template_of(api, options, "admission", where);
+  WebhookFlags flags;
+  if (pod.is_null() || !base::parse_flags(flags.rows(), words_of_program(pod)).ok()) return out;
+  if (!flags.tls_secret_name.empty()) out.secret = flags.tls_secret_name;
+  out.mutates_groups = flags.enabled.find("/podgroups/mutate") != std::string::npos;
+  return out;
+}
+
+std::vector<Right> rights_of(std::string_view program, const WebhookFacts& webhook) {
+  if (program == "scheduler") return {std::begin(kScheduler), std::end(kScheduler)};
+  if (program == "controllers") return {std::begin(kControllers), std::end(kControllers)};
+  std::vector<Right> out(std::begin(kAdmission), std::end(kAdmission));
+  if (webhook.mutates_groups) out.push_back(kGroupMutation);
+  return out;
 }
 
 std::vector<std::string> words_of(std::string_view text) {
@@ -97,6 +132,7 @@ std::vector<std::string> words_of(std::string_view text) {
 struct Asked {
   std::string user;  // empty: who asks
   std::string verb, group, resource, ns;
+  std::string name = {};  // of one object; empty: of all
 };
 
 base::Result<bool> is_allowed(cli::Api& api, const Asked& asked) {
@@ -105,6 +141,7 @@ base::Result<bool> is_allowed(cli::Api& api, const Asked& asked) {
       Json::object({{"verb", asked.verb}, {"group", asked.group}, {"resource", asked.resource.substr(0, slash)}});
   if (slash != std::string::npos) attributes.set("subresource", asked.resource.substr(slash + 1));
   if (!asked.ns.empty()) attributes.set("namespace", asked.ns);
+  if (!asked.name.empty()) attributes.set("name", asked.name);
   Json spec = Json::object({{"resourceAttributes", std::move(attributes)}});
   if (!asked.user.empty()) {
     spec.set("user", asked.user);
@@ -128,32 +165,50 @@ std::string who_asks(cli::Api& api) {
   return name.empty() ? "the account of the kubeconfig" : std::string(name);
 }
 
+struct Judged {
+  std::string_view program;
+  std::string user;     // empty: who asks
+  std::string account;  // its name
+  std::string ns;       // of the installation
+};
+
+Finding lack_of(const Judged& judged, const Right& right, const Asked& asked) {
+  std::string what = right.group.empty() ? asked.resource : base::format("{}.{}", asked.resource, right.group);
+  if (!asked.name.empty()) what += " " + asked.name;
+  if (!asked.ns.empty()) what += " in namespace " + asked.ns;
+  const bool is_needed = right.without.empty();
+  return {is_needed ? Level::kProblem : Level::kChange,
+          base::format("{} may not {} {}: {}", judged.account, asked.verb, what,
+                       is_needed ? base::format("the {} needs that", judged.program)
+                                 : base::format("{} ({})", right.without, judged.program))};
+}
+
 // One line for each right of the program that is missing; false: the server does not say.
-bool check_program(cli::Api& api, std::string_view program, const std::string& user, const std::string& account,
-                   const std::string& ns, Findings& out) {
-  int asked = 0, missing = 0;
-  for (const Right& right : rights_of(program))
+bool check_program(cli::Api& api, const Judged& judged, const WebhookFacts& webhook, Findings& out) {
+  int count = 0, missing = 0;
+  for (const Right& right : rights_of(judged.program, webhook))
     for (const std::string& resource : words_of(right.resources))
       for (const std::string& verb : words_of(right.verbs)) {
-        const auto allowed =
-            is_allowed(api, {user, verb, std::string(right.group), resource, right.in_namespace ? ns : ""});
+        const Asked asked{judged.user,
+                          verb,
+                          std::string(right.group),
+                          resource,
+                          right.in_namespace ? judged.ns : "",
+                          right.of_secret ? webhook.secret : ""};
+        const auto allowed = is_allowed(api, asked);
         if (!allowed.ok()) {
-          out.push_back({Level::kProblem,
-                         base::format("rights of {} cannot be asked for: {}", account, allowed.error().message)});
+          out.push_back({Level::kProblem, base::format("rights of {} cannot be asked for: {}", judged.account,
+                                                       allowed.error().message)});
           return false;
         }
-        ++asked;
+        ++count;
         if (*allowed) continue;
         ++missing;
-        const std::string what = right.group.empty() ? resource : base::format("{}.{}", resource, right.group);
-        const std::string where = right.in_namespace ? base::format(" in namespace {}", ns) : "";
-        out.push_back({right.without.empty() ? Level::kProblem : Level::kChange,
-                       base::format("{} may not {} {}{}: {}", account, verb, what, where,
-                                    right.without.empty() ? base::format("the {} needs that", program)
-                                                          : base::format("{} ({})", right.without, program))});
+        out.push_back(lack_of(judged, right, asked));
       }
   if (missing == 0)
-    out.push_back({Level::kGood, base::format("{} has the {} rights of the {}", account, asked, program)});
+    out.push_back(
+        {Level::kGood, base::format("{} has the {} rights of the {}", judged.account, count, judged.program)});
   return true;
 }
 
@@ -161,12 +216,13 @@ bool check_program(cli::Api& api, std::string_view program, const std::string& u
 
 void check_rights(cli::Api& api, const PreflightOptions& options, Findings& out) {
   const std::string self = options.service_accounts ? "" : who_asks(api);
+  const WebhookFacts webhook = webhook_facts(api, options);
   for (const std::string_view program : kPreflightPrograms) {
     if (!options.programs.empty() && std::ranges::find(options.programs, program) == options.programs.end()) continue;
     const std::string user = options.service_accounts
                                  ? base::format("system:serviceaccount:{}:{}-{}", options.ns, options.release, program)
                                  : "";
-    if (!check_program(api, program, user, user.empty() ? self : user, options.ns, out)) return;
+    if (!check_program(api, {program, user, user.empty() ? self : user, options.ns}, webhook, out)) return;
   }
 }
 
