@@ -128,7 +128,7 @@ done > "$scratch/jobs.yaml"
 # Seen from the audit log: to list all pods each second would be a load of its own.
 binds_told() { grep -c '"subresource":"binding"' "$scratch/audit.log" || true; }
 bound() { kubectl get --raw '/api/v1/pods?resourceVersion=0' | grep -o '"nodeName":"' | wc -l; }
-running() { kubectl get --raw '/api/v1/pods?resourceVersion=0&fieldSelector=status.phase%3DRunning' | grep -o '"nodeName":"' | wc -l; }
+begun() { kubectl get --raw '/api/v1/pods?resourceVersion=0&fieldSelector=status.phase%21%3DPending' | grep -o '"nodeName":"' | wc -l; } # pods that run, or have run
 binds_before=$(binds_told)
 begin=$(date +%s.%N)
 if [ -n "$BACKLOG" ]; then
@@ -147,10 +147,10 @@ for _ in $(seq 600); do
   done
   sleep 1
 done
-# What is written last are events and, of pods that run, the phases of their groups: until all run (ten minutes at most)
+# What is written last are events and, of pods that run, the phases of their groups: until all have begun (ten minutes at most)
 # and five seconds bring none (two minutes at most).
 for _ in $(seq 120); do
-  [ "$(running)" -ge "$total" ] && break
+  [ "$(begun)" -ge "$total" ] && break
   sleep 5
 done
 written=-1
