@@ -2,8 +2,6 @@
 #include "rt/proxy.h"
 
 #include <gtest/gtest.h>
-#include <netinet/in.h>
-#include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -13,6 +11,7 @@
 #include "rt/env.h"
 #include "rt/http_client.h"
 #include "rt/http_server.h"
+#include "rt/pass_on_for_tests.h"
 #include "rt/tls.h"
 
 namespace rt {
@@ -71,20 +70,14 @@ TEST(Proxy, is_asked_for_names_that_fit_on_a_line) {
 // Answers one CONNECT with `says`; where the server's port is given, passes bytes on until either side ends.
 class OneProxy {
  public:
-  OneProxy(std::string says, std::uint16_t server_port) : listener_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
-    sockaddr_in at = loopback(0);
-    socklen_t size = sizeof at;
-    EXPECT_EQ(::bind(listener_, reinterpret_cast<const sockaddr*>(&at), size), 0);
-    EXPECT_EQ(::listen(listener_, 4), 0);
-    EXPECT_EQ(::getsockname(listener_, reinterpret_cast<sockaddr*>(&at), &size), 0);
-    port = ntohs(at.sin_port);
+  OneProxy(std::string says, std::uint16_t server_port) : listener_(testing::listen_on_loopback(port)) {
     thread_ = std::thread([this, says = std::move(says), server_port] {
       const int client = ::accept(listener_, nullptr, nullptr);
       char c = 0;
       while (!asked.ends_with("\r\n\r\n") && ::recv(client, &c, 1, 0) == 1) asked += c;
       EXPECT_EQ(::send(client, says.data(), says.size(), MSG_NOSIGNAL), static_cast<ssize_t>(says.size()));
       if (server_port != 0) {
-        pass_on(client, server_port);
+        testing::pass_on(client, server_port);
       } else if (says.empty()) {
         ::recv(client, &c, 1, 0);  // silent until the client gives up
       }
@@ -103,28 +96,6 @@ class OneProxy {
   std::string asked;  // after wait()
 
  private:
-  static sockaddr_in loopback(std::uint16_t port) {
-    sockaddr_in at{};
-    at.sin_family = AF_INET;
-    at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    at.sin_port = htons(port);
-    return at;
-  }
-  static void pass_on(int client, std::uint16_t server_port) {
-    const int server = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    const sockaddr_in at = loopback(server_port);
-    EXPECT_EQ(::connect(server, reinterpret_cast<const sockaddr*>(&at), sizeof at), 0);
-    pollfd ends[] = {{client, POLLIN, 0}, {server, POLLIN, 0}};
-    for (bool goes_on = true; goes_on && ::poll(ends, 2, -1) > 0;)
-      for (int i = 0; i < 2 && goes_on; ++i) {
-        if (ends[i].revents == 0) continue;
-        char buffer[4096];
-        const ssize_t got = ::recv(ends[i].fd, buffer, sizeof buffer, 0);
-        goes_on = got > 0 && ::send(ends[1 - i].fd, buffer, static_cast<std::size_t>(got), MSG_NOSIGNAL) == got;
-      }
-    ::close(server);
-  }
-
   int listener_;
   std::thread thread_;
 };

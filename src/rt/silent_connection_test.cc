@@ -1,7 +1,5 @@
 // A connection on which nothing comes back any more is left for a new one.
 #include <gtest/gtest.h>
-#include <netinet/in.h>
-#include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -13,6 +11,7 @@
 #include "rt/env.h"
 #include "rt/http_client.h"
 #include "rt/http_server.h"
+#include "rt/pass_on_for_tests.h"
 #include "rt/tls.h"
 
 namespace rt {
@@ -21,16 +20,15 @@ namespace {
 // Passes connections on to a server of this machine, and counts them.
 class Way {
  public:
-  explicit Way(std::uint16_t server) : listener_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
-    sockaddr_in at = loopback(0);
-    socklen_t size = sizeof at;
-    EXPECT_EQ(::bind(listener_, reinterpret_cast<const sockaddr*>(&at), size), 0);
-    EXPECT_EQ(::listen(listener_, 4), 0);
-    EXPECT_EQ(::getsockname(listener_, reinterpret_cast<sockaddr*>(&at), &size), 0);
-    port = ntohs(at.sin_port);
+  explicit Way(std::uint16_t server) : listener_(testing::listen_on_loopback(port)) {
     accepting_ = std::thread([this, server] {
-      for (int client = 0; (client = ::accept(listener_, nullptr, nullptr)) >= 0; ++connections)
-        passing_.emplace_back([client, server] { pass_on(client, server); });
+      for (int client = 0; (client = ::accept(listener_, nullptr, nullptr)) >= 0;) {
+        ++connections;
+        passing_.emplace_back([client, server] {
+          testing::pass_on(client, server);
+          ::close(client);
+        });
+      }
     });
   }
   ~Way() {  // both ends have gone by then
@@ -44,29 +42,6 @@ class Way {
   std::atomic<int> connections = 0;
 
  private:
-  static sockaddr_in loopback(std::uint16_t port) {
-    sockaddr_in at{};
-    at.sin_family = AF_INET;
-    at.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    at.sin_port = htons(port);
-    return at;
-  }
-  static void pass_on(int client, std::uint16_t port) {
-    const int server = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    const sockaddr_in at = loopback(port);
-    EXPECT_EQ(::connect(server, reinterpret_cast<const sockaddr*>(&at), sizeof at), 0);
-    pollfd ends[] = {{client, POLLIN, 0}, {server, POLLIN, 0}};
-    for (bool goes_on = true; goes_on && ::poll(ends, 2, -1) > 0;)
-      for (int i = 0; i < 2 && goes_on; ++i) {
-        if (ends[i].revents == 0) continue;
-        char buffer[4096];
-        const ssize_t got = ::recv(ends[i].fd, buffer, sizeof buffer, 0);
-        goes_on = got > 0 && ::send(ends[1 - i].fd, buffer, static_cast<std::size_t>(got), MSG_NOSIGNAL) == got;
-      }
-    ::close(server);
-    ::close(client);
-  }
-
   int listener_;
   std::thread accepting_;
   std::vector<std::thread> passing_;  // of accepting_, until it has ended
@@ -97,7 +72,7 @@ TEST(SilentConnection, is_left_when_a_request_has_had_no_answer_in_its_time) {
   {
     Way way(server->port());
     ClientOptions to{.host = "127.0.0.1", .port = way.port, .ca_pem = ca.certificate_pem, .server_name = "far.example"};
-    to.timeout = base::seconds(2);
+    to.timeout = base::seconds(3);
     auto client = *make_http_client(to, env->loop());
     EXPECT_EQ(ask(*client, "/"), "hello");
     EXPECT_EQ(way.connections, 1);
