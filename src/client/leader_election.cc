@@ -28,6 +28,12 @@ base::Duration lease_time(const Json& spec, base::Duration own) {
 
 }  // namespace
 
+struct LeaderElection::Fence {
+  // Uptime, in nanoseconds, until which we may write: others wait for longer than that.
+  std::atomic<std::int64_t> until = 0;
+  std::atomic<bool> closed = false;  // for good
+};
+
 struct LeaderElection::State : std::enable_shared_from_this<LeaderElection::State> {
   Client& client;
   rt::Env& env;
@@ -38,16 +44,18 @@ struct LeaderElection::State : std::enable_shared_from_this<LeaderElection::Stat
   base::Duration seen_at{};     // uptime when `lease` last changed
   base::Duration renewed_at{};  // uptime at which the last renewal that succeeded was asked for
   base::Duration asked_at{};    // of the write under way
-  // Uptime, in nanoseconds, until which we may write: others wait for longer than that.
-  std::shared_ptr<std::atomic<std::int64_t>> until = std::make_shared<std::atomic<std::int64_t>>(0);
-  bool leading = false;
-  bool stopped = false;
+  std::shared_ptr<Fence> fence = std::make_shared<Fence>();
+  std::atomic<bool> leading = false;
+  std::atomic<bool> seen_leader = false;
+
+  // Whether nothing is asked for any more. A renewal that is answered after that opens no fence.
+  bool stopped() const { return fence->closed; }
 
   State(Client& c, rt::Env& e, LeaderElectionOptions o) : client(c), env(e), options(std::move(o)) {}
 
   // `asked`: the pause that the server asks for.
   void again(base::Duration asked = {}) {
-    if (stopped) return;
+    if (stopped()) return;
     // Candidates spread out; the holder renews on time.
     const double jitter = leading ? 1.0 : 1.0 + env.random().fraction() * (kRetryJitter - 1);
     base::Duration delay{static_cast<std::int64_t>(static_cast<double>(options.retry_period.ns) * jitter)};
@@ -73,7 +81,7 @@ struct LeaderElection::State : std::enable_shared_from_this<LeaderElection::Stat
 };
 
 void LeaderElection::State::attempt() {
-  if (stopped) return;
+  if (stopped()) return;
   client.call({.verb = Verb::kGet, .resource = api::resources::kLeases, .ns = options.ns, .name = options.name},
               [weak = weak_from_this()](base::Result<Json> found) {
                 if (const auto self = weak.lock()) self->decide(std::move(found));
@@ -98,7 +106,7 @@ Json LeaderElection::State::record(const Json& before) const {
 }
 
 void LeaderElection::State::decide(base::Result<Json> found) {
-  if (stopped) return;
+  if (stopped()) return;
   if (!found.ok()) {
     if (found.error().code != base::Code::kNotFound) return result(found.take_error());
     Json fresh = Json::object({{"apiVersion", "coordination.k8s.io/v1"}, {"kind", "Lease"}});
@@ -111,6 +119,7 @@ void LeaderElection::State::decide(base::Result<Json> found) {
     seen_at = env.uptime();
   }
   const std::string_view holder = lease["spec"]["holderIdentity"].as_string();
+  seen_leader = leading || !holder.empty();
   const bool expired = env.uptime() - seen_at >= lease_time(lease["spec"], options.lease_duration);
   if (!holder.empty() && holder != options.identity && !expired) return result(held());
   Json next = lease;
@@ -124,7 +133,7 @@ void LeaderElection::State::write(Verb verb, Json body) {
   request.body = std::move(body);
   client.call(std::move(request), [weak = weak_from_this()](base::Result<Json> written) {
     const auto self = weak.lock();
-    if (!self || self->stopped) return;
+    if (!self || self->stopped()) return;
     if (!written.ok()) return self->result(written.take_error());
     const Json& holder = (*written)["spec"]["holderIdentity"];
     // Some server that answers whatever it likes; the lease is looked at again.
@@ -138,9 +147,8 @@ void LeaderElection::State::write(Verb verb, Json body) {
 }
 
 void LeaderElection::State::lose(std::string_view why) {
-  *until = 0;
+  fence->closed = true;
   leading = false;
-  stopped = true;
   base::log_error("leader-election", base::format("lease {}/{}: {}", options.ns, options.name, why));
   on_stopped();
 }
@@ -149,7 +157,7 @@ void LeaderElection::State::lose(std::string_view why) {
 void LeaderElection::State::guard() {
   env.loop().after(renewed_at + options.renew_deadline - env.uptime(), [weak = weak_from_this(), renewed = renewed_at] {
     const auto self = weak.lock();
-    if (!self || !self->leading || self->stopped || self->renewed_at != renewed) return;
+    if (!self || !self->leading || self->stopped() || self->renewed_at != renewed) return;
     self->lose("it could not be renewed in time");
   });
 }
@@ -163,8 +171,9 @@ void LeaderElection::State::result(base::Status outcome) {
   const bool in_time = outcome.ok() && now - asked_at < options.renew_deadline;
   if (in_time) {
     renewed_at = asked_at;
-    *until = (renewed_at + options.renew_deadline).ns;
-    const bool is_new = !std::exchange(leading, true);
+    fence->until = (renewed_at + options.renew_deadline).ns;
+    seen_leader = true;
+    const bool is_new = !leading.exchange(true);
     guard();
     again();
     if (is_new) on_started();
@@ -211,21 +220,16 @@ void LeaderElection::start(std::function<void()> on_started, std::function<void(
 bool LeaderElection::is_leader() const { return state_->leading; }
 
 std::function<bool()> LeaderElection::fence() const {
-  return [until = state_->until, env = &state_->env] { return env->uptime().ns < *until; };
+  return [fence = state_->fence, env = &state_->env] { return !fence->closed && env->uptime().ns < fence->until; };
 }
 
-bool LeaderElection::has_seen_leader() const {
-  return state_->leading || !state_->lease["spec"]["holderIdentity"].as_string().empty();
-}
+bool LeaderElection::has_seen_leader() const { return state_->seen_leader; }
 
-void LeaderElection::close_fence() {
-  state_->stopped = true;
-  *state_->until = 0;
-}
+void LeaderElection::close_fence() { state_->fence->closed = true; }
 
 void LeaderElection::release(std::function<void()> done) {
   close_fence();
-  if (!std::exchange(state_->leading, false)) return done();
+  if (!state_->leading.exchange(false)) return done();
   state_->give_back(state_->lease, true, std::move(done));
 }
 

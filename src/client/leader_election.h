@@ -31,7 +31,8 @@ constexpr base::Duration lease_request_time(base::Duration renew_deadline) {
 // names the flags of Kubernetes' components.
 base::Status check_lease_times(const LeaderElectionOptions& options);
 
-// Loop thread only. Expiry is judged by our own clock since a change of the record was seen, never by comparing clocks.
+// On the loop of `env`, unless said otherwise. Expiry is judged by our own clock since a change of the record was seen,
+// never by comparing clocks.
 class LeaderElection {
  public:
   LeaderElection(Client& client, rt::Env& env, LeaderElectionOptions options);
@@ -41,19 +42,21 @@ class LeaderElection {
 
   // `on_started` when this one leads; `on_stopped` when it no longer does (it must stop acting at once).
   void start(std::function<void()> on_started, std::function<void()> on_stopped);
-  bool is_leader() const;
-  // Whether the Lease was seen with a holder, this one or another.
+  bool is_leader() const;  // any thread
+  // Whether the Lease was seen with a holder, this one or another. Any thread.
   bool has_seen_leader() const;
   // Whether what is decided now may be written: the last renewal was asked for less than the renew deadline ago. To be
   // asked from any thread, last before a request goes out, so that a process that stood still writes nothing when it
   // goes on. `env` must outlive it.
   std::function<bool()> fence() const;
-  // Nothing may be written any more, though the Lease is still ours: before it is given up, for what is on its way.
+  // Nothing may be written any more, though the Lease is still ours: before it is given up, for what is on its way. Any
+  // thread.
   void close_fence();
   // Gives the Lease up so that another can take it at once, then calls `done`.
   void release(std::function<void()> done);
 
  private:
+  struct Fence;
   struct State;
   std::shared_ptr<State> state_;
 };

@@ -1,8 +1,6 @@
 // Finding the API server.
 #include "main/host/connection.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
@@ -169,12 +167,6 @@ base::Result<client::ServerAccess> user_access(const std::string& kubeconfig, co
 
 std::string own_namespace(const client::ServerAccess& access, const std::string& otherwise) {
   return in_pod() && !access.ns.empty() ? access.ns : otherwise;
-}
-
-std::string lease_identity(rt::Env& env) {
-  char host[256] = "localhost";
-  ::gethostname(host, sizeof host - 1);
-  return base::format("{}_{}", host, env.random().uuid());
 }
 
 }  // namespace volcano_main

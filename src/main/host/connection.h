@@ -5,7 +5,6 @@
 
 #include "base/result.h"
 #include "client/kubeconfig.h"
-#include "rt/env.h"
 
 namespace volcano_main {
 
@@ -15,7 +14,5 @@ base::Result<client::ServerAccess> server_access(const std::string& kubeconfig, 
 base::Result<client::ServerAccess> user_access(const std::string& kubeconfig, const std::string& master);
 // Where a program is installed: the namespace of its pod, or `otherwise` where it runs outside the cluster.
 std::string own_namespace(const client::ServerAccess& access, const std::string& otherwise);
-// Who stands for a lease: "<host>_<uuid>".
-std::string lease_identity(rt::Env& env);
 
 }  // namespace volcano_main

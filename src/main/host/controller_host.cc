@@ -12,14 +12,14 @@
 #include "base/log.h"
 #include "cli/vcctl.h"
 #include "client/http_client.h"
-#include "client/leader_election.h"
+#include "client/leadership.h"
 #include "client/without_patch.h"
 #include "controllers/all.h"
 #include "controllers/framework/execution.h"
 #include "controllers/metrics.h"
 #include "main/host/connection.h"
 #include "main/host/controller_flags.h"
-#include "main/host/lease_end.h"
+#include "main/host/lease.h"
 #include "main/host/log_setup.h"
 #include "main/host/other_installation.h"
 #include "main/host/server_version.h"
@@ -39,12 +39,11 @@ struct Program {
   std::string name;
   ControllerFlags flags;
   std::unique_ptr<rt::RealEnv> env;
+  std::unique_ptr<client::Leadership> leadership;  // before the client, which asks it before each write
   std::unique_ptr<client::Client> client;
-  // Of its own, so that renewals wait for nothing else; and what followers write, too, goes through it.
-  std::unique_ptr<client::Client> lease_client;
+  std::unique_ptr<client::Client> unfenced_client;         // for what followers write, too
   std::shared_ptr<int> writes = std::make_shared<int>(0);  // that have no answer yet
   std::unique_ptr<TrainingWebhook> webhook;
-  std::unique_ptr<client::LeaderElection> election;
   std::set<api::ResourceId> absent;  // of what the server was asked for
   bool begun = false;
   base::Metrics metrics;
@@ -55,7 +54,7 @@ struct Program {
   // On the loop. Ready is who leads and has seen everything, and who follows another that leads.
   std::string why_not_ready() const {
     if (!begun) return webhook ? webhook->why_not_ready() : "the server has not said what it serves";
-    if (election && !election->is_leader()) return election->has_seen_leader() ? "" : "no leader has been seen";
+    if (leadership && !leadership->is_leader()) return leadership->has_seen_leader() ? "" : "no leader has been seen";
     return manager->synced() ? "" : "the first lists are not complete";
   }
 
@@ -67,14 +66,12 @@ struct Program {
                                         .burst = flags.kube_api_burst};
     if (flags.leader_elect) {
       TRY(client::LeaderElectionOptions lease, flags.lease());
-      lease.identity = lease_identity(*env);
-      TRY(lease_client, client::make_http_client({.access = access,
-                                                  .user_agent = name,
-                                                  .field_manager = name,
-                                                  .timeout = client::lease_request_time(flags.renew_deadline)},
-                                                 *env));
-      election = std::make_unique<client::LeaderElection>(*lease_client, *env, std::move(lease));
-      to_server.may_write = election->fence();
+      TRY(leadership, lead(*env, name, access, std::move(lease)));
+      if (kind.webhook) {
+        TRY(unfenced_client,
+            client::make_http_client({.access = access, .user_agent = name, .field_manager = name}, *env));
+      }
+      to_server.may_write = leadership->fence();
       to_server.writes_under_way = writes;
     }
     TRY(auto direct, client::make_http_client(std::move(to_server), *env));
@@ -130,7 +127,7 @@ struct Program {
       if (const base::Status learned = kind.learn(flags, absent); !learned.ok()) end(learned.error().message);
     const auto wanted = kind.webhook ? kind.webhook() : std::nullopt;
     if (!wanted) return begin();
-    webhook = std::make_unique<TrainingWebhook>(*env, lease_client ? *lease_client : *client, *wanted);
+    webhook = std::make_unique<TrainingWebhook>(*env, unfenced_client ? *unfenced_client : *client, *wanted);
     webhook->start([this] { begin(); });
   }
 
@@ -145,9 +142,9 @@ struct Program {
     options.metrics = &metrics;
     options.only_namespace = flags.only_namespace;
     manager = std::make_unique<controllers::Manager>(*env, *client, options);
-    if (!election) return manager->start();
+    if (!leadership) return manager->start();
     manager->stand_by();
-    election->start([this] { manager->start(); }, end_without_lease);
+    leadership->start([this] { manager->start(); }, end_without_lease);
   }
 };
 
@@ -244,14 +241,13 @@ int run_controllers(const ControllerProgram& kind, const Arguments& arguments) {
   // Configuration comes from ConfigMaps that are watched: there is nothing to read again at SIGHUP.
   for (int signal = SIGHUP; signal == SIGHUP;) sigwait(&set, &signal);
   servers.clear();
-  end_under_lease(*program.env, program.election, program.writes, [&] {
+  end_under_lease(*program.env, program.leadership, program.writes, [&] {
     program.others.reset();
     program.server_version.reset();
     program.manager.reset();
-    program.election.reset();
     program.webhook.reset();
     program.client.reset();
-    program.lease_client.reset();
+    program.unfenced_client.reset();
   });
   return 0;
 }

@@ -10,12 +10,12 @@
 #include "base/log.h"
 #include "cli/vcctl.h"
 #include "client/http_client.h"
-#include "client/leader_election.h"
+#include "client/leadership.h"
 #include "client/without_patch.h"
 #include "main/host/config_file.h"
 #include "main/host/connection.h"
 #include "main/host/controller_flags.h"
-#include "main/host/lease_end.h"
+#include "main/host/lease.h"
 #include "main/host/log_level_socket.h"
 #include "main/host/log_setup.h"
 #include "main/host/other_installation.h"
@@ -54,11 +54,9 @@ base::Status check(const scheduler::Options& options) {
 
 struct Program {
   std::unique_ptr<rt::RealEnv> env;
+  std::unique_ptr<client::Leadership> leadership;  // before the client, which asks it before each write
   std::unique_ptr<client::Client> client;
-  // Of its own, so that renewals wait for nothing else.
-  std::unique_ptr<client::Client> lease_client;
   std::shared_ptr<int> writes = std::make_shared<int>(0);  // that have no answer yet
-  std::unique_ptr<client::LeaderElection> election;
   std::unique_ptr<scheduler::Scheduler> scheduler;
   std::unique_ptr<ConfigFile> config_file;
   std::unique_ptr<OtherInstallations> others;
@@ -83,7 +81,7 @@ struct Program {
     auto answer = std::make_shared<std::promise<std::string>>();
     env->loop().post([this, answer] {
       std::string why = scheduler ? scheduler->why_not_synced() : "it ends";
-      if (why.empty() && election && !election->has_seen_leader()) why = "no leader has been seen";
+      if (why.empty() && leadership && !leadership->has_seen_leader()) why = "no leader has been seen";
       answer->set_value(std::move(why));
     });
     auto future = answer->get_future();
@@ -100,13 +98,8 @@ struct Program {
     if (dry_run) {
       to_server.may_write = [] { return false; };
     } else if (options.leader_elect) {
-      TRY(lease_client, client::make_http_client({.access = access,
-                                                  .user_agent = name,
-                                                  .field_manager = name,
-                                                  .timeout = client::lease_request_time(options.renew_deadline)},
-                                                 *env));
-      election = std::make_unique<client::LeaderElection>(*lease_client, *env, lease_of(options, lease_identity(*env)));
-      to_server.may_write = election->fence();
+      TRY(leadership, lead(*env, name, access, lease_of(options, {})));
+      to_server.may_write = leadership->fence();
       to_server.writes_under_way = writes;
     }
     TRY(auto direct, client::make_http_client(std::move(to_server), *env));
@@ -177,9 +170,9 @@ struct Program {
                                                 options.scheduler_conf, read.error().message));
     }
     config_file->watch();
-    if (!election) return scheduler->start(), base::Status();
+    if (!leadership) return scheduler->start(), base::Status();
     scheduler->stand_by();
-    election->start([this] { scheduler->start(); }, end_without_lease);
+    leadership->start([this] { scheduler->start(); }, end_without_lease);
     return {};
   }
 };
@@ -229,15 +222,13 @@ void serve_until_end(Program& program, const Arguments& arguments) {
              });
            }});
   program.servers.clear();
-  end_under_lease(*program.env, program.election, program.writes, [&] {
+  end_under_lease(*program.env, program.leadership, program.writes, [&] {
     program.others.reset();
     program.server_version.reset();
     program.log_level.reset();
     program.config_file.reset();
     program.scheduler.reset();
-    program.election.reset();
     program.client.reset();
-    program.lease_client.reset();
   });
 }
 

@@ -43,7 +43,7 @@ inline constexpr base::Duration kCountsGather = base::milliseconds(500);
 // And this is how long it is not said that pods are about to be bound, or to start.
 inline constexpr base::Duration kBindingsGather = base::seconds(3);
 // The same of a group that was made for pods without one: who asks looks at the pods. Images take minutes to pull, a
-// busy cluster starts pods half a minute after they are bound, and each of these groups would cost one write more.
-inline constexpr base::Duration kMadeGroupGather = base::seconds(120);
+// busy cluster starts pods minutes after they are bound, and each of these groups would cost one write more.
+inline constexpr base::Duration kMadeGroupGather = base::minutes(5);
 
 }  // namespace scheduler

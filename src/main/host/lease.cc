@@ -1,11 +1,16 @@
-// The last turns of a loop.
-#include "main/host/lease_end.h"
+// Taking part in an election, and the last turns of a loop.
+#include "main/host/lease.h"
+
+#include <unistd.h>
 
 #include <cstdlib>
 #include <future>
 #include <iostream>
 #include <utility>
 
+#include "base/format.h"
+#include "client/http_client.h"
+#include "main/host/side_server.h"
 #include "rt/reset_at_close.h"
 
 namespace volcano_main {
@@ -13,6 +18,12 @@ namespace {
 
 constexpr base::Duration kQuietLook = base::milliseconds(20);
 constexpr base::Duration kQuietMax = base::milliseconds(1500);
+
+std::string host_name() {
+  char host[256] = "localhost";
+  ::gethostname(host, sizeof host - 1);
+  return host;
+}
 
 // Who takes the lease decides at once, and has to see what was written under it.
 void when_quiet(rt::Env& env, const std::shared_ptr<const int>& writes, base::Duration until,
@@ -26,7 +37,21 @@ void when_quiet(rt::Env& env, const std::shared_ptr<const int>& writes, base::Du
 
 }  // namespace
 
-void end_under_lease(rt::RealEnv& env, const std::unique_ptr<client::LeaderElection>& election,
+base::Result<std::unique_ptr<client::Leadership>> lead(rt::Env& env, const std::string& name,
+                                                       const client::ServerAccess& access,
+                                                       client::LeaderElectionOptions options) {
+  options.identity = base::format("{}_{}", host_name(), env.random().uuid());
+  const auto make_client = [&](rt::Env& own) {
+    return client::make_http_client({.access = access,
+                                     .user_agent = name,
+                                     .field_manager = name,
+                                     .timeout = client::lease_request_time(options.renew_deadline)},
+                                    own);
+  };
+  return client::Leadership::make(env, make_client, options, kLoopStillMax);
+}
+
+void end_under_lease(rt::RealEnv& env, const std::unique_ptr<client::Leadership>& leadership,
                      const std::shared_ptr<const int>& writes, const std::function<void()>& let_go) {
   std::promise<void> stopped;
   env.loop().post([&] {
@@ -34,10 +59,10 @@ void end_under_lease(rt::RealEnv& env, const std::unique_ptr<client::LeaderElect
       let_go();
       stopped.set_value();
     };
-    if (!election || !election->is_leader()) return finish();
-    election->close_fence();
-    when_quiet(env, writes, env.uptime() + kQuietMax, [&election, finish](bool quiet) {
-      if (quiet) return election->release(finish);
+    if (!leadership || !leadership->is_leader()) return finish();
+    leadership->close_fence();
+    when_quiet(env, writes, env.uptime() + kQuietMax, [&leadership, finish](bool quiet) {
+      if (quiet) return leadership->release(finish);
       rt::reset_connections_at_close();
       finish();
     });
