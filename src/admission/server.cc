@@ -25,7 +25,10 @@ constexpr base::Duration kRenewalRetry = base::seconds(10);
 constexpr base::Duration kBundleSpreads = base::seconds(5);
 // After a configuration has changed: who applies them again changes several at once.
 constexpr base::Duration kBundleLook = base::seconds(2);
-constexpr base::Duration kDrainLook = base::milliseconds(50);
+// An API server hears of a changed Endpoints object by a watch, and its node by another.
+constexpr base::Duration kEndpointsSpread = base::seconds(2);
+// Who asks waits no longer for an answer (timeoutSeconds), and a pod that ends has thirty seconds in all.
+constexpr base::Duration kAnswersMax = base::seconds(10);
 
 rt::HttpResponse plain(int status, std::string body) {
   return {.status = status, .headers = {{"Content-Type", "text/plain; charset=utf-8"}}, .body = std::move(body)};
@@ -162,14 +165,14 @@ struct Server::State : std::enable_shared_from_this<Server::State> {
   client::Informer mutating, validating;  // configurations; from the first registration on
   bool looks = false;                     // at these, soon
   bool has_new_keys = false;              // to serve by, once the configurations have their CA
-  std::unique_ptr<rt::HttpServer> http;
+  std::shared_ptr<rt::HttpServer> http;
   std::function<void(base::Result<std::uint16_t>)> done;
   base::Duration begun;
   // Which CA is being put into the configurations; what a newer one overtakes ends without a word.
   std::uint64_t round = 0;
   int answering = 0;
-  base::Duration drain_until{};
   bool begun_once = false;
+  bool ending = false;
 
   void begin() {
     begun = env.uptime();
@@ -184,7 +187,7 @@ struct Server::State : std::enable_shared_from_this<Server::State> {
   void registered();
   void not_registered(std::uint64_t of, base::Error error);
   void listen();
-  void drain(const std::function<void()>& drained);
+  void drain(base::Duration patience, std::function<void()> drained);
   std::string readiness() const;
   void end(base::Result<std::uint16_t> result) {
     if (auto callback = std::exchange(done, nullptr)) callback(std::move(result));
@@ -285,19 +288,21 @@ void Server::State::not_registered(std::uint64_t of, base::Error error) {
   });
 }
 
-void Server::State::drain(const std::function<void()>& drained) {
-  if (answering == 0 || env.uptime() >= drain_until) {
-    if (answering > 0)
+void Server::State::drain(base::Duration patience, std::function<void()> drained) {
+  ending = true;
+  if (!http) return drained();
+  end_listening(env.loop(), http, patience, [weak = weak_from_this(), drained = std::move(drained)] {
+    const auto self = weak.lock();
+    if (!self) return;
+    if (self->answering > 0)
       base::log_warning("webhooks",
-                        base::format("close admission server failed: {} requests are not answered", answering));
-    return drained();
-  }
-  env.loop().after(kDrainLook, [weak = weak_from_this(), drained] {
-    if (const auto self = weak.lock()) self->drain(drained);
+                        base::format("close admission server failed: {} requests are not answered", self->answering));
+    drained();
   });
 }
 
 std::string Server::State::readiness() const {
+  if (ending) return "it ends\n";
   std::string text = "ok\n";
   for (const client::Informer* informer : {&objects.queues, &objects.namespaces})
     if (!informer->trouble().empty()) text += base::format("[-]{}\n", informer->trouble());
@@ -310,7 +315,8 @@ void Server::State::listen() {
     loop->post([weak, request = std::move(request), exchange] {
       const auto self = weak.lock();
       if (!self) return;
-      if (rt::parse_target(request.target).path == "/readyz") return exchange->respond(plain(200, self->readiness()));
+      if (rt::parse_target(request.target).path == "/readyz")
+        return exchange->respond(plain(self->ending ? 503 : 200, self->readiness()));
       ++self->answering;
       answer_http_confirmed(request, self->hooks, self->client, self->env.loop(), self->objects,
                             [self, exchange](rt::HttpResponse answer) {
@@ -361,6 +367,14 @@ bool Server::State::lacks_bundle() const {
   });
 }
 
+void end_listening(rt::Loop& loop, std::weak_ptr<rt::HttpServer> http, base::Duration patience,
+                   std::function<void()> done) {
+  const base::Duration lag = std::min(kEndpointsSpread, patience), rest = std::min(kAnswersMax, patience - lag);
+  loop.after(lag, [&loop, http = std::move(http), rest, done = std::move(done)] {
+    if (const auto server = http.lock()) server->drain(rest, [&loop, done] { loop.post(done); });
+  });
+}
+
 Server::Server(rt::Env& env, client::Client& client, ServerOptions options)
     : state_(std::make_shared<State>(env, client, std::move(options))) {}
 
@@ -390,6 +404,7 @@ void Server::start(std::function<void(base::Result<std::uint16_t>)> done) {
 std::string Server::readiness() const { return state_->readiness(); }
 
 std::string Server::why_not_ready() const {
+  if (state_->ending) return "it ends";
   if (state_->http) return "";
   if (!state_->objects.queues.trouble().empty()) return state_->objects.queues.trouble();
   return state_->begun_once ? "the webhook configurations are not all there yet"
@@ -406,10 +421,7 @@ void Server::set_keys(const ServerKeys& keys) {
   if (state.begun_once) state.begin();
 }
 
-void Server::drain(base::Duration patience, std::function<void()> done) {
-  state_->drain_until = state_->env.uptime() + patience;
-  state_->drain(done);
-}
+void Server::drain(base::Duration patience, std::function<void()> done) { state_->drain(patience, std::move(done)); }
 
 void Server::set_pod_rules(std::vector<PodGroupRule> rules) {
   state_->options.rules.pod_rules = std::move(rules);

@@ -48,7 +48,9 @@ class Server {
   // From now on serves by these keys. Their CA is put into the configurations first, and the API server has a moment to
   // learn of that; what fails is tried again.
   void set_keys(const ServerKeys& keys);
-  // Calls back when no request is being answered, after `patience` at the latest.
+  // The end, of which nobody who asks must notice anything: it is not ready any more, but takes connections for a
+  // moment, until those who choose a server have heard of that; then it takes none, has clients that are connected go
+  // elsewhere, and answers what they have asked. `done` comes on the loop, after `patience` at the latest.
   void drain(base::Duration patience, std::function<void()> done);
   // From now on answers by these rules (a changed configuration file).
   void set_pod_rules(std::vector<PodGroupRule> rules);
@@ -57,6 +59,11 @@ class Server {
   struct State;
   std::shared_ptr<State> state_;
 };
+
+// The same for another server of reviews, on its loop: what it says of itself before is its own. A server that is gone
+// before drops it.
+void end_listening(rt::Loop& loop, std::weak_ptr<rt::HttpServer> http, base::Duration patience,
+                   std::function<void()> done);
 
 // "volcano-admission-service-jobs-mutate" for "/jobs/mutate".
 std::string configuration_name(std::string_view path);

@@ -107,6 +107,26 @@ TEST(WebhookServer, answers_although_it_may_not_list_namespaces) {
   EXPECT_EQ(server.readiness(), "ok\n[-]namespaces cannot be listed: forbidden\n");
 }
 
+// Who chooses among servers goes by this, and has a moment to hear of it.
+TEST(WebhookServer, that_ends_is_not_ready_and_takes_connections_for_a_moment) {
+  client::testing::FakeEnv env;
+  client::testing::FakeClient client(env);
+  ServerOptions options;
+  options.rules.enabled.emplace();
+  Server server(env, client, std::move(options));
+  std::uint16_t port = 0;
+  server.start([&](base::Result<std::uint16_t> started) { port = started.ok() ? *started : 0; });
+  env.settle();
+  ASSERT_NE(port, 0);
+  EXPECT_EQ(server.why_not_ready() + server.readiness(), "ok\n");
+  bool drained = false;
+  server.drain(base::seconds(30), [&] { drained = true; });
+  EXPECT_EQ(server.why_not_ready() + server.readiness(), "it endsit ends\n");
+  env.run_for(base::milliseconds(1999));
+  EXPECT_FALSE(rt::listen_http({.port = port}, {}).ok());
+  EXPECT_FALSE(drained);
+}
+
 TEST(WebhookServer, trusts_the_old_ca_beside_a_new_one) {
   client::testing::FakeEnv env;
   client::testing::FakeClient client(env);

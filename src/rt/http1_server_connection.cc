@@ -51,6 +51,7 @@ class Connection : public ConnectionBase,
     return true;
   }
   void shut() override { gone(); }
+  void drain() override;
   void write(std::vector<SharedBytes> pieces, bool more) override;
   void answered(bool keep_alive) override;
   void open_web_socket(Headers headers, HttpExchange::OnBytes on_bytes) override;
@@ -69,25 +70,47 @@ class Connection : public ConnectionBase,
       return *stream_;
   }
 
-  void enter(Step step, base::Duration time);
+  void enter(Step step, base::Duration time) {
+    step_ = step;
+    peer_due_ = Clock::now() + std::chrono::nanoseconds(time.ns);
+    due_at(peer_due_);
+  }
   void due_at(Due due);
   void begin_request();
   void read();
   void consume();
-  void deliver();
+  void deliver() {
+    const auto on_bytes = on_bytes_;
+    paused_ = !(*on_bytes)(std::exchange(in_, {}));
+    count_request();
+  }
   bool refused_by_header();
   void watch_progress();
   void watch_peer();
   bool count_request();
   void refuse(const HttpRefusal& refusal) { end_with(shared_->refused(refusal)); }
   void end_with(const HttpResponse& last_answer);
-  HttpRequest known_request(const http::request_header<>& header) const;
+  void say(std::string text) {
+    backlog.add(text.size());
+    write({std::make_shared<const std::string>(std::move(text))}, false);
+  }
+  HttpRequest known_request(const http::request_header<>& header) const {
+    HttpRequest request = request_of(header);
+    peer_.name(request);
+    return request;
+  }
   void dispatch();
   void flush();
   void flush_slice();
   void written(ErrorCode error, std::size_t size);
   void run_dry();
-  void linger();
+  // A socket closed on a peer that still sends would take the answer back: its end is awaited for a moment.
+  void linger() {
+    enter(Step::kLinger, kLingerTime);
+    ErrorCode ignored;
+    socket().shutdown(tcp::socket::shutdown_send, ignored);
+    read();
+  }
   void gone();
   void close();
 
@@ -113,6 +136,7 @@ class Connection : public ConnectionBase,
   std::size_t in_flight_sent_ = 0;
   PeerNames peer_;
   Step step_ = Step::kIdle;
+  bool fresh_ = true;     // nothing was asked yet
   bool paused_ = false;   // they want no more bytes for now
   bool resumed_ = false;  // they wanted more since the last look after the peer
   bool opening_ = false;  // the answer to a WebSocket handshake is on its way
@@ -131,17 +155,19 @@ void Connection<Stream>::start() {
   if (failed_) return;
   begin_request();
   if (seat_->surplus) refuse({503, "the server has as many connections as it takes, please try again later", 1});
+  if (shared_->draining) drain();
   if (!failed_) read();
 }
 
-// --- time ---
-
 template <class Stream>
-void Connection<Stream>::enter(Step step, base::Duration time) {
-  step_ = step;
-  peer_due_ = Clock::now() + std::chrono::nanoseconds(time.ns);
-  due_at(peer_due_);
+void Connection<Stream>::drain() {
+  if (failed_ || step_ != Step::kIdle || !in_.empty()) return;  // its answer will be the last
+  if (fresh_) return enter(Step::kIdle, std::min(kFirstRequestTime, shared_->options.idle_time_max));
+  close_when_written_ = true;
+  flush();
 }
+
+// --- time ---
 
 template <class Stream>
 void Connection<Stream>::due_at(Due due) {
@@ -157,10 +183,7 @@ void Connection<Stream>::due_at(Due due) {
 
 template <class Stream>
 void Connection<Stream>::begin_request() {
-  parser_.emplace();
-  parser_->body_limit(shared_->options.body_bytes_max);
-  parser_->header_limit(static_cast<std::uint32_t>(shared_->options.header_bytes_max));
-  parser_->eager(true);
+  begin_parser(parser_.emplace(), shared_->options);
   header_seen_ = continued_ = false;
   serving_ = 0;
   enter(Step::kIdle, shared_->options.idle_time_max);
@@ -231,9 +254,7 @@ bool Connection<Stream>::refused_by_header() {
     }
   if (!continued_ && !parser_->is_done() && expects_continue(parser_->get().base())) {
     continued_ = true;
-    auto text = std::make_shared<const std::string>("HTTP/1.1 100 Continue\r\n\r\n");
-    backlog.add(text->size());
-    write({std::move(text)}, false);
+    say("HTTP/1.1 100 Continue\r\n\r\n");
   }
   return false;
 }
@@ -275,35 +296,27 @@ bool Connection<Stream>::count_request() {
 
 template <class Stream>
 void Connection<Stream>::end_with(const HttpResponse& last_answer) {
-  auto text = std::make_shared<const std::string>(closing_bytes(last_answer));
-  backlog.add(text->size());
   close_when_written_ = true;
   in_ = std::string();
   parser_.reset();
   count_request();
-  write({std::move(text)}, false);
-}
-
-template <class Stream>
-HttpRequest Connection<Stream>::known_request(const http::request_header<>& header) const {
-  HttpRequest request = request_of(header);
-  peer_.name(request);
-  return request;
+  say(closing_bytes(last_answer));
 }
 
 template <class Stream>
 void Connection<Stream>::dispatch() {
   step_ = Step::kAnswered;
+  fresh_ = false;
   peer_due_ = Due::max();
   auto message = parser_->release();
   HttpRequest request = known_request(message.base());
   request.body = std::move(message.body());
   serving_ = request.body.size();
-  AnswerStyle style;
-  style.keep_alive = message.keep_alive();
-  style.gzip_wanted = header(request.headers, "Accept-Encoding").find("gzip") != std::string_view::npos;
-  style.head = request.method == "HEAD";
-  style.chunked = message.version() == 11;
+  const AnswerStyle style{
+      .keep_alive = message.keep_alive(),
+      .gzip_wanted = header(request.headers, "Accept-Encoding").find("gzip") != std::string_view::npos,
+      .head = request.method == "HEAD",
+      .chunked = message.version() == 11};
   // A peer that already speaks has not waited for the answer to its handshake.
   request.web_socket = wants_web_socket(message.base()) && in_.empty();
   if (request.body.empty()) request.upgrade = upgrade_of(message.base());
@@ -348,6 +361,7 @@ void Connection<Stream>::answered(bool keep_alive) {
   begin_request();
   wait_to_write_ = !backlog.low();
   consume();
+  if (shared_->draining) drain();
   read();
 }
 
@@ -376,13 +390,6 @@ void Connection<Stream>::open_upgraded(HttpExchange::OnBytes on_bytes) {
   if (!in_.empty()) deliver();
   watch_peer();
   read();
-}
-
-template <class Stream>
-void Connection<Stream>::deliver() {
-  const auto on_bytes = on_bytes_;
-  paused_ = !(*on_bytes)(std::exchange(in_, {}));
-  count_request();
 }
 
 template <class Stream>
@@ -449,15 +456,6 @@ void Connection<Stream>::run_dry() {
   web_socket_->close([self = this->shared_from_this()](ErrorCode) { self->gone(); });
 }
 
-// A socket closed on a peer that still sends would take the answer back: its end is awaited for a moment.
-template <class Stream>
-void Connection<Stream>::linger() {
-  enter(Step::kLinger, kLingerTime);
-  ErrorCode ignored;
-  socket().shutdown(tcp::socket::shutdown_send, ignored);
-  read();
-}
-
 template <class Stream>
 void Connection<Stream>::gone() {
   if (failed_) return;
@@ -468,7 +466,7 @@ void Connection<Stream>::gone() {
 
 template <class Stream>
 void Connection<Stream>::close() {
-  failed_ = true;
+  failed_ = seat_->closed = true;
   on_bytes_.reset();
   alarm_.cancel();
   if (web_socket_) web_socket_->forget();

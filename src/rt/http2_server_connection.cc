@@ -46,11 +46,18 @@ class Connection : public ConnectionDriver, public Http2SendQueue, public std::e
 
   void begin() {
     idle_since_ = now();
+    if (shared_->draining) session_.announce_end(now());
     flush();
     read();
     watch_time();
   }
   void shut() override { gone(); }
+  void drain() override {
+    if (gone_ || leaving_) return;
+    session_.announce_end(now());
+    flush();
+    watch_time();
+  }
   void push(Http2Step step) override;
   const AnswerLimits& limits() const override { return *shared_; }
 
@@ -256,6 +263,7 @@ void Connection::leave() {
 void Connection::gone() {
   if (std::exchange(gone_, true)) return;
   alarm_.cancel();
+  seat_->closed = true;
   ErrorCode ignored;
   stream_->next_layer().shutdown(asio::ip::tcp::socket::shutdown_both, ignored);
   stream_->next_layer().close(ignored);

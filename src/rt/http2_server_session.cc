@@ -21,6 +21,7 @@ constexpr std::uint32_t kStreamWindowBytes = std::uint32_t{256} << 10;
 constexpr std::int32_t kConnectionWindowBytes = std::int32_t{4} << 20;
 constexpr std::size_t kOutputBytes = std::size_t{128} << 10;
 constexpr std::size_t kSmallOutput = (std::size_t{16} << 10) + 64;  // a frame, and its header
+constexpr base::Duration kNewsTime = base::seconds(1);              // in which a client hears that the end comes
 constexpr base::Duration kNever = base::Duration{INT64_MAX};
 const HttpRefusal kTooManyBytes{429, "the server holds too many bytes of requests, please try again later", 1};
 
@@ -76,6 +77,9 @@ struct Http2ServerSession::State {
   std::size_t receiving = 0, sending = 0;  // streams with a due, with a write_due
   std::string output;                      // of take_output()
   bool flawed = false;
+  bool announced = false;  // that the end comes
+  base::Duration last_words_due = kNever;
+  StreamId last = INT32_MAX;  // of those that are answered, once the last words are said
 
   ~State() { nghttp2_session_del(session); }
 
@@ -128,6 +132,7 @@ struct Http2ServerSession::State {
 int Http2ServerSession::State::on_begin(nghttp2_session*, const nghttp2_frame* frame, void* self) {
   State& state = *static_cast<State*>(self);
   if (frame->hd.type != NGHTTP2_HEADERS) return 0;
+  if (frame->hd.stream_id > state.last) return 0;  // it crosses our last words, which close it
   state.heading = frame->hd.stream_id;
   state.header_due = state.now + state.limits.header_time_max;
   if (frame->headers.cat == NGHTTP2_HCAT_REQUEST) state.streams.try_emplace(frame->hd.stream_id);
@@ -196,6 +201,8 @@ int Http2ServerSession::State::on_data(nghttp2_session*, std::uint8_t, std::int3
 int Http2ServerSession::State::on_frame(nghttp2_session*, const nghttp2_frame* frame, void* self) {
   State& state = *static_cast<State*>(self);
   const StreamId id = frame->hd.stream_id;
+  if (frame->hd.type == NGHTTP2_PING && (frame->hd.flags & NGHTTP2_FLAG_ACK) != 0 && state.last_words_due != kNever)
+    state.last_words_due = {};
   if (frame->hd.type == NGHTTP2_HEADERS && id == state.heading) {
     state.heading = 0;
     state.header_due = kNever;
@@ -319,8 +326,11 @@ int Http2ServerSession::State::send_data(nghttp2_session*, nghttp2_frame* frame,
   return 0;
 }
 
-// A refused request that still goes on has no reader.
+// A refused request that still goes on has no reader. And who answers the ping behind the news that the end comes has
+// heard the news.
 int Http2ServerSession::State::on_sent(nghttp2_session* session, const nghttp2_frame* frame, void* self) {
+  if (frame->hd.type == NGHTTP2_GOAWAY && frame->goaway.last_stream_id == INT32_MAX)
+    nghttp2_submit_ping(session, NGHTTP2_FLAG_NONE, nullptr);
   if (frame->hd.type != NGHTTP2_DATA && frame->hd.type != NGHTTP2_HEADERS) return 0;
   if ((frame->hd.flags & NGHTTP2_FLAG_END_STREAM) == 0) return 0;
   const Stream* stream = static_cast<State*>(self)->find(frame->hd.stream_id);
@@ -394,6 +404,7 @@ std::string Http2ServerSession::take_output(base::Duration now, std::string buff
   state_->now = now;
   state_->output = std::move(buffer);
   state_->output.clear();
+  if (now >= state_->last_words_due) go_away();
   if (nghttp2_session_send(state_->session) != 0) state_->flawed = true;  // no memory: it cannot go on
   std::string out = std::move(state_->output);
   if (out.empty()) return {};  // the memory goes, too: most connections wait
@@ -414,7 +425,7 @@ bool Http2ServerSession::expire(base::Duration now) {
 }
 
 bool Http2ServerSession::has_deadlines() const {
-  return state_->heading != 0 || state_->receiving > 0 || state_->sending > 0;
+  return state_->heading != 0 || state_->receiving > 0 || state_->sending > 0 || state_->last_words_due != kNever;
 }
 
 void Http2ServerSession::start(StreamId id, int status, const Headers& headers,
@@ -438,9 +449,18 @@ void Http2ServerSession::break_off(StreamId id) {
   nghttp2_submit_rst_stream(state_->session, NGHTTP2_FLAG_NONE, id, NGHTTP2_INTERNAL_ERROR);
 }
 
+void Http2ServerSession::announce_end(base::Duration now) {
+  if (std::exchange(state_->announced, true)) return;
+  state_->last_words_due = now + kNewsTime;
+  (void)nghttp2_submit_shutdown_notice(state_->session);
+}
+
+// What is sent before it may fill the output: until it is sent a client may ask more, which counts no longer.
 void Http2ServerSession::go_away() {
-  (void)nghttp2_submit_goaway(state_->session, NGHTTP2_FLAG_NONE,
-                              nghttp2_session_get_last_proc_stream_id(state_->session), NGHTTP2_NO_ERROR, nullptr, 0);
+  state_->announced = true;
+  state_->last_words_due = kNever;
+  state_->last = nghttp2_session_get_last_proc_stream_id(state_->session);
+  (void)nghttp2_submit_goaway(state_->session, NGHTTP2_FLAG_NONE, state_->last, NGHTTP2_NO_ERROR, nullptr, 0);
 }
 
 std::size_t Http2ServerSession::open_count() const { return state_->streams.size(); }

@@ -78,6 +78,10 @@ class Http2ServerSession {
   void break_off(StreamId stream);
   // No new requests; those that are open are answered.
   void go_away();
+  // The same for a client that may be asking at the moment: it is told that the end comes, and what it asks until it
+  // has heard that (it answers a ping), a second at the most, is answered. What it asks later was not looked at, and
+  // it knows that from the last words.
+  void announce_end(base::Duration now);
 
   std::size_t open_count() const;
   // True when there is nothing more to hear or to say.

@@ -5,13 +5,17 @@
 #include <nghttp2/nghttp2.h>
 
 #include <map>
+#include <vector>
 
+#include "base/format.h"
+#include "rt/http2_frames_for_tests.h"
 #include "rt/http2_session.h"
 #include "rt/http2_told_for_tests.h"
 
 namespace rt {
 namespace {
 
+using namespace frames;
 using base::milliseconds;
 using StreamId = Http2ServerSession::StreamId;
 
@@ -246,21 +250,6 @@ TEST(Http2Server, who_does_not_read_is_left_and_its_bytes_are_given_back) {
   EXPECT_EQ(pair.server.taken, size);
 }
 
-// Frames by hand.
-std::string frame(std::uint8_t type, std::uint8_t flags, std::uint32_t stream, const std::string& payload) {
-  const std::size_t size = payload.size();
-  std::string out;
-  for (const std::size_t byte : {size >> 16, size >> 8, size}) out += static_cast<char>(byte & 255);
-  out += static_cast<char>(type);
-  out += static_cast<char>(flags);
-  for (const int shift : {24, 16, 8, 0}) out += static_cast<char>(stream >> shift & 255);
-  return out + payload;
-}
-const std::string kBegin = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + frame(4, 0, 0, "");
-// GET / of https at "a", by the static table and one literal.
-const std::string kGet = std::string("\x82\x84\x87\x41\x01") + "a";
-constexpr std::uint8_t kHeaders = 1, kReset = 3, kContinuation = 9, kEndStream = 1, kEndHeaders = 4;
-
 TEST(Http2Server, a_header_that_never_ends_ends_the_connection) {
   Server server({.header_time_max = milliseconds(50)});
   ASSERT_TRUE(server.session.receive(kBegin + frame(kHeaders, kEndStream, 1, kGet), {}).ok());
@@ -338,6 +327,75 @@ TEST(Http2Server, what_is_not_http2_ends_the_session) {
   EXPECT_FALSE(server.session.receive("GET / HTTP/1.1\r\nHost: a\r\n\r\n", {}).ok());
   server.session.take_output({});  // why we leave
   EXPECT_TRUE(server.session.is_over());
+}
+
+// What the server says at once, by types; those of the client's last GOAWAYs are in `last`.
+std::string types_said(Server& server, std::vector<std::uint32_t>& last) {
+  std::string out, bytes = server.session.take_output(server.now);
+  for (Frame one = take_frame(bytes); one.type >= 0; one = take_frame(bytes)) {
+    out += base::format("{} ", one.type);
+    if (one.type == kGoAway) last.push_back(one.last_stream());
+  }
+  return out;
+}
+std::string get(std::uint32_t stream) { return frame(kHeaders, kEndHeaders | kEndStream, stream, kGet); }
+
+TEST(Http2ServerEnd, what_crosses_the_news_is_answered_and_what_crosses_the_last_words_was_never_looked_at) {
+  // Whether the client answers the ping behind the news.
+  for (const bool answers : {true, false}) {
+    Server server;
+    std::vector<std::uint32_t> last;
+    ASSERT_TRUE(server.session.receive(kBegin + get(1), {}).ok());
+    types_said(server, last);
+    server.session.announce_end({});
+    EXPECT_EQ(types_said(server, last), "7 6 ");
+    ASSERT_TRUE(server.session.receive(get(3), {}).ok());
+    EXPECT_EQ(types_said(server, last), "");
+    if (answers)
+      ASSERT_TRUE(server.session.receive(frame(kPing, kAck, 0, std::string(8, 0)), {}).ok());
+    else
+      server.now = base::seconds(1);
+    EXPECT_TRUE(server.session.has_deadlines() || answers);
+    EXPECT_EQ(types_said(server, last), "7 ");
+    EXPECT_EQ(last, (std::vector{kLastOfAll, 3u}));
+    ASSERT_TRUE(server.session.receive(get(5) + frame(kHeaders, kEndHeaders, 7, kGet), server.now).ok());
+    ASSERT_TRUE(server.session.receive(frame(kData, kEndStream, 7, "body"), server.now).ok());
+    EXPECT_EQ(types_said(server, last), "");
+    EXPECT_EQ(server.requests.size(), 2u);
+    EXPECT_FALSE(server.session.is_over());
+    server.answer(1, "one");
+    server.answer(3, "three");
+    types_said(server, last);
+    EXPECT_EQ(server.ends, (std::map<StreamId, std::string>{{1, "complete"}, {3, "complete"}}));
+    EXPECT_TRUE(server.session.is_over());
+    EXPECT_EQ(server.held, 0);
+  }
+}
+
+// The last words wait behind answers for which there is no room: what comes meanwhile is above the last, too.
+TEST(Http2ServerEnd, nothing_is_begun_between_the_last_words_and_their_way_out) {
+  Server server;
+  constexpr std::uint32_t kMany = 60;
+  std::string ask = kBegin;
+  for (std::uint32_t i = 0; i < kMany; ++i) ask += get(2 * i + 1);
+  ASSERT_TRUE(server.session.receive(ask, {}).ok());
+  server.session.take_output({});
+  server.session.announce_end({});
+  server.session.take_output({});
+  const Headers large = {{"x-large", std::string(10'000, 'x')}};
+  for (std::uint32_t i = 0; i < kMany; ++i) server.answer(static_cast<StreamId>(2 * i + 1), "body", large);
+  server.now = base::seconds(1);
+  std::string bytes = server.session.take_output(server.now);
+  EXPECT_EQ(bytes.find(frame(kGoAway, 0, 0, "").substr(3)), bytes.npos);  // no room for it yet
+  ASSERT_TRUE(server.session.receive(get(2 * kMany + 1), server.now).ok());
+  for (std::string more = "-"; !more.empty(); bytes += more) more = server.session.take_output(server.now);
+  EXPECT_EQ(server.requests.size(), kMany);
+  EXPECT_EQ(server.ends.size(), kMany);
+  EXPECT_TRUE(server.session.is_over());
+  std::vector<std::uint32_t> last;
+  for (Frame one = take_frame(bytes); one.type >= 0; one = take_frame(bytes))
+    if (one.type == kGoAway) last.push_back(one.last_stream());
+  EXPECT_EQ(last, std::vector{2 * kMany - 1});
 }
 
 }  // namespace

@@ -23,7 +23,8 @@ using TlsStream = boost::asio::ssl::stream<boost::asio::ip::tcp::socket>;
 struct ConnectionsShared : AnswerLimits {
   ServerOptions options;
   HttpServer::Handler handler;
-  std::atomic<bool> stopped{false};  // nothing is posted to an I/O thread any more
+  std::atomic<bool> stopped{false};   // nothing is posted to an I/O thread any more
+  std::atomic<bool> draining{false};  // of connections that begin later, too
   std::atomic<int> connections{0};
   std::atomic<std::size_t> request_bytes{0};  // received, and not answered yet
   std::atomic<std::size_t> answer_bytes{0};   // not taken by the peers yet
@@ -35,6 +36,8 @@ struct ConnectionsShared : AnswerLimits {
     return options.refused ? options.refused(refusal) : plain_refusal(refusal);
   }
 
+  bool is_draining() const override { return draining; }
+
   // Connections keep the keys that they began with.
   std::shared_ptr<boost::asio::ssl::context> tls() {
     const std::lock_guard lock(mutex);
@@ -44,13 +47,19 @@ struct ConnectionsShared : AnswerLimits {
   std::shared_ptr<boost::asio::ssl::context> keys;
 };
 
+// For a peer that has connected to a server which ends, and has asked nothing yet.
+inline constexpr base::Duration kFirstRequestTime = base::seconds(2);
+
 // Who works on a connection at the moment: its handshake, then HTTP/1.1 or HTTP/2. It keeps itself alive as long as
 // there is a peer or an answer under way.
 class ConnectionDriver {
  public:
   virtual ~ConnectionDriver() = default;
-  // I/O thread: the server ends.
+  // I/O thread, both. The server ends.
   virtual void shut() = 0;
+  // It is about to: what was asked is answered, and then the connection ends. A connection that begins later looks at
+  // ConnectionsShared::draining.
+  virtual void drain() = 0;
 };
 
 // One of the connections that a server may have; it passes from driver to driver.
@@ -65,7 +74,8 @@ struct Seat {
 
   std::shared_ptr<boost::asio::io_context> context;  // an answer may be given after the server is gone
   std::shared_ptr<ConnectionsShared> shared;
-  bool surplus;  // it is told that there are too many, and closed
+  std::atomic<bool> closed{false};  // an answer that nobody can send any more may hold the seat
+  bool surplus;                     // it is told that there are too many, and closed
   std::weak_ptr<ConnectionDriver> driver;
 };
 

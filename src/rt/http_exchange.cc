@@ -125,6 +125,7 @@ ReadyAnswer make_ready(HttpResponse response, bool gzip_wanted, const AnswerLimi
 
 void Exchange::respond(HttpResponse response) {
   ReadyAnswer answer = make_ready(std::move(response), style_.gzip_wanted, connection_->limits);
+  if (connection_->limits.is_draining()) style_.keep_alive = false;
   auto bytes = std::make_shared<std::string>(head(answer.status, answer.headers));
   // Of an answer to HEAD that somebody else gave the length is that of what is not sent.
   const bool is_said = !header(answer.headers, "Content-Length").empty();
@@ -135,7 +136,7 @@ void Exchange::respond(HttpResponse response) {
 }
 
 void Exchange::start(int status, Headers headers) {
-  if (!style_.chunked) style_.keep_alive = false;
+  if (!style_.chunked || connection_->limits.is_draining()) style_.keep_alive = false;
   auto bytes = std::make_shared<std::string>(head(status, headers));
   *bytes += style_.chunked ? "Transfer-Encoding: chunked\r\n\r\n" : "\r\n";
   enqueue({std::move(bytes)}, false);

@@ -55,6 +55,8 @@ class AnswerLimits {
   // True if the server holds so many answers that nobody has read that this one is too much.
   virtual bool too_much(std::size_t bytes) const = 0;
   virtual HttpResponse refused(const HttpRefusal& refusal) const = 0;
+  // Connections end with the answers that are under way.
+  virtual bool is_draining() const = 0;
 };
 
 // An answer as it goes out: packed where that is worth it, or a refusal in its place.

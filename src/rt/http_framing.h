@@ -32,6 +32,13 @@ bool may_parse_again(const Parser& parser, std::size_t unread) {
   return !parser.is_header_done() || !parser.chunked() || unread >= kLastChunkBytes;
 }
 
+template <class Parser>
+void begin_parser(Parser& parser, const ServerOptions& options) {
+  parser.body_limit(options.body_bytes_max);
+  parser.header_limit(static_cast<std::uint32_t>(options.header_bytes_max));
+  parser.eager(true);
+}
+
 // Beast throws at fields that are longer than its sixteen bits can say; those of trailers have no other limit.
 template <class Parser>
 std::size_t put_bytes(Parser& parser, std::string_view bytes, boost::system::error_code& error) {

@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 #include <time.h>
 
+#include <algorithm>
 #include <boost/asio/post.hpp>
 
 #include "rt/alarm.h"
@@ -26,7 +27,7 @@ class Handshake : public ConnectionDriver, public std::enable_shared_from_this<H
 
   void start() {
     const base::Duration time = seat_->surplus ? kSurplusTime : seat_->shared->options.handshake_time_max;
-    alarm_.set(Alarm::Clock::now() + std::chrono::nanoseconds(time.ns), [self = shared_from_this()] { self->shut(); });
+    end_after(seat_->shared->draining ? std::min(time, kFirstRequestTime) : time);
     stream_->async_handshake(boost::asio::ssl::stream_base::server,
                              [self = shared_from_this()](ErrorCode error) { self->shaken(error); });
   }
@@ -35,9 +36,16 @@ class Handshake : public ConnectionDriver, public std::enable_shared_from_this<H
     ErrorCode ignored;
     stream_->next_layer().close(ignored);
     alarm_.cancel();
+    seat_->closed = true;
+  }
+  void drain() override {
+    if (stream_) end_after(kFirstRequestTime);
   }
 
  private:
+  void end_after(base::Duration time) {
+    alarm_.set(Alarm::Clock::now() + std::chrono::nanoseconds(time.ns), [self = shared_from_this()] { self->shut(); });
+  }
   void shaken(ErrorCode error) {
     alarm_.cancel();
     if (error || !stream_->next_layer().is_open()) return shut();

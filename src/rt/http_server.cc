@@ -29,6 +29,7 @@ using ErrorCode = boost::system::error_code;
 using Context = std::shared_ptr<asio::io_context>;
 
 constexpr auto kAcceptPause = std::chrono::milliseconds(100);  // while there are no descriptors, or no memory
+constexpr auto kDrainLook = std::chrono::milliseconds(10);
 
 // The kernel asks a peer that says nothing whether it is still there: where a machine has gone, a watch or a log would
 // otherwise stay until something is written to it. As Go's servers.
@@ -68,6 +69,7 @@ class Server : public HttpServer {
     for (const auto& context : contexts_) const asio::steady_timer first(*context);
     acceptor_.emplace(*contexts_[0]);
     pause_.emplace(*contexts_[0]);
+    drain_look_.emplace(*contexts_[0]);
   }
   ~Server() override {
     // Every connection is closed on its own thread; the threads end when the last handler has run.
@@ -75,6 +77,7 @@ class Server : public HttpServer {
       ErrorCode ignored;
       acceptor_->close(ignored);
       pause_->cancel();
+      drain_look_->cancel();
       shared_->stopped = true;
       for (const auto& weak : seats_)
         if (const auto seat = weak.lock())
@@ -114,6 +117,22 @@ class Server : public HttpServer {
 
   std::uint16_t port() const override { return port_; }
 
+  void drain(base::Duration time_max, std::function<void()> done) override {
+    const auto until = asio::steady_timer::clock_type::now() + std::chrono::nanoseconds(time_max.ns);
+    shared_->draining = true;
+    asio::post(*contexts_[0], [this, until, done = std::move(done)] {
+      ErrorCode ignored;
+      acceptor_->close(ignored);
+      pause_->cancel();
+      for (const auto& weak : seats_)
+        if (const auto seat = weak.lock())
+          asio::post(*seat->context, [seat] {
+            if (const auto driver = seat->driver.lock()) driver->drain();
+          });
+      when_empty(until, done);
+    });
+  }
+
   base::Status set_keys(const ServerKeys& keys) override {
     if (!shared_->options.tls) return base::make_error(base::Code::kInvalid, "a server without TLS has no keys");
     TRY(auto tls, tls_context(keys, shared_->options.offer_http2));
@@ -123,6 +142,19 @@ class Server : public HttpServer {
   }
 
  private:
+  // Connections are of several threads, and an end is rare: it is looked at now and then.
+  void when_empty(asio::steady_timer::time_point until, const std::function<void()>& done) {
+    std::erase_if(seats_, [](const auto& weak) {
+      const auto seat = weak.lock();
+      return seat == nullptr || seat->closed;
+    });
+    if (seats_.empty() || asio::steady_timer::clock_type::now() >= until) return done();
+    drain_look_->expires_after(kDrainLook);
+    drain_look_->async_wait([this, until, done](ErrorCode cancelled) {
+      if (!cancelled) when_empty(until, done);
+    });
+  }
+
   ErrorCode open_at(const asio::ip::address& address) {
     const ServerOptions& options = shared_->options;
     const tcp::endpoint endpoint(address, options.port);
@@ -143,8 +175,9 @@ class Server : public HttpServer {
     const Context& context = contexts_[next_++ % contexts_.size()];
     auto socket = std::make_shared<tcp::socket>(*context);
     acceptor_->async_accept(*socket, [this, socket, context](ErrorCode error) {
-      if (error == asio::error::operation_aborted || !acceptor_->is_open()) return;
+      if (error == asio::error::operation_aborted || shared_->stopped) return;
       if (!error) begin(std::move(*socket), context);
+      if (!acceptor_->is_open()) return;
       if (!error || error == asio::error::connection_aborted) return accept();
       // The peer stays in the queue and would be reported again at once.
       if (!std::exchange(told_, true))
@@ -179,6 +212,7 @@ class Server : public HttpServer {
   bool told_ = false;                       // that no more connections are taken
   std::optional<tcp::acceptor> acceptor_;
   std::optional<asio::steady_timer> pause_;
+  std::optional<asio::steady_timer> drain_look_;
   std::vector<asio::executor_work_guard<asio::io_context::executor_type>> guards_;
   std::vector<std::thread> threads_;
   std::size_t next_ = 0;

@@ -66,6 +66,11 @@ class HttpServer {
 
   virtual ~HttpServer() = default;  // closes everything and joins the I/O threads
   virtual std::uint16_t port() const = 0;
+  // Before the end of a server whose clients must not notice it: takes no new connections, tells those that it has to
+  // ask elsewhere, and answers what they have asked. `done` comes once, on an I/O thread: when no connection is left,
+  // or after `time_max`, whoever still has not ended a request or read an answer. Once, any thread; a server that ends
+  // before drops it.
+  virtual void drain(base::Duration time_max, std::function<void()> done) = 0;
   // New keys for connections from now on. Any thread. A server without TLS stays without.
   virtual base::Status set_keys(const ServerKeys& keys) = 0;
 };

@@ -33,6 +33,7 @@ namespace volcano_main {
 namespace {
 
 constexpr base::Duration kAskAgain = base::seconds(1);
+constexpr std::chrono::seconds kEndMax{14};
 
 struct Program {
   const ControllerProgram& kind;
@@ -46,6 +47,7 @@ struct Program {
   std::unique_ptr<TrainingWebhook> webhook;
   std::set<api::ResourceId> absent;  // of what the server was asked for
   bool begun = false;
+  bool ending = false;
   base::Metrics metrics;
   std::unique_ptr<controllers::Manager> manager;
   std::unique_ptr<OtherInstallations> others;
@@ -53,6 +55,7 @@ struct Program {
 
   // On the loop. Ready is who leads and has seen everything, and who follows another that leads.
   std::string why_not_ready() const {
+    if (ending) return "it ends";
     if (!begun) return webhook ? webhook->why_not_ready() : "the server has not said what it serves";
     if (leadership && !leadership->is_leader()) return leadership->has_seen_leader() ? "" : "no leader has been seen";
     return manager->synced() ? "" : "the first lists are not complete";
@@ -184,6 +187,17 @@ base::Status start_side_servers(Program& program, std::vector<std::unique_ptr<rt
   return {};
 }
 
+// Whoever asks the webhook must not notice the end; the controllers go on meanwhile.
+void drain_webhook(Program& program) {
+  const auto drained = std::make_shared<std::promise<void>>();
+  program.env->loop().post([&program, drained] {
+    program.ending = true;
+    if (!program.webhook) return drained->set_value();
+    program.webhook->drain([drained] { drained->set_value(); });
+  });
+  drained->get_future().wait_for(kEndMax);  // longer only where the loop stands still
+}
+
 int fail(const std::string& name, const base::Error& error) {
   std::cerr << name << ": " << error.message << "\n";
   return 1;
@@ -240,6 +254,7 @@ int run_controllers(const ControllerProgram& kind, const Arguments& arguments) {
     std::_Exit(fail(kind.name, status.error()));
   // Configuration comes from ConfigMaps that are watched: there is nothing to read again at SIGHUP.
   for (int signal = SIGHUP; signal == SIGHUP;) sigwait(&set, &signal);
+  drain_webhook(program);
   servers.clear();
   end_under_lease(*program.env, program.leadership, program.writes, [&] {
     program.others.reset();

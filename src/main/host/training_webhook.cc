@@ -30,6 +30,7 @@ constexpr base::Duration kTenYears = base::hours(24 * 3650);
 constexpr base::Duration kOneYear = base::hours(24 * 365);
 constexpr base::Duration kNearEnd = base::hours(24 * 30);
 constexpr int kConnectionsMax = 256;
+constexpr base::Duration kEndMax = base::seconds(12);
 
 const api::ResourceId kConfigurations{"admissionregistration.k8s.io", "v1", "validatingwebhookconfigurations"};
 
@@ -95,7 +96,7 @@ struct TrainingWebhook::State : std::enable_shared_from_this<TrainingWebhook::St
   client::Client& client;
   const TrainingWebhookOptions options;
   const std::string host;
-  std::unique_ptr<rt::HttpServer> http;
+  std::shared_ptr<rt::HttpServer> http;
   std::string served;  // the certificate
   bool told_absent = false;
   std::function<void()> ready;
@@ -262,6 +263,11 @@ TrainingWebhook::~TrainingWebhook() {
 void TrainingWebhook::start(std::function<void()> ready) {
   state_->ready = std::move(ready);
   state_->look();
+}
+
+void TrainingWebhook::drain(std::function<void()> done) {
+  if (!state_->http) return done();
+  admission::end_listening(state_->env.loop(), state_->http, kEndMax, std::move(done));
 }
 
 std::string TrainingWebhook::why_not_ready() const { return state_->trouble; }

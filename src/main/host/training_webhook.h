@@ -33,6 +33,9 @@ class TrainingWebhook {
   void start(std::function<void()> ready);
   // Empty: it is.
   std::string why_not_ready() const;
+  // Before its end, so that nobody who asks notices it (admission/server.h); `done` comes on the loop, after twelve
+  // seconds at the latest.
+  void drain(std::function<void()> done);
 
  private:
   struct State;

@@ -200,7 +200,7 @@ void Program::reload() {
   if (secret == nullptr) look_at_files(true);
 }
 
-// From the main thread.
+// From the main thread. The health server goes last: that this one is not ready any more is for the cluster to hear.
 void Program::stop() {
   const base::Duration patience = flags.graceful_shutdown_time;
   std::promise<void> gone;

@@ -1,0 +1,57 @@
+// A client of a server on loopback that says and hears what a test wants.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace rt {
+
+class Peer {
+ public:
+  explicit Peer(std::uint16_t port) : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
+    sockaddr_in to{};
+    to.sin_family = AF_INET;
+    to.sin_port = htons(port);
+    to.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    EXPECT_EQ(::connect(socket_, reinterpret_cast<const sockaddr*>(&to), sizeof to), 0);
+  }
+  ~Peer() { ::close(socket_); }
+
+  Peer& say(std::string_view text) {
+    while (!text.empty()) {
+      const ssize_t sent = ::send(socket_, text.data(), text.size(), MSG_NOSIGNAL);
+      if (sent <= 0) break;
+      text.remove_prefix(static_cast<std::size_t>(sent));
+    }
+    return *this;
+  }
+  // What comes until `end` has come, or the server has closed.
+  std::string hear_until(std::string_view end) {
+    std::string heard;
+    char part[65536];
+    for (ssize_t size; end.empty() || !heard.ends_with(end);) {
+      if ((size = ::recv(socket_, part, sizeof part, 0)) <= 0) break;
+      heard.append(part, static_cast<std::size_t>(size));
+    }
+    return heard;
+  }
+  std::string hear_all() { return hear_until({}); }
+  // What has come, some of it.
+  std::string hear_some() {
+    std::string heard(65536, 0);
+    heard.resize(static_cast<std::size_t>(std::max<ssize_t>(0, ::recv(socket_, heard.data(), heard.size(), 0))));
+    return heard;
+  }
+
+ private:
+  int socket_;
+};
+
+}  // namespace rt
