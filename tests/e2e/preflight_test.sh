@@ -99,13 +99,16 @@ accounts_say() { # accounts_say LINE: what is said of the service accounts
   "$volcano" preflight --service-accounts --kubeconfig "$KUBECONFIG" > "$scratch/preflight" 2>&1
   grep -qE -- "$1" "$scratch/preflight" || { grep -E ' may not | rights ' "$scratch/preflight"; false; }
 }
-the_roles_of_the_manifest_have_what_is_asked_for() {
-  python3 - deploy/volcano.yaml > "$scratch/roles.yaml" << 'PY'
+roles_of() { # roles_of MANIFEST: its accounts, roles and bindings, and nothing else of it
+  python3 - "$1" > "$scratch/roles.yaml" << 'PY'
 import re, sys
 kinds = re.compile(r"^kind: (ServiceAccount|(Cluster)?Role(Binding)?)$", re.M)
 print("\n---\n".join(one for one in open(sys.argv[1]).read().split("\n---\n") if kinds.search(one)))
 PY
-  kubectl apply -f "$scratch/roles.yaml" > /dev/null || problem="roles"
+  kubectl apply -f "$scratch/roles.yaml" > /dev/null || problem="roles of $1"
+}
+the_roles_of_the_manifest_have_what_is_asked_for() {
+  roles_of deploy/volcano.yaml
   kubectl delete deployment -n volcano-system volcano-admission --ignore-not-found > /dev/null
   local program
   for program in scheduler controllers admission; do
@@ -118,8 +121,34 @@ PY
   expect "what is taken away" accounts_say '^problem .*volcano-scheduler may not create pods/binding: the scheduler needs that'
   expect "and what can be done without" accounts_say '^change .*volcano-scheduler may not update resourceclaims/binding.resource.k8s.io: pods with claims wait'
 }
+says_nothing_of() { ! accounts_say "$1" > /dev/null; }
+programs_that_charts_leave_out_are_judged_where_they_are() {
+  local program
+  for program in agent-scheduler hypernode-controller; do
+    expect "$program is not there" says_nothing_of ":volcano-$program (may|has) "
+  done
+  "$volcano" preflight --service-accounts --program hypernode-controller --kubeconfig "$KUBECONFIG" > "$scratch/preflight" 2>&1
+  expect "asked for" grep -qE '^problem .*:volcano-hypernode-controller may not list nodes: the hypernode-controller needs that' "$scratch/preflight"
+  deployment volcano-system volcano-agent-scheduler agent-scheduler 'args: [-v=3]' | kubectl apply -f - > /dev/null
+  expect "its Deployment is there" accounts_say '^problem .*:volcano-agent-scheduler may not create pods/binding: the agent-scheduler needs that'
+  kubectl delete deployment -n volcano-system volcano-agent-scheduler > /dev/null
+  roles_of deploy/volcano-agent-scheduler.yaml
+  roles_of tests/golden/chart/available.yaml # with a HyperNode controller of its own
+  for program in agent-scheduler hypernode-controller; do
+    expect "its account is there, $program" accounts_say "^ok .*:volcano-$program has the [0-9]+ rights of the $program\$"
+  done
+  kubectl get clusterrole volcano-agent-scheduler -o json | python3 -c '
+import json, sys
+role = json.load(sys.stdin)
+role["rules"] = [one for one in role["rules"] if one["resources"] != ["pods/binding"]]
+print(json.dumps(role))' | kubectl replace -f - > /dev/null
+  expect "a right that its role lacks" accounts_say '^problem .*:volcano-agent-scheduler may not create pods/binding: the agent-scheduler needs that$'
+  expect "but no other" says_nothing_of 'volcano-agent-scheduler may not (list|watch|get|update|patch|delete) '
+  deployment volcano-system volcano-hypernode-controller volcano-hypernode-controller 'args: [--leader-elect-resource-name=own]' | kubectl apply -f - > /dev/null
+  expect "the lease of its flags" accounts_say '^problem .*:volcano-hypernode-controller may not get leases.coordination.k8s.io own in namespace volcano-system: '
+}
 
 start_cluster --components apiserver
 run_tests the_file_that_the_flags_name_is_checked scheduler_names_are_read_as_the_program_reads_them files_of_controllers_and_webhook_are_checked plugins_and_images_are_named \
-  agent_schedulers_are_seen the_roles_of_the_manifest_have_what_is_asked_for
+  agent_schedulers_are_seen the_roles_of_the_manifest_have_what_is_asked_for programs_that_charts_leave_out_are_judged_where_they_are
 exit "${failed:-0}"

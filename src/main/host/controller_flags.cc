@@ -146,4 +146,11 @@ base::Result<client::LeaderElectionOptions> ControllerFlags::lease() const {
   return options;
 }
 
+ControllerFlags hypernode_controller_flags() {
+  ControllerFlags out;
+  out.enabled = {"hyperNode-controller"};
+  out.lease_name = "vc-hypernode-controller-manager";
+  return out;
+}
+
 }  // namespace volcano_main

@@ -50,4 +50,7 @@ struct ControllerFlags {
   Installation installation() const;
 };
 
+// What those of vc-hypernode-controller-manager are without any.
+ControllerFlags hypernode_controller_flags();
+
 }  // namespace volcano_main

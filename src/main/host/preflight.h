@@ -29,12 +29,13 @@ using Findings = std::vector<Finding>;
 struct PreflightOptions {
   std::string ns = "volcano-system";  // of the installation
   std::string release = "volcano";
-  std::vector<std::string> programs;  // scheduler, controllers, admission; empty: all
+  std::vector<std::string> programs;  // of kPreflightPrograms; empty: those that are, or would be, installed
   bool service_accounts = false;      // ask about those of the installation, not about who asks
   std::string config_file;            // empty: the ConfigMap of the release, if there is one
 };
 
-inline constexpr std::string_view kPreflightPrograms[] = {"scheduler", "controllers", "admission"};
+inline constexpr std::string_view kPreflightPrograms[] = {"scheduler", "controllers", "admission", "agent-scheduler",
+                                                          "hypernode-controller"};
 
 void check_version(const api::Json& version, Findings& out);  // the answer of /version
 // `as_stored` answers a list with all objects, also those that a client leaves out because they make no sense.

@@ -1,10 +1,12 @@
 // Which rights do our programs use, and which of them are missing?
 #include <algorithm>
-#include <iterator>
+#include <span>
 #include <vector>
 
+#include "api/resource.h"
 #include "base/flags.h"
 #include "base/format.h"
+#include "main/host/controller_flags.h"
 #include "main/host/other_installation.h"
 #include "main/host/preflight.h"
 #include "main/host/webhook_flags.h"
@@ -15,34 +17,36 @@ namespace {
 using api::Json;
 using Level = Finding::Level;
 
+// The one object that a right is about, where roles give no more than that.
+enum class Named : std::uint8_t {
+  kNone,    // all of them
+  kSecret,  // of the webhook
+  kLease,   // for which the program waits
+};
+
 // Words are separated by blanks: each verb on each resource. Without those that are `optional` a program does without
 // something; the text says what.
 struct Right {
   std::string_view group, resources, verbs;
   std::string_view without = "";  // what is missing then; empty: the program does not work
   bool in_namespace = false;      // of the installation
-  bool of_secret = false;         // on the one Secret of the webhook, which is all that charts give
+  Named named = Named::kNone;
 };
 
-constexpr Right kScheduler[] = {
-    {"", "pods", "list watch delete"},
+// What a scheduler uses for any pod, and so all that the agent scheduler uses.
+constexpr Right kPodScheduling[] = {
+    {"", "pods", "list watch"},
     {"", "pods", "patch", "gates of pods stay, and shared devices are not noted"},
     {"", "nodes", "patch", "shared devices are not noted"},
     {"", "pods/status", "update"},
     {"", "pods/binding", "create"},
     {"", "nodes", "list watch"},
-    {"scheduling.volcano.sh", "podgroups", "list watch update"},
-    {"scheduling.volcano.sh", "queues", "list watch create"},
-    {"scheduling.volcano.sh", "queues/status", "update", "the allocated resources of queues are not shown"},
-    {"scheduling.k8s.io", "priorityclasses", "list watch"},
     {"coordination.k8s.io", "leases", "get create update", "", true},
     {"", "events", "create patch", "nobody is told why pods wait"},
-    {"", "resourcequotas", "list watch", "quotas of namespaces do not hold groups back"},
     {"", "namespaces", "list watch", "selectors of namespaces match none"},
     {"", "persistentvolumeclaims persistentvolumes", "list watch update", "pods with volumes wait"},
     {"storage.k8s.io", "storageclasses csinodes csidrivers csistoragecapacities", "list watch",
      "pods with volumes wait"},
-    {"policy", "poddisruptionbudgets", "list watch", "the plugin pdb protects nobody"},
     {"resource.k8s.io", "resourceclaims deviceclasses resourceslices", "list watch", "pods with claims wait"},
     {"resource.k8s.io", "resourceclaims", "get patch", "pods with claims wait"},
     {"resource.k8s.io", "resourceclaims/status resourceclaims/binding", "update", "pods with claims wait"},
@@ -50,10 +54,39 @@ constexpr Right kScheduler[] = {
     {"apps", "replicasets statefulsets", "list watch", "pods of one workload are not spread"},
     {"storage.k8s.io", "volumeattachments", "list watch", "volumes that nodes hold are not counted"},
     {"", "configmaps", "list watch", "what configures shared devices is not known"},
-    {"nodeinfo.volcano.sh", "numatopologies", "list watch", "the plugin numa-aware knows no node"},
-    {"topology.volcano.sh", "hypernodes", "list watch", "the network's topology is not known"},
     {"shard.volcano.sh", "nodeshards", "list watch", "nodes are not shared between schedulers"},
     {"shard.volcano.sh", "nodeshards/status", "update", "what it uses of its shard is not shown"},
+};
+
+// And for groups, queues, and who gives way to whom.
+constexpr Right kGroupScheduling[] = {
+    {"", "pods", "delete"},
+    {"scheduling.volcano.sh", "podgroups", "list watch update"},
+    {"scheduling.volcano.sh", "queues", "list watch create"},
+    {"scheduling.volcano.sh", "queues/status", "update", "the allocated resources of queues are not shown"},
+    {"scheduling.k8s.io", "priorityclasses", "list watch"},
+    {"", "resourcequotas", "list watch", "quotas of namespaces do not hold groups back"},
+    {"policy", "poddisruptionbudgets", "list watch", "the plugin pdb protects nobody"},
+    {"nodeinfo.volcano.sh", "numatopologies", "list watch", "the plugin numa-aware knows no node"},
+    {"topology.volcano.sh", "hypernodes", "list watch", "the network's topology is not known"},
+};
+
+// What the discovery of HyperNodes uses, in the controllers or by itself. Of the controllers it is a part, without
+// which the others work.
+constexpr Right kDiscovery[] = {
+    {"", "nodes", "list watch"},
+    {"topology.volcano.sh", "hypernodes", "list watch create delete update"},
+    {"topology.volcano.sh", "hypernodes/status", "update", "how many nodes HyperNodes have is not shown"},
+};
+constexpr std::string_view kWithoutDiscovery = "the network is not discovered";
+
+// Beside those, where it is a program of its own.
+constexpr Right kHyperNodeController[] = {
+    {"coordination.k8s.io", "leases", "create", "", true},
+    {"coordination.k8s.io", "leases", "get update", "", true, Named::kLease},
+    {"", "configmaps", "list watch", "what configures the discovery is not known", true},
+    {"", "secrets", "get", "UFM servers are not asked", true},
+    {"", "events", "create patch", "nobody is told what is wrong with HyperNodes"},
 };
 
 constexpr Right kControllers[] = {
@@ -78,9 +111,7 @@ constexpr Right kControllers[] = {
     {"batch.volcano.sh", "jobs", "create", "CronJobs and JobFlows make no jobs"},
     {"flow.volcano.sh", "jobflows jobtemplates", "get list watch update", "JobFlows rest"},
     {"flow.volcano.sh", "jobflows/status jobtemplates/status", "update", "JobFlows rest"},
-    {"", "nodes", "list watch", "the network is not discovered"},
-    {"topology.volcano.sh", "hypernodes", "get list watch create delete update", "the network is not discovered"},
-    {"topology.volcano.sh", "hypernodes/status", "update", "how many nodes HyperNodes have is not shown"},
+    {"topology.volcano.sh", "hypernodes", "get", kWithoutDiscovery},
     {"shard.volcano.sh", "nodeshards", "get list watch create delete update", "nodes are not shared out"},
     {"config.volcano.sh", "colocationconfigurations", "list watch", "ColocationConfigurations are not looked after"},
 };
@@ -90,32 +121,52 @@ constexpr Right kAdmission[] = {
     {"admissionregistration.k8s.io", "mutatingwebhookconfigurations validatingwebhookconfigurations", "list watch",
      "a CA that is taken out of them is not put back"},
     {"scheduling.volcano.sh", "queues", "get list watch"},
-    {"", "secrets", "get list watch patch", "certificates are not renewed while it runs", true, true},
+    {"", "secrets", "get list watch patch", "certificates are not renewed while it runs", true, Named::kSecret},
 };
 constexpr Right kGroupMutation = {"", "namespaces", "list watch", "groups go through /podgroups/mutate unchanged"};
 
-// What its flags say of the webhook; as charts give them where nothing runs that says otherwise.
-struct WebhookFacts {
+// What flags say of the names and paths that rights are about; as charts give them where nothing runs that says
+// otherwise.
+struct Facts {
   std::string secret = "volcano-admission-secret";
+  std::string lease;  // of the HyperNode controller
   bool mutates_groups = false;
 };
 
-WebhookFacts webhook_facts(cli::Api& api, const PreflightOptions& options) {
-  WebhookFacts out;
+Facts facts_of(cli::Api& api, const PreflightOptions& options) {
+  Facts out{.lease = options.release + "-hypernode-controller-manager"};
   std::string where;
-  const Json pod = template_of(api, options, "admission", where);
-  WebhookFlags flags;
-  if (pod.is_null() || !base::parse_flags(flags.rows(), words_of_program(pod)).ok()) return out;
-  if (!flags.tls_secret_name.empty()) out.secret = flags.tls_secret_name;
-  out.mutates_groups = flags.enabled.find("/podgroups/mutate") != std::string::npos;
+  WebhookFlags webhook;
+  const Json admission = template_of(api, options, "admission", where);
+  if (!admission.is_null() && base::parse_flags(webhook.rows(), words_of_program(admission)).ok()) {
+    if (!webhook.tls_secret_name.empty()) out.secret = webhook.tls_secret_name;
+    out.mutates_groups = webhook.enabled.find("/podgroups/mutate") != std::string::npos;
+  }
+  ControllerFlags discovery = hypernode_controller_flags();
+  const Json pod = template_of(api, options, "hypernode-controller", where);
+  if (!pod.is_null() && base::parse_flags(discovery.rows(), words_of_program(pod)).ok())
+    out.lease = discovery.lease_name;
   return out;
 }
 
-std::vector<Right> rights_of(std::string_view program, const WebhookFacts& webhook) {
-  if (program == "scheduler") return {std::begin(kScheduler), std::end(kScheduler)};
-  if (program == "controllers") return {std::begin(kControllers), std::end(kControllers)};
-  std::vector<Right> out(std::begin(kAdmission), std::end(kAdmission));
-  if (webhook.mutates_groups) out.push_back(kGroupMutation);
+std::vector<Right> rights_of(std::string_view program, const Facts& facts) {
+  std::vector<Right> out;
+  const auto add = [&out](std::span<const Right> rights) { out.insert(out.end(), rights.begin(), rights.end()); };
+  if (program == "scheduler" || program == "agent-scheduler") add(kPodScheduling);
+  if (program == "scheduler") add(kGroupScheduling);
+  if (program == "controllers") {
+    add(kControllers);
+    for (Right right : kDiscovery) {
+      if (right.without.empty()) right.without = kWithoutDiscovery;
+      out.push_back(right);
+    }
+  }
+  if (program == "hypernode-controller") {
+    add(kDiscovery);
+    add(kHyperNodeController);
+  }
+  if (program == "admission") add(kAdmission);
+  if (program == "admission" && facts.mutates_groups) out.push_back(kGroupMutation);
   return out;
 }
 
@@ -184,9 +235,9 @@ Finding lack_of(const Judged& judged, const Right& right, const Asked& asked) {
 }
 
 // One line for each right of the program that is missing; false: the server does not say.
-bool check_program(cli::Api& api, const Judged& judged, const WebhookFacts& webhook, Findings& out) {
+bool check_program(cli::Api& api, const Judged& judged, const Facts& facts, Findings& out) {
   int count = 0, missing = 0;
-  for (const Right& right : rights_of(judged.program, webhook))
+  for (const Right& right : rights_of(judged.program, facts))
     for (const std::string& resource : words_of(right.resources))
       for (const std::string& verb : words_of(right.verbs)) {
         const Asked asked{judged.user,
@@ -194,7 +245,9 @@ bool check_program(cli::Api& api, const Judged& judged, const WebhookFacts& webh
                           std::string(right.group),
                           resource,
                           right.in_namespace ? judged.ns : "",
-                          right.of_secret ? webhook.secret : ""};
+                          right.named == Named::kSecret  ? facts.secret
+                          : right.named == Named::kLease ? facts.lease
+                                                         : ""};
         const auto allowed = is_allowed(api, asked);
         if (!allowed.ok()) {
           out.push_back({Level::kProblem, base::format("rights of {} cannot be asked for: {}", judged.account,
@@ -212,17 +265,44 @@ bool check_program(cli::Api& api, const Judged& judged, const WebhookFacts& webh
   return true;
 }
 
+// Charts leave some programs out unless they are told; their accounts are judged where these are.
+bool is_left_out(std::string_view program) { return program == "agent-scheduler" || program == "hypernode-controller"; }
+
+// By its Deployment, or by its account, which is there before.
+base::Result<bool> is_installed(cli::Api& api, const PreflightOptions& options, std::string_view program) {
+  const std::string name = base::format("{}-{}", options.release, program);
+  base::Status seen;
+  for (const api::ResourceId& id : {api::ResourceId{"apps", "v1", "deployments"}, api::resources::kServiceAccounts}) {
+    const auto found = get_object(api, id, options.ns, name);
+    if (found.ok()) return true;
+    if (found.error().code != base::Code::kNotFound) seen = found.error();
+  }
+  if (!seen.ok()) return seen.error();
+  return false;
+}
+
+bool is_asked_for(cli::Api& api, const PreflightOptions& options, std::string_view program, Findings& out) {
+  if (!options.programs.empty()) return std::ranges::find(options.programs, program) != options.programs.end();
+  if (!is_left_out(program)) return true;
+  const auto installed = is_installed(api, options, program);
+  if (installed.ok()) return *installed;
+  out.push_back({Level::kChange, base::format("whether the {} is installed cannot be seen, and its rights are asked "
+                                              "for with --program {} only: {}",
+                                              program, program, installed.error().message)});
+  return false;
+}
+
 }  // namespace
 
 void check_rights(cli::Api& api, const PreflightOptions& options, Findings& out) {
   const std::string self = options.service_accounts ? "" : who_asks(api);
-  const WebhookFacts webhook = webhook_facts(api, options);
+  const Facts facts = facts_of(api, options);
   for (const std::string_view program : kPreflightPrograms) {
-    if (!options.programs.empty() && std::ranges::find(options.programs, program) == options.programs.end()) continue;
+    if (!is_asked_for(api, options, program, out)) continue;
     const std::string user = options.service_accounts
                                  ? base::format("system:serviceaccount:{}:{}-{}", options.ns, options.release, program)
                                  : "";
-    if (!check_program(api, {program, user, user.empty() ? self : user, options.ns}, webhook, out)) return;
+    if (!check_program(api, {program, user, user.empty() ? self : user, options.ns}, facts, out)) return;
   }
 }
 

@@ -62,11 +62,7 @@ int run_hypernode_controller_manager(const Arguments& arguments) {
                                     "leader-elect-resource-namespace",
                                     "v",
                                     "log-format"},
-                          .preset =
-                              [](ControllerFlags& flags) {
-                                flags.enabled = {"hyperNode-controller"};
-                                flags.lease_name = "vc-hypernode-controller-manager";
-                              },
+                          .preset = [](ControllerFlags& flags) { flags = hypernode_controller_flags(); },
                           .check = check_rates_and_addresses,
                           .not_ready = "HyperNode controller is not ready"},
                          arguments);

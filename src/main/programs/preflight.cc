@@ -31,7 +31,9 @@ struct PreflightFlags {
         {"scheduler-conf", &scheduler_conf, "configuration of the scheduler; empty: that of the installation"},
         {"namespace", &ns, "namespace of the installation"},
         {"release", &release, "name of the Helm release"},
-        {"program", &programs, "ask for the rights of this one: scheduler, controllers or admission; may be repeated"},
+        {"program", &programs,
+         "ask for the rights of this one: scheduler, controllers, admission, agent-scheduler or hypernode-controller; "
+         "may be repeated"},
         {"service-accounts", &service_accounts,
          "ask for the rights of the installation's accounts, not for those of who asks"}};
   }
@@ -120,7 +122,10 @@ int run_preflight(const Arguments& arguments) {
   if (!words->rest.empty()) return fail(base::format("unexpected argument \"{}\"", words->rest.front()));
   for (const std::string& program : flags.programs)
     if (std::ranges::find(kPreflightPrograms, program) == std::end(kPreflightPrograms))
-      return fail(base::format("--program: \"{}\" is none of scheduler, controllers, admission", program));
+      return fail(
+          base::format("--program: \"{}\" is none of scheduler, controllers, admission, agent-scheduler, "
+                       "hypernode-controller",
+                       program));
   const auto access = user_access(flags.kubeconfig, flags.master);
   if (!access.ok()) return fail(access.error().message);
   const auto server = Server::open(*access);
