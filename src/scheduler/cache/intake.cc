@@ -185,6 +185,10 @@ bool Intake::is_switched_on(const api::ResourceId& id) const {
   if (id == api::resources::kPriorityClasses) return options_.priority_classes;
   if (id == api::resources::kNumatopologies) return model_.gates.on("ResourceTopology");
   if (id == api::resources::kReplicationControllers || id.group == "apps") return model_.gates.on("WorkLoadSupport");
+  // Limits of attachments need CSINodes and VolumeAttachments, whatever --csi-storage says.
+  if (id == api::resources::kCsiDrivers || id == api::resources::kCsiStorageCapacities) return options_.csi_storage;
+  // Not by predicate.DynamicResourceAllocationEnable, which a configuration that is read again may turn on.
+  if (id.group == api::resources::kResourceClaims.group) return model_.gates.on("DynamicResourceAllocation");
   return true;
 }
 
@@ -205,6 +209,7 @@ bool Intake::set(const api::ResourceId& id, const api::Json& object) {
   if (id == api::resources::kNodes) return set_node(object);
   if (id == api::resources::kPodGroups) return set_group(object);
   if (id == api::resources::kQueues) return set_queue(object);
+  if (!is_switched_on(id)) return false;  // it is not watched, but a file may hold it
   if (id == api::resources::kPriorityClasses) return set_priority_class(object, true);
   if (id == api::resources::kHyperNodes) return set_hyper_node(object);
   if (id == api::resources::kNamespaces) {
@@ -223,6 +228,7 @@ bool Intake::remove(const api::ResourceId& id, const api::Json& object) {
   if (id == api::resources::kNodes) return remove_node(object);
   if (id == api::resources::kPodGroups) return remove_group(object);
   if (id == api::resources::kQueues) return remove_queue(object);
+  if (!is_switched_on(id)) return false;
   if (id == api::resources::kPriorityClasses) return set_priority_class(object, false);
   if (id == api::resources::kHyperNodes) return remove_hyper_node(object);
   if (set_workload(id, object, false)) return false;
@@ -386,7 +392,6 @@ bool Intake::remove_queue(const api::Json& object) {
 }
 
 bool Intake::set_priority_class(const api::Json& object, bool exists) {
-  if (!options_.priority_classes) return false;
   const std::string name(api::name_of(object));
   const auto value = static_cast<std::int32_t>(object["value"].as_int());
   if (exists)

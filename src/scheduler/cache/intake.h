@@ -74,7 +74,8 @@ class Intake {
   static bool reads(const api::ResourceId& id);
   // Those that concern groups and queues alone; single pods do not need them.
   static bool concerns_groups(const api::ResourceId& id);
-  // Flags and gates may leave some unread, which are not asked for then: the account need not have the right.
+  // Flags and gates may leave some unread, which are not asked for then (the account need not have the right), and are
+  // passed over in files.
   bool is_switched_on(const api::ResourceId& id) const;
   // Further ones, as gates and modes say.
   std::vector<api::ResourceId> optional_resources() const;

@@ -23,7 +23,6 @@ bool Intake::set_devices(const api::ResourceId& id, const api::Json& object, boo
     else
       claims.remove_slice(api::name_of(object));
   } else if (id == api::resources::kNumatopologies) {
-    if (!model_.gates.on("ResourceTopology")) return false;
     const bool says_more = exists && model_.numa.set(object);
     if (!exists) model_.numa.remove(api::name_of(object));
     if (const NodeId node = model_.nodes.find(api::name_of(object)); node.is_set()) {

@@ -8,7 +8,7 @@ namespace scheduler {
 namespace {
 
 constexpr std::string_view kGatesOfFields[] = {"PodLevelResources", "InPlacePodVerticalScaling",
-                                               "NodeInclusionPolicyInPodTopologySpread",
+                                               "DynamicResourceAllocation", "NodeInclusionPolicyInPodTopologySpread",
                                                "MatchLabelKeysInPodTopologySpread"};
 
 // Removes the fields from every item of the list.
@@ -32,6 +32,8 @@ api::Json Intake::without_gated_fields(api::Json pod) const {
   const FeatureGates& gates = model_.gates;
   if (!pod["spec"].is_object()) return pod;
   if (!gates.on("PodLevelResources")) pod.edit("spec").erase("resources");
+  // A claim that is not watched never comes: nobody is to wait for it.
+  if (!gates.on("DynamicResourceAllocation")) pod.edit("spec").erase("resourceClaims");
   if (!gates.on("InPlacePodVerticalScaling") && pod["status"].is_object())
     for (const char* list : {"containerStatuses", "initContainerStatuses"})
       strip(pod.edit("status"), list, {"resources", "allocatedResources"});

@@ -14,7 +14,6 @@ bool Intake::set_workload(const api::ResourceId& id, const api::Json& object, bo
   else if (id != api::resources::kServices)
     return false;
   const std::string key = api::key_of(object);
-  if (!kind.empty() && !model_.gates.on("WorkLoadSupport")) return true;
   if (!exists) {
     model_.workloads.remove(kind, key);
     return true;

@@ -146,6 +146,16 @@ TEST_F(AgentScheduler, a_gate_that_goes_lets_the_pod_in) {
   EXPECT_EQ(node_of("p"), "n");
 }
 
+TEST_F(AgentScheduler, without_the_gate_nobody_waits_for_claims) {
+  add_node("n", 1);
+  Options options = agent_options();
+  options.feature_gates = "DynamicResourceAllocation=false";
+  begin(options);
+  add_pod("p", 1, R"("resourceClaims":[{"name":"c","resourceClaimName":"none"}],)");
+  env.run_for(base::milliseconds(50));
+  EXPECT_EQ(node_of("p"), "n");
+}
+
 TEST_F(AgentScheduler, a_pod_that_lacks_its_claim_is_held_and_told_after_a_second) {
   const auto claim = [&](const std::string& name, const std::string& pod) {
     const Json* owner = server.find(api::resources::kPods, "a/" + pod);
