@@ -8,6 +8,7 @@
 #include "api/other_versions.h"
 #include "api/resource.h"
 #include "api/schema/quantity.h"
+#include "api/storage_resources.h"
 #include "apiserver/documents/access_tables.h"
 #include "apiserver/documents/custom_columns.h"
 #include "apiserver/documents/own_tables.h"
@@ -425,9 +426,7 @@ Json columns_for(const api::KindInfo& kind) {
 Json shown_name(const api::KindInfo& kind, const Json& object) {
   const Json& name = object["metadata"]["name"];
   if (kind.kind != "StorageClass" || kind.resource.group != "storage.k8s.io") return name;
-  const bool is_default = api::annotation_of(object, "storageclass.kubernetes.io/is-default-class") == "true" ||
-                          api::annotation_of(object, "storageclass.beta.kubernetes.io/is-default-class") == "true";
-  return is_default ? Json(name.str() + " (default)") : name;
+  return api::is_default_class(object) ? Json(name.str() + " (default)") : name;
 }
 
 Json row_for(const api::KindInfo& kind, const Json& object, base::Time now, IncludeObject include) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "api/schema/quantity.h"
+#include "api/storage_resources.h"
 #include "base/format.h"
 
 namespace apiserver {
@@ -15,16 +16,15 @@ using api::Json;
 namespace {
 
 const api::ResourceId kStorageClasses{"storage.k8s.io", "v1", "storageclasses"};
-constexpr const char* kMarks[] = {"storageclass.kubernetes.io/is-default-class",
-                                  "storageclass.beta.kubernetes.io/is-default-class"};
 // Claims named their class so once, and may still.
 constexpr std::string_view kClassAnnotation = "volume.beta.kubernetes.io/storage-class";
 
 // The newest; of equally old ones the first by name. Empty: there is none.
 std::string default_class(const api::ObjectReader& objects) {
   std::string time, name;
-  for (const char* mark : kMarks)
-    for (const Json& one : objects.list_by({kStorageClasses, {"metadata", "annotations", mark}}, "true", false)) {
+  for (const std::string_view mark : api::kDefaultClassMarks)
+    for (const Json& one :
+         objects.list_by({kStorageClasses, {"metadata", "annotations", std::string(mark)}}, "true", false)) {
       const std::string its_time = one["metadata"]["creationTimestamp"].str(), its_name(api::name_of(one));
       if (!name.empty() && (its_time < time || (its_time == time && its_name >= name))) continue;
       time = its_time;

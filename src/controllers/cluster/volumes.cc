@@ -6,6 +6,7 @@
 #include "api/resource.h"
 #include "api/schema/quantity.h"
 #include "api/selector.h"
+#include "api/storage_resources.h"
 #include "base/format.h"
 #include "controllers/cluster/cluster.h"
 #include "rt/files.h"
@@ -19,7 +20,7 @@ namespace {
 
 constexpr std::string_view kProvisioner = "volcano.sh/local-path";
 constexpr std::string_view kClassName = "local-path";
-constexpr std::string_view kDefaultClass = "storageclass.kubernetes.io/is-default-class";
+constexpr std::string_view kDefaultClass = api::kDefaultClassMarks[0];
 constexpr std::string_view kMadeBy = "pv.kubernetes.io/provisioned-by";
 constexpr std::string_view kClassKey = "class|local-path";
 

@@ -1,0 +1,20 @@
+// What annotations say of StorageClasses.
+#pragma once
+
+#include <string_view>
+
+#include "api/resource.h"
+
+namespace api {
+
+// Either with "true" makes a class that of claims which name none; the second is the old one.
+inline constexpr std::string_view kDefaultClassMarks[] = {"storageclass.kubernetes.io/is-default-class",
+                                                          "storageclass.beta.kubernetes.io/is-default-class"};
+
+inline bool is_default_class(const Json& storage_class) {
+  for (const std::string_view mark : kDefaultClassMarks)
+    if (annotation_of(storage_class, mark) == "true") return true;
+  return false;
+}
+
+}  // namespace api
