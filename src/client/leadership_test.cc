@@ -79,7 +79,7 @@ TEST(Leadership, a_program_that_stands_still_loses_the_lease) {
   Program program(1, base::milliseconds(1));
   program.started.get_future().wait();
   std::promise<void> ended;
-  program.env->loop().post([&] { ended.get_future().wait(); });
+  program.env->loop().post([held = ended.get_future().share()] { held.wait(); });
   program.lost.get_future().wait();
   EXPECT_FALSE(program.leadership->fence()());
   ended.set_value();

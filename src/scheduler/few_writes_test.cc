@@ -171,23 +171,6 @@ TEST_F(FewWrites, a_pod_of_its_own_costs_a_binding_an_event_and_a_status) {
   }
 }
 
-TEST_F(FewWrites, a_pod_of_its_own_that_does_not_start_is_said_to_be_bound_after_five_minutes) {
-  begin(base::seconds(1));
-  server.erase(api::resources::kPodGroups, "a/g");
-  server.requests.clear();
-  server.put(api::resources::kPodGroups, json(R"({"metadata":{"namespace":"a","name":"podgroup-p","uid":"G"},
-      "spec":{"minMember":1,"queue":"default"},"status":{"phase":"Pending"}})"));
-  server.put(api::resources::kPods, json(R"({"metadata":{"namespace":"a","name":"p","uid":"p",
-      "annotations":{"scheduling.k8s.io/group-name":"podgroup-p"}},
-      "spec":{"schedulerName":"volcano","containers":[{"name":"c"}]},"status":{"phase":"Pending"}})"));
-  env.run_for(base::minutes(4));
-  EXPECT_EQ(server.requests["create pods/binding"], 1);
-  EXPECT_EQ(server.requests["patch podgroups"], 0);
-  env.run_for(base::minutes(2));
-  EXPECT_EQ(server.requests["patch podgroups"], 1);
-  EXPECT_EQ((*server.find(api::resources::kPodGroups, "a/podgroup-p"))["status"]["phase"].as_string(), "Running");
-}
-
 // Who looks after a group that was made for pods is told within a second that they do not fit.
 TEST_F(FewWrites, a_pod_of_its_own_that_does_not_fit_is_said_to_wait_in_one_status_of_its_group) {
   begin(base::seconds(1));
