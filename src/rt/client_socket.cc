@@ -3,7 +3,6 @@
 
 #include <openssl/ssl.h>
 
-#include <boost/asio/connect.hpp>
 #include <boost/asio/post.hpp>
 #include <boost/asio/read_until.hpp>
 #include <boost/asio/ssl/host_name_verification.hpp>
@@ -39,41 +38,65 @@ ClientSocket::ClientSocket(std::shared_ptr<ClientShared> shared)
     plain_.emplace(shared_->context);
 }
 
+std::pair<std::string, std::uint16_t> ClientSocket::place() const {
+  if (const std::optional<Proxy>& proxy = shared_->options.proxy) return {proxy->host, proxy->port};
+  return {shared_->options.host, shared_->options.port};
+}
+
+std::string ClientSocket::by() const {
+  const auto [host, port] = place();
+  return shared_->options.proxy ? base::format("the proxy {}:{}: ", host, port) : "";
+}
+
 void ClientSocket::connect(bool offer_http2, const std::function<void(base::Status)>& done) {
-  const std::optional<Proxy>& proxy = shared_->options.proxy;
-  const std::string& host = proxy ? proxy->host : shared_->options.host;
-  const std::uint16_t port = proxy ? proxy->port : shared_->options.port;
-  const std::string by = proxy ? base::format("the proxy {}:{}: ", host, port) : "";
-  auto connected = [this, offer_http2, by, done](ErrorCode failure) {
-    if (failure)
-      return done(shared_->error(Code::kUnavailable, base::format("{}cannot connect: {}", by, failure.message())));
-    ErrorCode ignored;
-    socket().set_option(Tcp::no_delay(true), ignored);
-    if (!secure_) return done({});
-    if (!shared_->options.proxy) return secure(offer_http2, done);
-    tunnel([this, offer_http2, done](base::Status through) {
-      if (!through.ok()) return done(shared_->error(through.error().code, through.error().message));
-      secure(offer_http2, done);
-    });
-  };
+  const auto [host, port] = place();
   // Asio's resolver is another thread of each client.
   ErrorCode is_name;
   const auto address = asio::ip::make_address(host, is_name);
-  if (!is_name) return socket().async_connect({address, port}, std::move(connected));
-  auto unresolved = [this, by, done](std::string_view why) {
-    done(shared_->error(Code::kUnavailable, base::format("{}cannot resolve the name: {}", by, why)));
+  if (!is_name) return connect_to({{address, port}}, offer_http2, done);
+  auto unresolved = [this, done](std::string_view why) {
+    done(shared_->error(Code::kUnavailable, base::format("{}cannot resolve the name: {}", by(), why)));
   };
   try {
-    resolver_.async_resolve(host, std::to_string(port),
-                            [this, connected, unresolved](ErrorCode error, const Tcp::resolver::results_type& found) {
-                              if (error) return unresolved(error.message());
-                              asio::async_connect(
-                                  socket(), found,
-                                  [connected](ErrorCode failure, const Tcp::endpoint&) { connected(failure); });
-                            });
+    resolver_.async_resolve(
+        host, std::to_string(port),
+        [this, offer_http2, done, unresolved](ErrorCode error, const Tcp::resolver::results_type& found) {
+          if (!error && closed_) error = asio::error::operation_aborted;
+          if (!error && found.empty()) error = asio::error::host_not_found;
+          if (error) return unresolved(error.message());
+          connect_to({found.begin(), found.end()}, offer_http2, done);
+        });
   } catch (const std::runtime_error& scarce) {  // std::system_error, or Boost's: it has no thread
     asio::post(shared_->context, [unresolved, why = std::string(scarce.what())] { unresolved(why); });
   }
+}
+
+void ClientSocket::connect_to(const std::vector<Tcp::endpoint>& addresses, bool offer_http2,
+                              const std::function<void(base::Status)>& done) {
+  auto race = std::make_shared<AddressRace>(
+      shared_->context, in_turns(addresses), [this, offer_http2, done](AddressRace::End end) {
+        if (end.failure) {
+          const std::string address = end.at.address().to_string();
+          const std::string of = address == place().first ? "" : base::format(" ({})", address);
+          return done(shared_->error(Code::kUnavailable,
+                                     base::format("{}cannot connect: {}{}", by(), end.failure.message(), of)));
+        }
+        socket() = std::move(end.socket);
+        connected(offer_http2, done);
+      });
+  race_ = race;
+  race->start();
+}
+
+void ClientSocket::connected(bool offer_http2, const std::function<void(base::Status)>& done) {
+  ErrorCode ignored;
+  socket().set_option(Tcp::no_delay(true), ignored);
+  if (!secure_) return done({});
+  if (!shared_->options.proxy) return secure(offer_http2, done);
+  tunnel([this, offer_http2, done](base::Status through) {
+    if (!through.ok()) return done(shared_->error(through.error().code, through.error().message));
+    secure(offer_http2, done);
+  });
 }
 
 void ClientSocket::tunnel(const std::function<void(base::Status)>& done) {
@@ -133,7 +156,9 @@ bool ClientSocket::is_drained() {
 }
 
 void ClientSocket::close() {
+  closed_ = true;
   resolver_.cancel();
+  if (const auto race = race_.lock()) race->cancel();
   ErrorCode ignored;
   socket().close(ignored);
 }

@@ -13,8 +13,10 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "base/result.h"
+#include "rt/address_race.h"
 #include "rt/http_client.h"
 #include "rt/loop_mail.h"
 
@@ -50,6 +52,9 @@ class ClientSocket {
 
   // `done` holds whoever owns this socket.
   void connect(bool offer_http2, const std::function<void(base::Status)>& done);
+  // The same where the addresses of the server, or of the proxy, are known: the first that answers is taken.
+  void connect_to(const std::vector<Tcp::endpoint>& addresses, bool offer_http2,
+                  const std::function<void(base::Status)>& done);
   // After connect(): whether the server has chosen HTTP/2.
   bool speaks_http2() const;
   void close();
@@ -67,6 +72,10 @@ class ClientSocket {
   }
 
  private:
+  // Whose addresses are asked for.
+  std::pair<std::string, std::uint16_t> place() const;
+  std::string by() const;  // in messages
+  void connected(bool offer_http2, const std::function<void(base::Status)>& done);
   // Asks the proxy for the server, before the first byte for that.
   void tunnel(const std::function<void(base::Status)>& done);
   void secure(bool offer_http2, const std::function<void(base::Status)>& done);
@@ -74,6 +83,8 @@ class ClientSocket {
 
   std::shared_ptr<ClientShared> shared_;
   Tcp::resolver resolver_;
+  std::weak_ptr<AddressRace> race_;  // while it is under way
+  bool closed_ = false;
   std::string asked_, answered_;  // to and from the proxy
   std::optional<Tcp::socket> plain_;
   std::optional<boost::asio::ssl::stream<Tcp::socket>> secure_;

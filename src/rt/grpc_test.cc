@@ -19,7 +19,7 @@ struct Ended {
   std::vector<std::string> messages;
 };
 
-class Grpc : public testing::Test {
+class Grpc : public ::testing::Test {
  protected:
   ~Grpc() override { env->stop(); }
 

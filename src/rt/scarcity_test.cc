@@ -39,7 +39,7 @@ class NoDescriptors {
   rlimit before_{};
 };
 
-class Scarcity : public testing::Test {
+class Scarcity : public ::testing::Test {
  protected:
   ~Scarcity() override { env->stop(); }
 
