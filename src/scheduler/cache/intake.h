@@ -91,6 +91,8 @@ class Intake {
 
   // Effects that are under way: the model believes them until the API server says otherwise.
   void bind_failed(std::string_view pod_key, std::string_view uid);
+  // It is gone, goes, or has ended, whether or not it was bound.
+  bool pod_is_over(std::string_view key, std::string_view uid) const;
   void eviction_failed(std::string_view pod_key, std::string_view uid);
   // The pod's condition is being written, though no cycle said it.
   void pod_told(std::string_view key, std::string_view uid, std::string_view reason, std::string_view message);

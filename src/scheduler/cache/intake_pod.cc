@@ -149,7 +149,8 @@ bool Intake::take_pod(const api::Json& pod) {
     if (known.is_set()) forget_pod(known);
     return known.is_set();
   }
-  if (same_pod && node.empty() && is_allocated_like(model_.task(known).status) && !api::is_deleting(pod)) return false;
+  const bool is_over = api::is_deleting(pod) || is_terminated(task_status_of(pod));
+  if (same_pod && node.empty() && is_allocated_like(model_.task(known).status) && !is_over) return false;
   TaskFacts facts;
   const std::string_view ns = parts.metadata["namespace"].as_string();
   const std::string_view group = options_.single_pods ? "" : parts.annotations[kGroupAnnotation].as_string();
@@ -203,12 +204,22 @@ void Intake::forget_pod(TaskId id) {
 
 void Intake::bind_failed(std::string_view pod_key, std::string_view uid) {
   const TaskId id = model_.find_task(pod_key);
-  if (!id.is_set() || model_.text(id).uid != uid || model_.task(id).status != TaskStatus::kBinding) return;
+  const bool is_over = pod_is_over(pod_key, uid);
+  if (!id.is_set() || model_.text(id).uid != uid || (!is_over && model_.task(id).status != TaskStatus::kBinding))
+    return;
   model_.volumes.withdraw(id);
   model_.claims.withdraw(id);
   model_.devices.revoke(id);
+  if (is_over) return;
   model_.move(id, TaskStatus::kPending, NodeId{});
   if (options_.single_pods) note_not_bound(pod_key, uid);
+}
+
+bool Intake::pod_is_over(std::string_view key, std::string_view uid) const {
+  const TaskId id = model_.find_task(key);
+  if (!id.is_set() || model_.text(id).uid != uid) return true;
+  const TaskStatus status = model_.task(id).status;
+  return is_releasing(status) || is_terminated(status);
 }
 
 void Intake::eviction_failed(std::string_view pod_key, std::string_view uid) {

@@ -71,7 +71,8 @@ void Outbox::State::ended(PodBinding& write, const Step& end, Reply) {
   }
   if (!plan.claims.empty() && write.at >= PodBinding::At::kClaims) submit(ClaimRelease{plan});
   const bool was_tried = write.at == PodBinding::At::kBind;
-  if (!was_tried || is_refused(end)) {
+  const bool is_over = intake.pod_is_over(plan.ns + "/" + plan.pod, plan.uid);  // then there is nobody to tell
+  if (!is_over && (!was_tried || is_refused(end))) {
     std::string message = was_tried ? base::format("failed to bind to node {}: {}", plan.node, end.error.message)
                                     : base::format("execute preBind for pod {}/{} failed: {}, resync the task", plan.ns,
                                                    plan.pod, end.error.message);

@@ -56,7 +56,7 @@ struct Outbox::State : std::enable_shared_from_this<Outbox::State> {
   void answered(Id id, base::Result<api::Json> result);
   bool pause_before_retry(Id id, Write& write, const base::Error& error);
   void resumed(Id id);
-  StepContext context() const { return {env.now(), env.uptime(), env.random(), &options.has_node}; }
+  StepContext context() const { return {env.now(), env.uptime(), env.random(), &options.has_node, &pod_is_over}; }
   void report_trouble(const client::Request& request, const base::Result<api::Json>& result);
   // Events wait until nothing else does.
   void record(api::Json object, client::EventText text);
@@ -91,6 +91,8 @@ struct Outbox::State : std::enable_shared_from_this<Outbox::State> {
   Ledger& ledger;
   OutboxOptions options;
   std::function<void()> on_change;
+  const std::function<bool(std::string_view, std::string_view)> pod_is_over =
+      [this](std::string_view key, std::string_view uid) { return intake.pod_is_over(key, uid); };
   client::EventRecorder events;
   std::deque<std::pair<api::Json, client::EventText>> held_events;
 

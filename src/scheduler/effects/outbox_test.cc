@@ -430,6 +430,37 @@ TEST(Outbox, the_cpus_of_a_node_that_is_gone_go_with_it) {
   EXPECT_NE(world.server.find(api::resources::kNumatopologies, "n"), nullptr);
 }
 
+TEST(Outbox, a_pod_that_is_over_waits_for_no_volume) {
+  const std::string pod = R"({"metadata":{"namespace":"a","name":"p","uid":"2")";
+  const std::string ours = R"(},"spec":{"schedulerName":"volcano"},"status":{"phase":)";
+  const struct {
+    std::string now;  // empty: gone
+    bool is_over;
+  } rows[] = {{pod + ours + R"("Pending"}})", false},
+              {"", true},
+              {pod + R"(,"deletionTimestamp":"2026-01-01T00:00:00Z")" + ours + R"("Pending"}})", true},
+              {pod + ours + R"("Failed"}})", true}};
+  for (const auto& row : rows) {
+    World world;
+    world.server.put(api::resources::kPersistentVolumeClaims, json(R"({"metadata":{"namespace":"a","name":"c"}})"));
+    world.model.move(world.model.find_task("a/p"), TaskStatus::kBinding, NodeId{});
+    world.model.volumes.promise(world.model.find_task("a/p"), {{.claim = "a/d", .volume = "v"}});
+    Plan plan;
+    plan.binds.push_back({.ns = "a", .pod = "p", .uid = "2", .node = "n", .volumes = {{.claim = "a/c"}}});
+    plan.binds[0].volume_timeout = base::minutes(10);
+    world.outbox.send(plan);
+    world.env.run_for(base::seconds(10));
+    ASSERT_TRUE(world.ledger.is_under_way(Entry::kBinding, "2")) << row.now;
+    if (row.now.empty()) world.intake.remove(api::resources::kPods, json(pod + "}}"));
+    if (!row.now.empty()) world.server.put(api::resources::kPods, json(row.now));
+    if (!row.now.empty()) world.intake.set(api::resources::kPods, json(row.now));
+    world.env.run_for(base::seconds(10));
+    EXPECT_EQ(world.ledger.is_under_way(Entry::kBinding, "2"), !row.is_over) << row.now;
+    EXPECT_EQ(world.model.volumes.promised_to("v").empty(), row.is_over) << row.now;
+    for (const client::Request& request : world.server.calls) EXPECT_NE(request.subresource, "status") << row.now;
+  }
+}
+
 TEST(Outbox, nothing_is_kept_of_objects_that_are_gone) {
   World world;
   Plan plan;

@@ -41,6 +41,8 @@ struct StepContext {
   base::Random& random;
   // Whether there is a node of that name now; null or unset: there is none.
   const std::function<bool(std::string_view)>* has_node = nullptr;
+  // Whether nobody needs a node for this pod ("ns/name") any more; null: somebody does.
+  const std::function<bool(std::string_view key, std::string_view uid)>* pod_is_over = nullptr;
 };
 
 // The answer to the last request; null after a pause.

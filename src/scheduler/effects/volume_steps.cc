@@ -106,13 +106,15 @@ Step VolumeSteps::read_again(const PlannedBind& plan, const base::Error& error) 
 }
 
 Step VolumeSteps::next(const PlannedBind& plan, Reply answer, const StepContext& context) {
+  const std::string pod = plan.ns + "/" + plan.pod;
+  if (context.pod_is_over != nullptr && (*context.pod_is_over)(pod, plan.uid))
+    return Step::failed(base::make_error(base::Code::kNotFound, base::format("pod {} is over", pod)));
   if (answer == nullptr) return read(plan);
-  if (at_ != At::kAwait) {
-    if (!answer->ok()) return read_again(plan, answer->error());
-    if (at_ == At::kRead) return choose(plan, **answer);
-    return at_ == At::kReadVolume ? take(plan, **answer) : proceed(plan);
-  }
-  return await(plan, *answer, context);
+  if (at_ == At::kAwait) return await(plan, *answer, context);
+  if (at_ == At::kAwaitVolume) return await_volume(plan, *answer, context);
+  if (!answer->ok()) return read_again(plan, answer->error());
+  if (at_ == At::kRead) return choose(plan, **answer);
+  return at_ == At::kReadVolume ? take(plan, **answer) : proceed(plan);
 }
 
 Step VolumeSteps::await(const PlannedBind& plan, const base::Result<Json>& claim, const StepContext& context) {
@@ -122,13 +124,30 @@ Step VolumeSteps::await(const PlannedBind& plan, const base::Result<Json>& claim
     return ++next_ == plan.volumes.size() ? Step::done() : read(plan);
   }
   if (!claim.ok() && claim.error().code == base::Code::kNotFound) return Step::failed(claim.error());
+  if (!claim.ok() || !(*claim)["spec"]["volumeName"].as_string().empty()) return look_later(plan, context);
   // Who cannot provision for the node takes its mark away, and waits to be told another.
-  if (claim.ok() && choice.volume.empty() && (*claim)["spec"]["volumeName"].as_string().empty() &&
-      api::annotation_of(*claim, kSelectedNode).empty())
+  if (choice.volume.empty() && api::annotation_of(*claim, kSelectedNode).empty())
     return conflict(base::format("claim {} could not be provisioned for node {}", choice.claim, plan.node));
+  // Most are bound at the second look: a volume is read only where that takes longer.
+  if (choice.volume.empty() || looks_ == 0) return look_later(plan, context);
+  claim_uid_ = api::uid_of(*claim);
+  at_ = At::kAwaitVolume;
+  return Step::call(volume_request(choice.volume, client::Verb::kGet));
+}
+
+// A chosen volume whose mark somebody has taken away is bound to nobody, or to another.
+Step VolumeSteps::await_volume(const PlannedBind& plan, const base::Result<Json>& volume, const StepContext& context) {
+  at_ = At::kAwait;
+  if (!volume.ok() && volume.error().code == base::Code::kNotFound) return Step::failed(volume.error());
+  if (!volume.ok() || (*volume)["spec"]["claimRef"]["uid"].as_string() == claim_uid_) return look_later(plan, context);
+  const VolumeChoice& choice = plan.volumes[next_];
+  return conflict(base::format("volume {} is not kept for claim {} any more", choice.volume, choice.claim));
+}
+
+Step VolumeSteps::look_later(const PlannedBind& plan, const StepContext& context) {
   if (context.uptime > deadline_) {
-    return Step::failed(
-        base::make_error(base::Code::kTimeout, base::format("claim {} is not bound in time", choice.claim)));
+    return Step::failed(base::make_error(base::Code::kTimeout,
+                                         base::format("claim {} is not bound in time", plan.volumes[next_].claim)));
   }
   return Step::wait(std::min(kVolumeLookFirst * (std::int64_t{1} << std::min(looks_++, 10)), kVolumeLookMax));
 }

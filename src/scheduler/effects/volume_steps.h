@@ -2,7 +2,8 @@
 //
 // A chosen volume is marked for its claim; a claim to be provisioned is told its node. Both are written only as they
 // were read: a volume that somebody else takes meanwhile stays theirs, and the pod is decided anew. Then the claims'
-// own controllers work, and the pod waits until every claim is bound.
+// own controllers work, and the pod waits until every claim is bound, the pod is over, or a claim cannot be bound to
+// what was chosen any more.
 #pragma once
 
 #include <cstddef>
@@ -21,13 +22,15 @@ class VolumeSteps {
   Step next(const PlannedBind& plan, Reply answer, const StepContext& context);
 
  private:
-  enum class At : std::uint8_t { kRead, kReadVolume, kMark, kAwait };
+  enum class At : std::uint8_t { kRead, kReadVolume, kMark, kAwait, kAwaitVolume };
   Step read(const PlannedBind& plan) const;
   Step choose(const PlannedBind& plan, const api::Json& claim);
   Step take(const PlannedBind& plan, const api::Json& volume);
   Step proceed(const PlannedBind& plan);
   Step read_again(const PlannedBind& plan, const base::Error& error);
   Step await(const PlannedBind& plan, const base::Result<api::Json>& claim, const StepContext& context);
+  Step await_volume(const PlannedBind& plan, const base::Result<api::Json>& volume, const StepContext& context);
+  Step look_later(const PlannedBind& plan, const StepContext& context);
 
   At at_ = At::kRead;
   std::size_t next_ = 0;   // of the plan's volumes

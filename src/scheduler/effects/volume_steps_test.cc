@@ -107,6 +107,11 @@ TEST(VolumeSteps, loses_to_who_takes_the_volume_between_reading_and_writing) {
   EXPECT_EQ(server.objects["v"]["spec"]["claimRef"]["uid"].as_string(), "o");
 }
 
+constexpr std::string_view kUnboundClaim =
+    R"({"metadata":{"name":"c","namespace":"a","uid":"u"},"status":{"phase":"Pending"}})";
+constexpr std::string_view kMarkedVolume =
+    R"({"metadata":{"name":"v","uid":"x"},"spec":{"claimRef":{"namespace":"a","name":"c","uid":"u"}}})";
+
 // A claim that is being provisioned: what is read of it, and what follows.
 Step look_at(VolumeSteps& volumes, const PlannedBind& what, std::string_view claim, base::Duration uptime) {
   base::Random random(1);
@@ -158,6 +163,48 @@ TEST(VolumeSteps, a_claim_whose_provisioner_gives_the_node_back_is_decided_anew)
   look_at(others, what, marked, {});
   const std::string_view named = R"({"metadata":{"name":"d"},"spec":{"volumeName":"v"},"status":{"phase":"Pending"}})";
   EXPECT_EQ(look_at(others, what, named, {}).kind, Step::Kind::kPause);
+}
+
+// A volume was chosen and marked, and its claim is not bound yet.
+void wait_for_marked(VolumeSteps& volumes, const PlannedBind& what) {
+  base::Random random(1);
+  volumes.begin(what, {.now = {}, .uptime = {}, .random = random});
+  look_at(volumes, what, kUnboundClaim, {});
+  look_at(volumes, what, R"({"metadata":{"name":"v","uid":"x"},"spec":{}})", {});
+  look_at(volumes, what, kMarkedVolume, {});
+  ASSERT_EQ(look_at(volumes, what, kUnboundClaim, {}).kind, Step::Kind::kPause);
+}
+
+TEST(VolumeSteps, a_chosen_volume_that_is_not_marked_any_more_is_decided_anew) {
+  PlannedBind what = plan({{.claim = "a/c", .volume = "v"}});
+  what.volume_timeout = base::seconds(600);
+  const struct {
+    std::string_view volume;
+    std::string error;  // empty: it is waited for
+  } rows[] = {
+      {kMarkedVolume, ""},
+      {R"({"metadata":{"name":"v"},"spec":{}})", "volume v is not kept for claim a/c any more"},
+      {R"({"metadata":{"name":"v"},"spec":{"claimRef":{"namespace":"a","name":"c"}}})",
+       "volume v is not kept for claim a/c any more"},
+      {R"({"metadata":{"name":"v"},"spec":{"claimRef":{"namespace":"b","name":"d","uid":"w"}}})",
+       "volume v is not kept for claim a/c any more"},
+  };
+  for (const auto& row : rows) {
+    VolumeSteps volumes;
+    wait_for_marked(volumes, what);
+    const Step read = look_at(volumes, what, kUnboundClaim, {});
+    ASSERT_EQ(read.kind, Step::Kind::kCall) << row.volume;
+    EXPECT_EQ(read.request.name, "v");
+    const Step step = look_at(volumes, what, row.volume, {});
+    EXPECT_EQ(step.kind, row.error.empty() ? Step::Kind::kPause : Step::Kind::kFailed) << row.volume;
+    EXPECT_EQ(step.error.message, row.error);
+    EXPECT_TRUE(row.error.empty() || step.error.code == base::Code::kConflict);
+  }
+  // A claim that names its volume already is about to be bound.
+  VolumeSteps named;
+  wait_for_marked(named, what);
+  EXPECT_EQ(look_at(named, what, R"({"metadata":{"name":"c","uid":"u"},"spec":{"volumeName":"v"}})", {}).kind,
+            Step::Kind::kPause);
 }
 
 TEST(VolumeSteps, leaves_a_claim_that_was_bound_elsewhere) {
