@@ -14,7 +14,10 @@ constexpr int kLooksAtLeast = 12;  // in the time for which a loop may stand sti
 }  // namespace
 
 Leadership::Leadership(rt::Env& program, base::Duration still_max)
-    : program_(program), env_(rt::make_real_env("lease")), stands_still_(rt::loop_pulse(program, still_max)) {}
+    : program_(program),
+      look_{still_max.ns / kLooksAtLeast},
+      env_(rt::make_real_env("lease")),
+      stands_still_(rt::loop_pulse(program, still_max)) {}
 
 base::Result<std::unique_ptr<Leadership>> Leadership::make(rt::Env& program, const MakeClient& make_client,
                                                            LeaderElectionOptions options, base::Duration still_max) {
