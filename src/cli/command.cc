@@ -342,7 +342,11 @@ int run_command(const Command& root, const std::vector<std::string>& arguments, 
     const Command* child = child_named(*path.back(), argument);
     if (child) {
       path.push_back(child);
-    } else if (path.size() == 1) {
+    } else if (path.size() > 1) {
+      // The group has its say: a command behind a word that is none was perhaps not meant.
+      rest.insert(rest.end(), arguments.begin() + static_cast<std::ptrdiff_t>(i), arguments.end());
+      break;
+    } else {
       world.err += base::format("Error: unknown command \"{}\" for \"{}\"\nRun '{} --help' for usage.\n", argument,
                                 root.name, root.name);
       return 1;

@@ -107,7 +107,7 @@ base::Status list_jobs(World& world, const Values& values) {
   if (auto text = as_list(values, jobs, resources::kJobs))
     world.out += *text;
   else
-    world.out += jobs.empty() ? "No resources found\n" : job_table(jobs, jobs, everywhere);
+    world.out += jobs.empty() ? "No resources found\n" : job_table(world, jobs, jobs, everywhere);
   return {};
 }
 

@@ -26,7 +26,8 @@ base::Result<api::Json> make_job(const NewJob& from);
 base::Result<api::Json> parse_resources(const std::string& text);
 
 // job_table.cc: the table of cli.md 2.3 with its header. The columns are as wide as those of `measured` need.
-std::string job_table(const std::vector<api::Json>& shown, const std::vector<api::Json>& measured, bool with_namespace);
+std::string job_table(const World& world, const std::vector<api::Json>& shown, const std::vector<api::Json>& measured,
+                      bool with_namespace);
 
 // job_view.cc: one job in words, with its events.
 struct JobView {

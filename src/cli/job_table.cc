@@ -35,7 +35,13 @@ std::string header(const Widths& widths) {
   return table_line(cells);
 }
 
-std::string line_of(const Json& job, const Widths& widths) {
+// Its day, where whoever reads this is.
+std::string creation_day(const World& world, const Json& job) {
+  const auto created = base::parse_rfc3339(job["metadata"]["creationTimestamp"].as_string());
+  return created ? world.local_time(*created).substr(0, 10) : "0001-01-01";
+}
+
+std::string line_of(const World& world, const Json& job, const Widths& widths) {
   const Json& status = job["status"];
   const auto count = [&](std::string_view field) { return std::to_string(status[field].as_int()); };
   std::int64_t replicas = 0;
@@ -44,7 +50,7 @@ std::string line_of(const Json& job, const Widths& widths) {
   std::vector<Cell> cells;
   if (widths.ns > 0) cells.push_back({std::string(api::namespace_of(job)), widths.ns});
   for (Cell& cell : std::vector<Cell>{{std::string(api::name_of(job)), widths.name},
-                                      {job["metadata"]["creationTimestamp"].str().substr(0, 10), 15},
+                                      {creation_day(world, job), 15},
                                       {status["state"]["phase"].str(), 12},
                                       {type.empty() ? "Batch" : type, 12},
                                       {std::to_string(replicas), 12},
@@ -61,7 +67,8 @@ std::string line_of(const Json& job, const Widths& widths) {
 
 }  // namespace
 
-std::string job_table(const std::vector<Json>& shown, const std::vector<Json>& measured, bool with_namespace) {
+std::string job_table(const World& world, const std::vector<Json>& shown, const std::vector<Json>& measured,
+                      bool with_namespace) {
   Widths widths{.ns = std::string_view("Namespace").size(), .name = std::string_view("Name").size()};
   for (const Json& job : measured) {
     widths.name = std::max(widths.name, api::name_of(job).size());
@@ -70,7 +77,7 @@ std::string job_table(const std::vector<Json>& shown, const std::vector<Json>& m
   widths.name += 3;
   widths.ns = with_namespace ? widths.ns + 3 : 0;
   std::string text = header(widths);
-  for (const Json& job : shown) text += line_of(job, widths);
+  for (const Json& job : shown) text += line_of(world, job, widths);
   return text;
 }
 

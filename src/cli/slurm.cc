@@ -62,7 +62,7 @@ base::Status show_jobs(World& world, const Values& values) {
   if (auto text = as_list(values, shown, resources::kJobs))
     world.out += *text;
   else
-    world.out += jobs.empty() ? "No resources found\n" : job_table(shown, jobs, everywhere);
+    world.out += jobs.empty() ? "No resources found\n" : job_table(world, shown, jobs, everywhere);
   return {};
 }
 

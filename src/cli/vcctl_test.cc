@@ -132,6 +132,16 @@ TEST_F(VcctlTest, errors_of_commands_go_to_standard_output_with_255) {
   }
 }
 
+TEST_F(VcctlTest, a_command_behind_a_word_that_is_none_is_not_run) {
+  put(resources::kQueues, R"({"metadata": {"name": "q"}})");
+  for (const std::vector<std::string>& arguments : {std::vector<std::string>{"queue", "typo", "delete", "-n", "q"},
+                                                    {"queue", "-v", "typo", "delete", "--name=q"}}) {
+    EXPECT_EQ(run(arguments), 0);
+    EXPECT_NE(world.out.find("Usage:"), std::string::npos) << world.out;
+    EXPECT_EQ(server.writes.size(), 0u);
+  }
+}
+
 TEST_F(VcctlTest, job_list) {
   EXPECT_EQ(run({"job", "list"}), 0);
   EXPECT_EQ(world.out, "No resources found\n");
@@ -141,7 +151,7 @@ TEST_F(VcctlTest, job_list) {
       world.out,
       "Name    Creation       Phase       JobType     Replicas    Min   Pending   Running   Succeeded   Failed    "
       "Unknown     RetryCount\n"
-      "job-1   2026-08-20     Running     Batch       5           1     0         2         0           0         "
+      "job-1   <2026-08-2     Running     Batch       5           1     0         2         0           0         "
       "0           0         \n");
   EXPECT_EQ(run({"job", "list", "--all-namespaces"}), 0);
   EXPECT_TRUE(world.out.starts_with("Namespace   Name    Creation"));

@@ -53,9 +53,9 @@ base::Result<ServerAccess> load_kubeconfig(const std::string& path, const std::s
 // current-context that is given. Paths in each are relative to its own folder.
 base::Result<ServerAccess> load_kubeconfigs(const std::vector<std::string>& paths, const std::string& context = {},
                                             const RunProgram& run = {});
+inline constexpr const char* kAccountFolder = "/var/run/secrets/kubernetes.io/serviceaccount";  // in a pod
 // From the service account's folder; `host` and `port` are the values of KUBERNETES_SERVICE_HOST and _PORT.
-base::Result<ServerAccess> in_cluster_access(
-    const std::string& host, const std::string& port,
-    const std::string& folder = "/var/run/secrets/kubernetes.io/serviceaccount");
+base::Result<ServerAccess> in_cluster_access(const std::string& host, const std::string& port,
+                                             const std::string& folder = kAccountFolder);
 
 }  // namespace client

@@ -12,6 +12,7 @@ namespace asio = boost::asio;
 
 namespace {
 constexpr std::chrono::milliseconds kPatience{300};
+constexpr std::size_t kUnderWayMax = 8;  // each holds a descriptor; further ones wait until one has failed
 }  // namespace
 
 std::vector<AddressRace::Tcp::endpoint> in_turns(const std::vector<AddressRace::Tcp::endpoint>& addresses) {
@@ -20,7 +21,7 @@ std::vector<AddressRace::Tcp::endpoint> in_turns(const std::vector<AddressRace::
   std::vector<AddressRace::Tcp::endpoint> out;
   for (std::size_t i = 0; i < std::max(families[0].size(), families[1].size()); ++i)
     for (const auto& family : families)
-      if (i < family.size() && out.size() < kAddressesMax) out.push_back(family[i]);
+      if (i < family.size()) out.push_back(family[i]);
   return out;
 }
 
@@ -35,7 +36,7 @@ void AddressRace::try_next() {
   tried_.emplace_back(context_).async_connect(
       addresses_[which], [self = shared_from_this(), which](ErrorCode error) { self->answered(which, error); });
   patience_.cancel();
-  if (tried_.size() == addresses_.size()) return;
+  if (tried_.size() == addresses_.size() || under_way_ == kUnderWayMax) return;
   patience_.expires_after(kPatience);
   patience_.async_wait([self = shared_from_this(), which](ErrorCode error) {
     // One that ran out just before it was cancelled no longer counts.

@@ -16,10 +16,7 @@
 
 namespace rt {
 
-// Each that is under way holds a descriptor.
-inline constexpr std::size_t kAddressesMax = 8;
-
-// The order in which they are tried: the families take turns, that of the first address first. At most kAddressesMax.
+// The order in which they are tried: the families take turns, that of the first address first.
 std::vector<boost::asio::ip::tcp::endpoint> in_turns(const std::vector<boost::asio::ip::tcp::endpoint>& addresses);
 
 // Everything happens on the thread that runs the context.

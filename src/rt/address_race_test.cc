@@ -96,6 +96,13 @@ class AddressRaces : public ::testing::Test {
   std::string said;
 };
 
+TEST_F(AddressRaces, the_last_of_many_is_reached) {
+  const Listening last;
+  std::vector<Tcp::endpoint> addresses(20, refusing());
+  addresses.push_back(last.address());
+  EXPECT_EQ(connect(addresses), "connected");
+}
+
 TEST_F(AddressRaces, one_that_drops_packets_does_not_cost_the_whole_time) {
   const Silent first;
   const Silent second;
@@ -156,7 +163,7 @@ TEST(AddressOrder, families_take_turns) {
       {{"::1", "::2", "10.0.0.1", "10.0.0.2"}, {"::1", "10.0.0.1", "::2", "10.0.0.2"}},
       {{"10.0.0.1", "10.0.0.2", "10.0.0.3", "::1"}, {"10.0.0.1", "::1", "10.0.0.2", "10.0.0.3"}},
       {{"::1", "::2", "::3", "::4", "::5", "::6", "::7", "::8", "::9", "10.0.0.1"},
-       {"::1", "10.0.0.1", "::2", "::3", "::4", "::5", "::6", "::7"}},
+       {"::1", "10.0.0.1", "::2", "::3", "::4", "::5", "::6", "::7", "::8", "::9"}},
       {{}, {}},
   };
   for (const auto& row : rows) {

@@ -136,7 +136,6 @@ class Connection : public ConnectionBase,
   std::size_t in_flight_sent_ = 0;
   PeerNames peer_;
   Step step_ = Step::kIdle;
-  bool fresh_ = true;     // nothing was asked yet
   bool paused_ = false;   // they want no more bytes for now
   bool resumed_ = false;  // they wanted more since the last look after the peer
   bool opening_ = false;  // the answer to a WebSocket handshake is on its way
@@ -162,9 +161,8 @@ void Connection<Stream>::start() {
 template <class Stream>
 void Connection<Stream>::drain() {
   if (failed_ || step_ != Step::kIdle || !in_.empty()) return;  // its answer will be the last
-  if (fresh_) return enter(Step::kIdle, std::min(kFirstRequestTime, shared_->options.idle_time_max));
-  close_when_written_ = true;
-  flush();
+  // It may be asking at the moment.
+  enter(Step::kIdle, std::min(kNextRequestTime, shared_->options.idle_time_max));
 }
 
 // --- time ---
@@ -306,7 +304,6 @@ void Connection<Stream>::end_with(const HttpResponse& last_answer) {
 template <class Stream>
 void Connection<Stream>::dispatch() {
   step_ = Step::kAnswered;
-  fresh_ = false;
   peer_due_ = Due::max();
   auto message = parser_->release();
   HttpRequest request = known_request(message.base());

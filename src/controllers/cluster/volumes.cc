@@ -156,7 +156,7 @@ class VolumeController final : public Controller {
     named = name.is_string();
     if (named) return view.find(resources::kStorageClasses, name.as_string());
     for (const Json* one : view.all(resources::kStorageClasses))
-      if (api::annotation_of(*one, kDefaultClass) == "true") return one;
+      if (api::is_default_class(*one)) return one;
     return nullptr;
   }
 

@@ -155,7 +155,8 @@ base::Result<client::ServerAccess> user_access(const std::string& kubeconfig, co
   if (!paths.empty()) {
     TRY(access, client::load_kubeconfigs(paths, {}, run_credential_program));
   }
-  if (access.server.empty() && master.empty() && in_pod()) {
+  // A pod may have no token; as in Kubernetes' client library it is then like any other place.
+  if (access.server.empty() && master.empty() && in_pod() && exists(std::string(client::kAccountFolder) + "/token")) {
     return by_environment(
         client::in_cluster_access(variable("KUBERNETES_SERVICE_HOST"), variable("KUBERNETES_SERVICE_PORT")));
   }

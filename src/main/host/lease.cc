@@ -59,7 +59,9 @@ void end_under_lease(rt::RealEnv& env, const std::unique_ptr<client::Leadership>
       let_go();
       stopped.set_value();
     };
-    if (!leadership || !leadership->is_leader()) return finish();
+    if (!leadership) return finish();
+    // A candidate is none any more: it must not come to lead while this goes.
+    if (!leadership->is_leader()) return leadership->release(finish);
     leadership->close_fence();
     when_quiet(env, writes, env.uptime() + kQuietMax, [&leadership, finish](bool quiet) {
       if (quiet) return leadership->release(finish);

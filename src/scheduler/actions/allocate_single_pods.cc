@@ -7,6 +7,15 @@ namespace {
 
 constexpr std::int64_t kCandidates = 3;
 
+// In the words of whom it stands for: people and alerts search for what Kubernetes' scheduler says.
+std::string told_by(std::string_view scheduler_name, const FitErrors& errors) {
+  constexpr std::string_view kOurs = " nodes are unavailable", kKubernetes = " nodes are available";
+  std::string text = errors.text();
+  const std::size_t at = scheduler_name == "default-scheduler" ? text.find(kOurs) : std::string::npos;
+  if (at != std::string::npos) text.replace(at, kOurs.size(), kKubernetes);
+  return text;
+}
+
 class AllocateSinglePods final : public Action {
  public:
   void configure(const Arguments& arguments) override {
@@ -22,7 +31,7 @@ class AllocateSinglePods final : public Action {
       FitErrors errors;
       const Task& task = session.model().task(id);
       const bool has_node = place(session, task, errors);
-      if (!has_node) session.tell_pod(id, errors.text());
+      if (!has_node) session.tell_pod(id, told_by(session.scheduler_name(), errors));
       session.note_single_pod(id, has_node);
     }
   }

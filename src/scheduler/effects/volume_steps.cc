@@ -119,12 +119,16 @@ Step VolumeSteps::next(const PlannedBind& plan, Reply answer, const StepContext&
 
 Step VolumeSteps::await(const PlannedBind& plan, const base::Result<Json>& claim, const StepContext& context) {
   const VolumeChoice& choice = plan.volumes[next_];
+  const std::string_view bound_to = claim.ok() ? (*claim)["spec"]["volumeName"].as_string() : "";
+  // Another scheduler may have marked another volume for it.
+  if (!choice.volume.empty() && !bound_to.empty() && bound_to != choice.volume)
+    return conflict(base::format("claim {} is bound to volume {} meanwhile", choice.claim, bound_to));
   if (claim.ok() && (*claim)["status"]["phase"].as_string() == "Bound") {
     looks_ = 0;
     return ++next_ == plan.volumes.size() ? Step::done() : read(plan);
   }
   if (!claim.ok() && claim.error().code == base::Code::kNotFound) return Step::failed(claim.error());
-  if (!claim.ok() || !(*claim)["spec"]["volumeName"].as_string().empty()) return look_later(plan, context);
+  if (!claim.ok() || !bound_to.empty()) return look_later(plan, context);
   // Who cannot provision for the node takes its mark away, and waits to be told another.
   if (choice.volume.empty() && api::annotation_of(*claim, kSelectedNode).empty())
     return conflict(base::format("claim {} could not be provisioned for node {}", choice.claim, plan.node));

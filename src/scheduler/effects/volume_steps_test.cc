@@ -205,6 +205,17 @@ TEST(VolumeSteps, a_chosen_volume_that_is_not_marked_any_more_is_decided_anew) {
   wait_for_marked(named, what);
   EXPECT_EQ(look_at(named, what, R"({"metadata":{"name":"c","uid":"u"},"spec":{"volumeName":"v"}})", {}).kind,
             Step::Kind::kPause);
+  for (const char* phase : {"Pending", "Bound"}) {
+    VolumeSteps of_another;
+    wait_for_marked(of_another, what);
+    const Step step = look_at(
+        of_another, what,
+        base::format(R"({{"metadata":{{"name":"c","uid":"u"}},"spec":{{"volumeName":"w"}},"status":{{"phase":"{}"}}}})",
+                     phase),
+        {});
+    ASSERT_EQ(step.kind, Step::Kind::kFailed) << phase;
+    EXPECT_EQ(step.error.message, "claim a/c is bound to volume w meanwhile");
+  }
 }
 
 TEST(VolumeSteps, leaves_a_claim_that_was_bound_elsewhere) {

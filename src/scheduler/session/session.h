@@ -52,6 +52,7 @@ class Session {
   const Config& config() const { return in_.config; }
   NodeSearch& search() { return in_.search; }
   base::Time now() const { return in_.now; }
+  const std::string& scheduler_name() const { return in_.scheduler_name; }
   const std::string& uid() const { return in_.uid; }
   const std::vector<JobId>& changed_jobs() const { return in_.changed_jobs; }
   bool all_jobs_changed() const { return in_.all_jobs_changed; }

@@ -94,6 +94,15 @@ TEST_F(AgentScheduler, single_pods_are_bound_in_the_order_of_urgency_priority_an
   EXPECT_EQ(node_of("foreign"), "");
 }
 
+TEST_F(AgentScheduler, pods_of_the_default_scheduler_are_told_in_its_words) {
+  add_node("n", 1);
+  add_pod("p", 2, "", "{}", "default-scheduler");
+  Options options = agent_options();
+  options.scheduler_names = {"default-scheduler"};
+  begin(std::move(options));
+  EXPECT_EQ(condition_of("p"), "Unschedulable: 0/1 nodes are available: 1 Insufficient cpu.");
+}
+
 TEST_F(AgentScheduler, a_group_annotation_means_nothing_to_it) {
   add_node("n", 2);
   begin();
