@@ -23,6 +23,8 @@ namespace {
 constexpr std::string_view kConfig = "config", kLabel = "source label", kUfm = "source ufm", kStatus = "status ";
 constexpr std::string_view kConfigField = "volcano-controller.conf";
 constexpr base::Duration kUfmTimeout = base::seconds(30);
+// A Secret often comes a little after what names it.
+constexpr base::Duration kCredentialsLook = base::seconds(30);
 constexpr std::size_t kUfmAnswerMax = std::size_t{100} << 20;
 
 // Where the talk with a UFM server is.
@@ -32,8 +34,9 @@ struct Ufm {
   Source source;      // as it was when the talk began
   base::Time next{};  // of kRest: when the next one begins
   std::string user, password;
-  std::string answer;   // of the server
-  std::string problem;  // why there is none
+  std::string answer;                                          // of the server
+  std::string problem;                                         // why there is none
+  bool lacks_credentials = false, lacked_credentials = false;  // this one, the one before
 };
 
 class HyperNodeController final : public Controller {
@@ -180,7 +183,9 @@ class HyperNodeController final : public Controller {
     const bool is_over =
         ufm_.phase == Ufm::Phase::kRest && pause_left(ufm_.next, now, source->interval) <= base::Duration{};
     if (ufm_.phase == Ufm::Phase::kNone || ufm_.source != *source || is_over) {
-      restart_ = Ufm{.phase = Ufm::Phase::kCredentials, .source = *source};
+      restart_ = Ufm{.phase = Ufm::Phase::kCredentials,
+                     .source = *source,
+                     .lacked_credentials = is_over && ufm_.lacks_credentials};
       plan.requeue_after({});
     } else if (ufm_.phase == Ufm::Phase::kRest) {
       plan.requeue_after(ufm_.next - now);
@@ -199,8 +204,13 @@ class HyperNodeController final : public Controller {
       plan.requeue_after({});
     } else {
       take_result(view, plan);
-      restart_ = Ufm{.phase = Ufm::Phase::kRest, .source = *source, .next = now + source->interval};
-      plan.requeue_after(source->interval);
+      const base::Duration rest =
+          ufm_.lacks_credentials ? std::min(source->interval, kCredentialsLook) : source->interval;
+      restart_ = Ufm{.phase = Ufm::Phase::kRest,
+                     .source = *source,
+                     .next = now + rest,
+                     .lacks_credentials = ufm_.lacks_credentials};
+      plan.requeue_after(rest);
     }
     return plan;
   }
@@ -215,10 +225,12 @@ class HyperNodeController final : public Controller {
       const auto decoded = base::base64_decode(secret["data"][name].as_string());
       return decoded.ok() ? *decoded : std::string();
     };
+    ufm_.lacks_credentials = true;
     if (secret.is_null()) return give_up("the Secret of credentials.secretRef does not exist");
     ufm_.user = field("username");
     ufm_.password = field("password");
     if (ufm_.user.empty() || ufm_.password.empty()) return give_up("the Secret lacks username or password");
+    ufm_.lacks_credentials = false;
     ufm_.phase = Ufm::Phase::kPorts;
   }
 
@@ -243,7 +255,8 @@ class HyperNodeController final : public Controller {
     if (unusable > 0)
       problem = base::format("{} ports have no usable names of a node and a leaf; they are left out", unusable);
     const Json* map = view.find(resources::kConfigMaps, config_key_);
-    if (!problem.empty() && map != nullptr)
+    const bool is_said = ufm_.lacks_credentials && ufm_.lacked_credentials;
+    if (!problem.empty() && map != nullptr && !is_said)
       plan.event(*map, "Warning", "NetworkTopologyDiscoveryFailed", base::format("source ufm: {}", problem));
   }
 

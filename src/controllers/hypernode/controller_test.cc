@@ -149,6 +149,16 @@ TEST_F(HyperNodes, stay_when_the_ufm_server_fails) {
   talk();
   EXPECT_EQ(world.events.at(0),
             "NetworkTopologyDiscoveryFailed: source ufm: the Secret of credentials.secretRef does not exist");
+  // It comes a little after what names it: nobody waits for the next time.
+  world.now = world.now + base::seconds(31);
+  talk();
+  EXPECT_EQ(world.events.size(), 1u) << "said once";
+  credentials();
+  world.now = world.now + base::seconds(31);
+  world.pages[std::string(kPorts)] =
+      R"([{"description": "Computer IB Port", "system_name": "n1", "peer_node_name": "leaf"}])";
+  talk();
+  EXPECT_EQ(names(), (std::vector<std::string>{"leaf-hn-0", "spine-hn"}));
 }
 
 TEST_F(HyperNodes, of_somebody_else_are_left_alone_and_named_once) {

@@ -126,6 +126,10 @@ std::string pod_name(const Job& job, const Task& task, std::int64_t index) {
   return base::format("{}-{}-{}", job.name, task.name, index);
 }
 
+std::string partition_of(const Task& task, std::int64_t index) {
+  return std::to_string(task.partition->size > 0 ? index / task.partition->size : 0);
+}
+
 std::string host_name(const Job& job, const Task& task, std::int64_t index) {
   const std::string own = task.pod_template["spec"]["hostname"].str();
   return own.empty() ? pod_name(job, task, index) : own;

@@ -102,6 +102,8 @@ Job read_job(const api::Json& object);
 
 // "<job>-<task>-<index>".
 std::string pod_name(const Job& job, const Task& task, std::int64_t index);
+// The partition of a task that has any: the value of its pods' label.
+std::string partition_of(const Task& task, std::int64_t index);
 // The name that a task's pod answers to, and its domain: the template's own or the pod's and the job's.
 std::string host_name(const Job& job, const Task& task, std::int64_t index);
 std::string domain_name(const Job& job, const Task& task);

@@ -50,6 +50,7 @@ Victims choose(const Job& job, const Observed& seen, const Move& move, const Req
   bool hit = false;
   for (const Json* pod : seen.pods) {
     if (api::is_deleting(*pod)) {
+      hit = hit || (targeted && is_target(*pod, request));
       ++victims.counts.terminating;
       continue;
     }
@@ -122,7 +123,8 @@ void kill(const Job& job, const Observed& seen, const Move& move, const Request&
           Plan& plan) {
   const bool targeted = move.operation == Operation::kKillTarget;
   Victims victims = choose(job, seen, move, request);
-  if (victims.nothing) return;
+  // Nobody is left to restart; those that are missing are made again.
+  if (victims.nothing) return plan.requeue_after({});
   const Json& old_status = job.object["status"];
   const Phase phase = move.enter != Phase::kNone ? move.enter : judge(move.rule, job, victims.counts);
   const bool entered = phase != job.phase;

@@ -173,8 +173,11 @@ void notice_after_restart(const Job& job, const Observed& seen, Memory& memory) 
     for (std::int64_t index = 0; index < task.replicas && gone > 0; ++index) {
       if (present.contains(index)) continue;
       --gone;
-      push(memory,
-           {.event = "PodEvicted", .task = task.name, .pod = pod_name(job, task, index), .version = job.version});
+      push(memory, {.event = "PodEvicted",
+                    .task = task.name,
+                    .pod = pod_name(job, task, index),
+                    .partition = task.partition ? partition_of(task, index) : "",
+                    .version = job.version});
     }
   }
 }

@@ -58,8 +58,7 @@ void set_labels(const Job& job, const Task& task, std::int64_t index, bool forwa
   labels.set("volcano.sh/job-name", job.name);
   labels.set("volcano.sh/job-namespace", job.ns);
   labels.set("volcano.sh/queue-name", job.queue);
-  if (task.partition)
-    labels.set("volcano.sh/partition-id", std::to_string(task.partition->size > 0 ? index / task.partition->size : 0));
+  if (task.partition) labels.set("volcano.sh/partition-id", partition_of(task, index));
   for (const char* key : {"volcano.sh/preemptable", "volcano.sh/cooldown-time"})
     if (const auto* value = job.object["metadata"]["labels"].find(key)) labels.set(key, *value);
   if (forwarding) labels.set("volcano.sh/job-forwarding", "true");

@@ -15,13 +15,13 @@ class TargetTest : public ::testing::Test {
  protected:
   TargetTest() { world.use_indexes_of(*controller); }
   // A job "j" of one task "t" with these policies, all its pods running.
-  void run(int replicas, std::string_view policies) {
+  void run(int replicas, std::string_view policies, std::string_view partitions = "") {
     world.put_text(resources::kQueues, R"({"kind": "Queue", "metadata": {"name": "q"}, "status": {"state": "Open"}})");
     world.put_text(resources::kJobs, base::format(R"({{"apiVersion": "batch.volcano.sh/v1alpha1", "kind": "Job",
       "metadata": {{"name": "j", "namespace": "ns", "uid": "U"}}, "spec": {{"queue": "q", "schedulerName": "volcano",
-        "maxRetry": 3, "minAvailable": 1, "policies": [{1}], "tasks": [{{"name": "t", "replicas": {0}, "minAvailable": 1,
+        "maxRetry": 3, "minAvailable": 1, "policies": [{1}], "tasks": [{{"name": "t", "replicas": {0}, "minAvailable": 1, {2}
           "maxRetry": 3, "template": {{"spec": {{"containers": [{{"name": "c", "image": "i"}}]}}}}}}]}}}})",
-                                                  replicas, policies));
+                                                  replicas, policies, partitions));
     settle();
     world.edit(resources::kPodGroups, "ns/j-U")->edit("status").set("phase", "Inqueue");
     settle();
@@ -59,6 +59,49 @@ TEST_F(TargetTest, pods_that_fail_together_restart_their_task_once) {
   all_run();
   EXPECT_EQ(status()["retryCount"].as_int(), 1);
   EXPECT_EQ(status()["state"]["phase"].as_string(), "Running");
+}
+
+constexpr std::string_view kEvictedPartition = R"({"event": "PodEvicted", "action": "RestartPartition"})";
+constexpr std::string_view kOfTwo =
+    R"("partitionPolicy": {"totalPartitions": 2, "partitionSize": 2, "minPartitions": 1},)";
+constexpr std::string_view kOfOne =
+    R"("partitionPolicy": {"totalPartitions": 4, "partitionSize": 1, "minPartitions": 1},)";
+
+TEST_F(TargetTest, a_partition_whose_pods_are_all_going_is_restarted) {
+  run(4, kEvictedPartition, kOfTwo);
+  for (const int index : {2, 3}) begin_deletion(index);
+  turn();
+  erase(2);
+  turn();
+  EXPECT_EQ(status()["state"]["phase"].as_string(), "Restarting");
+  erase(3);
+  settle();
+  all_run();
+  EXPECT_EQ(status()["state"]["phase"].as_string(), "Running");
+  EXPECT_EQ(status()["retryCount"].as_int(), 1);
+}
+
+TEST_F(TargetTest, a_partition_that_is_gone_is_made_again) {
+  run(4, kEvictedPartition, kOfOne);
+  const std::string gone = uid(3);
+  erase(3);
+  settle();
+  ASSERT_NE(world.find(resources::kPods, "ns/j-t-3"), nullptr);
+  EXPECT_NE(uid(3), gone);
+}
+
+TEST_F(TargetTest, a_pod_that_vanished_while_nobody_looked_restarts_its_partition) {
+  run(4, kEvictedPartition, kOfTwo);
+  const std::string kept = uid(0), other = uid(3);
+  erase(2);
+  controller = make_job_controller({});
+  turn();
+  world.gone();
+  settle();
+  all_run();
+  EXPECT_EQ(uid(0), kept);
+  EXPECT_NE(uid(3), other);
+  EXPECT_EQ(status()["retryCount"].as_int(), 1);
 }
 
 TEST_F(TargetTest, pods_that_were_going_already_restart_their_task_no_second_time) {

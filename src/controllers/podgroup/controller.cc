@@ -167,9 +167,8 @@ class PodGroupController final : public Controller {
                                 [](const Json* before, const Json* after) { return !before && after; }},
                                {resources::kPodGroups, [](const View&, const Json&) { return Keys{}; }}};
     if (!options_.workloads) return wakes;
-    const auto came_to_nothing = [](const Json* before, const Json* after) {
-      return after && replicas_of(*after) == 0 && (!before || replicas_of(*before) != 0);
-    };
+    // Also one that was so before: its group may have been made meanwhile.
+    const auto came_to_nothing = [](const Json*, const Json* after) { return after && replicas_of(*after) == 0; };
     for (const auto& [prefix, resource] : kWorkloads)
       wakes.push_back({*resource,
                        [prefix = prefix](const View&, const Json& one) {
