@@ -88,7 +88,7 @@ void Http1Connection::write() {
     asio::async_write(stream, asio::buffer(out_), [self = shared_from_this()](ErrorCode error, std::size_t) {
       self->writing_ = false;
       if (error) return self->fail(Code::kUnavailable, base::format("cannot send: {}", error.message()));
-      if (!self->reading_) self->read();
+      if (!self->reading_ && self->connected_) self->read();  // it may have been given up meanwhile
     });
   });
 }
