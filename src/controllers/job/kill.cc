@@ -123,7 +123,7 @@ void kill(const Job& job, const Observed& seen, const Move& move, const Request&
           Plan& plan) {
   const bool targeted = move.operation == Operation::kKillTarget;
   Victims victims = choose(job, seen, move, request);
-  // Nobody is left to restart; those that are missing are made again.
+  // COMPAT(partition-gone): nobody is left to restart; those that are missing are made again.
   if (victims.nothing) return plan.requeue_after({});
   const Json& old_status = job.object["status"];
   const Phase phase = move.enter != Phase::kNone ? move.enter : judge(move.rule, job, victims.counts);

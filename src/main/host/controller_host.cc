@@ -33,7 +33,7 @@ namespace volcano_main {
 namespace {
 
 constexpr base::Duration kAskAgain = base::seconds(1);
-constexpr std::chrono::seconds kEndMax{14};
+constexpr std::chrono::seconds kDrainWait{14};
 
 struct Program {
   const ControllerProgram& kind;
@@ -189,13 +189,14 @@ base::Status start_side_servers(Program& program, std::vector<std::unique_ptr<rt
 
 // Whoever asks the webhook must not notice the end; the controllers go on meanwhile.
 void drain_webhook(Program& program) {
+  if (!program.kind.webhook) return;
   const auto drained = std::make_shared<std::promise<void>>();
   program.env->loop().post([&program, drained] {
     program.ending = true;
     if (!program.webhook) return drained->set_value();
     program.webhook->drain([drained] { drained->set_value(); });
   });
-  drained->get_future().wait_for(kEndMax);  // longer only where the loop stands still
+  drained->get_future().wait_for(kDrainWait);  // longer only where the loop stands still
 }
 
 int fail(const std::string& name, const base::Error& error) {
