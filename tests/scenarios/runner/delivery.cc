@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <utility>
 
 namespace scenario {
 
@@ -26,11 +27,17 @@ base::Status Delivery::deliver(const std::function<void()>& between) {
     auto end = all.begin() + static_cast<std::ptrdiff_t>(1 + dice_->below(std::min<std::size_t>(all.size(), 8)));
     end =
         std::find_if(all.begin(), end, [&](const Waiting& one) { return !one.after.empty() && is_waiting(one.after); });
-    for (auto at = all.begin(); at != end; ++at) {
-      const bool is_replaced = !at->object.empty() && std::any_of(at + 1, end, [&](const Waiting& later) {
-        return later.object == at->object;
-      });
-      if (!is_replaced) TRY_VOID(at->event());
+    // An object keeps its place, and what it is when others were told in between is what is heard of.
+    for (auto at = all.begin(); at != end;) {
+      const auto part_end = std::find_if(at + 1, end, [&](const Waiting& one) { return one.object.empty(); });
+      for (; at != part_end; ++at) {
+        if (!at->event) continue;
+        Event newest = std::move(at->event);
+        for (auto later = at + 1; later != part_end && !at->object.empty(); ++later) {
+          if (later->object == at->object) newest = std::exchange(later->event, nullptr);
+        }
+        TRY_VOID(newest());
+      }
     }
     all.erase(all.begin(), end);
     if (all.empty()) watches_.erase(watch);

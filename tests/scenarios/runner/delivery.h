@@ -15,8 +15,8 @@ namespace scenario {
 
 // Without a seed at once. With one, when a cycle is due, as informers may: each kind has its own watch, which keeps its
 // order and nothing else does; events come in batches, and of states of one object that come together only the last.
-// One thing is spared: a pod on a node comes after that node. Nodes that pods name first are in the order of those
-// pods, and ties between equal nodes go by that order.
+// One thing is spared: nodes are named first in the order of the text, by their own lines or by those of pods, since
+// ties between equal nodes go by that order. All else of a node comes after what named it, and nothing passes its end.
 class Delivery {
  public:
   using Event = std::function<base::Status()>;

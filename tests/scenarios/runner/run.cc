@@ -76,19 +76,33 @@ class Stage {
       TRY(auto made, object_for(line, name, ++order_));
       const std::string known_as = line.verb + " " + name;
       if (made) {
-        const std::string* node = line.find("node");
-        TRY_VOID(
-            delivery_.add(line.verb, known_as, node != nullptr ? "node " + *node : "", [this, known_as, made = *made] {
-              objects_[known_as] = made;
-              intake_.set(made.resource,
-                          player_ == Player::kSplit ? as_informed(made.resource, made.object) : made.object);
-              return base::Status();
-            }));
+        TRY_VOID(delivery_.add(line.verb, known_as, comes_after(line, known_as), [this, known_as, made = *made] {
+          objects_[known_as] = made;
+          intake_.set(made.resource, player_ == Player::kSplit ? as_informed(made.resource, made.object) : made.object);
+          return base::Status();
+        }));
       } else {
+        // The place of a node that is gone is free when its last pod is, too, and the next node takes it.
+        nodes_go_ |= line.get("kind", "pod") == "node";
+        if (nodes_go_) TRY_VOID(hear_all());
         TRY_VOID(delivery_.add(line.get("kind", "pod"), "", "", [this, line, name] { return change(line, name); }));
+        if (nodes_go_) TRY_VOID(hear_all());
       }
     }
     return {};
+  }
+
+  // What first names a node comes after what first named the node before it, and all else of a node after that.
+  std::string comes_after(const Line& line, const std::string& known_as) {
+    const std::string* node = line.find("node");
+    if (node == nullptr && line.verb != "node") return "";
+    const auto [named, is_new] = named_by_.try_emplace(node != nullptr ? "node " + *node : known_as, known_as);
+    std::string out = is_new ? std::exchange(last_name_, known_as) : named->second;
+    if (node == nullptr) {
+      named->second = known_as;
+      if (out.starts_with("node ")) out.clear();  // their watch keeps them in order
+    }
+    return out;
   }
 
   // Everything that happened since the last cycle has been heard of.
@@ -388,6 +402,9 @@ class Stage {
 
   const Player player_;
   Delivery delivery_;
+  std::map<std::string, std::string> named_by_;  // of a node: its own line, or the first pod's until that comes
+  bool nodes_go_ = false;
+  std::string last_name_;  // whose line named a node that none before it did
   scheduler::Options options_;
   std::string config_text_;
   scheduler::Model model_;
