@@ -10,7 +10,9 @@ constexpr std::int64_t kCandidates = 3;
 // In the words of whom it stands for: people and alerts search for what Kubernetes' scheduler says.
 std::string told_by(std::string_view scheduler_name, const FitErrors& errors) {
   constexpr std::string_view kOurs = " nodes are unavailable", kKubernetes = " nodes are available";
+  constexpr std::string_view kNoNode = "0/0 nodes are unavailable";
   std::string text = errors.text();
+  if (scheduler_name == "default-scheduler" && text == kNoNode) return "no nodes available to schedule pods";
   const std::size_t at = scheduler_name == "default-scheduler" ? text.find(kOurs) : std::string::npos;
   if (at != std::string::npos) text.replace(at, kOurs.size(), kKubernetes);
   return text;

@@ -103,6 +103,14 @@ TEST_F(AgentScheduler, pods_of_the_default_scheduler_are_told_in_its_words) {
   EXPECT_EQ(condition_of("p"), "Unschedulable: 0/1 nodes are available: 1 Insufficient cpu.");
 }
 
+TEST_F(AgentScheduler, pods_of_the_default_scheduler_are_told_when_there_is_no_node) {
+  add_pod("p", 1, "", "{}", "default-scheduler");
+  Options options = agent_options();
+  options.scheduler_names = {"default-scheduler"};
+  begin(std::move(options));
+  EXPECT_EQ(condition_of("p"), "Unschedulable: no nodes available to schedule pods");
+}
+
 TEST_F(AgentScheduler, a_group_annotation_means_nothing_to_it) {
   add_node("n", 2);
   begin();
