@@ -77,7 +77,7 @@ class CronJobController final : public Controller {
 
  private:
   static void note_refusal(const base::Error& error, Memory& memory) {
-    if (is_old_view(error.code) || is_outage(error.code)) return;
+    if (is_old_view(error.code) || is_outage(error)) return;
     memory.refused = error.message;
     memory.unseen.clear();
     for (const base::Cause& cause : error.causes)

@@ -414,7 +414,7 @@ void Driver::State::ended(Unit& unit, const std::string& key, std::optional<base
   }
   bool was_the_last = false;
   if (!is_old_view(outcome.error->code)) {
-    if (!is_outage(outcome.error->code)) {
+    if (!is_outage(*outcome.error)) {
       const int limit = unit.controller->failures_max();
       was_the_last = limit >= 0 && ++state.failures == limit + 1;
       if (limit < 0) ++state.failures;
@@ -423,7 +423,7 @@ void Driver::State::ended(Unit& unit, const std::string& key, std::optional<base
     base::log_warning("controllers", base::format("{} {}: {}", unit.controller->name(), key, outcome.error->message));
   }
   unit.queue->retry(key);
-  if (is_outage(outcome.error->code)) unit.queue->add_after(key, kOutagePauseMax);
+  if (is_outage(*outcome.error)) unit.queue->add_after(key, kOutagePauseMax);
   if (was_the_last) unit.queue->add(key);
 }
 

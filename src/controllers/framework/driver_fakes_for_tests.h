@@ -114,7 +114,7 @@ class FakeClient final : public client::Client {
       if (!answers.empty()) {
         const base::Code code = answers.front();
         answers.pop_front();
-        if (code != base::Code::kMethodNotAllowed) return on_result(base::make_error(code, "because"));
+        if (code != base::Code::kMethodNotAllowed) return on_result(base::make_error(code, refusal));
       }
       if (on_write) on_write(request);
       Json body = request.body;
@@ -136,6 +136,7 @@ class FakeClient final : public client::Client {
   std::vector<std::string> calls;
   std::vector<std::string> events;
   std::deque<base::Code> answers;  // kMethodNotAllowed: success
+  std::string refusal = "because";
   std::map<std::string, OnEvent> watches;
   std::int64_t revision = 10;
 

@@ -270,6 +270,32 @@ TEST_F(DriverTest, an_outage_is_tried_again_and_not_counted) {
   EXPECT_EQ(maker->failures, 0);
 }
 
+TEST_F(DriverTest, a_webhook_that_cannot_be_asked_is_an_outage_and_one_that_refuses_is_not) {
+  const std::string dial = "failed to call webhook: Post \"https://w.ns.svc:443/m\": dial tcp: connection refused";
+  const struct {
+    base::Code code;
+    std::string message;
+    int failures;
+  } cases[] = {
+      {base::Code::kInternal, "Internal error occurred: failed calling webhook \"w.io\": " + dial, 0},
+      {base::Code::kInternal, "Internal error occurred: failed calling webhook \"w.io\": context deadline exceeded", 0},
+      {base::Code::kInternal, "Internal error occurred: resource quota evaluation timed out", 20},
+      {base::Code::kInternal, "admission webhook \"w.io\" denied the request: failed calling webhook \"v.io\"", 20},
+      {base::Code::kDenied, "admission webhook \"w.io\" denied the request: no", 20},
+      {base::Code::kForbidden, "Internal error occurred: failed calling webhook \"w.io\": " + dial, 20},
+  };
+  int version = 5;
+  for (const auto& one : cases) {
+    client.calls.clear();
+    client.refusal = one.message;
+    client.answers.assign(20, one.code);  // more than the sixteen that end a job
+    client.show("configmaps", config_map(std::to_string(++version)));
+    env.loop().run(base::hours(2));
+    EXPECT_EQ(maker->failures, one.failures) << one.message;
+    EXPECT_EQ(client.calls.back(), "services c") << one.message;
+  }
+}
+
 TEST_F(DriverTest, after_a_long_outage_work_goes_on_soon) {
   client.answers.assign(24, base::Code::kUnavailable);  // by doubling pauses alone it would be a quarter of an hour
   client.show("configmaps", config_map());

@@ -19,7 +19,11 @@ bool is_old_view(base::Code code) {
   return code == base::Code::kConflict || code == base::Code::kAlreadyExists || code == base::Code::kNotFound;
 }
 
-bool is_outage(base::Code code) {
+bool is_outage(const base::Error& error) {
+  const base::Code code = error.code;
+  // COMPAT(outages): a webhook that is down refuses all objects alike. One that judged begins with its own name.
+  if (code == base::Code::kInternal)
+    return error.message.starts_with("Internal error occurred: failed calling webhook ");
   return code == base::Code::kUnauthorized || code == base::Code::kUnavailable || code == base::Code::kTimeout ||
          code == base::Code::kTooManyRequests;
 }
@@ -254,7 +258,7 @@ void Execution::look_at_existing(const Action& action) {
     } else if (existing.error().code == base::Code::kNotFound) {
       answer = base::make_error(base::Code::kConflict,
                                 base::format("{} {}/{} has just gone", action.kind, action.ns, action.name));
-    } else if (is_outage(existing.error().code)) {
+    } else if (is_outage(existing.error())) {
       answer = existing.error();
     }
     self->answered(action, std::move(answer));

@@ -36,8 +36,8 @@ struct Outcome {
 
 // Conflict, AlreadyExists, NotFound: the plan was made from an old view.
 bool is_old_view(base::Code code);
-// The server could not answer; says nothing about the object.
-bool is_outage(base::Code code);
+// The server could not answer, or could not ask a webhook; says nothing about the object.
+bool is_outage(const base::Error& error);
 
 // Bytes that keys are made of. A simulated world draws them from its seed.
 using SecretBytes = std::function<std::string(std::size_t count)>;

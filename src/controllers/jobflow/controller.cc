@@ -255,7 +255,7 @@ class JobFlowController final : public Controller {
     Memory& memory = memories_[key] = std::move(pending.memory);
     memory.refused.clear();
     for (const Failure& failure : ending.failures)
-      if (failure.kind == "Job" && !is_old_view(failure.error.code) && !is_outage(failure.error.code))
+      if (failure.kind == "Job" && !is_old_view(failure.error.code) && !is_outage(failure.error))
         memory.refused[failure.name] = failure.error.message;
     note(pending, ending.answers, memory);
     const bool written = std::ranges::all_of(ending.failures, [](const Failure& one) { return one.kind == "Job"; });

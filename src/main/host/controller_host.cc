@@ -115,7 +115,7 @@ struct Program {
                   .limit = 1},
                  [this, at](base::Result<api::Json> answer) {
                    const base::Code code = answer.ok() ? base::Code() : answer.error().code;
-                   if (!answer.ok() && controllers::is_outage(code)) {
+                   if (!answer.ok() && controllers::is_outage(answer.error())) {
                      base::log_warning(name, answer.error().message);
                      env->loop().after(kAskAgain, [this, at] { ask(at); });
                      return;
