@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <set>
 #include <utility>
 
 #include "api/path_names.h"
@@ -32,6 +33,10 @@ namespace {
 
 // Writes of one plan that may be under way at a time.
 constexpr int kInFlightMax = 64;
+
+// Fates whose creations may be refused until no more are tried: the server is spared what a job of very many tasks over
+// its quota would ask for again and again.
+constexpr std::size_t kRefusedFatesMax = 64;
 
 // `text` with "{}" replaced.
 std::string filled_in(std::string text, const std::string& what) {
@@ -81,13 +86,20 @@ struct Execution : std::enable_shared_from_this<Execution> {
   int in_flight = 0;
   bool pumping = false;
   std::vector<base::Error> errors;
+  std::set<std::string, std::less<>> refused;  // fates
+  bool stopped = false;                        // nothing more begins
+  std::size_t failed_stage = 0;                // the first with errors
+
   std::map<std::pair<std::string, std::string>, std::vector<std::string>> successes;  // names by reason and text
   std::map<std::string, std::string> versions;  // of objects this plan wrote already
 
   static std::string id(const Action& action) { return action.resource.plural + " " + action.ns + "/" + action.name; }
 
   void pump();
+  bool may_begin(const Action& action) const;
+  void begin_those_that_may(bool& waits);
   bool has_slot(const std::vector<Action>& actions);
+  void failed(const Action& action, base::Error error);
   void end();
   void run(const Action& action);
   void send(const Action& action, Json body);
@@ -123,28 +135,42 @@ void Execution::end() {
   done(std::move(outcome));
 }
 
+bool Execution::may_begin(const Action& action) const {
+  if (errors.empty()) return true;
+  return !stopped && !action.fate.empty() && !refused.contains(action.fate);
+}
+
+void Execution::begin_those_that_may(bool& waits) {
+  const std::vector<Action>& actions = plan.stages()[stage].actions;
+  while (next < actions.size() && in_flight < kInFlightMax && !waits) {
+    if (!may_begin(actions[next])) {
+      ++next;
+      continue;
+    }
+    waits = !has_slot(actions);
+    if (!waits) run(actions[next++]);
+  }
+}
+
 void Execution::pump() {
   if (pumping) return;
   pumping = true;
   for (;;) {
+    if (!errors.empty() && in_flight == 0 && (stopped || stage == plan.stages().size())) {
+      tell_successes();
+      stage_failed();
+      return end();
+    }
     if (stage == plan.stages().size()) {
       outcome.error = plan.failure();
       if (!outcome.error && !outcome.failures.empty()) outcome.error = worst_of(outcome.failures);
       return end();
     }
-    const std::vector<Action>& actions = plan.stages()[stage].actions;
     bool waits = false;
-    while (next < actions.size() && in_flight < kInFlightMax && errors.empty() && !waits) {
-      waits = !has_slot(actions);
-      if (!waits) run(actions[next++]);
-    }
+    begin_those_that_may(waits);
     if (in_flight > 0 || waits) break;
     tell_successes();
-    if (!errors.empty()) {
-      stage_failed();
-      return end();
-    }
-    if (next == actions.size()) {
+    if (next == plan.stages()[stage].actions.size()) {
       ++stage;
       next = 0;
     }
@@ -306,10 +332,10 @@ void Execution::answered(const Action& action, base::Result<Json> result) {
   if (action.verb == Action::Verb::kRequireGone) {
     if (result.ok()) {
       if (const std::string_view uid = action.body.as_string(); uid.empty() || uid == api::uid_of(*result))
-        errors.push_back(base::make_error(base::Code::kConflict,
-                                          base::format("{} {} is there after all", action.kind, action.name)));
+        failed(action, base::make_error(base::Code::kConflict,
+                                        base::format("{} {} is there after all", action.kind, action.name)));
     } else if (result.error().code != base::Code::kNotFound) {
-      errors.push_back(result.take_error());
+      failed(action, result.take_error());
     }
   } else if (result.ok()) {
     note(action, *result);
@@ -327,11 +353,19 @@ void Execution::answered(const Action& action, base::Result<Json> result) {
     if (!fine && action.stops_nothing)
       outcome.failures.push_back({action.kind, action.name, result.take_error()});
     else if (!fine)
-      errors.push_back(result.take_error());
+      failed(action, result.take_error());
   }
   // Before the slot goes on: a plan with the next creation at hand asks with the others.
   pump();
   if (action.verb == Action::Verb::kCreate) slots->give_back();
+}
+
+void Execution::failed(const Action& action, base::Error error) {
+  if (errors.empty()) failed_stage = stage;
+  stopped = stopped || action.fate.empty() || is_outage(error);
+  if (!action.fate.empty()) refused.insert(action.fate);
+  if (action.verb == Action::Verb::kCreate && refused.size() >= kRefusedFatesMax) stopped = true;
+  errors.push_back(std::move(error));
 }
 
 void Execution::note(const Action& action, const Json& answer) {
@@ -360,7 +394,7 @@ void Execution::note(const Action& action, const Json& answer) {
 }
 
 void Execution::stage_failed() {
-  const Stage& failed = plan.stages()[stage];
+  const Stage& failed = plan.stages()[failed_stage];
   // A real failure outweighs an old view, so that it is reported.
   std::string texts;
   const base::Error* worst = &errors.front();

@@ -1,7 +1,7 @@
 // What a controller wants done: a value that can be compared, printed and thrown away.
 //
 // A plan is a list of stages. Actions of one stage may run at the same time; a stage begins when the one before it
-// succeeded whole, and a failed stage stops the later ones.
+// succeeded whole, and a failed stage stops the later ones, but for actions that have a fate of their own.
 #pragma once
 
 #include <optional>
@@ -88,6 +88,9 @@ struct Action {
   bool existing_is_fine = false;
   // Its failure fails the plan, but only after everything else was done.
   bool stops_nothing = false;
+  // What is refused to one action is refused to those of its fate: they are not begun any more, in later stages
+  // neither. Those of other fates go on; what has no fate waits for all, and its failure, or an outage, stops all.
+  std::string fate = {};
   // Of a create whose name is taken: an object whose `data` does not have this field gets the data of the new body;
   // one with another controller is a failure.
   std::optional<DataField> existing_has = {};

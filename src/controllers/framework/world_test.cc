@@ -253,9 +253,14 @@ std::string success_text(const Action& action) {
 
 Ending TestWorld::apply(const Plan& plan) {
   ending = {.succeeded = !plan.failure()};
+  std::set<std::string> refused;  // fates
   for (const Stage& stage : plan.stages()) {
     bool stopped = false;
+    std::string stage_error;
+    const std::set<std::string> refused_before = refused;
     for (const Action& action : stage.actions) {
+      if (!refused_before.empty() && action.fate.empty()) continue;
+      if (stopped || refused.contains(action.fate)) continue;
       std::optional<base::Error> error = refuse && action.verb != Action::Verb::kEvent ? refuse(action) : std::nullopt;
       if (!error && !run(action)) error = base::make_error(base::Code::kConflict, "an old view");
       if (!error && !action.success_reason.empty())
@@ -266,10 +271,15 @@ Ending TestWorld::apply(const Plan& plan) {
         if (const std::size_t hole = text.find("{}"); hole != std::string::npos) text.replace(hole, 2, error->message);
         events.push_back(base::format("{}: {}", action.failure_reason, text));
       }
-      stopped = stopped || !action.stops_nothing;
+      stopped = stopped || (!action.stops_nothing && action.fate.empty());
+      if (!action.fate.empty()) refused.insert(action.fate);
       ending.succeeded = false;
+      if (!action.stops_nothing && error->code != base::Code::kConflict) stage_error = error->message;
       ending.failures.push_back({action.kind, action.name, *std::move(error)});
     }
+    if (const std::size_t hole = stage.failure_text.find("{}"); !stage_error.empty() && hole != std::string::npos)
+      events.push_back(base::format("{}: {}{}{}", stage.failure_reason, stage.failure_text.substr(0, hole), stage_error,
+                                    stage.failure_text.substr(hole + 2)));
     if (stopped) break;
   }
   return std::move(ending);

@@ -80,14 +80,19 @@ void keep_results(const Json& status, Counts& counts) {
       }
 }
 
+// All are marked before the first goes, for a process that ends in between. One whose write is refused, as by
+// somebody's webhook, keeps no other alive.
 void delete_pods(const Victims& victims, Plan& plan) {
   plan.begin_stage("FailedDelete", "Error deleting pods: [{}]");
   const Json mark = Json::object({{"metadata", Json::object({{"annotations", Json::object({{kOutOfSync, "true"}})}})}});
-  for (const Json* pod : victims.pods)
-    if (!(*pod)["metadata"]["annotations"].has(kOutOfSync))
-      plan.patch(api::resources::kPods, *pod, client::PatchType::kMerge, mark).missing_is_fine = true;
+  for (const Json* pod : victims.pods) {
+    if ((*pod)["metadata"]["annotations"].has(kOutOfSync)) continue;
+    Action& action = plan.patch(api::resources::kPods, *pod, client::PatchType::kMerge, mark);
+    action.missing_is_fine = true;
+    action.fate = api::name_of(*pod);
+  }
   plan.begin_stage("FailedDelete", "Error deleting pods: [{}]");
-  for (const Json* pod : victims.pods) plan.remove(api::resources::kPods, *pod);
+  for (const Json* pod : victims.pods) plan.remove(api::resources::kPods, *pod).fate = api::name_of(*pod);
 }
 
 // Their names are of the job's author's choice, so somebody else's object may have one: it stays.

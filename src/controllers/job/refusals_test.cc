@@ -1,0 +1,79 @@
+// The server refuses a write about one pod or task: what becomes of the others?
+#include <gtest/gtest.h>
+
+#include "base/format.h"
+#include "controllers/framework/world_for_tests.h"
+#include "controllers/job/controller.h"
+
+namespace controllers::job {
+namespace {
+
+namespace resources = api::resources;
+
+class RefusalsTest : public ::testing::Test {
+ protected:
+  RefusalsTest() { world.use_indexes_of(*controller); }
+  // A job "j" of tasks "a" and "b" that may have its pods.
+  void put_job(int replicas_a, int replicas_b) {
+    world.put_text(resources::kQueues, R"({"kind": "Queue", "metadata": {"name": "q"}, "status": {"state": "Open"}})");
+    std::string tasks;
+    for (const auto& [name, replicas] : {std::pair{"a", replicas_a}, std::pair{"b", replicas_b}})
+      tasks += base::format(R"({0}{{"name": "{1}", "replicas": {2}, "minAvailable": 1, "maxRetry": 3,
+          "template": {{"spec": {{"containers": [{{"name": "c", "image": "i"}}]}}}}}})",
+                            tasks.empty() ? "" : ", ", name, replicas);
+    world.put_text(resources::kJobs, base::format(R"({{"apiVersion": "batch.volcano.sh/v1alpha1", "kind": "Job",
+      "metadata": {{"name": "j", "namespace": "ns", "uid": "U"}}, "spec": {{"queue": "q", "schedulerName": "volcano",
+        "maxRetry": 3, "minAvailable": 1, "policies": [{{"event": "PodFailed", "action": "RestartJob"}}],
+        "tasks": [{}]}}}})",
+                                                  tasks));
+    for (int round = 0; round < 3; ++round) turn();
+    world.edit(resources::kPodGroups, "ns/j-U")->edit("status").set("phase", "Inqueue");
+  }
+  void turn(int failures = 0) {
+    world.now = world.now + base::seconds(1);
+    world.turn(*controller, "ns/j", failures);
+  }
+  void refuse(Action::Verb verb, std::string prefix) {
+    world.refuse = [verb, prefix](const Action& action) -> std::optional<base::Error> {
+      if (action.verb != verb || action.kind != "Pod" || !action.name.starts_with(prefix)) return std::nullopt;
+      return base::make_error(base::Code::kForbidden, "no");
+    };
+  }
+  std::string pods(bool going) const {
+    std::string names;
+    for (const api::Json* pod : world.all(resources::kPods))
+      if (api::is_deleting(*pod) == going) names += (names.empty() ? "" : " ") + std::string(api::name_of(*pod));
+    return names;
+  }
+  std::string phase() const { return (*world.find(resources::kJobs, "ns/j"))["status"]["state"]["phase"].str(); }
+
+  TestWorld world;
+  std::unique_ptr<Controller> controller = make_job_controller({});
+};
+
+TEST_F(RefusalsTest, a_victim_that_cannot_be_marked_or_deleted_keeps_no_other_alive) {
+  for (const auto verb : {Action::Verb::kPatch, Action::Verb::kDelete}) {
+    world.objects.clear();
+    world.events.clear();
+    controller = make_job_controller({});
+    put_job(3, 1);
+    for (int round = 0; round < 3; ++round) turn();
+    for (auto& [key, pod] : world.objects[resources::kPods]) pod.edit("status").set("phase", "Running");
+    for (int round = 0; round < 3; ++round) turn();
+    ASSERT_EQ(phase(), "Running");
+    world.edit(resources::kPods, "ns/j-b-0")->edit("status").set("phase", "Failed");
+    refuse(verb, "j-a-1");
+    turn();
+    EXPECT_EQ(pods(false), "j-a-1");
+    EXPECT_EQ(world.events.back(), "FailedDelete: Error deleting pods: [no]");
+    EXPECT_EQ(phase(), "Running");  // nothing of the restart counts before all are going
+    EXPECT_NE(world.find(resources::kPodGroups, "ns/j-U"), nullptr);
+    world.refuse = {};
+    turn(1);
+    EXPECT_EQ(pods(false), "");
+    EXPECT_EQ(phase(), "Restarting");
+  }
+}
+
+}  // namespace
+}  // namespace controllers::job
