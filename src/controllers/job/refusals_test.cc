@@ -75,5 +75,24 @@ TEST_F(RefusalsTest, a_victim_that_cannot_be_marked_or_deleted_keeps_no_other_al
   }
 }
 
+TEST_F(RefusalsTest, a_task_over_its_quota_keeps_no_other_from_being_made) {
+  put_job(2, 2);
+  refuse(Action::Verb::kCreate, "j-a-");
+  turn();
+  EXPECT_EQ(pods(false), "j-b-0 j-b-1");
+  EXPECT_EQ(world.events.back(), "FailedCreate: Error creating pods: [no]");
+  world.refuse = {};
+  turn(1);
+  EXPECT_EQ(pods(false), "j-a-0 j-a-1 j-b-0 j-b-1");
+}
+
+TEST_F(RefusalsTest, a_task_that_fills_a_plan_leaves_the_next_one_to_others) {
+  put_job(2'500, 2);
+  refuse(Action::Verb::kCreate, "j-a-");
+  turn();
+  turn(1);
+  EXPECT_EQ(pods(false), "j-b-0 j-b-1");
+}
+
 }  // namespace
 }  // namespace controllers::job

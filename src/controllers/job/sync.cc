@@ -198,7 +198,8 @@ base::Status create_pod(Sync& s, const Task& task, std::int64_t index, Counts& c
   TRY(MadePod pod, pod_for(s.job, task, index, s.forwarding));
   ++created.pods;
   created.bytes += pod.bytes;
-  s.plan.create(api::resources::kPods, std::move(pod.object));
+  // COMPAT(refused-pods): a quota that refuses one pod of a task refuses its others, and need not those of other tasks.
+  s.plan.create(api::resources::kPods, std::move(pod.object)).fate = task.name;
   counts.add(task.name, "Pending");
   return {};
 }
@@ -225,7 +226,10 @@ base::Status keep_pods(Sync& s, bool admitted, Counts& counts) {
   if (!admitted) return {};
   s.plan.begin_stage("FailedCreate", "Error creating pods: [{}]");
   Created created;
-  for (const Task& task : s.job.tasks) {
+  const std::size_t tasks = s.job.tasks.size();
+  for (std::size_t i = 0; i < tasks; ++i) {
+    // After each failure another task is the first: one that is refused may fill the whole plan.
+    const Task& task = s.job.tasks[(i + static_cast<std::size_t>(s.turn.failures)) % tasks];
     if (!may_start(s, task)) continue;
     for (std::int64_t index = 0; index < task.replicas && !created.is_enough(); ++index) {
       if (known.count(pod_name(s.job, task, index))) continue;
