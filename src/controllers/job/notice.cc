@@ -123,6 +123,19 @@ std::int64_t counted(const Job& job, const std::string& task, std::string_view p
   return job.object["status"]["taskStatusCount"][task]["phase"][phase].as_int();
 }
 
+// Which pod used up the restarts of its task is not known any more; a policy that restarts a pod has to name one.
+std::optional<Request> used_up_after_restart(const std::vector<const Json*>& pods, const Memory& memory) {
+  auto most = memory.pods.end();
+  for (const Json* pod : pods) {
+    const auto one = memory.pods.find(std::string(api::name_of(*pod)));
+    if (one == memory.pods.end() || one->second.out_of_sync) continue;
+    if (one->second.phase != "Running" && one->second.phase != "Pending") continue;
+    if (most == memory.pods.end() || one->second.restarts > most->second.restarts) most = one;
+  }
+  if (most == memory.pods.end()) return std::nullopt;
+  return request_for(most->first, most->second, "TaskFailed", {});
+}
+
 // COMPAT(restart-safe-events): the last status written stands for what the process before saw.
 void notice_after_restart(const Job& job, const Observed& seen, Memory& memory) {
   const Tallies tallies = tally(memory.pods);
@@ -150,7 +163,7 @@ void notice_after_restart(const Job& job, const Observed& seen, Memory& memory) 
         push(memory, request_for(known->first, known->second, "TaskCompleted", {}));
     }
     if (restarts_used_up(job, task.name, tallies))
-      push(memory, {.event = "TaskFailed", .task = task.name, .version = job.version});
+      if (auto request = used_up_after_restart(by_task[task.name], memory)) push(memory, *std::move(request));
     std::stable_sort(failed.begin(), failed.end(), [](const Json* a, const Json* b) {
       return first_termination(*a)["finishedAt"].as_string() > first_termination(*b)["finishedAt"].as_string();
     });

@@ -145,5 +145,20 @@ TEST_F(TargetTest, a_new_process_takes_a_half_done_restart_for_no_eviction) {
   EXPECT_NE(status()["state"]["phase"].as_string(), "Terminating");
 }
 
+TEST_F(TargetTest, a_new_process_names_the_pod_that_used_up_its_task) {
+  run(3, R"({"event": "TaskFailed", "action": "RestartPod"})");
+  for (const auto& [index, restarts] : {std::pair{0, 1}, std::pair{1, 2}})
+    pod(index).edit("status").set("containerStatuses",
+                                  *api::parse_json(base::format(R"([{{"name": "c", "restartCount": {}}}])", restarts)));
+  const std::string kept = uid(0), failed = uid(1);
+  controller = make_job_controller({});
+  turn();
+  world.gone();
+  settle();
+  EXPECT_EQ(uid(0), kept);
+  EXPECT_NE(uid(1), failed);
+  EXPECT_EQ(status()["retryCount"].as_int(), 1);
+}
+
 }  // namespace
 }  // namespace controllers::job
