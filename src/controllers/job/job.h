@@ -37,7 +37,7 @@ struct Policy {
   std::vector<std::string> events;  // `events` and `event`
   std::string action;
   std::optional<std::int64_t> exit_code;
-  base::Duration timeout;
+  std::optional<base::Duration> timeout;
 };
 
 struct Partition {

@@ -11,8 +11,9 @@ bool matches(const Policy& policy, const Request& request) {
   if (!policy.events.empty() && !request.event.empty()) {
     const bool listed = std::any_of(policy.events.begin(), policy.events.end(),
                                     [&](const std::string& event) { return event == request.event || event == "*"; });
-    // A pending pod is news only if it stays pending: without a timeout every new pod would match.
-    if (listed && (request.event != "PodPending" || policy.timeout.ns > 0)) return true;
+    // A pending pod is news only if it stays pending: without a timeout every new pod would match. One of nothing says
+    // so.
+    if (listed && (request.event != "PodPending" || policy.timeout)) return true;
   }
   return policy.exit_code && *policy.exit_code == request.exit_code;
 }
@@ -35,7 +36,7 @@ Verdict evaluate(const Job& job, const Request& request) {
     if (const Task* task = job.find_task(request.task)) policy = first_match(task->policies, request);
   if (!policy) policy = first_match(job.policies, request);
   if (!policy) return {"SyncJob", {}};
-  return {policy->action, policy->timeout};
+  return {policy->action, policy->timeout.value_or(base::Duration{})};
 }
 
 ActionClass class_of(std::string_view action) {

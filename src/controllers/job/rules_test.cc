@@ -152,6 +152,16 @@ TEST(Policies, the_first_match_wins_and_tasks_come_before_jobs) {
   }
 }
 
+TEST(Policies, a_pending_pod_meets_those_with_a_timeout_even_of_nothing) {
+  for (const auto& [timeout, action] :
+       {std::pair{R"(, "timeout": "0s")", "RestartPod"}, std::pair{R"(, "timeout": "5s")", "RestartPod"},
+        std::pair{R"(, "timeout": null)", "SyncJob"}, std::pair{"", "SyncJob"}}) {
+    const Job job = read_job(parse(
+        base::format(R"({{"spec": {{"policies": [{{"event": "PodPending", "action": "RestartPod"{}}}]}}}})", timeout)));
+    EXPECT_EQ(evaluate(job, {.event = "PodPending"}).action, action) << timeout;
+  }
+}
+
 TEST(Usage, of_a_pod_counts_as_a_quota_does) {
   EXPECT_EQ(api::to_json(quota_usage(parse(R"({
       "initContainers": [{"resources": {"requests": {"cpu": "3", "memory": "1Gi"}}},
