@@ -56,6 +56,21 @@ TEST(LabelSource, walks_up_while_labels_are_there) {
   EXPECT_EQ(discover_by_label(kTypes, pointers(nodes), pointers(there)), found);
 }
 
+TEST(LabelSource, a_label_without_a_value_is_a_label) {
+  const std::vector<Json> nodes = {node("n1", R"("leaf": "", "spine": "s1")"), node("n2", R"("leaf": "", "spine": "")"),
+                                   node("n3", R"("spine": "s1")")};
+  const auto found = discover_by_label(kTypes, pointers(nodes), {});
+  ASSERT_EQ(found.size(), 3u);
+  EXPECT_EQ(text(found, false)[0], "1 hypernode-type-a-tier1- <- n1 n2");
+  EXPECT_EQ(found[0].labels.at("leaf"), "");
+  EXPECT_EQ(found[1].labels.at("spine"), "");
+  EXPECT_EQ(found[2].labels.at("spine"), "s1");
+  // A HyperNode that lacks the label is none for it.
+  Json other = to_object(found[0], "label");
+  other.edit("metadata").edit("labels").erase("leaf");
+  EXPECT_NE(discover_by_label(kTypes, pointers(nodes), pointers({other}))[0].name, found[0].name);
+}
+
 TEST(LabelSource, keeps_a_name_that_is_there_and_avoids_those_of_others) {
   const std::vector<Json> nodes = {node("n1", R"("leaf": "l1")")};
   const std::string first = discover_by_label(kTypes, pointers(nodes), {})[0].name;

@@ -35,6 +35,8 @@ std::uint64_t number_of(std::string_view text) {
   return hash;
 }
 
+bool has_label(const Json& object, const std::string& label) { return object["metadata"]["labels"].has(label); }
+
 // Names that HyperNodes have, or get in this discovery.
 class Names {
  public:
@@ -50,7 +52,7 @@ class Names {
   std::string of(std::string_view type, std::int64_t tier, const std::string& label, const std::string& value) {
     const std::string prefix = base::format("hypernode-{}-tier{}-", cleaned(type), tier);
     for (const Json* one : ours_)
-      if (api::label_of(*one, label) == value && api::name_of(*one).starts_with(prefix) &&
+      if (has_label(*one, label) && api::label_of(*one, label) == value && api::name_of(*one).starts_with(prefix) &&
           given_.insert(std::string(api::name_of(*one))).second)
         return std::string(api::name_of(*one));
     for (int attempt = 0; attempt < kAttemptsMax; ++attempt) {
@@ -81,8 +83,8 @@ void discover_type(const TopologyType& type, const std::vector<const Json*>& nod
   for (const Json* node : nodes) {
     std::string below(api::name_of(*node));
     for (std::size_t tier = 0; tier < labels.size(); ++tier) {
-      const std::string value(api::label_of(*node, labels[tier]));
-      if (value.empty()) break;
+      if (!has_label(*node, labels[tier])) break;
+      const std::string value(api::label_of(*node, labels[tier]));  // may be empty, as in Volcano
       Part& part = tiers[tier][value];
       if (part.name.empty()) part.name = names.of(type.name, static_cast<std::int64_t>(tier) + 1, labels[tier], value);
       if (part.name.empty()) break;
