@@ -91,10 +91,7 @@ struct Scheduler::State : std::enable_shared_from_this<Scheduler::State> {
     asker = std::make_unique<OutsideAsker>(env, model.outside, [this] { wake(); });
     collector = std::make_unique<UsageCollector>(env, model.usage, [this] { wake(); });
     if (next_config) take_config();  // before the first object: plugins say which resources do not count
-    for (const api::ResourceId& id : Intake::resources()) {
-      if (intake.is_switched_on(id) && (!singles || !Intake::concerns_groups(id))) watch(id);
-    }
-    for (const api::ResourceId& id : intake.optional_resources()) watch(id);
+    for (const api::ResourceId& id : intake.watched()) watch(id);
     watch_device_configs();
     if (options.resource_sync_timeout.ns > 0)
       env.loop().after(options.resource_sync_timeout, [weak = weak_from_this()] {
@@ -370,6 +367,12 @@ struct Scheduler::State : std::enable_shared_from_this<Scheduler::State> {
   std::optional<base::Time> turn_due;
   base::Duration settle_took{};
 };
+
+std::vector<api::ResourceId> watched_resources(const Options& options) {
+  Model model;
+  Ledger ledger;
+  return Intake(model, ledger, intake_options(options)).watched();
+}
 
 Scheduler::Scheduler(rt::Env& env, client::Client& client, Options options)
     : state_(std::make_shared<State>(env, client, std::move(options))) {}

@@ -4,7 +4,9 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
+#include "api/resource.h"
 #include "base/metrics.h"
 #include "base/result.h"
 #include "client/client.h"
@@ -17,6 +19,9 @@ class Ledger;
 class Model;
 struct Config;
 struct CycleReport;
+
+// What a scheduler with these options watches in any case.
+std::vector<api::ResourceId> watched_resources(const Options& options);
 
 // Sees each cycle from inside, as simulated worlds do: the model it starts from, and what it decided before anything of
 // that takes effect.

@@ -118,6 +118,12 @@ the_roles_of_the_manifest_have_what_is_asked_for() {
   expect "a path that needs more" accounts_say '^change .*volcano-admission may not list namespaces: groups go through /podgroups/mutate unchanged'
   expect "another secret" accounts_say '^change .*volcano-admission may not patch secrets other in namespace volcano-system: certificates are not renewed'
   kubectl delete clusterrolebinding volcano-scheduler-role > /dev/null
+  expect "what can be watched" accounts_say '^change .*volcano-scheduler may not watch csidrivers.storage.k8s.io: '
+  expect "what is not asked for" says_nothing_of 'volcano-scheduler may not .* nodeshards'
+  deployment volcano-system volcano-scheduler volcano-scheduler 'args: [--csi-storage=false, --scheduler-sharding-mode=soft]' | kubectl apply -f - > /dev/null
+  expect "what its flags leave unread" says_nothing_of 'volcano-scheduler may not .* csidrivers'
+  expect "what its flags need" accounts_say '^change .*volcano-scheduler may not update nodeshards/status.shard.volcano.sh: '
+  kubectl delete deployment -n volcano-system volcano-scheduler > /dev/null
   expect "what is taken away" accounts_say '^problem .*volcano-scheduler may not create pods/binding: the scheduler needs that'
   expect "and what can be done without" accounts_say '^change .*volcano-scheduler may not update resourceclaims/binding.resource.k8s.io: pods with claims wait'
 }

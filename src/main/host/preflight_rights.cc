@@ -1,5 +1,6 @@
 // Which rights do our programs use, and which of them are missing?
 #include <algorithm>
+#include <map>
 #include <span>
 #include <vector>
 
@@ -10,6 +11,8 @@
 #include "main/host/other_installation.h"
 #include "main/host/preflight.h"
 #include "main/host/webhook_flags.h"
+#include "scheduler/options.h"
+#include "scheduler/scheduler.h"
 
 namespace volcano_main {
 namespace {
@@ -131,7 +134,16 @@ struct Facts {
   std::string secret = "volcano-admission-secret";
   std::string lease;  // of the HyperNode controller
   bool mutates_groups = false;
+  std::map<std::string, scheduler::Options, std::less<>> schedulers;  // by program
 };
+
+scheduler::Options options_of_scheduler(cli::Api& api, const PreflightOptions& options, std::string_view program) {
+  const scheduler::Options usual = program == "scheduler" ? scheduler::Options() : scheduler::agent_options();
+  scheduler::Options out = usual;
+  std::string where;
+  const Json pod = template_of(api, options, program, where);
+  return !pod.is_null() && scheduler::parse_options(words_of_program(pod), out).ok() ? out : usual;
+}
 
 Facts facts_of(cli::Api& api, const PreflightOptions& options) {
   Facts out{.lease = options.release + "-hypernode-controller-manager"};
@@ -146,7 +158,23 @@ Facts facts_of(cli::Api& api, const PreflightOptions& options) {
   const Json pod = template_of(api, options, "hypernode-controller", where);
   if (!pod.is_null() && base::parse_flags(discovery.rows(), words_of_program(pod)).ok())
     out.lease = discovery.lease_name;
+  for (const std::string_view program : {"scheduler", "agent-scheduler"})
+    out.schedulers.emplace(program, options_of_scheduler(api, options, program));
   return out;
+}
+
+// Whether the scheduler leaves unread, as its flags say, what it could watch; it does not write to it either.
+bool is_left_unread(const Facts& facts, std::string_view program, std::string_view group, std::string_view resource) {
+  const auto options = facts.schedulers.find(program);
+  if (options == facts.schedulers.end()) return false;
+  const auto is_watched = [&](const scheduler::Options& by) {
+    return std::ranges::any_of(scheduler::watched_resources(by), [&](const api::ResourceId& id) {
+      return id.group == group && id.plural == resource.substr(0, resource.find('/'));
+    });
+  };
+  scheduler::Options all = program == "scheduler" ? scheduler::Options() : scheduler::agent_options();
+  all.sharding_mode = "soft";
+  return is_watched(all) && !is_watched(options->second);
 }
 
 std::vector<Right> rights_of(std::string_view program, const Facts& facts) {
@@ -238,7 +266,8 @@ Finding lack_of(const Judged& judged, const Right& right, const Asked& asked) {
 bool check_program(cli::Api& api, const Judged& judged, const Facts& facts, Findings& out) {
   int count = 0, missing = 0;
   for (const Right& right : rights_of(judged.program, facts))
-    for (const std::string& resource : words_of(right.resources))
+    for (const std::string& resource : words_of(right.resources)) {
+      if (is_left_unread(facts, judged.program, right.group, resource)) continue;
       for (const std::string& verb : words_of(right.verbs)) {
         const Asked asked{judged.user,
                           verb,
@@ -259,6 +288,7 @@ bool check_program(cli::Api& api, const Judged& judged, const Facts& facts, Find
         ++missing;
         out.push_back(lack_of(judged, right, asked));
       }
+    }
   if (missing == 0)
     out.push_back(
         {Level::kGood, base::format("{} has the {} rights of the {}", judged.account, count, judged.program)});

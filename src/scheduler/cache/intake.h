@@ -77,8 +77,8 @@ class Intake {
   // Flags and gates may leave some unread, which are not asked for then (the account need not have the right), and are
   // passed over in files.
   bool is_switched_on(const api::ResourceId& id) const;
-  // Further ones, as gates and modes say.
-  std::vector<api::ResourceId> optional_resources() const;
+  // What a scheduler with these options asks for, in that order.
+  std::vector<api::ResourceId> watched() const;
   // Of them, those that a cluster may not have: the scheduler works without.
   static bool may_be_absent(const api::ResourceId& id);
 

@@ -25,8 +25,10 @@ std::set<std::string> names_from(const api::Json& list) {
 
 }  // namespace
 
-std::vector<api::ResourceId> Intake::optional_resources() const {
+std::vector<api::ResourceId> Intake::watched() const {
   std::vector<api::ResourceId> out;
+  for (const api::ResourceId& id : resources())
+    if (is_switched_on(id) && (!options_.single_pods || !concerns_groups(id))) out.push_back(id);
   if (!options_.single_pods) out.push_back(api::resources::kResourceQuotas);
   if (!options_.single_pods && model_.gates.on("PodDisruptionBudgetsSupport"))
     out.push_back(api::resources::kPodDisruptionBudgets);
