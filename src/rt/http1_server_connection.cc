@@ -75,6 +75,11 @@ class Connection : public ConnectionBase,
     peer_due_ = Clock::now() + std::chrono::nanoseconds(time.ns);
     due_at(peer_due_);
   }
+  // At the end of the server it may be asking at the moment.
+  base::Duration idle_time() const {
+    const ServerOptions& options = shared_->options;
+    return shared_->draining ? std::min(options.last_request_time_max, options.idle_time_max) : options.idle_time_max;
+  }
   void due_at(Due due);
   void begin_request();
   void read();
@@ -154,15 +159,13 @@ void Connection<Stream>::start() {
   if (failed_) return;
   begin_request();
   if (seat_->surplus) refuse({503, "the server has as many connections as it takes, please try again later", 1});
-  if (shared_->draining) drain();
   if (!failed_) read();
 }
 
 template <class Stream>
 void Connection<Stream>::drain() {
   if (failed_ || step_ != Step::kIdle || !in_.empty()) return;  // its answer will be the last
-  // It may be asking at the moment.
-  enter(Step::kIdle, std::min(kNextRequestTime, shared_->options.idle_time_max));
+  enter(Step::kIdle, idle_time());
 }
 
 // --- time ---
@@ -184,7 +187,7 @@ void Connection<Stream>::begin_request() {
   begin_parser(parser_.emplace(), shared_->options);
   header_seen_ = continued_ = false;
   serving_ = 0;
-  enter(Step::kIdle, shared_->options.idle_time_max);
+  enter(Step::kIdle, idle_time());
   if (writing_) peer_due_ = Due::max();  // a peer that still reads an answer is not idle
 }
 
@@ -358,7 +361,6 @@ void Connection<Stream>::answered(bool keep_alive) {
   begin_request();
   wait_to_write_ = !backlog.low();
   consume();
-  if (shared_->draining) drain();
   read();
 }
 
@@ -446,7 +448,7 @@ void Connection<Stream>::written(ErrorCode error, std::size_t size) {
 // Nothing is left to write.
 template <class Stream>
 void Connection<Stream>::run_dry() {
-  if (!close_when_written_ && step_ == Step::kIdle) enter(step_, shared_->options.idle_time_max);
+  if (!close_when_written_ && step_ == Step::kIdle) enter(step_, idle_time());
   if (!close_when_written_ || step_ == Step::kLinger) return;
   if (!web_socket_) return linger();
   enter(Step::kLinger, kLingerTime);

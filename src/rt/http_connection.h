@@ -47,9 +47,6 @@ struct ConnectionsShared : AnswerLimits {
   std::shared_ptr<boost::asio::ssl::context> keys;
 };
 
-// For a peer that is connected to a server which ends, and is asking nothing.
-inline constexpr base::Duration kNextRequestTime = base::seconds(2);
-
 // Who works on a connection at the moment: its handshake, then HTTP/1.1 or HTTP/2. It keeps itself alive as long as
 // there is a peer or an answer under way.
 class ConnectionDriver {

@@ -34,8 +34,7 @@ struct Ending {
   std::unique_ptr<HttpServer> server;
   std::promise<void> drained;
 
-  explicit Ending(bool tls = false) {
-    ServerOptions options;
+  explicit Ending(bool tls = false, ServerOptions options = {}) {
     if (tls) {
       const base::Time now = make_real_env("test")->now();
       const KeyPair key = *issue_certificate(*make_ca("ca", now, base::hours(1)),
@@ -174,7 +173,10 @@ TEST(HttpDrain, over_http1_the_answer_says_that_it_is_the_last) {
 }
 
 TEST(HttpDrain, an_http1_stream_that_ends_takes_its_connection_along) {
-  Ending ending;
+  ServerOptions options;
+  options.idle_time_max = base::hours(1);
+  options.last_request_time_max = base::milliseconds(1);
+  Ending ending(false, options);
   {
     Peer peer(ending.server->port());
     peer.say(kAsk);

@@ -27,7 +27,7 @@ class Handshake : public ConnectionDriver, public std::enable_shared_from_this<H
 
   void start() {
     const base::Duration time = seat_->surplus ? kSurplusTime : seat_->shared->options.handshake_time_max;
-    end_after(seat_->shared->draining ? std::min(time, kNextRequestTime) : time);
+    end_after(seat_->shared->draining ? std::min(time, seat_->shared->options.last_request_time_max) : time);
     stream_->async_handshake(boost::asio::ssl::stream_base::server,
                              [self = shared_from_this()](ErrorCode error) { self->shaken(error); });
   }
@@ -39,7 +39,7 @@ class Handshake : public ConnectionDriver, public std::enable_shared_from_this<H
     seat_->closed = true;
   }
   void drain() override {
-    if (stream_) end_after(kNextRequestTime);
+    if (stream_) end_after(seat_->shared->options.last_request_time_max);
   }
 
  private:

@@ -46,6 +46,8 @@ struct ServerOptions {
   base::Duration header_time_max = base::seconds(32);
   base::Duration request_time_max = base::seconds(60);
   base::Duration write_time_max = base::seconds(60);
+  // While the server drains: until a request begins that may be on its way, for a connection that asks nothing.
+  base::Duration last_request_time_max = base::seconds(2);
   // Those above get 503. Where the process may open few files it is three quarters of these.
   int connections_max = 4096;
   // Of all connections together. Requests that would take more are answered 429, and so are those whose answer would.
