@@ -205,6 +205,32 @@ TEST(HttpDrain, new_connections_are_not_taken_and_nobody_holds_it_longer_than_it
   EXPECT_EQ(silent.answered(), std::set<std::uint32_t>());
 }
 
+TEST(HttpDrain, who_waits_to_be_accepted_is_served) {
+  std::promise<void> entered, go_on, drained;
+  bool held = false;  // I/O thread
+  const auto server = *listen_http({}, [&](const HttpRequest&, const std::shared_ptr<HttpExchange>& exchange) {
+    if (!std::exchange(held, true)) {
+      entered.set_value();
+      go_on.get_future().wait();
+    }
+    exchange->respond({200, {}, "served"});
+  });
+  {
+    Peer first(server->port());
+    first.say(kAsk);
+    entered.get_future().wait();  // from here on nobody is accepted
+    Peer second(server->port()), third(server->port()), fourth(server->port());
+    for (Peer* one : {&second, &third, &fourth}) one->say(kAsk);
+    server->drain(base::hours(1), [&] { drained.set_value(); });
+    go_on.set_value();
+    for (Peer* one : {&first, &second, &third, &fourth}) {
+      const std::string answer = one->hear_all();
+      EXPECT_TRUE(says_close(answer) && answer.ends_with("served")) << answer;
+    }
+  }
+  drained.get_future().wait();
+}
+
 TEST(HttpDrain, half_a_request_over_http1_does_not_hold_it) {
   Ending ending;
   Peer half(ending.server->port()), other(ending.server->port());

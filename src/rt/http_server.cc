@@ -30,6 +30,7 @@ using Context = std::shared_ptr<asio::io_context>;
 
 constexpr auto kAcceptPause = std::chrono::milliseconds(100);  // while there are no descriptors, or no memory
 constexpr auto kDrainLook = std::chrono::milliseconds(10);
+constexpr int kQueueMax = 1024;  // connections that the kernel lets in ahead of us
 
 // The kernel asks a peer that says nothing whether it is still there: where a machine has gone, a watch or a log would
 // otherwise stay until something is written to it. As Go's servers.
@@ -121,6 +122,7 @@ class Server : public HttpServer {
     const auto until = asio::steady_timer::clock_type::now() + std::chrono::nanoseconds(time_max.ns);
     shared_->draining = true;
     asio::post(*contexts_[0], [this, until, done = std::move(done)] {
+      take_who_waits();
       ErrorCode ignored;
       acceptor_->close(ignored);
       pause_->cancel();
@@ -148,7 +150,7 @@ class Server : public HttpServer {
       const auto seat = weak.lock();
       return seat == nullptr || seat->closed;
     });
-    if (seats_.empty() || asio::steady_timer::clock_type::now() >= until) return done();
+    if ((seats_.empty() && !accepting_) || asio::steady_timer::clock_type::now() >= until) return done();
     drain_look_->expires_after(kDrainLook);
     drain_look_->async_wait([this, until, done](ErrorCode cancelled) {
       if (!cancelled) when_empty(until, done);
@@ -167,14 +169,16 @@ class Server : public HttpServer {
     using FreeBind = asio::detail::socket_option::boolean<IPPROTO_IP, IP_FREEBIND>;
     if (!error && options.address_may_come) acceptor_->set_option(FreeBind(true), error);
     if (!error) acceptor_->bind(endpoint, error);
-    if (!error) acceptor_->listen(1024, error);
+    if (!error) acceptor_->listen(kQueueMax, error);
     return error;
   }
 
   void accept() {
-    const Context& context = contexts_[next_++ % contexts_.size()];
+    const Context& context = next_context();
     auto socket = std::make_shared<tcp::socket>(*context);
+    accepting_ = true;
     acceptor_->async_accept(*socket, [this, socket, context](ErrorCode error) {
+      accepting_ = false;
       if (error == asio::error::operation_aborted || shared_->stopped) return;
       if (!error) begin(std::move(*socket), context);
       if (!acceptor_->is_open()) return;
@@ -188,6 +192,23 @@ class Server : public HttpServer {
       });
     });
   }
+
+  // Whom the kernel has let in already has a connection and may have asked: its end would be that of the port.
+  void take_who_waits() {
+    ErrorCode error;
+    acceptor_->non_blocking(true, error);
+    for (int taken = 0; taken <= kQueueMax && !error; ++taken) {
+      const Context& context = next_context();
+      tcp::socket socket(*context);
+      acceptor_->accept(socket, error);
+      if (!error)
+        begin(std::move(socket), context);
+      else if (error == asio::error::connection_aborted)
+        error.clear();  // that one has left
+    }
+  }
+
+  const Context& next_context() { return contexts_[next_++ % contexts_.size()]; }
 
   void begin(tcp::socket socket, const Context& context) {
     const int open = shared_->connections;
@@ -208,8 +229,9 @@ class Server : public HttpServer {
   std::shared_ptr<ConnectionsShared> shared_;
   const int connections_max_;
   std::vector<Context> contexts_;
-  std::vector<std::weak_ptr<Seat>> seats_;  // first I/O thread, as is `told_`
+  std::vector<std::weak_ptr<Seat>> seats_;  // first I/O thread, as are the next two
   bool told_ = false;                       // that no more connections are taken
+  bool accepting_ = false;                  // a connection may have been taken that has no seat yet
   std::optional<tcp::acceptor> acceptor_;
   std::optional<asio::steady_timer> pause_;
   std::optional<asio::steady_timer> drain_look_;
