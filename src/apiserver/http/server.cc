@@ -61,6 +61,9 @@ class Service : public std::enable_shared_from_this<Service> {
   void stop() {
     api_.env().loop().post([self = shared_from_this()] { self->turns_->leave_all(); });
   }
+  void end_watches() {
+    api_.env().loop().post([self = shared_from_this()] { self->watches_->end_all(); });
+  }
   void set_address(std::string address) { address_ = std::move(address); }  // before the first request
 
   // I/O thread from here to `serve`.
@@ -349,7 +352,7 @@ class Service : public std::enable_shared_from_this<Service> {
     failing_ = api_.store().failing();
     const bool measured = is_measured(*request.kind);
     if (request.verb == Verb::kWatch && !measured)
-      return stream_watch(api_, metrics_, request, format, std::move(exchange));
+      return stream_watch(api_, metrics_, watches_, request, format, std::move(exchange));
     const api::KindInfo* kind = request.kind;
     const auto holds = request.holds_kind;
     const auto count = [metrics = metrics_, &env = api_.env(), counted = counted_as(request),
@@ -401,6 +404,7 @@ class Service : public std::enable_shared_from_this<Service> {
   Api& api_;
   // Of the API server's loop; streams may outlive the server.
   std::shared_ptr<RequestMetrics> metrics_ = std::make_shared<RequestMetrics>();
+  std::shared_ptr<WatchStreams> watches_ = std::make_shared<WatchStreams>();
   RequestTurns::Seat seat_;  // of the list whose turn it is; loop thread
   std::shared_ptr<RequestTurns> turns_ = std::make_shared<RequestTurns>(api_.env(), metrics_);
   ServerOptions options_;
@@ -421,6 +425,11 @@ class RealServer : public Server {
   }
 
   std::uint16_t port() const override { return http_->port(); }
+  // Clients must have been told to go elsewhere before they watch again.
+  void drain(base::Duration time_max, std::function<void()> done) override {
+    http_->drain(time_max, std::move(done));
+    service_->end_watches();
+  }
   void set_ready(bool ready) override { service_->set_ready(ready); }
   base::Status set_keys(const rt::ServerKeys& keys) override { return http_->set_keys(keys); }
 

@@ -38,6 +38,9 @@ class Server {
   virtual std::uint16_t port() const = 0;
   // Readiness is false until this is called.
   virtual void set_ready(bool ready) = 0;
+  // Before the end: takes no new connections, ends watches, and answers what else was asked. `done` comes once, on an
+  // I/O thread: when no connection is left, or after `time_max`. Once, any thread; a server that ends before drops it.
+  virtual void drain(base::Duration time_max, std::function<void()> done) = 0;
   // New keys for connections from now on. Any thread.
   virtual base::Status set_keys(const rt::ServerKeys& keys) = 0;
 };

@@ -71,10 +71,11 @@ Encoding encoding_of(const Format& format, const api::KindInfo& kind) {
 
 class Stream : public std::enable_shared_from_this<Stream> {
  public:
-  Stream(Api& api, std::shared_ptr<RequestMetrics> metrics, const Request& request, Format format,
-         std::shared_ptr<rt::HttpExchange> exchange)
+  Stream(Api& api, std::shared_ptr<RequestMetrics> metrics, std::shared_ptr<WatchStreams> streams,
+         const Request& request, Format format, std::shared_ptr<rt::HttpExchange> exchange)
       : api_(api),
         metrics_(std::move(metrics)),
+        streams_(std::move(streams)),
         kind_(*request.kind),
         holds_kind_(request.holds_kind),
         format_(std::move(format)),
@@ -110,6 +111,7 @@ class Stream : public std::enable_shared_from_this<Stream> {
     }
     start();
     exchange_->on_closed([&loop, self] { loop.post([self] { self->end(false); }); });
+    streams_->add(this, [self] { self->end(true); });
   }
 
  private:
@@ -226,15 +228,18 @@ class Stream : public std::enable_shared_from_this<Stream> {
   void end(bool finish) {
     if (timer_) api_.env().loop().cancel(std::exchange(timer_, 0));
     if (!watch_) return;
+    const auto self = shared_from_this();
+    streams_->remove(this);
     metrics_->watching(kind_, -1);
     // Not inside its own callback: the watch goes with the next turn of the loop. Until then it still tells this
     // stream.
-    api_.env().loop().post([self = shared_from_this(), watch = std::shared_ptr<ApiWatch>(std::move(watch_))] {});
+    api_.env().loop().post([self, watch = std::shared_ptr<ApiWatch>(std::move(watch_))] {});
     if (finish) exchange_->finish();
   }
 
   Api& api_;
   std::shared_ptr<RequestMetrics> metrics_;
+  std::shared_ptr<WatchStreams> streams_;
   const api::KindInfo& kind_;
   std::shared_ptr<const void> holds_kind_;
   Format format_;
@@ -249,9 +254,20 @@ class Stream : public std::enable_shared_from_this<Stream> {
 
 }  // namespace
 
-void stream_watch(Api& api, std::shared_ptr<RequestMetrics> metrics, const Request& request, const Format& format,
-                  std::shared_ptr<rt::HttpExchange> exchange) {
-  std::make_shared<Stream>(api, std::move(metrics), request, format, std::move(exchange))->begin(request);
+void WatchStreams::end_all() {
+  ending_ = true;
+  for (const auto& [stream, end] : std::exchange(ends_, {})) end();
+}
+
+void WatchStreams::add(const void* stream, std::function<void()> end) {
+  if (ending_) return end();
+  ends_.emplace(stream, std::move(end));
+}
+
+void stream_watch(Api& api, std::shared_ptr<RequestMetrics> metrics, std::shared_ptr<WatchStreams> streams,
+                  const Request& request, const Format& format, std::shared_ptr<rt::HttpExchange> exchange) {
+  std::make_shared<Stream>(api, std::move(metrics), std::move(streams), request, format, std::move(exchange))
+      ->begin(request);
 }
 
 }  // namespace apiserver

@@ -2,6 +2,8 @@
 // not keep up waits at its place in history.
 #pragma once
 
+#include <functional>
+#include <map>
 #include <memory>
 
 #include "apiserver/http/negotiation.h"
@@ -11,9 +13,22 @@
 
 namespace apiserver {
 
-// Loop thread. Answers `exchange` until the peer goes, the watch times out, or the peer reads so slowly that history is
-// ahead of it.
-void stream_watch(Api& api, std::shared_ptr<RequestMetrics> metrics, const Request& request, const Format& format,
-                  std::shared_ptr<rt::HttpExchange> exchange);
+// The watches of one server, which would hold its end up. Loop thread.
+class WatchStreams {
+ public:
+  // Also those that begin from now on.
+  void end_all();
+  void add(const void* stream, std::function<void()> end);
+  void remove(const void* stream) { ends_.erase(stream); }
+
+ private:
+  bool ending_ = false;
+  std::map<const void*, std::function<void()>> ends_;  // in no order that anybody sees
+};
+
+// Loop thread. Answers `exchange` until the peer goes, the watch times out, the peer reads so slowly that history is
+// ahead of it, or all of `streams` are ended.
+void stream_watch(Api& api, std::shared_ptr<RequestMetrics> metrics, std::shared_ptr<WatchStreams> streams,
+                  const Request& request, const Format& format, std::shared_ptr<rt::HttpExchange> exchange);
 
 }  // namespace apiserver

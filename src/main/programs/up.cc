@@ -3,6 +3,7 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include <array>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -29,6 +30,7 @@
 #include "main/host/component.h"
 #include "main/host/config_file.h"
 #include "main/host/credentials.h"
+#include "main/host/end_answering.h"
 #include "main/host/log_setup.h"
 #include "main/host/object_store.h"
 #include "main/host/quarantine.h"
@@ -54,6 +56,8 @@ namespace volcano_main {
 namespace {
 
 using base::Result;
+
+constexpr base::Duration kLastAnswersMax = base::seconds(3);  // whoever stops a cluster waits for it
 
 // The running cluster. Destroyed in reverse order.
 struct Cluster {
@@ -280,6 +284,7 @@ struct Cluster {
     server_options.http.address = options.address;
     server_options.http.port = static_cast<std::uint16_t>(options.port);
     server_options.http.tls = keys();
+    server_options.http.last_request_time_max = kLastRequestMax;
     server_options.token = credentials.token;
     server_options.version = kVersion;
     if (options.mpi_version != "v1") server_options.preferred_versions = {{"kubeflow.org", options.mpi_version}};
@@ -397,6 +402,7 @@ struct Cluster {
       api_env->loop().cancel(renewal);
       done(true);
     });
+    end_answering(std::array{server_for_pods.get(), server.get()}, kLastAnswersMax);
     server_for_pods.reset();
     server.reset();
     pod_streams.reset();  // what was answered over the server
