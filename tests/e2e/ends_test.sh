@@ -88,6 +88,23 @@ a_webhook_server_ends_and_nobody_notices() {
   expect "in peace" test $? = 0
   hooks=""
 }
+answers_probes() { curl -s -o /dev/null "http://127.0.0.1:$1/healthz"; }
+health_servers_end_and_no_probe_notices() {
+  local program probes at
+  for program in vc-scheduler vc-controller-manager; do
+    at=$(free_port)
+    build/release/bin/$program --kubeconfig "$KUBECONFIG" --leader-elect=false --enable-healthz --healthz-address "127.0.0.1:$at" 2> "$scratch/$program.log" &
+    probes=$!
+    expect "$program answers" wait_for 20 answers_probes "$at"
+    expect "half a request" begin_half $program 7 http1.1 "http://127.0.0.1:$at/none" "$review"
+    kill $probes
+    expect "no connections" wait_for 20 closed "$at"
+    expect "the rest, $program" end_half $program 7 "$review" 404
+    expect "it ends" wait_for 20 gone $probes
+    wait $probes
+    expect "in peace" test $? = 0
+  done
+}
 watch_on() { # watch_on VERSION
   api_request '/api/v1/configmaps?watch=true' "--$1" -N -o "$scratch/watch.$1" -D "$scratch/watch.$1.head"
   echo "ended with $?" > "$scratch/watch.$1.end"
@@ -119,5 +136,5 @@ a_cluster_ends_its_watches_and_answers() {
 make_keys
 start_cluster --components=apiserver || { echo "FAIL start: the cluster is not ready"; failed=1; exit 1; }
 start_hooks || { echo "FAIL start: the webhook server is not ready: $(tail -1 "$scratch/hooks.log")"; failed=1; exit 1; }
-run_tests a_webhook_server_ends_and_nobody_notices a_cluster_ends_its_watches_and_answers
+run_tests a_webhook_server_ends_and_nobody_notices health_servers_end_and_no_probe_notices a_cluster_ends_its_watches_and_answers
 exit "${failed:-0}"

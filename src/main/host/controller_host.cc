@@ -19,6 +19,7 @@
 #include "controllers/metrics.h"
 #include "main/host/connection.h"
 #include "main/host/controller_flags.h"
+#include "main/host/end_answering.h"
 #include "main/host/lease.h"
 #include "main/host/log_setup.h"
 #include "main/host/other_installation.h"
@@ -256,6 +257,7 @@ int run_controllers(const ControllerProgram& kind, const Arguments& arguments) {
   // Configuration comes from ConfigMaps that are watched: there is nothing to read again at SIGHUP.
   for (int signal = SIGHUP; signal == SIGHUP;) sigwait(&set, &signal);
   drain_webhook(program);
+  end_answering(servers, kLastProbesMax);
   servers.clear();
   end_under_lease(*program.env, program.leadership, program.writes, [&] {
     program.others.reset();

@@ -12,6 +12,9 @@ namespace volcano_main {
 // For a connection that asks nothing: a request may be on its way.
 inline constexpr base::Duration kLastRequestMax = base::milliseconds(200);
 
+// For servers of probes and scrapers.
+inline constexpr base::Duration kLastProbesMax = base::seconds(2);
+
 // All of them at once: they take no connections any more, and answer what they were asked, for `time_max` at the most.
 // Of `servers`, pointers, some may be null.
 template <class Servers>

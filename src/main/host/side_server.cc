@@ -5,6 +5,7 @@
 
 #include "base/format.h"
 #include "main/host/address.h"
+#include "main/host/end_answering.h"
 #include "main/host/process_metrics.h"
 #include "rt/files.h"
 
@@ -42,6 +43,7 @@ base::Result<std::unique_ptr<rt::HttpServer>> start_side_server(const SideServer
   http.connections_max = kSideConnectionsMax;
   http.header_time_max = base::seconds(5);
   http.request_time_max = base::seconds(30);
+  http.last_request_time_max = kLastRequestMax;
   http.tls = options.keys;
   if (!http.tls) {
     TRY(http.tls, read_keys(options));

@@ -15,6 +15,7 @@
 #include "main/host/config_file.h"
 #include "main/host/connection.h"
 #include "main/host/controller_flags.h"
+#include "main/host/end_answering.h"
 #include "main/host/lease.h"
 #include "main/host/log_level_socket.h"
 #include "main/host/log_setup.h"
@@ -221,6 +222,7 @@ void serve_until_end(Program& program, const Arguments& arguments) {
                if (program.config_file) program.config_file->look_now();
              });
            }});
+  end_answering(program.servers, kLastProbesMax);
   program.servers.clear();
   end_under_lease(*program.env, program.leadership, program.writes, [&] {
     program.others.reset();

@@ -1,6 +1,7 @@
 // vc-webhook-manager: admission over HTTPS for a cluster's API server.
 #include <signal.h>
 
+#include <array>
 #include <cmath>
 #include <future>
 #include <iostream>
@@ -14,6 +15,7 @@
 #include "main/host/config_file.h"
 #include "main/host/connection.h"
 #include "main/host/controller_flags.h"
+#include "main/host/end_answering.h"
 #include "main/host/log_setup.h"
 #include "main/host/side_server.h"
 #include "main/host/version.h"
@@ -221,6 +223,7 @@ void Program::stop() {
       finish();
   });
   gone.get_future().wait();
+  end_answering(std::array{last_health.get()}, kLastProbesMax);
   last_health.reset();
   env->stop();
 }
