@@ -4,8 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <set>
 
 #include "api/batch/v1alpha1/job.h"
+#include "api/flow/v1alpha1/jobflow.h"
 #include "api/kinds.h"
 #include "api/scheduling/v1beta1/queue.h"
 #include "api/selector.h"
@@ -75,6 +77,41 @@ TEST(Schema, validation_names_every_field) {
   validate(schema_of<Job>(), parse(R"({"spec":{"tasks":[],"minSuccess":0,"volumes":[{}]}})"), {.custom_resource = true},
            causes);
   EXPECT_EQ(causes.size(), 3u);
+}
+
+// What Volcano's definitions take and refuse: its objects are stored under ours, and ours under its.
+TEST(Schema, statuses_and_probes_are_valid_where_they_are_in_volcano) {
+  const struct {
+    const Schema& schema;
+    std::string object;
+    std::vector<std::string> fields;
+  } kRows[] = {
+      // Older releases add a condition for each change of phase.
+      {schema_of<Job>(),
+       R"({"status":{"conditions":[{"status":"Running"},{"status":"Pending"},{"status":"Running"},{"status":"Odd"}]}})",
+       {}},
+      {schema_of<Job>(), R"({"status":{"conditions":[{}]}})", {"status.conditions[0].status"}},
+      {schema_of<HyperNode>(),
+       R"({"status":{"conditions":[{"type":"a/Ready","status":"True","lastTransitionTime":"2026-01-01T00:00:00Z",
+           "reason":"Yes","message":""}]}})",
+       {}},
+      {schema_of<HyperNode>(),
+       R"({"status":{"conditions":[{"type":"a b","status":"Foo","lastTransitionTime":"2026-01-01T00:00:00Z",
+           "reason":"","observedGeneration":-1}]}})",
+       {"status.conditions[0].message", "status.conditions[0].observedGeneration", "status.conditions[0].reason",
+        "status.conditions[0].status", "status.conditions[0].type"}},
+      {schema_of<HttpGet>(), R"({"httpHeader":{"name":"","value":""}})", {}},
+      {schema_of<HttpGet>(), R"({"httpHeader":{}})", {"httpHeader.name", "httpHeader.value"}},
+  };
+  for (const auto& row : kRows) {
+    std::vector<base::Cause> causes;
+    validate(row.schema, parse(row.object), {.custom_resource = true}, causes);
+    std::set<std::string> fields;
+    for (const base::Cause& cause : causes)
+      if (row.fields.empty() || cause.field.starts_with("status.conditions") || cause.field.starts_with("httpHeader"))
+        fields.insert(cause.field);
+    EXPECT_EQ(fields, std::set<std::string>(row.fields.begin(), row.fields.end())) << row.object;
+  }
 }
 
 TEST(Schema, times_with_and_without_fractions_are_times) {

@@ -2,6 +2,7 @@
 // share.
 #pragma once
 
+#include "api/meta/condition.h"
 #include "api/meta/object.h"
 
 namespace api {
@@ -38,13 +39,12 @@ struct ColocationConfigurationSpec {
 };
 
 struct ColocationConfigurationStatus {
-  Json conditions;
+  std::vector<Condition> conditions;
 
   static constexpr std::string_view kSchemaName = "sh.volcano.config.v1alpha1.ColocationConfigurationStatus";
   static constexpr auto fields() {
     using C = ColocationConfigurationStatus;
-    return rows(field<&C::conditions>("conditions", {.list_map_key = "type", .core_type = "[meta.v1.Condition]"},
-                                      "Standard conditions."));
+    return rows(field<&C::conditions>("conditions", {.list_map_key = "type"}, "Standard conditions."));
   }
 };
 

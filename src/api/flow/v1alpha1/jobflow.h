@@ -12,8 +12,8 @@ struct HttpHeader {
 
   static constexpr std::string_view kSchemaName = "sh.volcano.flow.v1alpha1.HTTPHeader";
   static constexpr auto fields() {
-    return rows(field<&HttpHeader::name>("name", "Name of the header."),
-                field<&HttpHeader::value>("value", "Its value."));
+    return rows(field<&HttpHeader::name>("name", {.required = true, .keep_empty = true}, "Name of the header."),
+                field<&HttpHeader::value>("value", {.required = true, .keep_empty = true}, "Its value."));
   }
 };
 

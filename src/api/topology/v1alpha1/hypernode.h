@@ -1,6 +1,7 @@
 // A HyperNode is a part of the network: nodes, or smaller parts, that reach one another equally fast.
 #pragma once
 
+#include "api/meta/condition.h"
 #include "api/meta/object.h"
 #include "api/scheduling/v1beta1/topology.h"
 
@@ -71,13 +72,13 @@ struct HyperNodeSpec {
 };
 
 struct HyperNodeStatus {
-  Json conditions;
+  std::vector<Condition> conditions;
   std::int64_t node_count = 0;
 
   static constexpr std::string_view kSchemaName = "sh.volcano.topology.v1alpha1.HyperNodeStatus";
   static constexpr auto fields() {
     using H = HyperNodeStatus;
-    return rows(field<&H::conditions>("conditions", {.core_type = "[meta.v1.Condition]"}, "Standard conditions."),
+    return rows(field<&H::conditions>("conditions", "Standard conditions."),
                 field<&H::node_count>("nodeCount", {.minimum = 0}, "How many names its selectors resolve to."));
   }
 };
