@@ -130,6 +130,9 @@ TEST(QueueValidation, state_and_hierarchy) {
       {R"({"volcano.sh/hierarchy": "root/a", "volcano.sh/hierarchy-weights": "1/0x10"})",
        "requestBody.metadata.annotations: Invalid value: \"1/0x10\": 0x10 in the 1/0x10 is invalid number: "
        "strconv.ParseFloat: parsing \"0x10\": invalid syntax"},
+      {R"({"volcano.sh/hierarchy": "root/a", "volcano.sh/hierarchy-weights": "1/\t2"})",
+       "requestBody.metadata.annotations: Invalid value: \"1/\\t2\": \t2 in the 1/\t2 is invalid number: "
+       "strconv.ParseFloat: parsing \"\\t2\": invalid syntax"},
       {R"({"volcano.sh/hierarchy": "root/x", "volcano.sh/hierarchy-weights": "1/2"})",
        "requestBody.metadata.annotations: Invalid value: \"root/x\": root/x is not allowed to be in the sub path of "
        "root/x/y of queue h"},

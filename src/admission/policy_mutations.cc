@@ -89,17 +89,19 @@ MutatingTable pod_mutations() {
   MutatingTable table{"pod", api::resources::kPods, {}, {}};
   table.variables = {{"group", "string(object.metadata.?annotations[?'volcano.sh/resource-group'].orValue(''))"},
                      {"chosen", "variables.group == 'default'"}};
+  const std::string toleration =
+      "Object.spec.tolerations{key: 'volcano.sh/node-group', operator: 'Equal', value: 'compute', effect: "
+      "'NoSchedule'}";
   table.patches = {
       add_where("variables.chosen || (variables.group == '' && request.namespace == 'volcano-system')",
                 "'/spec/schedulerName'", "'volcano'"),
+      // Between two patches an API server drops what is empty: the first one brings all.
+      add_where("variables.chosen && has(object.spec.nodeSelector)",
+                "'/spec/nodeSelector/' + jsonpatch.escapeKey('volcano.sh/node-group')", "'compute'"),
       add_where("variables.chosen && !has(object.spec.nodeSelector)", "'/spec/nodeSelector'",
-                "Object.spec.nodeSelector{}"),
-      add_where("variables.chosen", "'/spec/nodeSelector/' + jsonpatch.escapeKey('volcano.sh/node-group')",
-                "'compute'"),
-      add_where("variables.chosen && !has(object.spec.tolerations)", "'/spec/tolerations'", "[]"),
-      add_where("variables.chosen", "'/spec/tolerations/-'",
-                "Object.spec.tolerations{key: 'volcano.sh/node-group', operator: 'Equal', value: 'compute', effect: "
-                "'NoSchedule'}"),
+                "{'volcano.sh/node-group': 'compute'}"),
+      add_where("variables.chosen && has(object.spec.tolerations)", "'/spec/tolerations/-'", toleration),
+      add_where("variables.chosen && !has(object.spec.tolerations)", "'/spec/tolerations'", "[" + toleration + "]"),
   };
   return table;
 }

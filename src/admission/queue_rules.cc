@@ -104,7 +104,8 @@ std::string check_hierarchy(const Json& queue, const ObjectReader& objects) {
     char* end = nullptr;
     errno = 0;
     const double weight = std::strtod(digits.c_str(), &end);
-    const bool is_number = !digits.empty() && *end == '\0' && digits.front() != ' ' && !is_bare_hexadecimal(digits);
+    const bool is_number = !digits.empty() && *end == '\0' &&
+                           !std::isspace(static_cast<unsigned char>(digits.front())) && !is_bare_hexadecimal(digits);
     if (!is_number || (errno == ERANGE && std::isinf(weight)))
       return problem(weights, base::format("{} in the {} is invalid number: strconv.ParseFloat: parsing {}: {}", part,
                                            weights, quoted(part), is_number ? "value out of range" : "invalid syntax"));

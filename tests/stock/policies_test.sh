@@ -36,3 +36,14 @@ check "a pattern that does not compile" answers 'missing argument to repetition 
   '{tier: 1, members: [{type: Node, selector: {regexMatch: {pattern: "*"}}}]}'
 check "a rule of a schema" answers 'spec.members[0].selector: Invalid value: Either ExactMatch or RegexMatch or LabelMatch must be specified' \
   topology.volcano.sh/v1alpha1/HyperNode '{tier: 1, members: [{type: Node, selector: {}}]}'
+sent_to_nodes() { # sent_to_nodes SPEC PATH VALUE: what the demonstration makes of a pod
+  local out
+  out=$(printf 'apiVersion: v1\nkind: Pod\nmetadata: {name: p, namespace: default, annotations: {volcano.sh/resource-group: default}}\nspec: %s\n' "$1" |
+    kubectl create --dry-run=server -o "jsonpath=$2" -f - 2>&1)
+  [ "$out" = "$3" ] || { echo "$out" | tr '\n' ' '; return 1; }
+}
+kubectl create serviceaccount default > /dev/null 2>&1
+container='containers: [{name: c, image: x}]'
+check "a pod is sent to a group of nodes" sent_to_nodes "{$container}" '{.spec.schedulerName} {.spec.nodeSelector}' 'volcano {"volcano.sh/node-group":"compute"}'
+check "beside what it has" sent_to_nodes "{$container, nodeSelector: {a: b}}" '{.spec.nodeSelector}' '{"a":"b","volcano.sh/node-group":"compute"}'
+check "and tolerates their taint, once" sent_to_nodes "{$container}" '{.spec.tolerations[?(@.key=="volcano.sh/node-group")].value}' compute

@@ -114,6 +114,17 @@ TEST(Schema, statuses_and_probes_are_valid_where_they_are_in_volcano) {
   }
 }
 
+TEST(Schema, quantities_of_custom_resources_are_whole_numbers_or_text) {
+  for (const auto& [cpu, is_valid] : std::vector<std::pair<std::string, bool>>{
+           {"1", true}, {R"("0.5")", true}, {"0.5", false}, {"100000000000000000000", false}, {"true", false}}) {
+    std::vector<base::Cause> causes;
+    validate(schema_of<Queue>(), parse(R"({"spec":{"capability":{"cpu":)" + cpu + "}}}"), {.custom_resource = true},
+             causes);
+    EXPECT_EQ(causes.empty(), is_valid) << cpu;
+    for (const base::Cause& cause : causes) EXPECT_EQ(cause.field, "spec.capability.cpu");
+  }
+}
+
 TEST(Schema, times_with_and_without_fractions_are_times) {
   const auto lease = std::ranges::find(all_kinds(), std::string_view("Lease"), &KindInfo::kind);
   std::vector<base::Cause> causes;

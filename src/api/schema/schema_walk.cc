@@ -195,6 +195,8 @@ struct Validator {
         if (!value.is_string() && !value.is_int()) wrong_type(place, value, "integer,string");
         return;
       case Kind::kQuantity:
+        if (options.custom_resource && value.is_number() && !value.is_int())
+          return wrong_type(place, value, "integer,string");
         if (!Quantity::from_json(value))
           add("FieldValueInvalid", place,
               base::format("Invalid value: {}: quantities must match the regular expression "

@@ -33,7 +33,8 @@ class Hopeless {
  public:
   explicit Hopeless(const Model& model) : model_(model) {}
   bool knows(const Task& task) const {
-    return task.shape == shape_ && task.job == job_ && same_class(task) && model_.touched().size() == position_;
+    return task.shape == shape_ && task.job == job_ && task.preemptable == preemptable_ && same_class(task) &&
+           model_.touched().size() == position_;
   }
   bool same_class(const Task& task) const {
     return labels_.is_set() && model_.pods.label_set(task.labels).signature == model_.pods.label_set(labels_).signature;
@@ -42,6 +43,7 @@ class Hopeless {
     shape_ = task.shape;
     job_ = task.job;
     labels_ = task.labels;
+    preemptable_ = task.preemptable;
     position_ = model_.touched().size();
   }
 
@@ -50,6 +52,7 @@ class Hopeless {
   ShapeId shape_;
   JobId job_;
   LabelSetId labels_;
+  bool preemptable_ = false;  // whom tdm lets make room
   std::size_t position_ = 0;
 };
 

@@ -1,5 +1,7 @@
 // API objects in, the model kept current: what is told of pods that are decided one by one.
 #include <algorithm>
+#include <cstdint>
+#include <limits>
 
 #include "base/number.h"
 #include "scheduler/cache/intake.h"
@@ -10,7 +12,8 @@ namespace {
 constexpr std::string_view kUrgency = "volcano.sh/scheduling-priority";
 
 std::int64_t urgency_of(const api::Json& pod) {
-  return base::parse_number<std::int32_t>(api::annotation_of(pod, kUrgency)).value_or(0);
+  const auto urgency = base::parse_number<std::int64_t>(api::annotation_of(pod, kUrgency)).value_or(0);
+  return std::max(urgency, -std::numeric_limits<std::int64_t>::max());  // queues negate it
 }
 
 // As much of a task as says whether a pod waits, and what it takes where.

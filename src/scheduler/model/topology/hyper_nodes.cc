@@ -2,6 +2,7 @@
 #include "scheduler/model/topology/hyper_nodes.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "base/format.h"
@@ -10,6 +11,10 @@ namespace scheduler {
 namespace {
 
 constexpr std::int64_t kTierMax = 1 << 30;  // keeps sums of tiers far from overflow
+
+std::string two_parents(std::string_view child, std::string_view parent, std::string_view other) {
+  return base::format("HyperNode {} already has a parent {}, and cannot set another parent {}", child, parent, other);
+}
 
 }  // namespace
 
@@ -131,18 +136,22 @@ void HyperNodes::refresh_matches() {
 void HyperNodes::find_parents() {
   problem_.clear();
   for (auto& [name, entry] : by_name_) entry.parent.clear();
+  std::map<std::string_view, std::string_view> awaited;  // children that are not there yet, and who lists them
   for (auto& [name, entry] : by_name_) {
     for (const Member& member : entry.members) {
       if (member.kind != Member::Kind::kHyperNode) continue;
       auto child = by_name_.find(member.name);
-      if (child == by_name_.end()) continue;  // takes effect once it exists
+      if (child == by_name_.end()) {
+        const auto first = awaited.emplace(member.name, name).first;
+        if (first->second != name && problem_.empty()) problem_ = two_parents(member.name, first->second, name);
+        continue;  // takes effect once it exists
+      }
       if (child->first == name) {
         problem_ = base::format("HyperNode {} is part of a cyclic dependency", name);
       } else if (child->second.parent.empty()) {
         child->second.parent = name;
       } else if (child->second.parent != name && problem_.empty()) {
-        problem_ = base::format("HyperNode {} already has a parent {}, and cannot set another parent {}", member.name,
-                                child->second.parent, name);
+        problem_ = two_parents(member.name, child->second.parent, name);
       }
     }
   }

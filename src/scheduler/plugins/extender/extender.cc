@@ -267,7 +267,7 @@ Victims Extender::victims(const std::string& verb, const Task& evictor, const st
   const Reply reply =
       ask(verbs_[verb],
           Json::object({{"evictor", extender_task(*model_, evictor)}, {"evictees", Json::array(std::move(tasks))}}));
-  if (reply.unknown()) return {{}, Vote::kReject};  // nobody goes before the answer
+  if (reply.unknown()) return hold(evictor), Victims{{}, Vote::kReject};  // nobody goes before the answer
   if (reply.error()) return {{}, ignorable_ ? Vote::kPermit : Vote::kReject};
   std::set<std::string> chosen;
   for (const Json& one : reply.body["victims"].items()) chosen.insert(one["UID"].str());
