@@ -156,8 +156,8 @@ struct JobState {
   }
 };
 
-// Neither a phase of the list nor one of its kind: older releases of Volcano add one for each change, and their
-// objects, and they themselves beside these definitions, must be able to write on.
+// As in Volcano, the schema does not ask for a known phase, or for one condition a phase: its releases before 1.16 add
+// one for each change of phase, and what they write must stay valid under this definition.
 struct JobCondition {
   std::string status;
   base::Time last_transition_time;
