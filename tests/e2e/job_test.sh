@@ -107,9 +107,9 @@ a_missing_image_is_named() {
   kubectl delete vcjob lost --wait=false > /dev/null
 }
 a_stop_leaves_nothing() {
-  job rest 1 'sleep 98765' | kubectl apply -f - > /dev/null
   stop_cluster
   start_cluster --host-rootfs
+  job rest 1 'sleep 98765' | kubectl apply -f - > /dev/null
   expect "running" wait_for 20 phase_is rest Running
   stop_cluster
   expect "no process is left" sh -c '! pgrep -f "^sleep 98765"'
