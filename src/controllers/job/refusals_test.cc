@@ -86,6 +86,25 @@ TEST_F(RefusalsTest, a_task_over_its_quota_keeps_no_other_from_being_made) {
   EXPECT_EQ(pods(false), "j-a-0 j-a-1 j-b-0 j-b-1");
 }
 
+TEST_F(RefusalsTest, what_is_too_many_goes_although_something_else_is_refused) {
+  for (const auto verb : {Action::Verb::kCreate, Action::Verb::kDelete}) {
+    world.objects.clear();
+    controller = make_job_controller({});
+    put_job(1, 3);
+    for (int round = 0; round < 3; ++round) turn();
+    ASSERT_EQ(pods(false), "j-a-0 j-b-0 j-b-1 j-b-2");
+    api::Json& tasks = world.edit(resources::kJobs, "ns/j")->edit("spec").edit("tasks");
+    tasks.edit(0).set("replicas", 2);
+    tasks.edit(1).set("replicas", 1);
+    refuse(verb, verb == Action::Verb::kCreate ? "j-a-" : "j-b-1");
+    turn();
+    EXPECT_EQ(pods(true), verb == Action::Verb::kCreate ? "j-b-1 j-b-2" : "j-b-2");
+    world.refuse = {};
+    turn(1);
+    EXPECT_EQ(pods(false), "j-a-0 j-a-1 j-b-0");
+  }
+}
+
 TEST_F(RefusalsTest, a_task_that_fills_a_plan_leaves_the_next_one_to_others) {
   put_job(2'500, 2);
   refuse(Action::Verb::kCreate, "j-a-");

@@ -239,9 +239,10 @@ base::Status keep_pods(Sync& s, bool admitted, Counts& counts) {
   if (created.is_enough()) s.plan.requeue_after({});  // the next ones
   // Nothing tells the job when a stranger's pod goes.
   if (created.held > 0 && !created.is_enough()) s.plan.requeue_after(kHeldPause);
+  // Whatever was refused before: it may be the surplus that fills the quota.
   s.plan.begin_stage("FailedDelete", "Error deleting pods: [{}]");
   for (const Json* pod : surplus) {
-    s.plan.remove(api::resources::kPods, *pod);
+    s.plan.remove(api::resources::kPods, *pod).fate = api::name_of(*pod);
     ++counts.terminating;
   }
   return {};

@@ -5,6 +5,7 @@
 #include <cctype>
 #include <map>
 #include <optional>
+#include <set>
 
 #include "api/resource.h"
 #include "api/schema/names.h"
@@ -48,7 +49,7 @@ std::int64_t min_member_for(const std::vector<const Json*>& owners, bool inherit
   if (inherit)
     for (const Json* owner : owners)
       if (const auto text = api::annotation_of(*owner, "scheduling.volcano.sh/group-min-member"); !text.empty()) {
-        const auto number = base::parse_number<std::int64_t>(text);
+        const auto number = base::parse_number<std::int32_t>(text);
         return number && *number >= 0 ? *number : 1;
       }
   return 1;
@@ -222,11 +223,17 @@ class PodGroupController final : public Controller {
   void finished(const std::string& key, Ending ending) override {
     owners_.erase(key);
     if (!ending.succeeded || ending.fetched.empty()) return;
-    std::erase_if(ending.fetched, [](const Json& owner) { return owner.is_null(); });
-    owners_[key] = std::move(ending.fetched);
+    std::vector<Json>& owners = owners_[key];
+    for (const Json& owner : ending.fetched) {
+      if (owner.is_null()) continue;
+      const Json& metadata = owner["metadata"];  // all that is looked at
+      owners.push_back(Json::object(
+          {{"metadata", Json::object({{"uid", metadata["uid"]}, {"annotations", metadata["annotations"]}})}}));
+    }
   }
 
  private:
+  static constexpr std::size_t kOwnersMax = 16;
   static constexpr std::pair<std::string_view, const api::ResourceId*> kWorkloads[] = {
       {"ReplicaSet", &resources::kReplicaSets}, {"StatefulSet", &resources::kStatefulSets}};
 
@@ -256,17 +263,17 @@ class PodGroupController final : public Controller {
                        [&owner](const Json& reference) { return reference["uid"].as_string() == api::uid_of(owner); });
   }
 
-  // False if there is nobody to ask.
+  // False if there is nobody to ask. The pod's author wrote the references, whatever they are and however many.
   static bool fetch_owners(const Json& pod, Plan& plan) {
-    bool any = false;
+    std::set<std::pair<std::string_view, std::string_view>> asked;  // kind and name
     for (const Json& reference : pod["metadata"]["ownerReferences"].items()) {
-      const auto resource = owner_resource(reference["kind"].as_string());
-      // The pod's author wrote it, whatever it is.
-      if (!resource || !api::is_dns_subdomain(reference["name"].as_string())) continue;
-      any = true;
-      plan.fetch(*resource, reference["kind"].as_string(), api::namespace_of(pod), reference["name"].as_string());
+      const std::string_view kind = reference["kind"].as_string(), name = reference["name"].as_string();
+      const auto resource = owner_resource(kind);
+      if (!resource || !api::is_dns_subdomain(name) || !asked.emplace(kind, name).second) continue;
+      plan.fetch(*resource, kind, api::namespace_of(pod), name);
+      if (asked.size() == kOwnersMax) break;
     }
-    return any;
+    return !asked.empty();
   }
 
   Options options_;

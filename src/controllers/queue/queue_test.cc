@@ -1,6 +1,8 @@
 // The queue controller: states, the tree, commands.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "base/format.h"
 #include "controllers/framework/world_for_tests.h"
 #include "controllers/podgroup/controller.h"
@@ -327,6 +329,16 @@ TEST(PlainPods, share_the_group_of_their_owner_and_take_its_annotations) {
   EXPECT_EQ(group["metadata"]["ownerReferences"][std::size_t{0}]["kind"].as_string(), "ReplicaSet");
 }
 
+TEST(PlainPods, are_alone_where_their_owner_asks_for_what_no_group_can_be) {
+  for (const auto& [text, members] :
+       {std::pair{"2147483647", 2147483647}, std::pair{"3000000000", 1}, std::pair{"-1", 1}, std::pair{"x", 1}}) {
+    const Json owner = *api::parse_json(
+        base::format(R"({{"metadata": {{"annotations": {{"scheduling.volcano.sh/group-min-member": "{}"}}}}}})", text));
+    const Json pod = *api::parse_json(R"({"metadata": {"name": "p", "namespace": "ns"}, "spec": {}})");
+    EXPECT_EQ(podgroup::group_for(pod, {&owner}, true)["spec"]["minMember"].as_int(), members) << text;
+  }
+}
+
 TEST(PlainPods, ask_for_no_owner_that_cannot_be_and_believe_none_of_another_uid) {
   TestWorld world;
   auto controller = podgroup::make_podgroup_controller({});
@@ -346,6 +358,24 @@ TEST(PlainPods, ask_for_no_owner_that_cannot_be_and_believe_none_of_another_uid)
   EXPECT_EQ(world.turn(*controller, "ns/q"), "fetch ReplicaSet ns/rs\n");
   world.turn(*controller, "ns/q");
   EXPECT_EQ((*world.find(resources::kPodGroups, "ns/podgroup-of-q"))["spec"]["minMember"].as_int(), 1);
+}
+
+TEST(PlainPods, ask_for_few_owners_once_each_and_keep_little_of_them) {
+  TestWorld world;
+  auto controller = podgroup::make_podgroup_controller({});
+  Json pod = *api::parse_json(
+      R"({"kind": "Pod", "metadata": {"name": "p", "namespace": "ns"}, "spec": {"schedulerName": "volcano"}})");
+  Json owners = Json::array();
+  for (int i = 0; i < 1000; ++i)
+    for (const int name : {7, i})
+      owners.push_back(Json::object(
+          {{"kind", "Job"}, {"name", base::format("j{}", name)}, {"uid", base::format("u{}-{}", name, i)}}));
+  pod.edit("metadata").set("ownerReferences", std::move(owners));
+  world.put(resources::kPods, std::move(pod));
+  const std::string plan = world.turn(*controller, "ns/p");
+  EXPECT_TRUE(plan.starts_with("fetch Job ns/j7\nfetch Job ns/j0\nfetch Job ns/j1\n")) << plan;
+  EXPECT_EQ(std::ranges::count(plan, '\n'), 16) << plan;
+  EXPECT_EQ(plan.find("j7", 16), std::string::npos) << plan;
 }
 
 TEST(Workloads, keep_their_group_as_their_template_says_until_no_replica_is_left) {

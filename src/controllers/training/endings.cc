@@ -91,7 +91,7 @@ void Look::clean_up() {
     }
   if (all && job_.framework->has_services)
     for (const Json* service : seen_.services) remove_service(*service);
-  if (const Json* found = group(); found && is_ours(*found) && !api::is_deleting(*found)) {
+  if (const Json* found = keeps_group() ? nullptr : group(); found && is_ours(*found) && !api::is_deleting(*found)) {
     plan().event(*seen_.job, "Normal", "JobTerminated", "Job has been terminated. Deleting PodGroup");
     remove_group();
   }

@@ -53,7 +53,8 @@ Replica read_replica(const TrainingJob& job, std::string type, const Json& given
   const bool is_mpi_worker = framework.port == 0 && replica.type == "Worker";
   replica.count = fit_count(given["replicas"].as_int(is_mpi_worker ? 0 : 1));
   replica.restart_policy = given["restartPolicy"].str();
-  if (replica.restart_policy.empty()) replica.restart_policy = framework.restart_policy;
+  replica.names_policy = !replica.restart_policy.empty();
+  if (!replica.names_policy) replica.restart_policy = framework.restart_policy;
   const std::string& policy = replica.restart_policy;
   replica.tried_again = policy == "Always" || policy == "OnFailure" || policy == "ExitCode";
   replica.pod_template = given["template"];

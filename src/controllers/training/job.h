@@ -21,6 +21,7 @@ struct Replica {
   std::string lower;       // "worker"
   std::int64_t count = 0;  // below 0 only in a job that has a problem
   std::string restart_policy;
+  bool names_policy = false;  // or else it is the framework's
   api::Json pod_template;
   bool tried_again = false;  // a pod that failed is made again
 

@@ -25,9 +25,8 @@ constexpr std::string_view kCreations[] = {"AtStartup", "WaitForWorkersReady"};
 bool is_launcher(const Replica& replica) { return replica.type == "Launcher"; }
 
 void set_defaults(TrainingJob& job) {
-  const Json map = job.spec()["mpiReplicaSpecs"];
   for (Replica& one : job.replicas) {
-    if (is_launcher(one) && map[one.type]["restartPolicy"].as_string().empty()) one.restart_policy = "OnFailure";
+    if (is_launcher(one) && !one.names_policy) one.restart_policy = "OnFailure";
     // COMPAT(mpi-launcher): one that failed is tried again whatever its policy, as the pods of a Job are. Workers only
     // wait.
     one.tried_again = is_launcher(one);

@@ -32,6 +32,43 @@ TEST(SshMpiJob, makes_its_pods_before_they_are_admitted) {
   EXPECT_EQ(trial.said(), "MPIJob ns/j successfully completed.");
 }
 
+// Their queue would not count pods that run without it.
+TEST(SshMpiJob, keeps_its_group_as_long_as_its_workers) {
+  for (const bool fails : {false, true}) {
+    Trial trial("MPIJob/v2beta1", kLauncherAndWorkers, R"({"backoffLimit": 0})");
+    trial.begin();
+    trial.set_all("Running");
+    trial.look();
+    trial.set("j-launcher", fails ? "Failed" : "Succeeded", fails ? 1 : 0);
+    trial.rest();
+    EXPECT_EQ(trial.conditions().ends_with(fails ? "Failed" : "Succeeded"), true) << trial.conditions();
+    EXPECT_EQ(trial.pods(), (std::vector<std::string>{"j-launcher", "j-worker-0", "j-worker-1"}));
+    EXPECT_NE(trial.world.find(resources::kPodGroups, kKey), nullptr) << fails;
+  }
+}
+
+TEST(SshMpiJob, moves_its_group_to_the_queue_that_its_annotation_names) {
+  Trial trial("MPIJob/v2beta1", kLauncherAndWorkers);
+  trial.look();
+  trial.world.edit(resources::kPodGroups, std::string(kKey))->edit("spec").set("queue", "default");
+  trial.begin();
+  const auto queue = [&] { return (*trial.world.find(resources::kPodGroups, kKey))["spec"]["queue"].str(); };
+  EXPECT_EQ(queue(), "default");
+  for (const auto& [named, got] : {std::pair{"gold", "gold"}, std::pair{"default", "gold"}}) {
+    trial.world.edit(trial.framework.resource, std::string(kKey))
+        ->edit_path({"metadata", "annotations"})
+        .set("scheduling.volcano.sh/queue-name", named);
+    trial.rest();
+    EXPECT_EQ(queue(), got);
+  }
+}
+
+TEST(SshMpiJob, keeps_the_policy_of_a_launcher_in_lower_case) {
+  Trial trial("MPIJob/v2beta1", R"({"launcher": {"restartPolicy": "Never"}, "Worker": {"replicas": 1}})");
+  trial.begin();
+  EXPECT_EQ((*trial.world.find(resources::kPods, "ns/j-launcher"))["spec"]["restartPolicy"].as_string(), "Never");
+}
+
 TEST(SshMpiJob, cleans_up_workers_and_keeps_its_launcher) {
   Trial trial("MPIJob/v2beta1", kLauncherAndWorkers, R"({"cleanPodPolicy": "All", "ttlSecondsAfterFinished": 60})");
   trial.begin();

@@ -55,12 +55,14 @@ std::int64_t min_member(const TrainingJob& job) {
   return std::min(pods_wanted(job), job.total() - launcher->count);
 }
 
-ResourceList requests_of(const Json& pod_spec) {
+// A limit stands in for a request: of each resource in v2beta1 (kubeflow.md 7), else only for all (training.md 8.3).
+ResourceList requests_of(const Json& pod_spec, bool limit_of_each) {
   ResourceList sum;
   for (const Json& container : pod_spec["containers"].items()) {
     const Json& resources = container["resources"];
-    const Json& side = resources["requests"].is_null() ? resources["limits"] : resources["requests"];
-    for (const auto& [name, quantity] : api::resource_list_from(side)) {
+    ResourceList asked = api::resource_list_from(resources["requests"]);
+    if (limit_of_each || resources["requests"].is_null()) asked.merge(api::resource_list_from(resources["limits"]));
+    for (const auto& [name, quantity] : asked) {
       const auto [slot, fresh] = sum.try_emplace(name, quantity);
       if (!fresh) slot->second += quantity;
     }
@@ -89,7 +91,8 @@ ResourceList min_resources(const TrainingJob& job, const PriorityOf& priority_of
     const std::int64_t taken = std::min(left, one.replica->count);
     if (taken <= 0) continue;
     left -= taken;
-    for (const auto& [name, quantity] : requests_of(one.replica->pod_template["spec"])) {
+    for (const auto& [name, quantity] :
+         requests_of(one.replica->pod_template["spec"], job.framework->launcher_is_a_job)) {
       const auto [slot, fresh] = sum.try_emplace(name, quantity.times(taken));
       if (!fresh) slot->second += quantity.times(taken);
     }
@@ -220,7 +223,10 @@ std::optional<Json> group_patch(const TrainingJob& job, const Options& options, 
     patch.push_back(Json::object({{"op", "add"}, {"path", path}, {"value", value}}));
   };
   if (have["minMember"].as_int() != wanted["minMember"].as_int()) put("/spec/minMember", wanted["minMember"]);
-  if (have["queue"].as_string().empty() && wanted.has("queue")) put("/spec/queue", wanted["queue"]);
+  // "default" stands for what the namespace says, too.
+  const bool moves = job.framework->launcher_is_a_job && wanted["queue"].as_string() != "default" &&
+                     have["queue"].as_string() != wanted["queue"].as_string();
+  if (wanted.has("queue") && (have["queue"].as_string().empty() || moves)) put("/spec/queue", wanted["queue"]);
   if (wanted.has("scheduleTimeoutSeconds") && have["scheduleTimeoutSeconds"] != wanted["scheduleTimeoutSeconds"])
     put("/spec/scheduleTimeoutSeconds", wanted["scheduleTimeoutSeconds"]);
   if (have["priorityClassName"].as_string() != wanted["priorityClassName"].as_string())

@@ -205,7 +205,7 @@ void Look::fail_at_limit(const std::string& message) {
   // A job whose pods went before it has failed would begin anew.
   plan().begin_stage();
   remove_after_limit();
-  remove_group();
+  if (!keeps_group()) remove_group();
 }
 
 bool Look::has_failed_at_limit() const {

@@ -323,6 +323,17 @@ TEST(Group, asks_for_what_the_gang_needs) {
             R"({"nvidia.com/gpu":"3"})");
 }
 
+TEST(Group, takes_a_limit_for_a_request_as_its_operator_does) {
+  const std::string_view container =
+      R"({"resources": {"requests": {"cpu": "2"}, "limits": {"cpu": "4", "nvidia.com/gpu": 8}}})";
+  const PriorityOf none = [](std::string_view) { return 0; };
+  for (const auto& [version, needed] :
+       {std::pair{"v1", R"({"cpu":"4"})"}, std::pair{"v2beta1", R"({"cpu":"4","nvidia.com/gpu":"16"})"}}) {
+    const TrainingJob job = job_of("MPIJob", R"({"Launcher": 1, "Worker": 1})", "{}", container, version);
+    EXPECT_EQ(group_for(job, {}, none)["spec"]["minResources"].dump(), needed) << version;
+  }
+}
+
 TEST(Jobs, are_not_run_when_no_pod_can_be_made) {
   const auto problem = [](const TrainingJob& job) { return problem_of(job); };
   EXPECT_EQ(problem(job_of("TFJob", R"({"Worker": 2})")), "");

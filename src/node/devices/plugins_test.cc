@@ -333,7 +333,7 @@ TEST_F(Plugins, that_are_gone_give_their_names_to_others) {
   }
   EXPECT_EQ(usable("x.org/d"), 0) << "a pod has one of its devices";
   EXPECT_EQ(usable("x.org/n0"), -1);
-  EXPECT_EQ(usable("x.org/n99"), 0);
+  EXPECT_TRUE(until([&] { return usable("x.org/n99") == 0; }));  // its end may follow the answer
   const auto forgotten = on_loop<std::vector<std::string>>([&] { return manager->forgotten(); });
   EXPECT_EQ(std::ranges::count(forgotten, "x.org/n0"), 1);
   EXPECT_EQ(std::ranges::count(forgotten, "x.org/d"), 0);
