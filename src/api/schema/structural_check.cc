@@ -31,6 +31,14 @@ std::string_view word(Type type) {
   return "";
 }
 
+// Decimals are no binary fractions: what is whole but for a few roundings is whole.
+bool is_multiple(double value, double of) {
+  constexpr double kRoundings = 1e-14;
+  const double times = of < 1 ? value * (1 / of) : value / of;
+  const double whole = std::round(times);
+  return std::fabs(times - whole) <= kRoundings * std::fabs(whole);
+}
+
 bool is_whole(const Json& value) {
   return value.is_number() &&
          (value.type() != Json::Type::kDouble || value.as_double() == std::floor(value.as_double()));
@@ -181,8 +189,8 @@ class Checker {
   void number(const Limits& of, const Json& value, const std::string& path) {
     const double at = value.as_double();
     if (of.multiple_of && *of.multiple_of > 0) {
-      const double times = at / *of.multiple_of;
-      if (times != std::floor(times)) invalid(path, value, base::format("should be a multiple of {}", *of.multiple_of));
+      if (!is_multiple(at, *of.multiple_of))
+        invalid(path, value, base::format("should be a multiple of {}", *of.multiple_of));
     }
     if (of.maximum && (of.below_maximum ? at >= *of.maximum : at > *of.maximum))
       invalid(path, value,

@@ -52,6 +52,7 @@ spec:
               fixed: {type: string, x-kubernetes-validations: [{rule: self == oldSelf, message: is fixed}]}
               tags: {type: array, items: {type: string}, maxItems: 2, x-kubernetes-list-type: set}
               ratio: {type: number, exclusiveMaximum: true, maximum: 3, multipleOf: 0.5}
+              share: {type: number, multipleOf: 0.05}
               port: {x-kubernetes-int-or-string: true}
               free: {type: object, x-kubernetes-preserve-unknown-fields: true}
               map: {type: object, additionalProperties: {type: integer}}

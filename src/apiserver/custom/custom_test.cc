@@ -1,6 +1,7 @@
 // What objects of strangers' kinds are held to.
 #include "apiserver/custom/custom_for_tests.h"
 #include "apiserver/documents/tables.h"
+#include "base/format.h"
 
 namespace apiserver {
 namespace {
@@ -76,6 +77,42 @@ TEST(Custom, objects_are_held_to_their_schema) {
     const std::string message = b.refused(b.request(Verb::kCreate, kWidgetsV1, "", b.widget(row.spec)));
     EXPECT_NE(message.find(row.message), std::string::npos) << row.spec << "\n" << message;
   }
+}
+
+TEST(Custom, decimals_are_multiples_of_decimals) {
+  Bench b;
+  b.define_widgets();
+  for (const auto& [share, fine] : {std::pair{"0.15", true},
+                                    {"1.15", true},
+                                    {"-0.35", true},
+                                    {"0", true},
+                                    {"0.151", false},
+                                    {"100000000.02", false},
+                                    {"1e300", true}}) {
+    const auto made = b.call(
+        b.request(Verb::kCreate, kWidgetsV1, "", b.widget(base::format("{{size: small, share: {}}}", share), "")));
+    EXPECT_EQ(made.ok() || made.error().message.find("multiple") == std::string::npos, fine) << share;
+  }
+}
+
+TEST(Custom, who_applies_a_status_owns_nothing_else) {
+  Bench b;
+  b.define_widgets();
+  const auto apply = [&](const char* manager, const char* subresource, std::string_view body) {
+    Request request = b.request(Verb::kPatch, kWidgetsV1, "x", yaml(body));
+    request.body.set("apiVersion", "example.com/v1");
+    request.body.set("kind", "Widget");
+    request.subresource = subresource;
+    request.patch_type = PatchType::kApply;
+    request.field_manager = manager;
+    return b.call(std::move(request));
+  };
+  ASSERT_TRUE(apply("a", "", "{metadata: {name: x, labels: {l: '1'}}, spec: {size: small}}").ok());
+  ASSERT_TRUE(apply("s", "status", "{metadata: {name: x, labels: {l: '1'}}, status: {ready: true}}").ok());
+  const Json object = b.ok(b.request(Verb::kGet, kWidgetsV1, "x"));
+  EXPECT_TRUE(object["status"]["ready"].as_bool());
+  EXPECT_EQ(object["metadata"]["managedFields"][std::size_t{1}]["fieldsV1"].dump(), R"({"f:status":{"f:ready":{}}})");
+  EXPECT_TRUE(apply("a", "", "{metadata: {name: x, labels: {l: '2'}}, spec: {size: small}}").ok());
 }
 
 TEST(Custom, rules_compare_with_what_was) {

@@ -1,10 +1,7 @@
 // What the server does to, and demands of, Kubernetes' own kinds when they are made or changed.
 #include <algorithm>
 #include <iterator>
-#include <map>
-#include <set>
 
-#include "api/json/json_bulk.h"
 #include "api/json/problems.h"
 #include "api/pod_requests.h"
 #include "api/pods/pod_spec.h"
@@ -20,6 +17,7 @@
 #include "apiserver/kinds/limit_ranges.h"
 #include "apiserver/kinds/new_problems.h"
 #include "apiserver/kinds/pod_resize.h"
+#include "apiserver/kinds/pod_update.h"
 #include "apiserver/kinds/quota_usage.h"
 #include "apiserver/kinds/service_addresses.h"
 #include "apiserver/kinds/service_rules.h"
@@ -53,6 +51,15 @@ base::Error pod_forbidden(const Json& pod, std::string why) {
   return error;
 }
 
+// Null: there is none. Of several, which came to be at once, the lowest.
+Json default_priority_class(const Context& context) {
+  static const api::TextField kGlobalDefault{api::resources::kPriorityClasses, {"globalDefault"}};
+  Json lowest;
+  for (const Json& one : context.objects.list_by(kGlobalDefault, "true", false))
+    if (lowest.is_null() || one["value"].as_int() < lowest["value"].as_int()) lowest = one;
+  return lowest;
+}
+
 base::Status set_priority(const Context& context, Json& object) {
   Json& spec = object.edit("spec");
   for (const char* key : {"priorityClassName", "preemptionPolicy"})
@@ -69,11 +76,10 @@ base::Status set_priority(const Context& context, Json& object) {
     value = (*found)["value"].as_int();
     if ((*found)["preemptionPolicy"].is_string()) policy = (*found)["preemptionPolicy"].as_string();
   } else {
-    static const api::TextField kGlobalDefault{api::resources::kPriorityClasses, {"globalDefault"}};
-    for (const Json& priority_class : context.objects.list_by(kGlobalDefault, "true", false)) {
-      spec.set("priorityClassName", priority_class["metadata"]["name"]);
-      value = priority_class["value"].as_int();
-      if (priority_class["preemptionPolicy"].is_string()) policy = priority_class["preemptionPolicy"].as_string();
+    if (const Json chosen = default_priority_class(context); !chosen.is_null()) {
+      spec.set("priorityClassName", chosen["metadata"]["name"]);
+      value = chosen["value"].as_int();
+      if (chosen["preemptionPolicy"].is_string()) policy = chosen["preemptionPolicy"].as_string();
     }
   }
   if (const Json& given = spec["priority"]; !given.is_null() && given.as_int() != value)
@@ -131,56 +137,6 @@ base::Status prepare_pod(const Context& context, Json& object) {
                                    {"reason", "SchedulingGated"},
                                    {"message", "Scheduling is blocked due to non-empty scheduling gates"}})});
   return {};
-}
-
-// A pod's spec is fixed but for images, tolerations that are added, gates that are removed, and the deadline.
-void check_pod_update(const Json& old_object, const Json& object, std::vector<Cause>& causes) {
-  Json before = old_object["spec"];
-  Json after = object["spec"];
-  for (Json* spec : {&before, &after})
-    api::drop_unwritten(api::core_schema("core.v1.PodSpec"), *spec, api::Empties::kDropped);
-  const Json old_tolerations = before["tolerations"];
-  const Json new_tolerations = after["tolerations"];
-  for (const char* list : {"containers", "initContainers"})
-    for (std::size_t i = 0; i < after[list].size(); ++i)
-      if (after[list][i]["image"].as_string().empty())
-        causes.push_back({"FieldValueRequired", "Required value", base::format("spec.{}[{}].image", list, i)});
-  for (Json* spec : {&before, &after}) {
-    for (const char* list : {"containers", "initContainers"})
-      for (std::size_t i = 0; i < (*spec)[list].size(); ++i) spec->edit(list).edit(i).erase("image");
-    for (const char* key : {"activeDeadlineSeconds", "tolerations", "schedulingGates", "terminationGracePeriodSeconds"})
-      spec->erase(key);
-    if (!old_object["spec"]["schedulingGates"].empty())
-      for (const char* key : {"nodeSelector", "affinity"}) spec->erase(key);
-  }
-  if (!(before == after))
-    forbidden(causes, "spec",
-              "pod updates may not change fields other than "
-              "`spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec."
-              "tolerations` (only additions to existing tolerations),`spec.terminationGracePeriodSeconds` (allow it to "
-              "be set to 1 if it was previously negative)");
-  const auto but_seconds = [](Json toleration) {
-    toleration.erase("tolerationSeconds");
-    return api::identity_of(toleration);
-  };
-  std::set<std::string> tolerations;
-  for (const Json& toleration : new_tolerations.items()) tolerations.insert(but_seconds(toleration));
-  for (const Json& toleration : old_tolerations.items())
-    if (!tolerations.contains(but_seconds(toleration))) {
-      forbidden(causes, "spec.tolerations", "existing toleration can not be modified except its tolerationSeconds");
-      break;
-    }
-  if (!(old_tolerations == new_tolerations)) {
-    api::FieldErrors errors;
-    api::check_tolerations(object["spec"]["tolerations"], "spec.tolerations", errors);
-    std::ranges::move(errors.take(), std::back_inserter(causes));
-  }
-  std::set<std::string> gates;
-  for (const Json& gate : old_object["spec"]["schedulingGates"].items()) gates.insert(api::identity_of(gate));
-  for (const Json& gate : object["spec"]["schedulingGates"].items())
-    if (!gates.contains(api::identity_of(gate)))
-      forbidden(causes, "spec.schedulingGates",
-                "only deletion is allowed, but found new scheduling gate '" + gate["name"].str() + "'");
 }
 
 // Absent and empty are the same.

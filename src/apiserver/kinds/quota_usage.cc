@@ -274,6 +274,8 @@ const api::Projection& quota_projection(const api::KindInfo& kind) {
 }
 
 std::string unsaid_by_pod(const QuotaTerms& terms, const Json& pod) {
+  static const api::KindInfo& pods = *api::find_kind(api::resources::kPods);
+  if (!scopes_match(terms, pods, pod)) return {};
   std::map<std::string, std::set<std::string>> missing;
   const Json& whole = pod["spec"]["resources"];
   for (const auto& [name, limit] : terms.hard)

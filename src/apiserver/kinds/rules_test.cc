@@ -204,6 +204,7 @@ TEST(FieldSelectors, count_as_a_stock_server_does) {
   EXPECT_EQ(found(kJobs, "status.successful%3D1"), 0);
   EXPECT_EQ(found(kJobs, "status.succeeded%3D0"), -1);
   EXPECT_EQ(found("/api/v1/replicationcontrollers", "status.replicas%3D0"), 0);
+  EXPECT_EQ(found("/api/v1/services", "spec.type%3DLoadBalancer,spec.clusterIP!%3DNone"), 0);
   EXPECT_EQ(found(kPods, "status.podIPs%3D1.2.3.4"), 0);
   EXPECT_EQ(found("/apis/certificates.k8s.io/v1/certificatesigningrequests", "spec.signerName%3Dx"), 0);
 }

@@ -275,8 +275,9 @@ struct QuotaBook::State : std::enable_shared_from_this<QuotaBook::State> {
       const ResourceList wanted = stranger != quota.strangers.end()
                                       ? ResourceList{{stranger->second, api::Quantity::from_int(1)}}
                                       : quota_usage(quota.terms, *request.kind, object);
-      if (wanted.empty()) continue;
+      // Also of a pod that would count for nothing, since it names nothing.
       std::string why = before && !resize ? std::string() : refusal_of_pod(quota, *request.kind, object);
+      if (why.empty() && wanted.empty()) continue;
       if (why.empty()) why = refusal(quota, difference(wanted, quota.usage(request.resource, before)));
       if (why.empty()) continue;
       base::Error error = base::make_error(

@@ -75,6 +75,30 @@ TEST(Quotas, refuse_what_exceeds_them_in_kubernetes_words) {
   EXPECT_EQ(b.used(), R"({"cpu":"1500m","limits.memory":"512Mi","pods":"1","requests.nvidia.com/gpu":"0"})");
 }
 
+TEST(Quotas, want_pods_to_say_what_they_count) {
+  struct Row {
+    const char* hard;
+    const char* scopes;
+    const char* resources;
+    const char* why;
+  };
+  const Row rows[] = {
+      {R"({"requests.cpu":"4"})", "", "{}", "failed quota: q: must specify requests.cpu for: c"},
+      {R"({"requests.cpu":"4"})", "", R"({"requests":{"cpu":"1"}})", ""},
+      {R"({"requests.cpu":"4"})", R"(,"scopes":["Terminating"])", "{}", ""},
+      {R"({"requests.cpu":"4"})", R"(,"scopes":["NotTerminating"])", "{}",
+       "failed quota: q: must specify requests.cpu for: c"},
+      {R"({"requests.nvidia.com/gpu":"4"})", "", "{}", ""},
+  };
+  for (const Row& row : rows) {
+    Bench b;
+    ASSERT_EQ(b.quota(row.hard, row.scopes), "");
+    const std::string said = b.create_pod("p", row.resources);
+    EXPECT_EQ(said.substr(said.empty() ? 0 : std::string_view("pods \"p\" is forbidden: ").size()), row.why)
+        << row.hard << row.scopes;
+  }
+}
+
 TEST(Quotas, writes_at_once_do_not_overshoot) {
   Bench b;
   b.quota(R"({"count/configmaps":2})");

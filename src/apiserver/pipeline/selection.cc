@@ -32,6 +32,7 @@ const std::vector<Selectable>& selectable_fields() {
       {"CertificateSigningRequest", {"spec.signerName"}},
       {"Namespace", {"status.phase"}},
       {"Secret", {"type"}},
+      {"Service", {"spec.clusterIP", "spec.type"}},
       {"ResourceSlice", {"spec.nodeName", "spec.driver"}},
   };
   return table;

@@ -33,7 +33,7 @@ base::Status check_place(const Request& request, const Json& object) {
     return bad_request(
         base::format("the name of the object ({}) does not match the name on the URL ({})", name, request.name));
   const std::string_view ns = api::namespace_of(object);
-  if (!ns.empty() && ns != request.ns)
+  if (request.kind->namespaced && !ns.empty() && ns != request.ns)
     return bad_request(base::format("the namespace of the object ({}) does not match the namespace on the request ({})",
                                     ns, request.ns));
   return {};
@@ -51,10 +51,27 @@ base::Status check_identity(const Request& request, const Json& object) {
   return {};
 }
 
+// Somebody's manifest may name a namespace where there is none, as for a ClusterRole.
+void drop_false_namespace(const api::KindInfo& kind, Json& object) {
+  if (!kind.namespaced && object["metadata"].has("namespace")) object.edit("metadata").erase("namespace");
+}
+
 void set_type(const api::KindInfo& kind, Json& object) {
   object.set("apiVersion", kind.resource.api_version());
   object.set("kind", kind.kind);
   if (object["metadata"].is_null()) object.set("metadata", Json::object());
+  drop_false_namespace(kind, object);
+}
+
+// All that an applied configuration of a custom resource's status may own.
+Json status_configuration(const Json& sent) {
+  Json metadata = Json::object();
+  for (const char* key : {"name", "namespace", "uid", "resourceVersion"})
+    if (const Json* value = sent["metadata"].find(key)) metadata.set(key, *value);
+  Json only =
+      Json::object({{"apiVersion", sent["apiVersion"]}, {"kind", sent["kind"]}, {"metadata", std::move(metadata)}});
+  if (const Json* status = sent.find("status")) only.set("status", *status);
+  return only;
 }
 
 Result<Json> patched(const Context& context, Request& request, const Json& live) {
@@ -87,11 +104,14 @@ base::Status prepare_configuration(Request& request, std::vector<std::string>& w
   TRY_VOID(check_identity(request, request.body));
   if (request.body["kind"].as_string().empty() || request.body["apiVersion"].as_string().empty())
     return bad_request("an applied configuration must have apiVersion and kind");
+  drop_false_namespace(*request.kind, request.body);
   TRY_VOID(check_fields(request, request.body, warnings));
   if (request.subresource == "resize") {
     request.body = resize_configuration(request.body);
   } else if (request.kind->status_subresource) {
-    if (request.subresource == "status") {
+    if (request.subresource == "status" && request.kind->custom) {
+      request.body = status_configuration(request.body);
+    } else if (request.subresource == "status") {
       Json only = request.body;
       only.erase("spec");
       request.body = std::move(only);
@@ -100,6 +120,16 @@ base::Status prepare_configuration(Request& request, std::vector<std::string>& w
     }
   }
   return {};
+}
+
+// `live`: null if there is none.
+base::Status check_uid_of_configuration(const Request& request, const Json& live) {
+  const std::string_view uid = api::uid_of(request.body);
+  if (uid.empty() || uid == api::uid_of(live)) return {};
+  return conflict(*request.kind, request.name,
+                  base::format("uid mismatch: the provided object specified uid {}, and {}", uid,
+                               live.is_null() ? "no existing object was found"
+                                              : base::format("the existing object's uid is {}", api::uid_of(live))));
 }
 
 // A scale is written into the object that it is of, and answered as a scale.
@@ -122,8 +152,10 @@ Result<Change> finish_scale(const Context& context, Request& request, const Json
 }
 
 Result<Change> patch_scale(const Context& context, Request& request) {
-  if (request.patch_type != PatchType::kMerge && request.patch_type != PatchType::kJson)
-    return base::make_error(Code::kUnsupportedMediaType, "a scale takes JSON patches and merge patches");
+  if (request.patch_type == PatchType::kApply)
+    return base::make_error(Code::kUnsupportedMediaType, "a scale takes JSON, merge and strategic merge patches");
+  // A scale has no lists to merge.
+  if (request.patch_type == PatchType::kStrategic && !request.kind->custom) request.patch_type = PatchType::kMerge;
   TRY(const store::ObjectPtr stored, live_object(context, request));
   if (!stored) return not_found(*request.kind, request.name);
   const Json live = stored->json();
@@ -207,11 +239,7 @@ Result<Change> prepare_patch(const Context& context, Request& request) {
   TRY(const store::ObjectPtr stored, live_object(context, request));
   if (!stored && (!apply || !request.subresource.empty())) return not_found(*request.kind, request.name);
   const Json live = stored ? stored->json() : Json();
-  if (stored && apply && !api::uid_of(request.body).empty() && api::uid_of(request.body) != api::uid_of(live))
-    return conflict(
-        *request.kind, request.name,
-        base::format("uid mismatch: the provided object specified uid {}, and the existing object's uid is {}",
-                     api::uid_of(request.body), api::uid_of(live)));
+  if (apply) TRY_VOID(check_uid_of_configuration(request, live));
   // A patch of another form of the object is one of what that form shows.
   const api::OtherVersion* other = api::other_version(*request.kind);
   auto result = patched(context, request, other != nullptr ? other->from_stored(live) : live);
@@ -232,7 +260,7 @@ Result<Change> prepare_patch(const Context& context, Request& request) {
   Json object = *std::move(result);
   TRY_VOID(check_identity(request, object));
   set_type(*request.kind, object);
-  request.duplicate_keys.clear();
+  if (apply) request.duplicate_keys.clear();  // told already
   auto change = [&]() -> Result<Change> {
     if (stored) return finish_update(context, request, live, std::move(object));
     return make_by_write(context, request, std::move(object));

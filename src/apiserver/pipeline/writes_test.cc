@@ -13,9 +13,11 @@ using base::Code;
 namespace resources = api::resources;
 
 struct Bench : ApiForTests {
+  std::string patch_type = "application/merge-patch+json";
+
   base::Result<Json> ask(std::string method, std::string target, std::string_view body = "") {
     rt::HttpRequest http;
-    http.headers = {{"Content-Type", method == "PATCH" ? "application/merge-patch+json" : "application/json"}};
+    http.headers = {{"Content-Type", method == "PATCH" ? patch_type : "application/json"}};
     http.method = std::move(method);
     http.target = std::move(target);
     http.body = body;
@@ -92,6 +94,51 @@ TEST(Writes, a_scale_is_of_the_object_that_it_names) {
   for (const char* method : {"PUT", "PATCH"})
     for (const auto& [body, message] : rows) EXPECT_EQ(b.refused(method, scale, body), message) << method << body;
   EXPECT_EQ(b.refused("PUT", scale, R"(["x"])"), "400 the request body is not an object");
+}
+
+TEST(Writes, a_scale_takes_the_patch_that_kubectl_sends) {
+  Bench b;
+  b.store_as_it_is({"apps", "v1", "deployments"}, kDeployment);
+  b.patch_type = "application/strategic-merge-patch+json";
+  EXPECT_EQ(b.ok("PATCH", kDeployments + "/d/scale", R"({"spec": {"replicas": 7}})")["spec"]["replicas"].as_int(), 7);
+}
+
+// As in manifests that a chart makes: who made it once can write it again.
+TEST(Writes, of_cluster_objects_pass_over_a_namespace) {
+  Bench b;
+  const std::string roles = "/apis/rbac.authorization.k8s.io/v1/clusterroles";
+  const std::string role = R"({"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "ClusterRole",
+                              "metadata": {"name": "r", "namespace": "x"}, "rules": []})";
+  b.ok("POST", roles, role);
+  EXPECT_FALSE(b.ok("PUT", roles + "/r", role)["metadata"].has("namespace"));
+  for (const char* type :
+       {"application/merge-patch+json", "application/strategic-merge-patch+json", "application/apply-patch+yaml"}) {
+    b.patch_type = type;
+    const bool apply = std::string_view(type).find("apply") != std::string_view::npos;
+    const Json got = b.ok("PATCH", roles + (apply ? "/r?fieldManager=m" : "/r"), role);
+    EXPECT_EQ(got["metadata"]["namespace"], Json()) << type;
+    EXPECT_EQ(got["metadata"]["managedFields"].dump().find("f:namespace"), std::string::npos) << type;
+  }
+  EXPECT_EQ(b.ok("PATCH", roles + "/new?fieldManager=m", R"({"apiVersion": "rbac.authorization.k8s.io/v1",
+      "kind": "ClusterRole", "metadata": {"name": "new", "namespace": "x"}})")["metadata"]["namespace"],
+            Json());
+}
+
+TEST(Writes, an_applied_uid_is_of_something_that_is_there) {
+  Bench b;
+  b.patch_type = "application/apply-patch+yaml";
+  EXPECT_EQ(b.refused("PATCH", kMaps + "/m?fieldManager=m",
+                      R"({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "m", "uid": "u"}})"),
+            "409 Operation cannot be fulfilled on configmaps \"m\": uid mismatch: the provided object specified uid u, "
+            "and no existing object was found");
+}
+
+TEST(Writes, a_key_twice_in_a_patch_is_refused_where_fields_are_checked) {
+  Bench b;
+  b.ok("POST", kMaps, R"({"metadata": {"name": "m"}})");
+  EXPECT_EQ(b.refused("PATCH", kMaps + "/m?fieldValidation=Strict", R"({"data": {"a": "1", "a": "2"}})").substr(0, 3),
+            "400");
+  EXPECT_EQ(b.refused("PATCH", kMaps + "/m", R"({"data": {"a": "1", "a": "2"}})"), "");
 }
 
 TEST(Writes, a_scale_is_answered_with_its_new_version) {

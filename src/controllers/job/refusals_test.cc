@@ -98,7 +98,7 @@ TEST_F(RefusalsTest, what_is_too_many_goes_although_something_else_is_refused) {
     tasks.edit(1).set("replicas", 1);
     refuse(verb, verb == Action::Verb::kCreate ? "j-a-" : "j-b-1");
     turn();
-    EXPECT_EQ(pods(true), verb == Action::Verb::kCreate ? "j-b-1 j-b-2" : "j-b-2");
+    EXPECT_EQ(pods(false), verb == Action::Verb::kCreate ? "j-a-0 j-b-0" : "j-a-0 j-a-1 j-b-0 j-b-1");
     world.refuse = {};
     turn(1);
     EXPECT_EQ(pods(false), "j-a-0 j-a-1 j-b-0");

@@ -12,6 +12,7 @@
 
 #include "admission/hooks.h"
 #include "apiserver/http/server.h"
+#include "apiserver/kinds/priority_class_hook.h"
 #include "apiserver/kinds/runtime_class_hook.h"
 #include "apiserver/kinds/service_account_hook.h"
 #include "apiserver/kinds/storage_class_hook.h"
@@ -116,6 +117,7 @@ struct Cluster {
     for (api::AdmissionHook& hook : apiserver::storage_protection_hooks()) api_options.hooks.push_back(std::move(hook));
     // Plain processes have no volumes to find a token in. What runs pods for others is not known.
     if (gateway || !runs(options, "node")) api_options.hooks.push_back(apiserver::service_account_hook());
+    api_options.hooks.push_back(apiserver::priority_class_hook());
     api_options.hooks.push_back(apiserver::runtime_class_hook());
     api_options.hooks.push_back(apiserver::storage_class_hook());
     api_options.hooks.push_back(apiserver::claim_growth_hook());

@@ -1,0 +1,15 @@
+// What of a pod's spec may change by a write to the pod itself.
+#pragma once
+
+#include <vector>
+
+#include "api/json/json.h"
+#include "base/result.h"
+
+namespace apiserver {
+
+// Images, tolerations that are added, gates that are removed, a deadline that comes nearer, and a grace below zero that
+// becomes a second; of a pod with gates also what narrows down where it may run. `causes` receives what else differs.
+void check_pod_update(const api::Json& old_object, const api::Json& object, std::vector<base::Cause>& causes);
+
+}  // namespace apiserver
