@@ -1,3 +1,4 @@
+// Judging the change of a pod field by field; what else differs is forbidden.
 #include "apiserver/kinds/pod_update.h"
 
 #include <algorithm>
