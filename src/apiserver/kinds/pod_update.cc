@@ -21,8 +21,6 @@ using base::Cause;
 
 namespace {
 
-constexpr std::string_view kNarrower = "only additions are allowed (no mutations or deletions)";
-
 void refuse_value(std::vector<Cause>& causes, std::string field, const Json& value, std::string_view why) {
   causes.push_back(
       {"FieldValueInvalid", base::format("Invalid value: {}: {}", api::shown(value), why), std::move(field)});
@@ -102,7 +100,8 @@ void check_narrowing(const Json& before, Json& after, std::vector<Cause>& causes
   } else {
     for (std::size_t i = 0; i < old_terms.size(); ++i)
       if (!has_only_additions(old_terms[i], new_terms[i]))
-        refuse_value(causes, base::format("{}[{}]", path, i), new_terms[i], kNarrower);
+        refuse_value(causes, base::format("{}[{}]", path, i), new_terms[i],
+                     "only additions are allowed (no mutations or deletions)");
   }
   const auto put_back = [](const Json& old_parent, Json& parent, const char* key) {
     if (const Json* old = old_parent.find(key))

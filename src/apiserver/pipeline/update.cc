@@ -66,7 +66,7 @@ void set_type(const api::KindInfo& kind, Json& object) {
 // All that an applied configuration of a custom resource's status may own.
 Json status_configuration(const Json& sent) {
   Json metadata = Json::object();
-  for (const char* key : {"name", "namespace", "uid", "resourceVersion"})
+  for (const char* key : {"name", "namespace", "uid", "resourceVersion", "managedFields"})
     if (const Json* value = sent["metadata"].find(key)) metadata.set(key, *value);
   Json only =
       Json::object({{"apiVersion", sent["apiVersion"]}, {"kind", sent["kind"]}, {"metadata", std::move(metadata)}});
