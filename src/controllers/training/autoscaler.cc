@@ -52,7 +52,7 @@ bool holds(const Json& have, const Json& wanted) {
 
 // COMPAT(training-autoscaler)
 void Look::keep_autoscaler() {
-  if (job_.spec()["elasticPolicy"]["metrics"].empty()) return;
+  if (job_.spec()["elasticPolicy"]["metrics"].empty()) return remove_autoscaler();
   if (!options_.autoscalers)
     return say_once("Warning", "FailedCreateHPA",
                     "spec.elasticPolicy.metrics has no effect: this cluster serves no autoscaling/v2, so that nothing "
@@ -69,6 +69,7 @@ void Look::keep_autoscaler() {
              base::format("HorizontalPodAutoscaler {} exists and does not belong to this job; delete it, or give the "
                           "job another name",
                           key(job_.name)));
+    plan().requeue_after(kStrangerPause);
   } else if (!api::is_deleting(*have) && !holds((*have)["spec"], wanted["spec"])) {
     Json patch = Json::array({Json::object({{"op", "replace"}, {"path", "/spec"}, {"value", wanted["spec"]}})});
     Action& action = plan().patch(kAutoscalers, *have, client::PatchType::kJson, std::move(patch));

@@ -18,6 +18,7 @@ namespace {
 
 // More than any cluster trains with; every pod is told of every other.
 constexpr std::int64_t kReplicasMax = 20000;
+constexpr std::size_t kTypesMax = 100;  // a TFJob may name any
 constexpr std::size_t kNameMax = 63;
 
 std::optional<base::Duration> seconds_in(const Json& number) {
@@ -73,9 +74,9 @@ void read_replicas(TrainingJob& job) {
   std::set<std::string> known;
   for (const Json::Member& member : map.members()) {
     const std::string type = canonical(*job.framework, member.name());
-    // Of two spellings the right one counts.
+    // Of two spellings the right one counts, or else the first: pods are named in lower case.
     if (type != member.name() && map.has(type)) continue;
-    if (known.insert(type).second) job.replicas.push_back(read_replica(job, type, member.value));
+    if (known.insert(lower_case(type)).second) job.replicas.push_back(read_replica(job, type, member.value));
   }
   const auto& types = job.framework->types;
   const auto rank = [&](const Replica& one) { return std::ranges::find(types, one.type) - types.begin(); };
@@ -151,6 +152,9 @@ std::string problem_of(const TrainingJob& job) {
   if (framework.problem)
     if (std::string text = framework.problem(job); !text.empty()) return text;
   if (job.replicas.empty()) return base::format("spec.{}: Required value: must be required", framework.replica_map);
+  if (job.replicas.size() > kTypesMax)
+    return base::format("spec.{}: {} types of replicas are more than {}", framework.replica_map, job.replicas.size(),
+                        kTypesMax);
   for (const Replica& one : job.replicas)
     if (one.count < 0)
       return base::format("spec.{}[{}].replicas: Invalid value: {}: must be greater than or equal to 0",

@@ -59,6 +59,7 @@ class Look {
   void remove_surplus_services();
   void look_at(const Replica& replica, const api::Json& pod);
   bool is_made_again(const Replica& replica) const;
+  bool is_permanent(const Replica& replica, const api::Json& failed) const;
   bool is_restart_counted(const api::Json& pod) const;
   void restart_or_fail(const Replica& replica, const api::Json& pod);
   void remove_failed();
@@ -110,6 +111,9 @@ class Look {
   std::size_t made_ = 0;                                   // pods of this look
   std::size_t bytes_ = 0;                                  // theirs, as text
 };
+
+// Nothing tells a job when somebody else's object, which has a name that it needs, goes.
+inline constexpr base::Duration kStrangerPause = base::seconds(10);
 
 bool is_launcher(const api::Json& pod);
 // The exit code of the key container, if it has ended.

@@ -6,6 +6,7 @@
 #include "base/number.h"
 #include "controllers/framework/counts.h"
 #include "controllers/training/framework.h"
+#include "controllers/training/pods.h"
 
 namespace controllers::training {
 
@@ -62,13 +63,8 @@ void replace_all(std::string& text, std::string_view what, std::string_view by) 
 
 // The containers that hold a worker back until its master has a name.
 Json init_containers(const std::string& master, const Options& options) {
-  if (!options.init_template.empty()) {
-    std::string text = options.init_template;
-    replace_all(text, "{{.MasterAddr}}", master);
-    replace_all(text, "{{.InitContainerImage}}", options.init_image);
-    replace_all(text, "{{.MaxTries}}", std::to_string(options.init_tries_max));
-    if (auto parsed = api::parse_yaml(text); parsed.ok() && parsed->is_array()) return *std::move(parsed);
-  }
+  if (!options.init_template.empty())
+    if (auto containers = containers_of_template(options, master); containers.ok()) return *std::move(containers);
   // What is printed counts, not the exit code: BusyBox 1.35 fails when one of the search domains does not know the
   // name.
   const std::string script = base::format(
@@ -137,6 +133,16 @@ void judge(Verdict& verdict) {
 }
 
 }  // namespace
+
+base::Result<Json> containers_of_template(const Options& options, const std::string& master) {
+  std::string text = options.init_template;
+  replace_all(text, "{{.MasterAddr}}", master);
+  replace_all(text, "{{.InitContainerImage}}", options.init_image);
+  replace_all(text, "{{.MaxTries}}", std::to_string(options.init_tries_max));
+  TRY(Json containers, api::parse_yaml(text));
+  if (!containers.is_array()) return base::make_error(base::Code::kInvalid, "not a list of containers");
+  return containers;
+}
 
 Framework pytorch() {
   return {.kind = "PyTorchJob",

@@ -136,6 +136,12 @@ bool Look::is_made_again(const Replica& replica) const {
   return replica.tried_again && (!job_.framework->restarts_by_exit_code_only || replica.restart_policy == "ExitCode");
 }
 
+// Such a failure would come again.
+bool Look::is_permanent(const Replica& replica, const Json& failed) const {
+  return replica.restart_policy == "ExitCode" &&
+         exit_code_of(failed, job_.framework->container).value_or(kRetryableFrom) < kRetryableFrom;
+}
+
 // Whether the status has it, although the pod is still there.
 bool Look::is_restart_counted(const Json& pod) const {
   const auto found = restarts_before_.find(std::string(api::uid_of(pod)));
@@ -143,10 +149,8 @@ bool Look::is_restart_counted(const Json& pod) const {
 }
 
 void Look::restart_or_fail(const Replica& replica, const Json& pod) {
-  const std::string& policy = replica.restart_policy;
   if (!is_made_again(replica)) return;
-  const std::int64_t code = exit_code_of(pod, job_.framework->container).value_or(kRetryableFrom);
-  if (policy == "ExitCode" && code < kRetryableFrom)
+  if (is_permanent(replica, pod))
     return verdict_.failed(
         base::format("job \"{}\" is failing because \"{}\" replica(s) failed.", job_.name, replica.type), "Warning");
   if (!is_valid()) return;  // no other would take its place
@@ -298,6 +302,7 @@ bool Look::make_own_objects() {
       say_once("Warning", "ErrResourceExists",
                base::format(R"(Resource "{}" of MPIJobKind "{}" already exists and is not managed by MPIJob)",
                             api::name_of(one.object), api::kind_of(one.object)));
+      plan().requeue_after(kStrangerPause);
       return false;
     } else if (one.content && (*have)[one.content] != one.object[one.content]) {
       Json patch = Json::array({Json::object(
@@ -379,10 +384,10 @@ void Look::make(const api::ResourceId& resource, Json object, std::string_view k
   const std::string name(api::name_of(object));
   const std::string word = lower_case(kind);
   if (const Json* other = seen_.view->find(resource, key(name))) {
-    if (!is_ours(*other))
-      say_once("Warning", base::format("FailedCreate{}", kind),
-               base::format("Error creating: {} \"{}\" exists and does not belong to this job", word, name));
-    return;
+    if (is_ours(*other)) return;
+    say_once("Warning", base::format("FailedCreate{}", kind),
+             base::format("Error creating: {} \"{}\" exists and does not belong to this job", word, name));
+    return plan().requeue_after(kStrangerPause);
   }
   Action& action = plan().create(resource, std::move(object));
   action.stops_nothing = true;

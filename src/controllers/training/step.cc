@@ -169,8 +169,8 @@ std::int64_t Look::restarts_due() const {
     if (!is_made_again(replica) || found == pods_.end()) continue;
     for (const auto& [index, pods] : found->second)
       for (const Json* pod : pods)
-        due +=
-            (*pod)["status"]["phase"].as_string() == "Failed" && !api::is_deleting(*pod) && !is_restart_counted(*pod);
+        due += (*pod)["status"]["phase"].as_string() == "Failed" && !api::is_deleting(*pod) &&
+               !is_permanent(replica, *pod) && !is_restart_counted(*pod);
   }
   return due;
 }
@@ -200,7 +200,13 @@ bool Look::exceeds_limits() {
 void Look::fail_at_limit(const std::string& message) {
   for (const Json* pod : seen_.pods) say_how_it_ended(*pod, exit_code_of(*pod, job_.framework->container));
   verdict_.failed(message);
+  const Json counted = status_["replicaStatuses"];
   end_verdict();
+  // What has ended is known when its pods are gone.
+  for (const Replica& one : job_.replicas)
+    for (const char* how : {"succeeded", "failed"})
+      if (const Json& number = counted[one.type][how]; !number.is_null())
+        status_.edit("replicaStatuses").edit(one.type).set(how, number);
   write_status();
   // A job whose pods went before it has failed would begin anew.
   plan().begin_stage();

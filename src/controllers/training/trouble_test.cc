@@ -308,5 +308,66 @@ TEST(MpiJob, whose_objects_are_refused_says_so) {
   }
 }
 
+// What failed for good is told as that, whatever limit of restarts is near, and its log can be read.
+TEST(TrainingJob, whose_failure_is_permanent_restarts_nothing) {
+  Trial trial("JAXJob", R"({"Worker": {"replicas": 3, "restartPolicy": "ExitCode"}})", R"({"backoffLimit": 1})");
+  trial.begin();
+  trial.set_all("Running");
+  trial.look();
+  for (const std::string& name : trial.pods()) trial.set(name, "Failed", 1);
+  trial.rest();
+  EXPECT_EQ(trial.said(), "job \"j\" is failing because \"Worker\" replica(s) failed.");
+  EXPECT_EQ(trial.pods().size(), 3u);
+}
+
+TEST(TrainingJob, counts_what_had_ended_after_its_deadline) {
+  Trial trial("TFJob", R"({"Worker": {"replicas": 2}})", R"({"activeDeadlineSeconds": 60})");
+  trial.begin();
+  trial.set("j-worker-0", "Running");
+  trial.set("j-worker-1", "Succeeded", 0);
+  trial.rest();
+  trial.world.now = trial.world.now + base::seconds(61);
+  trial.rest();
+  EXPECT_EQ(trial.conditions().substr(trial.conditions().rfind(' ') + 1), "Failed");
+  EXPECT_EQ(trial.status()["replicaStatuses"]["Worker"]["succeeded"].as_int(), 1);
+  EXPECT_FALSE(trial.status()["replicaStatuses"]["Worker"].has("active"));
+}
+
+// Nothing else tells the job that the name is free.
+TEST(MpiJob, looks_again_at_what_has_its_name) {
+  Trial trial("MPIJob", R"({"Launcher": {}, "Worker": {"replicas": 1}})");
+  trial.world.put_text(resources::kConfigMaps, R"({"kind": "ConfigMap", "metadata": {"name": "j-config", "namespace":
+    "ns", "uid": "other"}})");
+  trial.begin();
+  EXPECT_TRUE(trial.pods().empty());
+  const Plan plan = trial.controller->step(trial.world, std::string(kKey), Turn{.now = trial.world.now});
+  EXPECT_EQ(plan.look_again(), base::seconds(10));
+  trial.world.erase(resources::kConfigMaps, "ns/j-config");
+  trial.rest();
+  EXPECT_EQ(trial.pods().size(), 2u);
+}
+
+TEST(MpiJob, whose_launcher_is_evicted_has_lost_no_worker) {
+  Trial trial("MPIJob", R"({"Launcher": {}, "Worker": {"replicas": 2}})");
+  trial.begin();
+  trial.set_all("Running");
+  trial.look();
+  trial.set("j-launcher", "Failed");
+  trial.world.edit(resources::kPods, "ns/j-launcher")->edit("status").set("reason", "Evicted");
+  trial.look();
+  EXPECT_EQ(trial.said(), "MPIJob j is failed because 1 Launcher replica(s) failed.");
+}
+
+TEST(TrainingJob, that_follows_no_metrics_any_more_has_no_autoscaler) {
+  Trial trial("PyTorchJob", R"({"Worker": {"replicas": 2}})", "{}",
+              R"({"elasticPolicy": {"minReplicas": 1, "maxReplicas": 3, "metrics": [{"type": "Resource"}]}})",
+              {.autoscalers = true});
+  trial.begin();
+  ASSERT_NE(trial.world.find(kAutoscalers, kKey), nullptr);
+  trial.world.edit(trial.framework.resource, std::string(kKey))->edit_path({"spec", "elasticPolicy"}).erase("metrics");
+  trial.look();
+  EXPECT_EQ(trial.world.find(kAutoscalers, kKey), nullptr);
+}
+
 }  // namespace
 }  // namespace controllers::training

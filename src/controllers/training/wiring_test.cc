@@ -323,6 +323,13 @@ TEST(Group, asks_for_what_the_gang_needs) {
             R"({"nvidia.com/gpu":"3"})");
 }
 
+TEST(Jobs, have_each_type_once_whatever_its_spelling) {
+  const TrainingJob job = job_of("TFJob", R"({"Foo": 5, "foo": 2, "worker": 1})");
+  ASSERT_EQ(job.replicas.size(), 2u);
+  EXPECT_EQ(job.find("Foo")->count, 5);
+  EXPECT_EQ(job.find("foo"), nullptr);
+}
+
 TEST(Group, takes_a_limit_for_a_request_as_its_operator_does) {
   const std::string_view container =
       R"({"resources": {"requests": {"cpu": "2"}, "limits": {"cpu": "4", "nvidia.com/gpu": 8}}})";
@@ -334,6 +341,24 @@ TEST(Group, takes_a_limit_for_a_request_as_its_operator_does) {
   }
 }
 
+TEST(PyTorch, waits_as_the_template_of_its_operator_says) {
+  // As it is published: without quotes it is YAML only when it is filled in.
+  Options options{.init_image = "alpine:3.10", .init_tries_max = 7};
+  options.init_template =
+      "- name: init\n  image: {{.InitContainerImage}}\n  command: ['sh', '-c', 'nslookup "
+      "{{.MasterAddr}} || [ {{.MaxTries}} -gt 0 ]']\n";
+  const auto containers = containers_of_template(options, "j-master-0");
+  ASSERT_TRUE(containers.ok()) << containers.error().message;
+  EXPECT_EQ(containers->dump(), R"([{"name":"init","image":"alpine:3.10","command":["sh","-c","nslookup j-master-0 )"
+                                R"(|| [ 7 -gt 0 ]"]}])");
+  const TrainingJob job = job_of("PyTorchJob", R"({"Master": 1, "Worker": 1})");
+  EXPECT_EQ(pod_for(job, *job.find("Worker"), 0, options)["spec"]["initContainers"], *containers);
+  for (const char* wrong : {"name: init", "- {{", "text"}) {
+    options.init_template = wrong;
+    EXPECT_FALSE(containers_of_template(options, "j").ok()) << wrong;
+  }
+}
+
 TEST(Jobs, are_not_run_when_no_pod_can_be_made) {
   const auto problem = [](const TrainingJob& job) { return problem_of(job); };
   EXPECT_EQ(problem(job_of("TFJob", R"({"Worker": 2})")), "");
@@ -341,6 +366,10 @@ TEST(Jobs, are_not_run_when_no_pod_can_be_made) {
   EXPECT_EQ(problem(job_of("TFJob", R"({"Worker": 2000000})")),
             "spec.tfReplicaSpecs: 2000000 replicas are more than 20000");
   EXPECT_EQ(problem(job_of("TFJob", R"({"Work/er": 1})")), "");
+  std::string types;
+  for (int i = 0; i < 101; ++i) types += base::format("{}\"t{}\": 1", i == 0 ? "" : ", ", i);
+  EXPECT_EQ(problem(job_of("TFJob", "{" + types + "}")),
+            "spec.tfReplicaSpecs: 101 types of replicas are more than 100");
   TrainingJob longer = job_of("JAXJob", R"({"Worker": 11})");
   longer.name = std::string(54, 'a');
   EXPECT_EQ(problem(longer).substr(0, 66), "spec.jaxReplicaSpecs[Worker]: the name of a pod, aaaaaaaaaaaaaaaaa");

@@ -3,7 +3,6 @@
 #include <cstdlib>
 #include <memory>
 
-#include "api/json/yaml.h"
 #include "base/format.h"
 #include "controllers/training/controller.h"
 #include "controllers/training/job.h"
@@ -76,7 +75,7 @@ base::Result<std::vector<std::string>> controllers_of(const std::vector<std::str
     const std::string name = controllers::training::lower_case(kind) + "-controller";
     const auto all = controllers::training::controller_names();
     if (std::ranges::find(all, name) == all.end()) return wrong(base::format("scheme {} is not supported yet", kind));
-    names.push_back(name);
+    if (std::ranges::find(names, name) == names.end()) names.push_back(name);
   }
   return names;
 }
@@ -132,12 +131,10 @@ base::Status use(const TrainingFlags& flags, ControllerFlags& host) {
   options.init_image = flags.init_image;
   options.init_tries_max = flags.init_tries_max;
   if (auto text = rt::read_file(flags.init_template); text.ok()) {
-    const auto parsed = api::parse_yaml(*text);
-    if (!parsed.ok() || !parsed->is_array())
-      return wrong(base::format("--pytorch-init-container-template-file {}: not a list of containers{}{}",
-                                flags.init_template, parsed.ok() ? "" : ": ",
-                                parsed.ok() ? "" : parsed.error().message));
     options.init_template = *std::move(text);
+    if (const auto read = controllers::training::containers_of_template(options, "master"); !read.ok())
+      return wrong(
+          base::format("--pytorch-init-container-template-file {}: {}", flags.init_template, read.error().message));
   } else if (text.error().code != base::Code::kNotFound) {
     return wrong(base::format("--pytorch-init-container-template-file: {}", text.error().message));
   }
