@@ -42,9 +42,6 @@ TEST(PodUpdate, lets_a_deadline_come_nearer_only) {
 }
 
 TEST(PodUpdate, of_one_with_gates_narrows_where_it_runs) {
-  struct Row {
-    const char *before, *after, *fields;
-  };
   const char* const terms =
       "spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms";
   const std::string first = base::format("{}[0]", terms);
