@@ -12,6 +12,7 @@
 #include "api/json/problems.h"
 #include "api/pods/pod_spec.h"
 #include "api/schema/unwritten.h"
+#include "apiserver/kinds/enough.h"
 #include "base/format.h"
 
 namespace apiserver {
@@ -62,7 +63,7 @@ void check_gates_update(const Json& before, const Json& after, std::vector<Cause
   std::set<std::string> gates;
   for (const Json& gate : before.items()) gates.insert(api::identity_of(gate));
   for (const Json& gate : after.items())
-    if (!gates.contains(api::identity_of(gate)))
+    if (!gates.contains(api::identity_of(gate)) && !is_told_enough(causes))
       causes.push_back(
           {"FieldValueForbidden",
            base::format("Forbidden: only deletion is allowed, but found new scheduling gate '{}'", gate["name"].str()),
@@ -98,7 +99,7 @@ void check_narrowing(const Json& before, Json& after, std::vector<Cause>& causes
   if (!old_terms.empty() && old_terms.size() != new_terms.size()) {
     refuse_value(causes, path, new_terms, "no additions/deletions to non-empty NodeSelectorTerms list are allowed");
   } else {
-    for (std::size_t i = 0; i < old_terms.size(); ++i)
+    for (std::size_t i = 0; i < old_terms.size() && !is_told_enough(causes); ++i)
       if (!has_only_additions(old_terms[i], new_terms[i]))
         refuse_value(causes, base::format("{}[{}]", path, i), new_terms[i],
                      "only additions are allowed (no mutations or deletions)");
