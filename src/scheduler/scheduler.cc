@@ -321,7 +321,9 @@ struct Scheduler::State : std::enable_shared_from_this<Scheduler::State> {
     if (arrival_timer != 0) env.loop().cancel(std::exchange(arrival_timer, 0));
     const std::optional<base::Time> due = decider.next_due();
     if (!due) return;
-    const base::Duration wait{std::clamp<std::int64_t>(due->ns - env.now().ns, 0, options.arrival_grace.ns)};
+    // A clock that jumps does not put it off for ever.
+    const std::int64_t most = std::max(options.arrival_grace, kPodsMissingMax).ns;
+    const base::Duration wait{std::clamp<std::int64_t>(due->ns - env.now().ns, 0, most)};
     arrival_timer = env.loop().after(wait, [weak = weak_from_this()] {
       auto self = weak.lock();
       if (!self) return;

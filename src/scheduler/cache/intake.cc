@@ -308,7 +308,9 @@ bool Intake::remove_group(const api::Json& group) {
   job.spec_text.clear();
   ledger_.forget_group(id, job.key);
   model_.set_topology(id, nullptr);
-  model_.set_job_queue(id, "");
+  // What its pods hold counts in their queue until they end.
+  // DIFFERS(deleted-groups): docs/compat says why.
+  model_.set_job_queue(id, job.named_by_pods);
   model_.note_changed(id);
   model_.remove_job_if_empty(id);
   return true;

@@ -83,6 +83,12 @@ void read_task(const api::Json& object, const PodParts& pod, Task& task) {
   read_gates(pod, task);
 }
 
+// The queue that a pod names itself: controllers write it there.
+std::string_view queue_named_by(const PodParts& pod) {
+  if (const api::Json* named = pod.annotation_or_label("volcano.sh/queue-name")) return named->as_string();
+  return pod.annotations["scheduling.volcano.sh/queue-name"].as_string();
+}
+
 TaskText text_of(const PodParts& pod, SharedTexts& shared_texts) {
   TaskText out;
   out.ns = shared_texts.share(pod.metadata["namespace"].as_string());
@@ -171,6 +177,7 @@ bool Intake::take_pod(const api::Json& pod) {
     if (differs && model_.task(known).job.is_set())
       model_.note_changed(model_.task(known).job);  // somebody else wrote it: ours has to be said again
     model_.notes.set(known, pod);
+    model_.name_queue(known, queue_named_by(parts));
     if (model_.devices.set_task(known, pod) && model_.task(known).job.is_set())
       model_.note_changed(model_.task(known).job);
     return true;
@@ -179,6 +186,7 @@ bool Intake::take_pod(const api::Json& pod) {
   const TaskId made = model_.add_task(std::move(facts));
   ledger_.hear(made, true, uid, version, pod_says(parts, model_.shared_texts));
   model_.notes.set(made, pod);
+  model_.name_queue(made, queue_named_by(parts));
   model_.workloads.set_owner(made, pod);
   model_.devices.set_task(made, pod);
   return true;

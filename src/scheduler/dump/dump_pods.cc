@@ -218,6 +218,7 @@ class PodWriter {
     if (task.job.is_set()) {
       const Job& job = model_.job(task.job);
       annotations.set("scheduling.k8s.io/group-name", job.name());
+      if (!job.named_by_pods.empty()) annotations.set("volcano.sh/queue-name", job.named_by_pods.view());
       const std::string_view role = job.roles[task.role].name;
       if (model_.notes.role_is_annotated(task.id)) annotations.set(kRole, role);
     }

@@ -35,6 +35,9 @@ struct Registry {
   std::span<const PluginFactory> plugins;
   std::span<const ActionFactory> actions;
   std::string_view default_config = default_config_text();
+
+  std::vector<std::string_view> plugin_names() const;
+  std::vector<std::string_view> action_names() const;
 };
 
 struct PluginEntry {

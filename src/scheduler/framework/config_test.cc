@@ -48,6 +48,21 @@ TEST(Config, refuses_what_cannot_be_used_and_says_why) {
        "compat: tdm-midnight must be a boolean"},
       {"empty", "", "failed to find Action "},
       {"unknown action", "actions: \"enqueue, dance\"", "failed to find Action dance"},
+      {"an action in other letters", "actions: \"enqueue, gangprempt\"",
+       "failed to find Action gangprempt; did you mean gangpreempt?"},
+      {"only commas", "actions: \", ,\"", "failed to find Action "},
+      {"a comma at the end", "actions: \"enqueue, allocate,\"", ""},
+      {"commas between", "actions: \",enqueue,, allocate, ,\"", ""},
+      {"names in another case", "actions: \"Enqueue, gangPreempt\"", ""},
+      {"a key in another case", "Actions: allocate\n", "key Actions is written actions"},
+      {"a whole ConfigMap",
+       "apiVersion: v1\nkind: ConfigMap\ndata:\n  volcano-scheduler.conf: |\n    actions: \"enqueue, allocate\"\n", ""},
+      {"a ConfigMap with one other key", "kind: ConfigMap\ndata:\n  my.conf: |\n    actions: allocate\n", ""},
+      {"a ConfigMap that does not say which",
+       "kind: ConfigMap\ndata:\n  a: \"actions: allocate\"\n  b: \"actions: allocate\"\n",
+       "the file is a ConfigMap with 2 keys, none of them volcano-scheduler.conf: give the text of one"},
+      {"a ConfigMap with a bad text", "kind: ConfigMap\ndata:\n  my.conf: \"actions: dance\"\n",
+       "failed to find Action dance"},
       {"blanks around names", "actions: \" enqueue ,allocate \"", ""},
       {"unknown keys", "actions: allocate\nfoo: bar\ntiers:\n- plugins:\n  - name: gang\n    something: 1\n", ""},
       {"unknown plugin", "actions: allocate\ntiers:\n- plugins:\n  - name: nobody\n", ""},
@@ -82,6 +97,22 @@ TEST(Config, a_bad_text_keeps_the_configuration_in_use) {
   ASSERT_TRUE(decider.configure("actions: allocate\n").ok());
   EXPECT_FALSE(decider.configure("actions: nothing\n").ok());
   EXPECT_EQ(decider.config().actions, std::vector<std::string>{"allocate"});
+}
+
+TEST(Config, names_in_another_case_are_read_as_the_known_ones_and_said) {
+  const auto config = parse_config(
+      "actions: \"Enqueue,\"\ntiers:\n- plugins:\n  - name: NumaAware\n  - name: gang\n    EnableJobOrder: false\n    "
+      "enableJobOrdr: true\n",
+      kRegistry);
+  ASSERT_TRUE(config.ok());
+  EXPECT_EQ(config->actions, std::vector<std::string>{"enqueue"});
+  ASSERT_EQ(config->tiers.size(), 1u);
+  EXPECT_EQ(config->tiers[0][0].name, "numa-aware");
+  EXPECT_FALSE(config->tiers[0][1].is_on("enableJobOrder", true));
+  EXPECT_EQ(config->warnings, (std::vector<std::string>{
+                                  "action Enqueue is read as enqueue", "plugin NumaAware is read as numa-aware",
+                                  "plugin gang: key EnableJobOrder is read as enableJobOrder",
+                                  "plugin gang: unknown key enableJobOrdr is ignored; did you mean enableJobOrder?"}));
 }
 
 TEST(Config, the_first_arguments_of_an_action_count) {

@@ -48,6 +48,7 @@ struct JobStarving        : Point<bool(const Job&),                             
 struct JobValid           : Point<Refusal(const Job&),                                      FirstFailure>     { static constexpr std::string_view kKey = ""; };
 struct JobEnqueueable     : Point<Vote(const Job&),                                         TierVote>         { static constexpr std::string_view kKey = "enableJobEnqueued"; };
 struct JobEnqueued        : Point<void(const Job&),                                         TellAll>          { static constexpr std::string_view kKey = "enableJobEnqueued"; };
+struct ReserveLapsed      : Point<void(const Job&),                                         TellAll>          { static constexpr std::string_view kKey = "enableJobEnqueued"; };
 struct Overused           : Point<bool(const Queue&),                                       Any>              { static constexpr std::string_view kKey = "enabledOverused"; };
 struct Allocatable        : Point<bool(const Queue&, const Task&),                          All>              { static constexpr std::string_view kKey = "enabledAllocatable"; };
 struct QueueLimit         : Point<std::optional<Shortage>(const Queue&, const Resource&, LimitQuestion), FirstFailure> { static constexpr std::string_view kKey = ""; };
@@ -76,8 +77,8 @@ struct TaskRemoved        : Point<void(const Task&),                            
 
 using AllPoints =
     std::tuple<JobOrder, TaskOrder, QueueOrder, VictimQueueOrder, JobReady, JobPipelined, JobStarving, JobValid,
-               JobEnqueueable, JobEnqueued, Overused, Allocatable, QueueLimit, Preemptive, ClassKey, PrePredicate,
-               Predicate, NodeOrder, Preemptable, Reclaimable, UnifiedEvictable, SubJobOrder, SubJobReady,
+               JobEnqueueable, JobEnqueued, ReserveLapsed, Overused, Allocatable, QueueLimit, Preemptive, ClassKey,
+               PrePredicate, Predicate, NodeOrder, Preemptable, Reclaimable, UnifiedEvictable, SubJobOrder, SubJobReady,
                SubJobPipelined, PlacementsMissing, HyperNodeOrder, JobGradients, SubJobGradients, SimulateRemoveTask,
                SimulateAllocatable, VictimTasks, JobHeld, TaskPlaced, TaskRemoved>;
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/format.h"
+#include "base/meant.h"
 #include "scheduler/framework/config.h"
 
 namespace scheduler {
@@ -37,8 +38,10 @@ PluginSet::PluginSet(const Config& config, Model& model) {
       attached.push_back(entry.name);
       const PluginFactory* factory = config.find_plugin(entry.name);
       if (factory == nullptr) {
-        warnings_.push_back(entry.name.empty() ? "a plugin without a name is skipped"
-                                               : base::format("plugin {} is unknown and is skipped", entry.name));
+        warnings_.push_back(entry.name.empty()
+                                ? "a plugin without a name is skipped"
+                                : base::format("plugin {} is unknown and is skipped{}", entry.name,
+                                               base::hint_at_name(entry.name, config.registry.plugin_names())));
         continue;
       }
       plugins_.push_back({entry.name, factory->make()});

@@ -123,13 +123,17 @@ std::string_view name_of(Limit limit) {
 std::string_view name_of(WaitKind kind) { return kNames[static_cast<std::size_t>(kind)]; }
 
 std::string WaitReason::message() const {
-  if (!is_impossible) return plain_text(*this);
-  return "can never start: " + (has_shortage(kind) ? limit_text(shortage) : detail);
+  std::string out = !is_impossible       ? plain_text(*this)
+                    : has_shortage(kind) ? "can never start: " + limit_text(shortage)
+                                         : "can never start: " + detail;
+  if (holds_nothing) out += base::format("; it holds nothing of queue {} meanwhile", queue);
+  return out;
 }
 
 std::uint64_t WaitReason::digest() const {
   base::Digest out;
   out.add(static_cast<std::uint64_t>(kind) * 4 + (is_impossible ? 2 : 0) + (fits_one ? 1 : 0));
+  out.add(std::uint64_t{holds_nothing});
   out.add(static_cast<std::uint64_t>(pods) << 32 | static_cast<std::uint32_t>(minimum));
   for (const std::string_view one : {queue, pod, resource, wanted, domain}) out.add(one);
   // How many nodes drop out for which reason changes with other pods.
@@ -154,6 +158,7 @@ api::Json WaitReason::json() const {
     if (value != 0) out.set(key, value);
   };
   if (is_impossible) out.set("impossible", true);
+  if (holds_nothing) out.set("holdsNothing", true);
   text("queue", queue);
   number("pods", pods);
   number("minAvailable", minimum);

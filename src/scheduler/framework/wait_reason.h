@@ -60,6 +60,7 @@ struct WaitReason {
   WaitKind kind = WaitKind::kUnknown;
   // Not while nodes, queues and quotas are as large as they are, whoever leaves.
   bool is_impossible = false;
+  bool holds_nothing = false;  // it was admitted, and keeps nothing from others meanwhile
   std::string queue;
   std::int32_t pods = 0;     // of the group that exist
   std::int32_t minimum = 0;  // that must start together

@@ -327,6 +327,15 @@ void Model::set_job_queue(JobId id, std::string_view queue_name) {
   note_changed(id);
 }
 
+void Model::name_queue(TaskId id, std::string_view queue_name) {
+  const JobId owner = tasks_[id.index].job;
+  if (queue_name.empty() || !owner.is_set()) return;
+  Job& job = jobs_[owner.index];
+  if (!job.named_by_pods.empty() && job.named_by_pods.view() <= queue_name) return;
+  job.named_by_pods = shared_texts.share(queue_name);
+  if (!job.has_group) set_job_queue(owner, queue_name);
+}
+
 void Model::set_role_minimums(JobId id, const std::vector<std::pair<std::string, std::int32_t>>& minimums) {
   Job& job = jobs_[id.index];
   for (Role& role : job.roles) role.min = 0, role.has_min = false;

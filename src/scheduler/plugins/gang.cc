@@ -27,7 +27,12 @@ class Gang final : public Plugin {
   void attach(PluginSetup& setup) override {
     Model& model = setup.model();
     setup.on<JobValid>(validate);
-    setup.on<JobOrder>([](const Job& job) { return std::int64_t{job.is_ready()}; });
+    const bool repairs = setup.arguments().get_bool("brokenGangsFirst", true);
+    setup.on<JobOrder>([repairs](const Job& job) {
+      // What a gang that lost a member holds is of no use before it is whole again.
+      // DIFFERS(broken-gangs): docs/compat says why.
+      return job.is_ready() ? std::int64_t{1} : repairs && job.is_broken() ? -1 : 0;
+    });
     setup.on<SubJobOrder>([](const SubJob& a, const SubJob& b) { return int{a.is_ready()} - int{b.is_ready()}; });
     setup.on<JobReady>([](const Job& job) {
       return job.roles_ready() && job.is_ready() &&
@@ -67,9 +72,12 @@ class Gang final : public Plugin {
   void close(Session& session) override {
     for (const JobId id : session.jobs_to_close()) {
       const Job& job = session.model().job(id);
-      // COMPAT(held-groups-say-why): its pods are made when it is admitted, and until then people look at it.
-      if (job.tasks.empty() && (!job.has_group || !job.is_pending() || job.is_ready())) continue;
-      if (job.is_ready())
+      // COMPAT(held-groups-say-why): its pods are made when it is admitted, and people look at it while there are none.
+      const bool awaits_pods = job.is_pending() || job.phase == GroupPhase::kInqueue;
+      if (job.tasks.empty() && (!job.has_group || !awaits_pods || job.is_ready())) continue;
+      // Without a minimum a group is ready from the start, and waits all the same until it is let in.
+      const bool is_held = job.is_pending() && job.count(TaskStatus::kPending) > 0;
+      if (job.is_ready() && !is_held)
         session.set_condition(id, "Scheduled", "tasks in gang are ready to be scheduled", "");
       else
         explain(session, job);
@@ -103,7 +111,8 @@ class Gang final : public Plugin {
     for (const TaskId id : job.tasks) {
       if (session.was_placed_and_discarded(session.model().task(id))) ++schedulable;
     }
-    session.set_condition(job.id, "Unschedulable", "NotEnoughResources",
+    const bool lapsed = session.lacks_pods_for_long(job);
+    session.set_condition(job.id, "Unschedulable", lapsed ? kReserveLapsed : "NotEnoughResources",
                           session.waiting_text(job, job.min_available - schedulable));
   }
 };

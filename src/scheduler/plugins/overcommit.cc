@@ -28,6 +28,9 @@ class Overcommit final : public Plugin {
       last_refused_.reset();
       if (job.min_resources()) inqueue_ += without_gated(*model_, job, minimum_of(job));
     });
+    setup.on<ReserveLapsed>([this](const Job& job) {
+      if (const auto held = held_.find(job.id.index); held != held_.end()) inqueue_ -= held->second;
+    });
   }
 
   void open(Session& session) override {
@@ -67,11 +70,9 @@ class Overcommit final : public Plugin {
  private:
   // The whole minimum of an admitted group, also where part of it is allocated already.
   Resource held_by_job(const Job& job) const {
-    if (!job.in_use || !job.has_group || !job.min_resources()) return {};
-    if (!job.queue.is_set() || !model_->queue(job.queue).in_use) return {};
-    if (job.phase == GroupPhase::kInqueue) return without_gated(*model_, job, minimum_of(job));
-    if (runs_with_minimum(job)) return without_gated(*model_, job, uncovered_minimum(job));
-    return {};
+    if (!holds_reserve(job) || !model_->queue(job.queue).in_use) return {};
+    const bool is_whole = job.phase == GroupPhase::kInqueue;
+    return without_gated(*model_, job, is_whole ? minimum_of(job) : uncovered_minimum(job));
   }
 
   Vote enqueueable(const Job& job) {

@@ -61,6 +61,9 @@ class Proportion final : public Plugin {
     setup.on<JobEnqueued>([this](const Job& job) {
       if (job.min_resources()) attributes_[job.queue.index].inqueue += without_gated(*model_, job, minimum_of(job));
     });
+    setup.on<ReserveLapsed>([this](const Job& job) {
+      if (const Resource* held = reserve_.held_by(job)) attributes_[job.queue.index].inqueue -= *held;
+    });
   }
 
   void open(Session& session) override {

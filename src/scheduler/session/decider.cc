@@ -90,7 +90,7 @@ std::map<std::string, WaitReason> Decider::waiting() const {
 }
 
 std::optional<base::Time> Decider::next_due() const {
-  std::optional<base::Time> out;
+  std::optional<base::Time> out = lapsed_reserves_.next_due();
   for (const auto& [job, due] : ledger_.arriving) {
     if (!out || due < *out) out = due;
   }
@@ -120,6 +120,7 @@ CycleReport Decider::run_cycle(base::Time now, bool keep_tasks, const Stopwatch&
                    .plugins = *plugins_,
                    .search = *search_,
                    .queue_devices = queue_devices_,
+                   .lapsed_reserves = lapsed_reserves_,
                    .now = now,
                    .uid = random_.uuid(),
                    .cycle = ++cycle_,
@@ -138,6 +139,7 @@ CycleReport Decider::run_cycle(base::Time now, bool keep_tasks, const Stopwatch&
   const double opened = stopwatch ? stopwatch().first : 0;
   session.open_topology();
   plugins_->open(session, stopwatch, report.plugins);
+  session.settle_reserves();
   if (stopwatch) report.open_s = stopwatch().first - opened;
   for (auto& [name, action] : actions_) {
     const auto before = stopwatch ? stopwatch() : std::pair{0.0, 0.0};

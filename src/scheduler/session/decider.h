@@ -99,6 +99,7 @@ class Decider {
   SearchMaker make_search_;
   std::unique_ptr<NodeSearch> search_;
   QueueDevices queue_devices_;
+  LapsedReserves lapsed_reserves_;
   std::vector<std::pair<std::string, std::unique_ptr<Action>>> actions_;
   std::vector<std::string> action_warnings_;
   base::Random random_;

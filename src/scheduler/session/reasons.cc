@@ -165,7 +165,15 @@ bool Reasons::limited_by_queue(const Job& job, TaskId first, WaitReason& out) co
   return true;
 }
 
+// A group that was found impossible in this cycle holds nothing from the next one on.
 WaitReason Reasons::reason_of(const Job& job, bool may_be_impossible) {
+  WaitReason out = cause_of(job, may_be_impossible);
+  const bool lapses = out.is_impossible && job.phase == GroupPhase::kInqueue;
+  out.holds_nothing = job.min_resources() && !job.is_pending() && (lapses || in_.lapsed_reserves.has(job.id));
+  return out;
+}
+
+WaitReason Reasons::cause_of(const Job& job, bool may_be_impossible) {
   const Model& model = in_.model;
   WaitReason out;
   out.queue = job.queue_name.str();

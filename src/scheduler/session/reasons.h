@@ -32,6 +32,8 @@ class Reasons {
     waiting_.push_back(job.id);
   }
   std::vector<std::pair<JobId, WaitReason>> take();
+  // What can never be met, by nodes and queues as they are in this cycle.
+  Impossible& impossible() { return impossible_; }
 
  private:
   template <class P, class... A>
@@ -40,6 +42,7 @@ class Reasons {
   }
   // Why the job waits now, in numbers. Before the close undoes anything. `may_be_impossible`: as far as is known.
   WaitReason reason_of(const Job& job, bool may_be_impossible);
+  WaitReason cause_of(const Job& job, bool may_be_impossible);
   const WaitReason& of(const Job& job);
   bool refused_by_admission(const Job& job, bool may_be_impossible, WaitReason& out);
   bool met_trouble(const Job& job, WaitReason& out) const;

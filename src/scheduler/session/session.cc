@@ -61,6 +61,8 @@ void Session::report_tasks() {
   }
 }
 
+void Session::settle_reserves() { in_.lapsed_reserves.settle(in_, reasons_.impossible()); }
+
 Plan Session::close(const Stopwatch& stopwatch) {
   if (in_.keeps_reasons) reasons_.refresh(statuses_.quiet_jobs());
   in_.plugins.close(*this, stopwatch, closing_times_);

@@ -122,6 +122,9 @@ class Session {
   // What queues may hold differs from the previous session, though no queue's object does: what groups were told of it
   // may be wrong. Before the close.
   void note_limits_changed() { in_.queues_changed = true; }
+  // Groups that hold nothing back any more, when the plugins are open.
+  void settle_reserves();
+  bool lacks_pods_for_long(const Job& job) const { return in_.lapsed_reserves.lacks_pods(job.id); }
   bool was_placed_and_discarded(const Task& task) const { return scheduler::was_placed_and_discarded(task, in_.cycle); }
 
   // Conditions, phases and refusals of groups (statuses.h).

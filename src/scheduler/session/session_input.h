@@ -10,6 +10,7 @@
 #include "scheduler/framework/plugin.h"
 #include "scheduler/model/model.h"
 #include "scheduler/search/node_search.h"
+#include "scheduler/session/lapsed_reserves.h"
 #include "scheduler/session/queue_devices.h"
 
 namespace scheduler {
@@ -23,6 +24,7 @@ struct SessionInput {
   PluginSet& plugins;
   NodeSearch& search;
   QueueDevices& queue_devices;
+  LapsedReserves& lapsed_reserves;
   base::Time now;
   std::string uid;
   std::uint64_t cycle = 0;

@@ -79,6 +79,7 @@ void Statuses::set_condition(JobId id, std::string_view type, std::string_view r
 
 void Statuses::set_phase(JobId id, GroupPhase phase) {
   in_.model.edit_job(id).phase = phase;
+  if (phase == GroupPhase::kInqueue) note_pods(id, true);  // its pods are made from now on
   in_.model.note_changed(id);
 }
 
@@ -172,7 +173,14 @@ GroupPhase Statuses::phase_of(const Job& job) const {
   const std::int32_t completed = job.count(TaskStatus::kFailed) + job.count(TaskStatus::kSucceeded);
   const std::int32_t scheduled = job.scheduled_count() + job.releasing_on_node;
   if (job.count(TaskStatus::kRunning) > 0 && unschedulable) return GroupPhase::kUnknown;
-  if (scheduled >= job.min_available) return scheduled == completed ? GroupPhase::kCompleted : GroupPhase::kRunning;
+  // A group whose pods wait or are on their way is not over, and without a minimum it has not begun before one is
+  // there. DIFFERS(waiting-is-not-completed): docs/compat says why.
+  const bool waits = job.count(TaskStatus::kPending) + job.count(TaskStatus::kPipelined) +
+                         job.count(TaskStatus::kAllocated) + job.count(TaskStatus::kBinding) >
+                     0;
+  const bool has_begun = scheduled > 0 || !waits;
+  if (scheduled >= job.min_available && has_begun)
+    return scheduled == completed && !waits ? GroupPhase::kCompleted : GroupPhase::kRunning;
   return job.phase == GroupPhase::kInqueue ? GroupPhase::kInqueue : GroupPhase::kPending;
 }
 
@@ -264,14 +272,17 @@ bool Statuses::lacks_claims(const Job& job) const {
   });
 }
 
+void Statuses::note_pods(JobId id, bool begins) {
+  GroupSays& said = in_.ledger.edit_group(id);
+  const std::uint32_t now = in_.model.job(id).pod_changes;
+  if (!begins && said.unchanged_since.is_set() && said.pod_changes == now) return;
+  said.pod_changes = now;
+  said.unchanged_since = in_.now;
+}
+
 bool Statuses::still_arrives(const Job& job) {
   if (in_.arrival_grace.ns <= 0) return false;
-  GroupSays& said = in_.ledger.edit_group(job.id);
-  if (!said.unchanged_since.is_set() || said.pod_changes != job.pod_changes) {
-    said.pod_changes = job.pod_changes;
-    said.unchanged_since = in_.now;
-  }
-  const base::Time due = said.unchanged_since + in_.arrival_grace;
+  const base::Time due = in_.ledger.group(job.id).unchanged_since + in_.arrival_grace;
   const bool is_refused = job.is_pending() && refusal_of(job.id) != nullptr;
   const bool may_wait = !is_refused && in_.model.queue(job.queue).state == QueueState::kOpen;
   // Who has no pods yet of those that it was made for has nobody to tell.
@@ -291,6 +302,7 @@ void Statuses::close_job(JobId id) {
   tell_refusal(job);
   const GroupPhase phase_said = said.status.phase;
   job.phase = phase_of(job);
+  note_pods(id, false);
   const bool arrives = still_arrives(job);
   GroupStatus status = status_of(job, !arrives);
   const Symbol domain = job.topology ? job.topology->allocated : Symbol{};

@@ -75,6 +75,8 @@ class Statuses {
   // What the group lacks are pods or their claims, and some pods came or went a moment ago, or it was made for pods
   // that are not known yet: it is not told that it waits.
   bool still_arrives(const Job& job);
+  // Since when the group's pods are the same. `begins`: from now on in any case.
+  void note_pods(JobId job, bool begins);
 
   // Of a pod without a group.
   void tell_pod(TaskId task, std::string message);

@@ -131,6 +131,7 @@ struct Job {
   QueueId queue;  // unset: the PodGroup names a queue that does not exist
   std::int32_t min_available = 0;
   Text queue_name;
+  Text named_by_pods;  // the queue that its pods name: they count there when the group is gone
   Text priority_class;
   std::int64_t roles_min_total = 0;
   std::int64_t created_ns = 0;
@@ -175,6 +176,8 @@ struct Job {
   bool is_ready() const { return ready_count() + pending_best_effort >= min_available; }
   bool is_pipelined() const { return waiting_count() + ready_count() + pending_best_effort >= min_available; }
   bool is_starving() const { return waiting_count() + ready_count() < min_available; }
+  // The group has started and is short of its minimum since.
+  bool is_broken() const { return !is_pending() && allocated_count() > 0 && ready_count() < min_available; }
   // The group has not started.
   bool waits() const {
     // One without a minimum whose pods go has nothing left to wait for.
@@ -190,7 +193,7 @@ struct Job {
   bool roles_ready() const;
   bool roles_pipelined() const;
 };
-static_assert(sizeof(Job) == 288);
+static_assert(sizeof(Job) == 296);
 
 enum class QueueState : std::uint8_t { kOpen, kClosed, kClosing, kUnknown };
 

@@ -59,6 +59,11 @@ class Capacity final : public Plugin {
       const Resource held = without_gated(*model_, job, minimum_of(job));
       for (QueueId at = job.queue; at.is_set(); at = tree_[at].parent) tree_[at].inqueue += held;
     });
+    setup.on<ReserveLapsed>([this](const Job& job) {
+      const Resource* held = reserve_.held_by(job);
+      if (held == nullptr || !tree_.ready || !tree_.has(job.queue)) return;
+      for (QueueId at = job.queue; at.is_set(); at = tree_[at].parent) tree_[at].inqueue -= *held;
+    });
   }
 
   void open(Session& session) override {

@@ -9,6 +9,7 @@
 #include <limits>
 #include <optional>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "scheduler/framework/plugin.h"
@@ -160,7 +161,7 @@ void DeviceQuota::attach(PluginSetup& setup) {
       QueueUse use = use_of(*model_, at, hierarchical_);
       const Demands wanted = minimum_of(*model_, job, use.claims);
       if (wanted.empty()) continue;
-      add(inqueue_[at.index], use.sums);
+      add(admitted(at), use.sums);
       if (!fits(*model_, model_->queue(at), use.sums, wanted, capacities_)) {
         session_->refuse(job, {.message = "queue resource quota insufficient: insufficient dra-resource-exceeded"});
         return Vote::kReject;
@@ -173,20 +174,27 @@ void DeviceQuota::attach(PluginSetup& setup) {
     for (const QueueId at : path_of(*model_, job.queue, hierarchical_)) {
       if (!has_quota(*model_, model_->queue(at))) continue;
       std::set<std::string> counted;
-      add(minimum_of(*model_, job, counted), inqueue_[at.index]);
+      add(minimum_of(*model_, job, counted), admitted(at));
     }
   });
+  setup.on<ReserveLapsed>([this](const Job& job) { lapsed_.insert(job.id); });
 }
 
 void DeviceQuota::open(Session& session) {
   session_ = &session;
   inqueue_.clear();
-  bool any = false;
-  for (std::uint32_t q = 0; q < model_->queue_count(); ++q)
-    any |= model_->queue(QueueId{q}).in_use && has_quota(*model_, model_->queue(QueueId{q}));
-  if (!enabled_ || !any) return;
+  lapsed_.clear();
+  is_counted_ = false;
+}
+
+DeviceDemands& DeviceQuota::admitted(QueueId queue) {
+  if (!std::exchange(is_counted_, true)) count_admitted();
+  return inqueue_[queue.index];
+}
+
+void DeviceQuota::count_admitted() {
   model_->for_each_job_unsorted([&](const Job& job) {
-    if (job.phase != GroupPhase::kInqueue || !job.queue.is_set()) return;
+    if (job.phase != GroupPhase::kInqueue || !job.queue.is_set() || lapsed_.contains(job.id)) return;
     for (const QueueId at : path_of(*model_, job.queue, hierarchical_)) {
       if (!has_quota(*model_, model_->queue(at))) continue;
       std::set<std::string> counted = use_of(*model_, at, hierarchical_).claims;

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 
 #include "scheduler/model/core/ids.h"
 #include "scheduler/model/devices/claim_demand.h"
@@ -19,13 +20,18 @@ class DeviceQuota {
   void open(Session& session);
 
  private:
+  // By jobs that were let in and hold nothing yet. Counted when a cycle asks first.
+  DeviceDemands& admitted(QueueId queue);
+  void count_admitted();
+
   Model* model_ = nullptr;
   Session* session_ = nullptr;
   bool enabled_ = true;     // capacity.DynamicResourceAllocationEnable
   bool capacities_ = true;  // capacity.DRAConsumableCapacityEnable
   bool hierarchical_ = false;
-  std::map<std::uint32_t, DeviceDemands>
-      inqueue_;  // by queue, those above included: of jobs admitted that hold nothing yet
+  bool is_counted_ = false;
+  std::map<std::uint32_t, DeviceDemands> inqueue_;  // by queue, those above included
+  std::set<JobId> lapsed_;
 };
 
 }  // namespace scheduler

@@ -35,6 +35,7 @@ void CapacityTree::build(const Model& model, const QueueReserve& reserve) {
     return;
   } else {
     set_root(model, total);
+    sum_guarantees(root);
     set_children(root);
   }
   for (std::uint32_t q = 0; q < queues_.size(); ++q) {
@@ -109,16 +110,31 @@ void CapacityTree::set_root(const Model&, const Resource& total) {
   for (Dim d = 2; d < total.size(); ++d) {
     if (total.has(d) && !own.capability.has(d)) own.capability.set(d, kUnlimitedScalar);
   }
-  own.real_capability = own.capability;
+  // A guarantee is withheld from the siblings' part of the cluster, so the sums below begin with what there is.
+  // DIFFERS(guarantee-in-tree): docs/compat says why.
+  own.real_capability = total;
+  own.real_capability.lower_to(own.capability, Missing::kInfinity);
+}
+
+// A queue withholds from its siblings at least what the queues below it are guaranteed.
+void CapacityTree::sum_guarantees(QueueId parent) {
+  CapacityQueue& own = queues_[parent.index];
+  Resource below;
+  for (const QueueId id : own.children) {
+    sum_guarantees(id);
+    below += queues_[id.index].withheld;
+  }
+  own.withheld = Resource::max(own.guarantee, below);
 }
 
 void CapacityTree::set_children(QueueId parent) {
-  Resource guaranteed, deserved;
+  Resource guaranteed, deserved, withheld;
   for (const QueueId id : queues_[parent.index].children) {
     CapacityQueue& child = queues_[id.index];
     child.deserved = Resource::max(child.deserved, child.guarantee);
     guaranteed += child.guarantee;
     deserved += child.deserved;
+    withheld += child.withheld;
   }
   CapacityQueue& own = queues_[parent.index];
   if (parent == root) {
@@ -131,7 +147,7 @@ void CapacityTree::set_children(QueueId parent) {
       const bool inherits = d < 2 ? child.capability.get(d) <= 0 : own.capability.has(d) && !child.capability.has(d);
       if (inherits) child.capability.set(d, own.capability.get(d));
     }
-    child.real_capability = Resource::exceeded_part(own.real_capability, guaranteed) + child.guarantee;
+    child.real_capability = Resource::exceeded_part(own.real_capability, withheld) + child.withheld;
     child.real_capability.lower_to(child.capability, Missing::kInfinity);
     set_children(id);
   }

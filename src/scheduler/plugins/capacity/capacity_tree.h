@@ -17,6 +17,7 @@ struct CapacityQueue {
   bool has_capability = false;
   Resource real_capability;
   Resource guarantee;
+  Resource withheld;  // from siblings: its guarantee, or those of the queues below it where their sum is larger
   Resource deserved;
   Resource inqueue;
   Resource elastic;
@@ -46,6 +47,7 @@ class CapacityTree {
   void build_flat(const Model& model, const Resource& total);
   bool link(const Model& model);
   void set_root(const Model& model, const Resource& total);
+  void sum_guarantees(QueueId parent);
   void set_children(QueueId parent);
 
   std::vector<CapacityQueue> queues_;

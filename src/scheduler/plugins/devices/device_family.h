@@ -103,7 +103,7 @@ struct VgpuSettings {
   std::vector<api::Json> exclusive_rules;  // maps of labels
   std::string config_map;                  // "ns/name"
 };
-std::unique_ptr<DeviceFamily> make_vgpu(const Model& model, VgpuSettings settings);
+std::unique_ptr<DeviceFamily> make_vgpu(Model& model, VgpuSettings settings);
 // MindCluster's Ascend 310P chips. `cluster_wide`: their state is what ClusterD publishes for all nodes, else what the
 // device plugin of each node does.
 std::unique_ptr<DeviceFamily> make_mindcluster_vnpu(const Model& model, bool cluster_wide);

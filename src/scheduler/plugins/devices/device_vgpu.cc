@@ -123,13 +123,15 @@ Names names_from(std::string_view yaml) {
 
 class Vgpu final : public DeviceFamily {
  public:
-  Vgpu(const Model& model, VgpuSettings settings) : model_(model), settings_(std::move(settings)) {}
+  Vgpu(Model& model, VgpuSettings settings) : model_(model), settings_(std::move(settings)) {}
   std::string_view lock_name() const override { return "hamivgpu"; }
   bool refresh() override {
     const api::Json& data = model_.devices.config(settings_.config_map)["device-config.yaml"];
     if (data == read_from_) return false;
     read_from_ = data;
     names_ = names_from(data.as_string());
+    // Nodes do not offer shares of a card: device plugins register its number, memory and cores.
+    if (!names_.percentage.empty()) model_.ignore_resource(names_.percentage);
     return true;
   }
 
@@ -382,7 +384,7 @@ class Vgpu final : public DeviceFamily {
     return false;
   }
 
-  const Model& model_;
+  Model& model_;
   const VgpuSettings settings_;
   Names names_;
   api::Json read_from_;
@@ -390,7 +392,7 @@ class Vgpu final : public DeviceFamily {
 
 }  // namespace
 
-std::unique_ptr<DeviceFamily> make_vgpu(const Model& model, VgpuSettings settings) {
+std::unique_ptr<DeviceFamily> make_vgpu(Model& model, VgpuSettings settings) {
   return std::make_unique<Vgpu>(model, std::move(settings));
 }
 

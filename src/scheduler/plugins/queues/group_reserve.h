@@ -5,6 +5,19 @@
 
 namespace scheduler {
 
+inline bool runs_with_minimum(const Job& job) {
+  return job.phase == GroupPhase::kRunning && job.allocated_count() >= job.min_available;
+}
+
+// Whether the group holds back what its minimum still lacks: it was let in, it runs whole, or it lost a member since it
+// started. Members that ended well are not made again.
+// DIFFERS(broken-gangs): docs/compat says why.
+inline bool holds_reserve(const Job& job) {
+  if (!job.in_use || !job.has_group || !job.queue.is_set() || !job.min_resources()) return false;
+  return job.phase == GroupPhase::kInqueue || runs_with_minimum(job) ||
+         (job.is_broken() && job.count(TaskStatus::kSucceeded) == 0);
+}
+
 // The part of the group's minimum that `allocated` does not cover.
 inline Resource uncovered_minimum(const Job& job) {
   Resource out;
@@ -31,10 +44,6 @@ inline Resource without_gated(const Model& model, const Job& job, Resource amoun
 }
 
 inline Resource minimum_of(const Job& job) { return job.min_resources() ? Resource(*job.min_resources()) : Resource(); }
-
-inline bool runs_with_minimum(const Job& job) {
-  return job.phase == GroupPhase::kRunning && job.allocated_count() >= job.min_available;
-}
 
 // "cpu, memory, <scalars by name>" of failing dimensions, each after `word`.
 std::string failing_text(const Model& model, std::vector<Dim> dims, std::string_view word);

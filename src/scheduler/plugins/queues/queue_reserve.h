@@ -30,6 +30,11 @@ class QueueReserve {
     for (const JobId id : session.changed_jobs()) follow(model, model.job(id));
   }
   const Sum& of(QueueId queue) const { return sums_[queue.index]; }
+  // What the job holds back; null: nothing.
+  const Resource* held_by(const Job& job) const {
+    if (job.id.index >= held_.size() || !held_[job.id.index].inqueue) return nullptr;
+    return &*held_[job.id.index].inqueue;
+  }
 
  private:
   // There is one for every job.
@@ -51,7 +56,7 @@ class QueueReserve {
     if (!job.in_use || !job.has_group || !job.queue.is_set()) return;
     held.queue = job.queue;
     held.elastic = Resource::exceeded_part(Resource(job.allocated), minimum_of(job));
-    if (job.min_resources() && (job.phase == GroupPhase::kInqueue || runs_with_minimum(job))) {
+    if (holds_reserve(job)) {
       held.inqueue = without_gated(model, job, uncovered_minimum(job));
       sums_[job.queue.index].inqueue += *held.inqueue;
     }
