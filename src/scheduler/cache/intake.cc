@@ -308,7 +308,7 @@ bool Intake::remove_group(const api::Json& group) {
   job.spec_text.clear();
   ledger_.forget_group(id, job.key);
   model_.set_topology(id, nullptr);
-  // What its pods hold counts in their queue until they end.
+  // Its pods count in their queue until they end.
   // DIFFERS(deleted-groups): docs/compat says why.
   model_.set_job_queue(id, job.named_by_pods);
   model_.note_changed(id);

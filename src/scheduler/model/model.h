@@ -118,7 +118,7 @@ class Model {
   JobId find_job(std::string_view key) const;
   JobId find_or_add_job(std::string_view key);
   void set_job_queue(JobId id, std::string_view queue_name);
-  // What the pod says of its queue counts where its job has no group. Pods of one job that differ: the first by name.
+  // A job without a group counts in the queue that its pods name; where they differ, in the first by name.
   void name_queue(TaskId id, std::string_view queue_name);
   void set_role_minimums(JobId id, const std::vector<std::pair<std::string, std::int32_t>>& minimums);
   // Null: the job asks for none. Where its parts have their tasks already is kept for parts of the same name.

@@ -29,7 +29,7 @@ class Gang final : public Plugin {
     setup.on<JobValid>(validate);
     const bool repairs = setup.arguments().get_bool("brokenGangsFirst", true);
     setup.on<JobOrder>([repairs](const Job& job) {
-      // What a gang that lost a member holds is of no use before it is whole again.
+      // A gang that lost a member does no work before it is whole again.
       // DIFFERS(broken-gangs): docs/compat says why.
       return job.is_ready() ? std::int64_t{1} : repairs && job.is_broken() ? -1 : 0;
     });

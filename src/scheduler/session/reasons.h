@@ -32,7 +32,7 @@ class Reasons {
     waiting_.push_back(job.id);
   }
   std::vector<std::pair<JobId, WaitReason>> take();
-  // What can never be met, by nodes and queues as they are in this cycle.
+  // Wishes that nodes and queues, as they are in this cycle, can never meet.
   Impossible& impossible() { return impossible_; }
 
  private:

@@ -30,7 +30,7 @@ class QueueReserve {
     for (const JobId id : session.changed_jobs()) follow(model, model.job(id));
   }
   const Sum& of(QueueId queue) const { return sums_[queue.index]; }
-  // What the job holds back; null: nothing.
+  // The amounts that the job holds back; null: none.
   const Resource* held_by(const Job& job) const {
     if (job.id.index >= held_.size() || !held_[job.id.index].inqueue) return nullptr;
     return &*held_[job.id.index].inqueue;
