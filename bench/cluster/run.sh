@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Jobs, or pods without one, on a stock Kubernetes with KWOK nodes: time from the first pod to the last bind, CPU and memory
 # of each program, requests by verb and resource, and a client that creates and binds as many pods in the same run.
-# usage: [NODES=1000] [JOBS=20] [PODS=100] bench/cluster/run.sh
+# usage: [NODES=1000] [JOBS=20] [PODS=100] bench/cluster/run.sh       # with the programs' own limits; QPS=N sets them
 #        BARE=10000 [NODES=1000] bench/cluster/run.sh       # that many pods that belong to no job
 #        MIXED=1 JOBS=120 BARE=10000 bench/cluster/run.sh   # both kinds in one run
 #        BACKLOG=1 BARE=10000 bench/cluster/run.sh          # their groups are there before the scheduler is: how fast it binds
@@ -9,7 +9,7 @@
 # Needs a release build of `volcano`, kubectl, python3, and: tests/stock/build.sh etcd kube-apiserver kube-controller-manager kwok bind-only
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
-: "${NODES:=1000}" "${JOBS:=20}" "${PODS:=100}" "${QPS:=5000}" "${BARE:=0}" "${BACKLOG:=}" "${MIXED:=}"
+: "${NODES:=1000}" "${JOBS:=20}" "${PODS:=100}" "${QPS:=}" "${BARE:=0}" "${BACKLOG:=}" "${MIXED:=}"
 [ "$BARE" -eq 0 ] || [ -n "$MIXED" ] || JOBS=0
 [ -z "$BACKLOG" ] || [ "$BARE" -gt 0 ] || { echo "BACKLOG is of BARE pods" >&2; exit 2; }
 total=$((JOBS * PODS + BARE))
@@ -42,6 +42,8 @@ kubectl create namespace volcano-system > /dev/null
 echo "== create-then-bind: $total pods, $NODES nodes; load average $(cut -d' ' -f1 /proc/loadavg)"
 "$scratch/bin/bind-only" -kubeconfig "$KUBECONFIG" -pids "$scratch/pids" -nodes "$NODES" -pods "$total" -cleanup | tee "$scratch/bare.log"
 
+limits=()  # of the programs' own: none but their defaults
+[ -z "$QPS" ] || limits=(--kube-api-qps "$QPS" --kube-api-burst "$QPS")
 run() { # run NAME PROGRAM...: in the background, until the end
   local name=$1
   shift
@@ -50,9 +52,9 @@ run() { # run NAME PROGRAM...: in the background, until the end
   echo "$! $name" >> "$scratch/ours"
 }
 start_scheduler() { # start_scheduler NAME
-  run "$1" "$bin/vc-scheduler" --kubeconfig "$KUBECONFIG" --kube-api-qps "$QPS" --kube-api-burst "$QPS" ${SCHEDULER_FLAGS:-}
+  run "$1" "$bin/vc-scheduler" --kubeconfig "$KUBECONFIG" "${limits[@]}" ${SCHEDULER_FLAGS:-}
 }
-run vc-controller-manager "$bin/vc-controller-manager" --kubeconfig "$KUBECONFIG" --kube-api-qps "$QPS" --kube-api-burst "$QPS" ${CONTROLLER_FLAGS:-}
+run vc-controller-manager "$bin/vc-controller-manager" --kubeconfig "$KUBECONFIG" "${limits[@]}" ${CONTROLLER_FLAGS:-}
 start_scheduler vc-scheduler
 for _ in $(seq 300); do
   [ "$(kubectl get queue default -o 'jsonpath={.status.state}' 2> /dev/null)" = Open ] && break

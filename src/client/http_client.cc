@@ -217,6 +217,7 @@ class HttpApiClient : public Client {
   double tokens_ = 0;
   base::Duration refilled_{};
   bool timer_set_ = false;
+  int in_flight_ = 0;
   std::vector<std::string> told_;            // what was left out of the last list that anything was left out of
   std::optional<base::Duration> busy_told_;  // when a pause was last told of
   const std::shared_ptr<Offers> offers_ = std::make_shared<Offers>();
@@ -224,25 +225,27 @@ class HttpApiClient : public Client {
 };
 
 void HttpApiClient::begin(Call call) {
-  if (options_.requests_per_second <= 0) return send(std::move(call));
+  if (options_.requests_per_second <= 0 && options_.in_flight_max <= 0) return send(std::move(call));
   waiting_[rank_of(call.request)].push_back(std::move(call));
   drain();
 }
 
-// A token bucket, as the flags for queries a second and burst mean it.
+// A token bucket, as the flags for queries a second and burst mean it, and a bound of what is not answered yet.
 void HttpApiClient::drain() {
+  const bool is_timed = options_.requests_per_second > 0;
   const base::Duration now = env_.uptime();
   tokens_ = std::min<double>(options_.burst, tokens_ + (now - refilled_).seconds() * options_.requests_per_second);
   refilled_ = now;
   const auto first = [this] { return std::ranges::find_if(waiting_, [](const auto& one) { return !one.empty(); }); };
+  const auto is_full = [this] { return options_.in_flight_max > 0 && in_flight_ >= options_.in_flight_max; };
   auto equals = first();
-  for (; equals != waiting_.end() && tokens_ >= 1; equals = first()) {
-    tokens_ -= 1;
+  for (; equals != waiting_.end() && !is_full() && (!is_timed || tokens_ >= 1); equals = first()) {
+    if (is_timed) tokens_ -= 1;
     Call next = std::move(equals->front());
     equals->pop_front();
     send(std::move(next));
   }
-  if (equals == waiting_.end() || timer_set_) return;
+  if (equals == waiting_.end() || timer_set_ || is_full()) return;  // an answer goes on
   timer_set_ = true;
   const base::Duration delay{static_cast<std::int64_t>((1 - tokens_) / options_.requests_per_second * 1e9) + 1};
   env_.loop().after(delay, [this, weak = std::weak_ptr<int>(alive_)] {
@@ -279,9 +282,13 @@ void HttpApiClient::send(Call call) {
   auto kept = std::make_shared<Call>(std::move(call));
   const std::shared_ptr<int> count = writes ? options_.writes_under_way : nullptr;
   if (count) ++*count;
-  server_->http().send(std::move(http), [this, asked, kept, count](base::Result<rt::HttpResponse> response) {
+  ++in_flight_;
+  const std::weak_ptr<int> alive = alive_;
+  server_->http().send(std::move(http), [this, alive, asked, kept, count](base::Result<rt::HttpResponse> response) {
     if (count) --*count;
+    --in_flight_;
     answered(std::move(*kept), asked, std::move(response));
+    if (!alive.expired()) drain();  // whoever was told may have ended the client
   });
 }
 

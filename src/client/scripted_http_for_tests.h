@@ -21,10 +21,19 @@ struct ScriptedHttp : rt::HttpClient {
   std::vector<double> asked_at;                           // seconds
   std::vector<StreamCallbacks> streams;
   std::vector<std::string> streams_asked;  // their targets
+  bool holds = false;                      // answers wait for answer_one()
+  std::deque<OnResponse> held;
+
+  void answer_one() {
+    const OnResponse next = std::move(held.front());
+    held.pop_front();
+    next(answers.front().first);
+  }
 
   void send(rt::HttpRequest request, OnResponse on_response) override {
     asked.push_back(request.method + (request.may_repeat ? "*" : ""));
     asked_at.push_back(env.uptime().seconds());
+    if (holds) return held.push_back(std::move(on_response));
     auto [response, repeated] = answers.front();
     if (answers.size() > 1) answers.pop_front();  // the last one is given for ever
     response.repeated = repeated;

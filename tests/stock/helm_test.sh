@@ -39,6 +39,37 @@ for values in "$golden"/*.in.yaml; do
   fi
 done
 
+# A value that is text may be given as the list or the map that the text means: what is rendered says the same.
+same_in_both_forms() { # same_in_both_forms KEY TEXT FORM: both in YAML; fields are compared, configurations by what they say
+  local form
+  for form in text other; do
+    printf 'custom:\n  agent_scheduler_enable: true\n  hypernode_controller_mode: controller-manager\n  %s: %s\n' "$1" "$([ $form = text ] && echo "$2" || echo "$3")" > "$scratch/form.yaml"
+    "$helm" -values "$scratch/form.yaml" $chart 2> "$scratch/why" > "$scratch/form.all" || { no "both forms of $1" "$(cat "$scratch/why")"; return; }
+    outline < "$scratch/form.all" | python3 -c '
+import json, sys, yaml
+for document in yaml.safe_load_all(sys.stdin):
+    if document and document["kind"] == "ConfigMap":
+        document["data"] = {key: yaml.safe_load(text) for key, text in document["data"].items()}
+    print(json.dumps(document, sort_keys=True, default=str))' > "$scratch/form.$form"
+  done
+  "$helm" -set custom.agent_scheduler_enable=true $chart > "$scratch/without" 2> /dev/null
+  if ! diff -q "$scratch/form.text" "$scratch/form.other" > /dev/null; then no "both forms of $1" "$(diff "$scratch/form.text" "$scratch/form.other" | head -4)"
+  elif cmp -s "$scratch/without" "$scratch/form.all"; then no "both forms of $1" "it changes nothing"
+  else ok "both forms of $1"; fi
+}
+same_in_both_forms scheduler_config_override '"actions: \"enqueue, allocate\"\ntiers: [{plugins: [{name: gang}]}]\n"' '{actions: "enqueue, allocate", tiers: [{plugins: [{name: gang}]}]}'
+same_in_both_forms agent_scheduler_config_override '"actions: allocate"' '{actions: allocate}'
+same_in_both_forms admission_config_override '"resourceGroups: [{resourceGroup: cpu, schedulerName: volcano}]"' '{resourceGroups: [{resourceGroup: cpu, schedulerName: volcano}]}'
+same_in_both_forms controller_config_override '"networkTopologyDiscovery: [{source: label, enabled: true}]"' '{networkTopologyDiscovery: [{source: label, enabled: true}]}'
+same_in_both_forms sharding_configmap_data '"schedulerConfigs: [{name: volcano, type: volcano}]"' '{schedulerConfigs: [{name: volcano, type: volcano}]}'
+same_in_both_forms scheduler_name '"one"' '[one]'
+same_in_both_forms controller_enabled_controllers '"*,-gc-controller"' '["*", -gc-controller]'
+same_in_both_forms enabled_admissions '/jobs/mutate,/podgroups/mutate' '[/jobs/mutate, /podgroups/mutate]'
+same_in_both_forms ignored_provisioners 'rancher.io/local-path,example.com/disks' '[rancher.io/local-path, example.com/disks]'
+for component in admission scheduler agent_scheduler controller; do
+  same_in_both_forms ${component}_feature_gates 'CronVolcanoJobSupport=false,SchedulingGatesQueueAdmission=true' '{SchedulingGatesQueueAdmission: true, CronVolcanoJobSupport: false}'
+done
+
 # What docs/operations/from-volcano.md gives beside kept values names our images, whatever tag these pin.
 printf 'basic: {image_registry: docker.io, image_tag_version: v1.15.0}\ncustom: {agent_scheduler_enable: true, hypernode_controller_mode: standalone}\n' > "$scratch/kept.yaml"
 images=$("$helm" -values "$scratch/kept.yaml" -set basic.image_registry=registry.example.com,basic.image_tag_version=0.1.0 $chart | sed -n 's/^ *image: //p' | sort -u)

@@ -15,8 +15,9 @@ std::vector<base::Flag> ControllerFlags::rows() {
   std::vector<base::Flag> rows = {
       {"master", &master, "API server URL, overrides the kubeconfig"},
       {"kubeconfig", &kubeconfig, "kubeconfig; empty: in a cluster"},
-      {"kube-api-qps", &kube_api_qps, "requests a second to the API server"},
-      {"kube-api-burst", &kube_api_burst, "burst of requests to the API server"},
+      {"kube-api-qps", &kube_api_qps,
+       "requests a second to the API server; 0: no limit by time, 64 wait for answers at once"},
+      {"kube-api-burst", &kube_api_burst, "burst of requests to the API server, where --kube-api-qps limits them"},
       {"ca-cert-file", &ca_cert_file, "for TLS of the health server, which needs all three"},
       {"tls-cert-file", &tls_cert_file, "for TLS of the health server, which needs all three"},
       {"tls-private-key-file", &tls_private_key_file, "for TLS of the health server, which needs all three"},

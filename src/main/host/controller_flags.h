@@ -15,8 +15,9 @@ namespace volcano_main {
 
 struct ControllerFlags {
   std::string master, kubeconfig, ca_cert_file, tls_cert_file, tls_private_key_file;
-  double kube_api_qps = 50;
+  double kube_api_qps = 0;  // 0: no limit by time, client::kFairInFlight at once
   int kube_api_burst = 100;
+  bool names_qps = false;  // --kube-api-qps is given
   int requeues_max = 15;
   base::Duration counts_interval = base::milliseconds(200);
   std::vector<std::string> scheduler_names;

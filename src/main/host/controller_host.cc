@@ -67,7 +67,8 @@ struct Program {
                                         .user_agent = name,
                                         .field_manager = name,
                                         .requests_per_second = flags.kube_api_qps,
-                                        .burst = flags.kube_api_burst};
+                                        .burst = flags.kube_api_burst,
+                                        .in_flight_max = flags.kube_api_qps > 0 ? 0 : client::kFairInFlight};
     if (flags.leader_elect) {
       TRY(client::LeaderElectionOptions lease, flags.lease());
       TRY(leadership, lead(*env, name, access, std::move(lease)));
@@ -229,6 +230,7 @@ int run_controllers(const ControllerProgram& kind, const Arguments& arguments) {
   const auto words = base::parse_flags(rows, arguments);
   if (!words.ok()) return fail(kind.name, words.error());
   program.flags.names_controllers = words->has("controllers");
+  program.flags.names_qps = words->has("kube-api-qps");
   if (kind.settle)
     if (const base::Status settled = kind.settle(program.flags); !settled.ok()) return fail(kind.name, settled.error());
   if (const auto gates = scheduler::FeatureGates::parse(program.flags.feature_gates); !gates.ok())

@@ -15,7 +15,7 @@ namespace {
 // The texts are those of install.md 4, which scripts know; what was given follows.
 base::Status check_rates_and_addresses(const ControllerFlags& flags) {
   const auto wrong = [](std::string text) { return base::make_error(base::Code::kInvalid, std::move(text)); };
-  if (!(flags.kube_api_qps > 0))
+  if (flags.names_qps && !(flags.kube_api_qps > 0))
     return wrong(base::format("kube-api-qps must be greater than zero, not {}", flags.kube_api_qps));
   if (flags.kube_api_burst <= 0)
     return wrong(base::format("kube-api-burst must be greater than zero, not {}", flags.kube_api_burst));

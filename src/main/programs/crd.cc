@@ -1,7 +1,9 @@
 // `volcano crd [--mpi-job-version=v1|v2beta1] [NAME...]`: the CustomResourceDefinitions of our kinds as YAML, to
-// install on a cluster.
+// install on a cluster. Without a name they are those that the chart installs; training kinds cost an API server as
+// much memory again, and come where they are asked for.
 #include "api/crd.h"
 
+#include <algorithm>
 #include <iostream>
 
 #include "api/json/yaml.h"
@@ -17,6 +19,15 @@ bool is_printed(const api::KindInfo& kind, std::string_view mpi_version) {
   return kind.custom && (kind.kind != "MPIJob" || kind.resource.version == mpi_version);
 }
 
+bool is_training(const api::KindInfo& kind) { return kind.resource.group == "kubeflow.org"; }
+
+// By the name of its definition, by its plural, or as one of the training kinds, or of all.
+bool is_meant(const api::KindInfo& kind, std::string_view word) {
+  if (word == "all") return true;
+  if (word == "training") return is_training(kind);
+  return word == api::qualified_plural(kind) || word == kind.resource.plural;
+}
+
 int fail(const std::string& message) {
   std::cerr << "volcano crd: " << message << "\n";
   return 1;
@@ -28,7 +39,8 @@ int run_crd(const Arguments& arguments) {
   std::string mpi_version = "v1";
   const std::vector<base::Flag> flags = {{"mpi-job-version", &mpi_version, kMpiVersionHelp}};
   if (base::asks_for_help(arguments)) {
-    std::cout << "usage: volcano crd [flags] [NAME...]\n\n" << base::flags_help(flags) << "\nnames:\n";
+    std::cout << "usage: volcano crd [flags] [NAME...]\n\nWithout a name: all but those of training.\n\n"
+              << base::flags_help(flags) << "\nnames:\n  all\n  training\n";
     for (const api::KindInfo& kind : api::all_kinds())
       if (is_printed(kind, "v1")) std::cout << "  " << api::qualified_plural(kind) << "\n";
     return 0;
@@ -36,18 +48,20 @@ int run_crd(const Arguments& arguments) {
   const auto names = base::parse_flags(flags, arguments);
   if (!names.ok()) return fail(names.error().message);
   if (const base::Status known = check_mpi_version(mpi_version); !known.ok()) return fail(known.error().message);
+  for (const std::string& word : names->rest) {
+    const bool is_known = std::ranges::any_of(
+        api::all_kinds(), [&](const auto& kind) { return is_printed(kind, mpi_version) && is_meant(kind, word); });
+    if (!is_known) return fail("no custom resource is called " + word + "; volcano crd --help lists the names");
+  }
   int found = 0;
   for (const api::KindInfo& kind : api::all_kinds()) {
     if (!is_printed(kind, mpi_version)) continue;
-    const std::string name = api::qualified_plural(kind);
-    bool wanted = names->rest.empty();
-    for (const std::string& word : names->rest) wanted = wanted || word == name || word == kind.resource.plural;
-    if (!wanted) continue;
+    const auto means_it = [&](const std::string& word) { return is_meant(kind, word); };
+    if (names->rest.empty() ? is_training(kind) : std::ranges::none_of(names->rest, means_it)) continue;
     if (found++ > 0) std::cout << "---\n";
     std::cout << api::to_yaml(api::make_crd(kind));
   }
-  if (found > 0) return 0;
-  return fail("no custom resource is called " + (names->rest.empty() ? "" : names->rest.front()));
+  return 0;
 }
 
 }  // namespace volcano_main

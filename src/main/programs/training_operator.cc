@@ -156,8 +156,6 @@ int run_training_operator(const Arguments& arguments) {
                                 host.leader_elect = false;
                                 host.counts_interval = controllers::training::kCountsInterval;
                                 host.lease_namespace = "kubeflow";
-                                host.kube_api_qps = 20;
-                                host.kube_api_burst = 30;
                               },
                           .own_flags = flags.rows(),
                           .settle = [&flags](ControllerFlags& host) { return use(flags, host); },

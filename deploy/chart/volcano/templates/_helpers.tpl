@@ -41,7 +41,7 @@
 metadata:
   name: {{ .fixed | default (printf "%s-%s" .root.Release.Name .name) }}
   {{- if not .cluster }}
-  namespace: {{ .root.Release.Namespace }}
+  namespace: {{ .namespace | default .root.Release.Namespace }}
   {{- end }}
   {{- with include "volcano.labels" (list .labels .more .root.Values.custom.common_labels) }}
   labels:
@@ -241,10 +241,28 @@ spec:
     protocol: TCP
 {{- end -}}
 
+{{- /* A configuration that is given as text, or as the map that the text would be. */}}
+{{- define "volcano.text" -}}
+{{- if kindIs "string" . }}{{ trimSuffix "\n" . }}{{ else if . }}{{ toYaml . }}{{ end -}}
+{{- end -}}
+
+{{- /* Words with commas between them that are given as text, as a list, or as a map of switches. */}}
+{{- define "volcano.words" -}}
+{{- if kindIs "slice" . -}}
+{{- join "," . -}}
+{{- else if kindIs "map" . -}}
+{{- $words := list -}}
+{{- range $name, $value := . }}{{ $words = append $words (printf "%s=%v" $name $value) }}{{ end -}}
+{{- join "," $words -}}
+{{- else if . -}}
+{{- . -}}
+{{- end -}}
+{{- end -}}
+
 {{- /* The text of a configuration: the override, or a file of the chart, which has to be there.
-(dict "root" . "override" text "value" "basic.scheduler_config_file" "file" path) */}}
+(dict "root" . "override" text or map "value" "basic.scheduler_config_file" "file" path) */}}
 {{- define "volcano.configuration" -}}
-{{- $text := .override -}}
+{{- $text := include "volcano.text" .override -}}
 {{- if not $text -}}
 {{- $text = .root.Files.Get .file -}}
 {{- if not $text -}}
