@@ -52,15 +52,17 @@ base::Error pod_forbidden(const Json& pod, std::string why) {
 }
 
 // Null: there is none. Of several, which came to be at once, the lowest.
-Json default_priority_class(const Context& context) {
+Json default_priority_class(const api::ObjectReader& objects) {
   static const api::TextField kGlobalDefault{api::resources::kPriorityClasses, {"globalDefault"}};
   Json lowest;
-  for (const Json& one : context.objects.list_by(kGlobalDefault, "true", false))
+  for (const Json& one : objects.list_by(kGlobalDefault, "true", false))
     if (lowest.is_null() || one["value"].as_int() < lowest["value"].as_int()) lowest = one;
   return lowest;
 }
 
-base::Status set_priority(const Context& context, Json& object) {
+}  // namespace
+
+base::Status set_pod_priority(const api::ObjectReader& objects, Json& object) {
   Json& spec = object.edit("spec");
   for (const char* key : {"priorityClassName", "preemptionPolicy"})
     if (!spec[key].is_null() && !spec[key].is_string()) return {};
@@ -71,12 +73,12 @@ base::Status set_priority(const Context& context, Json& object) {
   if (name == "system-node-critical" || name == "system-cluster-critical") {
     value = name == "system-node-critical" ? 2'000'001'000 : 2'000'000'000;
   } else if (!name.empty()) {
-    const auto found = context.objects.find(api::resources::kPriorityClasses, "", name);
+    const auto found = objects.find(api::resources::kPriorityClasses, "", name);
     if (!found) return pod_forbidden(object, base::format("no PriorityClass with name {} was found", name));
     value = (*found)["value"].as_int();
     if ((*found)["preemptionPolicy"].is_string()) policy = (*found)["preemptionPolicy"].as_string();
   } else {
-    if (const Json chosen = default_priority_class(context); !chosen.is_null()) {
+    if (const Json chosen = default_priority_class(objects); !chosen.is_null()) {
       spec.set("priorityClassName", chosen["metadata"]["name"]);
       value = chosen["value"].as_int();
       if (chosen["preemptionPolicy"].is_string()) policy = chosen["preemptionPolicy"].as_string();
@@ -96,6 +98,8 @@ base::Status set_priority(const Context& context, Json& object) {
   spec.set("preemptionPolicy", policy);
   return {};
 }
+
+namespace {
 
 void add_default_tolerations(Json& spec) {
   if (!spec["tolerations"].is_null() && !spec["tolerations"].is_array()) return;
@@ -127,7 +131,7 @@ base::Status prepare_pod(const Context& context, Json& object) {
     }
     spec.set("serviceAccount", spec["serviceAccountName"]);
   }
-  TRY_VOID(set_priority(context, object));
+  TRY_VOID(set_pod_priority(context.objects, object));
   add_default_tolerations(object.edit("spec"));
   object.set("status", Json::object({{"phase", "Pending"}, {"qosClass", api::qos_class(object["spec"])}}));
   if (!object["spec"]["schedulingGates"].empty())

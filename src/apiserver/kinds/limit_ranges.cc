@@ -224,7 +224,7 @@ void check_limit_range(const Json& object, std::vector<base::Cause>& causes) {
   }
 }
 
-std::vector<Json> limit_ranges_of(const Lookups& objects, const std::string& ns) {
+std::vector<Json> limit_ranges_of(const api::ObjectReader& objects, const std::string& ns) {
   static const api::TextField kNamespace{kLimitRanges, {"metadata", "namespace"}};
   return ns.empty() ? std::vector<Json>() : objects.list_by(kNamespace, ns, false);
 }

@@ -4,9 +4,9 @@
 #include <string>
 #include <vector>
 
+#include "api/admission.h"
 #include "api/json/json.h"
 #include "api/kinds.h"
-#include "apiserver/kinds/latest.h"
 #include "base/result.h"
 
 namespace apiserver {
@@ -16,7 +16,7 @@ void default_limit_range(api::Json& object);
 void check_limit_range(const api::Json& object, std::vector<base::Cause>& causes);
 
 // Those of a namespace, by name.
-std::vector<api::Json> limit_ranges_of(const Lookups& objects, const std::string& ns);
+std::vector<api::Json> limit_ranges_of(const api::ObjectReader& objects, const std::string& ns);
 // Whether they are about objects of the kind.
 bool has_limits(const api::KindInfo& kind);
 // What containers of a pod do not ask for, they are given. What was given, in words, or nothing.

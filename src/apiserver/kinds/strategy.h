@@ -20,6 +20,9 @@ base::Status prepare_core_create(const Context& context, const api::KindInfo& ki
 // Before an update is checked: what the server keeps, takes back or adds. `object` has its new defaults.
 void prepare_core_update(const Context& context, const api::KindInfo& kind, std::string_view subresource,
                          const api::Json& old_object, api::Json& object, std::vector<base::Cause>& causes);
+// A pod's priority and preemption policy, by its PriorityClass or the default one. kForbidden, in Kubernetes' words,
+// where the class does not exist or the pod says something else.
+base::Status set_pod_priority(const api::ObjectReader& objects, api::Json& pod);
 void check_core_create(const api::KindInfo& kind, const api::Json& object, std::vector<base::Cause>& causes);
 void check_core_update(const api::KindInfo& kind, std::string_view subresource, const api::Json& old_object,
                        const api::Json& object, std::vector<base::Cause>& causes);

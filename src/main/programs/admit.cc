@@ -3,11 +3,13 @@
 
 #include "admission/review.h"
 #include "api/json/yaml.h"
+#include "api/kinds.h"
 #include "api/resource.h"
+#include "apiserver/kinds/manifest.h"
 #include "base/base64.h"
 #include "base/format.h"
 #include "cli/terminal_text.h"
-#include "main/host/schedule_files.h"
+#include "main/host/manifests.h"
 #include "main/host/webhook_flags.h"
 #include "main/programs.h"
 
@@ -16,40 +18,6 @@ namespace {
 
 using api::Json;
 
-// The documents of a file: YAML, JSON, one object a line, and the items of lists.
-base::Result<std::vector<Json>> read_documents(const std::string& path) {
-  TRY(const auto files, read_object_files(path));
-  std::vector<Json> documents;
-  const auto add = [&documents](const Json& document) {
-    if (document["kind"].as_string().ends_with("List") && document["items"].is_array())
-      for (const Json& item : document["items"].items()) documents.push_back(item);
-    else
-      documents.push_back(document);
-  };
-  for (const auto& [name, text] : files) {
-    // Several JSON objects, one a line.
-    bool lines = text.find('\n') != std::string::npos && text.starts_with("{") && !api::parse_json(text).ok();
-    for (std::size_t start = 0; lines && start < text.size();) {
-      const std::size_t end = std::min(text.find('\n', start), text.size());
-      const std::string line = text.substr(start, end - start);
-      start = end + 1;
-      if (line.find_first_not_of(" \r\t") == std::string::npos) continue;
-      const auto parsed = api::parse_json(line);
-      if (!parsed.ok()) return base::within(base::Error(parsed.error()), name);
-      add(*parsed);
-    }
-    if (lines) continue;
-    auto parsed = api::parse_yaml_documents(text);
-    if (!parsed.ok()) return base::within(parsed.take_error(), name);
-    for (const api::YamlDocument& document : *parsed) {
-      if (!document.value.is_object())
-        return base::make_error(base::Code::kInvalid, base::format("{}: line {}: not an object", name, document.line));
-      add(document.value);
-    }
-  }
-  return documents;
-}
-
 // A line of a comment: a text that somebody wrote neither ends it nor moves a terminal's cursor.
 std::string comment(const std::string& text) {
   std::string line = "# " + cli::for_terminal(text);
@@ -57,10 +25,37 @@ std::string comment(const std::string& text) {
   return line + "\n";
 }
 
+// The rules see the object as an API server has filled it in.
+admission::ManifestAnswer answer_to(const Json& manifest, const std::vector<api::AdmissionHook>& hooks,
+                                    const admission::ObjectSet& objects) {
+  const api::KindInfo* kind = api::find_kind_named(manifest["apiVersion"].as_string(), manifest["kind"].as_string());
+  if (kind == nullptr || kind->custom || !manifest["metadata"].is_object())
+    return admission::admit_manifest(manifest, hooks, objects);
+  Json object = manifest;
+  if (kind->namespaced && api::namespace_of(object).empty()) object.edit("metadata").set("namespace", "default");
+  if (base::Status completed = apiserver::complete_manifest(objects, *kind, object); !completed.ok()) {
+    api::AdmissionAnswer refusal;
+    refusal.allowed = false;
+    refusal.message = completed.error().message;
+    return {std::move(refusal), {}};
+  }
+  return admission::admit_manifest(object, hooks, objects);
+}
+
+// The queues that are there in every cluster.
+void put_own_queues(admission::ObjectSet& objects) {
+  for (const char* name : {"root", "default"})
+    objects.put(Json::object({{"apiVersion", "scheduling.volcano.sh/v1beta1"},
+                              {"kind", "Queue"},
+                              {"metadata", Json::object({{"name", name}})},
+                              {"spec", Json::object({{"weight", 1}})},
+                              {"status", Json::object({{"state", "Open"}})}}));
+}
+
 // True if it was refused.
 bool print_manifest(const Json& manifest, const std::vector<api::AdmissionHook>& hooks, admission::ObjectSet& objects,
                     bool json) {
-  const auto [answer, refused_by] = admission::admit_manifest(manifest, hooks, objects);
+  const auto [answer, refused_by] = answer_to(manifest, hooks, objects);
   const std::string name =
       base::format("{} {}", api::kind_of(manifest), api::key_of(answer.object ? *answer.object : manifest));
   if (json) {
@@ -138,11 +133,13 @@ int run_admit(const Arguments& arguments) {
   rules->in_process = false;
   const auto webhooks = admission::hooks(*rules);  // reviews are what webhooks are asked
   if (!path.empty() && admission::webhook_name(path).empty()) return fail("no webhook answers at " + path);
-  admission::ObjectSet objects;
+  // A webhook that is asked about a review sees what is given, and nothing else.
+  admission::ObjectSet objects, given;
+  put_own_queues(objects);
   for (const std::string& file : existing) {
     const auto documents = read_documents(file);
     if (!documents.ok()) return fail(documents.error().message);
-    for (const Json& document : *documents) objects.put(document);
+    for (const Json& document : *documents) objects.put(document), given.put(document);
   }
   bool refused = false;
   for (const std::string& file : files->rest) {
@@ -153,7 +150,7 @@ int run_admit(const Arguments& arguments) {
         refused = print_manifest(document, hooks, objects, output == "json") || refused;
         continue;
       }
-      const auto answered = print_review(document, webhooks, path, objects);
+      const auto answered = print_review(document, webhooks, path, given);
       if (!answered.ok()) return fail(file + ": " + answered.error().message);
       refused = *answered || refused;
     }

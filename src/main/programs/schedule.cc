@@ -4,6 +4,7 @@
 #include <iostream>
 
 #include "cli/terminal_text.h"
+#include "main/host/manifests.h"
 #include "main/host/resource_use.h"
 #include "main/host/schedule_files.h"
 #include "main/host/schedule_flags.h"
@@ -55,21 +56,31 @@ class Asker {
   std::unique_ptr<scheduler::BoundedFetch> fetch_;
 };
 
-base::Status load(scheduler::OneShot& run, const std::vector<std::string>& paths) {
+// Classes and limits count for all pods of the phase, in whichever order the files are given.
+base::Status load(scheduler::OneShot& run, PodCompletion& completion, const std::vector<std::string>& paths) {
+  std::vector<std::pair<std::string, std::string>> all;
   for (const std::string& path : paths) {
-    TRY(const auto files, read_object_files(path));
-    for (const auto& [name, text] : files) TRY_VOID(run.load(name, text));
+    TRY(auto files, read_object_files(path));
+    for (auto& [name, text] : files) {
+      completion.look_at(name, text);
+      all.emplace_back(std::move(name), std::move(text));
+    }
+  }
+  for (auto& [name, text] : all) {
+    TRY_VOID(run.load(name, text));
+    text = {};
   }
   return {};
 }
 
-base::Status run_phases(scheduler::OneShot& run, const ScheduleFlags& flags, std::int64_t& rest_bytes) {
+base::Status run_phases(scheduler::OneShot& run, PodCompletion& completion, const ScheduleFlags& flags,
+                        std::int64_t& rest_bytes) {
   TRY_VOID(run.configure());
-  TRY_VOID(load(run, flags.files));
+  TRY_VOID(load(run, completion, flags.files));
   rest_bytes = resident_bytes();
   run.run_phase();
   for (const auto& files : flags.then) {
-    TRY_VOID(load(run, files));
+    TRY_VOID(load(run, completion, files));
     run.run_phase();
   }
   return {};
@@ -93,9 +104,12 @@ int run_schedule(const Arguments& arguments) {
   }
   Asker asker;
   flags->options.asker = [&asker](const scheduler::OutsideQuestion& question) { return asker.ask(question); };
+  PodCompletion completion;
+  flags->options.complete_pod = [&completion](api::Json& pod) { completion.complete(pod); };
   scheduler::OneShot run(flags->options, stopwatch());
   std::int64_t rest_bytes = 0;
-  const base::Status done = run_phases(run, *flags, rest_bytes);
+  const base::Status done = run_phases(run, completion, *flags, rest_bytes);
+  for (const std::string& note : completion.notes()) std::cerr << cli::for_terminal(note) << "\n";
   for (const std::string& note : run.notes()) std::cerr << cli::for_terminal(note) << "\n";
   if (!done.ok()) return fail(done.error());
   if (!flags->stats_file.empty()) {

@@ -181,6 +181,9 @@ base::Status OneShot::load_object(const std::string& file, int line, api::Json o
   }
   if (kind == kStateKind && object["apiVersion"].as_string() == kStateVersion) return load_state(where, object);
   const KindRow* row = row_for(object);
+  // Their part is in the pods already.
+  const bool is_filled_in = options_.complete_pod && (kind == "LimitRange" || kind == "RuntimeClass");
+  if (row == nullptr && is_filled_in) return {};
   if (row == nullptr) {
     const std::string name = base::format("{} {}", object["apiVersion"].as_string(), kind);
     if (noted_kinds_.insert(name).second)
@@ -195,7 +198,10 @@ base::Status OneShot::load_object(const std::string& file, int line, api::Json o
     return {};
   }
   if (!options_.as_is) complete(object);
-  if (!options_.as_is && row->kind == "Pod") add_group_for(object);
+  if (!options_.as_is && row->kind == "Pod") {
+    if (options_.complete_pod) options_.complete_pod(object);
+    add_group_for(object);
+  }
   if (const std::string_view node = object["spec"]["nodeName"].as_string(); row->kind == "Pod" && !node.empty()) {
     const NodeId known = model_.nodes.find(node);
     if (!known.is_set() || !model_.nodes[known].known) {

@@ -33,6 +33,8 @@ struct OneShotOptions {
   bool reasons = true;  // false: to measure what WaitReasons cost
   // Asks a program outside (an extender), waiting for its answer. Without it every question ends in an error.
   std::function<OutsideAnswer(const OutsideQuestion&)> asker = {};
+  // Fills in what an API server would fill into a pod, without as_is. Unset: a pod says everything itself.
+  std::function<void(api::Json& pod)> complete_pod = {};
 };
 
 struct OneShotStats {
