@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # Clang with address and undefined sanitizers: build, unit tests, scenarios
+# on: src tests/scenarios tests/plugins tests/sim fuzz tests/golden docs/spec
 # The fuzzing of the next part runs from the same build. Those that look at clocks and processes are in one list.
 if build fuzz; then
   patient=() others=()

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # thread sanitizer (GCC): the unit tests of what has threads
+# on: src
 # The scheduler, admission, the command line and the simulated worlds are one thread each and run with the other sanitizers.
 patient=(rt_test store_test client_test node_test)
 others=(apiserver_test controllers_test)

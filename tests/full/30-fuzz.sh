@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# fuzzing: every parser for a minute, two at a time
+# fuzzing: every parser for FUZZ_SECONDS, two at a time
+# on: src fuzz
 if [ -x build/fuzz/bin/fuzz_json ] || build fuzz; then
   fuzz_one() { # fuzz_one PROGRAM
     local program=$1 name
@@ -9,7 +10,7 @@ if [ -x build/fuzz/bin/fuzz_json ] || build fuzz; then
       return
     fi
     mkdir -p "build/fuzz/corpus/$name"
-    if limited "$program" -detect_leaks=0 -max_total_time="${FUZZ_SECONDS:-60}" -artifact_prefix="build/fuzz/$name-" "build/fuzz/corpus/$name" "fuzz/corpus/${name#fuzz_}" > "build/fuzz/$name.log" 2>&1; then
+    if limited "$program" -detect_leaks=0 -max_total_time="$FUZZ_SECONDS" -artifact_prefix="build/fuzz/$name-" "build/fuzz/corpus/$name" "fuzz/corpus/${name#fuzz_}" > "build/fuzz/$name.log" 2>&1; then
       echo "ok $name"
     else
       echo "FAIL $name: $(grep -a -m1 -E 'ERROR|broken promise' "build/fuzz/$name.log")"

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # end to end with Debian's kubectl, the oldest that has to work
+# on: src tests/e2e examples
 old_kubectl=$PWD/build/old-kubectl
 if [ ! -x "$old_kubectl/usr/bin/kubectl" ]; then
   mkdir -p "$old_kubectl"

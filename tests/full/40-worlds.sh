@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# long simulation: many seeds of every world, each twice
+# simulation: WORLD_SEEDS of every world, each twice
+# on: src tests/sim
 worlds() {
   local file seed first second
   for file in tests/sim/*.toml; do
-    for seed in $(seq 1 "${WORLD_SEEDS:-20}"); do
+    for seed in $(seq 1 "$WORLD_SEEDS"); do
       first=$(limited build/release/bin/volcano simulate --seed "$seed" "$file" 2>&1 | tail -1)
       second=$(limited build/release/bin/volcano simulate --seed "$seed" "$file" 2>&1 | tail -1)
       case $first in
