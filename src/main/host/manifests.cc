@@ -2,6 +2,7 @@
 #include "main/host/manifests.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "api/json/yaml.h"
 #include "api/kinds.h"
@@ -51,11 +52,26 @@ base::Status read_text(const std::string& name, const std::string& text, std::ve
 // Kinds that change what other objects mean.
 constexpr std::string_view kClassKinds[] = {"PriorityClass", "RuntimeClass", "LimitRange"};
 
-bool may_hold_classes(std::string_view text) {
+bool names_a_class(std::string_view text) {
   return std::ranges::any_of(kClassKinds, [&](std::string_view kind) {
-    return text.find("kind: " + std::string(kind)) != std::string_view::npos ||
-           text.find("\"" + std::string(kind) + "\"") != std::string_view::npos;
+    return memmem(text.data(), text.size(), kind.data(), kind.size()) != nullptr;
   });
+}
+
+// Large files are of one object a line, whose kind stands in front.
+constexpr std::size_t kFrontBytes = 256;
+
+bool may_hold_classes(std::string_view text) {
+  if (!text.starts_with("{")) return names_a_class(text);
+  for (std::size_t start = 0; start < text.size();) {
+    const std::size_t end = std::min(text.find('\n', start), text.size());
+    const std::string_view line = text.substr(start, end - start);
+    const std::string_view front = line.substr(0, kFrontBytes);
+    const bool says_kind = front.find("\"kind\":\"") != std::string_view::npos;
+    if (names_a_class(says_kind ? front : line)) return true;
+    start = end + 1;
+  }
+  return false;
 }
 
 }  // namespace
