@@ -300,8 +300,10 @@ void Statuses::close_job(JobId id) {
   GroupSays& said = in_.ledger.edit_group(id);
   said.trouble = troubles_.digest_of(id);
   tell_refusal(job);
-  const GroupPhase phase_said = said.status.phase;
+  const GroupPhase phase_said = said.status.phase, phase_before = job.phase;
   job.phase = phase_of(job);
+  // What it holds back depends on its phase, and a group that went back to Pending waits for admission again.
+  if (job.phase != phase_before) in_.model.note_changed(id);
   note_pods(id, false);
   const bool arrives = still_arrives(job);
   GroupStatus status = status_of(job, !arrives);
@@ -319,7 +321,6 @@ void Statuses::close_job(JobId id) {
     if (moved || job.topology) planned.allocated_domain = domain.is_set() ? in_.model.symbols.text(domain) : "";
     said.domain = domain;
     said.status = std::move(status);  // else an unchanged condition keeps its time and transition, as on the server
-    in_.model.note_changed(id);       // a group that went back to Pending waits for admission again
   }
   if (arrives) return;
   tell_group(job, updated);
