@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "base/time.h"
+#include "controllers/cluster/finished_pods.h"
 #include "controllers/framework/controller.h"
 
 namespace controllers::cluster {
@@ -12,8 +13,9 @@ namespace controllers::cluster {
 // Deletes pods that do not tolerate a taint NoExecute of their node, or do not tolerate it any longer.
 std::unique_ptr<Controller> make_taint_eviction_controller();
 
-// Deletes pods that no node will ever let go: those of nodes that are not there, and those that end without one.
-std::unique_ptr<Controller> make_pod_garbage_collector();
+// Deletes pods that no node will ever let go: those of nodes that are not there, and those that end without one; and
+// of pods that are over those that are too many.
+std::unique_ptr<Controller> make_pod_garbage_collector(const FinishedPodLimits& limits = {});
 
 // The index of pods by the node that they are bound to.
 inline constexpr std::string_view kPodsByNode = "pods-by-node";

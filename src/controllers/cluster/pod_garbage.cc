@@ -2,7 +2,7 @@
 //
 // Those of a node that is not there, and those that end and were never given to one. An absence in the view proves
 // nothing: a Node may be late, or be made again by its agent. So such a pod has a quarantine, and then the server is
-// asked for the node.
+// asked for the node. And of pods that are over only so many stay (finished_pods.h).
 #include <map>
 #include <optional>
 
@@ -48,8 +48,13 @@ struct Missing {
   Time since;
 };
 
+bool is_pod(const std::string& key) { return key.find('/') != std::string::npos; }
+
+// Keys are those of pods, and those of the index of finished pods.
 class PodGarbageCollector final : public Controller {
  public:
+  explicit PodGarbageCollector(const FinishedPodLimits& limits) : limits_(limits) {}
+
   std::string_view name() const override { return "pod-garbage-collector-controller"; }
 
   std::vector<Wake> wakes_on() const override {
@@ -72,12 +77,27 @@ class PodGarbageCollector final : public Controller {
                  if (!there || missing_.contains(api::key_of(*pod))) keys.push_back(api::key_of(*pod));
                return keys;
              },
-             [](const Json* before, const Json* after) { return !before || !after; }}};
+             [](const Json* before, const Json* after) { return !before || !after; }},
+            {resources::kPods,
+             [this](const View& view, const Json& pod) {
+               Keys keys;
+               const std::string ns(api::namespace_of(pod));
+               if (is_beyond(view, ns, limits_.in_namespace)) keys.push_back(ns);
+               if (is_beyond(view, "", limits_.everywhere)) keys.emplace_back(kEverywhere);
+               return keys;
+             },
+             [](const Json* before, const Json* after) {
+               return after && is_over(*after) && !(before && is_over(*before));
+             }}};
   }
-  std::vector<IndexBy> indexes() const override { return {pods_by_node()}; }
+  std::vector<IndexBy> indexes() const override { return {pods_by_node(), finished_pods()}; }
 
   Plan step(const View& view, const std::string& key, const Turn& turn) override {
     Plan plan;
+    if (!is_pod(key)) {
+      collect_finished(view, key == kEverywhere ? "" : key, limits_, turn.now, plan);
+      return plan;
+    }
     std::optional<Missing>& after = (pending_[key] = std::nullopt);
     const Json* pod = view.find(resources::kPods, key);
     if (!pod) return plan;
@@ -104,6 +124,12 @@ class PodGarbageCollector final : public Controller {
   }
 
  private:
+  static constexpr std::string_view kEverywhere = "*";
+
+  static bool is_beyond(const View& view, std::string_view ns, int limit) {
+    return limit > 0 && view.count(resources::kPods, kFinishedPods, ns) > static_cast<std::size_t>(limit);
+  }
+
   static void end_orphan(const Json& pod, base::Duration left, Time now, Plan& plan) {
     if (is_over(pod) && is_let_go(pod)) return;
     if (left > base::Duration{}) return plan.requeue_after(left);
@@ -120,12 +146,15 @@ class PodGarbageCollector final : public Controller {
     let_go(plan, pod, "", "", now);
   }
 
+  FinishedPodLimits limits_;
   std::map<std::string, Missing> missing_;
   std::map<std::string, std::optional<Missing>> pending_;  // of plans under way
 };
 
 }  // namespace
 
-std::unique_ptr<Controller> make_pod_garbage_collector() { return std::make_unique<PodGarbageCollector>(); }
+std::unique_ptr<Controller> make_pod_garbage_collector(const FinishedPodLimits& limits) {
+  return std::make_unique<PodGarbageCollector>(limits);
+}
 
 }  // namespace controllers::cluster

@@ -127,5 +127,54 @@ TEST(PodGarbage, wakes_for_pods_whose_node_goes_and_for_few_others) {
   EXPECT_EQ(of_pod(), Keys{"ns/p"});
 }
 
+class FinishedPods : public ::testing::Test {
+ protected:
+  FinishedPods() { world.use_indexes_of(*controller); }
+  void put(std::string_view ns, std::string_view name, int age_minutes, std::string_view phase = "Succeeded",
+           std::string_view owner = "") {
+    world.put_text(resources::kPods,
+                   base::format(R"({{"kind": "Pod", "metadata": {{"name": "{}", "namespace": "{}",
+      "creationTimestamp": "{}"{}}}, "spec": {{"nodeName": "n"}}, "status": {{"phase": "{}"}}}})",
+                                name, ns, base::format_rfc3339(world.now - base::minutes(age_minutes)), owner, phase));
+  }
+  std::string left() const {
+    std::string names;
+    for (const Json* pod : world.all(resources::kPods)) names += std::string(api::name_of(*pod)) + " ";
+    return names;
+  }
+  TestWorld world;
+  std::unique_ptr<Controller> controller = make_pod_garbage_collector({.everywhere = 4, .in_namespace = 2});
+};
+
+TEST_F(FinishedPods, the_oldest_of_a_namespace_go_and_then_those_of_all) {
+  for (const char* ns : {"a", "b", "c"})
+    for (const int age : {50, 40, 30}) put(ns, base::format("{}{}", ns, age), age);
+  put("a", "a-runs", 90, "Running");
+  for (const char* key : {"a", "b", "c"}) world.turn(*controller, key);
+  EXPECT_EQ(left(), "a-runs a30 a40 b30 b40 c30 c40 ");
+  world.turn(*controller, "*");
+  EXPECT_EQ(left(), "a-runs a30 b30 c30 c40 ");
+  world.turn(*controller, "*");
+  EXPECT_EQ(left(), "a-runs a30 b30 c30 c40 ");
+}
+
+TEST_F(FinishedPods, those_stay_that_an_owner_would_make_again_or_has_had_no_time_to_count) {
+  constexpr std::string_view kOwner = R"(, "ownerReferences": [{"apiVersion": "batch.volcano.sh/v1alpha1",
+      "kind": "Job", "name": "j", "uid": "U", "controller": true}])";
+  const auto put_job = [this](std::string_view phase) {
+    world.put_text(resources::kJobs, base::format(R"({{"kind": "Job", "metadata": {{"name": "j", "namespace": "a",
+      "uid": "U"}}, "status": {{"state": {{"phase": "{}"}}}}}})",
+                                                  phase));
+  };
+  put_job("Running");
+  for (const int age : {50, 40, 30}) put("a", base::format("{}", age), age, "Succeeded", kOwner);
+  put("a", "new", 0);
+  world.turn(*controller, "a");
+  EXPECT_EQ(left(), "30 40 50 new ");
+  put_job("Completed");
+  world.turn(*controller, "a");
+  EXPECT_EQ(left(), "30 new ");
+}
+
 }  // namespace
 }  // namespace controllers::cluster

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -75,9 +76,11 @@ struct Turn {
 // How a plan ended.
 struct Ending {
   bool succeeded = false;
-  std::vector<api::Json> fetched = {};  // what its fetches found, in their order; null where there is nothing
-  std::vector<Answer> answers = {};     // of its probes, in their order
-  std::vector<Failure> failures = {};   // of actions that stop nothing, and of the stage that failed
+  std::vector<api::Json> fetched = {};      // what its fetches found, in their order; null where there is nothing
+  std::vector<Answer> answers = {};         // of its probes, in their order
+  std::vector<Failure> failures = {};       // of actions that stop nothing, and of the stage that failed
+  std::vector<RefusedAction> refused = {};  // every action that failed
+  std::set<std::string> made = {};          // the fates of which an object was created
 };
 
 // Loop thread only. A controller decides; the driver (framework/driver.h) writes.

@@ -16,6 +16,7 @@
 #include "client/work_queue.h"
 #include "controllers/framework/execution.h"
 #include "controllers/framework/key_states.h"
+#include "controllers/framework/refusals.h"
 #include "controllers/framework/strangers.h"
 #include "rt/tls.h"
 
@@ -81,8 +82,9 @@ class InformerView final : public View {
 // a hundred pods one by one is looked at together.
 constexpr std::int64_t kRestFactor = 30;
 constexpr base::Duration kRestMax = base::milliseconds(500);
-// Nothing is wrong with a key while the server is away: after hours without it, work goes on soon.
-constexpr base::Duration kOutagePauseMax = base::seconds(30);
+// A key is in order while the server is away, or refuses what it may accept later: after hours of that, work goes on
+// soon.
+constexpr base::Duration kCurablePauseMax = base::seconds(30);
 // How long the start waits for the objects of a kind that somebody else has defined.
 constexpr base::Duration kStrangerWait = base::seconds(30);
 
@@ -398,7 +400,9 @@ void Driver::State::ended(Unit& unit, const std::string& key, std::optional<base
   unit.controller->finished(key, {.succeeded = !outcome.error,
                                   .fetched = std::move(outcome.fetched),
                                   .answers = std::move(outcome.answers),
-                                  .failures = std::move(outcome.failures)});
+                                  .failures = std::move(outcome.failures),
+                                  .refused = std::move(outcome.refused),
+                                  .made = std::move(outcome.made)});
   if (!outcome.written.empty()) {
     state.awaited = outcome.written;
     state.awaited_since = env.now();
@@ -415,15 +419,16 @@ void Driver::State::ended(Unit& unit, const std::string& key, std::optional<base
   bool was_the_last = false;
   if (!is_old_view(outcome.error->code)) {
     if (!is_outage(*outcome.error)) {
+      // COMPAT(refusals-that-time-cures): a limit counts what can never be accepted.
       const int limit = unit.controller->failures_max();
-      was_the_last = limit >= 0 && ++state.failures == limit + 1;
-      if (limit < 0) ++state.failures;
+      if (limit < 0 || can_never_be(*outcome.error)) ++state.failures;
+      was_the_last = limit >= 0 && can_never_be(*outcome.error) && state.failures == limit + 1;
       state.error = outcome.error->message;
     }
     base::log_warning("controllers", base::format("{} {}: {}", unit.controller->name(), key, outcome.error->message));
   }
   unit.queue->retry(key);
-  if (is_outage(*outcome.error)) unit.queue->add_after(key, kOutagePauseMax);
+  if (!can_never_be(*outcome.error)) unit.queue->add_after(key, kCurablePauseMax);
   if (was_the_last) unit.queue->add(key);
 }
 

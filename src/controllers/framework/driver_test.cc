@@ -159,10 +159,20 @@ TEST_F(DriverTest, a_failure_stops_later_stages_is_reported_and_counted) {
 
 TEST_F(DriverTest, after_the_last_failure_the_step_that_gives_up_comes_at_once) {
   maker->limit = 11;
-  client.answers.assign(12, base::Code::kForbidden);
+  client.answers.assign(12, base::Code::kInvalid);
   client.show("configmaps", config_map());
   env.loop().run(base::seconds(11));  // eleven waits that double from 5 ms: 10.2 s; the twelfth would be as long again
   EXPECT_EQ(maker->failures, 12);
+}
+
+// A controller that gives up does not give up what time may cure, and it is asked for at least every half a minute.
+TEST_F(DriverTest, a_refusal_that_time_may_cure_is_not_counted_towards_a_limit) {
+  maker->limit = 11;
+  client.answers.assign(40, base::Code::kForbidden);
+  client.show("configmaps", config_map());
+  env.loop().run(base::minutes(15));
+  EXPECT_EQ(maker->failures, 0);
+  EXPECT_EQ(client.calls.back(), "services c");
 }
 
 // A plan that has more to do asks to be looked at again at once; that is for when it succeeds.

@@ -11,6 +11,7 @@
 #include "base/format.h"
 #include "client/identity_parts.h"
 #include "controllers/framework/off_loop.h"
+#include "controllers/framework/refusals.h"
 
 namespace controllers {
 
@@ -44,11 +45,11 @@ std::string filled_in(std::string text, const std::string& what) {
   return text;
 }
 
-// A real failure outweighs an old view.
+// A real failure outweighs an old view, and what can never be accepted outweighs what time may cure.
+int weight_of(const base::Error& error) { return is_old_view(error.code) ? 0 : can_never_be(error) ? 2 : 1; }
+
 base::Error worst_of(const std::vector<Failure>& failures) {
-  for (const Failure& one : failures)
-    if (!is_old_view(one.error.code)) return one.error;
-  return failures.front().error;
+  return std::ranges::max_element(failures, {}, [](const Failure& one) { return weight_of(one.error); })->error;
 }
 
 client::Request get_of(const Action& action) {
@@ -136,8 +137,8 @@ void Execution::end() {
 }
 
 bool Execution::may_begin(const Action& action) const {
-  if (errors.empty()) return true;
-  return !stopped && !action.fate.empty() && !refused.contains(action.fate);
+  if (refused.contains(action.fate)) return false;
+  return errors.empty() || (!stopped && !action.fate.empty());
 }
 
 void Execution::begin_those_that_may(bool& waits) {
@@ -339,6 +340,7 @@ void Execution::answered(const Action& action, base::Result<Json> result) {
     }
   } else if (result.ok()) {
     note(action, *result);
+    if (action.verb == Action::Verb::kCreate && !action.fate.empty()) outcome.made.insert(action.fate);
     if (!action.success_name.empty())
       successes[{action.success_reason, action.success_text}].push_back(action.success_name);
     else if (!action.success_reason.empty())
@@ -350,10 +352,13 @@ void Execution::answered(const Action& action, base::Result<Json> result) {
     if (!fine && !action.failure_reason.empty() && !is_old_view(code))
       recorder.record(plan.subject(),
                       {"Warning", action.failure_reason, filled_in(action.failure_text, result.error().message)});
-    if (!fine && action.stops_nothing)
+    if (!fine) outcome.refused.push_back({action.verb, action.kind, action.name, action.fate, result.error()});
+    if (!fine && action.stops_nothing) {
+      if (!action.fate.empty() && !is_old_view(code)) refused.insert(action.fate);
       outcome.failures.push_back({action.kind, action.name, result.take_error()});
-    else if (!fine)
+    } else if (!fine) {
       failed(action, result.take_error());
+    }
   }
   // Before the slot goes on: a plan with the next creation at hand asks with the others.
   pump();
@@ -395,15 +400,10 @@ void Execution::note(const Action& action, const Json& answer) {
 
 void Execution::stage_failed() {
   const Stage& failed = plan.stages()[failed_stage];
-  // A real failure outweighs an old view, so that it is reported.
   std::string texts;
-  const base::Error* worst = &errors.front();
-  for (const base::Error& error : errors) {
-    if (is_old_view(error.code)) continue;
-    if (is_old_view(worst->code)) worst = &error;
-    texts += (texts.empty() ? "" : " ") + error.message;
-  }
-  outcome.error = *worst;
+  for (const base::Error& error : errors)
+    if (!is_old_view(error.code)) texts += (texts.empty() ? "" : " ") + error.message;
+  outcome.error = *std::ranges::max_element(errors, {}, weight_of);
   for (const base::Error& error : errors) outcome.failures.push_back({"", "", error});
   if (texts.empty() || failed.failure_reason.empty()) return;
   if (!failed.actions.empty()) {

@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -29,9 +30,11 @@ struct Written {
 struct Outcome {
   std::optional<base::Error> error;  // the first of the stage that failed
   std::vector<Written> written;
-  std::vector<api::Json> fetched = {};  // of the plan's fetches, in their order; null: there is no such object
-  std::vector<Answer> answers = {};     // of the plan's probes, in their order
-  std::vector<Failure> failures = {};   // of actions that stop nothing, and of the stage that failed
+  std::vector<api::Json> fetched = {};      // of the plan's fetches, in their order; null: there is no such object
+  std::vector<Answer> answers = {};         // of the plan's probes, in their order
+  std::vector<Failure> failures = {};       // of actions that stop nothing, and of the stage that failed
+  std::vector<RefusedAction> refused = {};  // every action that failed
+  std::set<std::string> made = {};          // the fates of which an object was created
 };
 
 // Conflict, AlreadyExists, NotFound: the plan was made from an old view.

@@ -117,6 +117,15 @@ struct Failure {
   base::Error error;
 };
 
+// An action that the server refused, with what says which of a plan's actions it was.
+struct RefusedAction {
+  Action::Verb verb = Action::Verb::kCreate;
+  std::string kind;
+  std::string name;
+  std::string fate;
+  base::Error error;
+};
+
 struct Stage {
   std::vector<Action> actions = {};
   // The event about the plan's object when an action fails: `text` with "{}" replaced by the errors.

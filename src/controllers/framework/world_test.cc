@@ -263,9 +263,11 @@ Ending TestWorld::apply(const Plan& plan) {
       if (stopped || refused.contains(action.fate)) continue;
       std::optional<base::Error> error = refuse && action.verb != Action::Verb::kEvent ? refuse(action) : std::nullopt;
       if (!error && !run(action)) error = base::make_error(base::Code::kConflict, "an old view");
+      if (!error && action.verb == Action::Verb::kCreate && !action.fate.empty()) ending.made.insert(action.fate);
       if (!error && !action.success_reason.empty())
         events.push_back(base::format("{}: {}", action.success_reason, success_text(action)));
       if (!error) continue;
+      ending.refused.push_back({action.verb, action.kind, action.name, action.fate, *error});
       if (!action.failure_reason.empty() && error->code != base::Code::kConflict) {
         std::string text = action.failure_text;
         if (const std::size_t hole = text.find("{}"); hole != std::string::npos) text.replace(hole, 2, error->message);

@@ -1,4 +1,4 @@
-// The job controller in situations: MPI (examples 3.5), volumes (3.1), dependencies, partitions, refusals, strangers.
+// The job controller in situations: MPI (examples 3.5), volumes (3.1), partitions, refusals, strangers.
 #include <gtest/gtest.h>
 
 #include "base/format.h"
@@ -166,24 +166,6 @@ TEST_F(BehaviourTest, a_missing_claim_keeps_the_job_pending_until_it_appears) {
                  R"({"kind": "PersistentVolumeClaim", "metadata": {"name": "mine", "namespace": "ns"}})");
   admit();
   EXPECT_TRUE(has_pod("j-a-0"));
-}
-
-TEST_F(BehaviourTest, a_task_waits_for_those_it_depends_on) {
-  put_job(base::format(R"({{"minAvailable": 1, "tasks": [{}, {}, {}]}})", task("a", 1),
-                       task("b", 1, R"(, "dependsOn": {"name": ["a"]})"),
-                       task("c", 1, R"(, "dependsOn": {"name": ["a", "b"], "iteration": "any"})")));
-  admit();
-  EXPECT_TRUE(has_pod("j-a-0"));
-  EXPECT_FALSE(has_pod("j-b-0"));
-  world.edit(resources::kPods, "ns/j-a-0")
-      ->set("status", *api::parse_json(R"({"phase": "Running", "containerStatuses": [{"ready": false}]})"));
-  settle();
-  EXPECT_FALSE(has_pod("j-b-0"));
-  world.edit(resources::kPods, "ns/j-a-0")
-      ->set("status", *api::parse_json(R"({"phase": "Running", "containerStatuses": [{"ready": true}]})"));
-  settle();
-  EXPECT_TRUE(has_pod("j-b-0"));
-  EXPECT_TRUE(has_pod("j-c-0"));
 }
 
 TEST_F(BehaviourTest, a_failed_pod_restarts_its_partition_only) {

@@ -3,11 +3,15 @@
 
 #include <algorithm>
 #include <map>
+#include <memory>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include "api/resource.h"
+#include "api/schema/quantity.h"
 #include "base/format.h"
+#include "controllers/framework/execution.h"
 #include "controllers/podgroup/waiting.h"
 
 namespace controllers::job {
@@ -18,6 +22,8 @@ namespace resources = api::resources;
 namespace {
 
 constexpr std::string_view kGroup = "batch.volcano.sh/";
+const api::ResourceId kLimitRanges{"", "v1", "limitranges"};
+const api::ResourceId kRuntimeClasses{"node.k8s.io", "v1", "runtimeclasses"};
 
 std::string in_namespace(const Json& object, std::string_view name) {
   return std::string(api::namespace_of(object)) + "/" + std::string(name);
@@ -76,9 +82,80 @@ bool pod_changed(const Json* before, const Json* after) {
          differ("metadata", {"deletionTimestamp", "labels", "annotations", "ownerReferences"});
 }
 
+// Whether something that refused a creation may have room now: an amount in use became less, or a limit is another.
+bool quota_may_have_room(const Json* before, const Json* after) {
+  if (!before || !after) return before != nullptr;
+  if ((*before)["spec"] != (*after)["spec"] || (*before)["status"]["hard"] != (*after)["status"]["hard"]) return true;
+  const auto now = api::resource_list_from((*after)["status"]["used"]);
+  for (const auto& [name, amount] : api::resource_list_from((*before)["status"]["used"]))
+    if (const auto found = now.find(name); found == now.end() || found->second < amount) return true;
+  return false;
+}
+
+std::size_t active_pods(const Memory& memory) {
+  return static_cast<std::size_t>(std::ranges::count_if(
+      memory.pods, [](const auto& one) { return one.second.phase != "Succeeded" && one.second.phase != "Failed"; }));
+}
+
+void note_ends(const std::vector<const Json*>& pods, base::Time now, RestartPauses& pauses) {
+  pauses.begin_look(now);
+  for (const Json* pod : pods) pauses.see(task_of(*pod), *pod);
+  pauses.end_look();
+}
+
+std::set<std::string> asked_by(const Plan& plan) {
+  std::set<std::string> asked;
+  for (const Stage& stage : plan.stages())
+    for (const Action& action : stage.actions)
+      if (std::string what = refused_thing(action.verb, action.kind, action.name, action.fate); !what.empty())
+        asked.insert(std::move(what));
+  return asked;
+}
+
+// Which jobs the server has refused something, and for which of them that may be over.
+class Hints {
+ public:
+  void set_refused(const std::string& key, bool is_refused) {
+    const std::string ns = key.substr(0, key.find('/'));
+    if (is_refused) {
+      refused_[ns].insert(key);
+    } else if (const auto found = refused_.find(ns); found != refused_.end()) {
+      found->second.erase(key);
+      if (found->second.empty()) refused_.erase(found);
+      hastened_.erase(key);
+    }
+  }
+  // The jobs of a namespace; of all namespaces, if it is empty.
+  Keys hasten(const std::string& ns) {
+    Keys keys;
+    for (const auto& [one, jobs] : refused_)
+      if (ns.empty() || ns == one) keys.insert(keys.end(), jobs.begin(), jobs.end());
+    hastened_.insert(keys.begin(), keys.end());
+    return keys;
+  }
+  bool take(const std::string& key) { return hastened_.erase(key) > 0; }
+
+ private:
+  std::map<std::string, std::set<std::string>> refused_;  // by namespace
+  std::set<std::string> hastened_;
+};
+
+// The answers of a plan that ended change what is known of refusals.
+void note_answers(const std::set<std::string>& asked, const Ending& ending, base::Time now, Refusals& refusals) {
+  std::set<std::string> refused;
+  for (const RefusedAction& one : ending.refused) {
+    const std::string what = refused_thing(one.verb, one.kind, one.name, one.fate);
+    if (what.empty() || is_old_view(one.error.code) || !refused.insert(what).second) continue;
+    refusals.note(what, one.error, ending.made.contains(one.fate), now);
+  }
+  for (const std::string& what : asked)
+    if (!refused.contains(what)) refusals.forget(what);
+}
+
 // A plan that failed may have deleted some of its pods.
 void keep_of_failed(const Memory& after, Memory& memory) {
   memory.last_action = after.last_action;
+  memory.pauses = after.pauses;
   for (auto& [name, pod] : memory.pods)
     if (const auto found = after.pods.find(name); found != after.pods.end() && found->second.uid == pod.uid)
       pod.out_of_sync = found->second.out_of_sync;
@@ -112,8 +189,17 @@ class JobController final : public Controller {
     if (options_.reads_commands)
       wakes.push_back(
           {resources::kCommands, [](const View&, const Json& command) { return command_target(command); }, came});
+    // COMPAT(refusals-that-time-cures): what refused a pod may let it pass from now on. An account that may not see
+    // these leaves it to the pauses.
+    const auto refused = [hints = hints_](const View&, const Json& one) {
+      return hints->hasten(std::string(api::namespace_of(one)));
+    };
     if (options_.reads_priorities)
-      wakes.push_back({resources::kPriorityClasses, [](const View&, const Json&) { return Keys{}; }});
+      wakes.push_back({.resource = resources::kPriorityClasses, .keys = refused, .matters = came});
+    wakes.push_back({resources::kResourceQuotas, refused, quota_may_have_room, true});
+    wakes.push_back({resources::kServiceAccounts, refused, came, true});
+    for (const api::ResourceId& one : {kLimitRanges, kRuntimeClasses})
+      wakes.push_back({.resource = one, .keys = refused, .may_be_absent = true});
     return wakes;
   }
 
@@ -146,8 +232,16 @@ class JobController final : public Controller {
       known.uid = job.uid;  // of a new job, perhaps of an old name
     pending.news = news_of(job, sight.observed, known);
     known.phase = job.phase;
+    const std::size_t active_before = active_pods(known.memory);
     notice(job, sight.observed, turn.now, known.memory);
-    Decision decision = job::step(job, sight.observed, known.memory, turn, options_);
+    if (hints_->take(key) || active_pods(known.memory) < active_before) known.memory.refusals.hasten();
+    Observed seen = sight.observed;
+    seen.refusals = &known.memory.refusals;
+    note_ends(seen.pods, turn.now, known.memory.pauses);
+    seen.pauses = &known.memory.pauses;
+    Decision decision = job::step(job, seen, known.memory, turn, options_);
+    pending.now = turn.now;
+    pending.asked = asked_by(decision.plan);
     pending.noticed = std::move(known);
     pending.after = std::move(decision.memory);
     return std::move(decision.plan);
@@ -161,6 +255,7 @@ class JobController final : public Controller {
     pending_.erase(found);
     if (!pending.noticed) {
       if (known_.erase(key) > 0) forget_counts(key);
+      hints_->set_refused(key, false);
       return;
     }
     count(key, pending.news);
@@ -169,6 +264,8 @@ class JobController final : public Controller {
       known.memory = std::move(pending.after);
     else
       keep_of_failed(pending.after, known.memory);
+    note_answers(pending.asked, ending, pending.now, known.memory.refusals);
+    hints_->set_refused(key, !known.memory.refusals.empty());
   }
 
  private:
@@ -192,6 +289,8 @@ class JobController final : public Controller {
     std::optional<Known> noticed;  // unset: the job is gone
     Memory after;
     News news;
+    std::set<std::string> asked = {};  // what it asks for that may be refused
+    base::Time now = {};
   };
 
   // What is new since the last look. What happened before this process began was counted by another.
@@ -229,6 +328,7 @@ class JobController final : public Controller {
   base::Metrics* metrics_;
   std::map<std::string, Known> known_;      // changed by finished() only
   std::map<std::string, Pending> pending_;  // of plans under way
+  const std::shared_ptr<Hints> hints_ = std::make_shared<Hints>();
 };
 
 }  // namespace

@@ -43,10 +43,11 @@ Victims choose(const Job& job, const Observed& seen, const Move& move, const Req
   const bool targeted = move.operation == Operation::kKillTarget;
   // The last attempt leaves its finished pods for inspection. COMPAT(last-attempt): a job that is being restarted has
   // counted its attempt already; pods kept then would stand in the way of those that replace them.
-  const std::int64_t attempts = job.phase == Phase::kRestarting ? job.retry_count : job.retry_count + 1;
-  const bool soft = move.operation == Operation::kKillSoft || attempts >= job.max_retry;
+  const std::int64_t attempts = job.retry_count + (move.is_attempt && spends_attempt(request) ? 1 : 0);
+  const bool is_last = attempts >= job.max_retry && (move.is_attempt || job.phase == Phase::kRestarting);
+  const bool soft = move.operation == Operation::kKillSoft || is_last;
   // COMPAT(resume): a job that goes on does its failed pods again; what succeeded stays done.
-  const bool goes_on = move.enter == Phase::kRestarting && attempts < job.max_retry;
+  const bool goes_on = move.enter == Phase::kRestarting && !is_last;
   bool hit = false;
   for (const Json* pod : seen.pods) {
     if (api::is_deleting(*pod)) {
@@ -55,9 +56,9 @@ Victims choose(const Job& job, const Observed& seen, const Move& move, const Req
       continue;
     }
     const bool kept = soft && is_over(*pod) && !(goes_on && (*pod)["status"]["phase"].as_string() == "Failed");
-    const bool condemned = targeted ? is_target(*pod, request) : !kept;
-    hit = hit || condemned;
-    if (condemned) {
+    const bool meant = !targeted || is_target(*pod, request);
+    hit = hit || meant;
+    if (meant && !kept) {
       victims.pods.push_back(pod);
       ++victims.counts.terminating;
     } else {
@@ -145,7 +146,7 @@ void kill(const Job& job, const Observed& seen, const Move& move, const Request&
   StatusEdit edit{.counts = victims.counts,
                   .phase = phase,
                   .version = job.version,
-                  .retry_count = job.retry_count + (move.counts_as_retry ? 1 : 0),
+                  .retry_count = job.retry_count + (move.is_attempt && spends_attempt(request) ? 1 : 0),
                   .min_available = old_status["minAvailable"].as_int(),
                   .controlled_resources = old_status["controlledResources"],
                   .message = std::move(message)};

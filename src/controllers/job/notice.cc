@@ -3,6 +3,7 @@
 // After a restart there is no last look; then the status that was written last stands for it, so that a task that
 // completed or a pod that failed in between still meets its policies.
 #include <algorithm>
+#include <array>
 #include <map>
 #include <optional>
 #include <set>
@@ -28,6 +29,28 @@ std::int64_t restarts_of(const Json& pod) {
 
 const Json& first_termination(const Json& pod) {
   return pod["status"]["containerStatuses"][std::size_t{0}]["state"]["terminated"];
+}
+
+// As kubelets say it: "Pod ephemeral local storage usage exceeds the total limit of containers 1Gi.", "Container c
+// exceeded its local ephemeral storage limit", "Usage of EmptyDir volume v exceeds the limit".
+bool is_over_its_limit(std::string_view message) {
+  return message.find("exceeds the ") != std::string_view::npos ||
+         message.find("exceeded its ") != std::string_view::npos;
+}
+
+// Whether a failed pod was taken away by others, so that its failure is none of the job's.
+bool is_disrupted(const Json& pod) {
+  if (api::is_deleting(pod)) return true;
+  const Json& status = pod["status"];
+  for (const Json& condition : status["conditions"].items())
+    if (condition["type"].as_string() == "DisruptionTarget" && condition["status"].as_string() == "True")
+      // A pod that the kubelet ends because it is over its own limit has the condition in some versions, too.
+      return !(status["reason"].as_string() == "Evicted" && is_over_its_limit(status["message"].as_string()));
+  static constexpr std::array<std::string_view, 6> kReasons = {"Preempting",   "Preempted", "NodeLost",
+                                                               "NodeShutdown", "Shutdown",  "Terminated"};
+  const std::string_view reason = status["reason"].as_string();
+  if (reason == "Evicted") return !is_over_its_limit(status["message"].as_string());
+  return std::ranges::find(kReasons, reason) != kReasons.end();
 }
 
 // Only pods that say whose they are count.
@@ -176,6 +199,7 @@ void notice_after_restart(const Job& job, const Observed& seen, Memory& memory) 
       if (known == memory.pods.end() || known->second.out_of_sync || surplus) continue;
       Request request = request_for(known->first, known->second, "PodFailed", {});
       request.exit_code = first_termination(*failed[i])["exitCode"].as_int();
+      request.disrupted = is_disrupted(*failed[i]);
       push(memory, std::move(request));
     }
     std::int64_t gone = -total;
@@ -251,7 +275,10 @@ void notice(const Job& job, const Observed& seen, base::Time now, Memory& memory
       if (pod.phase == "Succeeded" && phase_before != "Succeeded")
         cancel_for(request_for(name, pod, "PodRunning", now), memory);
       Request request = request_for(name, pod, event_for(job, phase_before, pod, tallies), now);
-      if (request.event == "PodFailed") request.exit_code = first_termination(*documents[name])["exitCode"].as_int();
+      if (request.event == "PodFailed") {
+        request.exit_code = first_termination(*documents[name])["exitCode"].as_int();
+        request.disrupted = is_disrupted(*documents[name]);
+      }
       if (request.event != "OutOfSync") push(memory, std::move(request));
       if (used_up_by(job, pod, restarts_before, tallies)) push(memory, request_for(name, pod, "TaskFailed", now));
     }

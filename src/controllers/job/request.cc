@@ -39,6 +39,11 @@ Verdict evaluate(const Job& job, const Request& request) {
   return {policy->action, policy->timeout.value_or(base::Duration{})};
 }
 
+bool spends_attempt(const Request& request) {
+  const std::string& event = request.event.empty() ? request.cause : request.event;
+  return !request.from_command && !request.disrupted && event != "PodEvicted" && event != "Unknown";
+}
+
 ActionClass class_of(std::string_view action) {
   if (action == "AbortJob" || action == "RestartJob" || action == "TerminateJob" || action == "CompleteJob" ||
       action == "ResumeJob")

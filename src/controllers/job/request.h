@@ -21,6 +21,7 @@ struct Request {
   std::int64_t version = 0;  // of the job, when the pod was made
   base::Time when;           // when it happened; delays count from here
   bool from_command = false;
+  bool disrupted = false;  // the pod failed because others took it away: an eviction, a deletion, the loss of its node
 };
 
 struct Verdict {
@@ -29,6 +30,9 @@ struct Verdict {
 };
 
 Verdict evaluate(const Job& job, const Request& request);
+
+// Whether a restart that answers it spends an attempt. COMPAT(attempts): failures do, and nothing else.
+bool spends_attempt(const Request& request);
 
 // Which delayed actions an action that ran makes pointless.
 enum class ActionClass : std::uint8_t { kNone, kJob, kTask, kPod, kPartition };

@@ -51,7 +51,7 @@ TEST(States, follow_the_table) {
     for (const char* action : {"RestartJob", "RestartTask", "AbortJob", "TerminateJob", "CompleteJob", "SyncJob", "x"})
       EXPECT_EQ(move_for(row.phase, action), (Move{kKillSoft, row.rule})) << name_of(row.phase) << " " << action;
   for (const Phase phase : {kAborting, kAborted})
-    EXPECT_EQ(move_for(phase, "ResumeJob"), (Move{kKillSoft, Rule::kNone, kRestarting, true}));
+    EXPECT_EQ(move_for(phase, "ResumeJob"), (Move{kKillSoft, Rule::kNone, kRestarting}));
   for (const Phase phase : {kCompleting, kTerminating, kCompleted, kFailed, kTerminated})
     EXPECT_EQ(move_for(phase, "ResumeJob").operation, kKillSoft);
 }

@@ -26,7 +26,7 @@ Move active(std::string_view action, Rule rule) {
 
 Move move_for(Phase phase, std::string_view action, bool commanded) {
   const bool resume = action == "ResumeJob";
-  const Move resumed{Operation::kKillSoft, Rule::kNone, Phase::kRestarting, true};
+  const Move resumed{Operation::kKillSoft, Rule::kNone, Phase::kRestarting};
   switch (phase) {
     case Phase::kNone:
     case Phase::kPending: return active(action, Rule::kP);

@@ -20,7 +20,7 @@ struct Move {
   Operation operation = Operation::kSync;
   Rule rule = Rule::kNone;     // judges the fresh counts, unless `enter` says where to go
   Phase enter = Phase::kNone;  // kNone: the rule decides
-  bool counts_as_retry = false;
+  bool is_attempt = false;     // one of spec.maxRetry, if a failure is its reason
 
   bool operator==(const Move&) const = default;
 };

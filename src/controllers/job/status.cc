@@ -113,10 +113,11 @@ Json with_edit(const Json& old_status, const StatusEdit& edit) {
   Json& state = status.edit("state");
   state.set("phase", name_of(edit.phase));
   // COMPAT(state-message): Volcano has the field and never writes it.
-  if (edit.message.empty())
-    state.erase("message");
-  else
-    state.set("message", edit.message);
+  for (const auto& [field, text] : {std::pair{"message", &edit.message}, std::pair{"reason", &edit.reason}})
+    if (text->empty())
+      state.erase(field);
+    else
+      state.set(field, *text);
   return status;
 }
 

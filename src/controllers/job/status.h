@@ -35,6 +35,7 @@ struct StatusEdit {
   std::int64_t min_available = 0;
   api::Json controlled_resources;  // an object, or null
   std::string message = {};        // for people: why it waits, or what restarted or ended it
+  std::string reason = {};         // one word for the message, where there is one
 };
 
 // The job's status with `edit` in it, times untouched and without runningDuration.

@@ -2,6 +2,7 @@
 #include "controllers/job/step.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "api/resource.h"
 #include "base/format.h"
@@ -130,7 +131,30 @@ void mark_deleted(const Plan& plan, Memory& memory) {
     }
 }
 
+// A pod that the job has too many of ended because of that.
+void forget_surplus(const Plan& plan, RestartPauses& pauses) {
+  for (const Stage& stage : plan.stages())
+    for (const Action& action : stage.actions)
+      if (action.verb == Action::Verb::kDelete && action.resource == api::resources::kPods)
+        pauses.forget(action.body["preconditions"]["uid"].as_string());
+}
+
+// The words for a job that can never be carried out; nothing: it can.
+std::optional<std::string> why_hopeless(const Memory& memory, const Turn& turn, const Options& options) {
+  if (options.requeues_max < 0) return std::nullopt;
+  if (const std::string* refusal = memory.refusals.given_up(options.requeues_max)) return *refusal;
+  if (turn.failures > options.requeues_max) return turn.error;
+  return std::nullopt;
+}
+
 }  // namespace
+
+std::string refused_thing(Action::Verb verb, std::string_view kind, std::string_view name, std::string_view fate) {
+  using Verb = Action::Verb;
+  if (verb != Verb::kCreate && verb != Verb::kUpdate && verb != Verb::kPatch) return {};
+  if (kind != "Pod") return base::format("{} {}", kind, name);
+  return verb == Verb::kCreate ? base::format("pods of task {}", fate) : std::string();
+}
 
 bool counts_wait(const Turn& turn, Plan& plan) {
   if (turn.counts_wait <= base::Duration{}) return false;
@@ -161,11 +185,11 @@ Decision step(const Job& job, const Observed& seen, Memory memory, const Turn& t
     return decision;
   }
   take_due(turn.now, job, after);
-  if (options.requeues_max >= 0 && turn.failures > options.requeues_max) {
+  if (const auto why = why_hopeless(after, turn, options)) {
     plan.event(job.object, "Normal", "ExecuteAction",
                base::format("Job failed on action {} for retry limit reached", after.last_action));
     after.requests.clear();
-    act(job, seen, {.action = "TerminateJob"}, turn, plan);
+    act(job, seen, {.action = "TerminateJob", .cause = *why}, turn, plan);
     mark_deleted(plan, after);
     return decision;
   }
@@ -174,6 +198,10 @@ Decision step(const Job& job, const Observed& seen, Memory memory, const Turn& t
   if (request.action != "SyncJob")
     plan.event(job.object, "Normal", "ExecuteAction", base::format("Start to execute action {} ", request.action));
   act(job, seen, request, turn, plan);
+  const bool kills = move_for(job.phase, request.action, request.from_command).operation != Operation::kSync;
+  if (kills) after.refusals.clear();
+  if (request.from_command) after.pauses.clear();  // what somebody asks for is done at once
+  if (!kills) forget_surplus(plan, after.pauses);
   mark_deleted(plan, after);
   settle_target(job, seen, request, after);
   cancel_same_class(request, after);

@@ -11,6 +11,8 @@
 
 #include "controllers/framework/controller.h"
 #include "controllers/framework/plan.h"
+#include "controllers/framework/refusals.h"
+#include "controllers/framework/restart_pauses.h"
 #include "controllers/job/job.h"
 #include "controllers/job/request.h"
 #include "controllers/job/state.h"
@@ -22,7 +24,9 @@ struct Observed {
   const api::Json* group = nullptr;    // null until it exists; a group that is being deleted counts as gone
   std::vector<const api::Json*> pods;  // the pods this job owns, by name
   std::vector<const api::Json*> commands;
-  const View* view = nullptr;  // for queues, claims, services, and pods that hold a name it needs
+  const View* view = nullptr;             // for queues, claims, services, and pods that hold a name it needs
+  const Refusals* refusals = nullptr;     // what the server has refused so far; null: nothing
+  const RestartPauses* pauses = nullptr;  // of tasks whose pods end young; null: there are none
 };
 
 struct SeenPod {
@@ -49,6 +53,8 @@ struct Memory {
   std::deque<Request> requests;
   std::vector<Delayed> delayed;
   std::string last_action;
+  Refusals refusals;
+  RestartPauses pauses;  // by task
 };
 
 struct Options {
@@ -72,6 +78,9 @@ void sync(const Job& job, const Observed& seen, Rule rule, const Turn& turn, Pla
 // Whether a request of one task, pod or partition is about this pod.
 bool is_target(const api::Json& pod, const Request& request);
 void kill(const Job& job, const Observed& seen, const Move& move, const Request& request, const Turn& turn, Plan& plan);
+// The name under which refusals of a write are remembered: the task whose pod was refused, or the object. Empty: they
+// are forgotten.
+std::string refused_thing(Action::Verb verb, std::string_view kind, std::string_view name, std::string_view fate);
 // True if a status in which numbers alone change has to wait; the plan then asks for another look.
 bool counts_wait(const Turn& turn, Plan& plan);
 Action& write_status(const Job& job, api::Json status, client::Urgency urgency, Plan& plan);

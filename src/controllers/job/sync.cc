@@ -7,6 +7,7 @@
 
 #include "api/resource.h"
 #include "base/format.h"
+#include "base/utf8.h"
 #include "controllers/job/ending.h"
 #include "controllers/job/plugins/plugin.h"
 #include "controllers/job/podgroup.h"
@@ -32,6 +33,7 @@ struct Sync {
   Json controlled;  // status.controlledResources as it will be
   bool forwarding = false;
   std::optional<std::map<std::string, std::int64_t>> ready = {};  // pods by task, where tasks depend on others
+  std::string held = {};                                          // why pods of a task are not made yet; the first
 };
 
 void begin(Sync& s) {
@@ -112,29 +114,6 @@ bool make_plugin_objects(Sync& s) {
   return true;
 }
 
-void keep_group(Sync& s) {
-  const auto priority_of = [&s](std::string_view name) -> std::int64_t {
-    const Json* found = s.seen.view->find(api::resources::kPriorityClasses, name);
-    return found ? (*found)["value"].as_int() : 0;
-  };
-  s.plan.begin_stage("PodGroupError", "Failed to create PodGroup, err: {}");
-  if (!s.seen.group) {
-    s.plan.create(api::resources::kPodGroups, group_for(s.job, priority_of));
-    return;
-  }
-  if (auto patch = group_patch(s.job, *s.seen.group, priority_of))
-    s.plan.patch(api::resources::kPodGroups, *s.seen.group, client::PatchType::kJson, std::move(*patch));
-}
-
-// COMPAT(waiting-said-once): when the reason is new, with the status that says it too, so that no restart repeats it.
-void report_waiting_group(Sync& s, const Json& trouble) {
-  std::string type = trouble["type"].str();
-  for (char& c : type) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  s.plan.event(
-      s.job.object, "Warning", "PodGroupPending",
-      base::format("PodGroup {}:{} {}, reason: {}", s.job.ns, s.job.name, type, trouble["message"].as_string()));
-}
-
 bool is_ready(const Json& pod) {
   const std::string_view phase = pod["status"]["phase"].as_string();
   if (phase == "Succeeded") return true;
@@ -161,12 +140,103 @@ bool dependency_ready(Sync& s, const std::string& name) {
   return (found == s.ready->end() ? 0 : found->second) >= *task->min_available;
 }
 
+// For people.
+std::string held_sentence(Sync& s, const Task& task) {
+  for (const std::string& name : task.depends_on)
+    if (const Task* before = s.job.find_task(name); before && !dependency_ready(s, name)) {
+      const auto found = s.ready->find(name);
+      return base::format("task {} waits for task {} (dependsOn): {} of {} pods are ready", task.name, name,
+                          found == s.ready->end() ? 0 : found->second, *before->min_available);
+    }
+  return {};
+}
+
 bool may_start(Sync& s, const Task& task) {
   if (task.depends_on.empty()) return true;
   const auto ready = [&s](const std::string& name) { return dependency_ready(s, name); };
   if (task.depends_on.size() > 1 && task.depends_on_any)
     return std::any_of(task.depends_on.begin(), task.depends_on.end(), ready);
   return std::all_of(task.depends_on.begin(), task.depends_on.end(), ready);
+}
+
+// COMPAT(depends-on-gang): the job as its group is to see it, without the tasks that others hold back, for which a gang
+// would wait for ever. It grows as they come. Nothing: no task is held back.
+std::optional<Job> without_held_tasks(Sync& s) {
+  std::set<std::string, std::less<>> begun;
+  if (std::ranges::any_of(s.job.tasks, [](const Task& task) { return !task.depends_on.empty(); }))
+    for (const Json* pod : s.seen.pods) begun.insert(task_of(*pod));
+  std::vector<Task> free;
+  std::int64_t held_minimum = 0, minimum = 0, replicas = 0;
+  for (const Task& task : s.job.tasks) {
+    const std::int64_t own = task.min_available.value_or(task.replicas);
+    if (!begun.contains(task.name) && !may_start(s, task)) {
+      held_minimum += own;
+      continue;
+    }
+    minimum += own;
+    replicas += task.replicas;
+    free.push_back(task);
+  }
+  if (free.size() == s.job.tasks.size()) return std::nullopt;
+  Job part = s.job;
+  part.tasks = std::move(free);
+  part.min_available = std::min({s.job.min_available, std::max(s.job.min_available - held_minimum, minimum), replicas});
+  return part;
+}
+
+void keep_group(Sync& s) {
+  const std::optional<Job> part = without_held_tasks(s);
+  const Job& job = part ? *part : s.job;
+  const auto priority_of = [&s](std::string_view name) -> std::int64_t {
+    const Json* found = s.seen.view->find(api::resources::kPriorityClasses, name);
+    return found ? (*found)["value"].as_int() : 0;
+  };
+  s.plan.begin_stage("PodGroupError", "Failed to create PodGroup, err: {}");
+  if (!s.seen.group) {
+    s.plan.create(api::resources::kPodGroups, group_for(job, priority_of));
+    return;
+  }
+  if (auto patch = group_patch(job, *s.seen.group, priority_of))
+    s.plan.patch(api::resources::kPodGroups, *s.seen.group, client::PatchType::kJson, std::move(*patch));
+}
+
+// COMPAT(waiting-said-once): when the reason is new, with the status that says it too, so that no restart repeats it.
+void report_waiting_group(Sync& s, const Json& trouble) {
+  std::string type = trouble["type"].str();
+  for (char& c : type) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  s.plan.event(
+      s.job.object, "Warning", "PodGroupPending",
+      base::format("PodGroup {}:{} {}, reason: {}", s.job.ns, s.job.name, type, trouble["message"].as_string()));
+}
+
+std::string pods_of(const Task& task) { return refused_thing(Action::Verb::kCreate, "Pod", {}, task.name); }
+
+// Whether it is too early to ask again for something that all pods need. The plan then asks for another look.
+bool waits_for_refused(Sync& s) {
+  if (!s.seen.refusals) return false;
+  bool waits = false;
+  for (const auto& [what, one] : s.seen.refusals->all()) {
+    const bool is_task =
+        std::any_of(s.job.tasks.begin(), s.job.tasks.end(), [&](const Task& task) { return pods_of(task) == what; });
+    const base::Duration left = s.seen.refusals->left(what, s.turn.now);
+    if (is_task || left <= base::Duration{}) continue;
+    s.plan.requeue_after(left);
+    waits = true;
+  }
+  return waits;
+}
+
+// A sentence for people about what the server refuses; empty: there is nothing that they should hear of.
+std::string refusal_sentence(const Sync& s) {
+  if (!s.seen.refusals) return {};
+  for (const auto& [what, one] : s.seen.refusals->all()) {
+    if (!Refusals::is_told(one)) continue;
+    const std::string shortfall = shortfall_of(one.text);
+    const std::string text = base::format("{} cannot be made{}: {}", what,
+                                          shortfall.empty() ? "" : base::format(", {}", shortfall), one.text);
+    return std::string(base::utf8_prefix(text, 1024));
+  }
+  return {};
 }
 
 constexpr base::Duration kHeldPause = base::seconds(30);
@@ -204,9 +274,53 @@ base::Status create_pod(Sync& s, const Task& task, std::int64_t index, Counts& c
   return {};
 }
 
+// Whether the next pods of a task are not made yet, because those before ended young. The plan then asks for another
+// look.
+bool is_resting(Sync& s, const Task& task) {
+  const base::Duration left = s.seen.pauses ? s.seen.pauses->left(task.name, s.turn.now) : base::Duration{};
+  if (left <= base::Duration{}) return false;
+  s.plan.requeue_after(left);
+  if (s.held.empty())
+    s.held = base::format("pods of task {} ended within a minute of their start; the next ones come after a pause",
+                          task.name);
+  return true;
+}
+
+using Names = std::set<std::string, std::less<>>;
+
+// The pods that are missing. A task that was refused begins with one pod and goes on with twice as many each time.
+base::Status create_pods(Sync& s, const Names& known, Counts& counts, Created& created) {
+  std::vector<std::pair<const Task*, std::int64_t>> refused;  // and the next index
+  for (const Task& task : s.job.tasks) {
+    const bool is_held = !may_start(s, task);
+    if (is_held && s.held.empty()) s.held = held_sentence(s, task);
+    if (is_held || is_resting(s, task)) continue;
+    const bool was_refused = s.seen.refusals && s.seen.refusals->knows(pods_of(task));
+    if (was_refused) refused.emplace_back(&task, 0);
+    for (std::int64_t index = 0; !was_refused && index < task.replicas && !created.is_enough(); ++index)
+      if (!known.contains(pod_name(s.job, task, index))) TRY_VOID(create_pod(s, task, index, counts, created));
+  }
+  std::erase_if(refused, [&s](const auto& one) {
+    const base::Duration left = s.seen.refusals->left(pods_of(*one.first), s.turn.now);
+    if (left > base::Duration{}) s.plan.requeue_after(left);
+    return left > base::Duration{};
+  });
+  for (int batch = 1; !refused.empty() && !created.is_enough(); batch *= 2) {
+    s.plan.begin_stage("FailedCreate", "Error creating pods: [{}]");
+    for (auto& [task, index] : refused)
+      for (int made = 0; made < batch && index < task->replicas && !created.is_enough(); ++index) {
+        if (known.contains(pod_name(s.job, *task, index))) continue;
+        ++made;
+        TRY_VOID(create_pod(s, *task, index, counts, created));
+      }
+    std::erase_if(refused, [](const auto& one) { return one.second >= one.first->replicas; });
+  }
+  return {};
+}
+
 // Counts what is there, creates what is missing, deletes what is too many.
 base::Status keep_pods(Sync& s, bool admitted, Counts& counts) {
-  std::set<std::string, std::less<>> known;
+  Names known;
   std::vector<const Json*> surplus;
   for (const Json* pod : s.seen.pods) {
     known.emplace(api::name_of(*pod));
@@ -226,16 +340,7 @@ base::Status keep_pods(Sync& s, bool admitted, Counts& counts) {
   if (!admitted) return {};
   s.plan.begin_stage("FailedCreate", "Error creating pods: [{}]");
   Created created;
-  const std::size_t tasks = s.job.tasks.size();
-  for (std::size_t i = 0; i < tasks; ++i) {
-    // After each failure another task is the first: one that is refused may fill the whole plan.
-    const Task& task = s.job.tasks[(i + static_cast<std::size_t>(s.turn.failures)) % tasks];
-    if (!may_start(s, task)) continue;
-    for (std::int64_t index = 0; index < task.replicas && !created.is_enough(); ++index) {
-      if (known.count(pod_name(s.job, task, index))) continue;
-      TRY_VOID(create_pod(s, task, index, counts, created));
-    }
-  }
+  TRY_VOID(create_pods(s, known, counts, created));
   if (created.is_enough()) s.plan.requeue_after({});  // the next ones
   // Nothing tells the job when a stranger's pod goes.
   if (created.held > 0 && !created.is_enough()) s.plan.requeue_after(kHeldPause);
@@ -260,17 +365,21 @@ std::string message_for(const Sync& s, Phase phase, const Counts& counts, const 
 void conclude(Sync& s, Rule rule, const Counts& counts) {
   const Phase phase = judge(rule, s.job, counts);
   const Json* trouble = s.seen.group ? trouble_of_group(*s.seen.group) : nullptr;
-  const std::string waits_for = waiting_sentence(trouble);
+  const std::string refusal = refusal_sentence(s);
+  const std::string group_waits_for = waiting_sentence(trouble);
+  const std::string& waits_for = !refusal.empty() ? refusal : group_waits_for.empty() ? s.held : group_waits_for;
   std::string message = message_for(s, phase, counts, waits_for);
-  const bool is_news =
-      !waits_for.empty() && message == waits_for && message != s.status["state"]["message"].as_string();
+  const bool is_refused = !refusal.empty() && message == refusal;
+  const bool is_news = !group_waits_for.empty() && message == group_waits_for && !is_refused &&
+                       message != s.status["state"]["message"].as_string();
   Json status = with_edit(s.status, {.counts = counts,
                                      .phase = phase,
                                      .version = s.job.version,
                                      .retry_count = s.job.retry_count,
                                      .min_available = s.job.min_available,
                                      .controlled_resources = s.controlled,
-                                     .message = std::move(message)});
+                                     .message = std::move(message),
+                                     .reason = is_refused ? "CreationRefused" : ""});
   if (status == s.status) return;
   const bool counts_only = differ_in_counts_only(s.status, status);
   if (counts_only && counts_wait(s.turn, s.plan)) return;
@@ -299,6 +408,10 @@ void sync(const Job& job, const Observed& seen, Rule rule, const Turn& turn, Pla
   }
   begin(s);
   if (!find_queue(s)) return;
+  if (waits_for_refused(s)) {
+    if (keep_pods(s, false, counts).ok()) conclude(s, rule, counts);
+    return;
+  }
   if (!make_plugin_objects(s)) return;
   // COMPAT(claim-names): a name that somebody took away comes back in every phase.
   const bool volumes_due = s.job.phase == Phase::kPending || has_nameless_claim(s.job);

@@ -78,7 +78,7 @@ TEST_F(TargetTest, a_partition_whose_pods_are_all_going_is_restarted) {
   settle();
   all_run();
   EXPECT_EQ(status()["state"]["phase"].as_string(), "Running");
-  EXPECT_EQ(status()["retryCount"].as_int(), 1);
+  EXPECT_EQ(status()["retryCount"].as_int(), 0);  // an eviction spends no attempt
 }
 
 TEST_F(TargetTest, a_partition_that_is_gone_is_made_again) {
@@ -101,7 +101,7 @@ TEST_F(TargetTest, a_pod_that_vanished_while_nobody_looked_restarts_its_partitio
   all_run();
   EXPECT_EQ(uid(0), kept);
   EXPECT_NE(uid(3), other);
-  EXPECT_EQ(status()["retryCount"].as_int(), 1);
+  EXPECT_EQ(status()["retryCount"].as_int(), 0);  // an eviction spends no attempt
 }
 
 TEST_F(TargetTest, pods_that_were_going_already_restart_their_task_no_second_time) {
@@ -119,7 +119,7 @@ TEST_F(TargetTest, pods_that_were_going_already_restart_their_task_no_second_tim
   settle();
   EXPECT_EQ(uid(0), replacement);
   EXPECT_EQ(uid(2), other);
-  EXPECT_EQ(status()["retryCount"].as_int(), 1);
+  EXPECT_EQ(status()["retryCount"].as_int(), 0);  // an eviction spends no attempt
 }
 
 TEST_F(TargetTest, a_new_process_takes_what_the_old_one_removed_for_no_failure) {
@@ -158,6 +158,52 @@ TEST_F(TargetTest, a_new_process_names_the_pod_that_used_up_its_task) {
   EXPECT_EQ(uid(0), kept);
   EXPECT_NE(uid(1), failed);
   EXPECT_EQ(status()["retryCount"].as_int(), 1);
+}
+
+TEST_F(TargetTest, the_last_pod_that_failed_stays_with_its_log_whatever_restarts) {
+  for (const char* action : {"RestartJob", "RestartTask", "RestartPod", "RestartPartition"}) {
+    world.objects.clear();
+    controller = make_job_controller({});
+    run(4, base::format(R"({{"event": "PodFailed", "action": "{}"}})", action), kOfTwo);
+    for (int attempt = 1; attempt <= 3; ++attempt) {
+      ASSERT_EQ(status()["state"]["phase"].as_string(), "Running") << action << " " << attempt;
+      const std::string failed = uid(2);
+      pod(2).edit("status").set("phase", "Failed");
+      settle();
+      world.gone();
+      settle();
+      ASSERT_EQ(status()["retryCount"].as_int(), attempt) << action;
+      if (attempt == 3) {
+        EXPECT_EQ(status()["state"]["phase"].as_string(), "Failed") << action;
+        EXPECT_EQ(uid(2), failed) << action;
+        EXPECT_EQ(pod(2)["status"]["phase"].as_string(), "Failed") << action;
+        EXPECT_EQ(status()["failed"].as_int(), 1) << action;
+        continue;
+      }
+      world.now = world.now + base::minutes(6);
+      settle();
+      if (api::Json* group = world.edit(resources::kPodGroups, "ns/j-U")) group->edit("status").set("phase", "Inqueue");
+      settle();
+      EXPECT_NE(uid(2), failed) << action;
+      all_run();
+    }
+  }
+}
+
+TEST_F(TargetTest, a_pod_that_is_lost_again_and_again_is_made_after_a_pause_that_grows) {
+  run(2, "");
+  for (const int seconds : {0, 10, 20}) {
+    erase(1);
+    turn();
+    int waited = 0;
+    for (; world.find(resources::kPods, "ns/j-t-1") == nullptr && waited < 100; ++waited) turn();
+    EXPECT_NEAR(waited, seconds, 2);
+    all_run();
+  }
+  erase(1);
+  for (int i = 0; i < 3; ++i) turn();
+  EXPECT_EQ(status()["state"]["message"].as_string(),
+            "pods of task t ended within a minute of their start; the next ones come after a pause");
 }
 
 }  // namespace

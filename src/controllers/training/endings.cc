@@ -12,6 +12,7 @@ namespace resources = api::resources;
 
 void Look::remove_pod(const Json& pod) {
   if (api::is_deleting(pod)) return;
+  decision_.memory.pauses.forget(api::uid_of(pod));
   Action& action = plan().remove(resources::kPods, pod);
   action.success_reason = "SuccessfulDeletePod";
   action.success_text = "Deleted pod: {}";

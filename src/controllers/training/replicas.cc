@@ -353,7 +353,10 @@ void Look::make_replicas(const Replica& replica) {
   for (std::int64_t index = 0; index < replica.count; ++index) {
     if (made_ >= kPodsPerLook || bytes_ >= kBytesPerLook) return plan().requeue_after({});
     const std::string name = job_.pod_name(replica, index);
-    if (const auto there = pods.find(index); there == pods.end() || there->second.empty()) {
+    const auto there = pods.find(index);
+    const base::Duration rest = decision_.memory.pauses.left(name, turn_.now);
+    if (rest > base::Duration{}) plan().requeue_after(rest);
+    if (rest <= base::Duration{} && (there == pods.end() || there->second.empty())) {
       warn_of_template(replica);
       Json pod = pod_for(job_, replica, index, options_);
       const auto bytes = bytes_of(pod);
@@ -391,6 +394,7 @@ void Look::make(const api::ResourceId& resource, Json object, std::string_view k
   }
   Action& action = plan().create(resource, std::move(object));
   action.stops_nothing = true;
+  action.fate = kind;  // what is refused to one, as by a quota, need not be asked for all
   action.success_reason = base::format("SuccessfulCreate{}", kind);
   // COMPAT(training-events): one event for all that are made at a time.
   action.success_text = base::format("Created {}: {{}}", word);

@@ -52,6 +52,10 @@ Look::Look(const Framework& framework, const Observed& seen, Memory memory, cons
   if (reading_ == memory.reading) good_group_ = std::move(memory.group);
   decision_.memory.uid = job_.uid;
   decision_.memory.reading = reading_;
+  RestartPauses& pauses = decision_.memory.pauses = std::move(memory.pauses);
+  pauses.begin_look(turn.now);
+  for (const Json* pod : seen.pods) pauses.see(std::string(api::name_of(*pod)), *pod);
+  pauses.end_look();
   plan().set_subject(*seen.job);
   if (!status_.is_object()) status_ = Json::object();
   if (!status_["replicaStatuses"].is_object()) status_.set("replicaStatuses", Json::object());

@@ -13,6 +13,7 @@
 #include "api/json/json.h"
 #include "controllers/framework/controller.h"
 #include "controllers/framework/plan.h"
+#include "controllers/framework/restart_pauses.h"
 #include "controllers/training/framework.h"
 #include "controllers/training/job.h"
 
@@ -33,7 +34,8 @@ struct Memory {
   std::shared_ptr<const Reading> reading = {};  // null: none yet
   // By uid of pods that failed: the restartCount that counts their being made again.
   std::map<std::string, std::int64_t> restarts = {};
-  api::Json group = {};  // a group that was found to be as it should be for that reading; null: none
+  api::Json group = {};       // a group that was found to be as it should be for that reading; null: none
+  RestartPauses pauses = {};  // by name of a pod
 };
 
 struct Observed {

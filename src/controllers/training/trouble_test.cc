@@ -369,5 +369,44 @@ TEST(TrainingJob, that_follows_no_metrics_any_more_has_no_autoscaler) {
   EXPECT_EQ(trial.world.find(kAutoscalers, kKey), nullptr);
 }
 
+TEST(TrainingJob, a_master_that_ends_at_once_is_made_again_more_and_more_seldom) {
+  Trial trial("PyTorchJob", R"({"Master": {"restartPolicy": "ExitCode"}, "Worker": {"restartPolicy": "ExitCode"}})");
+  trial.begin();
+  std::set<std::string> made;
+  for (int second = 0; second < 600; ++second) {
+    trial.world.now = trial.world.now + base::seconds(1);
+    trial.look();
+    trial.world.gone();
+    const Json* master = trial.world.find(api::resources::kPods, "ns/j-master-0");
+    if (master == nullptr) continue;
+    made.insert(std::string(api::uid_of(*master)));
+    trial.set("j-master-0", "Failed", 137);
+  }
+  EXPECT_GE(made.size(), 5U);
+  EXPECT_LE(made.size(), 9U);
+  EXPECT_EQ(trial.status()["restartCount"].as_int(), static_cast<std::int64_t>(made.size()));
+}
+
+TEST(TrainingJob, over_a_quota_few_pods_are_asked_for_and_the_job_waits) {
+  Trial trial("PyTorchJob", R"({"Master": {}, "Worker": {"replicas": 200}})");
+  int asked = 0;
+  bool over = true;
+  trial.world.refuse = [&](const Action& action) -> std::optional<base::Error> {
+    if (action.verb != Action::Verb::kCreate || action.kind != "Pod") return std::nullopt;
+    ++asked;
+    if (!over) return std::nullopt;
+    return base::make_error(base::Code::kForbidden, "pods is forbidden: exceeded quota: q");
+  };
+  trial.begin();
+  asked = 0;
+  trial.look();
+  EXPECT_LE(asked, 64);
+  EXPECT_EQ(trial.pods().size(), 0U);
+  EXPECT_EQ(trial.conditions(), "Created");
+  over = false;
+  trial.rest();
+  EXPECT_EQ(trial.pods().size(), 201U);
+}
+
 }  // namespace
 }  // namespace controllers::training

@@ -9,6 +9,7 @@
 #include "base/time_zone.h"
 #include "controllers/autoscaling/autoscaler.h"
 #include "controllers/cluster/certificates.h"
+#include "controllers/cluster/finished_pods.h"
 #include "controllers/framework/controller.h"
 
 namespace controllers::workloads {
@@ -20,6 +21,7 @@ struct Options {
   base::TimeZone local_zone = {};           // of CronJobs that name none
   autoscaling::LatestUsage pod_usage = {};  // that autoscalers go by
   cluster::SignRequest sign_request = {};   // for CertificateSigningRequests; unset: nobody signs here
+  cluster::FinishedPodLimits finished_pods = {};
 };
 
 // kInvalid names a word that is no controller.

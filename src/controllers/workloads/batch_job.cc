@@ -42,11 +42,12 @@ base::Time ended_at(const Json& pod) {
 
 bool is_job_over(const Json& job) { return is_true(job["status"], "Complete") || is_true(job["status"], "Failed"); }
 
-JobLook::JobLook(const View& view, const Json& job, const Turn& turn)
+JobLook::JobLook(const View& view, const Json& job, const Turn& turn, RestartPauses& pauses)
     : view_(view),
       job_(job),
       spec_(job["spec"]),
       turn_(turn),
+      pauses_(pauses),
       status_(job["status"].is_object() ? job["status"] : Json::object()),
       indexed_(spec_["completionMode"].as_string() == "Indexed"),
       completions_(spec_["completions"].is_null() ? -1 : spec_["completions"].as_int()),
@@ -63,6 +64,9 @@ Plan JobLook::take() {
     return std::move(plan_);
   claimed_ = claim(view_, resources::kPods, job_, *selector);
   sort_out();
+  pauses_.begin_look(turn_.now);
+  for (const Owned& one : pods_) pauses_.see({}, *one.pod);
+  pauses_.end_look();
   adopt();
   count_ended();
   suspend_or_resume();
@@ -136,8 +140,7 @@ void JobLook::count_ended() {
     const std::string_view phase = pod["status"]["phase"].as_string();
     if (settled_.has(one.number)) {
       if (!is_over(pod) && !leaves) abandoned_.push_back(one.pod);
-      if (phase == "Failed" && judge_failure(spec_["podFailurePolicy"], pod).action != "Ignore")
-        failures_.push_back(ended_at(pod));
+      if (phase == "Failed") failures_.push_back(ended_at(pod));
       if (phase == "Succeeded") last_success_ = std::max(last_success_, ended_at(pod));
       if (leaves && !is_over(pod) && waits_for_end) ++held_;
       continue;
@@ -162,10 +165,11 @@ void JobLook::count_ended() {
 }
 
 void JobLook::count_failure(const Json& pod) {
+  // The next pod waits for a failure that counts for nothing, too: it would come again at once.
+  failures_.push_back(ended_at(pod));
   const Verdict verdict = judge_failure(spec_["podFailurePolicy"], pod);
   if (verdict.action == "Ignore") return;
   if (verdict.action == "FailJob" && verdict_.empty()) verdict_ = verdict.message;
-  failures_.push_back(ended_at(pod));
   ++failed_;
 }
 
@@ -270,7 +274,8 @@ void JobLook::plan_pods() {
   running_ = std::move(kept);
   const std::int64_t missing = wanted - static_cast<std::int64_t>(running_.size()) - held_;
   if (missing <= 0 || renumbers_) return;
-  if (const base::Duration pause = pause_left(); pause > base::Duration{}) return plan_.requeue_after(pause);
+  const base::Duration pause = std::max(pause_left(), pauses_.left({}, turn_.now));
+  if (pause > base::Duration{}) return plan_.requeue_after(pause);
   make_ = std::min(static_cast<std::size_t>(missing), kBurstMax);
   if (!indexed_) return;
   for (std::int64_t index = 0; indexes_.size() < make_; ++index) {
@@ -285,7 +290,8 @@ void JobLook::plan_pods() {
   make_ = indexes_.size();
 }
 
-// Ten seconds after a first failure, twice as long after each further one without a success between them.
+// Ten seconds after a first failure, twice as long after each further one without a success between them. Failures that
+// are ignored count here.
 base::Duration JobLook::pause_left() const {
   base::Time last{};
   int count = 0;
@@ -345,6 +351,7 @@ void JobLook::write() {
   plan_.begin_stage();
   for (auto& [type, reason, message] : events_) plan_.event(job_, type, reason, message);
   for (const Json* pod : abandoned_) {
+    pauses_.forget(api::uid_of(*pod));
     Action& action = plan_.remove(resources::kPods, *pod);
     action.success_reason = "SuccessfulDelete";
     action.success_text = "Deleted pod: {}";
@@ -411,8 +418,13 @@ class BatchJobController final : public Controller {
   std::vector<IndexBy> indexes() const override { return ownership_indexes(resources::kPods); }
   Plan step(const View& view, const std::string& key, const Turn& turn) override {
     const Json* job = view.find(kBatchJobs, key);
-    return job ? JobLook(view, *job, turn).take() : Plan();
+    if (job != nullptr) return JobLook(view, *job, turn, pauses_.of(key)).take();
+    pauses_.forget(key);
+    return {};
   }
+
+ private:
+  PausesByOwner pauses_;
 };
 
 class TtlController final : public Controller {

@@ -5,6 +5,7 @@
 #include <tuple>
 #include <vector>
 
+#include "controllers/framework/restart_pauses.h"
 #include "controllers/workloads/batch_job.h"
 #include "controllers/workloads/pods.h"
 #include "controllers/workloads/replica_set.h"
@@ -20,7 +21,7 @@ Verdict judge_failure(const api::Json& policy, const api::Json& pod);
 
 class JobLook {
  public:
-  JobLook(const View& view, const api::Json& job, const Turn& turn);
+  JobLook(const View& view, const api::Json& job, const Turn& turn, RestartPauses& pauses);
   Plan take();
 
  private:
@@ -55,6 +56,7 @@ class JobLook {
   const api::Json& job_;
   const api::Json& spec_;
   const Turn& turn_;
+  RestartPauses& pauses_;  // of all its pods together, for those that vanish
   Plan plan_;
   api::Json status_;  // as it will be
   bool indexed_;

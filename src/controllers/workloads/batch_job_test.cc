@@ -149,6 +149,7 @@ TEST(BatchJob, a_failure_is_followed_by_a_pause_that_grows) {
   for (const int pause : {10, 20, 40}) {
     run.settle();
     run.end(1, "Failed", 1);
+    run.settle();
     const std::size_t before = run.world.all(resources::kPods).size();
     run.world.now = run.world.now + base::seconds(pause - 1);
     run.settle();
@@ -313,6 +314,34 @@ TEST(BatchJob, counts_every_pod_once_whatever_fails) {
     EXPECT_EQ(static_cast<std::size_t>(status["failed"].as_int()), failed.size()) << seed;
     EXPECT_GE(succeeded.size(), 6U) << seed;
     EXPECT_TRUE(trial.comes_to_rest(kKey)) << seed;
+  }
+}
+
+// A pod every quarter of a second would be made otherwise, for as long as the Job is there.
+TEST(BatchJob, what_ends_again_and_again_is_made_more_and_more_seldom_whether_it_counts_or_not) {
+  for (const bool vanishes : {false, true}) {
+    One one(R"({"podFailurePolicy": {"rules": [{"action": "Ignore", "onExitCodes": {"operator": "In", "values": [3]}},
+        {"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget"}]}]}})");
+    std::set<std::string> made;
+    for (int second = 0; second < 1'200; ++second) {
+      one.world.now = one.world.now + base::seconds(1);
+      one.look();
+      for (const Json* pod : one.world.all(resources::kPods)) made.insert(std::string(api::uid_of(*pod)));
+      if (vanishes) {
+        for (auto& [key, pod] : one.world.objects[resources::kPods]) {
+          pod.set("status",
+                  *api::parse_json(
+                      R"({"phase": "Failed", "conditions": [{"type": "DisruptionTarget", "status": "True"}]})"));
+        }
+        one.look();
+        one.world.objects[resources::kPods].clear();
+      } else {
+        one.end(1, "Failed", 3);
+      }
+    }
+    EXPECT_GT(made.size(), 5U);
+    EXPECT_LT(made.size(), 12U);
+    EXPECT_EQ(one.status()["failed"].as_int(), 0);
   }
 }
 

@@ -8,6 +8,7 @@
 #include "api/schema/unwritten.h"
 #include "base/format.h"
 #include "base/saturate.h"
+#include "controllers/framework/restart_pauses.h"
 #include "controllers/workloads/daemon_set_nodes.h"
 #include "controllers/workloads/pods.h"
 
@@ -39,8 +40,13 @@ struct Place {
 
 class Look {
  public:
-  Look(const View& view, const Json& set, const Turn& turn)
-      : view_(view), set_(set), spec_(set["spec"]), turn_(turn), pod_spec_(daemon_pod_spec(spec_["template"])) {}
+  Look(const View& view, const Json& set, const Turn& turn, RestartPauses& pauses)
+      : view_(view),
+        set_(set),
+        spec_(set["spec"]),
+        turn_(turn),
+        pauses_(pauses),
+        pod_spec_(daemon_pod_spec(spec_["template"])) {}
 
   Plan take() {
     plan_.set_subject(set_);
@@ -53,12 +59,15 @@ class Look {
     for (const auto* list : {&claimed.owned, &claimed.adopt})
       for (const Json* pod : *list)
         if (const std::string node = node_of(*pod); !node.empty()) places_[node].pods.push_back(pod);
+    pauses_.begin_look(turn_.now);
     for (auto& [node, place] : places_) {
+      for (const Json* pod : place.pods) pauses_.see(node, *pod);
       std::ranges::stable_sort(place.pods, [](const Json* a, const Json* b) {
         return time_in((*a)["metadata"]["creationTimestamp"]) < time_in((*b)["metadata"]["creationTimestamp"]);
       });
       desired_ += place.fit.runs;
     }
+    pauses_.end_look();
     find_revision(claimed.owned);
     if (!api::is_deleting(set_)) {
       for (const auto& [node, place] : places_) keep(node, place);
@@ -182,7 +191,10 @@ class Look {
   }
 
   void create(const std::string& node) {
-    if (made_ == kBurstMax) return;
+    if (const base::Duration left = pauses_.left(node, turn_.now); left > base::Duration{})
+      return plan_.requeue_after(left);
+    // After a failure one at a time, so that a quota is not asked for each node.
+    if (made_ == (turn_.failures > 0 ? 1 : kBurstMax)) return;
     const std::string name =
         fresh_name(view_, resources::kPods, set_, api::name_of(set_), turn_.now, static_cast<std::size_t>(made_++));
     Json pod = pod_from(spec_["template"], set_, "apps/v1", "DaemonSet", name);
@@ -193,10 +205,12 @@ class Look {
     action.success_text = base::format("Created pod: {}", name);
     action.failure_reason = "FailedCreate";
     action.failure_text = "Error creating: {}";
+    action.stops_nothing = true;  // the status goes on to say what there is
   }
 
   void remove(const Json& pod) {
     if (api::is_deleting(pod)) return;
+    pauses_.forget(api::uid_of(pod));
     Action& action = plan_.remove(resources::kPods, pod);
     action.success_reason = "SuccessfulDelete";
     action.success_text = base::format("Deleted pod: {}", api::name_of(pod));
@@ -314,7 +328,8 @@ class Look {
   const Json& set_;
   const Json& spec_;
   const Turn& turn_;
-  Json pod_spec_;  // of the template, for any node
+  RestartPauses& pauses_;  // by node
+  Json pod_spec_;          // of the template, for any node
   Plan plan_;
   std::map<std::string, Place> places_;  // by the node's name
   std::int64_t desired_ = 0;             // nodes that a pod belongs on
@@ -355,8 +370,13 @@ class DaemonSetController final : public Controller {
   }
   Plan step(const View& view, const std::string& key, const Turn& turn) override {
     const Json* set = view.find(kDaemonSets, key);
-    return set ? Look(view, *set, turn).take() : Plan();
+    if (set != nullptr) return Look(view, *set, turn, pauses_.of(key)).take();
+    pauses_.forget(key);
+    return {};
   }
+
+ private:
+  PausesByOwner pauses_;
 };
 
 }  // namespace

@@ -307,5 +307,24 @@ TEST(DaemonSet, comes_to_its_template_whatever_fails) {
   }
 }
 
+// As by a taint NoExecute that its pods tolerate for no second.
+TEST(DaemonSet, pods_that_a_node_takes_away_at_once_come_more_and_more_seldom_and_only_there) {
+  Daemons daemons("{}", 2);
+  std::set<std::string> made;
+  for (int second = 0; second < 600; ++second) {
+    daemons.world.now = daemons.world.now + base::seconds(1);
+    for (int i = 0; i < 2; ++i) daemons.world.turn(*daemons.controller, kKey);
+    std::erase_if(daemons.world.objects[resources::kPods], [&](const auto& one) {
+      if (node_of(one.second) != "n0") return false;
+      made.insert(one.first);
+      return true;
+    });
+    if (second == 300) daemons.world.objects[resources::kPods].clear();  // by hand, once
+  }
+  EXPECT_GE(made.size(), 5U);
+  EXPECT_LE(made.size(), 9U);
+  EXPECT_EQ(daemons.world.all(resources::kPods).size(), 1U);
+}
+
 }  // namespace
 }  // namespace controllers::workloads

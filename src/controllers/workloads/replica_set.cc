@@ -6,6 +6,7 @@
 #include <map>
 
 #include "base/format.h"
+#include "controllers/framework/restart_pauses.h"
 #include "controllers/workloads/pods.h"
 
 namespace controllers::workloads {
@@ -49,8 +50,9 @@ int compare_age(base::Time a, base::Time b, base::Time now) {
 
 class Look {
  public:
-  Look(const View& view, const Json& set, const api::ResourceId& resource, std::string_view kind, const Turn& turn)
-      : view_(view), set_(set), resource_(resource), kind_(kind), turn_(turn) {}
+  Look(const View& view, const Json& set, const api::ResourceId& resource, std::string_view kind, const Turn& turn,
+       RestartPauses& pauses)
+      : view_(view), set_(set), resource_(resource), kind_(kind), turn_(turn), pauses_(pauses) {}
 
   Plan take() {
     plan_.set_subject(set_);
@@ -58,8 +60,10 @@ class Look {
     if (!selector) return std::move(plan_);
     const Claim claimed = claim(view_, resources::kPods, set_, *selector);
     settle_claim(plan_, resources::kPods, claimed, set_, resource_.api_version(), kind_);
+    pauses_.begin_look(turn_.now);
     for (const auto* list : {&claimed.owned, &claimed.adopt})
       for (const Json* pod : *list) {
+        pauses_.see({}, *pod);
         if (is_active(*pod)) active_.push_back(pod);
         if (const base::Duration rest = failed_rest(*pod, turn_.now); rest > base::Duration{}) {
           ++resting_;
@@ -67,8 +71,13 @@ class Look {
         }
         if (api::is_deleting(*pod) && !is_over(*pod)) ++terminating_;
       }
+    pauses_.end_look();
     const std::int64_t missing = set_["spec"]["replicas"].as_int(1) - static_cast<std::int64_t>(active_.size());
-    const std::int64_t due = missing > 0 ? std::max<std::int64_t>(0, missing - resting_) : missing;
+    std::int64_t due = missing > 0 ? std::max<std::int64_t>(0, missing - resting_) : missing;
+    if (const base::Duration left = pauses_.left({}, turn_.now); due > 0 && left > base::Duration{}) {
+      due = 0;
+      plan_.requeue_after(left);
+    }
     const bool acts = due != 0 && !api::is_deleting(set_);
     // What is asked for now changes the numbers, so the status waits until they show; but a failure is said first,
     // since it stops what comes after.
@@ -110,6 +119,7 @@ class Look {
     std::ranges::stable_sort(candidates,
                              [&](const Candidate& a, const Candidate& b) { return goes_before(a, b, turn_.now); });
     for (std::size_t i = 0; i < std::min({surplus, candidates.size(), kBurstMax}); ++i) {
+      pauses_.forget(api::uid_of(*candidates[i].pod));
       Action& action = plan_.remove(resources::kPods, *candidates[i].pod);
       action.success_reason = "SuccessfulDelete";
       action.success_text = "Deleted pod: {}";
@@ -182,6 +192,7 @@ class Look {
   const api::ResourceId& resource_;
   std::string_view kind_;
   const Turn& turn_;
+  RestartPauses& pauses_;  // of all its pods together
   Plan plan_;
   std::vector<const Json*> active_;
   std::int64_t terminating_ = 0;
@@ -210,10 +221,13 @@ class ReplicaSetController final : public Controller {
 
   Plan step(const View& view, const std::string& key, const Turn& turn) override {
     const Json* set = view.find(resource_, key);
-    return set ? Look(view, *set, resource_, kind_, turn).take() : Plan();
+    if (set != nullptr) return Look(view, *set, resource_, kind_, turn, pauses_.of(key)).take();
+    pauses_.forget(key);
+    return {};
   }
 
  private:
+  PausesByOwner pauses_;
   const api::ResourceId& resource_;
   std::string_view kind_;
   std::string_view name_;

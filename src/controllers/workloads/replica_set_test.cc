@@ -125,6 +125,20 @@ TEST(ReplicaSet, a_pod_that_failed_keeps_its_place_for_ten_seconds) {
   EXPECT_EQ(lines_with(set.turn_now(), "create Pod"), 1U);
 }
 
+// As by a taint that its pods tolerate for no second.
+TEST(ReplicaSet, pods_that_are_taken_away_at_once_are_made_more_and_more_seldom) {
+  Set set;
+  put_set(set.world, 2);
+  std::size_t made = 0;
+  for (int second = 0; second < 600; ++second) {
+    set.world.now = set.world.now + base::seconds(1);
+    made += lines_with(set.turn_now(), "create Pod");
+    if (second % 2 == 1) set.world.objects[resources::kPods].clear();
+  }
+  EXPECT_GE(made, 10U);
+  EXPECT_LE(made, 16U);
+}
+
 TEST(ReplicaSet, pods_are_adopted_and_let_go_by_their_labels) {
   Set set;
   TestWorld& world = set.world;
@@ -190,7 +204,7 @@ TEST(ReplicaSet, comes_to_its_number_whatever_fails) {
             .set("replicas", static_cast<std::int64_t>(world.dice.below(6)));
       world.now = world.now + base::seconds(3);
     }
-    world.now = world.now + base::seconds(10);  // pods that failed rest no more
+    world.now = world.now + base::minutes(6);  // no place rests any more
     ASSERT_TRUE(trial.comes_to_rest(std::string(kKey))) << seed;
     std::int64_t active = 0;
     for (const auto& [key, pod] : world.objects[resources::kPods]) active += is_active(pod);

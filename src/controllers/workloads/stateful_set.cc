@@ -9,6 +9,7 @@
 #include "api/schema/unwritten.h"
 #include "base/format.h"
 #include "base/saturate.h"
+#include "controllers/framework/restart_pauses.h"
 #include "controllers/workloads/pods.h"
 
 namespace controllers::workloads {
@@ -25,11 +26,12 @@ constexpr std::size_t kWeightMax = 500;
 
 class Look {
  public:
-  Look(const View& view, const Json& set, const Turn& turn)
+  Look(const View& view, const Json& set, const Turn& turn, RestartPauses& pauses)
       : view_(view),
         set_(set),
         spec_(set["spec"]),
         turn_(turn),
+        pauses_(pauses),
         replicas_(spec_["replicas"].as_int(1)),
         start_(spec_["ordinals"]["start"].as_int()),
         parallel_(spec_["podManagementPolicy"].as_string() == "Parallel") {}
@@ -44,6 +46,9 @@ class Look {
     for (const auto* list : {&claimed.owned, &claimed.adopt})
       for (const Json* pod : *list)
         if (const auto ordinal = ordinal_of(*pod)) pods_[*ordinal] = pod;
+    pauses_.begin_look(turn_.now);
+    for (const auto& [ordinal, pod] : pods_) pauses_.see(std::to_string(ordinal), *pod);
+    pauses_.end_look();
     find_revisions();
     if (!api::is_deleting(set_)) act();
     say();
@@ -197,6 +202,7 @@ class Look {
 
   void remove(const Json& pod) {
     ++weight_;
+    pauses_.forget(api::uid_of(pod));
     Action& action = plan_.remove(resources::kPods, pod);
     action.success_reason = "SuccessfulDelete";
     action.success_text =
@@ -209,6 +215,8 @@ class Look {
   }
 
   void create(std::int64_t ordinal) {
+    if (const base::Duration left = pauses_.left(std::to_string(ordinal), turn_.now); left > base::Duration{})
+      return plan_.requeue_after(left);
     if (!make_claims(ordinal)) return;
     const std::int64_t partition = spec_["updateStrategy"]["rollingUpdate"]["partition"].as_int();
     const Json& revision = ordinal < start_ + partition ? current_ : update_;
@@ -227,6 +235,7 @@ class Look {
     action.success_text = base::format("create Pod {} in StatefulSet {} successful", name, api::name_of(set_));
     action.failure_reason = "FailedCreate";
     action.failure_text = base::format("create Pod {} in StatefulSet {} failed error: {{}}", name, api::name_of(set_));
+    action.stops_nothing = true;  // the status goes on to say what there is
   }
 
   std::string claim_name(const Json& pattern, std::int64_t ordinal) const {
@@ -327,6 +336,7 @@ class Look {
   const Json& set_;
   const Json& spec_;
   const Turn& turn_;
+  RestartPauses& pauses_;  // by ordinal
   std::int64_t replicas_;
   std::int64_t start_;
   bool parallel_;
@@ -358,8 +368,13 @@ class StatefulSetController final : public Controller {
   }
   Plan step(const View& view, const std::string& key, const Turn& turn) override {
     const Json* set = view.find(resources::kStatefulSets, key);
-    return set ? Look(view, *set, turn).take() : Plan();
+    if (set != nullptr) return Look(view, *set, turn, pauses_.of(key)).take();
+    pauses_.forget(key);
+    return {};
   }
+
+ private:
+  PausesByOwner pauses_;
 };
 
 }  // namespace

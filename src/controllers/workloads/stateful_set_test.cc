@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <set>
 
 #include "base/format.h"
 #include "controllers/framework/trial_for_tests.h"
@@ -266,6 +267,33 @@ TEST(StatefulSet, comes_to_its_template_whatever_fails) {
         return expected;
       }()) << seed;
   }
+}
+
+TEST(StatefulSet, a_pod_that_fails_at_once_is_made_again_more_and_more_seldom) {
+  Ordered ordered(R"({"replicas": 1, "volumeClaimTemplates": null})");
+  std::set<std::string> made;
+  for (int second = 0; second < 900; ++second) {
+    ordered.world.now = ordered.world.now + base::seconds(1);
+    ordered.world.turn(*ordered.controller, kKey);
+    for (auto& [key, pod] : ordered.world.objects[resources::kPods]) {
+      made.insert(std::string(api::uid_of(pod)));
+      pod.set("status", *api::parse_json(R"({"phase": "Failed"})"));
+    }
+  }
+  EXPECT_GE(made.size(), 5U);
+  EXPECT_LE(made.size(), 10U);
+}
+
+// As over a quota: the status goes on to say what there is.
+TEST(StatefulSet, a_refused_pod_does_not_stop_the_status) {
+  Ordered ordered(R"({"podManagementPolicy": "Parallel", "volumeClaimTemplates": null})");
+  ordered.world.refuse = [](const Action& action) -> std::optional<base::Error> {
+    if (action.verb != Action::Verb::kCreate || action.name != "db-2") return std::nullopt;
+    return base::make_error(base::Code::kForbidden, "exceeded quota");
+  };
+  ordered.roll(3);
+  const Json* set = ordered.world.find(resources::kStatefulSets, kKey);
+  EXPECT_EQ((*set)["status"]["readyReplicas"].as_int(), 2);
 }
 
 }  // namespace

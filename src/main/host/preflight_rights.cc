@@ -92,6 +92,8 @@ constexpr Right kHyperNodeController[] = {
     {"", "events", "create patch", "nobody is told what is wrong with HyperNodes"},
 };
 
+constexpr std::string_view kAskedLater = "what refused a job's pods is asked again after up to half a minute";
+
 constexpr Right kControllers[] = {
     {"batch.volcano.sh", "jobs", "get list watch update delete"},
     {"batch.volcano.sh", "jobs/status", "update"},
@@ -108,6 +110,8 @@ constexpr Right kControllers[] = {
     {"networking.k8s.io", "networkpolicies", "get create delete", "jobs with the plugin svc wait"},
     {"", "persistentvolumeclaims", "get list watch create", "jobs with volume claims wait"},
     {"scheduling.k8s.io", "priorityclasses", "get list watch", "priorities of tasks do not order minResources"},
+    {"", "resourcequotas limitranges serviceaccounts", "list watch", kAskedLater},
+    {"node.k8s.io", "runtimeclasses", "list watch", kAskedLater},
     {"apps", "replicasets statefulsets", "get list watch", "pods of workloads get no groups"},
     {"batch.volcano.sh", "cronjobs", "get list watch update", "CronJobs rest"},
     {"batch.volcano.sh", "cronjobs/status", "update", "CronJobs rest"},

@@ -78,6 +78,10 @@ std::vector<base::Flag> up_flags(UpOptions& options) {
        "run training jobs of kubeflow.org; false: a program beside this one does"},
       {"controllers", &options.controllers,
        "controllers of Kubernetes that run here, as kube-controller-manager names them, such as *,-deployment,-job"},
+      {"terminated-pod-gc-threshold", &options.finished_pods,
+       "finished pods that are kept; beyond them the oldest go. 0: all stay"},
+      {"terminated-pod-gc-threshold-per-namespace", &options.finished_pods_in_namespace,
+       "the same for the pods of each namespace"},
       {"mpi-job-version", &options.mpi_version, kMpiVersionHelp},
       {"scheduler-conf", &options.scheduler_conf,
        "the scheduler's configuration file, read again when it changes (default: the built-in configuration)"},
@@ -111,7 +115,10 @@ std::string sharing_config(const UpOptions& options) {
 }
 
 controllers::workloads::Options workloads_of(const UpOptions& options) {
-  controllers::workloads::Options workloads{.enabled = {}, .local_zone = base::TimeZone::local()};
+  controllers::workloads::Options workloads{
+      .enabled = {},
+      .local_zone = base::TimeZone::local(),
+      .finished_pods = {.everywhere = options.finished_pods, .in_namespace = options.finished_pods_in_namespace}};
   for (const std::string_view word : base::split_words(options.controllers, ',')) workloads.enabled.emplace_back(word);
   return workloads;
 }

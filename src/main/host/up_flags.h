@@ -27,6 +27,8 @@ struct UpOptions {
   std::string components = "*";
   std::string controllers = "*";
   std::string mpi_version = "v1";
+  int finished_pods = 12'500;
+  int finished_pods_in_namespace = 2'500;
   base::Duration event_ttl = base::seconds(3600);
   std::string encryption_key_file;
   std::string audit_log;
