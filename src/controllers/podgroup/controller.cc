@@ -186,7 +186,9 @@ class PodGroupController final : public Controller {
     Plan plan;
     const Json* pod = view.find(resources::kPods, key);
     if (!pod || !is_ours(*pod)) return plan;
-    const std::string group = group_name_for(*pod);
+    const Json deployment = shared_owner(view, key, *pod);
+    const std::string group =
+        deployment.is_null() ? group_name_for(*pod) : base::format("podgroup-{}", deployment["uid"].as_string());
     const std::string_view named = api::annotation_of(*pod, kGroupName);
     const Json* existing = view.find(resources::kPodGroups, base::format("{}/{}", api::namespace_of(*pod), group));
     // A pod that names its group, which is not there, was annotated by a controller that came no further.
@@ -204,7 +206,10 @@ class PodGroupController final : public Controller {
       if (named.empty()) annotate(*pod, group, plan);
       plan.set_subject(*pod);
       plan.begin_stage();
-      Action& create = plan.create(resources::kPodGroups, group_for(*pod, owners, options_.inherit_owner_annotations));
+      Json made = group_for(*pod, owners, options_.inherit_owner_annotations);
+      made.edit("metadata").set("name", group);
+      if (!deployment.is_null()) made.edit("metadata").set("ownerReferences", Json::array({deployment}));
+      Action& create = plan.create(resources::kPodGroups, std::move(made));
       create.existing_is_fine = true;
       create.failure_reason = "FailedCreatePodGroup";
       create.failure_text = base::format("The pod's PodGroup {} cannot be created: {{}}", group);
@@ -227,8 +232,10 @@ class PodGroupController final : public Controller {
     for (const Json& owner : ending.fetched) {
       if (owner.is_null()) continue;
       const Json& metadata = owner["metadata"];  // all that is looked at
-      owners.push_back(Json::object(
-          {{"metadata", Json::object({{"uid", metadata["uid"]}, {"annotations", metadata["annotations"]}})}}));
+      Json kept = Json::object({{"uid", metadata["uid"]}, {"annotations", metadata["annotations"]}});
+      if (const Json& controller = api::controller_of(owner); !controller.is_null())
+        kept.set("ownerReferences", Json::array({controller}));
+      owners.push_back(Json::object({{"metadata", std::move(kept)}}));
     }
   }
 
@@ -248,9 +255,38 @@ class PodGroupController final : public Controller {
                Json::object({{"metadata", Json::object({{"annotations", Json::object({{kGroupName, group}})}})}}));
   }
 
+  // COMPAT(group-of-deployment): the Deployment whose pods start together, whichever of its ReplicaSets made them: a
+  // rolling update never has a whole gang of the new template at once. Null: the pod has another owner, or starts
+  // alone.
+  Json shared_owner(const View& view, const std::string& key, const Json& pod) const {
+    const Json& owner = api::controller_of(pod);
+    if (!options_.inherit_owner_annotations || owner["kind"].as_string() != "ReplicaSet") return {};
+    const Json* set =
+        view.find(resources::kReplicaSets, base::format("{}/{}", api::namespace_of(pod), owner["name"].as_string()));
+    if (set && api::uid_of(*set) != owner["uid"].as_string()) set = nullptr;
+    if (const auto fetched = owners_.find(key); !set && fetched != owners_.end())
+      for (const Json& one : fetched->second)
+        if (api::uid_of(one) == owner["uid"].as_string()) set = &one;
+    if (!set || api::controller_of(*set)["kind"].as_string() != "Deployment") return {};
+    return min_member_for({set}, true) > 1 ? api::controller_of(*set) : Json();
+  }
+
+  // The group that the ReplicaSets of a Deployment share goes with the last replica of them all.
+  static void remove_shared(const View& view, const Json& set, Plan& plan) {
+    const std::string_view uid = api::controller_of(set)["uid"].as_string();
+    const Json* group =
+        uid.empty() ? nullptr
+                    : view.find(resources::kPodGroups, base::format("{}/podgroup-{}", api::namespace_of(set), uid));
+    if (!group) return;
+    for (const Json* other : view.all(resources::kReplicaSets))
+      if (api::controller_of(*other)["uid"].as_string() == uid && replicas_of(*other) != 0) return;
+    plan.remove(resources::kPodGroups, *group);
+  }
+
   static Plan without_replicas(const View& view, const Json* workload) {
     Plan plan;
     if (!workload || replicas_of(*workload) != 0) return plan;
+    remove_shared(view, *workload, plan);
     const std::string name = base::format("{}/podgroup-{}", api::namespace_of(*workload), api::uid_of(*workload));
     if (const Json* group = view.find(resources::kPodGroups, name)) plan.remove(resources::kPodGroups, *group);
     return plan;

@@ -411,6 +411,42 @@ TEST(Workloads, keep_their_group_as_their_template_says_until_no_replica_is_left
   EXPECT_EQ(world.turn(*controller, "StatefulSet/ns/set"), "delete PodGroup ns/podgroup-S\n");
 }
 
+// A rolling update makes the pods of its new ReplicaSet one by one, and takes those of the old one away after each.
+TEST(Workloads, of_one_deployment_count_towards_one_gang) {
+  TestWorld world;
+  auto controller = podgroup::make_podgroup_controller({});
+  const auto set = [&world](std::string_view name, int replicas) {
+    world.put_text(resources::kReplicaSets, base::format(R"({{"kind": "ReplicaSet", "metadata": {{"name": "{0}",
+      "namespace": "ns", "uid": "{0}", "annotations": {{"scheduling.volcano.sh/group-min-member": "2"}},
+      "ownerReferences": [{{"apiVersion": "apps/v1", "kind": "Deployment", "name": "web", "uid": "D",
+        "controller": true}}]}}, "spec": {{"replicas": {1}}}}})",
+                                                         name, replicas));
+  };
+  const auto pod = [&](std::string_view name, std::string_view owner) {
+    world.put_text(resources::kPods, base::format(R"({{"apiVersion": "v1", "kind": "Pod", "metadata": {{"name": "{0}",
+      "namespace": "ns", "ownerReferences": [{{"apiVersion": "apps/v1", "kind": "ReplicaSet", "name": "{1}",
+        "uid": "{1}", "controller": true}}]}}, "spec": {{"schedulerName": "volcano"}}}})",
+                                                  name, owner));
+    for (int round = 0; round < 4; ++round) world.turn(*controller, base::format("ns/{}", name));
+    return std::string(
+        api::annotation_of(*world.find(resources::kPods, base::format("ns/{}", name)), "scheduling.k8s.io/group-name"));
+  };
+  set("old", 2);
+  EXPECT_EQ(pod("a", "old"), "podgroup-D");
+  set("new", 1);
+  EXPECT_EQ(pod("b", "new"), "podgroup-D");
+  const Json group = *world.find(resources::kPodGroups, "ns/podgroup-D");
+  EXPECT_EQ(group["spec"]["minMember"].as_int(), 2);
+  EXPECT_EQ(group["metadata"]["ownerReferences"][std::size_t{0}]["kind"].as_string(), "Deployment");
+  set("old", 0);
+  EXPECT_EQ(world.turn(*controller, "ReplicaSet/ns/old"), "");
+  set("new", 0);
+  EXPECT_EQ(world.turn(*controller, "ReplicaSet/ns/new"), "delete PodGroup ns/podgroup-D\n");
+  controller = podgroup::make_podgroup_controller({.inherit_owner_annotations = false});
+  set("third", 1);
+  EXPECT_EQ(pod("c", "third"), "podgroup-third");
+}
+
 TEST(PlainPods, of_other_schedulers_are_left_alone) {
   TestWorld world;
   auto controller = podgroup::make_podgroup_controller({});
