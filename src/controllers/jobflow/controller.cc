@@ -29,6 +29,8 @@ constexpr base::Duration kPodsPause = base::seconds(10);
 // after a pause, or when the first Jobs are there.
 constexpr std::uint64_t kPatchStepsOfLook = std::uint64_t{4} << 20;
 constexpr base::Duration kPatchPause = base::seconds(10);
+// A flow without Jobs has its first status after this.
+constexpr base::Duration kFirstStatus = base::seconds(1);
 
 Keys owner_flow(const Json& job) {
   const Json& owner = api::controller_of(job);
@@ -40,6 +42,7 @@ Keys owner_flow(const Json& job) {
 // What is remembered of a flow from one look to the next; after a restart it is found out again.
 struct Memory {
   std::string uid = {};
+  base::Time first_seen = {};
   std::set<std::string> said = {};
   std::map<std::string, std::string> refused = {};  // by Job: why it could not be made
   std::map<std::string, Probing> probing = {};      // by node
@@ -97,9 +100,17 @@ class Look {
     if (said_.is_new(why)) plan_.event(flow_, "Warning", "SyncJobFlow", "SyncJobFlow JobFlow failed for " + why);
   }
 
+  // COMPAT(jobflow-first-status): who creates a flow may have something to add to it.
+  bool is_too_early() {
+    if (!before_.json.empty() || !jobs_.empty()) return false;
+    const base::Duration left = pause_left(pending_.memory.first_seen + kFirstStatus, turn_.now, kFirstStatus);
+    if (left > base::Duration{}) plan_.requeue_after(left);
+    return left > base::Duration{};
+  }
+
   void write_status(const std::string& phase, const std::string& next) {
     Json status = make_status(before_, nodes_, jobs_, next, turn_.now);
-    if (status == before_.json) return;
+    if (status == before_.json || is_too_early()) return;
     const bool counts_only = !before_.json.is_null() && differ_in_counts_only(status, before_.json);
     if (counts_only && turn_.counts_wait > base::Duration{}) return plan_.requeue_after(turn_.counts_wait);
     pending_.succeeded = next == "Succeed" && phase != next;
@@ -241,6 +252,7 @@ class JobFlowController final : public Controller {
     if (const auto known = memories_.find(key); known != memories_.end() && known->second.uid == uid)
       memory = known->second;
     memory.uid = uid;
+    if (!memory.first_seen.is_set()) memory.first_seen = turn.now;
     Look look(view, *flow, std::move(jobs), std::move(memory), turn);
     look.take();
     pending_[key] = std::move(look.pending());
