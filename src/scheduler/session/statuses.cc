@@ -35,6 +35,13 @@ std::string after_sentence(std::string_view sentence, std::string_view text) {
 // All its pods are there and have a node: nothing is left to decide.
 bool is_on_its_way(const Job& job) { return job.is_ready() && job.count(TaskStatus::kPending) == 0; }
 
+// Whether all pods of a group that was made for them have just started: nothing follows soon that this could be said
+// with, and whoever sees them run looks at the group.
+bool has_just_started(const Job& job, const GroupStatus& said, const GroupStatus& status) {
+  return job.phase == GroupPhase::kRunning && is_made_for_pods(job.name()) && said.running == 0 && status.running > 0 &&
+         status.running == static_cast<std::int64_t>(job.task_count());
+}
+
 // Pods are made for a group that is let in, and a group that waits is looked after; that it runs is told to people.
 bool is_phase_awaited(const Job& job) {
   if (job.phase == GroupPhase::kInqueue)
@@ -316,7 +323,8 @@ void Statuses::close_job(JobId id) {
                .name = std::string(job.name()),
                .uid = job.group_uid.str(),
                .status = status,
-               .is_urgent = moved || (job.phase != phase_said && is_phase_awaited(job))};
+               .is_urgent = moved || (job.phase != phase_said && is_phase_awaited(job)) ||
+                            has_just_started(job, said.status, status)};
     // Said with every write: a later write may take the place of one that waits.
     if (moved || job.topology) planned.allocated_domain = domain.is_set() ? in_.model.symbols.text(domain) : "";
     said.domain = domain;
