@@ -1,4 +1,4 @@
-// CronJobs: the schedule, the time zone and the name (webhooks.md 12). The template of the jobs is not looked at.
+// CronJobs: the schedule, the time zone and the name (webhooks.md 12), and the Jobs that they would make.
 #include <algorithm>
 #include <cctype>
 
@@ -58,9 +58,24 @@ std::string check_name(const std::string& name) {
   return base::format("invalid cronJob name {}: {}", quoted(name), join(problems, "; "));
 }
 
+// COMPAT(cronjob-template): Jobs of it would be refused, one by one, with nobody there to hear it.
+std::string check_template(const AdmissionRequest& request, const ObjectReader& objects, const Options& options) {
+  const Json& spec = request.object["spec"];
+  // CronJobs that were stored before the rule was there can still be suspended, or lose their finalizers.
+  const bool is_old =
+      request.operation == api::Operation::kUpdate && spec["jobTemplate"] == request.old_object["spec"]["jobTemplate"];
+  if (is_old || !spec["jobTemplate"].is_object()) return {};
+  // Jobs are named by minutes, and by seconds where there are several a minute.
+  const auto schedule = api::CronSchedule::parse(spec["schedule"].as_string(), {});
+  const bool often = schedule.ok() && schedule->every().ns > 0 && schedule->every() < base::minutes(1);
+  const std::string job = base::format("{}-{}", api::name_of(request.object), often ? "1000000000" : "10000000");
+  return check_job_template(job, request.object["metadata"]["namespace"], spec["jobTemplate"]["spec"],
+                            "spec.jobTemplate.spec", objects, options);
+}
+
 }  // namespace
 
-AdmissionAnswer check_cronjob(const AdmissionRequest& request, const Options& options) {
+AdmissionAnswer check_cronjob(const AdmissionRequest& request, const ObjectReader& objects, const Options& options) {
   if (request.operation != api::Operation::kCreate && request.operation != api::Operation::kUpdate)
     return refuse("expect operation to be 'CREATE' or 'UPDATE'");
   const Json& spec = request.object["spec"];
@@ -68,6 +83,7 @@ AdmissionAnswer check_cronjob(const AdmissionRequest& request, const Options& op
   if (text.starts_with(" ")) text.erase(0, 1);
   if (const std::string name = check_name(std::string(api::name_of(request.object))); !name.empty())
     text += (text.empty() ? "" : "; ") + name;
+  if (text.empty()) text = check_template(request, objects, options);
   return text.empty() ? AdmissionAnswer{} : refuse(std::move(text));
 }
 

@@ -84,6 +84,7 @@ std::string_view webhook_name(std::string_view path) {
       {"/hypernodes/validate", "validatehypernodes.volcano.sh"},
       {"/cronjobs/validate", "validatecronjob.volcano.sh"},
       {"/jobflows/validate", "validatejobflow.volcano.sh"},
+      {"/jobtemplates/validate", "validatejobtemplate.volcano.sh"},
       {"/validate-kubeflow-org-v1-pytorchjob", "validator.pytorchjob.training-operator.kubeflow.org"},
       {"/validate-kubeflow-org-v1-tfjob", "validator.tfjob.training-operator.kubeflow.org"},
       {"/validate-kubeflow-org-v1-mpijob", "validator.mpijob.training-operator.kubeflow.org"},
@@ -136,9 +137,11 @@ std::vector<api::AdmissionHook> hooks(const Options& given) {
   add("/hypernodes/validate", false, r::kHyperNodes, "HyperNode", {kCreate, kUpdate},
       [](const AdmissionRequest& q, const ObjectReader&) { return check_hypernode(q); });
   add("/cronjobs/validate", false, r::kCronJobs, "CronJob", {kCreate, kUpdate},
-      [options](const AdmissionRequest& q, const ObjectReader&) { return check_cronjob(q, *options); });
+      [options](const AdmissionRequest& q, const ObjectReader& o) { return check_cronjob(q, o, *options); });
   add("/jobflows/validate", false, r::kJobFlows, "JobFlow", {kCreate, kUpdate},
-      [](const AdmissionRequest& q, const ObjectReader&) { return check_jobflow(q); });
+      [](const AdmissionRequest& q, const ObjectReader& o) { return check_jobflow(q, o); });
+  add("/jobtemplates/validate", false, r::kJobTemplates, "JobTemplate", {kCreate, kUpdate},
+      [options](const AdmissionRequest& q, const ObjectReader& o) { return check_jobtemplate(q, o, *options); });
   add("/validate-kubeflow-org-v2beta1-mpijob", false, r::kSshMpiJobs, "MPIJob", {kCreate, kUpdate},
       [options](const AdmissionRequest& q, const ObjectReader&) { return check_mpi_job(q, options->mpi_version); });
   for (const auto& [resource, kind] : {std::pair{r::kPyTorchJobs, "PyTorchJob"}, std::pair{r::kTfJobs, "TFJob"},

@@ -113,14 +113,14 @@ std::string check_volumes(const Json& volumes) {
   return {};
 }
 
-std::string check_queue_of(const Json& spec, const ObjectReader& objects) {
+std::string check_queue_of(const Json& spec, const ObjectReader& objects, bool must_be_open) {
   const std::string name = spec["queue"].str();
   const auto queue = objects.find(api::resources::kQueues, "", name);
   if (!queue) return base::format(" unable to find job queue: {};", queue_not_found(name));
   std::string message;
   // COMPAT(empty-queue-state): a queue made a moment ago has no state yet; it counts as open.
   const std::string state = (*queue)["status"]["state"].str();
-  if (!state.empty() && state != "Open")
+  if (must_be_open && !state.empty() && state != "Open")
     message += base::format(" can only submit job to queue with state `Open`, queue `{}` status is `{}`;", name, state);
   if (name == "root") return message + " can not submit job to root queue;";
   if (const std::size_t children = objects.list_by(parent_field(), name).size(); children > 0)
@@ -157,7 +157,8 @@ bool dependencies_are_sound(const Json& tasks) {
   return done == waits.size();
 }
 
-std::string check_new_job(const Json& job, const ObjectReader& objects, const Options& options) {
+// All but what is asked of the queue; `about_queue` stands where that belongs in the message.
+std::string check_new_job(const Json& job, const Options& options, const std::string& about_queue) {
   const Json& spec = job["spec"];
   const Json& tasks = spec["tasks"];
   if (tasks.empty()) return "No task specified in job spec";
@@ -175,6 +176,7 @@ std::string check_new_job(const Json& job, const ObjectReader& objects, const Op
     replicas = base::saturating_add(replicas, tasks[i]["replicas"].as_int());
     if (!check_task(job, tasks[i], i, names, options, message)) break;
   }
+  if (message.find("create pod with name") == std::string::npos) message += check_made_names(job);
   const std::string name(api::name_of(job));
   if (const auto problems = check_qualified_name(name); !problems.empty())
     message += base::format("create job with name {} validate failed {}", name, go_list(problems));
@@ -189,7 +191,7 @@ std::string check_new_job(const Json& job, const ObjectReader& objects, const Op
     message += base::format(" spec.runningEstimate: Invalid value: {}: must be a duration such as \"1h30m\";",
                             quoted(span.as_string()));
   message += check_volumes(spec["volumes"]);
-  message += check_queue_of(spec, objects);
+  message += about_queue;
   if (!dependencies_are_sound(tasks))
     message += " job has dependencies between tasks, but doesn't form a directed acyclic graph(DAG);";
   return std::string(base::trim(message));
@@ -206,12 +208,20 @@ bool is_product(std::int64_t value, std::int64_t a, std::int64_t b) {
 AdmissionAnswer check_job(const AdmissionRequest& request, const ObjectReader& objects, const Options& options) {
   std::string message;
   if (request.operation == api::Operation::kCreate)
-    message = check_new_job(request.object, objects, options);
+    message = check_new_job(request.object, options, check_queue_of(request.object["spec"], objects, true));
   else if (request.operation == api::Operation::kUpdate)
     message = check_job_update(request.old_object, request.object);
   else
     message = "expect operation to be 'CREATE' or 'UPDATE'";
   return message.empty() ? AdmissionAnswer{} : refuse(message);
+}
+
+std::string check_job_itself(const Json& job, const Options& options) { return check_new_job(job, options, {}); }
+
+// A queue that is closed may be open again when the Job comes, and the scheduler makes the default one.
+std::string check_queue_of_template(const Json& spec, const ObjectReader& objects) {
+  if (spec["queue"].as_string() == "default" && !objects.find(api::resources::kQueues, "", "default")) return {};
+  return std::string(base::trim(check_queue_of(spec, objects, false)));
 }
 
 std::string check_partition(const Json& task, std::string_view job_name) {

@@ -5,6 +5,7 @@
 #include "api/resource.h"
 #include "base/format.h"
 #include "base/saturate.h"
+#include "base/trim.h"
 
 namespace admission {
 
@@ -61,6 +62,9 @@ std::string check_job_update(const Json& old_job, const Json& job) {
   if (has_both_tiers(spec["networkTopology"])) return std::string(kBothTiers);
   if (old_job["spec"]["tasks"].size() != spec["tasks"].size()) return "job updates may not add or remove tasks";
   if (!may_become(old_job["spec"], spec)) return std::string(kFrozenJob);
+  // Jobs that were there before the rule was stay, and may change otherwise.
+  if (std::string problem = check_made_names(job); !problem.empty() && check_made_names(old_job).empty())
+    return std::string(base::trim(problem));
   return {};
 }
 

@@ -4,11 +4,37 @@
 
 #include "admission/rules.h"
 #include "api/flow_graph.h"
+#include "api/path_names.h"
+#include "api/resource.h"
 #include "base/format.h"
 
 namespace admission {
 
-AdmissionAnswer check_jobflow(const AdmissionRequest& request) {
+namespace {
+
+// The names of the flow's Jobs and of their pods, where the template is there already.
+std::string check_job_names(const AdmissionRequest& request, const ObjectReader& objects) {
+  const Json& flows = request.object["spec"]["flows"];
+  for (std::size_t i = 0; i < flows.size(); ++i) {
+    const std::string name = flows[i]["name"].str();
+    Json job = Json::object(
+        {{"metadata", Json::object({{"name", base::format("{}-{}", api::name_of(request.object), name)}})}});
+    const Json& metadata = request.object["metadata"];
+    if (api::can_be_a_name(name))
+      if (const auto found = objects.find(api::resources::kJobTemplates, metadata["namespace"].as_string(), name)) {
+        job.set("spec", (*found)["spec"]);
+        if (flows[i]["patch"]["jobSpec"].is_object()) job.set("spec", Json::object());  // who knows what it becomes
+        if (job["spec"].is_object()) default_job_spec(job.edit("spec"), "volcano");
+      }
+    if (std::string problem = check_made_names(job); !problem.empty())
+      return base::format("spec.flows[{}]:{}", i, problem);
+  }
+  return {};
+}
+
+}  // namespace
+
+AdmissionAnswer check_jobflow(const AdmissionRequest& request, const ObjectReader& objects) {
   if (request.operation != api::Operation::kCreate && request.operation != api::Operation::kUpdate)
     return refuse("expect operation to be 'CREATE' or 'UPDATE'");
   std::map<std::string, std::set<std::string>> waits_for;  // of two flows with one name the last one counts
@@ -24,7 +50,10 @@ AdmissionAnswer check_jobflow(const AdmissionRequest& request) {
     if (one.unknown_target) return refuse("jobflow Flow is not DAG: vertex is not defined: " + *one.unknown_target);
   for (const api::FlowStanding& one : standings)
     if (!one.can_start) return refuse("jobflow Flow is not DAG");
-  return {};
+  // Flows that were stored before the rule was there can still lose their finalizers.
+  if (request.operation == api::Operation::kUpdate && request.object["spec"] == request.old_object["spec"]) return {};
+  std::string problem = check_job_names(request, objects);
+  return problem.empty() ? AdmissionAnswer{} : refuse(std::move(problem));
 }
 
 }  // namespace admission

@@ -176,7 +176,7 @@ TEST(ThreeForms, of_new_jobs) {
       {R"j({"tasks": []})j", "No task specified in job spec", nullptr},
       {R"j({"task": {"minAvailable": 3}})j", "'minAvailable' is greater than 'replicas' in task", nullptr},
       {R"j({"second": {}})j", "duplicated task name worker", "duplicated task name found"},
-      {R"j({"task": {"name": "A"}})j", "",
+      {R"j({"task": {"name": "A"}})j", "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric",
        "a lowercase RFC 1123 label must consist of lower case alphanumeric characters"},
       {R"j({"minAvailable": 9})j", "job 'minAvailable' should not be greater than total replicas in tasks", nullptr},
       {R"j({"policies": [{"event": "PodRunning", "action": "AbortJob"}]})j", "invalid policy event", nullptr},

@@ -110,8 +110,11 @@ void add_gaps(std::vector<PolicyRule>& rules) {
                  "(t.?template.spec.containers.orValue([]) + t.?template.spec.initContainers.orValue([])).all(c, " +
                  whole + ".isInteger() && " + whole + ".isGreaterThan(quantity('0'))))"),
        "the cpu request isn't an integer in a task with a topology policy"});
-  rules.push_back({on_create("variables.names.all(n, size(object.metadata.name) + size(n) + 3 <= 63)"),
-                   "create pod validate failed: name part must be no more than 63 bytes"});
+  // With the largest index.
+  rules.push_back(
+      {on_create("variables.tasks.all(t, size(object.metadata.name) + size(string(t.?name.orValue(''))) + 2 + "
+                 "size(string(int(t.?replicas.orValue(0)) > 1 ? int(t.replicas) - 1 : 0)) <= 63)"),
+       "create pod validate failed: name part must be no more than 63 bytes"});
 }
 
 void add_updates(std::vector<PolicyRule>& rules) {

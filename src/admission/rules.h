@@ -28,8 +28,9 @@ AdmissionAnswer check_queue(const AdmissionRequest& request, const ObjectReader&
 AdmissionAnswer default_podgroup(const AdmissionRequest& request, const ObjectReader& objects);
 AdmissionAnswer check_podgroup(const AdmissionRequest& request, const ObjectReader& objects);
 AdmissionAnswer check_hypernode(const AdmissionRequest& request);
-AdmissionAnswer check_cronjob(const AdmissionRequest& request, const Options& options);
-AdmissionAnswer check_jobflow(const AdmissionRequest& request);
+AdmissionAnswer check_cronjob(const AdmissionRequest& request, const ObjectReader& objects, const Options& options);
+AdmissionAnswer check_jobflow(const AdmissionRequest& request, const ObjectReader& objects);
+AdmissionAnswer check_jobtemplate(const AdmissionRequest& request, const ObjectReader& objects, const Options& options);
 AdmissionAnswer check_training_job(const AdmissionRequest& request);
 AdmissionAnswer check_mpi_job(const AdmissionRequest& request, std::string_view version_run);
 AdmissionAnswer default_pod(const AdmissionRequest& request, const Options& options);
@@ -55,6 +56,16 @@ std::vector<std::string> check_pod_template(const Json& pod_template, const std:
 
 // job_defaults.cc: fills in what the author of a Job left out (webhooks.md 4).
 void default_job_spec(Json& spec, std::string_view scheduler_name);
+
+// job_rules.cc: the problems of a new Job, but for its queue; and those of its queue that no Job of a template gets by.
+std::string check_job_itself(const Json& job, const Options& options);
+std::string check_queue_of_template(const Json& spec, const ObjectReader& objects);
+
+// made_names.cc: the names that the pods and services of a Job will have.
+std::string check_made_names(const Json& job);
+// The problems of the Job that a template makes, each with its path below `path`.
+std::string check_job_template(const std::string& job_name, const Json& ns, const Json& given, const std::string& path,
+                               const ObjectReader& objects, const Options& options);
 
 // job_update.cc
 std::string check_job_update(const Json& old_job, const Json& job);

@@ -1,5 +1,6 @@
 // Training jobs (training.md 3): what is refused before the operator sees it. All problems are named.
 #include <algorithm>
+#include <cctype>
 #include <span>
 
 #include "admission/names.h"
@@ -132,6 +133,23 @@ void check_queue_stays(const Json& job, const Json& old_job, FieldErrors& errors
     errors.invalid("spec.runPolicy.schedulingPolicy.queue", now, "spec.runPolicy.schedulingPolicy.queue is immutable");
 }
 
+// As the MPI operator's own rule, for all kinds: pods and services are named alike. COMPAT(made-names)
+void check_pod_names(std::string_view name, const Json& replicas, bool have_services, FieldErrors& errors) {
+  for (const Json::Member& member : replicas.members()) {
+    const std::int64_t last = std::max<std::int64_t>(member.value["replicas"].as_int(1), 1) - 1;
+    std::string type(member.name());
+    for (char& c : type) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    const std::string pod =
+        type == "launcher" ? base::format("{}-launcher", name) : base::format("{}-{}-{}", name, type, last);
+    const std::vector<std::string> problems = have_services ? api::check_dns1035_label(pod) : api::check_dns_label(pod);
+    if (problems.empty()) continue;
+    errors.invalid("metadata.name", name,
+                   base::format("will not able to create pod and service with invalid DNS label {}: {}", quoted(pod),
+                                join(problems, ", ")));
+    return;
+  }
+}
+
 }  // namespace
 
 // COMPAT(mpi-version)
@@ -155,9 +173,11 @@ AdmissionAnswer check_training_job(const AdmissionRequest& request) {
     check_manager(job, request.old_object, kManagers, errors);
     if (rules->kind == "PyTorchJob") check_elastic(job["spec"], answer, errors);
     check_replicas(*rules, job, errors);
+    if (errors.empty()) check_pod_names(request.name, job["spec"][rules->replica_map], true, errors);
   } else if (request.kind == "MPIJob") {
     check_manager(job, request.old_object, request.resource.version == "v1" ? kManagers : kMpiManagers, errors);
     check_mpi_replicas(job, errors);
+    check_pod_names(request.name, job["spec"]["mpiReplicaSpecs"], request.resource.version != "v1", errors);
   }
   check_queue_stays(job, request.old_object, errors);
   // What was stored before a rule was there can still lose its finalizers, or get a label.

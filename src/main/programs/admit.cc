@@ -109,7 +109,8 @@ int fail(const std::string& message) {
 
 int run_admit(const Arguments& arguments) {
   WebhookFlags options;
-  options.enabled += ",/podgroups/validate,/hypernodes/validate,/cronjobs/validate,/jobflows/validate";
+  options.enabled +=
+      ",/podgroups/validate,/hypernodes/validate,/cronjobs/validate,/jobflows/validate,/jobtemplates/validate";
   std::vector<std::string> existing;
   std::string path;
   std::string output = "yaml";
