@@ -4,6 +4,7 @@
 #include <map>
 
 #include "api/path_names.h"
+#include "api/pods/volume_claims.h"
 #include "api/resource.h"
 #include "base/format.h"
 #include "cli/reasons.h"
@@ -68,6 +69,35 @@ std::string pod_line(const Json& pod) {
   return text + "\n";
 }
 
+// Lines about the claims of a waiting pod that have no volume; `asked` keeps those of the pods before.
+base::Result<std::string> claim_lines(Api& server, const Json& pod, std::map<std::string, std::string>& asked) {
+  std::string lines;
+  const std::string ns(api::namespace_of(pod));
+  for (const Json& volume : pod["spec"]["volumes"].items()) {
+    const std::string name = api::claim_of_volume(pod, volume);
+    if (!api::can_be_a_name(name)) continue;
+    const auto [known, is_new] = asked.emplace(name, "");
+    if (is_new) {
+      const auto claim = get(server, resources::kPersistentVolumeClaims, ns, name);
+      if (!claim.ok() && claim.error().code != base::Code::kNotFound) return base::Error(claim.error());
+      if (!claim.ok()) {
+        known->second = base::format("    claim {} is not there\n", name);
+      } else if ((*claim)["status"]["phase"].as_string() != "Bound") {
+        const std::string class_name = (*claim)["spec"]["storageClassName"].str();
+        base::Result<Json> found = base::make_error(base::Code::kNotFound, "no class has such a name");
+        if (api::can_be_a_name(class_name)) found = get(server, resources::kStorageClasses, "", class_name);
+        const std::string maker = found.ok() ? base::format("the provisioner {} of its class {} has made none",
+                                                            (*found)["provisioner"].as_string(), class_name)
+                                  : class_name.empty() ? "it names no class that makes one"
+                                                       : base::format("its class {} is not there", class_name);
+        known->second = base::format("    claim {} has no volume: {}\n", name, maker);
+      }
+    }
+    lines += known->second;
+  }
+  return lines;
+}
+
 base::Status explain_group(World& world, Scene& scene, const Json& group) {
   const auto queue = scene.queue_of(group);
   if (!queue.ok() && queue.error().code != base::Code::kNotFound) return base::Error(queue.error());
@@ -83,11 +113,14 @@ base::Status explain_group(World& world, Scene& scene, const Json& group) {
   TRY(const std::vector<Json> pods, list(*scene.server, resources::kPods, std::string(api::namespace_of(group))));
   constexpr std::size_t kPodsShown = 20;
   std::size_t waiting = 0;
+  std::map<std::string, std::string> asked;
   for (const Json& pod : pods) {
     if (api::annotation_of(pod, kGroupAnnotation) != api::name_of(group) ||
         !pod["spec"]["nodeName"].as_string().empty())
       continue;
-    if (++waiting <= kPodsShown) world.out += pod_line(pod);
+    if (++waiting > kPodsShown) continue;
+    TRY(const std::string claims, claim_lines(*scene.server, pod, asked));
+    world.out += pod_line(pod) + claims;
   }
   if (waiting > kPodsShown) world.out += base::format("  and {} more waiting pods\n", waiting - kPodsShown);
   return {};
@@ -117,8 +150,10 @@ base::Status explain_job(World& world, const Values& values) {
   TRY(const Json job, get(*scene.server, resources::kJobs, ns, values.text("name")));
   const std::string phase = job["status"]["state"]["phase"].str(), why = job["status"]["state"]["message"].str();
   world.out += base::format("job {}: {}\n", api::key_of(job), phase.empty() ? "Pending" : phase);
-  // Of a job that waits its group says the same, and more.
-  if (!why.empty() && !phase.empty() && phase != "Pending" && phase != "Running")
+  // The group of a job that waits says the same, and more; but refusals of the server are known to its controller only.
+  if (job["status"]["state"]["reason"].as_string() == "CreationRefused")
+    world.out += base::format("it waits, and is tried again: {}\n", why);
+  else if (!why.empty() && !phase.empty() && phase != "Pending" && phase != "Running")
     world.out += base::format("its state says: {}\n", why);
   if (const std::string text = why_at_rest(job); !text.empty()) {
     world.out += text;

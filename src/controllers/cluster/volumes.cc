@@ -1,5 +1,6 @@
 // Claims and volumes on one machine: a claim binds to a volume that fits, or gets a folder of its own.
 #include <algorithm>
+#include <map>
 #include <optional>
 
 #include "api/pods/volume_claims.h"
@@ -126,6 +127,9 @@ class VolumeController final : public Controller {
   }
 
  private:
+  // The event that a claim without a volume waits for.
+  enum class Wait : std::uint8_t { kForConsumer, kForNode, kForVolume };
+
   static bool is_free(const Json& volume) { return !volume["spec"]["claimRef"].is_object(); }
 
   static Keys claims_of(const Json& pod) {
@@ -191,9 +195,11 @@ class VolumeController final : public Controller {
 
   void bind(const View& view, const std::string& key, Plan& plan) {
     const Json* claim = view.find(resources::kPersistentVolumeClaims, key);
-    if (!claim || api::is_deleting(*claim)) return;
-    const std::string_view phase = (*claim)["status"]["phase"].as_string();
-    if (phase == "Bound") return;
+    const std::string_view phase = claim ? (*claim)["status"]["phase"].as_string() : "";
+    if (!claim || api::is_deleting(*claim) || phase == "Bound") {
+      said_.erase(key);
+      return;
+    }
     plan.set_subject(*claim);
     bool named = false;
     const Json* storage_class = class_of(view, *claim, named);
@@ -205,15 +211,54 @@ class VolumeController final : public Controller {
       pending.edit("status").set("phase", "Pending");
       plan.set_status(resources::kPersistentVolumeClaims, std::move(pending));
     }
+    const bool waits = storage_class && (*storage_class)["volumeBindingMode"].as_string() == "WaitForFirstConsumer";
+    const bool has_consumer = !view.by_index(resources::kPods, "claim", key).empty();
+    const bool has_node = !api::annotation_of(*claim, "volume.kubernetes.io/selected-node").empty();
+    const Wait wait = !waits || has_node ? Wait::kForVolume : has_consumer ? Wait::kForNode : Wait::kForConsumer;
     if (!storage_class || (*storage_class)["provisioner"].as_string() != kProvisioner || options_.folder.empty())
-      return;
+      return say_what_it_waits_for(*claim, storage_class, class_name, wait, plan);
     if (!(*claim)["spec"]["volumeName"].as_string().empty()) return;
-    const bool waits = (*storage_class)["volumeBindingMode"].as_string() == "WaitForFirstConsumer";
-    if (waits && view.by_index(resources::kPods, "claim", key).empty()) return;
+    if (waits && !has_consumer) return say_what_it_waits_for(*claim, storage_class, class_name, wait, plan);
     if ((*claim)["spec"]["selector"].is_object())
       return plan.event(*claim, "Warning", "ProvisioningFailed", "claim.Spec.Selector is not supported");
     plan.begin_stage("ProvisioningFailed", "{}");
     make_volume(*claim, *storage_class, plan);
+  }
+
+  // In the words of Kubernetes' own controller, once for as long as it holds.
+  void say_what_it_waits_for(const Json& claim, const Json* storage_class, const std::string& class_name, Wait wait,
+                             Plan& plan) {
+    const std::string volume = claim["spec"]["volumeName"].str();
+    std::string type = "Normal", reason, text;
+    if (!volume.empty()) {
+      reason = "FailedBinding";
+      text = base::format("volume \"{}\" is not there, or belongs to another claim", volume);
+    } else if (wait == Wait::kForConsumer) {
+      reason = "WaitForFirstConsumer";
+      text = "waiting for first consumer to be created before binding";
+    } else if (wait == Wait::kForNode) {
+      reason = "WaitForPodScheduled";
+      text = "waiting for its pod to be scheduled";
+    } else if (storage_class) {
+      reason = "ExternalProvisioning";
+      text = base::format(
+          "Waiting for a volume to be created either by the external provisioner '{}' or manually by the "
+          "system administrator. If volume creation is delayed, please verify that the provisioner is "
+          "running and correctly registered.",
+          (*storage_class)["provisioner"].as_string());
+    } else if (!class_name.empty()) {
+      type = "Warning";
+      reason = "ProvisioningFailed";
+      text = base::format("storageclass.storage.k8s.io \"{}\" not found", class_name);
+    } else {
+      reason = "FailedBinding";
+      text = "no persistent volumes available for this claim and no storage class is set";
+    }
+    std::string says = base::format("{} {}", api::uid_of(claim), text);
+    std::string& said = said_[api::key_of(claim)];
+    if (says == said) return;
+    said = std::move(says);
+    plan.event(claim, type, reason, std::move(text));
   }
 
   void make_volume(const Json& claim, const Json& storage_class, Plan& plan) {
@@ -313,6 +358,7 @@ class VolumeController final : public Controller {
 
   VolumeOptions options_;
   bool class_made_ = false;
+  std::map<std::string, std::string> said_;  // of claims that wait: uid and text of the last event
 };
 
 }  // namespace
