@@ -30,8 +30,8 @@ constexpr std::array kFaults = {
     PieceKind<Fault>{"restart", make_restart},           PieceKind<Fault>{"slow-network", make_slow_network},
 };
 
-// Lost writes and holes in watches (sim/truth.h) and cycles that break what must hold (sim/decisions.h) are looked for
-// in every world.
+// Lost writes and holes in watches (sim/truth.h), cycles that break what must hold (sim/decisions.h) and writes at rest
+// (sim/world.cc) are looked for in every world.
 constexpr std::array kChecks = {
     PieceKind<Check>{"crons-keep-apart", make_crons_keep_apart},
     PieceKind<Check>{"flows-in-order", make_flows_in_order},
@@ -41,10 +41,12 @@ constexpr std::array kChecks = {
     PieceKind<Check>{"ledger-agrees", make_ledger_agrees},
     PieceKind<Check>{"no-node-overcommitted", make_no_node_overcommitted},
     PieceKind<Check>{"queues-within-capability", make_queues_within_capability},
+    PieceKind<Check>{"refusals-cure", make_refusals_cure},
     PieceKind<Check>{"shards-are-apart", make_shards_are_apart},
     PieceKind<Check>{"single-pods-end", make_single_pods_end},
     PieceKind<Check>{"training-jobs-end", make_training_jobs_end},
     PieceKind<Check>{"views-agree", make_views_agree},
+    PieceKind<Check>{"waits-have-reasons", make_waits_have_reasons},
 };
 
 }  // namespace

@@ -120,7 +120,11 @@ void Truth::take(const store::Event& event) {
     chronicle_.violation("watch-in-order", base::format("{} {}: \"{}\" of an object that {}", id.plural, key,
                                                         word_for(event.type), had ? "exists" : "does not exist"));
   Json after = event.object->json();
-  if (clock_ && !is_noise(id)) last_change_ = clock_->now();
+  if (clock_ && !is_noise(id)) {
+    last_change_ = clock_->now();
+    last_changed_ = base::format("{} {}", id.plural, key);
+    ++changes_that_matter_;
+  }
   ++changes_;
   chronicle_.note(base::format("{} {} {} @{}", word_for(event.type), id.plural, key, event.revision));
   if (id != api::resources::kSecrets) chronicle_.stir(event.object->bytes);  // keys are made by real dice

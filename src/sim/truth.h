@@ -41,6 +41,9 @@ class Truth {
   std::int64_t revision() const { return revision_; }
   // When the last object other than a Lease or an Event changed.
   base::Time last_change() const { return last_change_; }
+  // Which object that was, and how many there were.
+  const std::string& last_changed() const { return last_changed_; }
+  std::uint64_t changes_that_matter() const { return changes_that_matter_; }
   std::uint64_t changes() const { return changes_; }
   // Says of each object whose key contains `text` how it changes, as merge patches.
   void show(std::string text) { show_ = std::move(text); }
@@ -65,6 +68,8 @@ class Truth {
   std::int64_t revision_ = 0;
   std::int64_t acknowledged_ = 0;
   base::Time last_change_;
+  std::string last_changed_;
+  std::uint64_t changes_that_matter_ = 0;
   std::uint64_t changes_ = 0;
   std::string show_;
 };

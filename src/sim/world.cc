@@ -239,7 +239,10 @@ std::string World::wait_for_rest(base::Duration limit) {
 
 void World::bring_to_rest() {
   const std::string why = wait_for_rest(rest_within_);
-  if (why.empty()) return chronicle_.note("at rest");
+  if (why.empty()) {
+    chronicle_.note("at rest");
+    return stay_at_rest();
+  }
   chronicle_.violation("settles",
                        base::format("not at rest after {}: {}", base::format_go_duration(rest_within_), why));
   // Who is stuck? A restart that helps says that its memory was wrong, and not the objects.
@@ -251,6 +254,17 @@ void World::bring_to_rest() {
       return chronicle_.violation("settles",
                                   base::format("after a restart of {}: {}", name, still.empty() ? "at rest" : still));
   }
+}
+
+// Objects at rest cost no writes.
+void World::stay_at_rest() {
+  const std::uint64_t before = truth_.changes_that_matter();
+  const base::Time end = clock_.now() + kRestWatched;
+  while (clock_.step(end)) {
+  }
+  if (const std::uint64_t written = truth_.changes_that_matter() - before; written > 0)
+    chronicle_.violation("writes-at-rest", base::format("{} in {}, the last one of {}", written,
+                                                        base::format_go_duration(kRestWatched), truth_.last_changed()));
 }
 
 std::string World::unrest() {

@@ -91,6 +91,7 @@ class World {
   base::Status build_pieces(std::vector<Settings>& tables, std::span<const PieceKind<Piece>> kinds,
                             std::vector<std::unique_ptr<Piece>>& pieces);
   void bring_to_rest();
+  void stay_at_rest();
   // Empty at rest, else why not.
   std::string wait_for_rest(base::Duration limit);
   std::string unrest();
@@ -111,6 +112,7 @@ class World {
   bool healed_ = false;
   base::Duration duration_ = base::minutes(2);
   base::Duration rest_within_ = base::minutes(10);
+  static constexpr base::Duration kRestWatched = base::minutes(2);
   base::Duration quiet_ = base::seconds(30);
   std::unique_ptr<Server> server_;
   std::unique_ptr<Network> network_;

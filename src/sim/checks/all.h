@@ -15,9 +15,11 @@ std::unique_ptr<Check> make_jobs_finish(World& world, Settings& settings, base::
 std::unique_ptr<Check> make_ledger_agrees(World& world, Settings& settings, base::Random& dice);
 std::unique_ptr<Check> make_no_node_overcommitted(World& world, Settings& settings, base::Random& dice);
 std::unique_ptr<Check> make_queues_within_capability(World& world, Settings& settings, base::Random& dice);
+std::unique_ptr<Check> make_refusals_cure(World& world, Settings& settings, base::Random& dice);
 std::unique_ptr<Check> make_shards_are_apart(World& world, Settings& settings, base::Random& dice);
 std::unique_ptr<Check> make_single_pods_end(World& world, Settings& settings, base::Random& dice);
 std::unique_ptr<Check> make_training_jobs_end(World& world, Settings& settings, base::Random& dice);
 std::unique_ptr<Check> make_views_agree(World& world, Settings& settings, base::Random& dice);
+std::unique_ptr<Check> make_waits_have_reasons(World& world, Settings& settings, base::Random& dice);
 
 }  // namespace sim

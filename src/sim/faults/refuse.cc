@@ -95,6 +95,7 @@ class Refusals final : public Fault {
       if (healed_) return;
       resource_ = resources_[dice_.below(resources_.size())];
       const std::string& code = codes_[dice_.below(codes_.size())];
+      word_ = code;
       code_ = std::find_if(std::begin(kCodes), std::end(kCodes), [&](const auto& one) {
                 return one.first == code;
               })->second;
@@ -116,8 +117,8 @@ class Refusals final : public Fault {
     if (!dice_.chance(chance_)) return std::nullopt;
     ++refused_;
     base::Error error =
-        base::make_error(code_, base::format("{} \"{}\": the rules of this world refuse to {} it for {}", what,
-                                             asked.name, asked.verb, asked.user));
+        base::make_error(code_, base::format("{} \"{}\": the rules of this world refuse to {} it for {} ({})", what,
+                                             asked.name, asked.verb, asked.user, word_));
     if (code_ == base::Code::kTooManyRequests) error.retry_after_seconds = 1;
     return error;
   }
@@ -133,6 +134,7 @@ class Refusals final : public Fault {
   std::vector<std::string> users_;
   std::string resource_;  // what is refused at the moment; empty: nothing
   base::Code code_ = base::Code::kForbidden;
+  std::string word_;  // for the code
   std::uint64_t refused_ = 0;
   bool healed_ = false;
 };
