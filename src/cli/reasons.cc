@@ -64,10 +64,11 @@ base::Result<AdmissionEvents> admission_events(Api& server, const std::string& n
 }
 
 std::string reason_of(const Json& group, const Json* queue, const Json& live, const AdmissionEvents& events) {
+  // The scheduler may know of a group whose pods have their nodes and wait for volumes.
+  if (const Json* said = live.find(api::key_of(group))) return (*said)["message"].str();
   if (has_started(group)) return {};
   if (queue == nullptr) return base::format("queue {} does not exist", group["spec"]["queue"].as_string());
   const std::string_view state = (*queue)["status"]["state"].as_string();
-  if (const Json* said = live.find(api::key_of(group))) return (*said)["message"].str();
   if (!state.empty() && state != "Open") return base::format("queue {} is {}", api::name_of(*queue), state);
   if (const Json* waits = condition_of(group, "Unschedulable");
       waits != nullptr && (*waits)["status"].as_string() == "True")

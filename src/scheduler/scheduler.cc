@@ -396,7 +396,16 @@ api::Json Scheduler::configuration_report() const {
 }
 
 api::Json Scheduler::waiting_report() const {
-  if (!state_->singles) return waiting_json(state_->decider.waiting());
+  if (!state_->singles) {
+    api::Json groups = waiting_json(state_->decider.waiting());
+    for (const auto& [pod, text] : state_->ledger.binding_waits) {
+      const TaskId task = state_->model.find_task(pod);
+      if (task.is_set() && state_->model.task(task).job.is_set())
+        groups.set(state_->model.job(state_->model.task(task).job).key.view(),
+                   api::Json::object({{"kind", "Volume"}, {"message", base::format("pod {}: {}", pod, text)}}));
+    }
+    return groups;
+  }
   api::Json out = api::Json::object();
   for (const std::string& key : state_->singles->unschedulable_keys()) {
     const TaskId task = state_->model.find_task(key);

@@ -121,9 +121,32 @@ Y
   expect "is updated" timeout 30 kubectl rollout status deployment web
   kubectl delete deployment web > /dev/null
 }
+a_claim_without_a_provisioner_is_told() {
+  kubectl apply -f - > /dev/null <<'Y'
+apiVersion: storage.k8s.io/v1
+kind: StorageClass
+metadata: {name: nobody}
+provisioner: example.com/nobody
+volumeBindingMode: WaitForFirstConsumer
+---
+apiVersion: v1
+kind: PersistentVolumeClaim
+metadata: {name: data}
+spec: {accessModes: [ReadWriteOnce], storageClassName: nobody, resources: {requests: {storage: 1Gi}}}
+Y
+  job claims default 1 'true' '  volumes: [{mountPath: /data, volumeClaimName: data}]' | kubectl apply -f - > /dev/null
+  local missing='claim default/data has no volume yet'
+  expect "the job says it" wait_for 10 says claims default "$missing"
+  expect "an event of the pod" wait_for 5 sh -c "kubectl get events | grep FailedScheduling | grep pod/claims-w-0 | grep -q '$missing'"
+  expect "an event of the group" sh -c "kubectl get events | grep podgroup/claims- | grep -q '$missing'"
+  expect "an event of the claim" sh -c "kubectl get events | grep persistentvolumeclaim/data | grep -q \"external provisioner 'example.com/nobody'\""
+  expect "the scheduler's own words" sh -c "kubectl get --raw /debug/waiting | grep -q '$missing'"
+  expect "explained" sh -c 'build/release/bin/vcctl explain job -N claims | grep -q "the provisioner example.com/nobody of its class nobody has made none"'
+  kubectl delete vcjob claims > /dev/null
+}
 
 start_cluster --host-rootfs
 run_tests a_job_completes_within_a_quota a_job_waits_for_its_quota_to_grow a_job_waits_for_its_service_account \
   suspending_spends_no_attempt the_last_failure_can_be_read a_task_that_waits_is_not_waited_for \
-  names_are_judged_at_the_door a_rolling_update_of_a_gang_ends
+  names_are_judged_at_the_door a_rolling_update_of_a_gang_ends a_claim_without_a_provisioner_is_told
 [ "${failed:-0}" = 0 ]

@@ -17,7 +17,9 @@ TEST(Volumes, a_claim_waits_for_its_first_pod_and_then_gets_a_folder) {
   stage.world.put_text(resources::kPersistentVolumeClaims, R"({"apiVersion": "v1", "kind": "PersistentVolumeClaim",
     "metadata": {"name": "data", "namespace": "ns", "uid": "D"},
     "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}})");
-  EXPECT_EQ(stage.turn("claim|ns/data"), "status PersistentVolumeClaim ns/data {\"phase\":\"Pending\"}\n");
+  EXPECT_EQ(stage.turn("claim|ns/data"),
+            "status PersistentVolumeClaim ns/data {\"phase\":\"Pending\"}\nevent PersistentVolumeClaim ns/data Normal "
+            "WaitForFirstConsumer: waiting for first consumer to be created before binding\n");
   EXPECT_EQ(stage.turn("claim|ns/data"), "");
   stage.world.put_text(resources::kPods, R"({"kind": "Pod", "metadata": {"name": "p", "namespace": "ns"},
     "spec": {"nodeName": "n", "volumes": [{"name": "v", "persistentVolumeClaim": {"claimName": "data"}}]}})");
@@ -36,6 +38,37 @@ TEST(Volumes, a_claim_waits_for_its_first_pod_and_then_gets_a_folder) {
   EXPECT_EQ(stage.turn("volume|pvc-D"),
             "require-gone PersistentVolumeClaim ns/data\n--\nremove-tree  "
             "/tmp/volumes-that-are-not-made/pvc-D\n--\ndelete PersistentVolume pvc-D\n");
+}
+
+// In the words of Kubernetes' own controller, once each.
+TEST(Volumes, a_claim_says_what_it_waits_for) {
+  Stage stage(make_volume_controller({"/data"}));
+  stage.world.put_text(resources::kStorageClasses, R"({"metadata": {"name": "far"}, "provisioner": "example.com/nobody",
+    "volumeBindingMode": "WaitForFirstConsumer"})");
+  const auto told = [&stage](std::string_view spec, std::string_view annotations = "{}") {
+    stage.world.put_text(
+        resources::kPersistentVolumeClaims,
+        base::format(R"({{"kind": "PersistentVolumeClaim", "metadata": {{"name": "c", "namespace": "ns",
+      "uid": "C", "annotations": {}}}, "spec": {}, "status": {{"phase": "Pending"}}}})",
+                     annotations, spec));
+    const std::string plan = stage.turn("claim|ns/c");
+    EXPECT_EQ(stage.turn("claim|ns/c"), "");
+    return plan;
+  };
+  constexpr std::string_view kFar = R"({"storageClassName": "far"})";
+  EXPECT_NE(told(kFar).find("WaitForFirstConsumer: waiting for first consumer"), std::string::npos);
+  stage.world.put_text(resources::kPods, R"({"kind": "Pod", "metadata": {"name": "p", "namespace": "ns"},
+    "spec": {"volumes": [{"name": "v", "persistentVolumeClaim": {"claimName": "c"}}]}})");
+  EXPECT_NE(told(kFar).find("WaitForPodScheduled: waiting for its pod to be scheduled"), std::string::npos);
+  EXPECT_NE(told(kFar, R"({"volume.kubernetes.io/selected-node": "n"})")
+                .find("ExternalProvisioning: Waiting for a volume to be created either by the external provisioner "
+                      "'example.com/nobody'"),
+            std::string::npos);
+  EXPECT_NE(told(R"({"storageClassName": "none"})")
+                .find("Warning ProvisioningFailed: storageclass.storage.k8s.io \"none\" not found"),
+            std::string::npos);
+  EXPECT_NE(told(R"({"storageClassName": ""})").find("FailedBinding: no persistent volumes available"),
+            std::string::npos);
 }
 
 TEST(Volumes, one_that_is_made_for_a_claim_wakes_no_other) {

@@ -70,6 +70,8 @@ bool group_changed(const Json* before, const Json* after) {
 
 bool came(const Json* before, const Json*) { return before == nullptr; }
 
+bool waits_for_volume(const Json& pod) { return !volume_sentence(pod).empty(); }
+
 // What a step reads of a pod and what may change: not its node, its addresses or its conditions, though each pod of a
 // job gets those, and a step looks at all pods of its job.
 bool pod_changed(const Json* before, const Json* after) {
@@ -78,6 +80,7 @@ bool pod_changed(const Json* before, const Json* after) {
     return std::ranges::any_of(fields,
                                [&](std::string_view field) { return (*before)[part][field] != (*after)[part][field]; });
   };
+  if (waits_for_volume(*before) != waits_for_volume(*after)) return true;
   return differ("status", {"phase", "containerStatuses", "initContainerStatuses"}) ||
          differ("metadata", {"deletionTimestamp", "labels", "annotations", "ownerReferences"});
 }

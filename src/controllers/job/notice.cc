@@ -221,6 +221,13 @@ void notice_after_restart(const Job& job, const Observed& seen, Memory& memory) 
 
 }  // namespace
 
+std::string_view volume_sentence(const Json& pod) {
+  for (const Json& condition : pod["status"]["conditions"].items())
+    if (condition["type"].as_string() == "PodScheduled" && condition["reason"].as_string() == "WaitForVolume")
+      return condition["message"].as_string();
+  return {};
+}
+
 bool says_whose_it_is(const Json& pod) {
   return base::parse_number<std::int64_t>(api::annotation_of(pod, "volcano.sh/job-version")) &&
          !api::annotation_of(pod, "volcano.sh/job-name").empty() &&

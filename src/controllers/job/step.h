@@ -85,6 +85,8 @@ std::string refused_thing(Action::Verb verb, std::string_view kind, std::string_
 bool counts_wait(const Turn& turn, Plan& plan);
 Action& write_status(const Job& job, api::Json status, client::Urgency urgency, Plan& plan);
 
+// The sentence of a scheduler about a volume that the pod waits for; empty: it waits for none.
+std::string_view volume_sentence(const api::Json& pod);
 // The pod's own words. Pods that do not carry all of them are somebody else's, whoever owns them.
 bool says_whose_it_is(const api::Json& pod);
 std::string task_of(const api::Json& pod);

@@ -324,6 +324,8 @@ base::Status keep_pods(Sync& s, bool admitted, Counts& counts) {
   std::vector<const Json*> surplus;
   for (const Json* pod : s.seen.pods) {
     known.emplace(api::name_of(*pod));
+    if (const std::string_view volume = volume_sentence(*pod); !volume.empty() && s.held.empty())
+      s.held = base::format("pod {}: {}", api::name_of(*pod), base::utf8_prefix(volume, 512));
     if (api::is_deleting(*pod)) {
       ++counts.terminating;
       continue;

@@ -331,6 +331,14 @@ void Intake::pod_told(std::string_view key, std::string_view uid, std::string_vi
   ledger_.say(id, {shared.share(reason), shared.share(message), ledger_.pod(id).nominated_node});
 }
 
+std::optional<Intake::GroupName> Intake::group_of_pod(std::string_view key) const {
+  const TaskId id = model_.find_task(key);
+  if (!id.is_set() || !model_.task(id).job.is_set()) return std::nullopt;
+  const Job& job = model_.job(model_.task(id).job);
+  if (!job.has_group) return std::nullopt;
+  return GroupName{std::string(job.name()), job.group_uid.str()};
+}
+
 void Intake::pod_status_lost(std::string_view key, std::string_view uid) {
   const TaskId id = model_.find_task(key);
   if (!id.is_set() || model_.text(id).uid != uid) return;

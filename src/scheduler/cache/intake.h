@@ -94,6 +94,12 @@ class Intake {
   // It is gone, goes, or has ended, whether or not it was bound.
   bool pod_is_over(std::string_view key, std::string_view uid) const;
   void eviction_failed(std::string_view pod_key, std::string_view uid);
+  // The PodGroup of a pod, where there is one.
+  struct GroupName {
+    std::string name;
+    std::string uid;
+  };
+  std::optional<GroupName> group_of_pod(std::string_view key) const;
   // The pod's condition is being written, though no cycle said it.
   void pod_told(std::string_view key, std::string_view uid, std::string_view reason, std::string_view message);
   // The next state of the group counts, also if it is not newer than the last one.

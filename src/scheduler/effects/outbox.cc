@@ -61,6 +61,8 @@ void Outbox::State::take(Id id, Step step, Reply answer) {
       return enqueue(id);
     case Step::Kind::kPause:
       write.at = Write::At::kPaused;
+      if (const auto* binding = std::get_if<PodBinding>(&write.work); binding != nullptr && !step.waits_for.empty())
+        tell_wait(*binding, step.waits_for);
       env.loop().after(step.pause, [weak = weak_from_this(), id] {
         if (auto self = weak.lock()) self->resumed(id);
       });
@@ -71,6 +73,20 @@ void Outbox::State::take(Id id, Step step, Reply answer) {
   Work work = std::move(write.work);
   writes.erase(id);
   ended(std::move(work), step, answer);
+}
+
+void Outbox::State::tell_wait(const PodBinding& write, const std::string& text) {
+  const PlannedBind& plan = write.plan;
+  const std::string key = plan.ns + "/" + plan.pod;
+  std::string& told = ledger.binding_waits[key];
+  if (told == text) return;
+  told = text;
+  record(object_head("v1", "Pod", plan.ns, plan.pod, plan.uid), {"Warning", "FailedScheduling", text});
+  if (const auto group = intake.group_of_pod(key))
+    record(object_head("scheduling.volcano.sh/v1beta1", "PodGroup", plan.ns, group->name, group->uid),
+           {"Warning", "Unschedulable", base::format("pod {}: {}", plan.pod, text)});
+  intake.pod_told(key, plan.uid, "WaitForVolume", text);
+  write_condition({plan.ns, plan.pod, plan.uid, "WaitForVolume", text, ""});
 }
 
 void Outbox::State::resumed(Id id) {

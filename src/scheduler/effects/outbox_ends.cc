@@ -62,6 +62,7 @@ void Outbox::State::write_condition(PlannedPodCondition condition) {
 
 void Outbox::State::ended(PodBinding& write, const Step& end, Reply) {
   const PlannedBind& plan = write.plan;
+  ledger.binding_waits.erase(plan.ns + "/" + plan.pod);
   if (is_done(end)) {
     ledger.end(Entry::kBinding, plan.uid);
     note_stage(plan, "Bound", write.bind_begun);

@@ -57,6 +57,8 @@ struct Outbox::State : std::enable_shared_from_this<Outbox::State> {
   bool pause_before_retry(Id id, Write& write, const base::Error& error);
   void resumed(Id id);
   StepContext context() const { return {env.now(), env.uptime(), env.random(), &options.has_node, &pod_is_over}; }
+  // Says of a pod that is about to be bound what it waits for, once.
+  void tell_wait(const PodBinding& write, const std::string& text);
   void report_trouble(const client::Request& request, const base::Result<api::Json>& result);
   // Events wait until nothing else does.
   void record(api::Json object, client::EventText text);

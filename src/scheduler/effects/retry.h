@@ -31,6 +31,8 @@ inline constexpr int kConflictsMax = 5;
 // thousand pods may wait half a minute for theirs.
 inline constexpr base::Duration kVolumeLookFirst = base::milliseconds(100);
 inline constexpr base::Duration kVolumeLookMax = base::seconds(3);
+// People hear of a volume that is waited for after so many looks, a second and a half after the first.
+inline constexpr int kVolumeLooksUntold = 4;
 // A status that is refused for good is said again after this: it would be refused again at once.
 inline constexpr base::Duration kLostPause = base::seconds(5);
 // A binding or eviction that is refused is decided again after this, which is the period of Volcano's cycles: it would

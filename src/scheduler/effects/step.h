@@ -24,12 +24,15 @@ struct Step {
   std::string lane{};           // kCall: requests of one lane are made one after the other; empty: of none
   Retry retry = Retry::kNever;  // kCall
   base::Duration pause{};       // kPause: the write is then asked again, without an answer
+  std::string waits_for{};      // kPause: a sentence for people, if they should hear of it
   base::Error error{};          // kFailed
 
   static Step call(client::Request request, std::string lane = {}, Retry retry = Retry::kNever) {
     return {.kind = Kind::kCall, .request = std::move(request), .lane = std::move(lane), .retry = retry};
   }
-  static Step wait(base::Duration pause) { return {.kind = Kind::kPause, .pause = pause}; }
+  static Step wait(base::Duration pause, std::string waits_for = {}) {
+    return {.kind = Kind::kPause, .pause = pause, .waits_for = std::move(waits_for)};
+  }
   static Step done() { return {}; }
   static Step failed(base::Error error) { return {.kind = Kind::kFailed, .error = std::move(error)}; }
 };

@@ -128,6 +128,7 @@ Step VolumeSteps::await(const PlannedBind& plan, const base::Result<Json>& claim
     return ++next_ == plan.volumes.size() ? Step::done() : read(plan);
   }
   if (!claim.ok() && claim.error().code == base::Code::kNotFound) return Step::failed(claim.error());
+  if (claim.ok()) class_name_ = (*claim)["spec"]["storageClassName"].as_string();
   if (!claim.ok() || !bound_to.empty()) return look_later(plan, context);
   // Who cannot provision for the node takes its mark away, and waits to be told another.
   if (choice.volume.empty() && api::annotation_of(*claim, kSelectedNode).empty())
@@ -153,7 +154,18 @@ Step VolumeSteps::look_later(const PlannedBind& plan, const StepContext& context
     return Step::failed(base::make_error(base::Code::kTimeout,
                                          base::format("claim {} is not bound in time", plan.volumes[next_].claim)));
   }
-  return Step::wait(std::min(kVolumeLookFirst * (std::int64_t{1} << std::min(looks_++, 10)), kVolumeLookMax));
+  const base::Duration pause = std::min(kVolumeLookFirst * (std::int64_t{1} << std::min(looks_, 10)), kVolumeLookMax);
+  return Step::wait(pause, looks_++ < kVolumeLooksUntold ? std::string() : waits_for(plan));
+}
+
+// COMPAT(volume-waits)
+std::string VolumeSteps::waits_for(const PlannedBind& plan) const {
+  const VolumeChoice& choice = plan.volumes[next_];
+  if (!choice.volume.empty())
+    return base::format("claim {} is not bound to volume {} yet, which was chosen for it", choice.claim, choice.volume);
+  return base::format(
+      "claim {} has no volume yet: nobody has made one of class {} for node {}; is its provisioner there?",
+      choice.claim, class_name_, plan.node);
 }
 
 }  // namespace scheduler

@@ -31,12 +31,14 @@ class VolumeSteps {
   Step await(const PlannedBind& plan, const base::Result<api::Json>& claim, const StepContext& context);
   Step await_volume(const PlannedBind& plan, const base::Result<api::Json>& volume, const StepContext& context);
   Step look_later(const PlannedBind& plan, const StepContext& context);
+  std::string waits_for(const PlannedBind& plan) const;
 
   At at_ = At::kRead;
   std::size_t next_ = 0;   // of the plan's volumes
   std::string claim_uid_;  // of the claim that was read last
   int conflicts_ = 0;
-  int looks_ = 0;  // at a claim that is not bound yet
+  int looks_ = 0;           // at a claim that is not bound yet
+  std::string class_name_;  // of the claim that was looked at last
   base::Duration deadline_{};
 };
 
