@@ -66,7 +66,7 @@ a_killed_pod_restarts_the_job() {
   job again 2 'sleep 60' '  policies: [{event: PodEvicted, action: RestartJob}]' | kubectl apply -f - > /dev/null
   expect "running" wait_for 10 phase_is again Running
   kubectl delete pod again-main-0 --wait=false > /dev/null
-  expect "restarted" wait_for 15 field_is vcjob again .status.retryCount 1
+  expect "restarted" wait_for 15 field_is vcjob again .status.version 1
   expect "running again" wait_for 15 phase_is again Running
   kubectl delete vcjob again --wait=false > /dev/null
 }

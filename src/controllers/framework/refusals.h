@@ -1,4 +1,4 @@
-// What the server has refused to one object's controller, and when it is asked again.
+// Refusals of the server to the controller of one object, and when it is asked again.
 //
 // COMPAT(refusals-that-time-cures): a refusal is a wait, because quotas, service accounts, classes, limits, webhooks
 // and namespaces change. Each thing is asked for again after a pause that doubles, for ever, and soon after something
@@ -19,7 +19,7 @@ namespace controllers {
 // Whether the object itself is wrong, so that no change of other objects makes it acceptable.
 bool can_never_be(const base::Error& error);
 
-// What a message about a quota says in few words more: "short of pods=1". Empty: it is about no quota.
+// A few words on a message about a quota: "short of pods=1". Empty: it is about no quota.
 std::string shortfall_of(std::string_view message);
 
 class Refusals {
@@ -42,7 +42,7 @@ class Refusals {
 
   bool empty() const { return refused_.empty(); }
   bool knows(const std::string& what) const { return refused_.contains(what); }
-  // What is left of the pause of `what`; zero: it may be asked for.
+  // The rest of the pause of `what`; zero: it may be asked for.
   base::Duration left(const std::string& what, base::Time now) const;
   // Whether one that can never be accepted was refused more often than `tries_max`.
   const std::string* given_up(int tries_max) const;

@@ -15,7 +15,7 @@
 
 namespace controllers {
 
-// Of one owner. Its pods have places, such as a node, an ordinal or a task; all pods of a place share its pause.
+// The pods of one owner have places, such as a node, an ordinal or a task; all pods of a place share its pause.
 class RestartPauses {
  public:
   // One look at all pods of the owner: begin_look(), see() for each, end_look().
@@ -48,7 +48,7 @@ class RestartPauses {
   std::map<std::string, Level> levels_;              // by place
 };
 
-// Those of all owners of one controller, for as long as they matter.
+// The pauses of all owners of one controller, for as long as they matter.
 class PausesByOwner {
  public:
   // Valid until the next call.

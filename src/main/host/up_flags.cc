@@ -80,7 +80,7 @@ std::vector<base::Flag> up_flags(UpOptions& options) {
        "controllers of Kubernetes that run here, as kube-controller-manager names them, such as *,-deployment,-job"},
       {"terminated-pod-gc-threshold", &options.finished_pods,
        "finished pods that are kept; beyond them the oldest go. 0: all stay"},
-      {"terminated-pod-gc-threshold-per-namespace", &options.finished_pods_in_namespace,
+      {"terminated-pods-per-namespace", &options.finished_pods_in_namespace,
        "the same for the pods of each namespace"},
       {"mpi-job-version", &options.mpi_version, kMpiVersionHelp},
       {"scheduler-conf", &options.scheduler_conf,

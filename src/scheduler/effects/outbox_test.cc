@@ -443,6 +443,7 @@ TEST(Outbox, a_pod_that_is_over_waits_for_no_volume) {
   for (const auto& row : rows) {
     World world;
     world.server.put(api::resources::kPersistentVolumeClaims, json(R"({"metadata":{"namespace":"a","name":"c"}})"));
+    world.server.put(api::resources::kPods, json(rows[0].now));
     world.model.move(world.model.find_task("a/p"), TaskStatus::kBinding, NodeId{});
     world.model.volumes.promise(world.model.find_task("a/p"), {{.claim = "a/d", .volume = "v"}});
     Plan plan;
@@ -451,13 +452,18 @@ TEST(Outbox, a_pod_that_is_over_waits_for_no_volume) {
     world.outbox.send(plan);
     world.env.run_for(base::seconds(10));
     ASSERT_TRUE(world.ledger.is_under_way(Entry::kBinding, "2")) << row.now;
+    EXPECT_EQ(world.ledger.binding_waits.at("a/p"),
+              "claim a/c has no volume yet: nobody has made one of class  for node n; is its provisioner there?");
+    const std::size_t told = world.server.calls.size();
     if (row.now.empty()) world.intake.remove(api::resources::kPods, json(pod + "}}"));
     if (!row.now.empty()) world.server.put(api::resources::kPods, json(row.now));
     if (!row.now.empty()) world.intake.set(api::resources::kPods, json(row.now));
     world.env.run_for(base::seconds(10));
     EXPECT_EQ(world.ledger.is_under_way(Entry::kBinding, "2"), !row.is_over) << row.now;
     EXPECT_EQ(world.model.volumes.promised_to("v").empty(), row.is_over) << row.now;
-    for (const client::Request& request : world.server.calls) EXPECT_NE(request.subresource, "status") << row.now;
+    EXPECT_EQ(world.ledger.binding_waits.empty(), row.is_over);
+    for (std::size_t i = told; i < world.server.calls.size(); ++i)
+      EXPECT_NE(world.server.calls[i].subresource, "status") << row.now;
   }
 }
 

@@ -117,7 +117,7 @@ class Ledger {
 
   // Groups that lack pods and are not told so yet, and when they will be if no pod comes or goes.
   std::map<JobId, base::Time> arriving;
-  // What pods that have a node wait for before they can be bound, as people were told: by "ns/name" of the pod.
+  // Sentences about pods that have a node and wait for something before they can be bound: by "ns/name" of the pod.
   std::map<std::string, std::string> binding_waits;
   // Why each waiting group waits, as of the last cycle that looked at it: what people are told who ask.
   std::unordered_map<JobId, WaitReason> reasons;
