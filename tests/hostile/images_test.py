@@ -229,5 +229,53 @@ def passwd_files():
             cluster.remove()
 
 
+@row("an image with a setuid program is imported before the first start, into a folder with a generous umask; or somebody opens the folder later",
+     "only its owner enters the data folder, whoever made it; the next program that writes there closes it and says so")
+def data_folders_that_others_could_enter():
+    def mode(folder):
+        return os.stat(folder).st_mode & 0o7777
+    with Store() as store:
+        store.data = store.path("a/b/data")
+        image = store.tar("image.tar", (entry("bin", tarfile.DIRTYPE), None), (entry("bin/su", mode=0o4755), b"#!/bin/sh\n"))
+        before = os.umask(0)
+        try:
+            code, said = store.run_import("setuid", image)
+        finally:
+            os.umask(before)
+        expect(code == 0 and mode(store.data) == 0o700, f"{code} {said}: mode {mode(store.data):o}")
+        os.chmod(store.data, 0o755)
+        code, said = store.run_import("again", image)
+        expect(code == 0 and mode(store.data) == 0o700 and "had mode 0755" in said, f"{code} {said}: mode {mode(store.data):o}")
+        os.chmod(store.data, 0o711)
+        done = subprocess.run([lib.VOLCANO, "image", "remove", "--data", store.data, "again"], capture_output=True, text=True, timeout=60)
+        expect(done.returncode == 0 and mode(store.data) == 0o700 and "had mode 0711" in done.stderr, f"{done}: mode {mode(store.data):o}")
+        cluster = Cluster("--runtime", "process", "--components", "apiserver", start=False)
+        cluster.data = store.data
+        os.chmod(store.data, 0o2775)
+        try:
+            cluster.start()
+            expect(mode(store.data) == 0o700 and "had mode 2775" in cluster.output(), cluster.output()[-500:])
+            cluster.check_healthy()
+            cluster.stop()
+            at = os.path.getsize(cluster.log)
+            cluster.start()
+            expect("had mode" not in cluster.output(at), "a folder that was closed already is told of")
+            cluster.stop()
+            for words in (["backup"], ["restore"], ["user", "create", "x"]):
+                fresh = store.path("fresh-" + words[0])
+                if words[0] == "restore":
+                    words = ["restore", "--data", fresh, store.path("backup")]
+                elif words[0] == "backup":
+                    words = ["backup", "--data", store.data, store.path("backup")]
+                else:
+                    os.chmod(store.data, 0o750)
+                    words = ["user", "create", "--data", store.data, "--output", store.path("x.kubeconfig"), "--server", "https://127.0.0.1:1", "x"]
+                done = subprocess.run([lib.VOLCANO, *words], capture_output=True, text=True, timeout=60)
+                expect(done.returncode == 0, f"{words}: {done.stderr}")
+            expect(mode(store.path("fresh-restore")) == 0o700 and mode(store.data) == 0o700, "restore or user create left it open")
+        finally:
+            cluster.remove()
+
+
 if __name__ == "__main__":
     run()

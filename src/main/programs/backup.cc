@@ -1,6 +1,5 @@
 // `volcano backup FILE` while the cluster runs, and `volcano restore FILE` into a folder that has none.
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <iostream>
 
@@ -8,6 +7,7 @@
 #include "base/format.h"
 #include "main/host/backup_file.h"
 #include "main/host/credentials.h"
+#include "main/host/data_folder.h"
 #include "main/host/key_files.h"
 #include "main/programs.h"
 #include "rt/env.h"
@@ -27,11 +27,6 @@ using base::Result;
 constexpr std::int64_t kRevisionMax = INT64_MAX - 2'000'000'000;
 constexpr std::size_t kRecordsPerCommit = 1000;
 constexpr std::size_t kMapBytesMin = std::size_t{1} << 30;
-
-std::string default_data() {
-  const char* home = std::getenv("HOME");
-  return std::string(home ? home : ".") + "/.local/share/volcano";
-}
 
 bool is_there(const std::string& path) {
   std::error_code ignored;
@@ -128,7 +123,8 @@ base::Status restore(const std::string& data, const std::string& path) {
   TRY_VOID(read_backup(path, [](Frame, std::string, std::string) { return base::Status(); }));
   std::error_code error;
   const std::size_t bytes = static_cast<std::size_t>(std::filesystem::file_size(path, error));
-  TRY_VOID(rt::make_folders(data, 0700));
+  TRY(const std::string corrected, open_data_folder(data));
+  if (!corrected.empty()) std::cerr << "volcano restore: " << corrected << "\n";
   const std::string stage = data + "/restoring";
   TRY_VOID(rt::remove_tree(stage));
   TRY_VOID(rt::make_folders(stage, 0700));
@@ -178,7 +174,7 @@ int run(const Arguments& arguments, bool restores) {
     return 2;
   }
   const std::string& file = words->rest.front();
-  if (data.empty()) data = default_data();
+  if (data.empty()) data = default_data_folder();
   const base::Status done = restores ? restore(data, file) : back_up(data, file, keys);
   if (done.ok()) return 0;
   std::cerr << base::format("volcano {}: {}\n", name, done.error().message);

@@ -10,6 +10,7 @@
 #include "base/format.h"
 #include "base/number.h"
 #include "base/time.h"
+#include "main/host/data_folder.h"
 #include "main/host/object_store.h"
 #include "main/host/quarantine.h"
 #include "main/programs.h"
@@ -189,6 +190,11 @@ int run_fsck(const Arguments& arguments) {
   const std::string data = words->rest.front();
   auto lock = rt::lock_store(data + "/objects");
   if (!lock.ok()) return failed(lock.error());
+  if (repair) {
+    const auto corrected = open_data_folder(data);
+    if (!corrected.ok()) return failed(corrected.error());
+    if (!corrected->empty()) std::cerr << "volcano fsck: " << *corrected << "\n";
+  }
   const auto whole = check_file(data + "/objects", repair);
   if (!whole.ok()) return failed(whole.error());
   if (!*whole) return 1;

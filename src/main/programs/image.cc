@@ -1,5 +1,4 @@
 // `volcano image import|list|remove`: the images that pods on this machine can use.
-#include <cstdlib>
 #include <ctime>
 #include <filesystem>
 #include <iostream>
@@ -7,6 +6,7 @@
 #include "base/flags.h"
 #include "base/format.h"
 #include "base/time.h"
+#include "main/host/data_folder.h"
 #include "main/programs.h"
 #include "node/image_store.h"
 
@@ -51,10 +51,7 @@ int run_image(const Arguments& arguments) {
   const auto words = base::parse_flags(flags, arguments);
   if (!words.ok()) return failed(words.error());
   const std::vector<std::string>& rest = words->rest;
-  if (data.empty()) {
-    const char* home = std::getenv("HOME");
-    data = std::string(home ? home : ".") + "/.local/share/volcano";
-  }
+  if (data.empty()) data = default_data_folder();
   if (gib < 1 || gib > 1 << 20)
     return failed(base::make_error(base::Code::kInvalid, base::format("--image-gib: {} is no size", gib)));
   std::error_code error;  // where this was started may be gone
@@ -64,6 +61,12 @@ int run_image(const Arguments& arguments) {
     return failed(base::make_error(base::Code::kUnavailable, "the current folder cannot be named: " + error.message()));
   node::ImageStore store(data + "/node/images", std::int64_t{gib} << 30);
   const std::string word = rest.empty() ? "" : rest.front();
+  const bool changes = (word == "import" && rest.size() == 3) || (word == "remove" && rest.size() == 2);
+  if (changes) {
+    const auto corrected = open_data_folder(data);
+    if (!corrected.ok()) return failed(corrected.error());
+    if (!corrected->empty()) std::cerr << "volcano image: " << *corrected << "\n";
+  }
   if (word == "import" && rest.size() == 3) {
     const std::string now = base::format_rfc3339({std::time(nullptr) * 1'000'000'000});
     const auto image = store.import_file(rest[1], file, now);

@@ -1,7 +1,6 @@
 // `volcano user create|list`: certificates for people who share the machine.
 #include <unistd.h>
 
-#include <cstdlib>
 #include <filesystem>
 #include <iostream>
 
@@ -11,6 +10,7 @@
 #include "base/format.h"
 #include "base/time.h"
 #include "main/host/credentials.h"
+#include "main/host/data_folder.h"
 #include "main/host/user_keys.h"
 #include "main/programs.h"
 #include "rt/bounded_files.h"
@@ -135,6 +135,8 @@ base::Status create(UserFlags& flags) {
     return base::make_error(base::Code::kAlreadyExists,
                             base::format("{} is there already; nothing was changed", flags.output));
   TRY(const std::string server, server_of(flags));
+  TRY(const std::string corrected, open_data_folder(flags.data));
+  if (!corrected.empty()) std::cerr << "volcano user: " << corrected << "\n";
   const auto env = rt::make_real_env("user");
   TRY(const UserKeys made, make_user_keys(flags.data + "/keys", flags.wish, env->now(), ca_in_use(flags)));
   const std::string text = explained(flags, made, server);
@@ -169,10 +171,7 @@ int run_user(const Arguments& arguments) {
   const auto words = base::parse_flags(table, arguments);
   if (!words.ok()) return failed(words.error());
   const std::vector<std::string>& rest = words->rest;
-  if (flags.data.empty()) {
-    const char* home = std::getenv("HOME");
-    flags.data = std::string(home ? home : ".") + "/.local/share/volcano";
-  }
+  if (flags.data.empty()) flags.data = default_data_folder();
   const bool creates = rest.size() == 2 && rest.front() == "create";
   if (!creates && !(rest.size() == 1 && rest.front() == "list")) return usage(table, 2);
   if (creates) flags.wish.name = rest.back();
