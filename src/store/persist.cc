@@ -7,6 +7,7 @@
 
 #include "api/kinds.h"
 #include "base/format.h"
+#include "base/quote.h"
 #include "store/sealed_kv.h"
 
 namespace store {
@@ -87,6 +88,12 @@ std::string_view take_part(std::string_view& text) {
   return part;
 }
 
+// A key that was damaged may hold anything, also what a terminal obeys: such a one is shown in quotes, escaped.
+std::string shown(const std::string& text) {
+  const bool plain = std::ranges::all_of(text, [](char c) { return c > ' ' && c < 0x7f && c != '"' && c != '\\'; });
+  return plain && !text.empty() ? text : base::go_quoted(text);
+}
+
 // Of a stranger's kind, or of a later version of the program, a table is made.
 void load_object(std::string_view key, std::string_view value, Loaded& loaded) {
   std::string_view rest = key.substr(1);
@@ -94,15 +101,16 @@ void load_object(std::string_view key, std::string_view value, Loaded& loaded) {
   const std::string_view ns = take_part(rest);
   const auto broken = [&](std::string why) {
     const std::string path = ns.empty() ? std::string(rest) : base::format("{}/{}", ns, rest);
-    loaded.broken.push_back({std::string(key), std::string(value),
-                             base::format("{} {}", plural_of(loaded.tables.keys[table]), path), std::move(why), table,
-                             std::string(ns), std::string(rest)});
+    loaded.broken.push_back(
+        {std::string(key), std::string(value),
+         base::format("{} {}", shown(std::string(plural_of(loaded.tables.keys[table]))), shown(path)), std::move(why),
+         table, std::string(ns), std::string(rest)});
   };
   if (value.size() < 8) return broken("it is cut off");
   auto object = parse_object(value.substr(8), from_big_endian(value));
   if (!object.ok()) return broken(object.error().message);
   if ((*object)->ns != ns || (*object)->name != rest)
-    return broken(base::format("its own name is \"{}/{}\"", (*object)->ns, (*object)->name));
+    return broken(base::format("its own name is {}", base::go_quoted((*object)->ns + "/" + (*object)->name)));
   if ((*object)->revision < 1) return broken("its revision is no number above 0");
   loaded.revision = std::max(loaded.revision, (*object)->revision);
   loaded.objects.emplace_back(table, *std::move(object));

@@ -296,13 +296,14 @@ TEST(Store, a_broken_object_is_set_aside_and_all_others_are_served) {
   ASSERT_TRUE(b.kv.commit([&](rt::KvWriter& writer) {
                     writer.put(prefix + "a", std::string(8, '\0') + "{\"metadata\":{\"name\":\"\xff\"}}");
                     writer.put(prefix + "b", "short");
+                    writer.put(prefix + "e\n\x1b[2J", "short");
                     writer.put(prefix + "c", std::string("\0\0\0\0\0\0\0\1{\"metadata\":{\"name\":\"other\"}}", 37));
                   })
                   .ok());
   auto reopened = *Store::open(b.env, b.kv);
   std::string what;
   for (const Broken& record : reopened->broken()) what += record.what + ", ";
-  EXPECT_EQ(what, "configmaps n/a, configmaps n/b, configmaps n/c, ");
+  EXPECT_EQ(what, "configmaps n/a, configmaps n/b, configmaps n/c, configmaps \"n/e\\n\\x1b[2J\", ");
   EXPECT_NE(reopened->find(b.maps, "n", "d", View::kDurable), nullptr);
   EXPECT_EQ(reopened->find(b.maps, "n", "a", View::kDurable), nullptr);
   EXPECT_EQ(reopened->revision(), revision);
