@@ -244,7 +244,9 @@ template <class Stream>
 bool Connection<Stream>::refused_by_header() {
   if (header_seen_ || !parser_->is_header_done()) return false;
   header_seen_ = true;
-  if (const auto refusal = framing_refusal(parser_->get().base())) {
+  std::optional<HttpRefusal> refusal = framing_refusal(parser_->get().base());
+  if (!refusal) refusal = seat_->recognize([this] { return known_request(parser_->get().base()); });
+  if (refusal) {
     refuse(*refusal);
     return true;
   }

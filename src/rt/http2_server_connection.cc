@@ -124,6 +124,7 @@ Http2ServerSession::Callbacks Connection::callbacks() {
 std::optional<HttpResponse> Connection::refusal_of_head(const HttpRequest& head, bool has_body) const {
   if (seat_->surplus)
     return shared_->refused({503, "the server has as many connections as it takes, please try again later", 1});
+  if (const auto refusal = seat_->recognize([&] { return with_peer(head); })) return shared_->refused(*refusal);
   if (!has_body || !shared_->options.refusal_before_body) return std::nullopt;
   return shared_->options.refusal_before_body(with_peer(head));
 }

@@ -26,6 +26,8 @@ struct ConnectionsShared : AnswerLimits {
   std::atomic<bool> stopped{false};   // nothing is posted to an I/O thread any more
   std::atomic<bool> draining{false};  // of connections that begin later, too
   std::atomic<int> connections{0};
+  std::unique_ptr<ConnectionShares> shares;   // null: all peers are alike
+  int of_a_user_max = 0;                      // as the shares have it
   std::atomic<std::size_t> request_bytes{0};  // received, and not answered yet
   std::atomic<std::size_t> answer_bytes{0};   // not taken by the peers yet
 
@@ -59,19 +61,38 @@ class ConnectionDriver {
   virtual void drain() = 0;
 };
 
+HttpRefusal too_many_connections(const std::string& user, int most);
+
 // One of the connections that a server may have; it passes from driver to driver.
 struct Seat {
-  Seat(std::shared_ptr<boost::asio::io_context> c, std::shared_ptr<ConnectionsShared> s, bool is_surplus)
-      : context(std::move(c)), shared(std::move(s)), surplus(is_surplus) {
+  Seat(std::shared_ptr<boost::asio::io_context> c, std::shared_ptr<ConnectionsShared> s, ConnectionShares::Id i,
+       bool is_surplus)
+      : context(std::move(c)), shared(std::move(s)), id(i), surplus(is_surplus) {
     ++shared->connections;
   }
-  ~Seat() { --shared->connections; }
+  ~Seat() {
+    --shared->connections;
+    if (shared->shares && id != 0) shared->shares->end(id);
+  }
+  // I/O thread, at the header of each request: whether it shows who the peer is. A refusal: they have too many
+  // connections. `ask` makes the request as the handler would get it.
+  template <class Ask>
+  std::optional<HttpRefusal> recognize(const Ask& ask) {
+    if (recognized || !shared->shares) return std::nullopt;
+    const std::optional<std::string> user = shared->options.recognized_as(ask());
+    if (!user) return std::nullopt;
+    recognized = shared->shares->recognize(id, *user);
+    if (recognized) return std::nullopt;
+    return too_many_connections(*user, shared->of_a_user_max);
+  }
   Seat(const Seat&) = delete;
   Seat& operator=(const Seat&) = delete;
 
   std::shared_ptr<boost::asio::io_context> context;  // an answer may be given after the server is gone
   std::shared_ptr<ConnectionsShared> shared;
   std::atomic<bool> closed{false};  // an answer that nobody can send any more may hold the seat
+  const ConnectionShares::Id id;    // 0: it has no share
+  bool recognized = false;          // I/O thread
   bool surplus;                     // it is told that there are too many, and closed
   std::weak_ptr<ConnectionDriver> driver;
 };

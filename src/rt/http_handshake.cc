@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <boost/asio/post.hpp>
 
+#include "base/format.h"
 #include "rt/alarm.h"
 #include "rt/http_connection.h"
 #include "rt/server_tls.h"
@@ -22,33 +23,43 @@ constexpr base::Duration kSurplusTime = base::seconds(5);  // for a handshake th
 
 class Handshake : public ConnectionDriver, public std::enable_shared_from_this<Handshake> {
  public:
-  Handshake(std::shared_ptr<Seat> seat, boost::asio::ip::tcp::socket socket, boost::asio::ssl::context& tls)
-      : seat_(std::move(seat)), stream_(std::make_unique<TlsStream>(std::move(socket), tls)), alarm_(*seat_->context) {}
+  Handshake(std::shared_ptr<Seat> seat, boost::asio::ip::tcp::socket socket,
+            std::shared_ptr<boost::asio::ssl::context> tls)
+      : seat_(std::move(seat)), socket_(std::move(socket)), tls_(std::move(tls)), alarm_(*seat_->context) {}
 
   void start() {
     const base::Duration time = seat_->surplus ? kSurplusTime : seat_->shared->options.handshake_time_max;
     end_after(seat_->shared->draining ? std::min(time, seat_->shared->options.last_request_time_max) : time);
-    stream_->async_handshake(boost::asio::ssl::stream_base::server,
-                             [self = shared_from_this()](ErrorCode error) { self->shaken(error); });
+    // The memory of TLS is made when the peer speaks: silence costs a socket.
+    socket_.async_wait(boost::asio::socket_base::wait_read,
+                       [self = shared_from_this()](ErrorCode error) { error ? self->shut() : self->shake(); });
   }
   void shut() override {
-    if (!stream_) return;
+    if (done_) return;
+    done_ = true;
     ErrorCode ignored;
-    stream_->next_layer().close(ignored);
+    (stream_ ? stream_->next_layer() : socket_).close(ignored);
     alarm_.cancel();
     seat_->closed = true;
   }
   void drain() override {
-    if (stream_) end_after(seat_->shared->options.last_request_time_max);
+    if (!done_) end_after(seat_->shared->options.last_request_time_max);
   }
 
  private:
   void end_after(base::Duration time) {
     alarm_.set(Alarm::Clock::now() + std::chrono::nanoseconds(time.ns), [self = shared_from_this()] { self->shut(); });
   }
+  void shake() {
+    if (done_) return;
+    stream_ = std::make_unique<TlsStream>(std::move(socket_), *tls_);
+    stream_->async_handshake(boost::asio::ssl::stream_base::server,
+                             [self = shared_from_this()](ErrorCode error) { self->shaken(error); });
+  }
   void shaken(ErrorCode error) {
     alarm_.cancel();
-    if (error || !stream_->next_layer().is_open()) return shut();
+    if (error || done_ || !stream_->next_layer().is_open()) return shut();
+    done_ = true;
     PeerNames peer;
     peer.address = address_of(stream_->next_layer());
     read_peer_names(stream_->native_handle(), peer.common_name, peer.organizations, peer.not_after);
@@ -56,8 +67,11 @@ class Handshake : public ConnectionDriver, public std::enable_shared_from_this<H
   }
 
   std::shared_ptr<Seat> seat_;
-  std::unique_ptr<TlsStream> stream_;  // unset: it was passed on
+  boost::asio::ip::tcp::socket socket_;  // until the peer has said something
+  std::shared_ptr<boost::asio::ssl::context> tls_;
+  std::unique_ptr<TlsStream> stream_;
   Alarm alarm_;
+  bool done_ = false;  // it was passed on, or has ended
 };
 
 }  // namespace
@@ -68,6 +82,13 @@ void PeerNames::name(HttpRequest& request) const {
   if (not_after != 0 && ::time(nullptr) > not_after) return;
   request.peer_common_name = common_name;
   request.peer_organizations = organizations;
+}
+
+HttpRefusal too_many_connections(const std::string& user, int most) {
+  return {429,
+          base::format("{} has {} connections to this server, as many as one may have; please use those that are open",
+                       user, most),
+          1};
 }
 
 std::string address_of(const boost::asio::ip::tcp::socket& socket) {
@@ -89,7 +110,7 @@ bool has_left(boost::asio::ip::tcp::socket& socket) {
 
 void begin_handshake(const std::shared_ptr<Seat>& seat, boost::asio::ip::tcp::socket socket,
                      const std::shared_ptr<boost::asio::ssl::context>& tls) {
-  auto handshake = std::make_shared<Handshake>(seat, std::move(socket), *tls);
+  auto handshake = std::make_shared<Handshake>(seat, std::move(socket), tls);
   seat->driver = handshake;
   boost::asio::post(*seat->context, [handshake] { handshake->start(); });
 }

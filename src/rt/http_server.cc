@@ -29,6 +29,7 @@ using ErrorCode = boost::system::error_code;
 using Context = std::shared_ptr<asio::io_context>;
 
 constexpr auto kAcceptPause = std::chrono::milliseconds(100);  // while there are no descriptors, or no memory
+constexpr auto kTellPause = std::chrono::seconds(60);          // between two lines about strangers that make room
 constexpr auto kDrainLook = std::chrono::milliseconds(10);
 constexpr int kQueueMax = 1024;  // connections that the kernel lets in ahead of us
 
@@ -63,6 +64,14 @@ class Server : public HttpServer {
  public:
   explicit Server(std::shared_ptr<ConnectionsShared> shared)
       : shared_(std::move(shared)), connections_max_(connections_max(shared_->options.connections_max)) {
+    if (shared_->options.recognized_as) {
+      shared_->of_a_user_max = std::max(connections_max_ / 4, 1);
+      shared_->shares = std::make_unique<ConnectionShares>(ConnectionShares::Limits{
+          .all = connections_max_,
+          .strangers = std::max(connections_max_ - connections_max_ / 4, 1),
+          .of_an_address = std::min(shared_->options.strangers_of_an_address_max, std::max(connections_max_ / 2, 1)),
+          .of_a_user = shared_->of_a_user_max});
+    }
     for (int i = 0; i < std::max(shared_->options.io_threads, 1); ++i)
       contexts_.push_back(std::make_shared<asio::io_context>(1));
     // Makes what all sockets need: where there are no descriptors that is no error but an exception, which has to be
@@ -117,6 +126,9 @@ class Server : public HttpServer {
   }
 
   std::uint16_t port() const override { return port_; }
+  std::function<ConnectionShares::Counts()> connections() const override {
+    return [shared = shared_] { return shared->shares ? shared->shares->counts() : ConnectionShares::Counts(); };
+  }
 
   void drain(base::Duration time_max, std::function<void()> done) override {
     const auto until = asio::steady_timer::clock_type::now() + std::chrono::nanoseconds(time_max.ns);
@@ -211,27 +223,51 @@ class Server : public HttpServer {
   const Context& next_context() { return contexts_[next_++ % contexts_.size()]; }
 
   void begin(tcp::socket socket, const Context& context) {
+    std::erase_if(seats_, [](const auto& seat) { return seat.expired(); });
+    ConnectionShares::Id id = 0;
+    bool surplus = shared_->connections >= connections_max_;
+    if (shared_->shares) {
+      const ConnectionShares::Beginning beginning = shared_->shares->begin(address_of(socket));
+      id = beginning.id;
+      surplus = id == 0;
+      if (beginning.makes_room) make_room(*beginning.makes_room);
+    }
     const int open = shared_->connections;
-    if (open < connections_max_) told_ = false;
-    if (open >= connections_max_ && !std::exchange(told_, true))
+    if (!surplus) told_ = false;
+    if (surplus && !std::exchange(told_, true))
       base::log_warning("http", base::format("port {} has its {} connections; more are refused", port_, open));
     // So many are told no at the same time.
-    if (open >= connections_max_ + std::max(connections_max_ / 16, 1)) return;  // closed without a word
+    if (surplus && open >= connections_max_ + std::max(connections_max_ / 16, 1)) return;  // closed without a word
     ErrorCode ignored;
     socket.set_option(tcp::no_delay(true), ignored);
     keep_alive(socket);
-    std::erase_if(seats_, [](const auto& seat) { return seat.expired(); });
-    const auto seat = std::make_shared<Seat>(context, shared_, open >= connections_max_);
+    const auto seat = std::make_shared<Seat>(context, shared_, id, surplus);
     seats_.push_back(seat);
     begin_connection(seat, std::move(socket));
+  }
+
+  void make_room(ConnectionShares::Id id) {
+    const auto now = asio::steady_timer::clock_type::now();
+    if (now >= tell_of_room_) {
+      tell_of_room_ = now + kTellPause;
+      base::log_warning("http", base::format("port {} has as many connections as strangers may have, or one address of "
+                                             "them; their oldest end for new ones",
+                                             port_));
+    }
+    for (const auto& weak : seats_)
+      if (const auto seat = weak.lock(); seat && seat->id == id)
+        return asio::post(*seat->context, [seat] {
+          if (const auto driver = seat->driver.lock()) driver->shut();
+        });
   }
 
   std::shared_ptr<ConnectionsShared> shared_;
   const int connections_max_;
   std::vector<Context> contexts_;
   std::vector<std::weak_ptr<Seat>> seats_;  // first I/O thread, as are the next two
-  bool told_ = false;                       // that no more connections are taken
-  bool accepting_ = false;                  // a connection may have been taken that has no seat yet
+  asio::steady_timer::time_point tell_of_room_{};
+  bool told_ = false;       // that no more connections are taken
+  bool accepting_ = false;  // a connection may have been taken that has no seat yet
   std::optional<tcp::acceptor> acceptor_;
   std::optional<asio::steady_timer> pause_;
   std::optional<asio::steady_timer> drain_look_;

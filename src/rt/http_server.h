@@ -12,6 +12,7 @@
 
 #include "base/result.h"
 #include "base/time.h"
+#include "rt/connection_shares.h"
 #include "rt/http.h"
 
 namespace rt {
@@ -50,6 +51,12 @@ struct ServerOptions {
   base::Duration last_request_time_max = base::seconds(2);
   // Those above get 503. Where the process may open few files it is three quarters of these.
   int connections_max = 4096;
+  // As who a peer is recognized by this request: the name whose share of the connections this one takes, or empty for
+  // those who have no share. Nothing: it is a stranger still. Asked at the header of each request until then. I/O
+  // thread. Set: strangers have three quarters of the connections at the most, an address so many of these, a name a
+  // quarter; the oldest stranger makes room for the next (rt/connection_shares.h).
+  std::function<std::optional<std::string>(const HttpRequest&)> recognized_as = {};
+  int strangers_of_an_address_max = 1024;
   // Of all connections together. Requests that would take more are answered 429, and so are those whose answer would.
   std::size_t request_bytes_max = std::size_t{256} << 20;
   std::size_t answer_bytes_max = std::size_t{512} << 20;
@@ -73,6 +80,9 @@ class HttpServer {
   // or after `time_max`, whoever still has not ended a request or read an answer. Once, any thread; a server that ends
   // before drops it.
   virtual void drain(base::Duration time_max, std::function<void()> done) = 0;
+  // Counts those that are open, and what became of others; of a server that recognizes no peer nothing. The function
+  // may be called by any thread, also after the server's end.
+  virtual std::function<ConnectionShares::Counts()> connections() const = 0;
   // New keys for connections from now on. Any thread. A server without TLS stays without.
   virtual base::Status set_keys(const ServerKeys& keys) = 0;
 };
