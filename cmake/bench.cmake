@@ -24,7 +24,7 @@ target_link_libraries(kill_writers PRIVATE client rt api)
 
 # The plugin of docs/extending.md, beside the program's own.
 add_executable(extending_test ${CMAKE_SOURCE_DIR}/tests/extending/node_price.cc ${CMAKE_SOURCE_DIR}/tests/extending/node_price_test.cc)
-target_link_libraries(extending_test PRIVATE scheduler GTest::gtest GTest::gtest_main)
+target_link_libraries(extending_test PRIVATE scheduler test_main)
 add_test(NAME extending COMMAND extending_test WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
 add_executable(training_bench ${CMAKE_SOURCE_DIR}/bench/training/main.cc)
 target_link_libraries(training_bench PRIVATE sim controllers client mimalloc)
@@ -43,7 +43,7 @@ set(scenario_runner ${CMAKE_SOURCE_DIR}/tests/scenarios/runner)
 add_executable(plugins_test ${plugins_test_sources} ${scenario_runner}/objects.cc ${scenario_runner}/device_objects.cc
                ${scenario_runner}/line.cc)
 target_include_directories(plugins_test PRIVATE ${CMAKE_SOURCE_DIR}/tests/plugins ${CMAKE_SOURCE_DIR}/tests/scenarios/runner)
-target_link_libraries(plugins_test PRIVATE scheduler GTest::gtest GTest::gtest_main)
+target_link_libraries(plugins_test PRIVATE scheduler test_main)
 add_test(NAME plugins COMMAND plugins_test)
 
 # What the differential test reads and writes protobuf with.

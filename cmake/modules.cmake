@@ -2,6 +2,10 @@
 # every *_test.cc there, and what tests share (*_for_tests.cc), becomes <name>_test. program(name USES ...): the same for src/main, as an executable.
 enable_testing()
 
+# The main function of all unit tests.
+add_library(test_main STATIC ${CMAKE_SOURCE_DIR}/tests/unit/test_main.cc)
+target_link_libraries(test_main PUBLIC GTest::gtest)
+
 function(module name)
   cmake_parse_arguments(M "" "" "USES;LIBS" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${name}/*.cc)
@@ -17,7 +21,7 @@ function(module name)
   endif()
   if(tests)
     add_executable(${name}_test ${tests})
-    target_link_libraries(${name}_test PRIVATE ${name} GTest::gtest GTest::gtest_main)
+    target_link_libraries(${name}_test PRIVATE ${name} test_main)
     add_test(NAME ${name} COMMAND ${name}_test WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
   endif()
 endfunction()

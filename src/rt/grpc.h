@@ -12,8 +12,8 @@
 
 namespace rt {
 
-// The thread on which all of it happens. It never waits for a peer. Outlives what was made with it. Three descriptors
-// of each stay open until the process ends: one is made for many calls.
+// The thread on which all of it happens. It never waits for a peer. Servers made with it go before; calls and
+// answers may go later, and come to nothing then.
 class GrpcIo {
  public:
   GrpcIo();
@@ -22,10 +22,10 @@ class GrpcIo {
   GrpcIo& operator=(const GrpcIo&) = delete;
 
   struct State;
-  State& state() { return *state_; }
+  const std::shared_ptr<State>& state() const { return state_; }
 
  private:
-  std::unique_ptr<State> state_;
+  std::shared_ptr<State> state_;
 };
 // An error where the process has no thread or descriptor left; the constructor throws there.
 base::Result<std::unique_ptr<GrpcIo>> make_grpc_io();

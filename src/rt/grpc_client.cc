@@ -5,11 +5,9 @@
 #include <atomic>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/local/stream_protocol.hpp>
-#include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/write.hpp>
 #include <chrono>
-#include <mutex>
 #include <stdexcept>
 #include <vector>
 
@@ -21,7 +19,7 @@ namespace rt {
 namespace asio = boost::asio;
 using ErrorCode = boost::system::error_code;
 
-GrpcIo::GrpcIo() : state_(std::make_unique<State>()) {
+GrpcIo::GrpcIo() : state_(std::make_shared<State>()) {
   // Makes what all sockets need, whose lack would otherwise be an exception of the first call.
   const asio::steady_timer first(state_->context);
   state_->thread = std::thread([state = state_.get()] { state->context.run(); });
@@ -29,15 +27,10 @@ GrpcIo::GrpcIo() : state_(std::make_unique<State>()) {
 }
 GrpcIo::~GrpcIo() {
   // What was asked for before, such as the end of a call, still happens.
-  asio::post(state_->context, [state = state_.get()] { state->context.stop(); });
+  state_->post([state = state_.get()] { state->context.stop(); });
   state_->guard.reset();
   state_->thread.join();
-  // Calls and answers that a loop holds post here when they go, and some go later: the context outlives them all, and
-  // runs nothing any more. There are few of it in a process.
-  static std::mutex mutex;
-  static auto& ended = *new std::vector<std::unique_ptr<State>>;
-  const std::lock_guard lock(mutex);
-  ended.push_back(std::move(state_));
+  state_->end();
 }
 
 base::Result<std::unique_ptr<GrpcIo>> make_grpc_io() {
@@ -73,17 +66,17 @@ constexpr int kUntakenMax = 8;  // messages that the loop has not taken
 // On the I/O thread but for `told`, which the loop reads.
 class Connection : public std::enable_shared_from_this<Connection> {
  public:
-  Connection(asio::io_context& context, Loop& loop, GrpcTarget target, const GrpcCallOptions& options,
+  Connection(std::shared_ptr<GrpcIo::State> io, Loop& loop, GrpcTarget target, const GrpcCallOptions& options,
              GrpcCallbacks callbacks)
-      : context_(context),
+      : io_(std::move(io)),
         loop_(loop),
         target_(std::move(target)),
         pause_(options.pause),
         newest_only_(options.newest_only),
         callbacks_(std::make_shared<GrpcCallbacks>(std::move(callbacks))),
-        socket_(context),
-        timer_(context),
-        pause_timer_(context) {}
+        socket_(io_->context),
+        timer_(io_->context),
+        pause_timer_(io_->context) {}
 
   void begin(GrpcClientSession::Call call, base::Duration timeout) {
     call.on_message = [this](std::string message) { tell(std::move(message)); };
@@ -122,7 +115,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
     loop_.post(
         [self = shared_from_this(), wanted = wanted_, callbacks = callbacks_, message = std::move(message)]() mutable {
           if (*wanted && callbacks->on_message) callbacks->on_message(std::move(message));
-          asio::post(self->context_, [self] {
+          self->io_->post([self] {
             if (self->untaken_-- == kUntakenMax) self->read();
           });
         });
@@ -134,7 +127,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
                 heard = std::exchange(heard_, {})]() mutable {
       for (std::string& message : heard)
         if (*wanted && callbacks->on_message) callbacks->on_message(std::move(message));
-      asio::post(self->context_, [self] {
+      self->io_->post([self] {
         self->pause_timer_.expires_after(std::chrono::nanoseconds(self->pause_.ns));
         self->pause_timer_.async_wait([self](ErrorCode error) {
           if (error) return;
@@ -149,7 +142,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
     pause_timer_.cancel();
     if (!heard_.empty()) tell_heard();
     // Later, since the session is not done with what it was doing. What it still has to say is that it goes.
-    asio::post(context_, [self = shared_from_this()] {
+    io_->post([self = shared_from_this()] {
       ErrorCode ignored;
       self->socket_.close(ignored);
     });
@@ -181,7 +174,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
     });
   }
 
-  asio::io_context& context_;
+  const std::shared_ptr<GrpcIo::State> io_;
   Loop& loop_;
   GrpcTarget target_;
   base::Duration pause_;
@@ -204,15 +197,15 @@ class Connection : public std::enable_shared_from_this<Connection> {
 
 class RunningCall final : public GrpcCall {
  public:
-  RunningCall(asio::io_context& context, std::shared_ptr<Connection> connection)
-      : context_(context), connection_(std::move(connection)) {}
+  RunningCall(std::shared_ptr<GrpcIo::State> io, std::shared_ptr<Connection> connection)
+      : io_(std::move(io)), connection_(std::move(connection)) {}
   ~RunningCall() override {
     *connection_->wanted() = false;
-    asio::post(context_, [connection = std::move(connection_)] { connection->cancel(); });
+    io_->post([connection = std::move(connection_)] { connection->cancel(); });
   }
 
  private:
-  asio::io_context& context_;
+  const std::shared_ptr<GrpcIo::State> io_;
   std::shared_ptr<Connection> connection_;
 };
 
@@ -220,8 +213,7 @@ class RunningCall final : public GrpcCall {
 
 std::unique_ptr<GrpcCall> begin_grpc_call(GrpcIo& io, Loop& loop, const GrpcTarget& target, std::string method,
                                           std::string request, GrpcCallOptions options, GrpcCallbacks callbacks) {
-  asio::io_context& context = io.state().context;
-  auto connection = std::make_shared<Connection>(context, loop, target, options, std::move(callbacks));
+  auto connection = std::make_shared<Connection>(io.state(), loop, target, options, std::move(callbacks));
   GrpcClientSession::Call call{.authority = target.unix_path.empty() ? grpc_place(target) : "localhost",
                                .method = std::move(method),
                                .request = std::move(request),
@@ -230,10 +222,10 @@ std::unique_ptr<GrpcCall> begin_grpc_call(GrpcIo& io, Loop& loop, const GrpcTarg
                                .messages_max = options.messages_max,
                                .on_message = {},
                                .on_end = {}};
-  asio::post(context, [connection, call = std::move(call), timeout = options.timeout]() mutable {
+  io.state()->post([connection, call = std::move(call), timeout = options.timeout]() mutable {
     connection->begin(std::move(call), timeout);
   });
-  return std::make_unique<RunningCall>(context, std::move(connection));
+  return std::make_unique<RunningCall>(io.state(), std::move(connection));
 }
 
 std::unique_ptr<GrpcCall> begin_unary_call(GrpcIo& io, Loop& loop, const GrpcTarget& target, std::string method,

@@ -4,16 +4,45 @@
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/generic/stream_protocol.hpp>
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
+#include <mutex>
 #include <thread>
 
 #include "rt/grpc.h"
 
 namespace rt {
 
+// Sockets need the context as long as they live, and some live longer than the GrpcIo: on a loop, or with whoever has
+// still to answer. They share it. Tasks that wait in the context hold them in turn, so that the end of the GrpcIo drops
+// all tasks, and takes no more: else each would keep the other.
 struct GrpcIo::State {
-  boost::asio::io_context context{1};
+  class Context : public boost::asio::io_context {
+   public:
+    Context() : boost::asio::io_context(1) {}
+    void drop() { shutdown(); }  // handlers, without running them
+  };
+  Context context;
   boost::asio::executor_work_guard<boost::asio::io_context::executor_type> guard{context.get_executor()};
   std::thread thread;
+
+  // Any thread. After the end of the GrpcIo the task is dropped.
+  template <class Task>
+  void post(Task task) {
+    const std::lock_guard lock(mutex_);
+    if (!ended_) boost::asio::post(context, std::move(task));
+  }
+  // The thread has been joined.
+  void end() {
+    {
+      const std::lock_guard lock(mutex_);
+      ended_ = true;
+    }
+    context.drop();
+  }
+
+ private:
+  std::mutex mutex_;
+  bool ended_ = false;
 };
 
 using GrpcSocket = boost::asio::generic::stream_protocol::socket;

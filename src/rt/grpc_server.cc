@@ -6,7 +6,6 @@
 #include <boost/asio/basic_socket_acceptor.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/local/stream_protocol.hpp>
-#include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/write.hpp>
 #include <chrono>
@@ -32,9 +31,10 @@ class ServerConnection;
 
 // All on the I/O thread.
 struct ServerState : std::enable_shared_from_this<ServerState> {
-  ServerState(asio::io_context& c, GrpcServer::Handler h) : context(c), handler(std::move(h)), pause(c) {}
+  ServerState(std::shared_ptr<GrpcIo::State> i, GrpcServer::Handler h)
+      : io(std::move(i)), handler(std::move(h)), pause(io->context) {}
 
-  asio::io_context& context;
+  const std::shared_ptr<GrpcIo::State> io;
   GrpcServer::Handler handler;
   asio::steady_timer pause;
   std::function<void()> accept;  // the next one
@@ -77,13 +77,12 @@ class ServerConnection : public std::enable_shared_from_this<ServerConnection> {
     if (std::exchange(over_, true)) return;
     ErrorCode ignored;
     socket_.close(ignored);
-    asio::post(server_->context, [self = shared_from_this()] {
+    server_->io->post([self = shared_from_this()] {
       const bool full = self->server_->connections.size() >= kConnectionsMax;
       self->server_->connections.erase(self);
       if (full && self->server_->accept) self->server_->accept();
     });
   }
-  asio::io_context& context() { return server_->context; }
 
  private:
   class Answer;
@@ -136,27 +135,27 @@ void ServerState::make_room() {
 
 class ServerConnection::Answer final : public GrpcAnswer {
  public:
-  Answer(std::weak_ptr<ServerConnection> connection, asio::io_context& context, StreamId stream)
-      : connection_(std::move(connection)), context_(context), stream_(stream) {}
+  Answer(std::weak_ptr<ServerConnection> connection, std::shared_ptr<GrpcIo::State> io, StreamId stream)
+      : connection_(std::move(connection)), io_(std::move(io)), stream_(stream) {}
   void send(std::string message) override {
-    asio::post(context_, [weak = connection_, stream = stream_, message = std::move(message)] {
+    io_->post([weak = connection_, stream = stream_, message = std::move(message)] {
       if (const auto connection = weak.lock()) connection->send(stream, message);
     });
   }
   void finish(GrpcStatus status) override {
-    asio::post(context_, [weak = connection_, stream = stream_, status = std::move(status)] {
+    io_->post([weak = connection_, stream = stream_, status = std::move(status)] {
       if (const auto connection = weak.lock()) connection->finish(stream, status);
     });
   }
 
  private:
   std::weak_ptr<ServerConnection> connection_;
-  asio::io_context& context_;
+  const std::shared_ptr<GrpcIo::State> io_;
   StreamId stream_;
 };
 
 void ServerConnection::asked(StreamId stream, const std::string& method, const std::string& request) {
-  server_->handler(method, request, std::make_shared<Answer>(weak_from_this(), server_->context, stream));
+  server_->handler(method, request, std::make_shared<Answer>(weak_from_this(), server_->io, stream));
 }
 
 // Of TCP or of Unix sockets.
@@ -181,7 +180,7 @@ template <class Protocol>
 base::Status listen(const std::shared_ptr<ServerState>& state, const typename Protocol::endpoint& endpoint,
                     const std::string& place, std::uint16_t* port) {
   using Acceptor = asio::basic_socket_acceptor<Protocol>;
-  auto acceptor = std::make_shared<Acceptor>(state->context);
+  auto acceptor = std::make_shared<Acceptor>(state->io->context);
   ErrorCode error;
   acceptor->open(endpoint.protocol(), error);
   if (!error) acceptor->bind(endpoint, error);
@@ -196,7 +195,7 @@ base::Status listen(const std::shared_ptr<ServerState>& state, const typename Pr
     ErrorCode ignored;
     acceptor->close(ignored);
   };
-  asio::post(state->context, [accept = state->accept] { accept(); });
+  state->io->post([accept = state->accept] { accept(); });
   return {};
 }
 
@@ -210,11 +209,12 @@ class RunningServer final : public GrpcServer {
   // Nothing is asked of the handler afterwards.
   ~RunningServer() override {
     std::promise<void> closed;
-    asio::post(state_->context, [this, &closed] {
+    state_->io->post([this, &closed] {
       state_->closed = true;
       state_->close();
       state_->pause.cancel();
       for (const auto& connection : std::set(state_->connections)) connection->end();
+      state_->connections.clear();  // each holds the server in turn, and what was posted may not be done any more
       state_->accept = nullptr;
       state_->close = nullptr;
       state_->handler = [](const std::string&, const std::string&, const std::shared_ptr<GrpcAnswer>&) {};
@@ -239,7 +239,7 @@ class RunningServer final : public GrpcServer {
 base::Result<std::unique_ptr<GrpcServer>> start_grpc_server(GrpcIo& io, const GrpcTarget& target,
                                                             GrpcServer::Handler handler) {
   TRY([[maybe_unused]] const GrpcEndpoint checked, grpc_endpoint(target));
-  auto state = std::make_shared<ServerState>(io.state().context, std::move(handler));
+  auto state = std::make_shared<ServerState>(io.state(), std::move(handler));
   std::uint16_t port = 0;
   if (target.unix_path.empty()) {
     const asio::ip::tcp::endpoint endpoint(asio::ip::make_address(target.address), target.port);

@@ -216,11 +216,11 @@ def fill_history(cluster):
 
 
 def part(cluster, load):
-    """Memory (MiB) and descriptors after a sixth of the time."""
+    """Memory (MiB), descriptors and threads at rest, after a sixth of the time."""
     load.run(SECONDS / 6)
     settle(cluster, load)
     fill_history(cluster)
-    return cluster.rss_mib("RssAnon"), cluster.descriptors()
+    return cluster.rss_mib("RssAnon"), cluster.descriptors(), len(cluster.threads())
 
 
 @row(f"all of it at once for {SECONDS} s", "nothing acknowledged is lost, memory comes back, nothing is left behind")
@@ -231,8 +231,9 @@ def soak():
     load.run(min(60, SECONDS / 4))
     parts = [part(cluster, load) for _ in range(6)]
     wait_for(30, "the end of connections", lambda: cluster.descriptors() <= parts[0][1] + 5)
-    memory = [one for one, _ in parts]
-    print(f"    {load.counts}; memory {memory} MiB", flush=True)
+    wait_for(30, "the end of threads", lambda: len(cluster.threads()) <= parts[0][2] + 1)
+    memory, descriptors, threads = ([one[i] for one in parts] for i in range(3))
+    print(f"    {load.counts}; memory {memory} MiB, {descriptors} descriptors, {threads} threads", flush=True)
     before, after = statistics.median(memory[:3]), statistics.median(memory[3:])
     expect(after <= before * 1.2, f"memory grew from {before} to {after} MiB: {memory}")
     cluster.check_healthy()

@@ -223,6 +223,7 @@ int run_process_monitor(const std::string& folder) {
     if (got <= 0) break;
     said.append(buffer, static_cast<std::size_t>(got));
   }
+  ::close(report[0]);
   say(1, said);
   return said == "ok" ? 0 : 1;
 }
