@@ -43,10 +43,7 @@ void Agent::State::set_names() {
   runtime->set_names(std::make_shared<const NameTable>(name_table(objects)));
 }
 
-// One change of the kernel at a time; what happens meanwhile is the next one.
-void Agent::State::set_services() {
-  // Before everything is known, rules that pods of an earlier run rely on would be taken away.
-  if (!service_proxy() || services_busy || closing || !services.synced() || !slices.synced() || !pods.synced()) return;
+ServiceObjects Agent::State::service_objects() const {
   ServiceObjects objects{all_of(services), all_of(slices), {}, options.api_host};
   for (const auto& [uid, worker] : workers) {
     if (worker->state.sandbox != Sandbox::kReady || is_over(worker->pod, worker->state) ||
@@ -54,28 +51,94 @@ void Agent::State::set_services() {
       continue;
     for (HostPort& port : host_ports_of(worker->pod, worker->state.ip)) objects.host_ports.push_back(std::move(port));
   }
-  auto rules = std::make_shared<const ServiceRules>(service_rules(objects));
+  return objects;
+}
+
+// One change of the kernel at a time; what happens meanwhile is the next one.
+void Agent::State::set_services() {
+  // Before everything is known, rules that pods of an earlier run rely on would be taken away.
+  if (!service_proxy() || services_busy || closing || !services.synced() || !slices.synced() || !pods.synced()) return;
+  ServiceDecision decision = service_rules(service_objects());
+  tell_left_out(decision.left_out);
+  auto rules = std::make_shared<const ServiceRules>(std::move(decision.rules));
   if (services_set && *services_set == *rules) return;
   services_busy = true;
   off_loop<base::Status>([rules](Runtime& machine) { return machine.set_services(*rules); },
                          [this, rules](base::Status set) {
+                           if (!set.ok()) return set_services_apart(set.error());
                            services_busy = false;
-                           if (set.ok()) {
-                             services_set = rules;
-                             services_back_off = {};
-                             return set_services();
-                           }
-                           services_set.reset();
-                           // A machine that says no for long is not worth a line each time.
-                           if (services_back_off == base::Duration{})
-                             base::log_error("node", "rules of services: " + set.error().message);
-                           services_back_off = services_back_off == base::Duration{}
-                                                   ? kRetryFirst
-                                                   : std::min(services_back_off * 2, kRetryMax);
-                           env.loop().after(services_back_off, [weak = weak_from_this()] {
-                             if (const auto self = weak.lock()) self->set_services();
-                           });
+                           services_set = rules;
+                           services_back_off = {};
+                           set_services();
                          });
+}
+
+// An event at each service of which targets are left out, when that changes, and a number for whoever runs the machine.
+void Agent::State::tell_left_out(const std::vector<LeftOut>& left_out) {
+  std::map<std::string, std::string> now;
+  std::int64_t targets = 0;
+  for (const LeftOut& one : left_out) {
+    targets += one.targets - one.kept;
+    const std::string key = api::key_of(*one.service);
+    now[key] = one.why;
+    const auto told = services_told.find(key);
+    if (told == services_told.end() || told->second != one.why)
+      event(*one.service, "Warning", "TooManyTargets", one.why);
+  }
+  services_told = std::move(now);
+  if (options.metrics != nullptr)
+    options.metrics->gauge("volcano_node_service_targets_left_out").set(static_cast<double>(targets));
+}
+
+// The kernel has refused the rules: those of the namespaces that it takes are set, so that nobody's services wait for
+// those of another. Tried again as a whole later.
+void Agent::State::set_services_apart(const base::Error& error) {
+  struct Outcome {
+    std::vector<std::string> refused;  // namespaces
+    base::Status set;
+  };
+  const ServiceObjects all = service_objects();
+  std::map<std::string, ServiceObjects> namespaces;
+  for (const Json* service : all.services)
+    namespaces[std::string(api::namespace_of(*service))].services.push_back(service);
+  for (const Json* slice : all.slices)
+    if (const auto of = namespaces.find(std::string(api::namespace_of(*slice))); of != namespaces.end())
+      of->second.slices.push_back(slice);
+  auto parts = std::make_shared<std::vector<ServicePart>>();
+  for (auto& [ns, objects] : namespaces) {
+    objects.gateway = all.gateway;
+    parts->push_back({ns, service_rules(objects).rules});
+  }
+  ServiceObjects ports;
+  ports.host_ports = all.host_ports;
+  auto first = std::make_shared<ServiceRules>(service_rules(ports).rules);
+  off_loop<Outcome>(
+      [parts, first](Runtime& machine) {
+        Outcome outcome;
+        ServiceRules& accepted = *first;
+        outcome.refused =
+            add_accepted(*parts, accepted, [&](const ServiceRules& rules) { return machine.try_services(rules).ok(); });
+        outcome.set = machine.set_services(accepted);
+        return outcome;
+      },
+      [this, error](const Outcome& outcome) {
+        services_busy = false;
+        services_set.reset();
+        std::string refused;
+        for (const std::string& ns : outcome.refused) refused += (refused.empty() ? "" : ", ") + ns;
+        // A machine that says no for long is not worth a line each time.
+        if (services_back_off == base::Duration{})
+          base::log_error("node", base::format("rules of services: {}; {}", error.message,
+                                               outcome.set.ok() && !refused.empty()
+                                                   ? "those of all namespaces are set but of " + refused
+                                                   : std::string("none was changed")));
+        if (options.metrics != nullptr) options.metrics->counter("volcano_node_service_rules_refused_total").add();
+        services_back_off =
+            services_back_off == base::Duration{} ? kRetryFirst : std::min(services_back_off * 2, kRetryMax);
+        env.loop().after(services_back_off, [weak = weak_from_this()] {
+          if (const auto self = weak.lock()) self->set_services();
+        });
+      });
 }
 
 bool Agent::State::has_begun(const PodWorker& worker) const {

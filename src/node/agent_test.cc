@@ -437,50 +437,5 @@ TEST(Agent, RefusesWhatItHasNoRoomFor) {
   EXPECT_EQ(status_of("ns/third")["phase"].as_string(), "Running");
 }
 
-TEST(AgentServices, RulesAreSetWhenTheyChangeAndAgainAfterAFailure) {
-  World world;
-  world.machine.proxy = true;
-  world.server.put(
-      api::resources::kServices,
-      *api::parse_yaml("{metadata: {name: s, namespace: ns}, spec: {clusterIP: 10.96.0.9, ports: [{port: 80}]}}"));
-  world.start();
-  EXPECT_EQ(world.machine.rules, (std::vector<std::string>{""}));
-  const auto slice = [&](const std::string& more) {
-    world.server.put(api::resources::kEndpointSlices,
-                     *api::parse_yaml("{metadata: {name: s-1, namespace: ns, labels: {kubernetes.io/service-name: s}}, "
-                                      "addressType: IPv4, ports: [{port: 8080}], endpoints: [{addresses: [10.0.0.9]}]" +
-                                      more + "}"));
-    world.env.run_for(base::milliseconds(100));
-  };
-  world.machine.rules_fail = true;
-  slice("");
-  EXPECT_EQ(world.machine.rules, (std::vector<std::string>{"", "10.96.0.9 . tcp . 80; "}));
-  world.machine.rules_fail = false;
-  world.env.run_for(base::seconds(2));
-  EXPECT_EQ(world.machine.rules.size(), 3u) << "once more after the failure";
-  slice(", ignored: true");
-  world.env.run_for(base::minutes(2));
-  EXPECT_EQ(world.machine.rules.size(), 3u) << "nothing changed";
-}
-
-TEST(AgentServices, ASecondPodCannotHaveAHostPort) {
-  World world;
-  world.machine.proxy = true;
-  world.start();
-  const std::string spec =
-      "{nodeName: n1, containers: [{name: c, image: i, ports: [{containerPort: 80, hostPort: 8080}]}]}";
-  world.put(spec, ", uid: u1");
-  EXPECT_EQ(world.machine.rules.back(), "port tcp . 8080; ");
-  world.server.put(api::resources::kPods,
-                   *api::parse_yaml("{metadata: {name: q, namespace: ns, uid: u2}, spec: " + spec + "}"));
-  world.env.run_for(base::milliseconds(100));
-  const Json* second = world.server.find(api::resources::kPods, "ns/q");
-  EXPECT_EQ((*second)["status"]["phase"].as_string(), "Failed");
-  EXPECT_EQ((*second)["status"]["reason"].as_string(), "NodePorts");
-  EXPECT_EQ((*second)["status"]["message"].as_string(),
-            "Pod was rejected: Predicate NodePorts failed: node(s) didn't have free ports for the requested pod ports");
-  EXPECT_EQ(world.pod()["status"]["phase"].as_string(), "Running");
-}
-
 }  // namespace
 }  // namespace node

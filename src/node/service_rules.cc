@@ -1,9 +1,11 @@
-// How Services become chains and maps.
+// How Services become lists of targets.
 #include "node/service_rules.h"
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <optional>
+#include <span>
 
 #include "api/ipv4.h"
 #include "api/network_resources.h"
@@ -17,6 +19,7 @@ using api::Json;
 namespace {
 
 constexpr std::int64_t kAffinitySeconds = 10800;
+constexpr std::int64_t kAffinityWeight = 16;  // a target that keeps its clients costs the kernel two chains and a set
 
 bool is_port(std::int64_t number) { return number >= 1 && number <= 65535; }
 
@@ -28,21 +31,34 @@ std::string_view protocol_word(std::string_view protocol) {
   return {};
 }
 
-struct Target {
-  std::string address;
-  std::int64_t port = 0;
-
-  auto operator<=>(const Target&) const = default;
-};
-
 // An address that packets may be sent to; on loopback it is this machine.
-std::string usable_address(std::string_view text, const std::string& gateway) {
+std::optional<std::uint32_t> usable_address(std::string_view text, const std::optional<std::uint32_t>& gateway) {
   const auto address = api::parse_ipv4(text);
-  if (!address) return {};
+  if (!address) return std::nullopt;
   const std::uint32_t first = *address >> 24;
   if (first == 127) return gateway;
   const bool link_local = *address >> 16 == 0xa9fe;
-  return first == 0 || first >= 224 || link_local ? std::string() : api::ipv4_text(*address);
+  if (first == 0 || first >= 224 || link_local) return std::nullopt;
+  return address;
+}
+
+// The endpoints of a slice, looked at once whatever number of ports lead to them.
+struct SliceAddresses {
+  std::vector<std::uint32_t> ready, serving;  // the latter end, and still serve
+};
+
+SliceAddresses addresses_of(const Json& slice, const std::optional<std::uint32_t>& gateway) {
+  SliceAddresses addresses;
+  for (const Json& endpoint : slice["endpoints"].items()) {
+    const auto address = usable_address(endpoint["addresses"][std::size_t{0}].as_string(), gateway);
+    if (!address) continue;
+    const Json& conditions = endpoint["conditions"];
+    if (conditions["ready"].as_bool(true))
+      addresses.ready.push_back(*address);
+    else if (conditions["serving"].as_bool() && conditions["terminating"].as_bool())
+      addresses.serving.push_back(*address);
+  }
+  return addresses;
 }
 
 // By name and protocol, which is how a service and its slices know them.
@@ -50,221 +66,212 @@ using PortKey = std::pair<std::string_view, std::string_view>;
 PortKey key_of_port(const Json& port) { return {port["name"].as_string(), port["protocol"].as_string("TCP")}; }
 
 struct SlicePort {
-  const Json* slice;
-  std::int64_t port;
+  const SliceAddresses* addresses;
+  std::uint16_t port;
 };
-using SlicePorts = std::map<PortKey, std::vector<SlicePort>>;
 
-SlicePorts ports_of(const std::vector<const Json*>& slices) {
-  SlicePorts ports;
-  for (const Json* slice : slices) {
-    if ((*slice)["addressType"].as_string() != "IPv4") continue;
-    for (const Json& port : (*slice)["ports"].items())
-      if (const std::int64_t number = port["port"].as_int(); is_port(number))
-        ports[key_of_port(port)].push_back({slice, number});
-  }
-  return ports;
-}
+// One port of a service, and where it leads.
+struct PortWish {
+  std::string_view protocol;
+  std::int64_t number = 0;
+  std::int64_t node_port = 0;
+  const std::vector<SlicePort>* found = nullptr;  // null: nowhere
+  bool ready = false;                             // there are targets that are
+  std::int64_t targets = 0;                       // at the most: slices may name one twice
+};
 
-// The targets of one port of a service: those that are ready, or, where there are none, those that still serve.
-std::set<Target> targets_of(const SlicePorts& ports, const Json& service_port, const std::string& gateway) {
-  std::set<Target> ready, serving;
-  const auto found = ports.find(key_of_port(service_port));
-  if (found == ports.end()) return {};
-  for (const auto& [slice, port] : found->second) {
-    for (const Json& endpoint : (*slice)["endpoints"].items()) {
-      Target target{usable_address(endpoint["addresses"][std::size_t{0}].as_string(), gateway), port};
-      if (target.address.empty()) continue;
-      const Json& conditions = endpoint["conditions"];
-      if (conditions["ready"].as_bool(true))
-        ready.insert(std::move(target));
-      else if (conditions["serving"].as_bool() && conditions["terminating"].as_bool())
-        serving.insert(std::move(target));
+// At most `most` of them.
+std::vector<Target> targets_of(const PortWish& wish, std::int64_t most) {
+  std::set<Target> targets;
+  for (const SlicePort& slice : *wish.found)
+    for (const std::uint32_t address : wish.ready ? slice.addresses->ready : slice.addresses->serving) {
+      if (static_cast<std::int64_t>(targets.size()) >= most) break;
+      targets.insert({address, slice.port});
     }
-  }
-  return ready.empty() ? serving : ready;
+  return {targets.begin(), targets.end()};
 }
+
+struct ServiceWish {
+  const Json* service = nullptr;
+  std::uint32_t address = 0;
+  bool keeps_clients = false;
+  std::map<PortKey, std::vector<SlicePort>> slice_ports;
+  std::vector<PortWish> ports;
+  std::int64_t leading = 0;  // ports that lead somewhere
+  std::int64_t targets = 0;
+  std::int64_t cost() const { return targets * (keeps_clients ? kAffinityWeight : 1); }
+};
 
 // One set of rules as it grows.
 class Rules {
  public:
-  explicit Rules(const ServiceObjects& objects) : objects_(objects) {
-    for (const Json* slice : objects.slices)
-      slices_[base::format("{}/{}", api::namespace_of(*slice),
-                           api::label_of(*slice, api::resources::kServiceNameLabel))]
-          .push_back(slice);
+  explicit Rules(const ServiceObjects& objects) : objects_(objects), gateway_(api::parse_ipv4(objects.gateway)) {
+    for (const Json* slice : objects.slices) {
+      if ((*slice)["addressType"].as_string() != "IPv4") continue;
+      const std::string key =
+          base::format("{}/{}", api::namespace_of(*slice), api::label_of(*slice, api::resources::kServiceNameLabel));
+      slices_[key].push_back({slice, addresses_of(*slice, gateway_)});
+    }
   }
 
-  void add_service(const Json& service) {
+  std::optional<ServiceWish> wish_of(const Json& service) const {
     const Json& spec = service["spec"];
     const auto address = api::parse_ipv4(spec["clusterIP"].as_string());
     if (!address || spec["type"].as_string() == "ExternalName" || !api::is_dns_label(api::name_of(service)) ||
         !api::is_dns_label(api::namespace_of(service)))
-      return;
-    rules_.addresses.insert(api::ipv4_text(*address));
-    const SlicePorts ports = ports_of(slices_[api::key_of(service)]);
-    for (const Json& port : spec["ports"].items()) add_port(service, api::ipv4_text(*address), port, ports);
+      return std::nullopt;
+    ServiceWish wish{.service = &service, .address = *address, .slice_ports = {}, .ports = {}};
+    wish.keeps_clients = spec["sessionAffinity"].as_string() == "ClientIP";
+    if (const auto slices = slices_.find(api::key_of(service)); slices != slices_.end())
+      for (const auto& [slice, addresses] : slices->second)
+        for (const Json& port : (*slice)["ports"].items())
+          if (const std::int64_t number = port["port"].as_int(); is_port(number))
+            wish.slice_ports[key_of_port(port)].push_back({&addresses, static_cast<std::uint16_t>(number)});
+    return wish;
+  }
+
+  void count_targets(ServiceWish& wish) const {
+    for (const Json& port : (*wish.service)["spec"]["ports"].items()) {
+      PortWish one{.protocol = protocol_word(port["protocol"].as_string()),
+                   .number = port["port"].as_int(),
+                   .node_port = port["nodePort"].as_int()};
+      if (one.protocol.empty() || !is_port(one.number)) continue;
+      if (const auto found = wish.slice_ports.find(key_of_port(port)); found != wish.slice_ports.end()) {
+        std::int64_t ready = 0, serving = 0;
+        for (const SlicePort& slice : found->second) {
+          ready += static_cast<std::int64_t>(slice.addresses->ready.size());
+          serving += static_cast<std::int64_t>(slice.addresses->serving.size());
+        }
+        one.found = &found->second;
+        one.ready = ready > 0;
+        one.targets = one.ready ? ready : serving;
+      }
+      wish.targets += one.targets;
+      wish.leading += one.targets > 0 ? 1 : 0;
+      wish.ports.push_back(one);
+    }
+  }
+
+  // `granted`: of its cost.
+  void add_service(const ServiceWish& wish, std::int64_t granted) {
+    rules_.addresses.insert(api::ipv4_text(wish.address));
+    const std::int64_t room = granted / (wish.keeps_clients ? kAffinityWeight : 1);
+    const bool all = granted >= wish.cost();
+    const std::int64_t each =
+        all ? INT64_MAX : std::max<std::int64_t>(room / std::max<std::int64_t>(wish.leading, 1), 1);
+    std::int64_t kept = 0, closed = 0;
+    for (const PortWish& port : wish.ports) {
+      const std::string node_key = base::format("{} . {}", port.protocol, port.node_port);
+      std::vector<Target> targets;
+      if (port.targets > 0) targets = targets_of(port, all ? INT64_MAX : std::min(each, room - kept));
+      if (port.targets > 0 && targets.empty()) ++closed;
+      kept += static_cast<std::int64_t>(targets.size());
+      if (!targets.empty())
+        add_port(wish, port, std::move(targets));
+      else if (is_port(port.node_port))
+        rules_.dead_ports.insert(node_key);
+    }
+    if (!all) leave_out(wish, kept, each, closed);
   }
 
   void add_host_port(const HostPort& wanted) {
     const std::string_view protocol = protocol_word(wanted.protocol);
-    const std::string pod = usable_address(wanted.pod_ip, {});
-    if (protocol.empty() || pod.empty() || !is_port(wanted.host_port) || !is_port(wanted.pod_port)) return;
-    const std::string chain = plain_chain(protocol, {pod, wanted.pod_port});
+    const auto pod = usable_address(wanted.pod_ip, {});
+    if (protocol.empty() || !pod || !is_port(wanted.host_port) || !is_port(wanted.pod_port)) return;
+    const Target target{*pod, static_cast<std::uint16_t>(wanted.pod_port)};
     const std::string key = base::format("{} . {}", protocol, wanted.host_port);
+    rules_.own.insert(target.address);
     if (wanted.host_ip.empty() || wanted.host_ip == "0.0.0.0") {
-      rules_.machine_ports.insert_or_assign(key, chain);
+      rules_.machine_ports.insert_or_assign(key, PortRules{{target}});
       rules_.dead_ports.erase(key);
-    } else if (const std::string ip = usable_address(wanted.host_ip, {}); !ip.empty()) {
-      rules_.host_addresses.emplace(base::format("{} . {}", ip, key), chain);
+    } else if (const auto ip = usable_address(wanted.host_ip, {})) {
+      rules_.host_addresses.emplace(base::format("{} . {}", api::ipv4_text(*ip), key), target);
     }
   }
 
-  ServiceRules take() { return std::move(rules_); }
+  ServiceDecision take() { return {std::move(rules_), std::move(left_out_)}; }
 
  private:
-  void add_port(const Json& service, const std::string& address, const Json& port, const SlicePorts& ports) {
-    const std::string_view protocol = protocol_word(port["protocol"].as_string());
-    const std::int64_t number = port["port"].as_int(), node_port = port["nodePort"].as_int();
-    if (protocol.empty() || !is_port(number)) return;
-    const std::string node_key = base::format("{} . {}", protocol, node_port);
-    const std::set<Target> targets = targets_of(ports, port, objects_.gateway);
-    if (targets.empty()) {
-      if (is_port(node_port)) rules_.dead_ports.insert(node_key);
-      return;
+  void add_port(const ServiceWish& wish, const PortWish& port, std::vector<Target> targets) {
+    for (const Target& target : targets) rules_.own.insert(target.address);
+    PortRules rules{std::move(targets)};
+    if (wish.keeps_clients) {
+      const std::string place = base::format("{}/{}/{}", api::key_of(*wish.service), port.protocol, port.number);
+      rules.chain = "s-" + place;
+      rules_.chains[rules.chain] = rules_of(*wish.service, place, port.protocol, rules.targets);
     }
-    const std::string place = base::format("{}/{}/{}", api::key_of(service), protocol, number);
-    const std::string chain = "s-" + place;
-    rules_.chains[chain] = rules_of(service, place, protocol, targets);
-    rules_.services.emplace(base::format("{} . {} . {}", address, protocol, number), chain);
-    if (is_port(node_port)) rules_.machine_ports.emplace(node_key, chain);
+    if (is_port(port.node_port))
+      rules_.machine_ports.emplace(base::format("{} . {}", port.protocol, port.node_port), rules);
+    rules_.services.emplace(base::format("{} . {} . {}", api::ipv4_text(wish.address), port.protocol, port.number),
+                            std::move(rules));
   }
 
   std::vector<std::string> rules_of(const Json& service, const std::string& place, std::string_view protocol,
-                                    const std::set<Target>& targets) {
-    const Json& spec = service["spec"];
+                                    const std::vector<Target>& targets) {
     std::vector<std::string> rules;
     std::string choice;
     std::size_t index = 0;
+    const std::int64_t seconds = std::clamp<std::int64_t>(
+        service["spec"]["sessionAffinityConfig"]["clientIP"]["timeoutSeconds"].as_int(kAffinitySeconds), 1, 86400);
     for (const Target& target : targets) {
-      std::string chain = plain_chain(protocol, target);
-      if (spec["sessionAffinity"].as_string() == "ClientIP") {
-        const std::int64_t seconds = std::clamp<std::int64_t>(
-            spec["sessionAffinityConfig"]["clientIP"]["timeoutSeconds"].as_int(kAffinitySeconds), 1, 86400);
-        // The time is in the name: a set with another one is another set.
-        const std::string set = base::format("c-{}/{}/{}/{}", place, target.address, target.port, seconds);
-        const std::string kept = base::format("a-{}/{}/{}", place, target.address, target.port);
-        rules_.affinities[set] = seconds;
-        rules_.chains[kept] = {base::format("update @{} {{ ip saddr }}", set), base::format("goto {}", chain)};
-        rules.push_back(base::format("ip saddr @{} goto {}", set, kept));
-        chain = kept;
-      }
-      choice += base::format("{}{} : goto {}", index == 0 ? "" : ", ", index, chain);
+      const std::string address = api::ipv4_text(target.address);
+      const std::string chain = base::format("t-{}/{}/{}", protocol, address, target.port);
+      rules_.chains[chain] = {base::format("meta l4proto {} dnat to {}:{}", protocol, address, target.port)};
+      // The time is in the name: a set with another one is another set.
+      const std::string set = base::format("c-{}/{}/{}/{}", place, address, target.port, seconds);
+      const std::string kept = base::format("a-{}/{}/{}", place, address, target.port);
+      rules_.affinities[set] = seconds;
+      rules_.chains[kept] = {base::format("update @{} {{ ip saddr }}", set), base::format("goto {}", chain)};
+      rules.push_back(base::format("ip saddr @{} goto {}", set, kept));
+      choice += base::format("{}{} : goto {}", index == 0 ? "" : ", ", index, kept);
       ++index;
     }
     rules.push_back(base::format("numgen random mod {} vmap {{ {} }}", index, choice));
     return rules;
   }
 
-  // That sends packets to one target.
-  std::string plain_chain(std::string_view protocol, const Target& target) {
-    std::string chain = base::format("t-{}/{}/{}", protocol, target.address, target.port);
-    rules_.chains[chain] = {base::format("meta l4proto {} dnat to {}:{}", protocol, target.address, target.port)};
-    rules_.own.insert(base::format("{0} . {0}", target.address));
-    return chain;
+  void leave_out(const ServiceWish& wish, std::int64_t kept, std::int64_t each, std::int64_t closed) {
+    std::string why = base::format(
+        "The ports of the service times their endpoints are {}, of which this node takes {}: each port leads to {} of "
+        "its "
+        "endpoints",
+        wish.targets, kept, each);
+    if (closed > 0) why += base::format(", and {} ports lead nowhere", closed);
+    left_out_.push_back({wish.service, wish.targets, kept, std::move(why)});
   }
 
   const ServiceObjects& objects_;
-  std::map<std::string, std::vector<const Json*>> slices_;  // by the key of their service
+  const std::optional<std::uint32_t> gateway_;
+  // By the key of their service.
+  std::map<std::string, std::vector<std::pair<const Json*, SliceAddresses>>> slices_;
   ServiceRules rules_;
+  std::vector<LeftOut> left_out_;
 };
 
-// --- words ---
-
-// The parts of a table that no service changes.
-std::string base_text(const ProxyTable& table) {
-  static constexpr std::string_view kPort = "ip daddr . meta l4proto . th dport";
-  std::string text = base::format("table ip {0}\ndelete table ip {0}\ntable ip {0} {{\n", table.name);
-  for (const char* map : {"services", "host_addresses"})
-    text += base::format("map {} {{\n type ipv4_addr . inet_proto . inet_service : verdict\n}}\n", map);
-  text += "map machine_ports {\n type inet_proto . inet_service : verdict\n}\n";
-  text += "set live {\n type ipv4_addr . inet_proto . inet_service\n}\n";
-  text += "set addresses {\n type ipv4_addr\n}\n";
-  text += "set dead_ports {\n type inet_proto . inet_service\n}\n";
-  text += "set own {\n type ipv4_addr . ipv4_addr\n}\n";
-  const std::string refuse_service = base::format("ip daddr @addresses ct state new {} != @live reject\n", kPort);
-  const std::string refuse_port = "fib daddr type local ct state new meta l4proto . th dport @dead_ports reject\n";
-  const std::string names_and_server =
-      table.gateway.empty()
-          ? std::string()
-          : base::format("ip daddr {} meta l4proto {{ tcp, udp }} th dport {{ 53{} }} return\n", table.gateway,
-                         table.api_port == 0 ? "" : base::format(", {}", table.api_port));
-  const std::string server =
-      table.api_port == 0 ? std::string() : base::format("fib daddr type local tcp dport {} return\n", table.api_port);
-  // What goes to the loopback stays there: the kernel sends nothing from there to pods. A pod's hostIP is this
-  // machine's, or leads nowhere: else its maker would have what is meant for others.
-  const std::string find_port =
-      names_and_server + server +
-      base::format(
-          "fib daddr type local {} vmap @host_addresses\n"
-          "ip daddr != 127.0.0.0/8 fib daddr type local meta l4proto . th dport vmap @machine_ports\n",
-          kPort);
-  // Other clusters of this machine may have the same addresses: pods mean those of their own.
-  const std::string ours = base::format("iifname \"{}\" ", table.bridge);
-  const auto chain = [&](const char* name, const char* head, const std::string& rules) {
-    text += base::format("chain {} {{\ntype {}; policy accept;\n{}}}\n", name, head, rules);
-  };
-  chain("refuse_coming", "filter hook prerouting priority dstnat - 10", ours + refuse_service + refuse_port);
-  chain("refuse_own", "filter hook output priority -110", refuse_service + refuse_port);
-  chain("coming", "nat hook prerouting priority dstnat",
-        base::format("{}{} vmap @services\n{}", ours, kPort, find_port));
-  chain("own_output", "nat hook output priority -100", base::format("{} vmap @services\n{}", kPort, find_port));
-  std::string leaving = "ct status dnat ip saddr . ip daddr @own masquerade\n";
-  if (table.masquerade_all)
-    leaving += base::format("ct status dnat ip saddr {0} ip daddr {0} masquerade\n", table.subnet);
-  chain("leaving", "nat hook postrouting priority srcnat", leaving);
-  return text + "}\n";
-}
-
-class Words {
- public:
-  explicit Words(std::string table) : table_(std::move(table)) {}
-
-  void line(const char* verb, const char* what, const std::string& rest) {
-    text_ += base::format("{} {} ip {} {}\n", verb, what, table_, rest);
+// The cost that each service may have, in their order.
+std::vector<std::int64_t> grants(const std::vector<ServiceWish>& wishes, const ServiceLimits& limits) {
+  std::map<std::string_view, std::vector<std::size_t>> namespaces;
+  std::vector<std::int64_t> wanted;
+  for (const ServiceWish& wish : wishes) {
+    namespaces[api::namespace_of(*wish.service)].push_back(wanted.size());
+    wanted.push_back(std::min(wish.cost(), limits.of_a_service));
   }
-  void elements(const char* verb, const char* set, const std::map<std::string, std::string>& from,
-                const std::map<std::string, std::string>& other) {
-    for (const auto& [key, chain] : from)
-      if (const auto found = other.find(key); found == other.end() || found->second != chain)
-        line(verb, "element", base::format("{} {{ {} : goto {} }}", set, key, chain));
+  std::vector<std::int64_t> of_namespaces;
+  for (const auto& [ns, members] : namespaces) {
+    std::int64_t sum = 0;
+    for (const std::size_t one : members) sum += wanted[one];
+    of_namespaces.push_back(std::min(sum, limits.of_a_namespace));
   }
-  void elements(const char* verb, const char* set, const std::set<std::string>& from,
-                const std::set<std::string>& other) {
-    for (const std::string& key : from)
-      if (!other.contains(key)) line(verb, "element", base::format("{} {{ {} }}", set, key));
+  of_namespaces = even_shares(of_namespaces, limits.of_all);
+  std::vector<std::int64_t> granted(wanted.size());
+  std::size_t index = 0;
+  for (const auto& [ns, members] : namespaces) {
+    std::vector<std::int64_t> of_members;
+    for (const std::size_t one : members) of_members.push_back(wanted[one]);
+    of_members = even_shares(of_members, of_namespaces[index++]);
+    for (std::size_t i = 0; i < members.size(); ++i) granted[members[i]] = of_members[i];
   }
-  std::string take() { return std::move(text_); }
-
- private:
-  std::string table_;
-  std::string text_;
-};
-
-std::set<std::string> keys_of(const std::map<std::string, std::string>& map) {
-  std::set<std::string> keys;
-  for (const auto& [key, value] : map) keys.insert(key);
-  return keys;
-}
-
-void write_elements(Words& words, const char* verb, const ServiceRules& from, const ServiceRules& other) {
-  words.elements(verb, "services", from.services, other.services);
-  words.elements(verb, "live", keys_of(from.services), keys_of(other.services));
-  words.elements(verb, "host_addresses", from.host_addresses, other.host_addresses);
-  words.elements(verb, "machine_ports", from.machine_ports, other.machine_ports);
-  words.elements(verb, "addresses", from.addresses, other.addresses);
-  words.elements(verb, "dead_ports", from.dead_ports, other.dead_ports);
-  words.elements(verb, "own", from.own, other.own);
+  return granted;
 }
 
 }  // namespace
@@ -290,40 +297,66 @@ bool share_a_port(const std::vector<HostPort>& some, const std::vector<HostPort>
   });
 }
 
-ServiceRules service_rules(const ServiceObjects& objects) {
+std::vector<std::int64_t> even_shares(const std::vector<std::int64_t>& wanted, std::int64_t total) {
+  std::vector<std::size_t> order(wanted.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, {}, [&](std::size_t one) { return wanted[one]; });
+  std::vector<std::int64_t> shares(wanted.size());
+  std::int64_t rest = total, waiting = static_cast<std::int64_t>(wanted.size());
+  for (const std::size_t one : order) {
+    shares[one] = std::min(wanted[one], rest / waiting--);
+    rest -= shares[one];
+  }
+  return shares;
+}
+
+ServiceDecision service_rules(const ServiceObjects& objects) {
   Rules rules(objects);
-  for (const Json* service : objects.services) rules.add_service(*service);
+  std::vector<ServiceWish> wishes;
+  for (const Json* service : objects.services)
+    if (auto wish = rules.wish_of(*service)) wishes.push_back(*std::move(wish));
+  for (ServiceWish& wish : wishes) rules.count_targets(wish);
+  const std::vector<std::int64_t> granted = grants(wishes, objects.limits);
+  for (std::size_t i = 0; i < wishes.size(); ++i) rules.add_service(wishes[i], granted[i]);
   for (const HostPort& port : objects.host_ports) rules.add_host_port(port);
   return rules.take();
 }
 
-std::string transaction(const ProxyTable& table, const ServiceRules* before, const ServiceRules& after) {
-  static const ServiceRules kNothing;
-  const ServiceRules& old = before != nullptr ? *before : kNothing;
-  Words words(table.name);
-  // What is pointed at comes first and goes last.
-  for (const auto& [set, seconds] : after.affinities)
-    if (!old.affinities.contains(set))
-      words.line("add", "set",
-                 base::format("{} {{ type ipv4_addr; flags dynamic,timeout; timeout {}s; }}", set, seconds));
-  for (const auto& [chain, rules] : after.chains)
-    if (!old.chains.contains(chain)) words.line("add", "chain", chain);
-  write_elements(words, "delete", old, after);
-  for (const auto& [chain, rules] : old.chains) {
-    const auto found = after.chains.find(chain);
-    if (found == after.chains.end() || found->second != rules) words.line("flush", "chain", chain);
+namespace {
+
+// Halves what is refused until single parts are left.
+void add_accepted(std::span<const ServicePart> parts, ServiceRules& accepted, std::vector<std::string>& refused,
+                  const std::function<bool(const ServiceRules&)>& taken) {
+  if (parts.empty()) return;
+  ServiceRules candidate = accepted;
+  for (const ServicePart& part : parts) add_rules(candidate, part.rules);
+  if (taken(candidate)) {
+    accepted = std::move(candidate);
+    return;
   }
-  for (const auto& [chain, rules] : after.chains) {
-    const auto found = old.chains.find(chain);
-    if (found != old.chains.end() && found->second == rules) continue;
-    for (const std::string& rule : rules) words.line("add", "rule", base::format("{} {}", chain, rule));
-  }
-  for (const auto& [chain, rules] : old.chains)
-    if (!after.chains.contains(chain)) words.line("delete", "chain", chain);
-  for (const auto& [set, seconds] : old.affinities)
-    if (!after.affinities.contains(set)) words.line("delete", "set", set);
-  write_elements(words, "add", after, old);
-  return before != nullptr ? words.take() : base_text(table) + words.take();
+  if (parts.size() == 1) return refused.push_back(parts.front().ns);
+  add_accepted(parts.first(parts.size() / 2), accepted, refused, taken);
+  add_accepted(parts.subspan(parts.size() / 2), accepted, refused, taken);
+}
+
+}  // namespace
+
+std::vector<std::string> add_accepted(const std::vector<ServicePart>& parts, ServiceRules& accepted,
+                                      const std::function<bool(const ServiceRules&)>& taken) {
+  std::vector<std::string> refused;
+  add_accepted(std::span(parts), accepted, refused, taken);
+  return refused;
+}
+
+void add_rules(ServiceRules& rules, const ServiceRules& more) {
+  rules.services.insert(more.services.begin(), more.services.end());
+  rules.machine_ports.insert(more.machine_ports.begin(), more.machine_ports.end());
+  rules.host_addresses.insert(more.host_addresses.begin(), more.host_addresses.end());
+  rules.affinities.insert(more.affinities.begin(), more.affinities.end());
+  rules.chains.insert(more.chains.begin(), more.chains.end());
+  rules.addresses.insert(more.addresses.begin(), more.addresses.end());
+  rules.dead_ports.insert(more.dead_ports.begin(), more.dead_ports.end());
+  rules.own.insert(more.own.begin(), more.own.end());
 }
 
 }  // namespace node

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
@@ -26,18 +27,49 @@ struct HostPort {
 std::vector<HostPort> host_ports_of(const api::Json& pod, const std::string& pod_ip);
 bool share_a_port(const std::vector<HostPort>& some, const std::vector<HostPort>& others);
 
+// A place that packets may go to.
+struct Target {
+  std::uint32_t address = 0;
+  std::uint16_t port = 0;
+
+  auto operator<=>(const Target&) const = default;
+};
+// Packets for one port go to one of the targets, or a chain decides (of a service that keeps each client at its
+// target).
+struct PortRules {
+  std::vector<Target> targets;
+  std::string chain = {};  // empty: any of the targets
+
+  bool operator==(const PortRules&) const = default;
+};
+
 // Everything is found by its name or key, so that two of them can be compared part by part.
 struct ServiceRules {
+  std::map<std::string, PortRules> services;               // "10.96.0.9 . tcp . 80"
+  std::map<std::string, PortRules> machine_ports;          // "tcp . 30080"
+  std::map<std::string, Target> host_addresses;            // "192.0.2.1 . udp . 53": one address of this machine
   std::map<std::string, std::int64_t> affinities;          // sets of clients: how many seconds they are kept
   std::map<std::string, std::vector<std::string>> chains;  // the rules of each, in order
-  std::map<std::string, std::string> services;             // "10.96.0.9 . tcp . 80": its chain
-  std::map<std::string, std::string> host_addresses;       // the same for ports of one address of this machine
-  std::map<std::string, std::string> machine_ports;        // "tcp . 30080": its chain
   std::set<std::string> addresses;                         // of services: other ports of these are refused
   std::set<std::string> dead_ports;                        // "tcp . 30080": node ports behind which nobody is
-  std::set<std::string> own;  // "10.200.0.2 . 10.200.0.2": what reaches itself through a service
+  std::set<std::uint32_t> own;                             // targets, which may reach themselves through a service
 
   bool operator==(const ServiceRules&) const = default;
+};
+
+// How many targets the kernel is told of: a port of a service and one of its endpoints are one. Targets above
+// that are left out evenly: each port of a service keeps some, and each service of a namespace, and each namespace.
+struct ServiceLimits {
+  std::int64_t of_a_service = 32'768;
+  std::int64_t of_a_namespace = 65'536;
+  std::int64_t of_all = 131'072;
+};
+// A service of which targets are left out.
+struct LeftOut {
+  const api::Json* service = nullptr;
+  std::int64_t targets = 0;  // that it has
+  std::int64_t kept = 0;
+  std::string why;  // for people
 };
 
 struct ServiceObjects {
@@ -45,9 +77,28 @@ struct ServiceObjects {
   std::vector<const api::Json*> slices;  // EndpointSlices
   std::vector<HostPort> host_ports;
   std::string gateway;  // where pods reach this machine: stands for endpoints on its loopback
+  ServiceLimits limits = {};
+};
+struct ServiceDecision {
+  ServiceRules rules;
+  std::vector<LeftOut> left_out;
 };
 // What is malformed is left out: nothing but numbers, checked names and our own words come into the rules.
-ServiceRules service_rules(const ServiceObjects& objects);
+ServiceDecision service_rules(const ServiceObjects& objects);
+// How `total` is divided among those that want so much each: nobody gets more than is wanted, and nobody less than
+// another who wants as much or more, but for what cannot be divided.
+std::vector<std::int64_t> even_shares(const std::vector<std::int64_t>& wanted, std::int64_t total);
+// The rules of one namespace.
+struct ServicePart {
+  std::string ns;
+  ServiceRules rules;
+};
+// Adds to `accepted` the parts that are `taken` with it, and returns the namespaces of the others; asks few times where
+// few are refused.
+std::vector<std::string> add_accepted(const std::vector<ServicePart>& parts, ServiceRules& accepted,
+                                      const std::function<bool(const ServiceRules&)>& taken);
+// Adds what is not there yet.
+void add_rules(ServiceRules& rules, const ServiceRules& more);
 
 struct ProxyTable {
   std::string name;

@@ -24,12 +24,20 @@ std::string ServiceProxy::open(ProxyTable place) {
   table_ = std::move(place);
   table_.name = table_.bridge;
   table_.masquerade_all = !sees_bridged_packets();
-  // Made and taken away again in one transaction, under a name that nothing else has.
+  const base::Status tried = run_trial({});
+  return tried.ok() ? std::string() : reason_text(tried.error().message);
+}
+
+// Made and taken away again in one transaction, under a name that nothing else has.
+base::Status ServiceProxy::run_trial(const ServiceRules& rules) const {
   ProxyTable trial = table_;
   trial.name += "_trial";
-  const base::Status tried =
-      run_nft(transaction(trial, nullptr, {}) + base::format("delete table ip {}\n", trial.name));
-  return tried.ok() ? std::string() : reason_text(tried.error().message);
+  return run_nft(transaction(trial, nullptr, rules) + base::format("delete table ip {}\n", trial.name));
+}
+
+base::Status ServiceProxy::try_rules(const ServiceRules& rules) {
+  const std::lock_guard lock(mutex_);
+  return closed_ ? base::Status() : run_trial(rules);
 }
 
 base::Status ServiceProxy::set(const ServiceRules& rules) {

@@ -18,11 +18,15 @@ class ServiceProxy {
   std::string open(ProxyTable place);
   // Makes the kernel do what `rules` say. Nothing has changed after an error, and the next call makes all of it anew.
   base::Status set(const ServiceRules& rules);
+  // Whether the kernel would take these rules.
+  base::Status try_rules(const ServiceRules& rules);
   // Takes the table away.
   void close();
 
  private:
   std::mutex mutex_;
+  base::Status run_trial(const ServiceRules& rules) const;
+
   ProxyTable table_;
   std::optional<ServiceRules> present_;  // unset: what the kernel has is not known
   bool closed_ = false;
