@@ -22,6 +22,10 @@ namespace node {
 
 enum class Mode : std::uint8_t { kAuto, kProcess, kRunc };
 
+class ExecTurns;
+// The order in which commands begin; `metrics` may be null, else it has metric_rows() and outlives the turns.
+std::shared_ptr<ExecTurns> make_exec_turns(base::Metrics* metrics);
+
 struct Options {
   std::string node_name;     // empty: the machine's host name
   std::string data_dir;      // state lies below, one folder a pod
@@ -43,8 +47,9 @@ struct Options {
   bool leave_pods = false;                       // stop() leaves pods running
   base::Duration stop_grace = base::seconds(5);  // at most, when stop() ends pods
   DeviceOptions devices = {};
-  std::string plugins_registry = {};  // where drivers of Dynamic Resource Allocation register; empty: nowhere
-  base::Metrics* metrics = nullptr;   // with metric_rows(), counted into; may be null; outlives the agent
+  std::string plugins_registry = {};           // where drivers of Dynamic Resource Allocation register; empty: nowhere
+  base::Metrics* metrics = nullptr;            // with metric_rows(), counted into; may be null; outlives the agent
+  std::shared_ptr<ExecTurns> exec_turns = {};  // shared by all that begin commands here; null: each has its own
 };
 
 // What the machine offers; read once at start.
@@ -70,8 +75,9 @@ base::Result<std::unique_ptr<Runtime>> make_runtime(const Options& options);
 // Reads the containers' output that agents of this data directory keep. Needs no running agent.
 std::unique_ptr<api::PodLogs> make_pod_logs(const std::string& data_dir);
 
-// Streams into the pods that agents of this data directory started. Needs no running agent.
-std::unique_ptr<api::PodStreams> make_pod_streams(const Options& options);
+// Streams into the pods that agents of this data directory started. Needs no running agent. `for_users`: commands wait
+// behind those of probes.
+std::unique_ptr<api::PodStreams> make_pod_streams(const Options& options, bool for_users);
 
 // What this machine lacks for containers ("root", a program's name), or nothing.
 std::string missing_for_containers(const Options& options);

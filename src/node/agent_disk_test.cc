@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "node/agent_world_for_tests.h"
+#include "node/disk_limits.h"
 
 namespace node {
 namespace {
@@ -35,12 +36,15 @@ TEST(AgentDisk, APodThatKeepsTooMuchOnTheDiskIsEvicted) {
   EXPECT_TRUE(world.reasons().contains("Evicted"));
 }
 
-TEST(AgentDisk, APodWithoutLimitsIsNotMeasured) {
+TEST(AgentDisk, APodWithoutLimitsGoesOnlyForTheFilesThatItIsGiven) {
   World world;
   world.start();
   world.put("{restartPolicy: Always, containers: [{name: a, image: i}], volumes: [{name: v, emptyDir: {}}]}");
   world.env.run_for(base::minutes(1));
-  EXPECT_EQ(world.machine.log, (std::vector<std::string>{"prepare p", "start a"}));
+  EXPECT_EQ(world.machine.log, (std::vector<std::string>{"prepare p", "start a"})) << "not measured as a whole";
+  world.machine.disk_use.given = kGivenBytesMax + 1;
+  world.env.run_for(base::seconds(20));
+  EXPECT_EQ(world.pod()["status"]["reason"].as_string(), "Evicted");
 }
 
 }  // namespace

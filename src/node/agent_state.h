@@ -100,6 +100,7 @@ struct Agent::State : std::enable_shared_from_this<Agent::State> {
   bool services_busy = false;                        // the kernel's rules are being changed
   std::shared_ptr<const ServiceRules> services_set;  // in the kernel; null: not known
   base::Duration services_back_off;                  // after failures
+  std::map<std::string, std::string> services_told;  // by key: why targets of a service are left out
   std::string no_service_proxy;                      // why there is none; empty: there is
   bool stopping = false;
   bool impatient = false;  // the time that pods and calls had when stopping is over
@@ -132,7 +133,10 @@ struct Agent::State : std::enable_shared_from_this<Agent::State> {
   bool service_proxy() const { return no_service_proxy.empty(); }
   void refresh_services();
   void set_names();
+  ServiceObjects service_objects() const;
   void set_services();
+  void set_services_apart(const base::Error& error);
+  void tell_left_out(const std::vector<LeftOut>& left_out);
   bool lacks_ports(const PodWorker& worker) const;
   bool has_begun(const PodWorker& worker) const;  // and has not ended
   std::vector<const api::Json*> linked_services(const api::Json& pod) const;

@@ -30,6 +30,7 @@ struct Machine {
   DiskUse disk_use;
   std::vector<std::string> rules;  // addresses of services, as they were set
   bool rules_fail = false;
+  std::string rules_refused = {};  // a port of a service with which no rules are taken
   Runtime::OnExit on_exit;
   rt::Env* env = nullptr;
   std::set<std::string> running;
@@ -64,7 +65,7 @@ class FakeRuntime : public Runtime {
     return {};
   }
   DiskUse disk_use(const DiskPlaces& places, const std::atomic<bool>&) override {
-    machine_.log.push_back("measure " + places.containers.front().first);
+    if (places.whole) machine_.log.push_back("measure " + places.containers.front().first);
     return machine_.disk_use;
   }
   base::Result<StartedContainer> start(const ContainerSpec& spec) override {
@@ -92,7 +93,11 @@ class FakeRuntime : public Runtime {
     for (const auto& [key, chain] : rules.services) text += key + "; ";
     for (const auto& [key, chain] : rules.machine_ports) text += "port " + key + "; ";
     machine_.rules.push_back(text);
-    if (machine_.rules_fail) return base::make_error(base::Code::kUnavailable, "the kernel says no");
+    return try_services(rules);
+  }
+  base::Status try_services(const ServiceRules& rules) override {
+    if (machine_.rules_fail || rules.services.contains(machine_.rules_refused))
+      return base::make_error(base::Code::kUnavailable, "the kernel says no");
     return {};
   }
   void close(bool) override { machine_.log.push_back("close"); }

@@ -39,13 +39,14 @@ bool is_beyond(std::int64_t bytes, const Quantity& limit) { return Quantity::fro
 std::optional<DiskPlaces> disk_places(const Json& pod, const PodState& state) {
   if (pod["spec"]["priority"].as_int() >= kCriticalPriority) return std::nullopt;
   bool limited = limit_of_pod(pod).has_value();
-  DiskPlaces places{std::string(api::uid_of(pod)), {}};
+  DiskPlaces places{.pod_uid = std::string(api::uid_of(pod)), .volumes = {}};
+  for (const ContainerState& container : state.containers) places.all_containers.push_back(container.name);
   for (const Json& volume : pod["spec"]["volumes"].items()) {
     if (!is_on_disk(volume)) continue;
     places.volumes.push_back(volume["name"].str());
     limited = limited || limit_in(volume["emptyDir"]["sizeLimit"]);
   }
-  if (!limited) return std::nullopt;
+  places.whole = limited;
   for (const ContainerState& container : state.containers)
     if (container.phase == RunPhase::kRunning) places.containers.emplace_back(container.name, container.attempt);
   return places;
@@ -62,7 +63,14 @@ std::optional<std::string> beyond_disk_limits(const Json& pod, const DiskUse& us
       return base::format("Usage of EmptyDir volume {:?} exceeds the limit {:?}. ", used->first, limit->to_string());
   }
   for (const auto& [name, bytes] : use.containers) total += bytes;
-  if (const auto limit = limit_of_pod(pod); limit && is_beyond(total, *limit))
+  total += use.others;
+  const auto of_pod = limit_of_pod(pod);
+  if (!of_pod && use.given > kGivenBytesMax)
+    return base::format(
+        "/etc/hosts, /etc/hostname, /etc/resolv.conf and the termination messages of the containers "
+        "hold {} bytes, and without a limit of ephemeral-storage they may hold {}. ",
+        use.given, kGivenBytesMax);
+  if (const auto& limit = of_pod; limit && is_beyond(total, *limit))
     return base::format("Pod ephemeral local storage usage exceeds the total limit of containers {}. ",
                         limit->to_string());
   for (const Json& container : pod["spec"]["containers"].items()) {

@@ -36,6 +36,15 @@ TEST(DiskLimits, a_pod_is_beyond_the_first_limit_that_it_breaks) {
        {{{"v", 3 * kMi}}, {{"a", kMi}, {"b", 5 * kMi}}},
        "Pod ephemeral local storage usage exceeds the total limit of containers 8097152. "},
       {kContainer, {{{"m", 100 * kMi}}, {{"a", kMi}}}, ""},
+      {kContainer,
+       {{}, {{"a", kMi}}, 8'000'000, kMi},
+       "Pod ephemeral local storage usage exceeds the total limit of containers 8097152. "},
+      {kContainer, {{}, {}, 0, 100 * kMi}, ""},
+      {kVolume, {{}, {}, 16 * kMi, 16 * kMi}, ""},
+      {kVolume,
+       {{}, {}, 16 * kMi, 16 * kMi + 1},
+       "/etc/hosts, /etc/hostname, /etc/resolv.conf and the termination messages of the containers hold 16777217 "
+       "bytes, and without a limit of ephemeral-storage they may hold 16777216. "},
   };
   for (const Row& row : rows) {
     const auto spec = api::parse_yaml(row.spec);
@@ -45,7 +54,7 @@ TEST(DiskLimits, a_pod_is_beyond_the_first_limit_that_it_breaks) {
   }
 }
 
-TEST(DiskLimits, only_pods_with_limits_are_measured_and_critical_ones_are_not) {
+TEST(DiskLimits, pods_without_limits_are_measured_by_the_files_that_they_are_given_and_critical_ones_not_at_all) {
   const auto measured = [](const char* spec) {
     const auto pod = api::parse_yaml(std::string("{metadata: {uid: u}, spec: ") + spec + "}");
     PodState state;
@@ -58,11 +67,13 @@ TEST(DiskLimits, only_pods_with_limits_are_measured_and_critical_ones_are_not) {
     }
     return disk_places(*pod, state);
   };
-  EXPECT_FALSE(measured("{volumes: [{name: v, emptyDir: {}}]}"));
-  EXPECT_FALSE(measured("{volumes: [{name: v, emptyDir: {medium: Memory, sizeLimit: 1Mi}}]}"));
+  EXPECT_FALSE(measured("{volumes: [{name: v, emptyDir: {}}]}")->whole);
+  EXPECT_FALSE(measured("{volumes: [{name: v, emptyDir: {medium: Memory, sizeLimit: 1Mi}}]}")->whole);
   EXPECT_FALSE(measured("{priority: 2000000000, volumes: [{name: v, emptyDir: {sizeLimit: 1Mi}}]}"));
   const auto places = measured("{volumes: [{name: v, emptyDir: {sizeLimit: 1Mi}}, {name: w, emptyDir: {}}]}");
   ASSERT_TRUE(places);
+  EXPECT_TRUE(places->whole);
+  EXPECT_EQ(places->all_containers, (std::vector<std::string>{"a", "b"}));
   EXPECT_EQ(places->volumes, (std::vector<std::string>{"v", "w"}));
   ASSERT_EQ(places->containers.size(), 1u) << "those that run";
   EXPECT_EQ(places->containers[0], (std::pair<std::string, int>{"a", 3}));

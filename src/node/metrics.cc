@@ -21,6 +21,20 @@ std::span<const base::MetricRow> metric_rows() {
        base::MetricType::kHistogram,
        {"driver_name", "method_name", "grpc_status_code"},
        "How long drivers of Dynamic Resource Allocation took to answer.",
+       kBounds},
+      {"volcano_node_service_targets_left_out",
+       base::MetricType::kGauge,
+       {},
+       "Targets of services (ports times endpoints) that are beyond what this node tells the kernel of."},
+      {"volcano_node_service_rules_refused_total",
+       base::MetricType::kCounter,
+       {},
+       "Times that the kernel refused the rules of all services together."},
+      {"volcano_node_exec_wait_seconds",
+       base::MetricType::kHistogram,
+       {"of"},
+       "How long commands in containers waited for their turn to begin: of users (exec), and of the node (probes, "
+       "hooks).",
        kBounds}};
   return kRows;
 }

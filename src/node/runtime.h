@@ -213,12 +213,21 @@ struct ImageAnswer {
 struct DiskPlaces {
   std::string pod_uid;
   std::vector<std::string> volumes;                          // by name
-  std::vector<std::pair<std::string, int>> containers = {};  // name and attempt
+  std::vector<std::pair<std::string, int>> containers = {};  // that run: name and attempt
+  std::vector<std::string> all_containers = {};              // by name, also those that have ended
+  bool whole = true;                                         // false: `given` is all that is asked
 };
-// Bytes by name; of containers, what they changed of their image and their logs. What could not be read is missing.
+// Bytes by name; of containers, what they changed of their image, their logs and their termination message. A place
+// that could not be read is missing.
 struct DiskUse {
   std::map<std::string, std::int64_t> volumes;
   std::map<std::string, std::int64_t> containers;
+  // Logs and termination messages of runs that have ended, and the pod's /etc/hosts, /etc/hostname and
+  // /etc/resolv.conf.
+  std::int64_t others = 0;
+  // Files that the node gives to every container, and that it can write: the three of the pod, and all termination
+  // messages. They are parts of the numbers above.
+  std::int64_t given = 0;
 };
 
 // Methods marked "blocking" run off the loop, several at a time (never two for one pod or one container).
@@ -274,6 +283,8 @@ class Runtime {
   // Blocking: from now on the addresses of services lead where `rules` say. What an error leaves is mended by the next
   // call.
   virtual base::Status set_services(const ServiceRules&) { return {}; }
+  // Blocking. Whether the kernel would take these rules; nothing changes.
+  virtual base::Status try_services(const ServiceRules&) { return {}; }
   // Into this runtime's pods, for the agent's own use; null: there is no way in.
   virtual std::unique_ptr<api::PodStreams> streams() const { return nullptr; }
   // What SandboxSpec::handler may be, besides empty; shown in the node's status.

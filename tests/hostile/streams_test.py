@@ -59,6 +59,62 @@ def commands_that_hang(cluster):
     wait_for(20, "the end of all", lambda: len(cluster.threads()) <= threads)
 
 
+def tenant(cluster, name):
+    """The token of a service account that may run commands in pods of the namespace, and reach their ports."""
+    accounts, roles = "/api/v1/namespaces/default/serviceaccounts", "/apis/rbac.authorization.k8s.io/v1/namespaces/default"
+    cluster.create(accounts, {"metadata": {"name": name}})
+    cluster.create(f"{roles}/roles", {"metadata": {"name": name}, "rules": [
+        {"apiGroups": [""], "resources": ["pods", "pods/exec", "pods/attach", "pods/portforward", "pods/proxy"], "verbs": ["get", "create"]}]})
+    cluster.create(f"{roles}/rolebindings", {"metadata": {"name": name}, "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": name},
+                                             "subjects": [{"kind": "ServiceAccount", "name": name, "namespace": "default"}]})
+    token = cluster.create(f"{accounts}/{name}/token", {"spec": {}})["status"]["token"]
+    wait_for(10, "the rights of the account", lambda: cluster.get(f"{PODS}/target", headers={"Authorization": f"Bearer {token}"})[0] == 200)
+    return f"Authorization: Bearer {token}\r\n"
+
+
+def first_words(connection):
+    """What a stream says soon after it was opened, without the empty word that each begins with."""
+    connection.settimeout(5 * lib.PATIENCE)
+    said = b""
+    try:
+        while len(said) < 8:
+            part = connection.recv(1000)
+            if not part:
+                break
+            said += part
+    except OSError:
+        pass
+    return said
+
+
+@row("one tenant opens 260 streams, by two service accounts of one namespace", "it has 64, and is told so; an administrator's command and port still get theirs, and /metrics counts")
+def streams_of_one_tenant(cluster):
+    threads = len(cluster.threads())
+    heads = [tenant(cluster, "one"), tenant(cluster, "two")]
+    held, refused = [], 0
+    for i in range(260):
+        connection, answer = web_socket(cluster, command("sleep", "4323"), heads[i % 2] + V4)
+        expect(answer.startswith(b"HTTP/1.1 101 "), answer[:200])
+        held.append(connection)
+        if i >= 64:
+            said = first_words(connection)
+            expect(b"64 streams into pods open" in said, f"stream {i}: {said}")
+            refused += 1
+    expect(refused == 196, f"{refused} of 260 were refused")
+    connection, _ = web_socket(cluster, command("echo", "hello"), bearer(cluster) + V4)
+    expect(b"hello" in first_words(connection), "an administrator's command was not run")
+    connection.close()
+    text = cluster.get("/metrics")[1]
+    counts = {line.rsplit(" ", 1)[0]: float(line.rsplit(" ", 1)[1]) for line in text.splitlines() if line.startswith("volcano_api_pod_streams")}
+    expect(counts.get("volcano_api_pod_streams", 0) >= 64 and counts.get('volcano_api_pod_streams_refused_total{reason="share"}', 0) >= 196, str(counts))
+    for connection in held:
+        connection.close()
+    wait_for(20, "the end of all", lambda: len(cluster.threads()) <= threads)
+    connection, answer = web_socket(cluster, command("echo", "again"), heads[0] + V4)
+    expect(b"again" in first_words(connection), "the tenant's share is not given back")
+    connection.close()
+
+
 @row("a command writes without end, and its clients read nothing", "it waits, memory stays, and it ends with its client")
 def output_that_nobody_reads(cluster):
     before = cluster.rss_mib()

@@ -87,15 +87,21 @@ struct Connecting {
     const auto pod = pod_to_reach();
     if (!pod.ok()) return fail(*exchange, pod.error(), encoding);
     api::PodStreams& streams = *api.pod_streams();
+    StreamShares& shares = api.stream_shares();
     const std::string uid(api::uid_of(*pod));
     if (request.subresource == "portforward")
       return serve_ports(api.env(), std::move(exchange), upgrade.web_socket,
-                         [&streams, uid](int port, api::PodStreamEvents events) {
-                           return streams.connect(uid, port, std::move(events));
+                         [&streams, &shares, uid, user = request.user](int port, api::PodStreamEvents events) {
+                           return shares.open(user, StreamShares::Use::kConnection, std::move(events),
+                                              [&streams, uid, port](api::PodStreamEvents counted) {
+                                                return streams.connect(uid, port, std::move(counted));
+                                              });
                          });
-    BeginStream begin = [&streams, uid, wish = options,
+    BeginStream begin = [&streams, &shares, uid, user = request.user, wish = options,
                          attach = request.subresource == "attach"](api::PodStreamEvents events) {
-      return attach ? streams.attach(uid, wish, std::move(events)) : streams.exec(uid, wish, std::move(events));
+      return shares.open(user, StreamShares::Use::kCommand, std::move(events), [&](api::PodStreamEvents counted) {
+        return attach ? streams.attach(uid, wish, std::move(counted)) : streams.exec(uid, wish, std::move(counted));
+      });
     };
     if (upgrade.web_socket) return serve_channels(api.env(), std::move(exchange), upgrade.protocol, begin);
     serve_command_streams(api.env(), std::move(exchange), upgrade.protocol,

@@ -120,7 +120,14 @@ void relay(Api& api, const Request& request, const rt::HttpRequest& http,
   if (!api.pod_streams())
     return fail(*exchange, make_error(Code::kUnavailable, "no node agent in this process runs pods"), encoding);
   if (redirect(http, *exchange)) return;
-  relay_to_pod(*api.pod_streams(), *pod, http, exchange);
+  relay_to_pod(
+      [&api, user = request.user, pod = *pod](api::PodStreamEvents events) {
+        return api.stream_shares().open(user, StreamShares::Use::kConnection, std::move(events),
+                                        [&](api::PodStreamEvents counted) {
+                                          return api.pod_streams()->connect(pod.uid, pod.port, std::move(counted));
+                                        });
+      },
+      *pod, http, exchange);
 }
 
 }  // namespace

@@ -32,16 +32,15 @@ class Relay : public std::enable_shared_from_this<Relay> {
         encoding_(accepted_encoding(http)),
         exchange_(std::move(exchange)) {}
 
-  void go(api::PodStreams& streams, const ProxiedPod& pod, const std::string& request) {
+  void go(const ConnectToPod& connect, const ProxiedPod& pod, const std::string& request) {
     if (pod.tls) tls_.emplace([this](std::string sealed) { return stream()->write(std::move(sealed)); });
     reader_.emplace(
         head_, rt::AnswerReader::Callbacks{[this](int status, const rt::Headers& headers) { answer(status, headers); },
                                            [this](std::string bytes) { pass_on(std::move(bytes)); }});
     const auto self = shared_from_this();
-    auto opened = streams.connect(pod.uid, pod.port,
-                                  {.on_output = [self](int, const std::string& bytes) { self->hear(bytes); },
-                                   .on_room = [self] { self->exchange_->resume_reading(); },
-                                   .on_end = [self](const Result<int>& how) { self->ended(how); }});
+    auto opened = connect({.on_output = [self](int, const std::string& bytes) { self->hear(bytes); },
+                           .on_room = [self] { self->exchange_->resume_reading(); },
+                           .on_end = [self](const Result<int>& how) { self->ended(how); }});
     if (!opened.ok()) return fail(*exchange_, opened.error(), encoding_);
     exchange_->on_closed([stream = std::weak_ptr(*opened)] {
       if (const auto alive = stream.lock()) alive->end();
@@ -122,10 +121,10 @@ base::Error pod_unreachable(std::string_view why) {
   return base::make_error(base::Code::kUnavailable, base::format("error trying to reach service: {}", why));
 }
 
-void relay_to_pod(api::PodStreams& streams, const ProxiedPod& pod, const rt::HttpRequest& http,
+void relay_to_pod(const ConnectToPod& connect, const ProxiedPod& pod, const rt::HttpRequest& http,
                   std::shared_ptr<rt::HttpExchange> exchange) {
   const std::string host = base::format("localhost:{}", pod.port);
-  std::make_shared<Relay>(http, host, std::move(exchange))->go(streams, pod, request_for_pod(http, host));
+  std::make_shared<Relay>(http, host, std::move(exchange))->go(connect, pod, request_for_pod(http, host));
 }
 
 }  // namespace apiserver

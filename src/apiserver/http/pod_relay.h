@@ -1,6 +1,7 @@
 // The way of a request into a pod and of its answer out.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -19,8 +20,10 @@ struct ProxiedPod {
 
 // kUnavailable, in a stock server's words.
 base::Error pod_unreachable(std::string_view why);
-// Answers `exchange`, whose request is `http`, with what the pod says. Any thread; returns at once.
-void relay_to_pod(api::PodStreams& streams, const ProxiedPod& pod, const rt::HttpRequest& http,
+// Answers `exchange`, whose request is `http`, with what the pod says. `connect` opens a connection to the pod's port.
+// Any thread; returns at once.
+using ConnectToPod = std::function<api::PodStreams::Opened(api::PodStreamEvents)>;
+void relay_to_pod(const ConnectToPod& connect, const ProxiedPod& pod, const rt::HttpRequest& http,
                   std::shared_ptr<rt::HttpExchange> exchange);
 
 }  // namespace apiserver

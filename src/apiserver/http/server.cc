@@ -64,7 +64,9 @@ class Service : public std::enable_shared_from_this<Service> {
   void end_watches() {
     api_.env().loop().post([self = shared_from_this()] { self->watches_->end_all(); });
   }
-  void set_address(std::string address) { address_ = std::move(address); }  // before the first request
+  // Before the first request, both.
+  void set_address(std::string address) { address_ = std::move(address); }
+  void set_connections(std::function<rt::ConnectionShares::Counts()> count) { connections_ = std::move(count); }
 
   // I/O thread from here to `serve`.
 
@@ -73,6 +75,13 @@ class Service : public std::enable_shared_from_this<Service> {
     const auto caller = let_in(http, target);
     if (caller.ok()) return {};
     return refusal(http, target, caller.error());
+  }
+
+  // The share of the connections that this request's peer takes. An account that is gone is noticed when it asks.
+  std::optional<std::string> recognized_as(const HttpRequest& http) const {
+    const auto caller = caller_of(http);
+    if (!caller.ok()) return std::nullopt;
+    return is_exempt(caller->user) ? std::string() : owner_of_share(caller->user);
   }
 
   // What the HTTP server itself refuses reads like any other error.
@@ -320,6 +329,8 @@ class Service : public std::enable_shared_from_this<Service> {
   void serve_metrics(const std::shared_ptr<HttpExchange>& exchange) {
     HttpResponse response;
     response.headers = {{"Content-Type", "text/plain; version=0.0.4; charset=utf-8"}};
+    metrics_->streams(api_.stream_shares().counts());
+    metrics_->connections(connections_());
     response.body = metrics_->text(api_.store());
     respond_aside(exchange, [response = std::move(response), others = options_.other_metrics]() mutable {
       if (others) response.body += others();
@@ -410,6 +421,7 @@ class Service : public std::enable_shared_from_this<Service> {
   ServerOptions options_;
   OpenApi openapi_;
   std::string address_;
+  std::function<rt::ConnectionShares::Counts()> connections_ = [] { return rt::ConnectionShares::Counts(); };
   std::atomic<bool> ready_{false};
   std::atomic<bool> failing_{false};
 };
@@ -444,6 +456,7 @@ Result<std::unique_ptr<Server>> start_server(Api& api, ServerOptions options) {
   rt::ServerOptions listening = options.http;
   const auto service = std::make_shared<Service>(api, std::move(options));
   listening.refusal_before_body = [service](const HttpRequest& http) { return service->refusal_before_body(http); };
+  listening.recognized_as = [service](const HttpRequest& http) { return service->recognized_as(http); };
   listening.refused = Service::refused;
   const std::string& address = listening.address;
   const bool v6 = address.find(':') != std::string::npos;
@@ -452,6 +465,7 @@ Result<std::unique_ptr<Server>> start_server(Api& api, ServerOptions options) {
         service->receive(std::move(request), std::move(exchange));
       }));
   service->set_address(base::format("{}:{}", host, http->port()));
+  service->set_connections(http->connections());
   return std::unique_ptr<Server>(std::make_unique<RealServer>(service, std::move(http)));
 }
 

@@ -155,6 +155,7 @@ struct Api::State : std::enable_shared_from_this<Api::State> {
   ApiOptions options;
   Latest latest;
   SideWork side_work;
+  std::shared_ptr<StreamShares> stream_shares = std::make_shared<StreamShares>(env, StreamShares::Limits());
   Converter converter;
   Aside aside;
   PolicyBook policies;
@@ -379,6 +380,7 @@ store::Store& Api::store() { return state_->store; }
 SideWork& Api::side_work() { return state_->side_work; }
 api::PodLogs* Api::pod_logs() { return state_->options.pod_logs; }
 api::PodStreams* Api::pod_streams() { return state_->options.pod_streams; }
+StreamShares& Api::stream_shares() { return *state_->stream_shares; }
 const AccountTokens* Api::account_tokens() const { return state_->options.account_tokens.get(); }
 std::shared_ptr<const RoleSet> Api::roles() const { return state_->roles.current(); }
 std::shared_ptr<const ServedKinds> Api::kinds() const { return state_->kinds.current(); }

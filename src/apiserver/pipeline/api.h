@@ -15,6 +15,7 @@
 #include "apiserver/pipeline/request.h"
 #include "apiserver/pipeline/roles.h"
 #include "apiserver/pipeline/side_work.h"
+#include "apiserver/pipeline/stream_shares.h"
 #include "apiserver/pipeline/watch_slices.h"
 #include "apiserver/webhooks/caller.h"
 #include "rt/env.h"
@@ -68,6 +69,7 @@ class Api {
   SideWork& side_work();  // loop thread only
   api::PodLogs* pod_logs();
   api::PodStreams* pod_streams();
+  StreamShares& stream_shares();  // loop thread only
   const api::ObjectReader& reader() const;
   // Any thread.
   const AccountTokens* account_tokens() const;

@@ -59,6 +59,24 @@ std::span<const base::MetricRow> metric_rows() {
        {"priority_level", "flow_schema", "execute"},
        "How long requests waited for their turn.",
        {0, 0.005, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 15}},
+      {"volcano_api_connections",
+       kGauge,
+       {"peers"},
+       "Connections of this server: of peers that were recognized (recognized), and of others (strangers)."},
+      {"volcano_api_connections_ended_total",
+       kCounter,
+       {"reason"},
+       "Connections that had no seat: the oldest of strangers, which made room for new ones (room), and those that "
+       "were "
+       "refused because all seats were taken, or all of their user (full)."},
+      {"volcano_api_pod_streams",
+       kGauge,
+       {},
+       "Streams into pods that are open: commands, attached clients, forwarded ports and requests to pods."},
+      {"volcano_api_pod_streams_refused_total",
+       kCounter,
+       {"reason"},
+       "Streams into pods that were refused: the user had as many as one may have (share), or all were taken (full)."},
       {"apiserver_storage_objects", kGauge, {"resource"}, "Objects stored."},
       {"apiserver_storage_revision", kGauge, {}, "The revision of the newest durable write."},
   };
@@ -120,6 +138,27 @@ void RequestMetrics::watching(const api::KindInfo& kind, int change) {
   const api::ResourceId& resource = kind.resource;
   metrics_.gauge("apiserver_longrunning_requests", {"WATCH", resource.group, resource.version, resource.plural})
       .set(open);
+}
+
+void RequestMetrics::streams(const StreamShares::Counts& now) {
+  metrics_.gauge("volcano_api_pod_streams").set(now.open);
+  const auto more = [&](const char* reason, std::uint64_t before, std::uint64_t after) {
+    metrics_.counter("volcano_api_pod_streams_refused_total", {reason}).add(static_cast<double>(after - before));
+  };
+  more("share", streams_.refused_by_share, now.refused_by_share);
+  more("full", streams_.refused_full, now.refused_full);
+  streams_ = now;
+}
+
+void RequestMetrics::connections(const rt::ConnectionShares::Counts& now) {
+  metrics_.gauge("volcano_api_connections", {"strangers"}).set(now.strangers);
+  metrics_.gauge("volcano_api_connections", {"recognized"}).set(now.recognized);
+  const auto more = [&](const char* reason, std::uint64_t before, std::uint64_t after) {
+    metrics_.counter("volcano_api_connections_ended_total", {reason}).add(static_cast<double>(after - before));
+  };
+  more("room", connections_.ended, now.ended);
+  more("full", connections_.refused, now.refused);
+  connections_ = now;
 }
 
 std::string RequestMetrics::text(const store::Store& store) {

@@ -9,8 +9,10 @@
 #include <tuple>
 
 #include "apiserver/pipeline/request.h"
+#include "apiserver/pipeline/stream_shares.h"
 #include "base/metrics.h"
 #include "base/time.h"
+#include "rt/connection_shares.h"
 #include "store/store.h"
 
 namespace apiserver {
@@ -40,6 +42,9 @@ class RequestMetrics {
   void waiting(std::size_t count);
   void dispatched(base::Duration waited);
   void turned_away(const CountedAs* request, const std::string& reason);
+  // Streams into pods, and the server's own connections, as they are now.
+  void streams(const StreamShares::Counts& now);
+  void connections(const rt::ConnectionShares::Counts& now);
   std::string text(const store::Store& store);
 
  private:
@@ -57,6 +62,8 @@ class RequestMetrics {
   using Key = std::tuple<api::ResourceId, Verb, std::string, int>;  // with subresource and status
   std::map<Key, Handles> handles_;                                  // never walked
   std::map<api::ResourceId, int> watches_;
+  StreamShares::Counts streams_;  // as counted so far, both
+  rt::ConnectionShares::Counts connections_;
 };
 
 }  // namespace apiserver

@@ -31,6 +31,7 @@
 #include "main/host/component.h"
 #include "main/host/config_file.h"
 #include "main/host/credentials.h"
+#include "main/host/data_folder.h"
 #include "main/host/end_answering.h"
 #include "main/host/log_setup.h"
 #include "main/host/object_store.h"
@@ -58,6 +59,7 @@ namespace {
 
 using base::Result;
 
+constexpr int kStrangersOfAPod = 64;                          // connections over which a pod has not said who it is
 constexpr base::Duration kLastAnswersMax = base::seconds(3);  // whoever stops a cluster waits for it
 
 // The running cluster. Destroyed in reverse order.
@@ -69,6 +71,7 @@ struct Cluster {
   std::unique_ptr<store::SealedKv> kv;
   std::unique_ptr<store::Store> objects;
   std::unique_ptr<api::PodLogs> pod_logs;
+  std::shared_ptr<node::ExecTurns> exec_turns;
   std::unique_ptr<api::PodStreams> pod_streams;
   std::unique_ptr<api::NodeUsageSource> node_usage;
   AuditLog audit;
@@ -95,7 +98,8 @@ struct Cluster {
     api_env =
         rt::watch_loop(rt::make_real_env("apiserver"), [seconds = metrics.histogram("volcano_api_loop_seconds")](
                                                            base::Duration held) { seconds.observe(held.seconds()); });
-    TRY_VOID(rt::make_folders(options.data, 0700));
+    TRY(const std::string corrected, open_data_folder(options.data));
+    if (!corrected.empty()) base::log_warning("apiserver", corrected);
     TRY(kv, open_objects(*api_env, options.data, static_cast<std::size_t>(options.storage_gib) << 30,
                          options.encryption_key_file));
     if (runs(options, "node")) {
@@ -124,7 +128,8 @@ struct Cluster {
     if (gateway && options.host_rootfs) api_options.hooks.push_back(node::image_hook(node_options()));
     if (runs(options, "node")) {
       pod_logs = node::make_pod_logs(options.data + "/node");
-      pod_streams = node::make_pod_streams(node_options());
+      exec_turns = node::make_exec_turns(&metrics);
+      pod_streams = node::make_pod_streams(node_options(), true);
       node_usage = node::make_usage_source(node_options());
     }
     api_options.pod_logs = pod_logs.get();
@@ -227,6 +232,7 @@ struct Cluster {
     of.data_dir = options.data + "/node";
     of.host_rootfs = options.host_rootfs;
     of.leave_pods = options.leave_pods;
+    of.exec_turns = exec_turns;
     of.host_ip = options.address;
     of.service_range = options.service_range;
     if (auto handlers = handlers_of(options); handlers.ok()) of.handlers = std::move(*handlers);
@@ -303,6 +309,7 @@ struct Cluster {
       for_pods.http.address = *gateway;
       for_pods.http.port = server->port();
       for_pods.http.address_may_come = true;
+      for_pods.http.strangers_of_an_address_max = kStrangersOfAPod;
       TRY(server_for_pods, apiserver::start_server(*api, std::move(for_pods)));
     }
     TRY_VOID(write_kubeconfig());
@@ -440,10 +447,7 @@ int run_up(const Arguments& arguments) {
     std::cerr << "volcano up: " << valid.error().message << "\n";
     return 2;
   }
-  if (options.data.empty()) {
-    const char* home = std::getenv("HOME");
-    options.data = std::string(home ? home : ".") + "/.local/share/volcano";
-  }
+  if (options.data.empty()) options.data = default_data_folder();
   std::error_code error;  // where this was started may be gone
   options.data = std::filesystem::absolute(options.data, error).string();
   if (error) {

@@ -1,12 +1,16 @@
 // du, which knows folders of any depth, links between files, and files with holes.
 #include "node/os/disk_use.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <charconv>
+#include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/format.h"
 #include "base/log.h"
 #include "node/os/command.h"
 
@@ -22,6 +26,29 @@ struct Place {
   std::int64_t* bytes;
 };
 
+// A file that the node made takes so much of the disk; the container can write to it, and not replace it.
+std::int64_t bytes_of(const std::string& path) {
+  constexpr std::int64_t kBlock = 512;
+  struct stat facts {};
+  return ::lstat(path.c_str(), &facts) == 0 && S_ISREG(facts.st_mode) ? facts.st_blocks * kBlock : 0;
+}
+
+void add_given_files(const PodFolders& folders, const DiskPlaces& places, DiskUse& use) {
+  const std::string pod = folders.pod(places.pod_uid);
+  for (const char* name : {"/hosts", "/hostname", "/resolv.conf"}) use.others += bytes_of(pod + name);
+  use.given = use.others;
+  for (const std::string& name : places.all_containers) {
+    const auto running =
+        std::ranges::find(places.containers, name, [](const auto& one) -> const std::string& { return one.first; });
+    for (const std::string& attempt : list_folder(pod + "/containers/" + name)) {
+      const std::int64_t bytes = bytes_of(base::format("{}/containers/{}/{}/termination-log", pod, name, attempt));
+      const bool runs = running != places.containers.end() && std::to_string(running->second) == attempt;
+      use.given += bytes;
+      (runs && places.whole ? use.containers[name] : use.others) += bytes;
+    }
+  }
+}
+
 // A container keeps its changes in one of two places, see container_root.h.
 std::vector<Place> places_on_disk(const PodFolders& folders, const DiskPlaces& places, DiskUse& use) {
   std::vector<Place> found;
@@ -34,7 +61,10 @@ std::vector<Place> places_on_disk(const PodFolders& folders, const DiskPlaces& p
     const std::string folder = folders.container(places.pod_uid, name, attempt);
     add(folder + "/upper", bytes);
     add(folder + "/scratch/upper", bytes);
-    add(folders.pod(places.pod_uid) + "/logs/" + name, bytes);
+  }
+  for (const std::string& name : places.all_containers) {
+    const auto runs = use.containers.find(name);
+    add(folders.pod(places.pod_uid) + "/logs/" + name, runs == use.containers.end() ? use.others : runs->second);
   }
   return found;
 }
@@ -43,7 +73,9 @@ std::vector<Place> places_on_disk(const PodFolders& folders, const DiskPlaces& p
 
 DiskUse measure_disk_use(const PodFolders& folders, const DiskPlaces& places, const std::atomic<bool>& cancelled) {
   DiskUse use;
-  const std::vector<Place> found = places_on_disk(folders, places, use);
+  std::vector<Place> found;
+  if (places.whole) found = places_on_disk(folders, places, use);
+  add_given_files(folders, places, use);
   if (found.empty()) return use;
   // What vanishes while it looks is told on its other output, which nobody needs.
   std::vector<std::string> words = {"sh", "-c", "exec nice -n 10 du -s -x -0 -B1 -- \"$@\" 2> /dev/null", "du"};

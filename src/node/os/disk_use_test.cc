@@ -21,7 +21,7 @@ class DiskUseOfPod : public testing::Test {
   }
   DiskUse measure() {
     const std::atomic<bool> never = false;
-    return measure_disk_use(folders, {"u1", {"v", "w", "none"}, {{"main", 1}}}, never);
+    return measure_disk_use(folders, {"u1", {"v", "w", "none"}, {{"main", 1}}, {"main", "init"}}, never);
   }
 
   std::string home = [] {
@@ -51,6 +51,27 @@ TEST_F(DiskUseOfPod, volumes_changes_and_logs_count) {
   EXPECT_EQ(use.volumes.at("none"), 0);
   EXPECT_GE(use.containers.at("main"), 4 * kMi);
   EXPECT_LT(use.containers.at("main"), 4 * kMi + kFolders) << "the run before does not count";
+}
+
+TEST_F(DiskUseOfPod, files_that_the_node_gives_count) {
+  const std::string pod = folders.pod("u1");
+  write(pod + "/hosts", kMi);
+  write(pod + "/resolv.conf", 2 * kMi);
+  write(pod + "/containers/main/0/termination-log", kMi);
+  write(pod + "/containers/main/1/termination-log", 3 * kMi);
+  write(pod + "/containers/init/0/termination-log", kMi);
+  write(pod + "/logs/init/0.log", kMi);
+  const DiskUse use = measure();
+  const auto about = [](std::int64_t bytes, std::int64_t mi) {
+    return bytes >= mi * kMi && bytes < mi * kMi + kFolders;
+  };
+  EXPECT_TRUE(about(use.containers.at("main"), 3)) << use.containers.at("main");
+  EXPECT_TRUE(about(use.others, 6)) << use.others;
+  EXPECT_TRUE(about(use.given, 8)) << use.given;
+  const std::atomic<bool> never = false;
+  const DiskUse quick = measure_disk_use(
+      folders, {.pod_uid = "u1", .volumes = {}, .all_containers = {"main", "init"}, .whole = false}, never);
+  EXPECT_TRUE(about(quick.given, 8)) << quick.given;
 }
 
 TEST_F(DiskUseOfPod, holes_take_no_room_and_names_can_be_anything) {

@@ -104,7 +104,7 @@ TEST_F(PodReaders, streams_need_a_thread) {
   Options options;
   options.data_dir = data;
   options.mode = Mode::kProcess;
-  const auto opener = make_pod_streams(options);
+  const auto opener = make_pod_streams(options, true);
   const rt::NoThreads none;
   for (int i = 0; i < 300; ++i) {  // more than may be open: none stays
     const auto opened = opener->exec("uid", {.container = "main", .command = {"true"}}, {});

@@ -23,6 +23,7 @@
 #include "base/format.h"
 #include "node/agent.h"
 #include "node/os/command.h"
+#include "node/os/exec_turns.h"
 #include "node/os/pod_exec.h"
 #include "node/os/pod_folders.h"
 #include "node/os/proc.h"
@@ -35,10 +36,13 @@ using base::make_error;
 
 namespace {
 
-constexpr std::size_t kStreamsMax = 256;      // a thread each
-constexpr std::size_t kConnectionsMax = 192;  // so that commands, and probes that are commands, have room
+// A thread each. The API server's own limits (apiserver/pipeline/stream_shares.h) are below; a stream counts here a
+// little longer.
+constexpr std::size_t kStreamsMax = 320;
+constexpr std::size_t kConnectionsMax = 256;
 constexpr int kConnectMs = 10'000;
-constexpr auto kEndTime = std::chrono::seconds(5);  // for streams, when all are to end
+constexpr auto kTurnMax = std::chrono::seconds(10);  // a runtime that hangs holds up others for no longer
+constexpr auto kEndTime = std::chrono::seconds(5);   // for streams, when all are to end
 
 struct Fd {
   int fd = -1;
@@ -85,11 +89,23 @@ class Open {
   bool closing_ = false;
 };
 
-base::Result<int> run_exec(StreamPump& pump, const std::string& runc, const PodFolders& folders, const std::string& uid,
+struct ExecMeans {
+  std::string runc;
+  PodFolders folders;
+  std::shared_ptr<ExecTurns> turns;
+  ExecTurns::Who who;
+};
+
+base::Result<int> run_exec(StreamPump& pump, const ExecMeans& means, const std::string& uid,
                            const api::ExecOptions& options) {
+  const PodFolders& folders = means.folders;
+  ExecTurns::Turn turn = means.turns->wait(means.who, [&pump] { return pump.is_ended(); });
+  if (!turn)
+    return make_error(Code::kTooManyRequests,
+                      "too many commands are being started on this node, please try again later");
   TRY(const std::string folder, running_container(folders, uid, options.container));
   TRY(const auto exec,
-      PodExec::start(runc, folders.runtime_state(), folder, {options.command, options.input, options.terminal}));
+      PodExec::start(means.runc, folders.runtime_state(), folder, {options.command, options.input, options.terminal}));
   ExecProcess& process = exec->process();
   StreamEnds ends;
   ends.input = options.input || options.terminal ? process.input : -1;
@@ -101,8 +117,13 @@ base::Result<int> run_exec(StreamPump& pump, const std::string& runc, const PodF
   if (options.terminal)
     ends.resize = [&process](int columns, int rows) { set_terminal_size(process.outputs[0], columns, rows); };
   ends.kill = [&exec] { exec->kill(); };
-  ends.may_begin = [&exec] { return exec->has_begun(); };
+  ends.may_begin = [&exec, &turn, late = std::chrono::steady_clock::now() + kTurnMax] {
+    const bool begun = exec->has_begun();
+    if (begun || std::chrono::steady_clock::now() > late) turn.reset();
+    return begun;
+  };
   pump.run(ends);
+  turn.reset();
   return exec->end();
 }
 
@@ -203,17 +224,14 @@ base::Result<int> run_connect(StreamPump& pump, const PodFolders& folders, const
 
 class FolderStreams : public api::PodStreams {
  public:
-  FolderStreams(std::string data_dir, std::string runc, bool containers)
-      : folders_(std::move(data_dir)),
-        runc_(std::move(runc)),
-        containers_(containers),
-        open_(std::make_shared<Open>()) {}
+  FolderStreams(ExecMeans means, bool containers)
+      : folders_(means.folders), means_(std::move(means)), containers_(containers), open_(std::make_shared<Open>()) {}
   ~FolderStreams() override { open_->end_all(); }
 
   Opened exec(const std::string& uid, api::ExecOptions options, api::PodStreamEvents events) override {
     return begin(uid, kStreamsMax, std::move(events),
-                 [runc = runc_, folders = folders_, uid, options = std::move(options)](StreamPump& pump) {
-                   return run_exec(pump, runc, folders, uid, options);
+                 [means = means_, uid, options = std::move(options)](StreamPump& pump) {
+                   return run_exec(pump, means, uid, options);
                  });
   }
   Opened attach(const std::string& uid, api::ExecOptions options, api::PodStreamEvents events) override {
@@ -251,16 +269,23 @@ class FolderStreams : public api::PodStreams {
   }
 
   PodFolders folders_;
-  std::string runc_;
+  const ExecMeans means_;
   const bool containers_;
   std::shared_ptr<Open> open_;
 };
 
 }  // namespace
 
-std::unique_ptr<api::PodStreams> make_pod_streams(const Options& options) {
+std::shared_ptr<ExecTurns> make_exec_turns(base::Metrics* metrics) {
+  return std::make_shared<ExecTurns>(ExecTurns::Limits(), metrics);
+}
+
+std::unique_ptr<api::PodStreams> make_pod_streams(const Options& options, bool for_users) {
   const bool containers = options.mode != Mode::kProcess && missing_for_containers(options).empty();
-  return std::make_unique<FolderStreams>(options.data_dir, find_program(options.runc), containers);
+  ExecMeans means{find_program(options.runc), PodFolders(options.data_dir),
+                  options.exec_turns ? options.exec_turns : make_exec_turns(nullptr),
+                  for_users ? ExecTurns::Who::kUser : ExecTurns::Who::kNode};
+  return std::make_unique<FolderStreams>(std::move(means), containers);
 }
 
 }  // namespace node

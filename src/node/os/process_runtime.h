@@ -34,7 +34,7 @@ class ProcessRuntime : public Runtime {
                                   bool or_log) const override;
   std::vector<RecoveredContainer> containers_of(const std::string& pod_uid) const override;
   void close(bool leave_pods) override;
-  std::unique_ptr<api::PodStreams> streams() const override { return make_pod_streams(options_); }
+  std::unique_ptr<api::PodStreams> streams() const override { return make_pod_streams(options_, false); }
   std::string name() const override { return "process://1"; }
 
  private:

@@ -49,8 +49,9 @@ class RuncRuntime : public Runtime {
   void set_names(std::shared_ptr<const NameTable> names) override;
   std::string no_service_proxy() const override { return no_service_proxy_; }
   base::Status set_services(const ServiceRules& rules) override { return service_proxy_.set(rules); }
+  base::Status try_services(const ServiceRules& rules) override { return service_proxy_.try_rules(rules); }
   void close(bool leave_pods) override;
-  std::unique_ptr<api::PodStreams> streams() const override { return make_pod_streams(options_); }
+  std::unique_ptr<api::PodStreams> streams() const override { return make_pod_streams(options_, false); }
   std::vector<std::string> handlers() const override;
   std::string name() const override { return "runc://" + version_; }
 
