@@ -268,7 +268,7 @@ class Service : public std::enable_shared_from_this<Service> {
     const std::string token = bearer_token(http);
     if (token.empty() || api_.account_tokens() == nullptr) return known.take_error();
     auto claims = api_.account_tokens()->read(token, api_.env().now());
-    if (!claims.ok() || !is_for_us(*claims)) return known.take_error();
+    if (!claims.ok() || !is_for_us(*claims) || !api_.knows_account(claims->account_uid)) return known.take_error();
     UserInfo user = claims->user();
     return Caller{std::move(user), *std::move(claims)};
   }

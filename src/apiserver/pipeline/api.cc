@@ -5,6 +5,7 @@
 
 #include "apiserver/kinds/pod_security_labels.h"
 #include "apiserver/kinds/scale.h"
+#include "apiserver/pipeline/account_book.h"
 #include "apiserver/pipeline/aside.h"
 #include "apiserver/pipeline/bounds.h"
 #include "apiserver/pipeline/change.h"
@@ -143,6 +144,7 @@ struct Api::State : std::enable_shared_from_this<Api::State> {
         policies(s),
         webhooks(s),
         roles(s),
+        accounts(e, s),
         quotas(e, s),
         secret_tokens(e, s),
         kinds(s),
@@ -161,6 +163,7 @@ struct Api::State : std::enable_shared_from_this<Api::State> {
   PolicyBook policies;
   WebhookBook webhooks;
   RoleBook roles;
+  AccountBook accounts;
   QuotaBook quotas;
   SecretTokens secret_tokens;
   KindBook kinds;
@@ -384,6 +387,7 @@ StreamShares& Api::stream_shares() { return *state_->stream_shares; }
 const AccountTokens* Api::account_tokens() const { return state_->options.account_tokens.get(); }
 std::shared_ptr<const RoleSet> Api::roles() const { return state_->roles.current(); }
 std::shared_ptr<const ServedKinds> Api::kinds() const { return state_->kinds.current(); }
+bool Api::knows_account(const std::string& uid) const { return state_->accounts.knows(uid); }
 bool Api::token_holds(const TokenClaims& claims) const { return holds(claims, state_->latest, state_->env.now()); }
 const api::ObjectReader& Api::reader() const { return state_->latest; }
 
@@ -469,6 +473,7 @@ Result<std::unique_ptr<ApiWatch>> Api::watch(const Request& request, WatchSink s
 
 void Api::bootstrap(std::function<void(base::Status)> done) {
   state_->roles.begin();
+  state_->accounts.begin();
   state_->quotas.begin([weak = std::weak_ptr(state_)](Request request, OnAnswer on_answer) {
     if (const auto state = weak.lock()) state->write_by({}, std::move(request), std::move(on_answer));
   });

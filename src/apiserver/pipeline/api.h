@@ -75,6 +75,7 @@ class Api {
   const AccountTokens* account_tokens() const;
   std::shared_ptr<const RoleSet> roles() const;
   std::shared_ptr<const ServedKinds> kinds() const;
+  bool knows_account(const std::string& uid) const;  // a service account
   // Loop thread only: whether the token of a service account still holds.
   bool token_holds(const TokenClaims& claims) const;
 

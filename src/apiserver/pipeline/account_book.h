@@ -1,0 +1,30 @@
+// Which service accounts there are, for those threads that may not look into the store: a token of one that is gone is
+// no token, also for a request that would be refused for other reasons.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "rt/env.h"
+#include "store/store.h"
+
+namespace apiserver {
+
+class AccountBook {
+ public:
+  AccountBook(rt::Env& env, store::Store& store);
+  ~AccountBook();
+
+  // Loop thread. From then on knows() follows what is written, a turn of the loop later.
+  void begin();
+  // Any thread.
+  bool knows(const std::string& uid) const;
+
+ private:
+  struct State;
+  rt::Env& env_;
+  store::Store& store_;
+  std::shared_ptr<State> state_;
+};
+
+}  // namespace apiserver
