@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
 # unit tests shuffled and repeated: none may lean on another, or leave descriptors or threads behind
+# on: src cmake tests/unit
 patient=() others=()
 for program in build/release/bin/*_test; do
   case $(basename "$program") in

@@ -229,6 +229,24 @@ def passwd_files():
             cluster.remove()
 
 
+@row("an archive with a name of two gigabytes, which tar holds as a whole", "refused before that much is held")
+def a_name_without_end():
+    with Store() as store:
+        header = tarfile.TarInfo("././@LongLink")
+        header.type, header.size = tarfile.GNUTYPE_LONGNAME, 2 << 30
+        with open(store.path("long.tar"), "wb") as file:
+            file.write(header.tobuf(tarfile.GNU_FORMAT))
+            file.truncate(512 + (2 << 30) + 1024)  # holes
+        store.refuses("long", store.path("long.tar"), "has a name, or a header, that is longer than 256 MiB")
+        import resource
+        most = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024
+        expect(most < 400 * lib.MEMORY, f"{most} MiB were held")
+        # Names that file systems cannot have are refused when they are unpacked, and nothing stays.
+        with tarfile.open(store.path("deep.tar"), "w", format=tarfile.GNU_FORMAT) as archive:
+            archive.addfile(entry("x" * 5000), io.BytesIO(b""))
+        store.refuses("deep", store.path("deep.tar"), "tar: xxx")
+
+
 @row("an image with a setuid program is imported before the first start, into a folder with a generous umask; or somebody opens the folder later",
      "only its owner enters the data folder, whoever made it; the next program that writes there closes it and says so")
 def data_folders_that_others_could_enter():

@@ -35,6 +35,7 @@ constexpr base::Duration kSilenceMax = base::minutes(5);
 constexpr std::int64_t kBytesMin = 4 << 20;
 constexpr base::Duration kDownloadMax = base::hours(1);
 constexpr std::size_t kJsonMax = 4 << 20;
+constexpr int kListingKib = 256 << 10;  // memory of the program that lists an archive
 constexpr std::size_t kListingMax = 256 << 20;
 constexpr std::size_t kManifestsMax = 100;
 
@@ -221,12 +222,18 @@ base::Result<std::string> ImageStore::kind_of(const std::string& file) const {
     return make_error(Code::kInvalid, base::format("{} is a folder, but not an OCI layout", file));
   }
   if (!S_ISREG(facts.st_mode)) return make_error(Code::kInvalid, base::format("{} is not a regular file", file));
-  const auto listed = run_command({"tar", "--quoting-style=escape", "-tf", file},
+  // tar holds a name as a whole, however long its header says that it is. What passes here is read again without a
+  // limit.
+  const std::string bounded = base::format("ulimit -v {}; exec tar --quoting-style=escape -tf \"$1\"", kListingKib);
+  const auto listed = run_command({"sh", "-c", bounded, "sh", file},
                                   {.timeout = kLong, .cancelled = &cancelled_, .output_bytes_max = kListingMax});
   if (!listed.ok()) {
     if (listed.error().code != Code::kTooLarge) return listed.error();
     return make_error(Code::kTooLarge, base::format("{} has more entries than an image may have", file));
   }
+  if (listed->exit_code != 0 && listed->err.find("memory exhausted") != std::string::npos)
+    return make_error(Code::kTooLarge,
+                      base::format("{} has a name, or a header, that is longer than {} MiB", file, kListingKib / 1024));
   if (listed->exit_code != 0)
     return make_error(Code::kInvalid, base::format("{} is not a tar archive: {}", file, reason_text(listed->err)));
   const std::string lines = "\n" + listed->out;
