@@ -169,7 +169,7 @@ class Estimator {
   Shape member(const Shape& of, const std::string& name) {
     if (of.schema == nullptr) return of.item ? *of.item : Shape();
     if (of.schema == self_.schema && name == "metadata") return list(2, text(kNamesMax));  // names only
-    if (const Structural* found = of.schema->member(name); found != nullptr && escaped_name(name) == name)
+    if (const Structural* found = of.schema->member(name); found != nullptr && may_be_selected(name, name))
       return at(found);
     if (name.find("__") != std::string::npos)
       for (const Structural::Member& one : of.schema->members)
@@ -218,7 +218,7 @@ class Estimator {
   Estimate macro(const Node& node) {
     const Estimate range = run(node.children[0]);
     const bool is_map = range.shape.schema != nullptr && range.shape.schema->type == Type::kObject;
-    const Shape key = is_map ? text(kRequestBytesMax / std::max<std::uint64_t>(range.shape.size, 1)) : Shape();
+    const Shape key = is_map ? text(0) : Shape();  // a schema gives keys no length, and a server counts none
     const Shape value = item(range.shape);
     const std::size_t outside = locals_.size();
     locals_.emplace_back(node.text, node.second.empty() && !is_map ? value : key);
@@ -299,11 +299,10 @@ class Estimator {
       return {first.is_text ? tenth(first.size) : first.size, first.is_text ? Shape() : first};
     if (is({"sets.contains", "sets.intersects", "sets.equivalent"})) return {times(first.size, second)};
     if (is({"string", "dyn"})) return {1, first.is_text ? first : text(kNumberText)};
-    if (is({"url", "isURL", "ip", "isIP", "cidr", "isCIDR", "quantity", "isQuantity", "semver", "isSemver", "duration",
-            "timestamp", "int", "double", "uint", "bool", "bytes"}) &&
+    if (is({"url", "ip", "isIP", "cidr", "isCIDR", "quantity", "isQuantity", "semver", "isSemver", "bytes"}) &&
         first.is_text)
       return {tenth(first.size)};
-    return {1};
+    return {1};  // conversions to numbers and times among them, however long the text is
   }
 
   const std::vector<Node>& nodes_;

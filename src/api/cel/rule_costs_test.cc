@@ -48,6 +48,14 @@ TEST(RuleCosts, grow_with_what_the_schema_allows) {
       {R"({"type":"array","maxItems":10,"items":{"type":"integer"}})", "self.exists_one(x, x == 1)", 32},
       {R"({"type":"array","maxItems":10,"items":{"type":"integer"}})", "self.exists(x, x == 1)", 62},
       {R"({"type":"array","maxItems":10,"items":{"type":"string","maxLength":5}})", "self.join('abcde') == ''", 26},
+      // A conversion costs the same however long its text is, and keys of maps have no length.
+      {R"({"type":"string"})", "duration(self) >= duration('1ms')", 4},
+      {R"({"type":"string"})", "int(self) > 1", 3},
+      {R"({"type":"string"})", "timestamp(self) > timestamp('2020-01-01T00:00:00Z')", 4},
+      {R"({"type":"string"})", "isURL(self)", 2},
+      {R"({"type":"object","maxProperties":3,"additionalProperties":{"type":"integer"}})", "self.all(k, k == 'a')", 14},
+      {R"({"type":"object","maxProperties":3,"properties":{"namespace":{"type":"string","maxLength":10}}})",
+       "self.namespace == 'test'", 3},
       {R"({"type":"integer"})", "no expression (", 0},
   };
   for (const auto& row : rows)

@@ -60,7 +60,7 @@ std::string unknown_field(const Expression& rule, const Structural& schema, bool
   for (const std::string& field : uses.fields) {
     const bool type_meta = field == "apiVersion" || field == "kind" || field == "metadata";
     const bool named = std::ranges::any_of(
-        schema.members, [&](const Structural::Member& one) { return escaped_name(one.name) == field; });
+        schema.members, [&](const Structural::Member& one) { return may_be_selected(one.name, field); });
     if (!named && !((is_root || schema.embedded) && type_meta)) return base::format("undefined field '{}'", field);
   }
   return {};

@@ -59,6 +59,39 @@ TEST(StructuralRules, see_what_the_schema_says) {
   EXPECT_NE(problems("a: {" + span + "}", "{a: soon}").find("must be of type duration"), std::string::npos);
 }
 
+TEST(StructuralRules, reach_properties_with_the_names_of_reserved_words) {
+  for (const char* word : {"as", "break", "const", "continue", "else", "for", "function", "if", "import", "let", "loop",
+                           "package", "namespace", "return", "var", "void", "while"}) {
+    const std::string type = base::format("type: object, properties: {{{}: {{type: integer}}}}", word);
+    for (const std::string& name : {std::string(word), base::format("__{}__", word)}) {
+      const std::string rule = base::format("!has(self.{0}) || self.{0} == 3", name);
+      EXPECT_EQ(problems(member(type, rule), base::format("{{a: {{{}: 3}}}}", word)), "") << name;
+      EXPECT_EQ(problems(member(type, rule), "{a: {}}"), "") << name;
+      EXPECT_NE(problems(member(type, rule), base::format("{{a: {{{}: 4}}}}", word)), "") << name;
+    }
+  }
+  EXPECT_NE(problems(member("type: object, properties: {other: {type: integer}}", "self.namespace == 3")), "");
+}
+
+// A place that is limited, in whatever nesting, is looked for in the structure and nowhere else.
+TEST(StructuralRules, take_limits_in_any_nesting_of_allOf_anyOf_oneOf_and_not) {
+  const std::string structure =
+      "type: object, properties: {tag: {type: string}, deep: {type: object, properties: {x: {type: integer}}}, "
+      "list: {type: array, items: {type: object, properties: {y: {type: integer}}}}}, ";
+  for (const char* limits : {
+           "oneOf: [{not: {anyOf: [{required: [tag]}, {properties: {tag: {enum: [a]}}}]}}, {required: [tag]}]",
+           "not: {allOf: [{properties: {deep: {properties: {x: {minimum: 3}}}}}]}",
+           "allOf: [{anyOf: [{oneOf: [{not: {properties: {list: {items: {properties: {y: {minimum: 1}}}}}}}]}]}]",
+       })
+    EXPECT_EQ(problems("a: {" + structure + limits + "}"), "") << limits;
+  EXPECT_EQ(problems("a: {" + structure + "not: {anyOf: [{allOf: [{properties: {deep: {properties: {z: {}}}}}]}]}}"),
+            "s.properties[a].properties[deep].properties[z]: Required value: because it is defined in "
+            "s.properties[a].not.anyOf[0].allOf[0].properties[deep].properties[z]");
+  EXPECT_EQ(problems("a: {" + structure + "anyOf: [{properties: {list: {items: {properties: {z: {}}}}}}]}"),
+            "s.properties[a].properties[list].items.properties[z]: Required value: because it is defined in "
+            "s.properties[a].anyOf[0].properties[list].items.properties[z]");
+}
+
 TEST(StructuralRules, know_sets_and_lists_with_keys) {
   const std::string set = "type: array, x-kubernetes-list-type: set, items: {type: string}";
   const std::string numbers = "type: array, x-kubernetes-list-type: set, items: {type: number}";

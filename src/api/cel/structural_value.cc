@@ -56,6 +56,10 @@ std::string escaped_name(std::string_view name) {
   return out;
 }
 
+bool may_be_selected(std::string_view property, std::string_view field) {
+  return escaped_name(property) == field || (property == field && std::ranges::find(kWords, property) != kWords.end());
+}
+
 Value value_of(const Structural& schema, const Json& value) {
   if (value.is_string()) return text_of(schema, value);
   if (value.is_number() && schema.type == Structural::Type::kNumber) return Value(value.as_double());
@@ -75,8 +79,12 @@ Value value_of(const Structural& schema, const Json& value) {
   Map map;
   for (const Json::Member& one : value.members()) {
     if (const Structural* of = schema.member(one.name())) {
-      if (std::string name = escaped_name(one.name()); !name.empty())
-        map.entries.emplace_back(Value(std::move(name)), value_of(*of, one.value));
+      std::string name = escaped_name(one.name());
+      if (name.empty()) continue;
+      Value of_member = value_of(*of, one.value);
+      if (name != one.name() && may_be_selected(one.name(), one.name()))
+        map.entries.emplace_back(Value(one.name()), of_member);
+      map.entries.emplace_back(Value(std::move(name)), std::move(of_member));
     } else {
       map.entries.emplace_back(
           Value(one.name()), schema.additional ? value_of(*schema.additional, one.value) : Value::from_json(one.value));

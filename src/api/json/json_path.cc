@@ -122,7 +122,9 @@ class JsonPath::Parser {
     const auto first = integer();
     step.begin = first.value_or(0);
     step.kind = Step::Kind::kIndex;
-    if (!take(":")) return first ? base::Status() : base::Status(wrong("invalid array index"));
+    // "[]" is the first item, as for Kubernetes' parser.
+    if (!take(":"))
+      return first || rest_.starts_with("]") ? base::Status() : base::Status(wrong("invalid array index"));
     step.kind = Step::Kind::kSlice;
     if (const auto last = integer()) {
       step.end = *last;

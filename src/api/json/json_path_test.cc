@@ -25,7 +25,9 @@ TEST(JsonPath, follows_what_columns_write) {
                       {".a.none.b", ""},
                       {".a.list[5]", ""},
                       {".a.list[?(@.none)].id", ""},
-                      {".a.list[1:].id", "\"q\""}};
+                      {".a.list[1:].id", "\"q\""},
+                      {".a.list[].id", "\"p\""},
+                      {".a.none[].id", ""}};
   for (const Row& row : rows) {
     const auto path = JsonPath::parse(row.path);
     ASSERT_TRUE(path.ok()) << row.path;

@@ -57,6 +57,7 @@ class Reader {
     read_lists(json, path, out);
     read_rules(json, path, out);
     read_limits(json, path, out);
+    if (where != Where::kJunctor && out.limits) check_completeness(*out.limits, &out, path, path);
     if (where == Where::kJunctor)
       refuse_in_junctor(json, path);
     else
@@ -368,7 +369,6 @@ class Reader {
         const bool types = out.int_or_string && one.size() == 1 && one.has("type");
         Structural schema = types ? Structural() : read(one, place, Where::kJunctor);
         if (types) continue;
-        check_structure(schema, out, place, path);
         if (!out.limits) out.limits = std::make_unique<Limits>();
         (out.limits.get()->*into).push_back(std::move(schema));
       }
@@ -376,20 +376,33 @@ class Reader {
     if (const Json& none = json["not"]; !none.is_null()) {
       if (!out.limits) out.limits = std::make_unique<Limits>();
       out.limits->none_of = std::make_unique<Structural>(read(none, path + ".not", Where::kJunctor));
-      check_structure(*out.limits->none_of, out, path + ".not", path);
     }
   }
 
-  // What is limited must be there.
-  void check_structure(const Structural& limited, const Structural& structure, const std::string& place,
-                       const std::string& path) {
-    for (const Structural::Member& one : limited.members)
-      if (structure.member(one.name) == nullptr && !structure.additional)
-        add("FieldValueRequired", base::format("{}.properties[{}]", path, one.name),
-            base::format("Required value: because it is defined in {}.properties[{}]", place, one.name));
-    if (limited.items && !structure.items)
-      add("FieldValueRequired", path + ".items",
-          base::format("Required value: because it is defined in {}.items", place));
+  // A place that allOf and its like limit, at whatever depth, must be in the structure around them.
+  void check_completeness(const Limits& limits, const Structural* structure, const std::string& at,
+                          const std::string& said_at) {
+    for (const auto& [name, list] :
+         {std::pair{"allOf", &limits.all_of}, {"anyOf", &limits.any_of}, {"oneOf", &limits.one_of}}) {
+      for (std::size_t i = 0; i < list->size(); ++i)
+        check_limited((*list)[i], structure, at, base::format("{}.{}[{}]", said_at, name, i));
+    }
+    if (limits.none_of) check_limited(*limits.none_of, structure, at, said_at + ".not");
+  }
+
+  void check_limited(const Structural& limited, const Structural* structure, const std::string& at,
+                     const std::string& said_at) {
+    if (structure == nullptr)
+      return add("FieldValueRequired", at, base::format("Required value: because it is defined in {}", said_at));
+    if (limited.limits) check_completeness(*limited.limits, structure, at, said_at);
+    for (const Structural::Member& one : limited.members) {
+      const std::string place = base::format("properties[{}]", one.name);
+      const Structural* member = structure->member(one.name);
+      if (member == nullptr) member = structure->additional.get();
+      if (member != nullptr || !structure->any_member)
+        check_limited(one.schema, member, at + "." + place, said_at + "." + place);
+    }
+    if (limited.items) check_limited(*limited.items, structure->items.get(), at + ".items", said_at + ".items");
   }
 
   void refuse_in_junctor(const Json& json, const std::string& path) {

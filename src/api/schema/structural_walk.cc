@@ -43,22 +43,29 @@ struct Pruner {
   // Unchanged parts stay shared.
   void walk(const Structural& schema, Json& value, const std::string& path, bool is_root) {
     count_work(1);
-    if (value.is_array()) {
-      if (!schema.items) return;
-      for (std::size_t i = 0; i < value.size(); ++i) {
-        Json copy = value[i];
-        walk(*schema.items, copy, path + "[" + std::to_string(i) + "]", false);
-        if (!copy.same_as(value[i])) value.edit(i) = std::move(copy);
-      }
-    } else if (value.is_object()) {
-      object(schema, value, path, is_root);
-    }
+    keep(schema, value, path, is_root, schema.preserves_unknown);
   }
 
  private:
-  void object(const Structural& schema, Json& value, const std::string& path, bool is_root) {
+  // `takes_all`: unknown members stay, in the value and, of a list, in its items; what a named member holds is pruned
+  // as it says itself.
+  void keep(const Structural& schema, Json& value, const std::string& path, bool is_root, bool takes_all) {
+    if (value.is_array()) {
+      if (!schema.items) return;
+      for (std::size_t i = 0; i < value.size(); ++i) {
+        count_work(1);
+        Json copy = value[i];
+        keep(*schema.items, copy, path + "[" + std::to_string(i) + "]", false,
+             takes_all || schema.items->preserves_unknown);
+        if (!copy.same_as(value[i])) value.edit(i) = std::move(copy);
+      }
+    } else if (value.is_object()) {
+      object(schema, value, path, is_root, takes_all || schema.any_member);
+    }
+  }
+
+  void object(const Structural& schema, Json& value, const std::string& path, bool is_root, bool takes_all) {
     const bool whole = is_root || schema.embedded;
-    const bool takes_all = schema.preserves_unknown || schema.any_member;
     const auto unknown = [&](const Json::Member& one) {
       if (whole && is_type_meta(one.name())) return false;
       return !takes_all && !schema.additional && schema.member(one.name()) == nullptr;

@@ -328,8 +328,10 @@ class Checker {
     const std::string field = "spec.conversion.conversionReviewVersions";
     if (versions.empty())
       require(field);
-    else if (std::ranges::none_of(versions.items(), [](const Json& one) { return one.as_string() == "v1"; }))
-      invalid(field, versions, "must include at least one of v1");
+    else if (std::ranges::none_of(versions.items(), [](const Json& one) {
+               return one.as_string() == "v1" || one.as_string() == "v1beta1";
+             }))
+      invalid(field, versions, "must include at least one of v1, v1beta1");
   }
 
   const Json& object_;
