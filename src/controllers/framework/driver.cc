@@ -111,6 +111,10 @@ class StatusTimes {
   std::size_t look_at_ = 1024;                   // the size at which old entries go
 };
 
+// Keys that were refused something look again this long after a change that may be the reason, so that many changes
+// cost one look.
+constexpr base::Duration kHintPause = base::milliseconds(500);
+
 struct Unit {
   explicit Unit(base::Duration counts_interval) : status_times(counts_interval) {}
   std::unique_ptr<Controller> controller;
@@ -144,8 +148,9 @@ struct Driver::State : std::enable_shared_from_this<Driver::State> {
   std::shared_ptr<CreateSlots> slots = std::make_shared<CreateSlots>(kCreationsMax);
   InformerView view;
   std::vector<std::unique_ptr<Unit>> units;
-  bool follows = false;                            // some controller follows definitions
-  std::map<std::string, api::KindInfo> strangers;  // by the name of their definition
+  std::map<std::string, std::set<std::pair<Unit*, std::string>>> refused;  // by namespace
+  bool follows = false;                                                    // some controller follows definitions
+  std::map<std::string, api::KindInfo> strangers;                          // by the name of their definition
   std::vector<Listener> listeners;
   std::size_t unsynced = 0;
   std::set<api::ResourceId> awaited;  // kinds of strangers among those
@@ -183,6 +188,9 @@ struct Driver::State : std::enable_shared_from_this<Driver::State> {
 
   void add(std::unique_ptr<Controller> controller);
   void begin_watches();
+  void listen_for_hints();
+  void hint(const std::string& ns);
+  void note_refusal(Unit& unit, const std::string& key, bool is_refused);
   void start();
   void one_synced();
   void await(const api::ResourceId& resource, client::Informer& informer);
@@ -317,7 +325,38 @@ void Driver::State::begin_watches() {
     informer->on_synced([weak = weak_from_this()] {
       if (auto self = weak.lock()) self->one_synced();
     });
+  listen_for_hints();
   for (client::Informer* informer : every) informer->start();
+}
+
+// COMPAT(refusals-that-time-cures): whichever controller watches these, all that were refused something hear of them.
+void Driver::State::listen_for_hints() {
+  for (const auto& [resource, informer] : view.informers) {
+    const bool is_quota = resource == api::resources::kResourceQuotas;
+    if (!is_quota && resource != api::resources::kServiceAccounts && resource != api::resources::kPriorityClasses)
+      continue;
+    informer->on_change([this, is_quota](const Json* before, const Json* after, bool) {
+      if (is_quota ? quota_may_have_room(before, after) : before == nullptr)
+        hint(std::string(api::namespace_of(after != nullptr ? *after : *before)));
+    });
+  }
+}
+
+// An empty one stands for all namespaces.
+void Driver::State::hint(const std::string& ns) {
+  for (const auto& [one, keys] : refused)
+    if (ns.empty() || ns == one)
+      for (const auto& [unit, key] : keys) unit->queue->add_after(key, kHintPause);
+}
+
+void Driver::State::note_refusal(Unit& unit, const std::string& key, bool is_refused) {
+  const std::string ns = key.substr(0, key.find('/'));
+  if (is_refused) {
+    refused[ns].emplace(&unit, key);
+  } else if (const auto found = refused.find(ns); found != refused.end()) {
+    found->second.erase({&unit, key});
+    if (found->second.empty()) refused.erase(found);
+  }
 }
 
 // What the watches have shown to one that stood by counts as one more first list, of which each key is queued once: so
@@ -410,6 +449,7 @@ void Driver::State::ended(Unit& unit, const std::string& key, std::optional<base
   // Looking again at once is meant for when the plan succeeded; after a failure the back-off says when.
   if (look_again && (!outcome.error || *look_again > base::Duration{})) unit.queue->add_after(key, *look_again);
   if (!outcome.error && only_reads) return unit.queue->pause(key);
+  note_refusal(unit, key, outcome.error && !is_old_view(outcome.error->code) && !can_never_be(*outcome.error));
   if (!outcome.error) {
     state.failures = 0;
     unit.queue->done(key);

@@ -84,6 +84,15 @@ std::string shortfall_of(std::string_view message) {
   return text;
 }
 
+bool quota_may_have_room(const api::Json* before, const api::Json* after) {
+  if (!before || !after) return before != nullptr;
+  if ((*before)["spec"] != (*after)["spec"] || (*before)["status"]["hard"] != (*after)["status"]["hard"]) return true;
+  const auto now = api::resource_list_from((*after)["status"]["used"]);
+  for (const auto& [name, amount] : api::resource_list_from((*before)["status"]["used"]))
+    if (const auto found = now.find(name); found == now.end() || found->second < amount) return true;
+  return false;
+}
+
 void Refusals::note(const std::string& what, const base::Error& error, bool made, base::Time now) {
   One& one = refused_[what];
   const bool outage = is_outage(error);

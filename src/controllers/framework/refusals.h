@@ -11,6 +11,7 @@
 #include <string>
 #include <string_view>
 
+#include "api/json/json.h"
 #include "base/result.h"
 #include "base/time.h"
 
@@ -21,6 +22,9 @@ bool can_never_be(const base::Error& error);
 
 // A few words on a message about a quota: "short of pods=1". Empty: it is about no quota.
 std::string shortfall_of(std::string_view message);
+
+// Whether a ResourceQuota may have room after a change: an amount in use became less, or a limit is another.
+bool quota_may_have_room(const api::Json* before, const api::Json* after);
 
 class Refusals {
  public:

@@ -85,16 +85,6 @@ bool pod_changed(const Json* before, const Json* after) {
          differ("metadata", {"deletionTimestamp", "labels", "annotations", "ownerReferences"});
 }
 
-// Whether something that refused a creation may have room now: an amount in use became less, or a limit is another.
-bool quota_may_have_room(const Json* before, const Json* after) {
-  if (!before || !after) return before != nullptr;
-  if ((*before)["spec"] != (*after)["spec"] || (*before)["status"]["hard"] != (*after)["status"]["hard"]) return true;
-  const auto now = api::resource_list_from((*after)["status"]["used"]);
-  for (const auto& [name, amount] : api::resource_list_from((*before)["status"]["used"]))
-    if (const auto found = now.find(name); found == now.end() || found->second < amount) return true;
-  return false;
-}
-
 std::size_t active_pods(const Memory& memory) {
   return static_cast<std::size_t>(std::ranges::count_if(
       memory.pods, [](const auto& one) { return one.second.phase != "Succeeded" && one.second.phase != "Failed"; }));
