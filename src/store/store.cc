@@ -6,9 +6,11 @@
 #include <map>
 #include <optional>
 
+#include "api/json/shared_text.h"
 #include "api/kinds.h"
 #include "base/format.h"
 #include "store/persist.h"
+#include "store/shared_json.h"
 
 namespace store {
 
@@ -77,7 +79,8 @@ struct Store::State : std::enable_shared_from_this<Store::State> {
   std::deque<std::vector<Store::OnLatest>> on_latest;
   std::deque<Event> history;
   std::size_t history_bytes = 0;
-  std::int64_t compacted = 0;  // events up to this revision are gone
+  std::size_t latest_bytes = 0;  // of all objects, as writers see them
+  std::int64_t compacted = 0;    // events up to this revision are gone
   std::int64_t durable_revision = 0;
   std::int64_t latest_revision = 0;
   std::vector<Write> waiting;
@@ -121,6 +124,7 @@ struct Store::State : std::enable_shared_from_this<Store::State> {
 
   void set_latest(std::uint32_t resource, Entry& entry, ObjectPtr object) {
     const ObjectPtr before = std::exchange(entry.latest, std::move(object));
+    latest_bytes += (entry.latest ? entry.latest->bytes.size() : 0) - (before ? before->bytes.size() : 0);
     for (const Store::OnLatest& tell : on_latest[resource]) tell(before, entry.latest);
   }
 
@@ -237,6 +241,12 @@ Json Object::json(const api::Projection* only) const {
   return *std::move(parsed);
 }
 
+Json shared_json(const ObjectPtr& object, const api::Projection* only) {
+  auto parsed = api::parse_json_shared(object->bytes, object, only);
+  CHECK(parsed.ok());  // put() and load() saw to that
+  return *std::move(parsed);
+}
+
 Result<std::unique_ptr<Store>> Store::open(rt::Env& env, rt::KvStore& kv, Options options) {
   auto state = std::make_shared<State>(env, kv, options);
   TRY(Loaded loaded, load(kv));
@@ -244,9 +254,14 @@ Result<std::unique_ptr<Store>> Store::open(rt::Env& env, rt::KvStore& kv, Option
   state->make_tables();
   for (auto& [resource, object] : loaded.objects) {
     const std::string key = key_for(object->ns, object->name);
+    state->latest_bytes += object->bytes.size();
     state->tables[resource].insert_or_assign(key, Entry{.durable = object, .latest = object});
   }
   for (Event& event : loaded.history) {
+    // The newest state of an object is in memory once.
+    const auto at = state->tables[event.resource].find(key_for(event.object->ns, event.object->name));
+    if (at != state->tables[event.resource].end() && at->second.durable->revision == event.revision)
+      event.object = at->second.durable;
     state->history_bytes += event.object->bytes.size();
     state->history.push_back(std::move(event));
   }
@@ -307,6 +322,7 @@ void Store::for_each(std::uint32_t resource, std::string_view ns, std::string_vi
 }
 
 std::size_t Store::count(std::uint32_t resource) const { return state_->tables[resource].size(); }
+std::size_t Store::bytes() const { return state_->latest_bytes; }
 std::int64_t Store::revision() const { return state_->durable_revision; }
 void Store::on_latest(std::uint32_t resource, OnLatest on_latest) {
   state_->on_latest[resource].push_back(std::move(on_latest));

@@ -122,6 +122,8 @@ class Store {
   void for_each(std::uint32_t resource, std::string_view ns, std::string_view after, View view,
                 const std::function<bool(const ObjectPtr&)>& visit) const;
   std::size_t count(std::uint32_t resource) const;
+  // The bytes of all objects as text, those included whose writes are under way.
+  std::size_t bytes() const;
   // The revision of the newest durable write.
   std::int64_t revision() const;
 

@@ -10,6 +10,7 @@
 #include "api/json/limits.h"
 #include "api/json/projection.h"
 #include "api/json/recent_values.h"
+#include "api/json/shared_text.h"
 #include "api/json/tape.h"
 #include "base/format.h"
 
@@ -20,7 +21,27 @@ using base::Code;
 using base::make_error;
 using base::Result;
 
-Json scalar(const Tape& tape, std::size_t at) {
+// The document that long texts may stay in. They are found there in their order; one with escapes is not.
+struct Document {
+  static constexpr std::size_t kTextMin = 4096;
+
+  std::string_view text;
+  std::shared_ptr<const void> owner;
+  std::size_t at = 0;
+  int searches = 8;  // in vain, which each cost as much as the document is long
+
+  Json value(std::string_view wanted) {
+    const std::size_t found = searches > 0 ? text.find(wanted, at) : std::string_view::npos;
+    if (found == std::string_view::npos) {
+      --searches;
+      return Json(wanted);
+    }
+    at = found + wanted.size();
+    return share_text(text.substr(found, wanted.size()), owner);
+  }
+};
+
+Json scalar(const Tape& tape, std::size_t at, Document* document = nullptr) {
   const auto number = [&] { return tape.words[at + 1]; };
   switch (tape.kind(at)) {
     case 't': return Json(true);
@@ -28,7 +49,10 @@ Json scalar(const Tape& tape, std::size_t at) {
     case 'l': return Json(static_cast<std::int64_t>(number()));
     case 'u': return Json(number());
     case 'd': return Json(std::bit_cast<double>(number()));
-    case '"': return Json(tape.text(at));
+    case '"': {
+      const std::string_view text = tape.text(at);
+      return document != nullptr && text.size() >= Document::kTextMin ? document->value(text) : Json(text);
+    }
     default: return Json();
   }
 }
@@ -36,9 +60,10 @@ Json scalar(const Tape& tape, std::size_t at) {
 // Builds all of a value; lists and objects below so many levels are null.
 struct Reader {
   const Tape& tape;
+  Document* document = nullptr;
 
   Json value(std::size_t at, std::size_t levels = kDocumentLevelsMax) const {
-    if (!tape.is_container(at)) return scalar(tape, at);
+    if (!tape.is_container(at)) return scalar(tape, at, document);
     if (levels == 0) return {};
     const std::size_t end = tape.after(at) - 1;
     if (tape.kind(at) == '[') {
@@ -97,9 +122,10 @@ std::string_view text_member(const Tape& tape, std::size_t at, std::string_view 
 struct ProjectionReader {
   const Tape& tape;
   RecentValues& recent;
+  Document* document = nullptr;
 
   Json value(std::size_t at, const Projection* only, std::size_t levels = kDocumentLevelsMax) {
-    if (!tape.is_container(at)) return scalar(tape, at);
+    if (!tape.is_container(at)) return scalar(tape, at, document);
     if (only == nullptr) return whole(at, levels);
     if (levels == 0) return {};
     const std::size_t end = tape.after(at) - 1;
@@ -125,7 +151,7 @@ struct ProjectionReader {
   Json whole(std::size_t at, std::size_t levels) {
     const RecentValues::Span span = RecentValues::span_of(tape, at);
     if (const Json* same = recent.find(tape, at, span)) return *same;
-    Json made = Reader{tape}.value(at, levels);
+    Json made = Reader{tape, document}.value(at, levels);
     recent.keep(tape, at, span, made);
     return made;
   }
@@ -206,6 +232,19 @@ Result<Json> parse_json(std::string_view text, ParseOptions options) {
 Result<Json> parse_json(std::string_view text, const Projection& only) {
   return parse_and_build<kAnswerLevelsMax>(text, [&](const Tape& tape) {
     return ProjectionReader{tape, recent_values()}.value(kRoot, &only);
+  });
+}
+
+Result<Json> parse_json_shared(std::string_view text, std::shared_ptr<const void> owner, const Projection* only) {
+  Document document{text, std::move(owner)};
+  // Most documents have no text that is as long, and are not searched.
+  Document* const shared = text.size() >= Document::kTextMin ? &document : nullptr;
+  if (only == nullptr)
+    return parse_and_build<kDocumentLevelsMax>(text, [&](const Tape& tape) {
+      return Reader{tape, shared}.value(kRoot);
+    });
+  return parse_and_build<kAnswerLevelsMax>(text, [&](const Tape& tape) {
+    return ProjectionReader{tape, recent_values(), shared}.value(kRoot, only);
   });
 }
 

@@ -13,28 +13,57 @@
 #include <vector>
 
 #include "api/json/json.h"
+#include "api/json/shared_text.h"
 #include "api/json/work.h"
 #include "base/check.h"
 
 namespace api {
 
-// The text stands behind its length, in the same piece of memory: objects are mostly texts.
+// The text stands behind its length, in the same piece of memory: objects are mostly texts. Or it lies elsewhere, and
+// what stands here says where.
 struct Json::StringRep {
+  static constexpr std::uint32_t kElsewhere = std::uint32_t{1} << 31;  // in `size`
+  struct Place {
+    std::shared_ptr<const void> owner;
+    const char* text;
+  };
+
   std::atomic<std::uint32_t> count{1};
   std::uint32_t size = 0;
 
+  ~StringRep() {
+    if ((size & kElsewhere) != 0) place().~Place();
+  }
+  static Json share(std::string_view text, std::shared_ptr<const void> owner) {
+    CHECK(text.size() < kElsewhere);
+    auto* rep = new (::operator new(sizeof(StringRep) + sizeof(Place))) StringRep;
+    rep->size = static_cast<std::uint32_t>(text.size()) | kElsewhere;
+    new (static_cast<void*>(rep + 1)) Place{std::move(owner), text.data()};
+    Json json;
+    json.set_word(reinterpret_cast<std::uint64_t>(rep));
+    json.tag_ = kTagString;
+    return json;
+  }
+  // In this scope it may name what is private.
+  friend Json share_text(std::string_view text, std::shared_ptr<const void> owner) {
+    return share(text, std::move(owner));
+  }
+
   static StringRep* make(std::string_view text) {
-    CHECK(text.size() <= UINT32_MAX);  // no document is as long
+    CHECK(text.size() < kElsewhere);  // no document is as long
     auto* rep = new (::operator new(sizeof(StringRep) + text.size())) StringRep;
     rep->size = static_cast<std::uint32_t>(text.size());
     std::memcpy(static_cast<void*>(rep + 1), text.data(), text.size());
     return rep;
   }
   static void operator delete(void* rep) { ::operator delete(rep); }
-  bool is(std::string_view other) const {
-    return size == other.size() && std::memcmp(static_cast<const void*>(this + 1), other.data(), size) == 0;
+  bool is(std::string_view other) const { return text() == other; }
+  std::string_view text() const {
+    if ((size & kElsewhere) != 0) return {place().text, size & ~kElsewhere};
+    return {reinterpret_cast<const char*>(this + 1), size};
   }
-  std::string_view text() const { return {reinterpret_cast<const char*>(this + 1), size}; }
+  Place& place() { return *std::launder(reinterpret_cast<Place*>(this + 1)); }
+  const Place& place() const { return *std::launder(reinterpret_cast<const Place*>(this + 1)); }
 };
 struct Json::ArrayRep {
   std::atomic<std::uint32_t> count{1};

@@ -7,6 +7,7 @@
 
 #include "api/json/limits.h"
 #include "api/json/projection.h"
+#include "api/json/shared_text.h"
 #include "base/format.h"
 
 namespace api {
@@ -275,6 +276,40 @@ TEST(Projection, reads_what_other_servers_store_and_keeps_as_many_levels_as_we_d
   EXPECT_FALSE(parse_json(R"({"part":)" + nested(kAnswerLevelsMax) + "}", only).ok());
   // Others read with their own limit on the same thread.
   EXPECT_FALSE(parse_json(nested(kDocumentLevelsMax + 1)).ok());
+}
+
+TEST(Json, long_texts_of_a_document_that_is_kept_lie_in_it) {
+  const std::string plain(5000, 'x'), other(5000, 'y');
+  auto document = std::make_shared<const std::string>("{\"a\": \"" + plain + "\", \"b\": {\"c\": \"" + other +
+                                                      "\", \"short\": \"s\"}, \"escaped\": \"\\n" + plain + "\"}");
+  const auto lies_in = [&](std::string_view text) {
+    return text.data() >= document->data() && text.data() < document->data() + document->size();
+  };
+  Json copy;
+  {
+    const Json json = *parse_json_shared(*document, document, nullptr);
+    EXPECT_EQ(json, *parse_json(*document));
+    EXPECT_TRUE(lies_in(json["a"].as_string()));
+    EXPECT_TRUE(lies_in(json["b"]["c"].as_string()));
+    EXPECT_FALSE(lies_in(json["b"]["short"].as_string()));
+    EXPECT_FALSE(lies_in(json["escaped"].as_string()));
+    EXPECT_EQ(json["escaped"].as_string(), "\n" + plain);
+    copy = json["b"];
+  }
+  const std::weak_ptr<const std::string> kept = document;
+  document.reset();
+  EXPECT_FALSE(kept.expired()) << "a value holds the document";
+  EXPECT_EQ(copy["c"].as_string(), other);
+  EXPECT_EQ(copy.dump(), "{\"c\":\"" + other + "\",\"short\":\"s\"}");
+  copy = Json();
+  EXPECT_TRUE(kept.expired());
+}
+
+TEST(Json, a_document_that_is_kept_is_read_along_a_projection) {
+  const std::string text(5000, 'x');
+  const auto document = std::make_shared<const std::string>("{\"a\": \"" + text + "\", \"b\": 1}");
+  const Projection only = Projection({"a"});
+  EXPECT_EQ(parse_json_shared(*document, document, &only)->dump(), "{\"a\":\"" + text + "\"}");
 }
 
 }  // namespace

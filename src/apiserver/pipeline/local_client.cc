@@ -3,6 +3,7 @@
 
 #include "apiserver/pipeline/client_request.h"
 #include "client/initial_events.h"
+#include "store/shared_json.h"
 
 namespace apiserver {
 
@@ -59,7 +60,7 @@ void start_watch(const std::shared_ptr<Shared>& shared, Request request) {
     at->home.post([at, slice] {
       for (const store::Event& event : slice->events) {
         if (at->ended) return;
-        at->on_event({event_type(event.type), event.object->json(at->only)});
+        at->on_event({event_type(event.type), store::shared_json(event.object, at->only)});
       }
     });
     return true;
