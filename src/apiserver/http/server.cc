@@ -331,6 +331,7 @@ class Service : public std::enable_shared_from_this<Service> {
     response.headers = {{"Content-Type", "text/plain; version=0.0.4; charset=utf-8"}};
     metrics_->streams(api_.stream_shares().counts());
     metrics_->connections(connections_());
+    metrics_->memory_refused(api_.memory_refused());
     response.body = metrics_->text(api_.store());
     respond_aside(exchange, [response = std::move(response), others = options_.other_metrics]() mutable {
       if (others) response.body += others();

@@ -14,6 +14,7 @@
 #include "apiserver/pipeline/definition_keeper.h"
 #include "apiserver/pipeline/first_objects.h"
 #include "apiserver/pipeline/list.h"
+#include "apiserver/pipeline/memory_bound.h"
 #include "apiserver/pipeline/other_form.h"
 #include "apiserver/pipeline/policy_book.h"
 #include "apiserver/pipeline/quota_book.h"
@@ -164,6 +165,7 @@ struct Api::State : std::enable_shared_from_this<Api::State> {
   WebhookBook webhooks;
   RoleBook roles;
   AccountBook accounts;
+  MemoryBound memory{options.objects_bytes_max};
   QuotaBook quotas;
   SecretTokens secret_tokens;
   KindBook kinds;
@@ -323,6 +325,7 @@ struct Api::State : std::enable_shared_from_this<Api::State> {
     if (prepared.ok() && prepared->action == Change::Action::kPut)
       if (base::Status may = check_put(request, prepared->object); !may.ok()) prepared = may.take_error();
     if (!prepared.ok() && request.refusal) return on_answer(refused(*request.refusal));
+    if (const auto full = memory.refusal(store, request, prepared)) return on_answer(refused(*full));
     if (!prepared.ok()) {
       base::Error error = prepared.take_error();
       bound_error(error);
@@ -383,6 +386,7 @@ store::Store& Api::store() { return state_->store; }
 SideWork& Api::side_work() { return state_->side_work; }
 api::PodLogs* Api::pod_logs() { return state_->options.pod_logs; }
 api::PodStreams* Api::pod_streams() { return state_->options.pod_streams; }
+std::uint64_t Api::memory_refused() const { return state_->memory.refused(); }
 StreamShares& Api::stream_shares() { return *state_->stream_shares; }
 const AccountTokens* Api::account_tokens() const { return state_->options.account_tokens.get(); }
 std::shared_ptr<const RoleSet> Api::roles() const { return state_->roles.current(); }

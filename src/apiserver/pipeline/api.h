@@ -47,6 +47,7 @@ struct ApiOptions {
   std::shared_ptr<const AccountTokens> account_tokens = {};  // null: service accounts have none
   std::string root_ca = {};                                  // PEM, for Secrets that hold such tokens
   ServiceNetwork services = {};
+  std::size_t objects_bytes_max = 0;        // of all objects together, as text; 0: there is no bound
   WebhookCaller* webhook_caller = nullptr;  // null: webhooks are stored, and not called; it outlives the loop's tasks
 };
 
@@ -69,7 +70,8 @@ class Api {
   SideWork& side_work();  // loop thread only
   api::PodLogs* pod_logs();
   api::PodStreams* pod_streams();
-  StreamShares& stream_shares();  // loop thread only
+  StreamShares& stream_shares();         // loop thread only, both
+  std::uint64_t memory_refused() const;  // writes, by objects_bytes_max
   const api::ObjectReader& reader() const;
   // Any thread.
   const AccountTokens* account_tokens() const;

@@ -77,6 +77,11 @@ std::span<const base::MetricRow> metric_rows() {
        kCounter,
        {"reason"},
        "Streams into pods that were refused: the user had as many as one may have (share), or all were taken (full)."},
+      {"volcano_api_objects_bytes", kGauge, {}, "Bytes of all objects as text, which are held in memory."},
+      {"volcano_api_objects_refused_total",
+       kCounter,
+       {},
+       "Writes refused because all objects take as much as --objects-mib lets them."},
       {"apiserver_storage_objects", kGauge, {"resource"}, "Objects stored."},
       {"apiserver_storage_revision", kGauge, {}, "The revision of the newest durable write."},
   };
@@ -150,6 +155,11 @@ void RequestMetrics::streams(const StreamShares::Counts& now) {
   streams_ = now;
 }
 
+void RequestMetrics::memory_refused(std::uint64_t count) {
+  metrics_.counter("volcano_api_objects_refused_total").add(static_cast<double>(count - memory_refused_));
+  memory_refused_ = count;
+}
+
 void RequestMetrics::connections(const rt::ConnectionShares::Counts& now) {
   metrics_.gauge("volcano_api_connections", {"strangers"}).set(now.strangers);
   metrics_.gauge("volcano_api_connections", {"recognized"}).set(now.recognized);
@@ -165,6 +175,7 @@ std::string RequestMetrics::text(const store::Store& store) {
   for (std::uint32_t i = 0; i < api::all_kinds().size(); ++i)
     metrics_.gauge("apiserver_storage_objects", {api::qualified_plural(api::all_kinds()[i])})
         .set(static_cast<double>(store.count(i)));
+  metrics_.gauge("volcano_api_objects_bytes").set(static_cast<double>(store.bytes()));
   metrics_.gauge("apiserver_storage_revision").set(static_cast<double>(store.revision()));
   return metrics_.text();
 }

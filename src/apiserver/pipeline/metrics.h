@@ -44,6 +44,7 @@ class RequestMetrics {
   void turned_away(const CountedAs* request, const std::string& reason);
   // Streams into pods, and the server's own connections, as they are now.
   void streams(const StreamShares::Counts& now);
+  void memory_refused(std::uint64_t count);
   void connections(const rt::ConnectionShares::Counts& now);
   std::string text(const store::Store& store);
 
@@ -64,6 +65,7 @@ class RequestMetrics {
   std::map<api::ResourceId, int> watches_;
   StreamShares::Counts streams_;  // as counted so far, both
   rt::ConnectionShares::Counts connections_;
+  std::uint64_t memory_refused_ = 0;
 };
 
 }  // namespace apiserver

@@ -42,6 +42,9 @@ std::vector<base::Flag> up_flags(UpOptions& options) {
       {"port", &options.port, "port the API server listens on; 0: a free one"},
       {"node-name", &options.node_name, "name of this machine's Node (default: the host name)"},
       {"storage-gib", &options.storage_gib, "the most that objects and their history may take on disk"},
+      {"objects-mib", &options.objects_mib,
+       "the most that all objects together may take in memory, as text; writes beyond are 507; 0: a quarter of the "
+       "machine's memory"},
       {"event-ttl", &options.event_ttl, "how long an Event is kept after it was last written, such as 1h or 30m"},
       {"encryption-key-file", &options.encryption_key_file,
        "encrypt Secrets on the disk: lines NAME:KEY (32 bytes, base64); the first encrypts, all decrypt"},
@@ -189,6 +192,7 @@ base::Status check_up(const UpOptions& options) {
     return wrong(base::format("--port: {} is not between 0 and 65535", options.port));
   if (options.event_ttl < base::seconds(1))
     return wrong(base::format("--event-ttl: {} is less than a second", base::format_go_duration(options.event_ttl)));
+  if (options.objects_mib < 0) return wrong(base::format("--objects-mib: {} is less than 0", options.objects_mib));
   if (options.storage_gib < 1 || options.storage_gib > 65536)
     return wrong(base::format("--storage-gib: {} is not between 1 and 65536", options.storage_gib));
   return {};

@@ -21,6 +21,7 @@ struct UpOptions {
   std::string node_name;
   int port = 6443;
   int storage_gib = 8;
+  int objects_mib = 0;
   bool host_rootfs = false;
   bool leave_pods = false;
   bool training = true;

@@ -38,6 +38,7 @@
 #include "main/host/quarantine.h"
 #include "main/host/request_signer.h"
 #include "main/host/scheduler_host.h"
+#include "main/host/start_pages.h"
 #include "main/host/systemd_unit.h"
 #include "main/host/up_flags.h"
 #include "main/host/version.h"
@@ -132,6 +133,9 @@ struct Cluster {
       pod_streams = node::make_pod_streams(node_options(), true);
       node_usage = node::make_usage_source(node_options());
     }
+    api_options.objects_bytes_max =
+        options.objects_mib > 0 ? static_cast<std::size_t>(options.objects_mib) << 20
+                                : static_cast<std::size_t>(node::read_machine_facts(options.data).memory_bytes) / 4;
     api_options.pod_logs = pod_logs.get();
     api_options.pod_streams = pod_streams.get();
     TRY(api_options.account_tokens, load_or_make_account_tokens(keys_folder(), occasion));
@@ -152,6 +156,7 @@ struct Cluster {
       done({});
     }));
     start_components();
+    api_env->loop().post([this] { api_env->loop().after(base::seconds(1), give_back_start_pages); });
     server->set_ready(true);
     if (server_for_pods) server_for_pods->set_ready(true);
     return {};
