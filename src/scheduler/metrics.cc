@@ -81,6 +81,10 @@ Rows rows_of_counts() {
        {},
        "How many victims the action preempt looked at on the last node it opened."},
       {"volcano_total_preemption_attempts", kCounter, {}, "Nodes that the action preempt opened for a pod."},
+      {"volcano_eviction_search_left_total",
+       kCounter,
+       {},
+       "Nodes that searches for victims did not look at, as their steps were spent."},
       {"volcano_eviction_transactions_total",
        kCounter,
        {"action"},
@@ -166,6 +170,8 @@ void CycleMetrics::note(const CycleReport& report, base::Duration took, base::Ti
     metrics_.counter("volcano_total_preemption_attempts").add(static_cast<double>(report.preemption.attempts));
   if (report.preemption.last_victims)
     metrics_.gauge("volcano_pod_preemption_victims").set(static_cast<double>(*report.preemption.last_victims));
+  if (report.nodes_left_out > 0)
+    metrics_.counter("volcano_eviction_search_left_total").add(static_cast<double>(report.nodes_left_out));
   if (groups_) note_waiting(decider, now);
 }
 

@@ -4,6 +4,7 @@
 
 #include "scheduler/actions/topology_placer.h"
 #include "scheduler/framework/action.h"
+#include "scheduler/ledger/eviction_round.h"
 
 namespace scheduler {
 namespace {
@@ -14,6 +15,7 @@ class Allocate final : public Action {
   void run(Session& session) override {
     Round round(session, *bounds_);
     round.collect();
+    round.place_beneficiaries();
     round.drain();
   }
 
@@ -47,10 +49,22 @@ class Allocate final : public Action {
           Worksheet sheet = make_worksheet(session_, id, placeable);
           if (sheet.empty()) continue;
           sheets_.emplace(id.index, std::move(sheet));
-        } else if (std::none_of(job.tasks.begin(), job.tasks.end(), placeable)) {
+        } else if (!has_placeable(id)) {
           continue;
         }
         work_.add(id);
+        if (session_.eviction_rounds().contains(id)) beneficiaries_.push_back(id);
+      }
+    }
+
+    // Room that was made for a group is not given to others before it; least of all to those who were evicted.
+    // DIFFERS(room-for-beneficiaries): docs/compat says why.
+    void place_beneficiaries() {
+      std::stable_sort(beneficiaries_.begin(), beneficiaries_.end(),
+                       [&](JobId a, JobId b) { return session_.job_before(model_.job(a), model_.job(b)); });
+      for (const JobId id : beneficiaries_) {
+        if (session_.ask<Overused>(model_.queue(model_.job(id).queue))) continue;
+        if (!place(id) && has_placeable(id)) session_.forget_attempts(id);
       }
     }
 
@@ -63,13 +77,20 @@ class Allocate final : public Action {
         }
         if (!work_.has_jobs(queue)) continue;
         const JobId job = work_.pop(queue);
-        if (goes_by_topology(model_.job(job)) ? place_by_topology(job) : place_anywhere(job)) work_.add(job);
+        if (has_placeable(job) && place(job)) work_.add(job);
         work_.queues.push(queue);
       }
     }
 
    private:
     static constexpr std::size_t kJobsAhead = 8;
+
+    bool has_placeable(JobId id) const {
+      const std::vector<TaskId>& tasks = model_.job(id).tasks;
+      return std::any_of(tasks.begin(), tasks.end(), [&](TaskId task) { return is_placeable(model_, task); });
+    }
+
+    bool place(JobId job) { return goes_by_topology(model_.job(job)) ? place_by_topology(job) : place_anywhere(job); }
 
     static bool goes_by_topology(const Job& job) {
       return job.topology != nullptr && (job.topology->wishes_hard() || !job.topology->policies.empty());
@@ -117,6 +138,7 @@ class Allocate final : public Action {
     TopologyPlacer topology_;
     std::unordered_map<std::uint32_t, TaskHeap> left_;     // by job: what did not start with it
     std::unordered_map<std::uint32_t, Worksheet> sheets_;  // of jobs that go by topology
+    std::vector<JobId> beneficiaries_;                     // of evictions in earlier cycles
   };
 
   std::unique_ptr<const DomainBounds> bounds_;

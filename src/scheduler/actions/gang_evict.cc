@@ -1,9 +1,18 @@
-// gangpreempt and gangreclaim: which whole parts of other groups give way to a group that starves, domain by domain?
+// gangpreempt and gangreclaim: which parts of other groups give way to a group that starves, domain by domain?
+//
+// In a domain units go one after the other, the cheapest first, until the group finds its places by all filters; then
+// those that are not needed are taken back, the most expensive first. Of the domains that are equally near the one with
+// the cheapest victims is taken.
 #include <algorithm>
+#include <optional>
 
 #include "scheduler/actions/bundles.h"
+#include "scheduler/actions/eviction_commit.h"
+#include "scheduler/actions/eviction_reasons.h"
+#include "scheduler/actions/eviction_rounds.h"
 #include "scheduler/actions/victims.h"
 #include "scheduler/actions/worksheet.h"
+#include "base/format.h"
 #include "scheduler/framework/action.h"
 
 namespace scheduler {
@@ -17,17 +26,26 @@ struct Settings {
   EvictPurpose purpose = EvictPurpose::kGangPreempt;
   std::int64_t domains_max = kDomainsDefault;
   bool allow_whole = true;
+  std::int64_t steps = SearchBudget::kStepsDefault;
 
   std::string_view word() const { return purpose == EvictPurpose::kGangPreempt ? "gangpreempt" : "gangreclaim"; }
+};
+
+// Pods that go together: one that its group can spare, or all that a group has in the domain.
+struct Unit {
+  std::vector<TaskId> tasks;
+  EvictionCost cost;
 };
 
 // One job's attempt.
 class Beneficiary {
  public:
-  Beneficiary(Session& session, const Settings& settings, JobId id)
+  Beneficiary(Session& session, const Settings& settings, const EvictionCosts& costs, SearchBudget& budget, JobId id)
       : session_(session),
         model_(session.model()),
         settings_(settings),
+        costs_(costs),
+        budget_(budget),
         job_(model_.job(id)),
         sheet_(make_worksheet(session, id, [this](TaskId task) { return waits(task); })),
         parts_(sheet_.ordered_parts()),
@@ -46,65 +64,162 @@ class Beneficiary {
     const bool reclaims = settings_.purpose == EvictPurpose::kGangReclaim;
     if (reclaims && !session_.ask<Preemptive>(model_.queue(job_.queue), pending_)) return;
     const Session::Mark mark = session_.mark();
-    for (const DomainId domain : domains()) {
-      if (make_room_in(domain)) break;
+    for (const std::vector<DomainId>& group : domains()) {
+      std::optional<Found> best;
+      for (const DomainId domain : group) {
+        std::optional<Found> found = make_room_in(domain, mark);
+        if (found && (!best || found->cost < best->cost)) best = std::move(found);
+      }
+      if (best) return make(*best, mark);
     }
-    if (!session_.has_operations_since(mark)) return;
-    if (!session_.ask<JobPipelined>(job_)) return session_.rollback(mark);
-    session_.commit(mark);
-    for (const auto& [part, domain] : chosen_) session_.nominate_domain(job_.id, part, domain);
+    explain();
   }
 
  private:
+  using Saved = Session::Saved;
+  using Places = std::vector<std::pair<std::uint32_t, DomainId>>;
+  struct Found {
+    EvictionCost cost;
+    std::vector<Saved> operations;
+    Places chosen;
+  };
+
   bool waits(TaskId id) const {
     const Task& task = model_.task(id);
     return task.status == TaskStatus::kPending && !task.best_effort && !task.gated && task.ours;
   }
 
-  std::vector<DomainId> domains() const {
-    std::vector<DomainId> out;
+  void make(const Found& found, Session::Mark mark) {
+    if (found.cost.is_free()) return;  // room without an eviction is allocate's business
+    if (!session_.replay(found.operations)) return session_.rollback(mark);
+    if (!EvictionPlans(session_, costs_, budget_, settings_.word()).settle(job_.id, mark, EvictionPlans::Spare::kNobody)) return;
+    for (const auto& [part, domain] : found.chosen) session_.nominate_domain(job_.id, part, domain);
+  }
+
+  void explain() const {
+    if (!session_.keeps_reasons()) return;
+    session_.trouble(job_.id).evictions =
+        budget_.is_spent()
+            ? base::format("the search of {} ended with its steps", settings_.word())
+            : base::format("{} finds no pods whose eviction makes room for the whole group", settings_.word());
+  }
+
+  // By how near they are, each once.
+  std::vector<std::vector<DomainId>> domains() const {
+    std::vector<std::vector<DomainId>> out;
+    std::vector<DomainId> known;
     for (const auto& group :
          session_.ask<JobGradients>(job_, kRootDomain, DomainPurpose::kEvict).value_or(Gradients{{kRootDomain}})) {
+      out.emplace_back();
       for (const DomainId one : group) {
-        if (std::find(out.begin(), out.end(), one) == out.end()) out.push_back(one);
+        const bool is_known = std::find(known.begin(), known.end(), one) != known.end();
+        if (is_known || known.size() >= static_cast<std::size_t>(settings_.domains_max)) continue;
+        known.push_back(one);
+        out.back().push_back(one);
       }
     }
-    if (out.size() > static_cast<std::size_t>(settings_.domains_max))
-      out.resize(static_cast<std::size_t>(settings_.domains_max));
     const bool bound = job_.topology != nullptr && job_.topology->wishes_hard();
-    if (out.empty() && !bound) out.push_back(kRootDomain);
+    if (known.empty() && !bound) out = {{kRootDomain}};
     return out;
   }
 
-  // True when everything was placed; what was done stays in the journal.
-  bool make_room_in(DomainId domain) {
-    const std::vector<Bundle> bundles =
-        select_bundles(session_, {{job_.id, settings_.purpose}, need_, domain, settings_.allow_whole});
-    if (bundles.empty()) return false;
-    Sums room;
-    for (const std::uint32_t node : session_.domains()[domain].nodes) add_room(room, node);
-    const Session::Mark mark = session_.mark();
-    int plans = 0;
-    for (const Bundle& bundle : bundles) {
-      for (const TaskId victim : bundle.tasks) {
-        room.add(model_.shape_of(model_.task(victim)).request, 1);
-        session_.evict(victim, settings_.word(), job_.id);
+  // What a group can spare goes pod by pod. The cheapest come first; between equals the order of the bundles stays.
+  std::vector<Unit> units_in(DomainId domain) {
+    std::vector<Unit> out;
+    for (Bundle& one :
+         select_bundles(session_, {{job_.id, settings_.purpose}, need_, domain, settings_.allow_whole})) {
+      if (one.type == Bundle::Type::kWhole) {
+        out.push_back({std::move(one.tasks), {}});
+        continue;
       }
-      const bool enough = std::all_of(need_.parts.begin(), need_.parts.end(),
-                                      [&](const Part& part) { return part.amount <= room.get(part.dim); });
-      if (!enough) continue;
-      if (place_all_in(domain)) return true;
-      if (++plans == kPlansMax) break;
+      for (const TaskId task : one.tasks) out.push_back({{task}, {}});
     }
+    for (Unit& one : out) one.cost = costs_.of(one.tasks);
+    std::stable_sort(out.begin(), out.end(), [](const Unit& a, const Unit& b) { return a.cost < b.cost; });
+    return out;
+  }
+
+  Request sum_of(const Unit& unit) const {
+    Request out;
+    for (const TaskId id : unit.tasks) out.add(model_.shape_of(model_.task(id)).request);
+    return out;
+  }
+
+  bool is_enough(const Sums& room) const {
+    return std::all_of(need_.parts.begin(), need_.parts.end(),
+                       [&](const Part& part) { return part.amount <= room.get(part.dim); });
+  }
+
+  void evict(const Unit& unit) {
+    for (const TaskId victim : unit.tasks) session_.evict(victim, settings_.word(), job_.id);
+  }
+
+  // A plan that places everything, with no unit too many. The session is left as it was.
+  std::optional<Found> make_room_in(DomainId domain, Session::Mark mark) {
+    const std::vector<Unit> units = units_in(domain);
+    if (units.empty()) return std::nullopt;
+    Sums room;
+    for (const std::uint32_t node : session_.domains()[domain].nodes) add_room(room, node, domain == kRootDomain);
+    std::vector<const Unit*> gone;
+    bool works = false;
+    int plans = 0;
+    for (const Unit& unit : units) {
+      room.add(sum_of(unit), 1);
+      gone.push_back(&unit);
+      evict(unit);
+      budget_.spend(static_cast<std::int64_t>(unit.tasks.size()));
+      if (!is_enough(room)) continue;
+      works = place_all_in(domain);
+      if (works || ++plans == kPlansMax || budget_.is_spent()) break;
+    }
+    if (!works) {
+      session_.rollback(mark);
+      return std::nullopt;
+    }
+    spare(domain, mark, gone, room);
+    std::vector<TaskId> victims;
+    for (const Unit* unit : gone) victims.insert(victims.end(), unit->tasks.begin(), unit->tasks.end());
+    Found out{{}, session_.saved_since(mark), chosen_};
     session_.rollback(mark);
+    out.cost = costs_.of(victims);
+    return out;
+  }
+
+  // What is in the journal works; it does so still when this returns.
+  void spare(DomainId domain, Session::Mark mark, std::vector<const Unit*>& gone, Sums& room) {
+    for (std::size_t i = gone.size(); i-- > 0 && !budget_.is_spent();) {
+      const Request amounts = sum_of(*gone[i]);
+      room.add(amounts, -1);
+      std::vector<const Unit*> others = gone;
+      others.erase(others.begin() + static_cast<std::ptrdiff_t>(i));
+      if (is_enough(room) && works_with(domain, mark, others)) {
+        gone = std::move(others);
+        continue;
+      }
+      room.add(amounts, 1);
+    }
+  }
+
+  bool works_with(DomainId domain, Session::Mark mark, const std::vector<const Unit*>& units) {
+    const std::vector<Saved> before = session_.saved_since(mark);
+    const Places chosen = chosen_;
+    budget_.spend(static_cast<std::int64_t>(4 * before.size()));
+    session_.rollback(mark);
+    for (const Unit* one : units) evict(*one);
+    if (place_all_in(domain)) return true;
+    session_.rollback(mark);
+    session_.replay(before);
+    chosen_ = chosen;
     return false;
   }
 
-  // Idle and releasing capacity of the node.
-  void add_room(Sums& room, std::uint32_t node) const {
+  // Idle and releasing capacity of the node. In all nodes together what one has too much of is no other's; of a smaller
+  // domain allocate asks for the sum.
+  void add_room(Sums& room, std::uint32_t node, bool apart) const {
     Request here;
     for (const Part& part : need_.parts) {
-      here.add(part.dim, model_.nodes.idle(part.dim)[node] + model_.nodes.releasing(part.dim)[node]);
+      const std::int64_t amount = model_.nodes.idle(part.dim)[node] + model_.nodes.releasing(part.dim)[node];
+      here.add(part.dim, apart ? std::max<std::int64_t>(amount, 0) : amount);
     }
     room.add(here, 1);
   }
@@ -163,13 +278,15 @@ class Beneficiary {
   Session& session_;
   Model& model_;
   const Settings& settings_;
+  const EvictionCosts& costs_;
+  SearchBudget& budget_;
   const Job& job_;
   Worksheet sheet_;
   std::vector<std::uint32_t> parts_;
   bool was_ready_;
   std::vector<TaskId> pending_;
   Request need_;
-  std::vector<std::pair<std::uint32_t, DomainId>> chosen_;
+  Places chosen_;
 };
 
 class GangEvict final : public Action {
@@ -179,10 +296,13 @@ class GangEvict final : public Action {
   void configure(const Arguments& arguments) override {
     settings_.domains_max = arguments.get_int_from("maxDomains", 1, kDomainsDefault);
     settings_.allow_whole = arguments.get_bool("allowWholeBundle", true);
+    settings_.steps = search_steps(arguments);
   }
 
   void run(Session& session) override {
     JobsByQueue work(session, JobsByQueue::Places::kLive);
+    const EvictionCosts costs(session);
+    SearchBudget budget(settings_.steps);
     Model& model = session.model();
     for (const JobId id : session.jobs_to_look_at()) {
       const Job& job = model.job(id);
@@ -193,7 +313,10 @@ class GangEvict final : public Action {
     while (!work.queues.empty()) {
       const QueueId queue = work.queues.pop();
       if (settings_.purpose == EvictPurpose::kGangReclaim && session.ask<Overused>(model.queue(queue))) continue;
-      while (work.has_jobs(queue)) Beneficiary(session, settings_, work.pop(queue)).run();
+      while (work.has_jobs(queue)) {
+        const JobId job = work.pop(queue);
+        if (may_evict_for(session, job)) Beneficiary(session, settings_, costs, budget, job).run();
+      }
     }
   }
 

@@ -1,7 +1,9 @@
-// Who inside one queue must give way to a more important group of the same queue?
-#include <unordered_map>
-
+// Which pods of a queue give way to a more important group of the same queue?
+#include "scheduler/actions/eviction_commit.h"
+#include "scheduler/actions/eviction_reasons.h"
+#include "scheduler/actions/eviction_rounds.h"
 #include "scheduler/actions/preempt_dry_run.h"
+#include "scheduler/actions/victim_search.h"
 #include "scheduler/actions/victims.h"
 #include "scheduler/framework/action.h"
 #include "scheduler/session/queue_heap.h"
@@ -14,18 +16,24 @@ class Preempt final : public Action {
   void configure(const Arguments& arguments) override {
     Action::configure(arguments);
     dry_run_ = dry_run_settings(arguments);
+    steps_ = search_steps(arguments);
   }
-  void run(Session& session) override { Round(session, dry_run_).run(); }
+  void run(Session& session) override { Round(session, dry_run_, steps_).run(); }
 
  private:
   class Round {
    public:
-    Round(Session& session, const DryRunSettings& dry_run)
+    Round(Session& session, const DryRunSettings& dry_run, std::int64_t steps)
         : session_(session),
           model_(session.model()),
           dry_run_(dry_run),
+          costs_(session),
+          budget_(steps),
           work_(session, JobsByQueue::Places::kLive),
-          hopeless_(session.model()) {}
+          hopeless_(session.model()),
+          plans_(session, costs_, budget_, "preempt"),
+          of_others_(session, costs_, budget_, rule(false)),
+          of_own_(session, costs_, budget_, rule(true)) {}
 
     void run() {
       collect();
@@ -60,26 +68,48 @@ class Preempt final : public Action {
       return tasks;
     }
 
+    EvictionRule rule(bool same_job) {
+      return {.action = "preempt",
+              .candidates = [this, same_job](const Task& task,
+                                             NodeId node) { return displaceable(task, node, same_job); },
+              .may_go = [this](const Task& task,
+                               const std::vector<TaskId>& candidates) { return victims_among(task, candidates); },
+              .by_score = true};
+    }
+
+    std::vector<TaskId> victims_among(const Task& task, const std::vector<TaskId>& candidates) {
+      std::vector<TaskId> out = session_.ask<Preemptable>(task, candidates);
+      session_.note_victims(out.size());
+      return out;
+    }
+
     void between_jobs(JobId id) {
       const Job& job = model_.job(id);
+      if (!may_evict_for(session_, id)) return;
       TaskHeap tasks = waiting_tasks(id);
       const Session::Mark mark = session_.mark();
-      while (session_.ask<JobStarving>(job) && !tasks.empty()) preempt(model_.task(tasks.pop()), false);
-      if (session_.ask<JobPipelined>(job))
-        session_.commit(mark);
-      else
-        session_.rollback(mark);
+      TaskId in_vain;
+      while (session_.ask<JobStarving>(job) && !tasks.empty()) {
+        const Task& task = model_.task(tasks.pop());
+        if (!preempt(task, false) && !in_vain.is_set()) in_vain = task.id;
+      }
+      if (session_.ask<JobPipelined>(job)) {
+        if (!plans_.settle(id, mark)) of_others_.forget();
+        return;
+      }
+      session_.rollback(mark);
+      of_others_.forget();
+      if (in_vain.is_set()) explain_in_vain(session_, of_others_, model_.task(in_vain), budget_);
     }
 
     void within_job(JobId id) {
       TaskHeap tasks = waiting_tasks(id);
       while (!tasks.empty()) {
         const Session::Mark mark = session_.mark();
-        if (!preempt(model_.task(tasks.pop()), true)) {
-          session_.rollback(mark);
-          return;
-        }
-        session_.commit(mark);
+        const bool found = preempt(model_.task(tasks.pop()), true);
+        of_others_.forget();
+        if (!found) return session_.rollback(mark);
+        if (!plans_.settle(id, mark)) return;
       }
     }
 
@@ -111,12 +141,21 @@ class Preempt final : public Action {
           session_.search().candidates(task, Strictness::kEvict, nodes_worth_trying(session_, task), nullptr);
       if (dry_run_.enabled) {
         if (preempt_by_dry_run(task, nodes, same_job)) return true;
-      } else {
-        for (const NodeId node : session_.search().ranked(task, nodes)) {
-          if (try_node(task, node, same_job)) return true;
-        }
+      } else if (preempt_cheapest(task, nodes, same_job ? of_own_ : of_others_)) {
+        return true;
       }
       if (!same_job) hopeless_.note(task);
+      return false;
+    }
+
+    bool preempt_cheapest(const Task& task, const NodeSet& nodes, VictimSearch& search) {
+      const Session::Mark mark = session_.mark();
+      const auto found = search.run(task, nodes, task.job.index);
+      if (!found) return false;
+      session_.note_preemption_attempt();
+      if (session_.pipeline(task.id, found->node, found->victims > 0)) return true;
+      session_.rollback(mark);
+      search.forget();
       return false;
     }
 
@@ -150,7 +189,19 @@ class Preempt final : public Action {
       });
     }
 
+    // The best of the nodes that take the pod as things are: nobody has to go.
+    NodeId free_node(const Task& task, NodeSet nodes) {
+      if (!session_.ask<Allocatable>(model_.queue(model_.job(task.job).queue), task)) return {};
+      const NodeSet all = nodes;
+      all.for_each([&](std::uint32_t n) {
+        const NodeId node{n};
+        if (!session_.search().fits_future(task, node) || !session_.search().fits_filters(task, node)) nodes.remove(n);
+      });
+      return nodes.empty() ? NodeId{} : session_.search().ranked(task, nodes).front();
+    }
+
     bool preempt_by_dry_run(const Task& task, const NodeSet& nodes, bool same_job) {
+      if (const NodeId node = free_node(task, nodes); node.is_set()) return session_.pipeline(task.id, node, false);
       const auto choice = choose_by_dry_run(session_, task, nodes, dry_run_,
                                             [&](NodeId node) { return displaceable(task, node, same_job); });
       if (!choice) return false;
@@ -163,40 +214,21 @@ class Preempt final : public Action {
       return false;
     }
 
-    bool try_node(const Task& task, NodeId node, bool same_job) {
-      const std::vector<TaskId> candidates = displaceable(task, node, same_job);
-      std::vector<TaskId> victims;
-      if (!candidates.empty()) victims = session_.ask<Preemptable>(task, candidates);
-      session_.note_victims(victims.size());
-      if (!victims_suffice(session_, task, node, victims)) return false;
-      auto heap = session_.victim_heap(task, victims);
-      const Session::Mark mark = session_.mark();
-      bool fits = fits_now(task, node);
-      while (!fits && !heap.empty()) {
-        session_.evict(heap.pop(), "preempt", task.job);
-        fits = fits_now(task, node);
-      }
-      session_.note_preemption_attempt();
-      if (fits && session_.pipeline(task.id, node, heap.size() < victims.size())) return true;
-      session_.rollback(mark);
-      return false;
-    }
-
-    bool fits_now(const Task& task, NodeId node) {
-      return session_.ask<Allocatable>(model_.queue(model_.job(task.job).queue), task) &&
-             session_.search().fits_future(task, node) && session_.search().fits_filters(task, node);
-    }
-
     Session& session_;
     Model& model_;
     const DryRunSettings& dry_run_;
+    EvictionCosts costs_;
+    SearchBudget budget_;
     JobsByQueue work_;
     Hopeless hopeless_;
+    EvictionPlans plans_;
+    VictimSearch of_others_, of_own_;
     ShapeId full_for_;  // no node had room for this shape when so many nodes had been touched
     std::size_t full_at_ = 0;
   };
 
   DryRunSettings dry_run_;
+  std::int64_t steps_ = SearchBudget::kStepsDefault;
 };
 
 }  // namespace

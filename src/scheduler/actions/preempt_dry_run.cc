@@ -29,8 +29,8 @@ class DryRun {
       removed.push_back(victim);
       if (fits(node)) break;
     }
-    // The queue's limit is not asked here: without any victim left it could still say no.
-    possible = possible && session_.search().fits_filters(task_, node);
+    // COMPAT(preempt-dry-run-limit): without any victim left the queue's limit could still say no.
+    possible = possible && fits(node);
     std::vector<TaskId> needed;
     for (std::size_t i = removed.size(); possible && i-- > 0;) {
       session_.unevict(removed[i]);

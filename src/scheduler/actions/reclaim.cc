@@ -1,4 +1,8 @@
-// Who must give back what other queues deserve?
+// Which pods must give back what other queues deserve?
+#include "scheduler/actions/eviction_commit.h"
+#include "scheduler/actions/eviction_reasons.h"
+#include "scheduler/actions/eviction_rounds.h"
+#include "scheduler/actions/victim_search.h"
 #include "scheduler/actions/victims.h"
 #include "scheduler/framework/action.h"
 #include "scheduler/session/queue_heap.h"
@@ -8,16 +12,30 @@ namespace {
 
 class Reclaim final : public Action {
  public:
-  void run(Session& session) override { Round(session).run(); }
+  void configure(const Arguments& arguments) override {
+    Action::configure(arguments);
+    steps_ = search_steps(arguments);
+  }
+  void run(Session& session) override { Round(session, steps_).run(); }
 
  private:
   class Round {
    public:
-    explicit Round(Session& session)
+    Round(Session& session, std::int64_t steps)
         : session_(session),
           model_(session.model()),
+          costs_(session),
+          budget_(steps),
           work_(session, JobsByQueue::Places::kLive),
-          hopeless_(session.model()) {}
+          hopeless_(session.model()),
+          plans_(session, costs_, budget_, "reclaim"),
+          search_(session, costs_, budget_,
+                  {.action = "reclaim",
+                   .candidates = [this](const Task& task, NodeId node) { return reclaimable_on(task, node); },
+                   .may_go =
+                       [this](const Task& task, const std::vector<TaskId>& candidates) {
+                         return session_.ask<Reclaimable>(task, candidates);
+                       }}) {}
 
     void run() {
       for (const JobId id : session_.jobs_to_look_at()) {
@@ -29,7 +47,10 @@ class Reclaim final : public Action {
       while (!work_.queues.empty()) {
         const QueueId queue = work_.queues.pop();
         if (session_.ask<Overused>(model_.queue(queue))) continue;
-        while (work_.has_jobs(queue)) reclaim_for_job(work_.pop(queue));
+        while (work_.has_jobs(queue)) {
+          const JobId job = work_.pop(queue);
+          if (may_evict_for(session_, job)) reclaim_for_job(job);
+        }
       }
     }
 
@@ -42,77 +63,57 @@ class Reclaim final : public Action {
         if (task.status == TaskStatus::kPending && !task.gated && task.ours) tasks.push(task_id);
       }
       const Session::Mark mark = session_.mark();
+      TaskId in_vain;
       while (session_.ask<JobStarving>(job) && !tasks.empty()) {
         const Task& task = model_.task(tasks.pop());
         if (task.never_preempts || hopeless_.knows(task)) continue;
         if (!session_.ask<Preemptive>(model_.queue(job.queue), std::vector<TaskId>{task.id})) continue;
-        if (session_.ask<PrePredicate>(task)) continue;
-        if (!reclaim_for_task(task)) hopeless_.note(task);
+        if (session_.ask<PrePredicate>(task) || reclaim_for_task(task)) continue;
+        hopeless_.note(task);
+        if (!in_vain.is_set()) in_vain = task.id;
       }
       if (session_.ask<JobPipelined>(job)) {
-        session_.commit(mark);
-      } else {
-        session_.rollback(mark);
-        tried_ = {};
+        if (!plans_.settle(id, mark)) search_.forget();
+        return;
       }
+      session_.rollback(mark);
+      search_.forget();
+      if (in_vain.is_set()) explain_in_vain(session_, search_, model_.task(in_vain), budget_);
     }
 
     bool reclaim_for_task(const Task& task) {
       const NodeSet nodes =
           session_.search().candidates(task, Strictness::kEvict, nodes_worth_trying(session_, task), nullptr);
-      // Nodes that gave nothing for an equal pod of this queue give nothing now: evictions since took candidates away,
-      // and nothing was given back.
-      const Tried own{task.shape, model_.pods.label_set(task.labels).signature, model_.job(task.job).queue, 0};
-      if (!own.same_as(tried_)) tried_ = own;
-      std::vector<NodeId> order;
-      nodes.for_each([&](std::uint32_t n) { order.push_back(NodeId{n}); });
-      session_.search().own_first(order);
-      const bool is_ascending = model_.shards.mode != ShardingMode::kSoft;
-      for (const NodeId node : order) {
-        if (is_ascending && node.index < tried_.nodes_below) continue;
-        if (try_node(task, node)) return true;
-        tried_.nodes_below = node.index + 1;
-      }
+      const Session::Mark mark = session_.mark();
+      const auto found = search_.run(task, nodes, model_.job(task.job).queue.index);
+      if (!found) return false;
+      if (session_.pipeline(task.id, found->node, found->victims > 0)) return true;
+      session_.rollback(mark);
+      search_.forget();
       return false;
     }
 
-    struct Tried {
-      ShapeId shape;
-      std::uint32_t signature = 0;
-      QueueId queue;
-      std::uint32_t nodes_below = 0;  // all of them gave nothing
-      bool same_as(const Tried& other) const {
-        return shape == other.shape && signature == other.signature && queue == other.queue;
-      }
-    };
-
-    bool try_node(const Task& task, NodeId node) {
+    std::vector<TaskId> reclaimable_on(const Task& task, NodeId node) {
       const QueueId queue = model_.job(task.job).queue;
-      const std::vector<TaskId> candidates = tasks_on(session_, node, [&](const Task& other) {
+      return tasks_on(session_, node, [&](const Task& other) {
         if (other.status != TaskStatus::kRunning || !other.preemptable || !other.job.is_set()) return false;
         const Job& job = model_.job(other.job);
         return job.queue.is_set() && job.queue != queue && model_.queue(job.queue).in_use &&
                model_.queue(job.queue).reclaimable;
       });
-      if (candidates.empty()) return false;
-      std::vector<TaskId> victims = session_.ask<Reclaimable>(task, candidates);
-      if (!victims_suffice(session_, task, node, victims)) return false;
-      auto heap = session_.victim_heap(task, victims);
-      const Session::Mark mark = session_.mark();
-      while (!session_.search().fits_future(task, node) && !heap.empty())
-        session_.evict(heap.pop(), "reclaim", task.job);
-      if (session_.search().fits_future(task, node) && session_.pipeline(task.id, node, heap.size() < victims.size()))
-        return true;
-      session_.rollback(mark);
-      return false;
     }
 
     Session& session_;
     Model& model_;
+    EvictionCosts costs_;
+    SearchBudget budget_;
     JobsByQueue work_;
     Hopeless hopeless_;
-    Tried tried_;
+    EvictionPlans plans_;
+    VictimSearch search_;
   };
+
+  std::int64_t steps_ = SearchBudget::kStepsDefault;
 };
 
 }  // namespace

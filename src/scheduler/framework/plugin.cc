@@ -31,6 +31,9 @@ void sort_by_position(Answers& answers) {
 }  // namespace
 
 PluginSet::PluginSet(const Config& config, Model& model) {
+  for (const std::vector<PluginEntry>& tier : config.tiers) {
+    for (const PluginEntry& entry : tier) listed_.push_back(entry.name);
+  }
   std::vector<std::string_view> attached;
   for (const std::vector<PluginEntry>& tier : config.tiers) {
     for (const PluginEntry& entry : tier) {

@@ -76,6 +76,12 @@ class PluginSet {
   decltype(auto) ask(const A&... args) const {
     return P::Fold::fold(std::get<Slot<P>>(slots_).answers, args...);
   }
+  // Each answer by itself, with the name of the plugin that gives it.
+  template <class P, class Visit, class... A>
+  void ask_each(Visit&& visit, const A&... args) const {
+    for (const auto& answer : std::get<Slot<P>>(slots_).answers)
+      visit(std::string_view(listed_[static_cast<std::size_t>(answer.plugin)]), answer.call(args...));
+  }
   template <class P>
   bool answers() const {
     return !std::get<Slot<P>>(slots_).answers.empty();
@@ -110,6 +116,7 @@ class PluginSet {
   void for_each_timed(const Stopwatch& stopwatch, bool opening, std::vector<PluginTime>& times, Call call);
 
   std::vector<Entry> plugins_;
+  std::vector<std::string> listed_;  // names by position in the configuration
   SlotsOf<AllPoints>::Type slots_;
   std::vector<std::string> warnings_;
   bool depends_on_time_ = false;

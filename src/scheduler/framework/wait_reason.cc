@@ -108,6 +108,15 @@ std::string plain_text(const WaitReason& r) {
   return r.detail;
 }
 
+// What follows the reason where the configuration has evictions.
+std::string evictions_text(const WaitReason& r) {
+  if (r.evictions.empty()) return "";
+  const Shortage& s = r.shortage;
+  if (!has_shortage(r.kind) || !s.is_admission) return "; " + r.evictions;
+  return base::format("; {}, {} of {} {} admitted", r.evictions, amount_text(s.used, s.resource),
+                      amount_text(s.allowed, s.resource), s.resource);
+}
+
 }  // namespace
 
 std::string_view name_of(Limit limit) {
@@ -123,7 +132,7 @@ std::string_view name_of(Limit limit) {
 std::string_view name_of(WaitKind kind) { return kNames[static_cast<std::size_t>(kind)]; }
 
 std::string WaitReason::message() const {
-  std::string out = !is_impossible       ? plain_text(*this)
+  std::string out = !is_impossible       ? plain_text(*this) + evictions_text(*this)
                     : has_shortage(kind) ? "can never start: " + limit_text(shortage)
                                          : "can never start: " + detail;
   if (holds_nothing) out += base::format("; it holds nothing of queue {} meanwhile", queue);
@@ -135,7 +144,7 @@ std::uint64_t WaitReason::digest() const {
   out.add(static_cast<std::uint64_t>(kind) * 4 + (is_impossible ? 2 : 0) + (fits_one ? 1 : 0));
   out.add(std::uint64_t{holds_nothing});
   out.add(static_cast<std::uint64_t>(pods) << 32 | static_cast<std::uint32_t>(minimum));
-  for (const std::string_view one : {queue, pod, resource, wanted, domain}) out.add(one);
+  for (const std::string_view one : {queue, pod, resource, wanted, domain, evictions}) out.add(one);
   // How many nodes drop out for which reason changes with other pods.
   for (const char c : detail) {
     if (kind != WaitKind::kFilter || c < '0' || c > '9') out.add(static_cast<unsigned char>(c));
@@ -166,6 +175,7 @@ api::Json WaitReason::json() const {
   text("detail", detail);
   text("pod", pod);
   text("domain", domain);
+  text("evictions", evictions);
   number("nodes", static_cast<std::int64_t>(nodes));
   number("refused", static_cast<std::int64_t>(refused));
   text("resource", has_shortage(kind) ? shortage.resource : resource);

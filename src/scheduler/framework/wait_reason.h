@@ -78,6 +78,7 @@ struct WaitReason {
   bool is_of_pod = false;  // kFilter: the pod itself is refused, whatever the nodes are like
   bool fits_one = false;   // one node has enough for one pod, but not all that are missing find room
   std::string domain;      // kDomain, kResources and kFilter inside one
+  std::string evictions;   // why no eviction makes room, where the configuration has evictions
 
   // One sentence.
   std::string message() const;

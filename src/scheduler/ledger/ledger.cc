@@ -100,6 +100,7 @@ void Ledger::forget_pod(TaskId id, std::string_view uid) {
 }
 
 void Ledger::forget_group(JobId id, std::string_view key) {
+  eviction_rounds.erase(id);
   entry(groups_, id.index) = {};
   forget_flight(Entry::kGroup, key);
 }

@@ -20,6 +20,7 @@
 #include "api/schema/quantity.h"
 #include "base/time.h"
 #include "scheduler/framework/wait_reason.h"
+#include "scheduler/ledger/eviction_round.h"
 #include "scheduler/model/core/group_status.h"
 #include "scheduler/model/core/ids.h"
 #include "scheduler/model/core/job.h"
@@ -119,6 +120,8 @@ class Ledger {
   std::map<JobId, base::Time> arriving;
   // Sentences about pods that have a node and wait for something before they can be bound: by "ns/name" of the pod.
   std::map<std::string, std::string> binding_waits;
+  // For whom pods were evicted, until the group has its places or something changes.
+  std::map<JobId, EvictionRound> eviction_rounds;
   // Why each waiting group waits, as of the last cycle that looked at it: what people are told who ask.
   std::unordered_map<JobId, WaitReason> reasons;
 

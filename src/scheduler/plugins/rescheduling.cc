@@ -1,8 +1,11 @@
 // Rescheduling: pods leave crowded nodes where others stand nearly empty. Used by the action shuffle.
 //
+// COMPAT(rescheduling-proves): a pod moves only where the scheduler would place it on a node that is not crowded, by all
+// filters and the limits of its queue, beside the pods that move with it.
 // COMPAT(rescheduling-period): the period that is read by default, 5m, is not the one that is collected, 10m; then
 // every node counts as idle and nobody moves.
 #include <algorithm>
+#include <map>
 
 #include "base/format.h"
 #include "scheduler/framework/plugin.h"
@@ -45,6 +48,7 @@ class Rescheduling final : public Plugin {
   }
 
   void open(Session& session) override {
+    session_ = &session;
     now_ = session.now();
     model_->last_runs.try_emplace("rescheduling", now_);  // the first interval begins with the process
   }
@@ -82,13 +86,60 @@ class Rescheduling final : public Plugin {
     std::vector<bool> may_go(model_->task_capacity()), goes(model_->task_capacity());
     for (const TaskId id : running) may_go[id.index] = true;
     std::vector<TaskId> out;
+    promised_.clear();
+    moves_unplain_ = false;
+    const Session::Mark mark = session_->mark();
     for (const LowUtilisation& strategy : strategies_) {
       for (const TaskId id : victims_of(strategy, may_go)) {
         if (!goes[id.index]) out.push_back(id);
         goes[id.index] = true;
       }
     }
+    session_->rollback(mark);
     return out;
+  }
+
+  bool has_room(const Request& request, NodeId node) const {
+    const auto promised = promised_.find(node.index);
+    return std::all_of(request.parts.begin(), request.parts.end(), [&](const Part& part) {
+      const std::int64_t given = promised == promised_.end() ? 0 : promised->second.get(part.dim);
+      return part.amount <= model_->nodes.future_idle(part.dim, node.index) - given;
+    });
+  }
+
+  // Where the pod would be placed again; unset: nowhere.
+  NodeId place_of(const Task& task) {
+    if (!session_->ask<Allocatable>(model_->queue(model_->job(task.job).queue), task)) return {};
+    if (session_->ask<PrePredicate>(task)) return {};
+    const Request& request = model_->shape_of(task).request;
+    NodeSet nodes =
+        session_->search().candidates(task, Strictness::kPlace, model_->nodes.known(), nullptr);
+    NodeSet roomy = nodes;
+    nodes.for_each([&](std::uint32_t n) {
+      if (!has_room(request, NodeId{n})) roomy.remove(n);
+    });
+    if (roomy.empty()) return {};
+    return session_->search().ranked(task, roomy).front();
+  }
+
+  // Takes the pod from its node, until the end of the question, where it would come to one that is not crowded.
+  bool moves(TaskId id, const NodeSet& crowded) {
+    const Task& task = model_->task(id);
+    if (task.status != TaskStatus::kRunning) return true;  // another strategy has moved it
+    if (!task.job.is_set() || !model_->job(task.job).queue.is_set()) return false;
+    const Shape& shape = model_->shape_of(task);
+    const bool is_plain = shape.is_plain() && shape.claims.empty() && shape.asks.empty();
+    if (!is_plain && moves_unplain_) return false;  // what it looks at moves already
+    const Session::Mark mark = session_->mark();
+    session_->evict(id, "shuffle", {});
+    const NodeId to = place_of(task);
+    if (!to.is_set() || to == task.node || crowded.has(to.index)) {
+      session_->rollback(mark);
+      return false;
+    }
+    promised_[to.index].add(shape.request);
+    moves_unplain_ |= !is_plain;
+    return true;
   }
 
   Load load_of(NodeId node) const {
@@ -96,7 +147,7 @@ class Rescheduling final : public Plugin {
     return usage == nullptr ? Load{0, 0} : Load{usage->cpu, usage->memory};
   }
 
-  std::vector<TaskId> victims_of(const LowUtilisation& strategy, const std::vector<bool>& may_go) const {
+  std::vector<TaskId> victims_of(const LowUtilisation& strategy, const std::vector<bool>& may_go) {
     std::vector<MeasuredNode> high;
     double cpu_left = 0, memory_left = 0;
     bool any_low = false;
@@ -118,13 +169,16 @@ class Rescheduling final : public Plugin {
       return a.load.cpu + a.load.memory > b.load.cpu + b.load.memory;
     });
     std::vector<TaskId> out;
-    for (const MeasuredNode& one : high) relieve(one, strategy.target, may_go, cpu_left, memory_left, out);
+    NodeSet crowded = model_->nodes.known();
+    crowded.clear();
+    for (const MeasuredNode& one : high) crowded.add(one.node.index);
+    for (const MeasuredNode& one : high) relieve(one, strategy.target, may_go, crowded, cpu_left, memory_left, out);
     return out;
   }
 
   // Takes pods from the node, the least important first, until it is below the target or the others are full.
-  void relieve(const MeasuredNode& one, const Load& target, const std::vector<bool>& may_go, double& cpu_left,
-               double& memory_left, std::vector<TaskId>& out) const {
+  void relieve(const MeasuredNode& one, const Load& target, const std::vector<bool>& may_go, const NodeSet& crowded,
+               double& cpu_left, double& memory_left, std::vector<TaskId>& out) {
     std::vector<TaskId> pods = model_->nodes[one.node].tasks;
     std::sort(pods.begin(), pods.end(), [&](TaskId a, TaskId b) {
       const Task &left = model_->task(a), &right = model_->task(b);
@@ -138,7 +192,7 @@ class Rescheduling final : public Plugin {
     Load load = one.load;
     for (const TaskId id : pods) {
       if ((load.cpu < target.cpu && load.memory < target.memory) || cpu_left == 0 || memory_left == 0) return;
-      if (!may_go[id.index]) continue;
+      if (!may_go[id.index] || !moves(id, crowded)) continue;
       out.push_back(id);
       const Request& request = model_->shape_of(model_->task(id)).request;
       const auto wants_cpu = static_cast<double>(request.get(kCpu)),
@@ -151,6 +205,9 @@ class Rescheduling final : public Plugin {
   }
 
   Model* model_ = nullptr;
+  Session* session_ = nullptr;
+  std::map<std::uint32_t, Request> promised_;  // by node: to pods that move
+  bool moves_unplain_ = false;                 // one of them reads more than its node's amounts
   base::Duration interval_ = base::minutes(5);
   std::string period_;
   std::vector<LowUtilisation> strategies_;

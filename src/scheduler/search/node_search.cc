@@ -290,7 +290,7 @@ std::optional<NodeId> NodeSearch::find_for_promise(const Task& task, const NodeS
   keep_shard(feasible, nullptr);
   nodes_looked_at_ += count_of(feasible);
   room(request, true, feasible);
-  for (const auto& filter : state.filters) filter->narrow(feasible, Strictness::kEvict, nullptr);
+  for (const auto& filter : state.filters) filter->narrow(feasible, Strictness::kPlace, nullptr);
   if (feasible.empty()) return std::nullopt;
   NodeSet idle = feasible;
   room(request, false, idle);
@@ -300,6 +300,12 @@ std::optional<NodeId> NodeSearch::find_for_promise(const Task& task, const NodeS
 bool NodeSearch::fits_filters(const Task& task, NodeId node) {
   ClassState& state = state_for(task);
   return std::all_of(state.filters.begin(), state.filters.end(), [&](const auto& f) { return f->fits(node.index); });
+}
+
+bool NodeSearch::is_node_by_node(const Task& task) {
+  const ClassState& state = state_for(task);
+  return std::none_of(state.filters.begin(), state.filters.end(),
+                      [](const auto& filter) { return filter->reach() == Reach::kCluster; });
 }
 
 std::vector<NodeId> NodeSearch::ranked(const Task& task, const NodeSet& candidates) {

@@ -55,9 +55,13 @@ class NodeSearch {
   std::vector<NodeId> ranked(const Task& task, const NodeSet& candidates);
   // Where shards are soft: own nodes before others, else as they are.
   void own_first(std::vector<NodeId>& nodes) const;
+  // Where shards are soft: of another scheduler's shard.
+  bool is_foreign(NodeId node) const { return model_.shards.mode == ShardingMode::kSoft && !shard_.has(node.index); }
   bool fits_filters(const Task& task, NodeId node);
+  // Whether the answer for a node depends on nothing that happens on others.
+  bool is_node_by_node(const Task& task);
   // For promises after evictions: the best of the nodes with room once everything is released, those with room now
-  // first; refusals that eviction may cure do not count.
+  // first.
   std::optional<NodeId> find_for_promise(const Task& task, const NodeSet& within);
 
   bool fits_future(const Task& task, NodeId node) const;

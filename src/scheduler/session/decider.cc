@@ -29,6 +29,7 @@ Decider::~Decider() = default;
 
 base::Status Decider::configure(std::string_view text) {
   TRY(Config config, parse_config(text, registry_));
+  ledger_.eviction_rounds.clear();  // others may be let go now
   use(std::move(config));
   return {};
 }
@@ -151,6 +152,7 @@ CycleReport Decider::run_cycle(base::Time now, bool keep_tasks, const Stopwatch&
   report.plan = session.close(stopwatch);
   report.plugins.insert(report.plugins.end(), session.closing_times().begin(), session.closing_times().end());
   report.preemption = session.preemption();
+  report.nodes_left_out = session.nodes_left_out();
   report.searches = search_->take_times();
   report.single_pods = session.single_pod_ends();
   report.bad_rollbacks = session.take_bad_rollbacks();

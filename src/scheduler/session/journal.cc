@@ -130,7 +130,9 @@ bool Journal::is_held_since(Mark mark) const {
 // Nobody is evicted for a trial, so that no pod may be told a node that an eviction frees.
 void Journal::hold(Mark mark) {
   for (std::size_t i = mark; i < operations_.size(); ++i) {
-    if (operations_[i].kind == Kind::kPipeline) in_.model.edit_task(operations_[i].task).eviction_occurred = false;
+    if (operations_[i].kind != Kind::kPipeline) continue;
+    Task& task = in_.model.edit_task(operations_[i].task);
+    task.eviction_occurred = task.last_eviction = false;
   }
 }
 

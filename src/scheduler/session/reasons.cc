@@ -5,6 +5,7 @@
 #include <map>
 #include <utility>
 
+#include "base/format.h"
 #include "scheduler/ledger/ledger.h"
 
 namespace scheduler {
@@ -218,10 +219,29 @@ WaitReason Reasons::cause_of(const Job& job, bool may_be_impossible) {
   return of_kind(WaitKind::kUnknown, statuses_.job_text(job));
 }
 
+// Who waits may also ask why nobody makes room.
+void Reasons::add_evictions(const Job& job, WaitReason& out) const {
+  if (out.is_impossible) return;
+  const JobTrouble* trouble = troubles_.find(job.id);
+  if (trouble != nullptr) out.evictions = trouble->evictions;
+  if (statuses_.refusal_of(job.id) == nullptr || !job.is_pending()) return;
+  std::string actions;
+  std::size_t count = 0;
+  for (const std::string& one : in_.config.actions) {
+    if (one != "preempt" && one != "reclaim" && one != "gangpreempt" && one != "gangreclaim") continue;
+    actions += (actions.empty() ? "" : ", ") + one;
+    ++count;
+  }
+  if (count == 0) return;
+  out.evictions = base::format("{} {} not asked: enqueue holds the group", actions, count == 1 ? "is" : "are");
+}
+
 const WaitReason& Reasons::of(const Job& job) {
   const auto known = found_.find(job.id.index);
   if (known != found_.end()) return known->second;
-  return found_.emplace(job.id.index, reason_of(job, true)).first->second;
+  WaitReason fresh = reason_of(job, true);
+  add_evictions(job, fresh);
+  return found_.emplace(job.id.index, std::move(fresh)).first->second;
 }
 
 Explanation Reasons::sentence(const Job& job) {
@@ -282,7 +302,9 @@ void Reasons::refresh(const std::vector<JobId>& quiet_jobs) {
     const auto known = in_.ledger.reasons.find(id);
     const bool may_be_impossible =
         in_.nodes_changed || known == in_.ledger.reasons.end() || known->second.is_impossible;
-    const WaitReason& now = found_.insert_or_assign(id.index, reason_of(job, may_be_impossible)).first->second;
+    WaitReason fresh = reason_of(job, may_be_impossible);
+    add_evictions(job, fresh);
+    const WaitReason& now = found_.insert_or_assign(id.index, std::move(fresh)).first->second;
     if (job.waits()) note(job);
     const GroupSays& said = in_.ledger.group(id);
     if (said.why_digest != 0 && now.kind != WaitKind::kUnknown && now.digest() != said.why_digest)

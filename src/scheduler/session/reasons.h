@@ -44,6 +44,7 @@ class Reasons {
   WaitReason reason_of(const Job& job, bool may_be_impossible);
   WaitReason cause_of(const Job& job, bool may_be_impossible);
   const WaitReason& of(const Job& job);
+  void add_evictions(const Job& job, WaitReason& out) const;
   bool refused_by_admission(const Job& job, bool may_be_impossible, WaitReason& out);
   bool met_trouble(const Job& job, WaitReason& out) const;
   void describe_search(const Job& job, const std::string& pod, const FitErrors& errors, WaitReason& out) const;

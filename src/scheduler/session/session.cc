@@ -50,6 +50,16 @@ void Session::note_over_limit(const Job& job, std::uint32_t part, const Task& ta
       ask<QueueLimit>(in_.model.queue(job.queue), Resource(in_.model.shape_of(task).request), LimitQuestion::kNow);
 }
 
+EvictionRounds& Session::eviction_rounds() { return in_.ledger.eviction_rounds; }
+const EvictionRounds& Session::eviction_rounds() const { return in_.ledger.eviction_rounds; }
+
+std::vector<std::string> Session::take_bad_rollbacks() {
+  std::vector<std::string> out = journal_.take_bad_rollbacks();
+  out.insert(out.end(), bad_plans_.begin(), bad_plans_.end());
+  bad_plans_.clear();
+  return out;
+}
+
 void Session::report_tasks() {
   pipelined_ = journal_.promised();
   if (!keep_tasks_) return;

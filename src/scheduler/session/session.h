@@ -26,6 +26,8 @@
 namespace scheduler {
 
 class Session;
+struct EvictionRound;
+using EvictionRounds = std::map<JobId, EvictionRound>;
 
 // What became of a pod that was decided by itself.
 struct SinglePodEnd {
@@ -62,6 +64,13 @@ class Session {
     return in_.plugins.ask<P>(args...);
   }
 
+  // Each plugin's answer by itself: visit(name, answer).
+  template <class P, class Visit, class... A>
+  void ask_each(Visit&& visit, const A&... args) const {
+    in_.plugins.ask_each<P>(visit, args...);
+  }
+  bool keeps_reasons() const { return in_.keeps_reasons; }
+
   // Jobs with something to decide, in the order of their keys. Valid until the model changes its jobs.
   std::vector<JobId> jobs_to_look_at();
 
@@ -97,7 +106,17 @@ class Session {
   void unpipeline(TaskId task) { journal_.unpipeline(task); }
   void unevict(TaskId task) { journal_.unevict(task); }
   void remove_queue_gate(const Task& task) { journal_.remove_queue_gate(task); }
-  std::vector<std::string> take_bad_rollbacks() { return journal_.take_bad_rollbacks(); }
+  // Rollbacks and plans that are not what they should be, where that is proved.
+  std::vector<std::string> take_bad_rollbacks();
+  bool proves() const { return in_.proves_rollbacks; }
+  void note_bad_plan(std::string what) { bad_plans_.push_back(std::move(what)); }
+
+  // For whom pods were evicted in earlier sessions, and in this one, until that has ended.
+  EvictionRounds& eviction_rounds();
+  const EvictionRounds& eviction_rounds() const;
+  // What searches for victims left out, as their budget was spent.
+  void note_nodes_left_out(std::size_t nodes) { left_out_ += nodes; }
+  std::size_t nodes_left_out() const { return left_out_; }
 
   // Topology (session_topology.cc). Wishes and allocated domains are settled once, before the plugins open.
   void open_topology();
@@ -196,6 +215,8 @@ class Session {
   std::vector<PluginTime> closing_times_;
   PreemptionCounts preemption_;
   std::vector<SinglePodEnd> single_pods_;
+  std::vector<std::string> bad_plans_;
+  std::size_t left_out_ = 0;
   bool keep_tasks_ = false;
 };
 

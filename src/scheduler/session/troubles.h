@@ -33,6 +33,7 @@ struct JobTrouble {
   // Parts of the job with a task that the queue may not take; what lacked for the first of each, beside what was
   // placed before it.
   std::map<std::uint32_t, std::optional<Shortage>> over_limit;
+  std::string evictions;  // why no eviction makes room for it, in the words of the actions that looked for one
   // Of what the job and its pods are told about it, without the amounts that a queue lacked.
   std::uint64_t digest() const;
 };
@@ -40,6 +41,7 @@ struct JobTrouble {
 inline std::uint64_t JobTrouble::digest() const {
   base::Digest out;
   out.add(text);
+  out.add(evictions);
   for (const auto& [pod, errors] : by_task) {
     out.add(pod);
     out.add(errors.digest());

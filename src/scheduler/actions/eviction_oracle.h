@@ -1,0 +1,17 @@
+// Do small plans of evictions hold against every other one? For tests, where rollbacks are proved too.
+//
+// Nothing is remembered and nothing left out: each set of pods on each node, and each place for each pod.
+#pragma once
+
+#include "scheduler/actions/victim_search.h"
+
+namespace scheduler {
+
+// The choice for the task, whose evictions are in the journal since the mark, is the cheapest of all nodes in `within`.
+void hold_against_all(Session& session, const EvictionCosts& costs, const EvictionRule& rule, const Task& task,
+                      const NodeSet& within, Session::Mark mark);
+
+// None of the plan's victims, in the journal since the mark, could stay.
+void hold_against_sparing(Session& session, JobId job, Session::Mark mark);
+
+}  // namespace scheduler

@@ -1,0 +1,84 @@
+// Why does no eviction make room for a group, in words that people are told?
+#include "scheduler/actions/eviction_reasons.h"
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "base/format.h"
+
+namespace scheduler {
+namespace {
+
+// So many pods are asked about: they stand for the others.
+constexpr std::size_t kPodsAskedMax = 64;
+
+constexpr std::pair<std::string_view, std::string_view> kProtections[] = {
+    {"gang", "their groups would fall below minMember"},
+    {"priority", "their groups are not less important"},
+    {"conformance", "they belong to the system"},
+    {"pdb", "of disruption budgets"},
+    {"cdp", "they started a moment ago"},
+    {"drf", "their groups have no larger share"},
+    {"proportion", "their queues have no more than they deserve"},
+    {"capacity", "their queues have no more than they deserve"},
+    {"tdm", "of where and when they run"}};
+
+std::string protection_of(std::string_view plugin) {
+  for (const auto& [name, why] : kProtections) {
+    if (name == plugin) return base::format("{} (as {})", plugin, why);
+  }
+  return std::string(plugin);
+}
+
+// Some pods that the action may displace, nodes in their order.
+std::vector<TaskId> sample_of(const Session& session, const EvictionRule& rule, const Task& task) {
+  std::vector<TaskId> out;
+  session.model().nodes.known().for_each([&](std::uint32_t n) {
+    if (out.size() >= kPodsAskedMax) return;
+    for (const TaskId id : rule.candidates(task, NodeId{n})) out.push_back(id);
+  });
+  return out;
+}
+
+std::string protections(const Session& session, const EvictionRule& rule, const Task& task,
+                        const std::vector<TaskId>& pods) {
+  std::string out;
+  std::set<std::string_view> told;
+  const auto visit = [&](std::string_view plugin, const Victims& answer) {
+    if (answer.vote == Vote::kAbstain || answer.tasks.size() >= pods.size() || !told.insert(plugin).second) return;
+    out += (out.empty() ? "" : ", ") + protection_of(plugin);
+  };
+  if (rule.action == "reclaim")
+    session.ask_each<Reclaimable>(visit, task, pods);
+  else
+    session.ask_each<Preemptable>(visit, task, pods);
+  return out;
+}
+
+}  // namespace
+
+std::int64_t search_steps(const Arguments& arguments) {
+  return arguments.get_int_from("searchSteps", 1, SearchBudget::kStepsDefault);
+}
+
+void explain_in_vain(Session& session, const VictimSearch& search, const Task& task, const SearchBudget& budget) {
+  if (!session.keeps_reasons()) return;
+  const EvictionRule& rule = search.rule();
+  JobTrouble& trouble = session.trouble(task.job);
+  if (budget.is_spent()) {
+    trouble.evictions = base::format("the search of {} ended with its steps, before all nodes were looked at", rule.action);
+    return;
+  }
+  const std::vector<TaskId> pods = sample_of(session, rule, task);
+  if (pods.empty()) {
+    trouble.evictions = base::format("{} finds no pod that it may evict", rule.action);
+    return;
+  }
+  const std::string why = protections(session, rule, task, pods);
+  trouble.evictions = why.empty() ? base::format("{} would evict in vain: no node fits without the pods that may go", rule.action)
+                                  : base::format("{} evicts nobody: pods are protected by {}", rule.action, why);
+}
+
+}  // namespace scheduler

@@ -1,0 +1,110 @@
+// May pods be evicted for a group once more?
+#include "scheduler/actions/eviction_rounds.h"
+
+#include <algorithm>
+
+#include "base/digest.h"
+#include "scheduler/ledger/eviction_round.h"
+
+namespace scheduler {
+namespace {
+
+enum class Going : std::uint8_t { kGone, kLeaves, kStays };
+
+Going state_of(const Model& model, const EvictionRound::Victim& victim) {
+  const TaskId id = model.find_task(victim.key);
+  if (!id.is_set() || model.text(id).uid != victim.uid || is_terminated(model.task(id).status)) return Going::kGone;
+  return is_releasing(model.task(id).status) ? Going::kLeaves : Going::kStays;
+}
+
+// A pod that came to one of the nodes since then belongs to a group without a part in the round.
+bool others_came(const Model& model, const Job& job, const EvictionRound& round) {
+  return std::any_of(round.nodes.begin(), round.nodes.end(), [&](const std::string& name) {
+    const NodeId node = model.nodes.find(name);
+    if (!node.is_set()) return true;
+    const std::vector<TaskId>& tasks = model.nodes[node].tasks;
+    return std::any_of(tasks.begin(), tasks.end(), [&](TaskId id) {
+      const Task& task = model.task(id);
+      if (task.job == job.id || !is_allocated_like(task.status)) return false;
+      const std::int64_t started = model.notes.started_ns(id);
+      const bool is_new = task.status == TaskStatus::kBinding || task.created_ns > round.at.ns || started > round.at.ns;
+      return is_new && (!task.job.is_set() || !round.groups.contains(model.job(task.job).key.str()));
+    });
+  });
+}
+
+std::uint64_t digest_of_group(const Model& model, const Job& job) {
+  std::vector<std::string> uids;
+  for (const TaskId id : job.tasks) uids.push_back(model.text(id).uid.str());
+  std::sort(uids.begin(), uids.end());
+  base::Digest out;
+  out.add(job.group_uid.str());
+  out.add(job.spec_text.view());
+  for (const std::string& one : uids) out.add(one);
+  return out.value();
+}
+
+std::uint64_t digest_of_queues(const Model& model) {
+  base::Digest out;
+  for (std::uint32_t q = 0; q < model.queue_count(); ++q) {
+    const Queue& queue = model.queue(QueueId{q});
+    if (!queue.in_use) continue;
+    out.add(queue.name);
+    out.add(queue.spec_text);
+    out.add(static_cast<std::uint64_t>(queue.state));
+  }
+  return out.value();
+}
+
+bool has_changed(const Model& model, const Job& job, const EvictionRound& round) {
+  return round.node_facts != model.nodes.static_generation() || round.group_digest != digest_of_group(model, job) ||
+         round.queues_digest != digest_of_queues(model) || others_came(model, job, round);
+}
+
+}  // namespace
+
+bool may_evict_for(Session& session, JobId id) {
+  const auto found = session.eviction_rounds().find(id);
+  if (found == session.eviction_rounds().end()) return true;
+  const Model& model = session.model();
+  const Job& job = model.job(id);
+  const EvictionRound& round = found->second;
+  std::size_t leaving = 0, staying = 0;
+  for (const EvictionRound::Victim& one : round.victims) {
+    const Going going = state_of(model, one);
+    leaving += going == Going::kLeaves ? 1 : 0;
+    staying += going == Going::kStays ? 1 : 0;
+  }
+  if (staying > 0 || job.ready_count() >= round.ready || has_changed(model, job, round)) {
+    session.eviction_rounds().erase(found);
+    return true;
+  }
+  session.trouble(id).evictions =
+      leaving > 0 ? "pods that were evicted for it are leaving"
+                  : "pods were evicted for it and it found no place: no others are until the group, queues or nodes "
+                    "change";
+  return false;
+}
+
+void begin_eviction_round(Session& session, JobId id, std::size_t first) {
+  const std::vector<PlannedEviction>& evictions = session.plan().evictions;
+  if (first >= evictions.size()) return;
+  const Model& model = session.model();
+  const Job& job = model.job(id);
+  EvictionRound& round = session.eviction_rounds()[id];
+  round = {};
+  std::set<std::string> nodes;
+  for (std::size_t i = first; i < evictions.size(); ++i) {
+    round.victims.push_back({evictions[i].ns + "/" + evictions[i].pod, Uid(evictions[i].uid)});
+    round.groups.insert(evictions[i].group);
+    nodes.insert(evictions[i].node);
+  }
+  round.nodes.assign(nodes.begin(), nodes.end());
+  round.at = session.now();
+  round.ready = job.ready_count() + job.waiting_count();
+  round.group_digest = digest_of_group(model, job);
+  round.queues_digest = digest_of_queues(model);
+  round.node_facts = model.nodes.static_generation();
+}
+
+}  // namespace scheduler

@@ -1,0 +1,20 @@
+// May pods be evicted for a group once more?
+//
+// A round begins with the evictions that are made for a group, and ends when the group has the places that they were
+// made for. Where the victims are gone and the group has no place, further ones would be for nothing: they wait until
+// the group, the queues or the nodes say something else, or a group without a part in the round has come between.
+#pragma once
+
+#include <vector>
+
+#include "scheduler/session/session.h"
+
+namespace scheduler {
+
+// False where a round for the job has not led to its placement; the job's trouble says so.
+bool may_evict_for(Session& session, JobId id);
+
+// Evictions of the plan from position `first` on were made for the job.
+void begin_eviction_round(Session& session, JobId id, std::size_t first);
+
+}  // namespace scheduler
