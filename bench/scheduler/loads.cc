@@ -163,6 +163,36 @@ void hopeless(int nodes, Sink& out) {
                      .requests = R"("cpu":"1","memory":"1Gi","nvidia.com/gpu":"8")"});
 }
 
+// A gang that is no more important than what runs in its own queue; the chart's configuration with preempt and reclaim.
+void equals(int nodes, Sink& out) {
+  out += queue_line("a", 1) + queue_line("b", 1);
+  full_gpu_cluster(out, nodes, "a", 8);
+  out.next_phase();
+  out += group_line("late", 10, "a");
+  for (int i = 0; i < 10; ++i)
+    out += pod_line({.name = base::format("late-w-{}", i),
+                     .group = "late",
+                     .requests = R"("cpu":"1","memory":"1Gi","nvidia.com/gpu":"8")"});
+}
+
+// Half of a full cluster of small groups goes back to the other queue: 4,000 of 8,000 pods.
+void reclaim_many(double scale, Sink& out) {
+  const int nodes = scaled(1'000, scale);
+  const std::string half = base::format(R"(,"deserved":{{"cpu":"{0}","memory":"{0}Gi","nvidia.com/gpu":"{0}"}})", nodes * 4);
+  out += queue_line("a", 1, half) + queue_line("b", 1, half);
+  full_gpu_cluster(out, nodes, "a", 1);
+  out.next_phase();
+  for (int g = 0; g < scaled(500, scale); ++g) {
+    const std::string group = base::format("b{:05}", g);
+    out += group_line(group, 8, "b");
+    for (int i = 0; i < 8; ++i) {
+      out += pod_line({.name = base::format("{}-w-{}", group, i),
+                       .group = group,
+                       .requests = R"("cpu":"1","memory":"1Gi","nvidia.com/gpu":"1")"});
+    }
+  }
+}
+
 // Four departments, twelve teams, 48 leaves. One team in four may only hold a part of what its leaves ask for, and one
 // leaf in eight has a limit of its own.
 void hierarchy(double scale, Sink& out) {
@@ -311,6 +341,37 @@ tiers:
   - name: nodeorder
 )";
 
+constexpr std::string_view kChartEvicting = R"(actions: "enqueue, allocate, preempt, reclaim, backfill"
+tiers:
+- plugins:
+  - name: priority
+  - name: gang
+    enablePreemptable: false
+  - name: conformance
+- plugins:
+  - name: overcommit
+  - name: drf
+    enablePreemptable: false
+  - name: predicates
+  - name: proportion
+  - name: nodeorder
+  - name: binpack
+)";
+
+constexpr std::string_view kCapacity = R"(actions: "enqueue, allocate, preempt, reclaim, backfill"
+tiers:
+- plugins:
+  - name: priority
+  - name: gang
+  - name: conformance
+- plugins:
+  - name: drf
+    enablePreemptable: false
+  - name: predicates
+  - name: capacity
+  - name: nodeorder
+)";
+
 // One tier, so that a gang's refusal to give is final.
 constexpr std::string_view kOneTier = R"(actions: "enqueue, allocate, preempt, reclaim, backfill"
 tiers:
@@ -348,6 +409,14 @@ const std::vector<Load>& loads_of_goals() {
        kChart, true, different_pods},
       {"reclaim", "500 full nodes of 8 GPUs, 250 gangs of another queue reclaim until idle", Goal::kDecide, 0.02,
        kEvicting, true, reclaim},
+      {"reclaim-capacity", "the same with capacity", Goal::kDecide, 0.02, kCapacity, true,
+       [](double scale, Sink& out) { reclaim_many(scale / 2, out); }},
+      {"reclaim-8000", "4,000 of 8,000 pods, proportion", Goal::kDecide, 0.04, kEvicting, true, reclaim_many},
+      {"reclaim-8000-c", "4,000 of 8,000 pods, capacity", Goal::kDecide, 0.04, kCapacity, true, reclaim_many},
+      {"equals-500", "a gang no more important than others, 500 full nodes", Goal::kDecide, 0.001, kChartEvicting, false,
+       [](double scale, Sink& out) { equals(scaled(500, scale), out); }},
+      {"equals-5000", "a gang no more important than others, 5,000 full nodes", Goal::kDecide, 0.005, kChartEvicting,
+       false, [](double scale, Sink& out) { equals(scaled(5'000, scale), out); }},
       {"hopeless-500", "a gang that eviction cannot help, 500 full nodes", Goal::kDecide, 0.001, kOneTier, false,
        [](double scale, Sink& out) { hopeless(scaled(500, scale), out); }},
       {"hopeless-5000", "a gang that eviction cannot help, 5,000 full nodes", Goal::kDecide, 0.005, kOneTier, false,

@@ -36,6 +36,7 @@ std::vector<Expected> expected_rows() {
       {"scheduling_stage_duration_milliseconds", kHistogram, {"stage"}, 0.1, 500, 20},
       {"pod_preemption_victims", kGauge, {}},
       {"total_preemption_attempts", kCounter, {}},
+      {"eviction_search_left_total", kCounter, {}},  // ours alone
       {"eviction_transactions_total", kCounter, {"action"}},
       {"unschedule_task_count", kGauge, {"job_id"}},
       {"unschedule_job_count", kGauge, {}},

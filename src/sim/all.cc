@@ -34,6 +34,7 @@ constexpr std::array kFaults = {
 // (sim/world.cc) are looked for in every world.
 constexpr std::array kChecks = {
     PieceKind<Check>{"crons-keep-apart", make_crons_keep_apart},
+    PieceKind<Check>{"evictions-help", make_evictions_help},
     PieceKind<Check>{"flows-in-order", make_flows_in_order},
     PieceKind<Check>{"gangs-are-atomic", make_gangs_are_atomic},
     PieceKind<Check>{"hyper-nodes-follow", make_hyper_nodes_follow},

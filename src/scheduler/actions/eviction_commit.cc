@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "scheduler/actions/eviction_oracle.h"
+#include "scheduler/actions/eviction_reasons.h"
 #include "scheduler/actions/eviction_rounds.h"
 #include "scheduler/actions/victims.h"
 
@@ -24,10 +25,7 @@ bool EvictionPlans::some_node_has_room(const std::vector<Saved>& places) const {
     const Task& task = model_.task(one.task);
     if (std::find(asked.begin(), asked.end(), task.shape) != asked.end()) continue;
     asked.push_back(task.shape);
-    bool found = false;
-    model_.nodes.known().for_each(
-        [&](std::uint32_t n) { found = found || session_.search().fits_future(task, NodeId{n}); });
-    if (found) return true;
+    if (session_.search().some_node_has_room(task)) return true;
   }
   return false;
 }
@@ -61,6 +59,7 @@ bool EvictionPlans::works_without(JobId job, Session::Mark mark, const Parts& pa
 }
 
 void EvictionPlans::spare(JobId job, Session::Mark mark) {
+  has_spared_ = false;
   Parts parts = parts_since(mark);
   if (parts.places.size() < 2 || parts.evictions.empty()) return;
   // Without room anywhere a victim that stays has its place, and no other.
@@ -72,7 +71,9 @@ void EvictionPlans::spare(JobId job, Session::Mark mark) {
     if (budget_.is_spent()) return;
     const Task& task = model_.task(victim);
     if (!can_move && !session_.search().fits_future(task, task.node)) continue;
-    if (works_without(job, mark, parts, victim)) parts = parts_since(mark);
+    if (!works_without(job, mark, parts, victim)) continue;
+    parts = parts_since(mark);
+    has_spared_ = true;
   }
 }
 
@@ -140,7 +141,7 @@ bool EvictionPlans::settle(JobId job, Session::Mark mark, Spare spares) {
   }
   const auto refuse = [&](std::string_view why) {
     session_.rollback(mark);
-    session_.trouble(job).evictions = why;
+    tell_evictions(session_, job, why);
     return false;
   };
   if (!is_proven(job, mark)) return refuse("its pods would not all fit once the pods in their way are gone");
@@ -153,6 +154,7 @@ bool EvictionPlans::settle(JobId job, Session::Mark mark, Spare spares) {
   if (session_.proves() && !budget_.is_spent() && are_split) hold_against_sparing(session_, job, mark);
   const std::size_t first = session_.plan().evictions.size();
   session_.commit(mark);
+  if (session_.find_trouble(job) != nullptr) session_.trouble(job).evictions.clear();
   begin_eviction_round(session_, job, first);
   return true;
 }

@@ -23,6 +23,8 @@ class EvictionPlans {
   // Commits what was done for the job since the mark, or takes it back and says why. False: it was taken back. A plan
   // without an eviction is left to allocate where that is still to come.
   bool settle(JobId job, Session::Mark mark, Spare spares = Spare::kWhomItCan);
+  // The last plan was made of fewer evictions than were planned.
+  bool has_spared() const { return has_spared_; }
 
  private:
   using Saved = Session::Saved;
@@ -47,6 +49,7 @@ class EvictionPlans {
   const EvictionCosts& costs_;
   SearchBudget& budget_;
   const std::string_view action_;
+  bool has_spared_ = false;
 };
 
 }  // namespace scheduler

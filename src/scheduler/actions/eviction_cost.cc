@@ -73,7 +73,20 @@ bool EvictionCosts::breaks(const Job& job, std::int32_t leaving) {
   return ready >= job.min_available && ready - leaving < job.min_available;
 }
 
+EvictionCost EvictionCosts::of_one(TaskId id) const {
+  const Task& task = model_.task(id);
+  EvictionCost out{.pod_priority = task.pod_priority, .pods = 1};
+  if (!task.job.is_set()) return out;
+  const Job& job = model_.job(task.job);
+  out.group_priority = job.priority;
+  const bool is_broken = breaks(job, 1) || (job.checks_roles() && !role_keeps_minimum(model_, job, {id}));
+  out.broken_groups = is_broken ? 1 : 0;
+  out.lost_work = is_broken ? work_of_group(job) : work_of(id);
+  return out;
+}
+
 EvictionCost EvictionCosts::of(const std::vector<TaskId>& victims) const {
+  if (victims.size() == 1) return of_one(victims.front());
   EvictionCost out;
   out.pods = static_cast<std::int64_t>(victims.size());
   std::vector<Leaving> groups;

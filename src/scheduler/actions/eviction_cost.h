@@ -30,6 +30,7 @@ class EvictionCosts {
 
   // The pods are evicted together, from the state of now.
   EvictionCost of(const std::vector<TaskId>& victims) const;
+  EvictionCost of_one(TaskId id) const;
   // The work of one pod: its share of the cluster, for each minute that it ran and one for its start.
   std::int64_t work_of(TaskId id) const;
 
@@ -41,7 +42,7 @@ class EvictionCosts {
 
   // All that the group's pods did.
   std::int64_t work_of_group(const Job& job) const;
-  // So many pods of the group, and so many of each of its roles, leave.
+  // So many pods of the group leave.
   static bool breaks(const Job& job, std::int32_t leaving);
 
   const Model& model_;

@@ -11,9 +11,6 @@
 namespace scheduler {
 namespace {
 
-// So many pods are asked about: they stand for the others.
-constexpr std::size_t kPodsAskedMax = 64;
-
 constexpr std::pair<std::string_view, std::string_view> kProtections[] = {
     {"gang", "their groups would fall below minMember"},
     {"priority", "their groups are not less important"},
@@ -30,16 +27,6 @@ std::string protection_of(std::string_view plugin) {
     if (name == plugin) return base::format("{} (as {})", plugin, why);
   }
   return std::string(plugin);
-}
-
-// Some pods that the action may displace, nodes in their order.
-std::vector<TaskId> sample_of(const Session& session, const EvictionRule& rule, const Task& task) {
-  std::vector<TaskId> out;
-  session.model().nodes.known().for_each([&](std::uint32_t n) {
-    if (out.size() >= kPodsAskedMax) return;
-    for (const TaskId id : rule.candidates(task, NodeId{n})) out.push_back(id);
-  });
-  return out;
 }
 
 std::string protections(const Session& session, const EvictionRule& rule, const Task& task,
@@ -63,22 +50,24 @@ std::int64_t search_steps(const Arguments& arguments) {
   return arguments.get_int_from("searchSteps", 1, SearchBudget::kStepsDefault);
 }
 
+void tell_evictions(Session& session, JobId job, std::string_view why) {
+  std::string& told = session.trouble(job).evictions;
+  if (!told.empty()) told += "; ";
+  told += why;
+}
+
 void explain_in_vain(Session& session, const VictimSearch& search, const Task& task, const SearchBudget& budget) {
   if (!session.keeps_reasons()) return;
   const EvictionRule& rule = search.rule();
-  JobTrouble& trouble = session.trouble(task.job);
-  if (budget.is_spent()) {
-    trouble.evictions = base::format("the search of {} ended with its steps, before all nodes were looked at", rule.action);
-    return;
-  }
-  const std::vector<TaskId> pods = sample_of(session, rule, task);
-  if (pods.empty()) {
-    trouble.evictions = base::format("{} finds no pod that it may evict", rule.action);
-    return;
-  }
+  const auto tell = [&](const std::string& why) {
+    tell_evictions(session, task.job, base::format("{} {}", rule.action, why));
+  };
+  if (budget.is_spent()) return tell("ended with its steps, before all nodes were looked at");
+  const std::vector<TaskId>& pods = search.seen();
+  if (pods.empty()) return tell("finds no pod that it may evict");
   const std::string why = protections(session, rule, task, pods);
-  trouble.evictions = why.empty() ? base::format("{} would evict in vain: no node fits without the pods that may go", rule.action)
-                                  : base::format("{} evicts nobody: pods are protected by {}", rule.action, why);
+  if (why.empty()) return tell("would evict in vain: no node fits without the pods that may go");
+  tell("evicts nobody: pods are protected by " + why);
 }
 
 }  // namespace scheduler

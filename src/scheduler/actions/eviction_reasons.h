@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 
 #include "scheduler/actions/victim_search.h"
 #include "scheduler/framework/arguments.h"
@@ -10,6 +11,9 @@ namespace scheduler {
 
 // The argument of an action that bounds its search for victims in one cycle.
 std::int64_t search_steps(const Arguments& arguments);
+
+// Why nobody goes for the job is told after what other actions said of it.
+void tell_evictions(Session& session, JobId job, std::string_view why);
 
 // The search found nothing for the task: its group's trouble says what stands in the way.
 void explain_in_vain(Session& session, const VictimSearch& search, const Task& task, const SearchBudget& budget);

@@ -79,10 +79,10 @@ bool may_evict_for(Session& session, JobId id) {
     session.eviction_rounds().erase(found);
     return true;
   }
+  // Each action asks; the answer is told once.
   session.trouble(id).evictions =
       leaving > 0 ? "pods that were evicted for it are leaving"
-                  : "pods were evicted for it and it found no place: no others are until the group, queues or nodes "
-                    "change";
+                  : "pods were evicted for it and it found no place: no others are until the group, queues or nodes change";
   return false;
 }
 

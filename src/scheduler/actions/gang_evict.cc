@@ -96,12 +96,13 @@ class Beneficiary {
     for (const auto& [part, domain] : found.chosen) session_.nominate_domain(job_.id, part, domain);
   }
 
-  void explain() const {
+  void explain() {
+    if (budget_.is_spent()) session_.note_nodes_left_out(model_.nodes.known_count());
     if (!session_.keeps_reasons()) return;
-    session_.trouble(job_.id).evictions =
-        budget_.is_spent()
-            ? base::format("the search of {} ended with its steps", settings_.word())
-            : base::format("{} finds no pods whose eviction makes room for the whole group", settings_.word());
+    tell_evictions(session_, job_.id,
+                   base::format("{} {}", settings_.word(),
+                                budget_.is_spent() ? "ended with its steps, before all was tried"
+                                                   : "finds no pods whose eviction makes room for the whole group"));
   }
 
   // By how near they are, each once.

@@ -92,7 +92,7 @@ std::vector<Priced> priced_sets(const std::vector<TaskId>& tasks, const Amounts&
 void sort_by_cost(std::vector<TaskId>& tasks, const EvictionCosts& costs) {
   std::vector<std::pair<EvictionCost, TaskId>> keyed;
   keyed.reserve(tasks.size());
-  for (const TaskId id : tasks) keyed.emplace_back(costs.of({id}), id);
+  for (const TaskId id : tasks) keyed.emplace_back(costs.of_one(id), id);
   std::stable_sort(keyed.begin(), keyed.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   for (std::size_t i = 0; i < tasks.size(); ++i) tasks[i] = keyed[i].second;
 }

@@ -94,11 +94,11 @@ class Preempt final : public Action {
         if (!preempt(task, false) && !in_vain.is_set()) in_vain = task.id;
       }
       if (session_.ask<JobPipelined>(job)) {
-        if (!plans_.settle(id, mark)) of_others_.forget();
+        if (!plans_.settle(id, mark) || plans_.has_spared()) of_others_.forget();
         return;
       }
+      if (session_.has_operations_since(mark)) of_others_.forget();
       session_.rollback(mark);
-      of_others_.forget();
       if (in_vain.is_set()) explain_in_vain(session_, of_others_, model_.task(in_vain), budget_);
     }
 
@@ -170,10 +170,7 @@ class Preempt final : public Action {
 
     bool some_node_has_room(const Task& task) {
       if (full_for_ == task.shape && full_at_ == model_.touched().size()) return false;
-      bool found = false;
-      model_.nodes.known().for_each(
-          [&](std::uint32_t n) { found = found || session_.search().fits_future(task, NodeId{n}); });
-      if (found) return true;
+      if (session_.search().some_node_has_room(task)) return true;
       full_for_ = task.shape;
       full_at_ = model_.touched().size();
       return false;

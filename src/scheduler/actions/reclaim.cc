@@ -73,19 +73,22 @@ class Reclaim final : public Action {
         if (!in_vain.is_set()) in_vain = task.id;
       }
       if (session_.ask<JobPipelined>(job)) {
-        if (!plans_.settle(id, mark)) search_.forget();
+        if (!plans_.settle(id, mark) || plans_.has_spared()) search_.forget();
         return;
       }
+      if (session_.has_operations_since(mark)) search_.forget();
       session_.rollback(mark);
-      search_.forget();
       if (in_vain.is_set()) explain_in_vain(session_, search_, model_.task(in_vain), budget_);
     }
 
     bool reclaim_for_task(const Task& task) {
-      const NodeSet nodes =
-          session_.search().candidates(task, Strictness::kEvict, nodes_worth_trying(session_, task), nullptr);
+      const std::uint64_t queue = model_.job(task.job).queue.index;
+      NodeSet nodes;
+      if (!search_.is_priced(task, queue)) {
+        nodes = session_.search().candidates(task, Strictness::kEvict, nodes_worth_trying(session_, task), nullptr);
+      }
       const Session::Mark mark = session_.mark();
-      const auto found = search_.run(task, nodes, model_.job(task.job).queue.index);
+      const auto found = search_.run(task, nodes, queue);
       if (!found) return false;
       if (session_.pipeline(task.id, found->node, found->victims > 0)) return true;
       session_.rollback(mark);

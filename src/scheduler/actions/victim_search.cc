@@ -7,6 +7,12 @@
 #include "scheduler/actions/eviction_oracle.h"
 
 namespace scheduler {
+namespace {
+
+// So many pods stand for all that could be displaced, where people are told why none goes.
+constexpr std::size_t kSeenMax = 64;
+
+}  // namespace
 
 VictimSearch::VictimSearch(Session& session, const EvictionCosts& costs, SearchBudget& budget, EvictionRule rule)
     : session_(session),
@@ -25,6 +31,7 @@ VictimSearch::Offer VictimSearch::offer_of(const Task& task, NodeId node) {
   Offer out;
   std::vector<TaskId> candidates = rule_.candidates(task, node);
   budget_.spend(1 + static_cast<std::int64_t>(candidates.size()));
+  if (seen_.size() < kSeenMax) seen_.insert(seen_.end(), candidates.begin(), candidates.end());
   for (const Part& part : model_.shape_of(task).request.parts) {
     std::int64_t room = model_.nodes.future_idle(part.dim, node.index);
     for (const TaskId id : candidates) room += model_.shape_of(model_.task(id)).request.get(part.dim);
@@ -69,6 +76,7 @@ void VictimSearch::price_all(const Task& task, const NodeSet& within, std::uint6
   within_ = within;
   heap_.clear();
   proven_.clear();
+  seen_.clear();
   gave_way_ = false;
   left_out_ = 0;
   prices_.assign(within.words().size() * 64, Price{});
@@ -186,7 +194,7 @@ std::optional<EvictionChoice> VictimSearch::run(const Task& task, const NodeSet&
     const std::size_t before = model_.touched().size();
     const Session::Mark mark = session_.mark();
     if (const auto found = prove(task, node)) {
-      if (session_.proves() && !budget_.is_spent()) hold_against_all(session_, costs_, rule_, task, within, mark);
+      if (session_.proves() && !budget_.is_spent()) hold_against_all(session_, costs_, rule_, task, within_, mark);
       gave_way_ = found->victims > 0;
       position_ = before;  // what other nodes were touched for was taken back
       return found;

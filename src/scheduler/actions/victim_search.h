@@ -42,6 +42,10 @@ class VictimSearch {
   // Evictions were taken back: old prices may be too high.
   void forget() { is_known_ = false; }
   const EvictionRule& rule() const { return rule_; }
+  // The prices of an equal task hold for this one: run() needs no nodes.
+  bool is_priced(const Task& task, std::uint64_t sharing) const { return is_same_class(task, sharing); }
+  // Some of the pods that the action could displace for such tasks.
+  const std::vector<TaskId>& seen() const { return seen_; }
 
  private:
   struct Price {
@@ -104,6 +108,7 @@ class VictimSearch {
   JobId offer_job_;
   std::size_t offer_position_ = 0;
   bool gave_way_ = false;  // the last run evicted somebody
+  std::vector<TaskId> seen_;
   std::size_t left_out_ = 0;  // nodes without a price, as the budget was spent
 };
 

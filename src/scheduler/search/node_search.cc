@@ -150,6 +150,12 @@ bool NodeSearch::fits_future(const Task& task, NodeId node) const {
   return true;
 }
 
+bool NodeSearch::some_node_has_room(const Task& task) const {
+  NodeSet nodes = model_.nodes.known();
+  room(model_.shape_of(task).request, true, nodes);
+  return !nodes.empty();
+}
+
 bool NodeSearch::fits_idle(const Task& task, NodeId node) const {
   for (const Part& part : model_.shape_of(task).request.parts) {
     if (part.amount > model_.nodes.idle(part.dim)[node.index]) return false;

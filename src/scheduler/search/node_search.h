@@ -66,6 +66,8 @@ class NodeSearch {
 
   bool fits_future(const Task& task, NodeId node) const;
   bool fits_idle(const Task& task, NodeId node) const;
+  // Some node has room for the task once everything is released.
+  bool some_node_has_room(const Task& task) const;
 
   std::uint64_t nodes_looked_at() const { return nodes_looked_at_; }
   // From now on find() notes its times; without a clock nothing is measured.
