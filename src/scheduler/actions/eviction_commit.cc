@@ -18,16 +18,12 @@ EvictionPlans::Parts EvictionPlans::parts_since(Session::Mark mark) const {
   return out;
 }
 
-// A pod of the plan could be somewhere else, too.
-bool EvictionPlans::some_node_has_room(const std::vector<Saved>& places) const {
-  std::vector<ShapeId> asked;
-  for (const Saved& one : places) {
-    const Task& task = model_.task(one.task);
-    if (std::find(asked.begin(), asked.end(), task.shape) != asked.end()) continue;
-    asked.push_back(task.shape);
-    if (session_.search().some_node_has_room(task)) return true;
-  }
-  return false;
+// A pod of the plan could be somewhere else, too, or in another's place.
+bool EvictionPlans::can_move(const std::vector<Saved>& places) const {
+  const Task& first = model_.task(places.front().task);
+  const bool are_alike =
+      std::all_of(places.begin(), places.end(), [&](const Saved& one) { return model_.task(one.task).shape == first.shape; });
+  return !are_alike || session_.search().some_node_has_room(first);
 }
 
 // On its node where it still fits there, or else on any.
@@ -61,16 +57,16 @@ bool EvictionPlans::works_without(JobId job, Session::Mark mark, const Parts& pa
 void EvictionPlans::spare(JobId job, Session::Mark mark) {
   has_spared_ = false;
   Parts parts = parts_since(mark);
-  if (parts.places.size() < 2 || parts.evictions.empty()) return;
+  if (parts.places.empty() || parts.evictions.empty()) return;
   // Without room anywhere a victim that stays has its place, and no other.
-  const bool can_move = some_node_has_room(parts.places);
+  const bool moves = can_move(parts.places);
   std::vector<std::pair<EvictionCost, TaskId>> victims;
   for (const Saved& one : parts.evictions) victims.emplace_back(costs_.of({one.task}), one.task);
   std::stable_sort(victims.begin(), victims.end(), [](const auto& a, const auto& b) { return b.first < a.first; });
   for (const auto& [cost, victim] : victims) {
     if (budget_.is_spent()) return;
     const Task& task = model_.task(victim);
-    if (!can_move && !session_.search().fits_future(task, task.node)) continue;
+    if (!moves && !session_.search().fits_future(task, task.node)) continue;
     if (!works_without(job, mark, parts, victim)) continue;
     parts = parts_since(mark);
     has_spared_ = true;

@@ -36,7 +36,7 @@ class EvictionPlans {
   Parts parts_since(Session::Mark mark) const;
   // Spares victims without whom the whole plan works as well; what is left stays in the journal.
   void spare(JobId job, Session::Mark mark);
-  bool some_node_has_room(const std::vector<Saved>& places) const;
+  bool can_move(const std::vector<Saved>& places) const;
   bool works_without(JobId job, Session::Mark mark, const Parts& parts, TaskId spared);
   bool place_again(const Saved& place);
   bool is_proven(JobId job, Session::Mark mark);
