@@ -178,7 +178,8 @@ void equals(int nodes, Sink& out) {
 // Half of a full cluster of small groups goes back to the other queue: 4,000 of 8,000 pods.
 void reclaim_many(double scale, Sink& out) {
   const int nodes = scaled(1'000, scale);
-  const std::string half = base::format(R"(,"deserved":{{"cpu":"{0}","memory":"{0}Gi","nvidia.com/gpu":"{0}"}})", nodes * 4);
+  const std::string half =
+      base::format(R"(,"deserved":{{"cpu":"{0}","memory":"{0}Gi","nvidia.com/gpu":"{0}"}})", nodes * 4);
   out += queue_line("a", 1, half) + queue_line("b", 1, half);
   full_gpu_cluster(out, nodes, "a", 1);
   out.next_phase();
@@ -413,8 +414,8 @@ const std::vector<Load>& loads_of_goals() {
        [](double scale, Sink& out) { reclaim_many(scale / 2, out); }},
       {"reclaim-8000", "4,000 of 8,000 pods, proportion", Goal::kDecide, 0.04, kEvicting, true, reclaim_many},
       {"reclaim-8000-c", "4,000 of 8,000 pods, capacity", Goal::kDecide, 0.04, kCapacity, true, reclaim_many},
-      {"equals-500", "a gang no more important than others, 500 full nodes", Goal::kDecide, 0.001, kChartEvicting, false,
-       [](double scale, Sink& out) { equals(scaled(500, scale), out); }},
+      {"equals-500", "a gang no more important than others, 500 full nodes", Goal::kDecide, 0.001, kChartEvicting,
+       false, [](double scale, Sink& out) { equals(scaled(500, scale), out); }},
       {"equals-5000", "a gang no more important than others, 5,000 full nodes", Goal::kDecide, 0.005, kChartEvicting,
        false, [](double scale, Sink& out) { equals(scaled(5'000, scale), out); }},
       {"hopeless-500", "a gang that eviction cannot help, 500 full nodes", Goal::kDecide, 0.001, kOneTier, false,

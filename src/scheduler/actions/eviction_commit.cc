@@ -21,8 +21,8 @@ EvictionPlans::Parts EvictionPlans::parts_since(Session::Mark mark) const {
 // A pod of the plan could be somewhere else, too, or in another's place.
 bool EvictionPlans::can_move(const std::vector<Saved>& places) const {
   const Task& first = model_.task(places.front().task);
-  const bool are_alike =
-      std::all_of(places.begin(), places.end(), [&](const Saved& one) { return model_.task(one.task).shape == first.shape; });
+  const bool are_alike = std::all_of(places.begin(), places.end(),
+                                     [&](const Saved& one) { return model_.task(one.task).shape == first.shape; });
   return !are_alike || session_.search().some_node_has_room(first);
 }
 
@@ -102,8 +102,7 @@ bool EvictionPlans::may_take(const Task& victim, const std::vector<TaskId>& ther
   const auto suffices = [&](const std::vector<TaskId>& go) {
     return !go.empty() && victims_suffice(session_, victim, victim.node, go);
   };
-  if (own.id == other.id)
-    return config.has_action("preempt") && suffices(session_.ask<Preemptable>(victim, there));
+  if (own.id == other.id) return config.has_action("preempt") && suffices(session_.ask<Preemptable>(victim, there));
   if (!other.reclaimable || session_.ask<Overused>(own)) return false;
   if (!session_.ask<Preemptive>(own, std::vector<TaskId>{victim.id})) return false;
   if (config.has_action("reclaim") && suffices(session_.ask<Reclaimable>(victim, there))) return true;

@@ -1,8 +1,8 @@
 // Are the evictions that an action planned for a group made?
 //
-// What was placed and evicted since a mark is one plan: the group's pods with their places, and the victims. Before it
-// is made, victims that the whole of it does not need are spared, all places are proven once more, and it is asked
-// whether a victim would have a right to its room afterwards, which would start the same round again.
+// A plan is all that was placed and evicted since a mark: the group's pods with their places, and the victims. Before
+// it is made, victims that the whole of it does not need are spared, all places are proven once more, and plugins are
+// asked whether a victim would have a right to its room afterwards, which would start the same round again.
 #pragma once
 
 #include <string_view>

@@ -1,4 +1,4 @@
-// What does the eviction of some pods cost their groups?
+// The cost of an eviction: what do groups lose when some of their pods go?
 #include "scheduler/actions/eviction_cost.h"
 
 #include <algorithm>
@@ -95,8 +95,7 @@ EvictionCost EvictionCosts::of(const std::vector<TaskId>& victims) const {
     out.pod_priority = std::max(out.pod_priority, task.pod_priority);
     if (!task.job.is_set()) continue;
     out.group_priority = std::max(out.group_priority, model_.job(task.job).priority);
-    auto group =
-        std::find_if(groups.begin(), groups.end(), [&](const Leaving& one) { return one.job == task.job; });
+    auto group = std::find_if(groups.begin(), groups.end(), [&](const Leaving& one) { return one.job == task.job; });
     if (group == groups.end()) group = groups.insert(groups.end(), {task.job});
     ++group->pods;
     group->work += work_of(id);

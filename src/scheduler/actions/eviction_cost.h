@@ -1,4 +1,4 @@
-// What does the eviction of some pods cost their groups?
+// The cost of an eviction: what do groups lose when some of their pods go?
 //
 // Costs are compared member by member: a pod of a more important group weighs more than any number of others, a group
 // that can no longer go on weighs more than work, and work is what has to be done again.

@@ -35,8 +35,7 @@ bool all_placed(Session& session, JobId job, const std::vector<Saved>& places, s
            all_placed(session, job, places, at + 1);
   }
   bool found = false;
-  const NodeSet nodes =
-      session.search().candidates(task, Strictness::kPlace, session.model().nodes.known(), nullptr);
+  const NodeSet nodes = session.search().candidates(task, Strictness::kPlace, session.model().nodes.known(), nullptr);
   nodes.for_each([&](std::uint32_t n) {
     if (found || !fits(session, task, NodeId{n})) return;
     const Session::Mark mark = session.mark();
@@ -69,8 +68,8 @@ void hold_against_all(Session& session, const EvictionCosts& costs, const Evicti
       if (!(costs.of(set) < price)) continue;
       for (const TaskId id : set) session.evict(id, rule.action, task.job);
       if (fits(session, task, NodeId{n}))
-        session.note_bad_plan(base::format("cheaper evictions for {} on {}", model.task_key(task.id),
-                                           model.nodes[NodeId{n}].name));
+        session.note_bad_plan(
+            base::format("cheaper evictions for {} on {}", model.task_key(task.id), model.nodes[NodeId{n}].name));
       session.rollback(mark);
     }
   });
@@ -93,8 +92,8 @@ void hold_against_sparing(Session& session, JobId job, Session::Mark mark) {
       if (one.kind == Saved::Kind::kEvict && one.task != spared.task) session.replay({one});
     }
     if (all_placed(session, job, places, 0))
-      session.note_bad_plan(base::format("{} could stay where others go for {}", model.task_key(spared.task),
-                                         model.job(job).key));
+      session.note_bad_plan(
+          base::format("{} could stay where others go for {}", model.task_key(spared.task), model.job(job).key));
     session.rollback(mark);
   }
   session.replay(plan);

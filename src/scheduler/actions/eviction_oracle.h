@@ -1,6 +1,6 @@
 // Do small plans of evictions hold against every other one? For tests, where rollbacks are proved too.
 //
-// Nothing is remembered and nothing left out: each set of pods on each node, and each place for each pod.
+// The check is brute force: it looks at each set of pods on each node, and at each place for each pod.
 #pragma once
 
 #include "scheduler/actions/victim_search.h"
@@ -11,7 +11,7 @@ namespace scheduler {
 void hold_against_all(Session& session, const EvictionCosts& costs, const EvictionRule& rule, const Task& task,
                       const NodeSet& within, Session::Mark mark);
 
-// None of the plan's victims, in the journal since the mark, could stay.
+// The plan, in the journal since the mark, needs every one of its victims.
 void hold_against_sparing(Session& session, JobId job, Session::Mark mark);
 
 }  // namespace scheduler

@@ -81,8 +81,9 @@ bool may_evict_for(Session& session, JobId id) {
   }
   // Each action asks; the answer is told once.
   session.trouble(id).evictions =
-      leaving > 0 ? "pods that were evicted for it are leaving"
-                  : "pods were evicted for it and it found no place: no others are until the group, queues or nodes change";
+      leaving > 0
+          ? "pods that were evicted for it are leaving"
+          : "pods were evicted for it and it found no place: no others are until the group, queues or nodes change";
   return false;
 }
 

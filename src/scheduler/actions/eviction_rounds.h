@@ -1,8 +1,8 @@
 // May pods be evicted for a group once more?
 //
 // A round begins with the evictions that are made for a group, and ends when the group has the places that they were
-// made for. Where the victims are gone and the group has no place, further ones would be for nothing: they wait until
-// the group, the queues or the nodes say something else, or a group without a part in the round has come between.
+// made for. Further ones would be for nothing once the victims are gone and the group has no place: they wait until the
+// group, the queues or the nodes say something else, or a group without a part in the round has come between.
 #pragma once
 
 #include <vector>

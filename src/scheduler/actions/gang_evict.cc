@@ -1,18 +1,18 @@
 // gangpreempt and gangreclaim: which parts of other groups give way to a group that starves, domain by domain?
 //
 // In a domain units go one after the other, the cheapest first, until the group finds its places by all filters; then
-// those that are not needed are taken back, the most expensive first. Of the domains that are equally near the one with
-// the cheapest victims is taken.
+// those that are not needed are taken back, the most expensive first. The domain with the cheapest victims is taken
+// among those that are equally near.
 #include <algorithm>
 #include <optional>
 
+#include "base/format.h"
 #include "scheduler/actions/bundles.h"
 #include "scheduler/actions/eviction_commit.h"
 #include "scheduler/actions/eviction_reasons.h"
 #include "scheduler/actions/eviction_rounds.h"
 #include "scheduler/actions/victims.h"
 #include "scheduler/actions/worksheet.h"
-#include "base/format.h"
 #include "scheduler/framework/action.h"
 
 namespace scheduler {
@@ -92,7 +92,9 @@ class Beneficiary {
   void make(const Found& found, Session::Mark mark) {
     if (found.cost.is_free()) return;  // room without an eviction is allocate's business
     if (!session_.replay(found.operations)) return session_.rollback(mark);
-    if (!EvictionPlans(session_, costs_, budget_, settings_.word()).settle(job_.id, mark, EvictionPlans::Spare::kNobody)) return;
+    if (!EvictionPlans(session_, costs_, budget_, settings_.word())
+             .settle(job_.id, mark, EvictionPlans::Spare::kNobody))
+      return;
     for (const auto& [part, domain] : found.chosen) session_.nominate_domain(job_.id, part, domain);
   }
 
@@ -124,11 +126,11 @@ class Beneficiary {
     return out;
   }
 
-  // What a group can spare goes pod by pod. The cheapest come first; between equals the order of the bundles stays.
+  // Pods that a group can spare are units of their own. The cheapest come first; between equals the order of the
+  // bundles stays.
   std::vector<Unit> units_in(DomainId domain) {
     std::vector<Unit> out;
-    for (Bundle& one :
-         select_bundles(session_, {{job_.id, settings_.purpose}, need_, domain, settings_.allow_whole})) {
+    for (Bundle& one : select_bundles(session_, {{job_.id, settings_.purpose}, need_, domain, settings_.allow_whole})) {
       if (one.type == Bundle::Type::kWhole) {
         out.push_back({std::move(one.tasks), {}});
         continue;
@@ -186,7 +188,7 @@ class Beneficiary {
     return out;
   }
 
-  // What is in the journal works; it does so still when this returns.
+  // The plan in the journal works, before and after.
   void spare(DomainId domain, Session::Mark mark, std::vector<const Unit*>& gone, Sums& room) {
     for (std::size_t i = gone.size(); i-- > 0 && !budget_.is_spent();) {
       const Request amounts = sum_of(*gone[i]);

@@ -18,7 +18,7 @@ struct Lacking {
   std::int64_t amount;
 };
 
-// What the node lacks of the task's request.
+// Amounts of the task's request that the node lacks.
 std::vector<Lacking> lacking_on(const Model& model, const Task& task, NodeId node) {
   std::vector<Lacking> out;
   for (const Part& part : model.shape_of(task).request.parts) {

@@ -69,12 +69,12 @@ class Preempt final : public Action {
     }
 
     EvictionRule rule(bool same_job) {
-      return {.action = "preempt",
-              .candidates = [this, same_job](const Task& task,
-                                             NodeId node) { return displaceable(task, node, same_job); },
-              .may_go = [this](const Task& task,
-                               const std::vector<TaskId>& candidates) { return victims_among(task, candidates); },
-              .by_score = true};
+      return {
+          .action = "preempt",
+          .candidates = [this, same_job](const Task& task, NodeId node) { return displaceable(task, node, same_job); },
+          .may_go = [this](const Task& task,
+                           const std::vector<TaskId>& candidates) { return victims_among(task, candidates); },
+          .by_score = true};
     }
 
     std::vector<TaskId> victims_among(const Task& task, const std::vector<TaskId>& candidates) {

@@ -1,8 +1,8 @@
 // On which node does a pod find a place at the least cost to others?
 //
-// Every node has a price, its cheapest choice of victims by amounts; the cheapest node is proven first, and a proof that
-// comes out dearer goes back among the others. Prices are kept for pods of one class while evictions go on: these only
-// take candidates away, so that a price that is old is too low at most, and is asked again before it counts.
+// Every node has a price, its cheapest choice of victims by amounts; the cheapest node is proven first, and a proof
+// that comes out dearer goes back among the others. Prices are kept for pods of one class while evictions go on: these
+// only take candidates away, so that a price that is old is too low at most, and is asked again before it counts.
 #pragma once
 
 #include <cstdint>
@@ -16,14 +16,14 @@
 
 namespace scheduler {
 
-// What an action says about evictions.
+// The part of an action in a search for victims.
 struct EvictionRule {
   std::string_view action;
   // Pods of the node that the action may displace for the task, by ascending uid.
   std::function<std::vector<TaskId>(const Task&, NodeId)> candidates;
-  // Those of them that plugins let go.
+  // The candidates that plugins let go.
   std::function<std::vector<TaskId>(const Task&, const std::vector<TaskId>&)> may_go;
-  bool by_score = false;              // the best score decides between nodes of one price, else their order
+  bool by_score = false;  // the best score decides between nodes of one price, else their order
 };
 
 struct EvictionChoice {
@@ -49,7 +49,7 @@ class VictimSearch {
 
  private:
   struct Price {
-    bool is_open = false;  // some choice may work
+    bool is_open = false;   // some choice may work
     bool is_final = false;  // a proof said so
     EvictionCost cost;
   };
@@ -58,7 +58,7 @@ class VictimSearch {
     EvictionCost cost;
     std::uint32_t rank = 0;
     std::uint32_t node = 0;
-    // Of a heap whose top is the cheapest.
+    // The order of a heap whose top is the cheapest.
     bool operator<(const Entry& other) const {
       if (is_foreign != other.is_foreign) return is_foreign;
       if (cost != other.cost) return other.cost < cost;
@@ -100,7 +100,7 @@ class VictimSearch {
   std::vector<Price> prices_;         // by node
   std::vector<std::uint32_t> ranks_;  // by node: its place between equals
   std::vector<Entry> heap_;
-  std::vector<std::uint32_t> proven_;  // nodes that proofs priced: what queues may hold has a part in it
+  std::vector<std::uint32_t> proven_;   // nodes that proofs priced: what queues may hold has a part in it
   std::optional<EvictionCost> ranked_;  // nodes of this price have their places by score
   // The last offer, while nothing has changed since.
   Offer offer_;

@@ -108,7 +108,7 @@ std::string plain_text(const WaitReason& r) {
   return r.detail;
 }
 
-// What follows the reason where the configuration has evictions.
+// A second sentence follows the reason where the configuration has evictions.
 std::string evictions_text(const WaitReason& r) {
   if (r.evictions.empty()) return "";
   const Shortage& s = r.shortage;

@@ -24,7 +24,7 @@ struct EvictionRound {
   Uid group_uid;                   // of the beneficiary
   base::Time at;
   std::int32_t ready = 0;  // so many of its pods have places once the round has served its purpose
-  // What the beneficiary with its pods, the queues and the nodes said.
+  // Digests of the beneficiary with its pods and of the queues, and the generation of the nodes' facts.
   std::uint64_t group_digest = 0;
   std::uint64_t queues_digest = 0;
   std::uint64_t node_facts = 0;

@@ -1,9 +1,8 @@
 // Rescheduling: pods leave crowded nodes where others stand nearly empty. Used by the action shuffle.
 //
-// COMPAT(rescheduling-proves): a pod moves only where the scheduler would place it on a node that is not crowded, by all
-// filters and the limits of its queue, beside the pods that move with it.
-// COMPAT(rescheduling-period): the period that is read by default, 5m, is not the one that is collected, 10m; then
-// every node counts as idle and nobody moves.
+// COMPAT(rescheduling-proves): a pod moves only where the scheduler would place it on a node that is not crowded, by
+// all filters and the limits of its queue, beside the pods that move with it. COMPAT(rescheduling-period): the period
+// that is read by default, 5m, is not the one that is collected, 10m; then every node counts as idle and nobody moves.
 #include <algorithm>
 #include <map>
 
@@ -107,13 +106,12 @@ class Rescheduling final : public Plugin {
     });
   }
 
-  // Where the pod would be placed again; unset: nowhere.
+  // The node on which the pod would be placed again; unset: none takes it.
   NodeId place_of(const Task& task) {
     if (!session_->ask<Allocatable>(model_->queue(model_->job(task.job).queue), task)) return {};
     if (session_->ask<PrePredicate>(task)) return {};
     const Request& request = model_->shape_of(task).request;
-    NodeSet nodes =
-        session_->search().candidates(task, Strictness::kPlace, model_->nodes.known(), nullptr);
+    NodeSet nodes = session_->search().candidates(task, Strictness::kPlace, model_->nodes.known(), nullptr);
     NodeSet roomy = nodes;
     nodes.for_each([&](std::uint32_t n) {
       if (!has_room(request, NodeId{n})) roomy.remove(n);

@@ -55,7 +55,7 @@ class NodeSearch {
   std::vector<NodeId> ranked(const Task& task, const NodeSet& candidates);
   // Where shards are soft: own nodes before others, else as they are.
   void own_first(std::vector<NodeId>& nodes) const;
-  // Where shards are soft: of another scheduler's shard.
+  // The node is of another scheduler's shard, and shards are soft.
   bool is_foreign(NodeId node) const { return model_.shards.mode == ShardingMode::kSoft && !shard_.has(node.index); }
   bool fits_filters(const Task& task, NodeId node);
   // Whether the answer for a node depends on nothing that happens on others.

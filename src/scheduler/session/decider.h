@@ -33,7 +33,7 @@ struct CycleReport {
   double open_s = 0;                // opening the session, plugins included
   std::vector<PluginTime> plugins;  // names hold until the next configuration
   Session::PreemptionCounts preemption;
-  std::size_t nodes_left_out = 0;  // by searches for victims, whose steps were spent
+  std::size_t nodes_left_out = 0;    // by searches for victims, whose steps were spent
   std::vector<SearchTime> searches;  // of pods, where they are measured
   std::vector<SinglePodEnd> single_pods;
   std::vector<std::string> bad_rollbacks;  // empty as it should be; see Decider::prove_rollbacks()

@@ -219,7 +219,7 @@ WaitReason Reasons::cause_of(const Job& job, bool may_be_impossible) {
   return of_kind(WaitKind::kUnknown, statuses_.job_text(job));
 }
 
-// Who waits may also ask why nobody makes room.
+// The reason also says why no eviction makes room.
 void Reasons::add_evictions(const Job& job, WaitReason& out) const {
   if (out.is_impossible) return;
   const JobTrouble* trouble = troubles_.find(job.id);

@@ -33,8 +33,7 @@ class EvictionsHelp final : public Check {
     world_.truth().on_change([this](const api::ResourceId& resource, const Json* before, const Json* after) {
       if (resource != api::resources::kPods || !after || (*after)["spec"]["nodeName"].as_string().empty()) return;
       if (before && !(*before)["spec"]["nodeName"].as_string().empty()) return;
-      rounds_.erase(
-          base::format("{}/{}", api::namespace_of(*after), api::annotation_of(*after, kGroupName)));
+      rounds_.erase(base::format("{}/{}", api::namespace_of(*after), api::annotation_of(*after, kGroupName)));
     });
   }
 
@@ -45,7 +44,8 @@ class EvictionsHelp final : public Check {
     ++all_;
     if (++rounds_[group] <= most_) return;
     world_.chronicle().violation(
-        "evictions-help", base::format("{} rounds of evictions for {}, and no pod of it got a node", rounds_[group], group));
+        "evictions-help",
+        base::format("{} rounds of evictions for {}, and no pod of it got a node", rounds_[group], group));
   }
 
   World& world_;
