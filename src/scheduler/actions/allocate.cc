@@ -4,7 +4,6 @@
 
 #include "scheduler/actions/topology_placer.h"
 #include "scheduler/framework/action.h"
-#include "scheduler/ledger/eviction_round.h"
 
 namespace scheduler {
 namespace {
@@ -53,7 +52,7 @@ class Allocate final : public Action {
           continue;
         }
         work_.add(id);
-        if (session_.eviction_rounds().contains(id)) beneficiaries_.push_back(id);
+        if (session_.is_beneficiary(id)) beneficiaries_.push_back(id);
       }
     }
 

@@ -5,8 +5,8 @@
 
 #include "scheduler/actions/eviction_oracle.h"
 #include "scheduler/actions/eviction_reasons.h"
-#include "scheduler/actions/eviction_rounds.h"
 #include "scheduler/actions/victims.h"
+#include "scheduler/session/eviction_rounds.h"
 
 namespace scheduler {
 

@@ -10,10 +10,10 @@
 #include "scheduler/actions/bundles.h"
 #include "scheduler/actions/eviction_commit.h"
 #include "scheduler/actions/eviction_reasons.h"
-#include "scheduler/actions/eviction_rounds.h"
 #include "scheduler/actions/victims.h"
 #include "scheduler/actions/worksheet.h"
 #include "scheduler/framework/action.h"
+#include "scheduler/session/eviction_rounds.h"
 
 namespace scheduler {
 namespace {

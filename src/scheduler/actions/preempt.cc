@@ -1,11 +1,11 @@
 // Which pods of a queue give way to a more important group of the same queue?
 #include "scheduler/actions/eviction_commit.h"
 #include "scheduler/actions/eviction_reasons.h"
-#include "scheduler/actions/eviction_rounds.h"
 #include "scheduler/actions/preempt_dry_run.h"
 #include "scheduler/actions/victim_search.h"
 #include "scheduler/actions/victims.h"
 #include "scheduler/framework/action.h"
+#include "scheduler/session/eviction_rounds.h"
 #include "scheduler/session/queue_heap.h"
 
 namespace scheduler {

@@ -1,10 +1,10 @@
 // Which pods must give back what other queues deserve?
 #include "scheduler/actions/eviction_commit.h"
 #include "scheduler/actions/eviction_reasons.h"
-#include "scheduler/actions/eviction_rounds.h"
 #include "scheduler/actions/victim_search.h"
 #include "scheduler/actions/victims.h"
 #include "scheduler/framework/action.h"
+#include "scheduler/session/eviction_rounds.h"
 #include "scheduler/session/queue_heap.h"
 
 namespace scheduler {

@@ -155,7 +155,10 @@ std::optional<EvictionChoice> VictimSearch::prove(const Task& task, NodeId node)
     if (victims_.was_limited()) proven_.push_back(node.index);
     return std::nullopt;
   }
-  if (!(price.cost < proven->cost)) return EvictionChoice{node, proven->victims.size()};
+  if (!(price.cost < proven->cost)) {
+    note_shaken(proven->victims);
+    return EvictionChoice{node, proven->victims.size()};
+  }
   session_.rollback(mark);
   price.cost = proven->cost;
   price.is_final = true;
@@ -164,9 +167,32 @@ std::optional<EvictionChoice> VictimSearch::prove(const Task& task, NodeId node)
   return std::nullopt;
 }
 
+// The victims are evicted.
+void VictimSearch::note_shaken(const std::vector<TaskId>& victims) {
+  shaken_.clear();
+  for (const TaskId id : victims) {
+    const JobId job_id = model_.task(id).job;
+    if (!job_id.is_set() || std::find(shaken_.begin(), shaken_.end(), job_id) != shaken_.end()) continue;
+    const Job& job = model_.job(job_id);
+    const auto gone = static_cast<std::int32_t>(
+        std::count_if(victims.begin(), victims.end(), [&](TaskId one) { return model_.task(one).job == job_id; }));
+    const std::int32_t spare = job.ready_count() - job.min_available;
+    if ((spare <= 0 && spare + gone > 0) || (spare < 0 && spare + gone >= 0)) shaken_.push_back(job_id);
+  }
+}
+
 // Evictions may have relaxed the limits of queues: nodes that were priced by proofs may cost less, or work at last.
 void VictimSearch::price_again(const Task& task) {
-  for (const std::uint32_t node : std::exchange(proven_, {})) put(task, NodeId{node});
+  std::vector<std::uint32_t> nodes = std::exchange(proven_, {});
+  for (const JobId job : shaken_) {
+    for (const TaskId id : model_.job(job).tasks) {
+      const NodeId node = model_.task(id).node;
+      if (node.is_set() && within_.has(node.index)) nodes.push_back(node.index);
+    }
+  }
+  std::sort(nodes.begin(), nodes.end());
+  nodes.erase(std::unique(nodes.begin(), nodes.end()), nodes.end());
+  for (const std::uint32_t node : nodes) put(task, NodeId{node});
 }
 
 NodeId VictimSearch::pop_cheapest(const Task& task) {

@@ -79,6 +79,7 @@ class VictimSearch {
   void push(std::uint32_t node);
   void drop_stale();
   void price_again(const Task& task);
+  void note_shaken(const std::vector<TaskId>& victims);
   // The node to try next; unset: none is left.
   NodeId pop_cheapest(const Task& task);
   void rank_by_score(const Task& task);
@@ -107,7 +108,8 @@ class VictimSearch {
   NodeId offer_node_;
   JobId offer_job_;
   std::size_t offer_position_ = 0;
-  bool gave_way_ = false;  // the last run evicted somebody
+  bool gave_way_ = false;      // the last run evicted somebody
+  std::vector<JobId> shaken_;  // groups that the last run left with nothing to spare, or ended
   std::vector<TaskId> seen_;
   std::size_t left_out_ = 0;  // nodes without a price, as the budget was spent
 };

@@ -51,7 +51,7 @@ void Session::note_over_limit(const Job& job, std::uint32_t part, const Task& ta
 }
 
 EvictionRounds& Session::eviction_rounds() { return in_.ledger.eviction_rounds; }
-const EvictionRounds& Session::eviction_rounds() const { return in_.ledger.eviction_rounds; }
+bool Session::is_beneficiary(JobId job) const { return in_.ledger.eviction_rounds.contains(job); }
 
 std::vector<std::string> Session::take_bad_rollbacks() {
   std::vector<std::string> out = journal_.take_bad_rollbacks();

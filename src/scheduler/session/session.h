@@ -113,7 +113,7 @@ class Session {
 
   // For whom pods were evicted in earlier sessions, and in this one, until that has ended.
   EvictionRounds& eviction_rounds();
-  const EvictionRounds& eviction_rounds() const;
+  bool is_beneficiary(JobId job) const;
   // Nodes that searches for victims left out, as their budget was spent.
   void note_nodes_left_out(std::size_t nodes) { left_out_ += nodes; }
   std::size_t nodes_left_out() const { return left_out_; }

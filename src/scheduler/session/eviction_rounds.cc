@@ -1,10 +1,10 @@
 // May pods be evicted for a group once more?
-#include "scheduler/actions/eviction_rounds.h"
+#include "scheduler/session/eviction_rounds.h"
 
 #include <algorithm>
 
 #include "base/digest.h"
-#include "scheduler/ledger/eviction_round.h"
+#include "scheduler/ledger/ledger.h"
 
 namespace scheduler {
 namespace {
