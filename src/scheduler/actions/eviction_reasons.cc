@@ -63,7 +63,7 @@ void explain_in_vain(Session& session, const VictimSearch& search, const Task& t
     tell_evictions(session, task.job, base::format("{} {}", rule.action, why));
   };
   if (budget.is_spent()) return tell("ended with its steps, before all nodes were looked at");
-  const std::vector<TaskId>& pods = search.seen();
+  const std::vector<TaskId> pods = search.seen_for(task);
   if (pods.empty()) return tell("finds no pod that it may evict");
   const std::string why = protections(session, rule, task, pods);
   if (why.empty()) return tell("would evict in vain: no node fits without the pods that may go");

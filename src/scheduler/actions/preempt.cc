@@ -99,7 +99,11 @@ class Preempt final : public Action {
       }
       if (session_.has_operations_since(mark)) of_others_.forget();
       session_.rollback(mark);
-      if (in_vain.is_set()) explain_in_vain(session_, of_others_, model_.task(in_vain), budget_);
+      if (!in_vain.is_set()) return;
+      if (dry_run_.enabled)
+        tell_evictions(session_, id, "preempt finds no node that it could empty");
+      else
+        explain_in_vain(session_, of_others_, model_.task(in_vain), budget_);
     }
 
     void within_job(JobId id) {

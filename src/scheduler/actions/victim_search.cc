@@ -209,6 +209,7 @@ NodeId VictimSearch::pop_cheapest(const Task& task) {
 }
 
 std::optional<EvictionChoice> VictimSearch::run(const Task& task, const NodeSet& within, std::uint64_t sharing) {
+  last_job_ = task.job;
   if (is_same_class(task, sharing)) {
     price_touched(task, within_);
     if (std::exchange(gave_way_, false)) price_again(task);

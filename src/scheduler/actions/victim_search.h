@@ -44,8 +44,8 @@ class VictimSearch {
   const EvictionRule& rule() const { return rule_; }
   // The prices of an equal task hold for this one: run() needs no nodes.
   bool is_priced(const Task& task, std::uint64_t sharing) const { return is_same_class(task, sharing); }
-  // Some of the pods that the action could displace for such tasks.
-  const std::vector<TaskId>& seen() const { return seen_; }
+  // Some of the pods that the action could displace for the task, if the last run was for its group.
+  std::vector<TaskId> seen_for(const Task& task) const { return task.job == last_job_ ? seen_ : std::vector<TaskId>(); }
 
  private:
   struct Price {
@@ -111,6 +111,7 @@ class VictimSearch {
   bool gave_way_ = false;      // the last run evicted somebody
   std::vector<JobId> shaken_;  // groups that the last run left with nothing to spare, or ended
   std::vector<TaskId> seen_;
+  JobId last_job_;
   std::size_t left_out_ = 0;  // nodes without a price, as the budget was spent
 };
 

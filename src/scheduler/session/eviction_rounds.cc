@@ -2,6 +2,7 @@
 #include "scheduler/session/eviction_rounds.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/digest.h"
 #include "scheduler/ledger/ledger.h"
@@ -85,6 +86,19 @@ bool may_evict_for(Session& session, JobId id) {
           ? "pods that were evicted for it are leaving"
           : "pods were evicted for it and it found no place: no others are until the group, queues or nodes change";
   return false;
+}
+
+bool comes_first(const Model& model, EvictionRounds& rounds, JobId id) {
+  const auto found = rounds.find(id);
+  if (found == rounds.end()) return false;
+  EvictionRound& round = found->second;
+  if (model.job(id).ready_count() >= round.ready) {
+    rounds.erase(found);
+    return false;
+  }
+  const bool are_gone = std::all_of(round.victims.begin(), round.victims.end(),
+                                    [&](const auto& one) { return state_of(model, one) == Going::kGone; });
+  return !are_gone || !std::exchange(round.had_its_turn, true);
 }
 
 void begin_eviction_round(Session& session, JobId id, std::size_t first) {

@@ -14,6 +14,10 @@ namespace scheduler {
 // False where a round for the job has not led to its placement; the job's trouble says so.
 bool may_evict_for(Session& session, JobId id);
 
+// Room is being made for the job, or was a moment ago: until the job has had its turn in the first cycle without the
+// victims, it comes before others. Once a cycle.
+bool comes_first(const Model& model, EvictionRounds& rounds, JobId id);
+
 // Evictions of the plan from position `first` on were made for the job.
 void begin_eviction_round(Session& session, JobId id, std::size_t first);
 

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "scheduler/ledger/ledger.h"
+#include "scheduler/session/eviction_rounds.h"
 
 namespace scheduler {
 
@@ -51,7 +52,7 @@ void Session::note_over_limit(const Job& job, std::uint32_t part, const Task& ta
 }
 
 EvictionRounds& Session::eviction_rounds() { return in_.ledger.eviction_rounds; }
-bool Session::is_beneficiary(JobId job) const { return in_.ledger.eviction_rounds.contains(job); }
+bool Session::is_beneficiary(JobId job) const { return comes_first(in_.model, in_.ledger.eviction_rounds, job); }
 
 std::vector<std::string> Session::take_bad_rollbacks() {
   std::vector<std::string> out = journal_.take_bad_rollbacks();
