@@ -24,7 +24,7 @@ struct EvictionRound {
   Uid group_uid;                   // of the beneficiary
   base::Time at;
   bool had_its_turn = false;  // allocate has tried the group once with all victims gone
-  std::int32_t ready = 0;  // so many of its pods have places once the round has served its purpose
+  std::int32_t ready = 0;     // so many of its pods have places once the round has served its purpose
   // Digests of the beneficiary with its pods and of the queues, and the generation of the nodes' facts.
   std::uint64_t group_digest = 0;
   std::uint64_t queues_digest = 0;
