@@ -71,7 +71,7 @@ std::string group_line(const std::string& name, int min, const std::string& queu
 std::string pod_line(const PodLine& pod) {
   return base::format(
       R"({{"apiVersion":"v1","kind":"Pod","metadata":{{{0},"namespace":"b","labels":{{"volcano.sh/job-name":"{1}",)"
-      R"("volcano.sh/job-namespace":"b","volcano.sh/queue-name":"default","volcano.sh/task-index":"0","volcano.sh/task-spec":)"
+      R"("volcano.sh/job-namespace":"b","volcano.sh/queue-name":"default","volcano.sh/task-index":"{15}","volcano.sh/task-spec":)"
       R"("w"{2}}},"annotations":{{"scheduling.k8s.io/group-name":"{1}","volcano.sh/job-name":"{1}","volcano.sh/job-version":)"
       R"("0","volcano.sh/queue-name":"default","volcano.sh/task-spec":"w","volcano.sh/template-uid":"{1}-w"{3}}},)"
       R"("ownerReferences":[{{"apiVersion":"batch.volcano.sh/v1alpha1","blockOwnerDeletion":true,"controller":true,"kind":)"
@@ -82,7 +82,8 @@ std::string pod_line(const PodLine& pod) {
       uid_of("job " + pod.group), kPodMade, pod.node.empty() ? "" : kPodStarted, kPodSpec,
       pod.node.empty() ? "" : ",\"nodeName\":\"" + pod.node + "\"", pod.spec, kTolerations,
       pod.tolerations.empty() ? "" : "," + pod.tolerations, kContainer, pod.requests,
-      pod.node.empty() ? R"("phase":"Pending","qosClass":"Burstable")" : kRunning);
+      pod.node.empty() ? R"("phase":"Pending","qosClass":"Burstable")" : kRunning,
+      pod.name.substr(pod.name.rfind('-') + 1));  // its index, so that each pod has labels of its own
 }
 
 std::string queue_line(const std::string& name, int weight, const std::string& more, const std::string& annotations) {

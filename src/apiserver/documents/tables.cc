@@ -6,6 +6,7 @@
 #include <map>
 
 #include "api/other_versions.h"
+#include "api/pods/pod_summary.h"
 #include "api/resource.h"
 #include "api/schema/quantity.h"
 #include "api/storage_resources.h"
@@ -54,68 +55,12 @@ std::vector<Json> binding_cells(const Json& binding, base::Time now) {
   return {binding["spec"]["policyName"], Json(param), age_of(binding, now)};
 }
 
-// The STATUS column of pods: the most telling reason of phase, init containers and containers.
-std::string pod_status(const Json& pod) {
-  const Json& status = pod["status"];
-  std::string reason(status["phase"].as_string());
-  if (!status["reason"].as_string().empty()) reason = status["reason"].as_string();
-  for (const Json& condition : status["conditions"].items())
-    if (condition["type"].as_string() == "PodScheduled" && condition["reason"].as_string() == "SchedulingGated")
-      reason = "SchedulingGated";
-  bool initializing = false;
-  std::size_t at = 0;
-  for (const Json& container : status["initContainerStatuses"].items()) {
-    const std::size_t index = at++;
-    const Json& terminated = container["state"]["terminated"];
-    if (terminated.is_object() && terminated["exitCode"].as_int() == 0) continue;
-    if (terminated.is_object()) {
-      reason = terminated["reason"].as_string().empty()
-                   ? base::format("Init:ExitCode:{}", terminated["exitCode"].as_int())
-                   : "Init:" + terminated["reason"].str();
-    } else if (const std::string_view waiting = container["state"]["waiting"]["reason"].as_string();
-               !waiting.empty() && waiting != "PodInitializing") {
-      reason = base::format("Init:{}", waiting);
-    } else {
-      reason = base::format("Init:{}/{}", index, pod["spec"]["initContainers"].size());
-    }
-    initializing = true;
-    break;
-  }
-  if (!initializing) {
-    bool running = false;
-    const auto containers = status["containerStatuses"].items();
-    for (std::size_t i = containers.size(); i-- > 0;) {
-      const Json& state = containers[i]["state"];
-      if (!state["waiting"]["reason"].as_string().empty())
-        reason = state["waiting"]["reason"].as_string();
-      else if (!state["terminated"]["reason"].as_string().empty())
-        reason = state["terminated"]["reason"].as_string();
-      else if (state["terminated"].is_object())
-        reason = base::format("ExitCode:{}", state["terminated"]["exitCode"].as_int());
-      else if (containers[i]["ready"].as_bool() && state["running"].is_object())
-        running = true;
-    }
-    if (reason == "Completed" && running) reason = "Running";
-  }
-  const std::string_view phase = status["phase"].as_string();
-  if (api::is_deleting(pod) && phase != "Succeeded" && phase != "Failed") reason = "Terminating";
-  return reason;
-}
-
 std::vector<Json> pod_cells(const Json& pod, base::Time now) {
   const Json& status = pod["status"];
-  std::int64_t ready = 0;
-  std::int64_t restarts = 0;
-  std::optional<base::Time> last_restart;
-  for (const Json& container : status["containerStatuses"].items()) {
-    restarts += container["restartCount"].as_int();
-    if (container["ready"].as_bool() && container["state"]["running"].is_object()) ++ready;
-    if (const auto finished = base::parse_rfc3339(container["lastState"]["terminated"]["finishedAt"].as_string()))
-      last_restart = std::max(last_restart.value_or(*finished), *finished);
-  }
-  std::string restart_text = std::to_string(restarts);
-  if (restarts > 0 && last_restart)
-    restart_text += base::format(" ({} ago)", base::format_human_duration(now - *last_restart));
+  const api::PodSummary summary = api::summary_of(pod);
+  std::string restart_text = std::to_string(summary.restarts);
+  if (summary.restarts > 0 && summary.last_restart)
+    restart_text += base::format(" ({} ago)", base::format_human_duration(now - *summary.last_restart));
   std::int64_t gates = 0;
   std::int64_t gates_ready = 0;
   std::map<std::string_view, std::int64_t> met;
@@ -125,8 +70,8 @@ std::vector<Json> pod_cells(const Json& pod, base::Time now) {
     ++gates;
     gates_ready += met[gate["conditionType"].as_string()];
   }
-  return {Json(base::format("{}/{}", ready, pod["spec"]["containers"].size())),
-          Json(pod_status(pod)),
+  return {Json(base::format("{}/{}", summary.ready, summary.total)),
+          Json(summary.status),
           Json(restart_text),
           age_of(pod, now),
           text_or(status["podIP"], "<none>"),
