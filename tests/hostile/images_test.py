@@ -295,5 +295,38 @@ def data_folders_that_others_could_enter():
             cluster.remove()
 
 
+@row("a data folder on a file system that is mounted nosuid and nodev, as docs/operations/security.md recommends", "setuid programs of an image work in containers all the same")
+def setuid_in_containers_of_a_nosuid_folder():
+    if not CAN_RUN:
+        raise Skipped("containers need root, runc, conmon and ip")
+    cluster = Cluster("--node-name", "n1", "--runtime", "runc", start=False)
+    os.makedirs(cluster.data)
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "nosuid,nodev", "tmpfs", cluster.data], capture_output=True).returncode != 0:
+        raise Skipped("no file system can be mounted here")
+    try:
+        with Store(cluster.data) as store:
+            entries = shell_root()
+            have = {info.name for info, _ in entries}
+            for word in subprocess.run(["ldd", "/usr/bin/id"], capture_output=True, text=True, check=True).stdout.split():
+                if word.startswith("/") and word[1:] not in have:
+                    with open(word, "rb") as file:
+                        entries.append((entry(word[1:]), file.read()))
+            with open("/usr/bin/id", "rb") as file:
+                entries.append((entry("bin/id", mode=0o4755), file.read()))
+            code, said = store.run_import("setuid", store.tar("setuid.tar", *entries))
+            expect(code == 0, said)
+            cluster.start()
+            cluster.create(PODS, {"metadata": {"name": "p"}, "spec": {"nodeName": "n1", "restartPolicy": "Never", "securityContext": {"runAsUser": 1000, "runAsGroup": 1000},
+                                                                       "containers": [{"name": "c", "image": "setuid", "command": ["/bin/id"]}]}})
+            wait_for(30, "the end of the pod", lambda: cluster.get(f"{PODS}/p")[1]["status"].get("phase") in ("Succeeded", "Failed"))
+            said = cluster.get(f"{PODS}/p/log")[1]
+            expect("uid=1000" in said and "euid=0" in said, said)
+            cluster.stop()
+    finally:
+        cluster.kill()
+        subprocess.run(["umount", "--lazy", cluster.data], check=False)
+        cluster.remove()
+
+
 if __name__ == "__main__":
     run()
