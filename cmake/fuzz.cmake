@@ -6,8 +6,7 @@ add_library(fuzz STATIC ${fuzz_sources} ${CMAKE_SOURCE_DIR}/src/main/host/creden
 target_include_directories(fuzz PUBLIC ${CMAKE_SOURCE_DIR}/fuzz)
 target_link_libraries(fuzz PUBLIC sim apiserver node rt api)
 add_executable(fuzz_test ${CMAKE_SOURCE_DIR}/fuzz/fuzz_test.cc)
-# Not with test_main: targets keep the servers that they test from input to input.
-target_link_libraries(fuzz_test PRIVATE fuzz GTest::gtest GTest::gtest_main)
+target_link_libraries(fuzz_test PRIVATE fuzz test_main)
 add_test(NAME fuzz COMMAND fuzz_test WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
 if(VOLCANO_FUZZ)
   set(fuzz_targets
