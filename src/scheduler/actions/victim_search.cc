@@ -23,7 +23,7 @@ VictimSearch::VictimSearch(Session& session, const EvictionCosts& costs, SearchB
       victims_(session, costs, budget, rule_.action) {}
 
 bool VictimSearch::is_same_class(const Task& task, std::uint64_t sharing) const {
-  return is_known_ && task.shape == shape_ && sharing == sharing_ &&
+  return is_known_ && was_node_by_node_ && task.shape == shape_ && sharing == sharing_ &&
          model_.pods.label_set(task.labels).signature == signature_ && session_.search().is_node_by_node(task);
 }
 
@@ -72,6 +72,7 @@ void VictimSearch::price_all(const Task& task, const NodeSet& within, std::uint6
   signature_ = model_.pods.label_set(task.labels).signature;
   sharing_ = sharing;
   is_known_ = true;
+  was_node_by_node_ = session_.search().is_node_by_node(task);
   offer_node_ = {};
   within_ = within;
   heap_.clear();

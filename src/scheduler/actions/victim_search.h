@@ -93,6 +93,7 @@ class VictimSearch {
   NodeVictims victims_;
 
   bool is_known_ = false;
+  bool was_node_by_node_ = false;  // when the prices were made
   ShapeId shape_;
   std::uint32_t signature_ = 0;
   std::uint64_t sharing_ = 0;
