@@ -31,7 +31,7 @@ VictimSearch::Offer VictimSearch::offer_of(const Task& task, NodeId node) {
   Offer out;
   std::vector<TaskId> candidates = rule_.candidates(task, node);
   budget_.spend(1 + static_cast<std::int64_t>(candidates.size()));
-  if (seen_.size() < kSeenMax) seen_.insert(seen_.end(), candidates.begin(), candidates.end());
+  if (is_pricing_all_ && seen_.size() < kSeenMax) seen_.insert(seen_.end(), candidates.begin(), candidates.end());
   for (const Part& part : model_.shape_of(task).request.parts) {
     std::int64_t room = model_.nodes.future_idle(part.dim, node.index);
     for (const TaskId id : candidates) room += model_.shape_of(model_.task(id)).request.get(part.dim);
@@ -86,12 +86,14 @@ void VictimSearch::price_all(const Task& task, const NodeSet& within, std::uint6
   within.for_each([&](std::uint32_t n) { order.push_back(NodeId{n}); });
   session_.search().own_first(order);
   for (std::uint32_t i = 0; i < order.size(); ++i) ranks_[order[i].index] = i;
+  is_pricing_all_ = true;
   for (const NodeId node : order) {
     if (budget_.is_spent())
       ++left_out_;
     else
       put(task, node);
   }
+  is_pricing_all_ = false;
   position_ = model_.touched().size();
 }
 

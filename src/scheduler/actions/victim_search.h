@@ -111,7 +111,8 @@ class VictimSearch {
   std::size_t offer_position_ = 0;
   bool gave_way_ = false;      // the last run evicted somebody
   std::vector<JobId> shaken_;  // groups that the last run left with nothing to spare, or ended
-  std::vector<TaskId> seen_;
+  std::vector<TaskId> seen_;   // each once: while all nodes are priced
+  bool is_pricing_all_ = false;
   JobId last_job_;
   std::size_t left_out_ = 0;  // nodes without a price, as the budget was spent
 };
