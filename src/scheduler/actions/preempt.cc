@@ -186,7 +186,8 @@ class Preempt final : public Action {
       return tasks_on(session_, node, [&](const Task& other) {
         if (other.status != TaskStatus::kRunning && other.status != TaskStatus::kBound) return false;
         if (!other.preemptable || !other.job.is_set() || (task.best_effort && !other.best_effort)) return false;
-        return model_.job(other.job).queue == queue && (other.job == task.job) == same_job;
+        return model_.job(other.job).has_group && model_.job(other.job).queue == queue &&
+               (other.job == task.job) == same_job;
       });
     }
 

@@ -101,7 +101,8 @@ class Reclaim final : public Action {
       return tasks_on(session_, node, [&](const Task& other) {
         if (other.status != TaskStatus::kRunning || !other.preemptable || !other.job.is_set()) return false;
         const Job& job = model_.job(other.job);
-        return job.queue.is_set() && job.queue != queue && model_.queue(job.queue).in_use &&
+        // Pods of a deleted group only count: whether one can be spared is not known any more.
+        return job.has_group && job.queue.is_set() && job.queue != queue && model_.queue(job.queue).in_use &&
                model_.queue(job.queue).reclaimable;
       });
     }
