@@ -64,8 +64,8 @@ void run(std::string_view name, int rounds) {
   }
 }
 
-// A fuzzer calls a target millions of times, so that targets of servers keep theirs for the life of the process. They are
-// there before the first test, which then leaves none behind.
+// A fuzzer calls a target millions of times, so that targets of servers keep theirs for the life of the process. They
+// are there before the first test, which then leaves none behind.
 class KeptServers final : public testing::Environment {
  public:
   void SetUp() override {
