@@ -193,11 +193,18 @@ class Book {
     return l.name < r.name;
   }
 
+  // Some of its pods have nodes, and they are fewer than its minimum (docs/compat: broken-gangs).
+  bool is_broken(std::size_t group) const {
+    return !is_ready(group) && std::any_of(all_.pods.begin(), all_.pods.end(),
+                                           [&](const Pod& pod) { return pod.group == group && pod.node >= 0; });
+  }
+
   bool group_before(std::size_t a, std::size_t b) const {
     const Group &l = all_.groups[a], &r = all_.groups[b];
     for (const book::Plugin& plugin : all_.plugins) {
       if (plugin.name == "priority" && l.priority != r.priority) return l.priority > r.priority;
       if (plugin.name == "gang" && is_ready(a) != is_ready(b)) return is_ready(b);
+      if (plugin.name == "gang" && is_broken(a) != is_broken(b)) return is_broken(a);
       if (plugin.name != "drf") continue;
       const double l_share = book::largest_share(held_by_group(a), total()),
                    r_share = book::largest_share(held_by_group(b), total());
