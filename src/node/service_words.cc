@@ -40,7 +40,7 @@ std::string base_text(const ProxyTable& table) {
                          table.api_port == 0 ? "" : base::format(", {}", table.api_port));
   const std::string server =
       table.api_port == 0 ? std::string() : base::format("fib daddr type local tcp dport {} return\n", table.api_port);
-  // What goes to the loopback stays there: the kernel sends nothing from there to pods. A pod's hostIP is this
+  // Packets to the loopback stay there: the kernel sends none of them on to pods. A pod's hostIP is this
   // machine's, or leads nowhere: else its maker would have what is meant for others.
   const std::string find_port =
       names_and_server + server +

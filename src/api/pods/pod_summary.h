@@ -1,4 +1,4 @@
-// What does one line about a pod say: READY, STATUS and RESTARTS as `kubectl get pods` prints them?
+// The line about a pod: READY, STATUS and RESTARTS as `kubectl get pods` prints them.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What does an API server fill into an object that is created from a manifest?
+// An object from a manifest as an API server fills it in.
 #include "apiserver/kinds/manifest.h"
 
 #include <utility>

@@ -1,5 +1,4 @@
-// What does an API server fill into an object that is created from a manifest? For answers about files, which should be
-// those of a cluster.
+// An object from a manifest as an API server fills it in: answers about files should be those of a cluster.
 #pragma once
 
 #include "api/admission.h"

@@ -1,4 +1,4 @@
-// What do files of manifests hold, and what would an API server make of it?
+// Files of manifests: their objects, and the pods in them as an API server would fill them in.
 #include "main/host/manifests.h"
 
 #include <algorithm>

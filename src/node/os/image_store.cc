@@ -222,8 +222,8 @@ base::Result<std::string> ImageStore::kind_of(const std::string& file) const {
     return make_error(Code::kInvalid, base::format("{} is a folder, but not an OCI layout", file));
   }
   if (!S_ISREG(facts.st_mode)) return make_error(Code::kInvalid, base::format("{} is not a regular file", file));
-  // tar holds a name as a whole, however long its header says that it is. What passes here is read again without a
-  // limit.
+  // tar holds a name as a whole, however long its header says that it is. An archive that passes is read again without
+  // a limit.
   const std::string bounded = base::format("ulimit -v {}; exec tar --quoting-style=escape -tf \"$1\"", kListingKib);
   const auto listed = run_command({"sh", "-c", bounded, "sh", file},
                                   {.timeout = kLong, .cancelled = &cancelled_, .output_bytes_max = kListingMax});

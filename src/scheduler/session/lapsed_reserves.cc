@@ -22,8 +22,8 @@ bool LapsedReserves::can_never_start(const SessionInput& in, Impossible& impossi
   return verdict.is_never;
 }
 
-// The times that count are written in the group: its creation, and the conditions that say how it stands. What is known
-// beside them is when its pods changed since this process began.
+// The times that count are written in the group: its creation, and the conditions that say how it stands. Beside them
+// this process knows when the pods changed since it began.
 bool LapsedReserves::has_lacked_pods(const SessionInput& in, const Job& job) {
   if (job.valid_count() >= job.min_available || in.ledger.arriving.contains(job.id)) return false;
   const GroupSays& said = in.ledger.group(job.id);

@@ -1,8 +1,8 @@
-// Which admitted groups hold nothing back any more? Those that can never start, and those whose pods do not come.
+// Which admitted groups hold nothing back any more? Groups that can never start, and groups whose pods do not come.
 //
-// A group that was let in keeps its minimum from others until it runs. Where it can never run, or where fewer pods than
+// A group that was let in keeps its minimum from others until it runs. When it can never run, or when fewer pods than
 // its minimum exist for a minute, the plugins are told in each cycle that its reserve has lapsed (ReserveLapsed), until
-// that is no longer so.
+// that has ended.
 #pragma once
 
 #include <cstdint>

@@ -309,7 +309,7 @@ void Statuses::close_job(JobId id) {
   tell_refusal(job);
   const GroupPhase phase_said = said.status.phase, phase_before = job.phase;
   job.phase = phase_of(job);
-  // What it holds back depends on its phase, and a group that went back to Pending waits for admission again.
+  // The group's reserve depends on its phase, and a group that went back to Pending waits for admission again.
   if (job.phase != phase_before) in_.model.note_changed(id);
   note_pods(id, false);
   const bool arrives = still_arrives(job);
