@@ -45,11 +45,7 @@ class Connection : public ConnectionBase,
         peer_(std::move(peer)) {}
   ~Connection() override { shared_->request_bytes -= counted_; }
 
-  bool post(std::function<void()> task) override {
-    if (shared_->stopped) return false;
-    asio::post(*context_, std::move(task));
-    return true;
-  }
+  bool post(std::function<void()> task) override { return shared_->post(*context_, std::move(task)); }
   void shut() override { gone(); }
   void drain() override;
   void write(std::vector<SharedBytes> pieces, bool more) override;

@@ -169,7 +169,10 @@ void Connection::push(Http2Step step) {
     steps_.push_back(std::move(step));
     if (steps_.size() > 1) return;  // the thread has been told
   }
-  asio::post(*seat_->context, [self = shared_from_this()] { self->do_steps(); });
+  if (shared_->post(*seat_->context, [self = shared_from_this()] { self->do_steps(); })) return;
+  std::vector<Http2Step> dropped;  // they may hold this connection
+  const std::lock_guard lock(mutex_);
+  steps_.swap(dropped);
 }
 
 void Connection::do_steps() {

@@ -100,6 +100,7 @@ class Client : public HttpClient {
   ~Client() override {
     *alive_ = false;
     asio::post(shared_->context, [this] {
+      ended_ = true;
       for (const auto& one : all_http1_)
         if (const auto connection = one.lock()) connection->abort();
       for (const auto& one : all_http2_)
@@ -109,6 +110,8 @@ class Client : public HttpClient {
       // A stream may outlive the client, and what it asks of this thread then is never done.
       for (const auto& one : stream_jobs_)
         if (const auto job = one.lock()) job->cancel();
+      waiting_.clear();
+      streams_waiting_.clear();
       idle_.clear();
       carrier_.reset();
       stream_carriers_.clear();
@@ -116,6 +119,9 @@ class Client : public HttpClient {
       asio::post(shared_->context, [this] { shared_->context.stop(); });
     });
     thread_.join();
+    // Handlers that became ready meanwhile hold connections, and these the context, for ever if nobody ran them.
+    shared_->context.restart();
+    shared_->context.poll();
   }
 
   void send(HttpRequest request, OnResponse on_response) override {
@@ -162,6 +168,7 @@ class Client : public HttpClient {
 
   // I/O thread, all of it.
   void next() {
+    if (ended_) return;
     if (protocol_ == Protocol::kHttp1) {
       while (!waiting_.empty() && (!idle_.empty() || open_ < shared_->options.in_flight_max)) start_http1(take_first());
       return;
@@ -299,6 +306,7 @@ class Client : public HttpClient {
 
   // Streams go on a connection that has room for one more; new ones are made as they are needed.
   void next_streams() {
+    if (ended_) return;
     while (!streams_waiting_.empty()) {
       const std::shared_ptr<StreamJob> job = streams_waiting_.front();
       if (!job->cancelled) {
@@ -358,6 +366,7 @@ class Client : public HttpClient {
   Loop& loop_;
   std::shared_ptr<std::atomic<bool>> alive_;  // read by the loop; cleared wherever the owner is destroyed
   const std::shared_ptr<Outgoing> outgoing_ = std::make_shared<Outgoing>();
+  bool ended_ = false;  // I/O thread: nothing begins any more
   Protocol protocol_;
   std::map<std::uint8_t, std::deque<Job>> waiting_;  // by urgency; none is empty
   std::deque<std::shared_ptr<StreamJob>> streams_waiting_;

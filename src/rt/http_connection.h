@@ -4,12 +4,14 @@
 #include <atomic>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/post.hpp>
 #include <boost/asio/ssl/context.hpp>
 #include <boost/asio/ssl/stream.hpp>
 #include <cstdint>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "rt/http_exchange.h"
@@ -23,7 +25,7 @@ using TlsStream = boost::asio::ssl::stream<boost::asio::ip::tcp::socket>;
 struct ConnectionsShared : AnswerLimits {
   ServerOptions options;
   HttpServer::Handler handler;
-  std::atomic<bool> stopped{false};   // nothing is posted to an I/O thread any more
+  std::atomic<bool> stopped{false};   // set by stop(); nothing is posted to an I/O thread any more
   std::atomic<bool> draining{false};  // of connections that begin later, too
   std::atomic<int> connections{0};
   std::unique_ptr<ConnectionShares> shares;   // null: all peers are alike
@@ -39,6 +41,22 @@ struct ConnectionsShared : AnswerLimits {
   }
 
   bool is_draining() const override { return draining; }
+
+  // Any thread. False once the server has stopped. A task that was taken is done before the I/O threads end: one that
+  // nobody runs would keep its connection, and the connection its context, for ever.
+  template <class Task>
+  bool post(boost::asio::io_context& context, Task&& task) {
+    const std::lock_guard lock(posting);
+    if (stopped) return false;
+    boost::asio::post(context, std::forward<Task>(task));
+    return true;
+  }
+  // While the I/O threads still have work that keeps them.
+  void stop() {
+    const std::lock_guard lock(posting);
+    stopped = true;
+  }
+  std::mutex posting;
 
   // Connections keep the keys that they began with.
   std::shared_ptr<boost::asio::ssl::context> tls() {

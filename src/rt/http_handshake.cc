@@ -7,7 +7,6 @@
 #include <time.h>
 
 #include <algorithm>
-#include <boost/asio/post.hpp>
 
 #include "base/format.h"
 #include "rt/alarm.h"
@@ -112,7 +111,7 @@ void begin_handshake(const std::shared_ptr<Seat>& seat, boost::asio::ip::tcp::so
                      const std::shared_ptr<boost::asio::ssl::context>& tls) {
   auto handshake = std::make_shared<Handshake>(seat, std::move(socket), tls);
   seat->driver = handshake;
-  boost::asio::post(*seat->context, [handshake] { handshake->start(); });
+  seat->shared->post(*seat->context, [handshake] { handshake->start(); });
 }
 
 }  // namespace rt

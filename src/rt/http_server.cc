@@ -88,7 +88,7 @@ class Server : public HttpServer {
       acceptor_->close(ignored);
       pause_->cancel();
       drain_look_->cancel();
-      shared_->stopped = true;
+      shared_->stop();
       for (const auto& weak : seats_)
         if (const auto seat = weak.lock())
           asio::post(*seat->context, [seat] {

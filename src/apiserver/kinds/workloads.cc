@@ -2,7 +2,6 @@
 #include "apiserver/kinds/workloads.h"
 
 #include <algorithm>
-#include <cstdint>
 #include <iterator>
 #include <set>
 #include <string>
@@ -17,6 +16,7 @@
 #include "api/schema/unwritten.h"
 #include "api/selector.h"
 #include "apiserver/kinds/job_rules.h"
+#include "apiserver/kinds/made_names.h"
 #include "apiserver/kinds/new_problems.h"
 #include "base/format.h"
 
@@ -443,6 +443,7 @@ void check_either(const api::KindInfo& kind, const Json& before, const Json& obj
   if (kind.kind == "ControllerRevision") return at_least_zero(causes, object, "", {"revision"});
   if (kind.kind == "CronJob") return check_cron_job(object, host_sysctls, causes);
   check_selector(kind, spec, causes);
+  check_made_names(kind, object, causes);
   if (kind.kind == "Job") {
     api::FieldErrors errors;
     if (before.is_null() && spec["completionMode"].as_string() == "Indexed") check_last_hostname(object, errors);
@@ -458,7 +459,7 @@ void check_either(const api::KindInfo& kind, const Json& before, const Json& obj
     forbidden(causes, "spec.template.spec.activeDeadlineSeconds",
               base::format("activeDeadlineSeconds in {} is not Supported", kind.kind));
   if (kind.kind == "Deployment") return check_deployment(spec, causes);
-  if (kind.kind == "StatefulSet") check_stateful_set(spec, causes);
+  if (is_set) check_stateful_set(spec, causes);
   if (kind.kind == "DaemonSet") check_daemon_set(spec, causes);
   at_least_zero(causes, spec, "spec", {"replicas", "minReadySeconds", "revisionHistoryLimit"});
 }

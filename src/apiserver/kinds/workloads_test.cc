@@ -61,6 +61,27 @@ TEST(Workloads, a_stateful_set_mounts_what_it_claims) {
   EXPECT_EQ(problems_with("[]", mount), "spec.template.spec.containers[0].volumeMounts[0].name: Not found: \"data\"\n");
 }
 
+TEST(Workloads, names_that_they_will_make_are_judged) {
+  const auto said = [](std::string_view of_kind, std::size_t length, std::string_view path, std::string_view value) {
+    const api::KindInfo& of = kind("apps/v1", of_kind);
+    Json object = made(of, kDeployment, path, value);
+    object.edit("metadata").set("name", std::string(length, 'n'));
+    std::vector<base::Cause> causes;
+    check_workload(of, object, causes);
+    const std::string text = problems(causes);
+    return text.substr(text.find(": \"") == std::string::npos ? 0 : text.rfind("\": ") + 3);
+  };
+  const std::string sixty(60, 'n'), sixty_one(61, 'n');
+  EXPECT_EQ(said("StatefulSet", 61, "spec.replicas", "10"), "");
+  EXPECT_EQ(said("StatefulSet", 61, "spec.replicas", "11"),
+            "the name of its last pod, " + sixty_one + "-10, has 64 letters, and 63 are allowed\n");
+  EXPECT_EQ(said("StatefulSet", 60, "spec.ordinals", R"({"start":100})"),
+            "the name of its last pod, " + sixty + "-100, has 64 letters, and 63 are allowed\n");
+  EXPECT_EQ(said("Deployment", 242, "spec.replicas", "3"), "");
+  EXPECT_EQ(said("Deployment", 243, "spec.replicas", "3"),
+            "the name of a ReplicaSet of it has 254 letters, and 253 are allowed\n");
+}
+
 TEST(Workloads, what_makes_no_sense_is_refused) {
   struct Row {
     std::string_view api_version, kind, base, path, value, problem;

@@ -215,7 +215,8 @@ std::string pods_of(const Task& task) { return refused_thing(Action::Verb::kCrea
 bool waits_for_refused(Sync& s) {
   if (!s.seen.refusals) return false;
   bool waits = false;
-  for (const auto& [what, one] : s.seen.refusals->all()) {
+  for (const auto& refusal : s.seen.refusals->all()) {
+    const std::string& what = refusal.first;
     const bool is_task =
         std::any_of(s.job.tasks.begin(), s.job.tasks.end(), [&](const Task& task) { return pods_of(task) == what; });
     const base::Duration left = s.seen.refusals->left(what, s.turn.now);
