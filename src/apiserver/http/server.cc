@@ -57,7 +57,7 @@ class Service : public std::enable_shared_from_this<Service> {
 
   // Any thread.
   void set_ready(bool ready) { ready_ = ready; }
-  // Nothing is received any more. A watch whose client's end was not told to it would never end.
+  // No request comes any more. A watch whose client's end was not told to it would never end.
   void stop() {
     api_.env().loop().post([self = shared_from_this()] { self->turns_->leave_all(); });
     end_watches();
