@@ -122,6 +122,7 @@ struct Unit {
   std::unique_ptr<client::EventRecorder> recorder;  // null: that of all
   KeyStates keys;
   StatusTimes status_times;
+  RefusedKeys refused = {};     // by something that time may cure
   std::set<std::string> early;  // woken before the first lists were complete
 };
 
@@ -148,9 +149,8 @@ struct Driver::State : std::enable_shared_from_this<Driver::State> {
   std::shared_ptr<CreateSlots> slots = std::make_shared<CreateSlots>(kCreationsMax);
   InformerView view;
   std::vector<std::unique_ptr<Unit>> units;
-  std::map<std::string, std::set<std::pair<Unit*, std::string>>> refused;  // by namespace
-  bool follows = false;                                                    // some controller follows definitions
-  std::map<std::string, api::KindInfo> strangers;                          // by the name of their definition
+  bool follows = false;                            // some controller follows definitions
+  std::map<std::string, api::KindInfo> strangers;  // by the name of their definition
   std::vector<Listener> listeners;
   std::size_t unsynced = 0;
   std::set<api::ResourceId> awaited;  // kinds of strangers among those
@@ -190,7 +190,6 @@ struct Driver::State : std::enable_shared_from_this<Driver::State> {
   void begin_watches();
   void listen_for_hints();
   void hint(const std::string& ns);
-  void note_refusal(Unit& unit, const std::string& key, bool is_refused);
   void start();
   void one_synced();
   void await(const api::ResourceId& resource, client::Informer& informer);
@@ -344,19 +343,8 @@ void Driver::State::listen_for_hints() {
 
 // An empty one stands for all namespaces.
 void Driver::State::hint(const std::string& ns) {
-  for (const auto& [one, keys] : refused)
-    if (ns.empty() || ns == one)
-      for (const auto& [unit, key] : keys) unit->queue->add_after(key, kHintPause);
-}
-
-void Driver::State::note_refusal(Unit& unit, const std::string& key, bool is_refused) {
-  const std::string ns = key.substr(0, key.find('/'));
-  if (is_refused) {
-    refused[ns].emplace(&unit, key);
-  } else if (const auto found = refused.find(ns); found != refused.end()) {
-    found->second.erase({&unit, key});
-    if (found->second.empty()) refused.erase(found);
-  }
+  for (const auto& unit : units)
+    for (const std::string& key : unit->refused.of(ns)) unit->queue->add_after(key, kHintPause);
 }
 
 // What the watches have shown to one that stood by counts as one more first list, of which each key is queued once: so
@@ -449,7 +437,7 @@ void Driver::State::ended(Unit& unit, const std::string& key, std::optional<base
   // Looking again at once is meant for when the plan succeeded; after a failure the back-off says when.
   if (look_again && (!outcome.error || *look_again > base::Duration{})) unit.queue->add_after(key, *look_again);
   if (!outcome.error && only_reads) return unit.queue->pause(key);
-  note_refusal(unit, key, outcome.error && !is_old_view(outcome.error->code) && !can_never_be(*outcome.error));
+  unit.refused.set(key, outcome.error && !is_old_view(outcome.error->code) && !can_never_be(*outcome.error));
   if (!outcome.error) {
     state.failures = 0;
     unit.queue->done(key);

@@ -1,4 +1,4 @@
-// Pauses by a clock that may be set back.
+// Pauses that grow, by a clock that may be set back.
 #pragma once
 
 #include <algorithm>
@@ -15,6 +15,12 @@ inline constexpr base::Duration kClockErrorMax = base::hours(1);
 inline base::Duration pause_left(base::Time end, base::Time now, base::Duration longest) {
   const base::Duration left = end - now;
   return left > longest ? base::Duration{} : std::max(left, base::Duration{});
+}
+
+// `first`, twice as long with each of `tries` after the first, up to `longest`.
+inline base::Duration doubled(base::Duration first, int tries, base::Duration longest) {
+  for (int i = 1; i < tries && first < longest; ++i) first = first * 2;
+  return std::min(first, longest);
 }
 
 }  // namespace controllers

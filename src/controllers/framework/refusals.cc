@@ -31,11 +31,6 @@ bool is_filled_in(std::string_view text) {
                              [&](std::string_view part) { return text.find(part) != std::string_view::npos; });
 }
 
-base::Duration doubled(base::Duration first, int tries, base::Duration longest) {
-  for (int i = 1; i < tries && first < longest; ++i) first = first * 2;
-  return std::min(first, longest);
-}
-
 // "pods=1,requests.cpu=2" behind `word`.
 std::map<std::string, api::Quantity> amounts_after(std::string_view message, std::string_view word) {
   std::map<std::string, api::Quantity> amounts;
@@ -114,6 +109,23 @@ base::Duration Refusals::left(const std::string& what, base::Time now) const {
   const auto found = refused_.find(what);
   return found == refused_.end() ? base::Duration{}
                                  : pause_left(found->second.last + found->second.pause, now, kPauseMax);
+}
+
+void RefusedKeys::set(const std::string& key, bool is_refused) {
+  const std::string ns = key.substr(0, key.find('/'));
+  if (is_refused) {
+    keys_[ns].insert(key);
+  } else if (const auto found = keys_.find(ns); found != keys_.end()) {
+    found->second.erase(key);
+    if (found->second.empty()) keys_.erase(found);
+  }
+}
+
+std::vector<std::string> RefusedKeys::of(const std::string& ns) const {
+  std::vector<std::string> out;
+  for (const auto& [one, keys] : keys_)
+    if (ns.empty() || ns == one) out.insert(out.end(), keys.begin(), keys.end());
+  return out;
 }
 
 const std::string* Refusals::given_up(int tries_max) const {

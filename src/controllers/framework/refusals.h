@@ -7,9 +7,10 @@
 
 #include <cstdint>
 #include <map>
-#include <optional>
+#include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "api/json/json.h"
 #include "base/result.h"
@@ -57,6 +58,17 @@ class Refusals {
 
  private:
   std::map<std::string, One, std::less<>> refused_;
+};
+
+// The keys of one controller to which the server has refused something.
+class RefusedKeys {
+ public:
+  void set(const std::string& key, bool is_refused);
+  // The keys of a namespace; of all namespaces, if it is empty.
+  std::vector<std::string> of(const std::string& ns) const;
+
+ private:
+  std::map<std::string, std::set<std::string>> keys_;  // by namespace
 };
 
 }  // namespace controllers

@@ -17,10 +17,7 @@ constexpr base::Duration kFirstPause = base::seconds(10);
 constexpr base::Duration kPauseMax = base::minutes(5);
 
 base::Duration pause_after(int ended) {
-  if (ended < 2) return {};
-  base::Duration pause = kFirstPause;
-  for (int i = 2; i < ended && pause < kPauseMax; ++i) pause = pause * 2;
-  return std::min(pause, kPauseMax);
+  return ended < 2 ? base::Duration{} : doubled(kFirstPause, ended - 1, kPauseMax);
 }
 
 bool is_alive(const Json& pod) {

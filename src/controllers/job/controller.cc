@@ -109,27 +109,19 @@ std::set<std::string> asked_by(const Plan& plan) {
 class Hints {
  public:
   void set_refused(const std::string& key, bool is_refused) {
-    const std::string ns = key.substr(0, key.find('/'));
-    if (is_refused) {
-      refused_[ns].insert(key);
-    } else if (const auto found = refused_.find(ns); found != refused_.end()) {
-      found->second.erase(key);
-      if (found->second.empty()) refused_.erase(found);
-      hastened_.erase(key);
-    }
+    refused_.set(key, is_refused);
+    if (!is_refused) hastened_.erase(key);
   }
   // The jobs of a namespace; of all namespaces, if it is empty.
   Keys hasten(const std::string& ns) {
-    Keys keys;
-    for (const auto& [one, jobs] : refused_)
-      if (ns.empty() || ns == one) keys.insert(keys.end(), jobs.begin(), jobs.end());
+    Keys keys = refused_.of(ns);
     hastened_.insert(keys.begin(), keys.end());
     return keys;
   }
   bool take(const std::string& key) { return hastened_.erase(key) > 0; }
 
  private:
-  std::map<std::string, std::set<std::string>> refused_;  // by namespace
+  RefusedKeys refused_;
   std::set<std::string> hastened_;
 };
 
