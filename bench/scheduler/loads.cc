@@ -342,22 +342,12 @@ tiers:
   - name: nodeorder
 )";
 
-constexpr std::string_view kChartEvicting = R"(actions: "enqueue, allocate, preempt, reclaim, backfill"
-tiers:
-- plugins:
-  - name: priority
-  - name: gang
-    enablePreemptable: false
-  - name: conformance
-- plugins:
-  - name: overcommit
-  - name: drf
-    enablePreemptable: false
-  - name: predicates
-  - name: proportion
-  - name: nodeorder
-  - name: binpack
-)";
+// The chart's plugins, with the actions that evict.
+std::string_view chart_evicting() {
+  static const std::string kText =
+      R"(actions: "enqueue, allocate, preempt, reclaim, backfill")" + std::string(kChart.substr(kChart.find('\n')));
+  return kText;
+}
 
 constexpr std::string_view kCapacity = R"(actions: "enqueue, allocate, preempt, reclaim, backfill"
 tiers:
@@ -414,9 +404,9 @@ const std::vector<Load>& loads_of_goals() {
        [](double scale, Sink& out) { reclaim_many(scale / 2, out); }},
       {"reclaim-8000", "4,000 of 8,000 pods, proportion", Goal::kDecide, 0.04, kEvicting, true, reclaim_many},
       {"reclaim-8000-c", "4,000 of 8,000 pods, capacity", Goal::kDecide, 0.04, kCapacity, true, reclaim_many},
-      {"equals-500", "a gang no more important than others, 500 full nodes", Goal::kDecide, 0.001, kChartEvicting,
+      {"equals-500", "a gang no more important than others, 500 full nodes", Goal::kDecide, 0.001, chart_evicting(),
        false, [](double scale, Sink& out) { equals(scaled(500, scale), out); }},
-      {"equals-5000", "a gang no more important than others, 5,000 full nodes", Goal::kDecide, 0.005, kChartEvicting,
+      {"equals-5000", "a gang no more important than others, 5,000 full nodes", Goal::kDecide, 0.005, chart_evicting(),
        false, [](double scale, Sink& out) { equals(scaled(5'000, scale), out); }},
       {"hopeless-500", "a gang that eviction cannot help, 500 full nodes", Goal::kDecide, 0.001, kOneTier, false,
        [](double scale, Sink& out) { hopeless(scaled(500, scale), out); }},

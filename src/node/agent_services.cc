@@ -128,10 +128,11 @@ void Agent::State::set_services_apart(const base::Error& error) {
         for (const std::string& ns : outcome.refused) refused += (refused.empty() ? "" : ", ") + ns;
         // A machine that says no for long is not worth a line each time.
         if (services_back_off == base::Duration{})
-          base::log_error("node", base::format("rules of services: {}; {}", error.message,
-                                               outcome.set.ok() && !refused.empty()
-                                                   ? "those of all namespaces are set but of " + refused
-                                                   : std::string("none was changed")));
+          base::log_error("node",
+                          base::format("rules of services: {}; {}", error.message,
+                                       !outcome.set.ok() ? "none was changed"
+                                       : refused.empty() ? "those of each namespace are set"
+                                                         : "those of all namespaces are set but of " + refused));
         if (options.metrics != nullptr) options.metrics->counter("volcano_node_service_rules_refused_total").add();
         services_back_off =
             services_back_off == base::Duration{} ? kRetryFirst : std::min(services_back_off * 2, kRetryMax);
