@@ -295,6 +295,23 @@ def data_folders_that_others_could_enter():
             cluster.remove()
 
 
+@row("--data names a folder of something else, such as /tmp or a home",
+     "it is refused, and its mode stays; a new file system's folder is taken")
+def data_folders_of_something_else():
+    with Store() as store:
+        image = store.tar("image.tar", (entry("etc", tarfile.DIRTYPE), None))
+        store.data = store.path("home")
+        os.makedirs(store.path("home/project"))
+        os.chmod(store.data, 0o1777)
+        code, said = store.run_import("one", image)
+        mode = os.stat(store.data).st_mode & 0o7777
+        expect(code == 1 and mode == 0o1777 and "name a folder of its own" in said, f"{code} {said}: mode {mode:o}")
+        expect(os.listdir(store.data) == ["project"], os.listdir(store.data))
+        os.rename(store.path("home/project"), store.path("home/lost+found"))
+        code, said = store.run_import("one", image)
+        expect(code == 0 and os.stat(store.data).st_mode & 0o7777 == 0o700, f"{code} {said}")
+
+
 @row("a data folder on a file system that is mounted nosuid and nodev, as docs/operations/security.md recommends", "setuid programs of an image work in containers all the same")
 def setuid_in_containers_of_a_nosuid_folder():
     if not CAN_RUN:

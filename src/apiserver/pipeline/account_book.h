@@ -5,24 +5,22 @@
 #include <memory>
 #include <string>
 
-#include "rt/env.h"
 #include "store/store.h"
 
 namespace apiserver {
 
 class AccountBook {
  public:
-  AccountBook(rt::Env& env, store::Store& store);
+  explicit AccountBook(store::Store& store);
   ~AccountBook();
 
-  // Loop thread. From then on knows() follows what is written, a turn of the loop later.
+  // Loop thread. From then on knows() follows what is written.
   void begin();
   // Any thread.
   bool knows(const std::string& uid) const;
 
  private:
   struct State;
-  rt::Env& env_;
   store::Store& store_;
   std::shared_ptr<State> state_;
 };

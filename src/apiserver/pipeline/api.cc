@@ -145,7 +145,7 @@ struct Api::State : std::enable_shared_from_this<Api::State> {
         policies(s),
         webhooks(s),
         roles(s),
-        accounts(e, s),
+        accounts(s),
         quotas(e, s),
         secret_tokens(e, s),
         kinds(s),

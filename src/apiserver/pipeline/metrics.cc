@@ -67,8 +67,7 @@ std::span<const base::MetricRow> metric_rows() {
        kCounter,
        {"reason"},
        "Connections that had no seat: the oldest of strangers, which made room for new ones (room), and those that "
-       "were "
-       "refused because all seats were taken, or all of their user (full)."},
+       "were refused because all seats were taken, or all of their user (full)."},
       {"volcano_api_pod_streams",
        kGauge,
        {},

@@ -23,6 +23,18 @@ base::Error failed(const char* what, const std::string& path, int error) {
   return base::make_error(base::Code::kUnavailable, base::format("cannot {} {}: {}", what, path, std::strerror(error)));
 }
 
+// Whether it holds what a cluster keeps, or nothing. A name that somebody else made proves nothing.
+bool is_own(const std::string& path) {
+  for (const char* name : {"objects", "keys", "node/images"}) {
+    struct stat facts {};
+    if (::lstat((path + "/" + name).c_str(), &facts) == 0 && facts.st_uid == ::geteuid()) return true;
+  }
+  std::error_code error;
+  for (std::filesystem::directory_iterator entry(path, error), end; !error && entry != end; entry.increment(error))
+    if (entry->path().filename() != "lost+found") return false;  // which each file system has
+  return !error;
+}
+
 }  // namespace
 
 std::string default_data_folder() {
@@ -42,6 +54,13 @@ base::Result<std::string> open_data_folder(const std::string& path) {
   if (!S_ISDIR(facts.st_mode)) return failed("use", plain, ENOTDIR);
   std::string said;
   if ((facts.st_mode & kOthers) != 0) {
+    // Nobody wants this of a home, of /tmp or of /.
+    if (!is_own(plain))
+      return base::make_error(
+          base::Code::kInvalid,
+          base::format("{} holds files that are not this program's, and other users of this machine may enter it (mode "
+                       "{:04o}): please name a folder of its own with --data",
+                       plain, facts.st_mode & 07777));
     if (::chmod(plain.c_str(), kOwnerOnly) != 0) return failed("take the rights of other users on", plain, errno);
     said = base::format("{} had mode {:04o}, so that other users of this machine could enter it; it has {:04o} now",
                         plain, facts.st_mode & 07777, kOwnerOnly);
