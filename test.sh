@@ -37,9 +37,10 @@ inputs_of() { # inputs_of PART-FILE: one hash
   local paths
   read -r -a paths <<< "$(sed -n 's/^# on: //p' "$1")"
   {
-    git ls-files -z -- "$1" test.sh tools/build cmake CMakeLists.txt CMakePresets.json "${paths[@]}" | xargs -0 sha256sum
+    git ls-files -z --cached --others --exclude-standard -- "$1" test.sh tools/build cmake CMakeLists.txt CMakePresets.json "${paths[@]}" | xargs -0 sha256sum
     echo "$FUZZ_SECONDS $WORLD_SEEDS $SEED_SECONDS $KILLS $SOAK_SECONDS"
     g++ --version | head -1
+    clang++-14 --version | head -1
   } 2> /dev/null | sha256sum | cut -c1-24
 }
 stamp_of() { echo "$stamps/$(echo "$inputs $*" | sha256sum | cut -c1-24)"; } # stamp_of COMMAND...: a file

@@ -24,9 +24,9 @@ class ServiceProxy {
   void close();
 
  private:
-  std::mutex mutex_;
   base::Status run_trial(const ServiceRules& rules) const;
 
+  std::mutex mutex_;
   ProxyTable table_;
   std::optional<ServiceRules> present_;  // unset: what the kernel has is not known
   bool closed_ = false;
