@@ -137,11 +137,9 @@ void full_gpu_cluster(Sink& out, int nodes, const std::string& queue, int minimu
   }
 }
 
-void reclaim(double scale, Sink& out) {
-  out += queue_line("a", 1) + queue_line("b", 1);
-  full_gpu_cluster(out, scaled(500, scale), "a", 1);
-  out.next_phase();
-  for (int g = 0; g < scaled(250, scale); ++g) {
+// Of queue b, eight pods of a GPU each.
+void gpu_groups(int count, Sink& out) {
+  for (int g = 0; g < count; ++g) {
     const std::string group = base::format("b{:05}", g);
     out += group_line(group, 8, "b");
     for (int i = 0; i < 8; ++i) {
@@ -152,15 +150,26 @@ void reclaim(double scale, Sink& out) {
   }
 }
 
-void hopeless(int nodes, Sink& out) {
-  out += queue_line("a", 1) + queue_line("b", 1);
-  full_gpu_cluster(out, nodes, "a", 8, 5);
-  out.next_phase();
-  out += group_line("late", 10, "b");
+void late_gang(const char* queue, Sink& out) {
+  out += group_line("late", 10, queue);
   for (int i = 0; i < 10; ++i)
     out += pod_line({.name = base::format("late-w-{}", i),
                      .group = "late",
                      .requests = R"("cpu":"1","memory":"1Gi","nvidia.com/gpu":"8")"});
+}
+
+void reclaim(double scale, Sink& out) {
+  out += queue_line("a", 1) + queue_line("b", 1);
+  full_gpu_cluster(out, scaled(500, scale), "a", 1);
+  out.next_phase();
+  gpu_groups(scaled(250, scale), out);
+}
+
+void hopeless(int nodes, Sink& out) {
+  out += queue_line("a", 1) + queue_line("b", 1);
+  full_gpu_cluster(out, nodes, "a", 8, 5);
+  out.next_phase();
+  late_gang("b", out);
 }
 
 // A gang that is no more important than what runs in its own queue; the chart's configuration with preempt and reclaim.
@@ -168,11 +177,7 @@ void equals(int nodes, Sink& out) {
   out += queue_line("a", 1) + queue_line("b", 1);
   full_gpu_cluster(out, nodes, "a", 8);
   out.next_phase();
-  out += group_line("late", 10, "a");
-  for (int i = 0; i < 10; ++i)
-    out += pod_line({.name = base::format("late-w-{}", i),
-                     .group = "late",
-                     .requests = R"("cpu":"1","memory":"1Gi","nvidia.com/gpu":"8")"});
+  late_gang("a", out);
 }
 
 // Half of a full cluster of small groups goes back to the other queue: 4,000 of 8,000 pods.
@@ -183,15 +188,7 @@ void reclaim_many(double scale, Sink& out) {
   out += queue_line("a", 1, half) + queue_line("b", 1, half);
   full_gpu_cluster(out, nodes, "a", 1);
   out.next_phase();
-  for (int g = 0; g < scaled(500, scale); ++g) {
-    const std::string group = base::format("b{:05}", g);
-    out += group_line(group, 8, "b");
-    for (int i = 0; i < 8; ++i) {
-      out += pod_line({.name = base::format("{}-w-{}", group, i),
-                       .group = group,
-                       .requests = R"("cpu":"1","memory":"1Gi","nvidia.com/gpu":"1")"});
-    }
-  }
+  gpu_groups(scaled(500, scale), out);
 }
 
 // Four departments, twelve teams, 48 leaves. One team in four may only hold a part of what its leaves ask for, and one

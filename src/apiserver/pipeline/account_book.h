@@ -5,24 +5,23 @@
 #include <memory>
 #include <string>
 
+#include "rt/shared_set.h"
 #include "store/store.h"
 
 namespace apiserver {
 
 class AccountBook {
  public:
-  explicit AccountBook(store::Store& store);
-  ~AccountBook();
+  explicit AccountBook(store::Store& store) : store_(store) {}
 
   // Loop thread. From then on knows() follows what is written.
   void begin();
   // Any thread.
-  bool knows(const std::string& uid) const;
+  bool knows(const std::string& uid) const { return uids_->contains(uid); }
 
  private:
-  struct State;
   store::Store& store_;
-  std::shared_ptr<State> state_;
+  const std::shared_ptr<rt::SharedSet> uids_ = std::make_shared<rt::SharedSet>();
 };
 
 }  // namespace apiserver

@@ -54,7 +54,7 @@ base::Result<std::string> open_data_folder(const std::string& path) {
   if (!S_ISDIR(facts.st_mode)) return failed("use", plain, ENOTDIR);
   std::string said;
   if ((facts.st_mode & kOthers) != 0) {
-    // Nobody wants this of a home, of /tmp or of /.
+    // A home, /tmp or / has to stay open.
     if (!is_own(plain))
       return base::make_error(
           base::Code::kInvalid,
