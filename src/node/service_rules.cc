@@ -105,7 +105,7 @@ struct ServiceWish {
 // One set of rules as it grows.
 class Rules {
  public:
-  explicit Rules(const ServiceObjects& objects) : objects_(objects), gateway_(api::parse_ipv4(objects.gateway)) {
+  explicit Rules(const ServiceObjects& objects) : gateway_(api::parse_ipv4(objects.gateway)) {
     for (const Json* slice : objects.slices) {
       if ((*slice)["addressType"].as_string() != "IPv4") continue;
       const std::string key =
@@ -240,7 +240,6 @@ class Rules {
     left_out_.push_back({wish.service, wish.targets, kept, std::move(why)});
   }
 
-  const ServiceObjects& objects_;
   const std::optional<std::uint32_t> gateway_;
   // By the key of their service.
   std::map<std::string, std::vector<std::pair<const Json*, SliceAddresses>>> slices_;
