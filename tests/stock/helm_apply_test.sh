@@ -19,7 +19,7 @@ done
 check "deploy/volcano.yaml" kubectl apply --validate=strict -f deploy/volcano.yaml
 unchanged() { ! kubectl apply -f deploy/volcano.yaml | grep -v ' unchanged$'; }
 check "which applies again without a change" unchanged
-for name in volcano-vap-map volcano-agent-scheduler volcano-agent volcano-monitoring; do check "deploy/$name.yaml" kubectl apply --validate=strict -f deploy/$name.yaml; done
+for name in volcano-policies volcano-agent-scheduler volcano-agent volcano-monitoring; do check "deploy/$name.yaml" kubectl apply --validate=strict -f deploy/$name.yaml; done
 
 # The programs of the Deployments. The server cannot reach services here, so webhooks are called by address, and ports are those of this test.
 in_system() { kubectl -n volcano-system "$@"; }
@@ -58,7 +58,7 @@ alive() { # alive DEPLOYMENT PORT: its probes are answered
   done
 }
 hook_port=${STOCK_HOOK_PORT:-28443}
-kubectl delete -f deploy/volcano-vap-map.yaml --dry-run=client -o name | grep policy | xargs kubectl delete > /dev/null # the webhooks alone
+kubectl delete -f deploy/volcano-policies.yaml > /dev/null # the webhooks alone
 openssl req -x509 -newkey rsa:2048 -nodes -keyout "$scratch/tls.key" -out "$scratch/tls.crt" -days 2 -subj /CN=localhost \
   -addext subjectAltName=IP:127.0.0.1 2> /dev/null
 cp "$scratch/tls.crt" "$scratch/ca.crt"
