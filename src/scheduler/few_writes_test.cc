@@ -1,4 +1,4 @@
-// What does the scheduler write about a gang whose pods arrive one after the other?
+// The scheduler's writes about a gang whose pods arrive one after the other.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -172,7 +172,7 @@ TEST_F(FewWrites, a_pod_of_its_own_costs_a_binding_an_event_and_a_status) {
   }
 }
 
-// Who looks after a group that was made for pods is told within a second that they do not fit.
+// The owner of a group that was made for pods learns within a second that they do not fit.
 TEST_F(FewWrites, a_pod_of_its_own_that_does_not_fit_is_said_to_wait_in_one_status_of_its_group) {
   begin(base::seconds(1));
   server.erase(api::resources::kPodGroups, "a/g");

@@ -1,4 +1,4 @@
-// What do the scheduler's flags say to the intake and to the search for nodes?
+// The scheduler's flags, as the intake and the search for nodes read them.
 #pragma once
 
 #include "scheduler/cache/intake.h"

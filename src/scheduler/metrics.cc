@@ -108,7 +108,7 @@ Rows rows_of_counts() {
   };
 }
 
-// What a queue has, wants and may have: three rows for each, whose names live as long as the program.
+// Rows of a queue's use, wants and limits: three rows for each, whose names live as long as the program.
 void add_rows_of_queues(Rows& rows) {
   static std::deque<std::string> names;
   const auto row = [&](std::string_view what, std::string_view unit, std::vector<std::string_view> labels) {

@@ -1,4 +1,4 @@
-// What does the scheduler count? Names and labels are those of spec/scheduler 7; a row is here when it is counted.
+// The scheduler's metrics. Names and labels are those of spec/scheduler 7; a row is here when it is counted.
 #pragma once
 
 #include <map>
@@ -31,7 +31,7 @@ class CycleMetrics {
   void settle(const Model& model, const Decider& decider);
   // A pod has come to a stage: Watched, PreBound, Bound.
   void note_stage(std::string_view stage, base::Time created, base::Time now);
-  // Of a dry run.
+  // The differences of a dry run.
   void note_differences(const std::vector<Difference>& news);
   // A part of its way took so long: PreBind, Bind.
   void note_part(std::string_view part, base::Duration took);
@@ -51,7 +51,7 @@ class CycleMetrics {
   std::set<std::string> waiting_;            // names of jobs with a gauge
   std::map<std::string, std::string> seen_;  // jobs with gauges of their own, by "ns/name": the queue in their labels
   std::map<std::string, int> names_;         // how many of them have one name
-  // What cycles have found since the series were brought up to date: a group waits, and may be gone by then.
+  // Findings of cycles since the series were brought up to date: a group waits, and may be gone by then.
   struct Wait {
     Text key;
     base::Time since;

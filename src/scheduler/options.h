@@ -73,7 +73,7 @@ struct Options {
   base::Status check() const;
 };
 
-// What the agent scheduler does without flags.
+// The defaults of the agent scheduler's flags.
 Options agent_options();
 
 // One row per flag, in this order; the rows point into `options`, whose `single_pods` says which program's they are.

@@ -31,7 +31,7 @@ namespace {
 // Events that come together are decided on together; short enough that nobody notices.
 constexpr base::Duration kGatherTime = base::milliseconds(2);
 constexpr base::Duration kSettlePeriod = base::milliseconds(500);
-// Of single pods in one cycle: what is decided goes out before the next ones are.
+// The limit of single pods in one cycle: what is decided goes out before the next ones are.
 constexpr std::size_t kTurnsMax = 64;
 
 // A scheduler that runs has others beside it.
@@ -216,8 +216,8 @@ struct Scheduler::State : std::enable_shared_from_this<Scheduler::State> {
     if (one.kind == Difference::Kind::kEvictedHere) intake.eviction_failed(key, one.uid);
   }
 
-  // Nothing is written, so nothing follows: the next cycle comes with the next event, or with what a wait makes of
-  // this.
+  // A dry run writes nothing, so no event follows: the next cycle comes with the next event, or with what a wait makes
+  // of this.
   void end_dry_cycle(const Plan& plan) {
     differences->decided(plan, env.now());
     const std::vector<Difference> news = differences->take_news();
@@ -316,7 +316,7 @@ struct Scheduler::State : std::enable_shared_from_this<Scheduler::State> {
     }
   }
 
-  // Who lacked pods and still does is told so, though nothing else happens.
+  // A job that lacked pods and still does learns it, though nothing else happens.
   void wake_for_arrivals() {
     if (arrival_timer != 0) env.loop().cancel(std::exchange(arrival_timer, 0));
     const std::optional<base::Time> due = decider.next_due();

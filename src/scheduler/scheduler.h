@@ -20,7 +20,7 @@ class Model;
 struct Config;
 struct CycleReport;
 
-// What a scheduler with these options watches in any case.
+// The resources that a scheduler with these options watches in any case.
 std::vector<api::ResourceId> watched_resources(const Options& options);
 
 // Sees each cycle from inside, as simulated worlds do: the model it starts from, and what it decided before anything of
@@ -43,13 +43,13 @@ class Scheduler {
   // Takes the text of a configuration file. One that cannot be used is refused with a message, and the configuration
   // in use stays. A new one takes effect with the next cycle.
   base::Status configure(std::string_view text);
-  // What the configuration in use said that was not understood.
+  // The parts of the configuration in use that were not understood.
   std::vector<std::string> configuration_warnings() const;
   // The configuration in use with its warnings, and why the last text was refused, if it was; for /debug/config.
   api::Json configuration_report() const;
   // Why each waiting group, or single pod, waits; for /debug/waiting.
   api::Json waiting_report() const;
-  // What the scheduler believes, as objects from which `volcano schedule --as-is` decides the same; and for people.
+  // The scheduler's beliefs, as objects from which `volcano schedule --as-is` decides the same; and for people.
   // `arguments` is noted in it.
   std::string dump(std::vector<std::string> arguments) const;
   std::vector<std::string> dump_for_people() const;
@@ -58,7 +58,7 @@ class Scheduler {
   void start();
   // Why not every watch has delivered its first list yet; empty: each has.
   std::string why_not_synced() const;
-  // What the scheduler that runs has done otherwise; for /debug/differences of a dry run, null without one.
+  // The decisions in which the scheduler that runs differs; for /debug/differences of a dry run, null without one.
   api::Json differences_report() const;
   // Every watch has delivered its first list, and the first cycle has run.
   bool is_ready() const;

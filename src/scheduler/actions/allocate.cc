@@ -95,7 +95,7 @@ class Allocate final : public Action {
       return job.topology != nullptr && (job.topology->wishes_hard() || !job.topology->policies.empty());
     }
 
-    // What is left of the job; all that waits, at first.
+    // The tasks of the job that are left; all that waits, at first.
     TaskHeap take_tasks(JobId job) {
       if (auto left = left_.extract(job.index)) return std::move(left.mapped());
       TaskHeap out = make_task_heap(session_);
@@ -105,8 +105,8 @@ class Allocate final : public Action {
       return out;
     }
 
-    // True when the job started and has more to place. What is not ready but promised stays uncommitted until the
-    // close.
+    // True when the job started and has more to place. Placements that are promised but not ready stay uncommitted
+    // until the close.
     bool place_anywhere(JobId job) {
       TaskHeap tasks = take_tasks(job);
       const Session::Mark mark = session_.mark();

@@ -1,4 +1,4 @@
-// Where do pods go that ask for no resources?
+// Places for pods that ask for no resources.
 #include <unordered_map>
 
 #include "scheduler/framework/action.h"

@@ -46,7 +46,7 @@ class Selection {
     return job.queue != own.queue && model_.queue(job.queue).reclaimable;
   }
 
-  // What a group can lose before its roles and subgroups miss their minimums.
+  // The pods that a group can lose before its roles and subgroups miss their minimums.
   struct Spare {
     std::int32_t tasks = 0;
     std::map<std::uint32_t, std::int32_t> roles;     // by position, of those with a minimum

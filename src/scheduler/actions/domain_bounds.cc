@@ -1,4 +1,4 @@
-// What can a domain of the network hold, and score at most, before anything is tried in it?
+// How much can a domain of the network hold, and score at most, before anything is tried in it?
 #include "scheduler/actions/domain_bounds.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// What can a domain of the network hold, and score at most, before anything is tried in it?
+// How much can a domain of the network hold, and score at most, before anything is tried in it?
 #pragma once
 
 #include <limits>
@@ -20,7 +20,7 @@ class DomainBounds {
   virtual ~DomainBounds() = default;
   // At most what the domain scores for the whole job.
   virtual double score(const Session& session, JobId job, const Worksheet& sheet, DomainId domain) const;
-  // What the domain scores for the part, apart from a bonus that it shares; nothing: it has to be tried.
+  // The domain's score for the part, apart from a bonus that it shares; nothing: it has to be tried.
   virtual std::optional<double> part_score(const Session& session, const PlaceTarget& target) const;
   // False: the least that must be placed finds no room there.
   virtual bool may_hold(const Session& session, JobId job, const Worksheet& sheet, DomainId domain) const;

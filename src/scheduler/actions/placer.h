@@ -7,7 +7,8 @@
 
 namespace scheduler {
 
-// What is to be placed, and where. Jobs without a topology have one part, and the root domain is everywhere.
+// A part of a job, and the domain that it is to be placed in. Jobs without a topology have one part, and the root
+// domain is everywhere.
 struct PlaceTarget {
   JobId job;
   std::uint32_t part = 0;  // position in JobTopology::sub_jobs

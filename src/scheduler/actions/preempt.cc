@@ -163,8 +163,8 @@ class Preempt final : public Action {
       return false;
     }
 
-    // Where nothing runs that may be displaced, in the job or else in the rest of its queue, looking at the nodes is
-    // in vain; but a node with room needs no victims.
+    // A look at the nodes is in vain if neither the job nor the rest of its queue runs a pod that may be displaced; but
+    // a node with room needs no victims.
     bool somebody_runs(const Task& task, bool same_job) {
       const Job& job = model_.job(task.job);
       const bool runs = same_job ? job.count(TaskStatus::kRunning) + job.count(TaskStatus::kBound) > 0

@@ -13,7 +13,7 @@ class DryRun {
  public:
   DryRun(Session& session, const Task& task) : session_(session), model_(session.model()), task_(task) {}
 
-  // Who must go from the node; nobody when that does not help, or is not needed.
+  // The victims that must leave the node; nobody when that does not help, or is not needed.
   std::vector<TaskId> victims_on(NodeId node, const std::vector<TaskId>& candidates) {
     if (candidates.empty()) return {};
     std::vector<TaskId> victims = session_.ask<Preemptable>(task_, candidates);
@@ -53,7 +53,7 @@ class DryRun {
   const Task& task_;
 };
 
-// What tells candidates apart, the better one smaller.
+// The cost by which candidates are compared, the better one smaller.
 struct Price {
   std::int64_t highest_priority = 0;
   std::int64_t sum = 0;  // of (priority + 2^31), so that more victims never cost less

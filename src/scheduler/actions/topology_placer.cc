@@ -33,7 +33,7 @@ bool TopologyPlacer::place_job(JobId id, Worksheet& sheet) {
     explain(id, attempt);
     session_.rollback(mark);
   }
-  // Nothing was even tried where no domain has what the group, or one of its parts, asks for altogether.
+  // No domain was even tried if none has what the group, or one of its parts, asks for altogether.
   JobTrouble& trouble = session_.trouble(id);
   if (trouble.by_task.empty() && job.topology && job.topology->wish.hard) {
     trouble.text = base::format("no hyperNode of tier {} or below has enough resources", job.topology->wish.allowed);
@@ -133,7 +133,7 @@ bool TopologyPlacer::place_part(const PlaceTarget& target, TaskHeap& tasks, doub
   for (const std::vector<DomainId>& group : part_gradients(session_, target)) {
     const auto best = best_for_part(target, tasks, group);
     if (!best) continue;
-    // Where the session was left as it was, the placement repeats exactly.
+    // The placement repeats exactly if the session was left as it was.
     if (!best->placed && !place_and_stay({target.job, target.part, best->domain}, tasks)) return false;
     score = best->score;
     if (job.topology) {

@@ -1,8 +1,8 @@
 // In which domain of the network does a job go, and where in it does each of its parts go?
 //
-// Every domain that the gradients name would be tried, in vain or not, and the best of those that work taken. What a
-// domain scores is known before it is tried, so they are tried by descending score and the first that works wins;
-// domains that cannot hold the least that must be placed are not tried (domain_bounds.h).
+// Every domain that the gradients name would be tried, in vain or not, and the best of those that work taken. The score
+// of a domain is known before it is tried, so they are tried by descending score and the first that works wins; domains
+// that cannot hold the least that must be placed are not tried (domain_bounds.h).
 #pragma once
 
 #include <map>
@@ -20,7 +20,7 @@ class TopologyPlacer {
   TopologyPlacer(Session& session, const DomainBounds& bounds)
       : session_(session), model_(session.model()), bounds_(bounds), placer_(session) {}
 
-  // What was placed stays in the journal, and `sheet` keeps what is left. False: nothing was placed.
+  // Placements stay in the journal, and `sheet` keeps what is left. False: nothing was placed.
   bool place_job(JobId job, Worksheet& sheet);
   // To be called once the placements of place_job were committed: the job and its parts lie where they were put.
   void keep_decision(JobId job);
@@ -43,7 +43,7 @@ class TopologyPlacer {
     std::vector<std::uint32_t> failed;  // parts that no domain took
   };
 
-  // What was placed stays in the journal where it works.
+  // Placements stay in the journal if the attempt works.
   Attempt try_job(JobId job, const Worksheet& sheet, DomainId domain);
   // Once it is known whether the job starts, its failed parts are tried again in the domain that comes last: that is
   // what people are told. Which domains the search itself left out must not show in messages.

@@ -1,4 +1,4 @@
-// What is left to place of one job: its parts in their order, each with its waiting tasks in theirs.
+// The part of one job that is left to place: its parts in their order, each with its waiting tasks in theirs.
 #include "scheduler/actions/worksheet.h"
 
 #include <algorithm>
@@ -6,7 +6,7 @@
 namespace scheduler {
 namespace {
 
-// Of each policy, as many of the parts that are not ready, in their order, as are missing to its minimum.
+// For each policy, as many of the parts that are not ready, in their order, as are missing to its minimum.
 std::vector<bool> required_parts(Session& session, const Job& job) {
   const JobTopology& topology = *job.topology;
   std::vector<bool> required(topology.sub_jobs.size());

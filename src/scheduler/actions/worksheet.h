@@ -1,4 +1,4 @@
-// What is left to place of one job: its parts in their order, each with its waiting tasks in theirs.
+// The part of one job that is left to place: its parts in their order, each with its waiting tasks in theirs.
 #pragma once
 
 #include <functional>

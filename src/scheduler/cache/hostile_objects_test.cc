@@ -1,4 +1,4 @@
-// What do objects whose author means harm, or does not know better, leave in the model?
+// Objects whose author means harm, or does not know better, and their effect on the model.
 #include <gtest/gtest.h>
 
 #include <limits>

@@ -267,7 +267,7 @@ bool Intake::set_group(const api::Json& group) {
   job.has_group = true;
   job.resource_version = api::resource_version_of(group);
   const GroupPhase old_phase = job.phase;
-  // What is written there of a domain says what an earlier cycle found. Where the tasks are says it better, so it is
+  // The domain written there is the finding of an earlier cycle. The places of the tasks are better evidence, so it is
   // not believed, only known.
   std::string_view domain = api::annotation_of(group, kAllocatedDomain);
   if (domain.size() > kNameLengthMax) domain = {};

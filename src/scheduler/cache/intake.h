@@ -35,7 +35,7 @@ struct IntakeOptions {
   bool single_pods = false;
 };
 
-// What happened to a single pod of ours; the model says the rest.
+// An event of a single pod of ours; the model says the rest.
 struct PodNews {
   enum class Kind : std::uint8_t {
     kWaits,     // it has no node, and nothing holds it back
@@ -72,14 +72,14 @@ class Intake {
   // The resources that the scheduler reads, in the order in which they are best listed.
   static const std::vector<api::ResourceId>& resources();
   static bool reads(const api::ResourceId& id);
-  // Those that concern groups and queues alone; single pods do not need them.
+  // Resources that concern groups and queues alone; single pods do not need them.
   static bool concerns_groups(const api::ResourceId& id);
   // Flags and gates may leave some unread, which are not asked for then (the account need not have the right), and are
   // passed over in files.
   bool is_switched_on(const api::ResourceId& id) const;
-  // What a scheduler with these options asks for, in that order.
+  // The resources that a scheduler with these options asks for, in that order.
   std::vector<api::ResourceId> watched() const;
-  // Of them, those that a cluster may not have: the scheduler works without.
+  // A cluster may lack these of them: the scheduler works without.
   static bool may_be_absent(const api::ResourceId& id);
 
   // An object exists in this state now; or it is gone. True when a decision could differ.
@@ -111,7 +111,7 @@ class Intake {
   void shard_write_ended();
   const std::string& shard_version() const { return model_.shards.own_version(); }
 
-  // Where pods are single ones.
+  // Only where pods are scheduled one by one.
   PodNewsList take_pod_news() { return std::exchange(pod_news_, {}); }
 
   const IntakeOptions& options() const { return options_; }
@@ -135,7 +135,7 @@ class Intake {
   bool set_priority_class(const api::Json& object, bool exists);
   void touch_jobs_of(QueueId queue);
   bool is_ours(const api::Json& pod) const;
-  // What they do, with the news of it (intake_single_pods.cc).
+  // The same for single pods, with the news of it (intake_single_pods.cc).
   bool set_single_pod(const api::Json& pod);
   bool remove_single_pod(const api::Json& pod);
   void note_not_bound(std::string_view key, std::string_view uid);

@@ -9,8 +9,8 @@
 
 namespace scheduler {
 
-// Who reads a further field adds it here; scenarios and random clusters are also told by projection (tests/scenarios),
-// and class_test.cc sets every field of a pod.
+// A reader of a further field adds it here; scenarios and random clusters are also told by projection
+// (tests/scenarios), and class_test.cc sets every field of a pod.
 const api::Projection& fields_read(const api::ResourceId& id);
 // By what an object says of itself; null where the kind is unknown.
 const api::Projection* fields_read(std::string_view api_version, std::string_view kind);

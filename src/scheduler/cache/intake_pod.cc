@@ -202,7 +202,7 @@ bool Intake::drop_pod(const api::Json& pod) {
   return true;
 }
 
-// Nobody says later that it is gone: what the model does not hold is not watched.
+// No later event reports its end: what the model does not hold is not watched.
 void Intake::forget_pod(TaskId id) {
   const std::string uid = model_.text(id).uid.str();
   ledger_.end(Entry::kEviction, uid);

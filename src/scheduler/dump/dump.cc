@@ -1,4 +1,5 @@
-// What does the scheduler believe? The model as objects of the API: nodes, groups, queues, and what is left over.
+// The scheduler's beliefs, for people and for replay. The model as objects of the API: nodes, groups, queues, and what
+// is left over.
 #include "scheduler/dump/dump.h"
 
 #include <algorithm>
@@ -33,7 +34,7 @@ std::pair<std::string, std::string> split_key(std::string_view key) {
 
 namespace {
 
-// What no object of the API says: when things were done last, what was measured and what was answered.
+// The facts that no object of the API has: when things were done last, what was measured and what was answered.
 Json state_json(const Model& model, const DumpOptions& options) {
   Json out = object_of({kStateVersion, kStateKind, "", options.scheduler_name, ""});
   out.set("now", base::format_rfc3339_micro(options.now));

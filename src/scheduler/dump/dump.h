@@ -1,9 +1,9 @@
-// What does the scheduler believe? The model as objects of the API, from which `volcano schedule --as-is` decides the
-// same as the scheduler whose model it was.
+// The scheduler's beliefs, for people and for replay. The model as objects of the API, from which `volcano schedule
+// --as-is` decides the same as the scheduler whose model it was.
 //
 // Objects are rebuilt from the fields that decisions read: what nobody reads is not there, and has never been kept.
-// Writes under way count as done, as they do in the model. What no object of the API says is in one of our own, of kind
-// SchedulerState, which comes first.
+// Writes under way count as done, as they do in the model. Facts that no object of the API has are in one of our own,
+// of kind SchedulerState, which comes first.
 #pragma once
 
 #include <string>

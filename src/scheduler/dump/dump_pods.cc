@@ -1,4 +1,4 @@
-// The parts of a dump: pods. What a pod asks of a node comes from the text of its shape, the rest from its task.
+// The parts of a dump: pods. The requests of a pod come from the text of its shape, the rest from its task.
 #include <algorithm>
 #include <map>
 #include <tuple>
@@ -239,7 +239,7 @@ class PodWriter {
     // A pod that is done holds nothing any more.
     const Annotations* devices = is_terminated(task.status) ? nullptr : model_.devices.devices_of(task.id);
     if (devices != nullptr) {
-      // Of what the pod was granted, what is read again.
+      // The part of the pod's grants that is read again.
       Json told = Json::object();
       for (const auto& [key, value] : *devices) told.set(key, value);
       DeviceNotes read;

@@ -16,7 +16,7 @@ void set_unless_empty(Json& object, std::string_view key, const std::string& val
   if (!value.empty()) object.set(key, value);
 }
 
-// What placed pods have been promised, until the API says it: volumes by name, and nodes by claim.
+// Promises to placed pods, until the API says them: volumes by name, and nodes by claim.
 struct Promises {
   std::map<std::string, std::string> claim_of_volume;
   std::map<std::string, std::string> node_of_claim;

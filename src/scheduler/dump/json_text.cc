@@ -1,4 +1,4 @@
-// Where does one JSON value end in a text that goes on?
+// The end of one JSON value in a text that goes on.
 #include "scheduler/dump/json_text.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Where does one JSON value end in a text that goes on? For texts that hold several values in a row.
+// The end of one JSON value in a text that goes on. For texts that hold several values in a row.
 #pragma once
 
 #include <string_view>

@@ -29,7 +29,7 @@ class ClaimSteps {
   int conflicts_ = 0;     // with other writers of this claim
 };
 
-// The pod was not bound: takes its reservation back. Whoever cleans up after pods finds what this misses.
+// The pod was not bound: takes its reservation back. The cleaner after pods finds what this misses.
 client::Request claim_release_request(const PlannedBind& plan, const PlannedClaim& claim);
 
 }  // namespace scheduler

@@ -1,4 +1,4 @@
-// What is written to a resource claim before its pod is bound, and what happens when somebody else writes too.
+// The writes to a resource claim before its pod is bound, also when another client writes too.
 #include "scheduler/effects/claim_steps.h"
 
 #include <gtest/gtest.h>

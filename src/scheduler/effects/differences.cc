@@ -1,4 +1,4 @@
-// What would this scheduler have done otherwise than the one that runs?
+// Decisions in which this scheduler differs from the one that runs.
 #include "scheduler/effects/differences.h"
 
 #include <algorithm>

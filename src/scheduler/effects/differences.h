@@ -1,8 +1,7 @@
-// What would this scheduler have done otherwise than the one that runs? For a scheduler that decides and writes
-// nothing.
+// Decisions in which this scheduler differs from the one that runs. For a scheduler that decides and writes nothing.
 //
 // Both see the same cluster. A plan says what is new: what it decided about a pod counts until the pod is bound by the
-// other, which is when both are compared. What only one of the two does is a difference after a while, for the other
+// other, which is when both are compared. An act of only one of the two is a difference after a while, for the other
 // may be about to do the same.
 #pragma once
 
@@ -47,7 +46,7 @@ class Differences {
   void gone(std::string_view uid, base::Time now);
   void decided(const Plan& plan, base::Time now);
 
-  // What came to light since this was asked last.
+  // The differences since this was asked last.
   std::vector<Difference> take_news();
   // One line for each group of them.
   static std::vector<std::string> lines(const std::vector<Difference>& news);

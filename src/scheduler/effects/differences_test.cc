@@ -1,4 +1,4 @@
-// What counts as a difference from the scheduler that runs, and when.
+// The differences from the scheduler that runs, and when they count.
 #include "scheduler/effects/differences.h"
 
 #include <gtest/gtest.h>

@@ -102,7 +102,7 @@ void Outbox::State::enqueue(Id id) {
   write.at = Write::At::kWaiting;
   if (lane.waiting.empty()) lane.gathers_until = env.uptime() + gather_time(write.work);
   lane.waiting.push_back(id);
-  // What stands before it goes as soon as it would itself.
+  // The writes before it leave as soon as it would itself.
   if (lane.holder && writes.at(*lane.holder).at == Write::At::kReady) {
     const Urgency urgency = urgency_of(write.work);
     if (urgency < urgency_of(writes.at(*lane.holder).work)) push_ready(*lane.holder, urgency);

@@ -19,7 +19,7 @@
 
 namespace scheduler {
 
-// Where a pod is on its way to its node, and how long the step before took.
+// The stage of a pod on the way to its node, and how long the step before took.
 using OnStage = std::function<void(const PlannedBind&, std::string_view stage, base::Duration took)>;
 
 struct OutboxOptions {
@@ -41,7 +41,7 @@ class Outbox {
   void send(Plan plan);
   // Creates a queue unless it exists; tries again until it does.
   void ensure_queue(const std::string& name, bool reclaimable);
-  // What is known of the CPUs of a node that is gone goes with it, unless a node of that name comes meanwhile.
+  // The NumaTopology of a node that is gone goes with it, unless a node of that name comes meanwhile.
   void delete_numatopology(const std::string& node, std::string_view uid);
 
  private:

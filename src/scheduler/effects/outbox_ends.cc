@@ -1,4 +1,4 @@
-// What follows from the end of a write? The model and the ledger hear what became of it.
+// The consequences of a write's end. The model and the ledger hear what became of it.
 #include <algorithm>
 
 #include "api/resource.h"

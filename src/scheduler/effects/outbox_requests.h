@@ -25,7 +25,7 @@ client::Request group_status_request(const PlannedGroupStatus& plan);
 client::Request queue_status_request(const PlannedQueueStatus& plan);
 client::Request numatopology_deletion_request(std::string_view name, std::string_view uid);
 client::Request queue_creation_request(std::string_view name, bool reclaimable);
-// What became of an object, as much of it as the model reads.
+// The state of an object after a write, as much of it as the model reads.
 client::Request lookup_request(const api::ResourceId& resource, std::string_view ns, std::string_view name);
 
 }  // namespace scheduler

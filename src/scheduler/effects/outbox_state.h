@@ -26,7 +26,7 @@ struct Outbox::State : std::enable_shared_from_this<Outbox::State> {
     enum class At : std::uint8_t { kWaiting, kReady, kInFlight, kPaused } at = At::kWaiting;
     int tries = 0;  // of this call that failed
   };
-  // Requests about one object. Whoever holds the lane is ready, in flight, or pauses before it tries again.
+  // Requests about one object. The holder of the lane is ready, in flight, or pauses before it tries again.
   struct Lane {
     std::optional<Id> holder;
     std::vector<Id> waiting;  // rarely more than two; an empty deque would take 576 bytes a lane

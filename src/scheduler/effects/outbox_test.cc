@@ -1,4 +1,4 @@
-// What becomes of writes that the server refuses for good.
+// Writes that the server refuses for good, and what follows.
 #include "scheduler/effects/outbox.h"
 
 #include <gtest/gtest.h>
@@ -118,7 +118,7 @@ TEST(Outbox, a_pod_stays_whatever_the_word_in_which_its_eviction_is_refused) {
   }
 }
 
-// Of hard shards: the claim names the version that it rests on.
+// Hard shards: the claim names the version that it rests on.
 struct ShardWorld : World {
   ShardWorld() {
     options.sharding_mode = ShardingMode::kHard;

@@ -40,7 +40,7 @@ inline constexpr base::Duration kLostPause = base::seconds(5);
 inline constexpr base::Duration kRefusedPause = base::seconds(1);
 // Counts of one object are written at most so often, which is the period of Volcano's cycles.
 inline constexpr base::Duration kCountsPeriod = base::seconds(1);
-// What begins to be so is written after this: a pod that is bound starts soon, and that is said with it.
+// Counts that begin now are written after this: a pod that is bound starts soon, and that is said with it.
 inline constexpr base::Duration kCountsGather = base::milliseconds(500);
 // And this is how long it is not said that pods are about to be bound, or to start.
 inline constexpr base::Duration kBindingsGather = base::seconds(3);

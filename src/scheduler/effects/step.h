@@ -1,4 +1,4 @@
-// What does a write do next?
+// The next step of a write.
 //
 // A write is a value with a state: told the answer to its last request, it says its next step. It calls nobody itself.
 #pragma once
@@ -37,7 +37,7 @@ struct Step {
   static Step failed(base::Error error) { return {.kind = Kind::kFailed, .error = std::move(error)}; }
 };
 
-// What steps may look at besides their own state.
+// The facts that steps may look at besides their own state.
 struct StepContext {
   base::Time now;
   base::Duration uptime;

@@ -130,7 +130,7 @@ Step VolumeSteps::await(const PlannedBind& plan, const base::Result<Json>& claim
   if (!claim.ok() && claim.error().code == base::Code::kNotFound) return Step::failed(claim.error());
   if (claim.ok()) class_name_ = (*claim)["spec"]["storageClassName"].as_string();
   if (!claim.ok() || !bound_to.empty()) return look_later(plan, context);
-  // Who cannot provision for the node takes its mark away, and waits to be told another.
+  // A provisioner that cannot serve the node takes its mark away, and waits for another.
   if (choice.volume.empty() && api::annotation_of(*claim, kSelectedNode).empty())
     return conflict(base::format("claim {} could not be provisioned for node {}", choice.claim, plan.node));
   // Most are bound at the second look: a volume is read only where that takes longer.

@@ -1,4 +1,4 @@
-// What is written to a volume or a claim before its pod is bound, and what happens when somebody else writes too.
+// The writes to a volume or a claim before its pod is bound, also when another client writes too.
 #include "scheduler/effects/volume_steps.h"
 
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ namespace {
 
 using api::Json;
 
-// Two claims and a volume on a server that checks versions. What is marked is bound at once.
+// Two claims and a volume on a server that checks versions. Marked claims are bound at once.
 class Server {
  public:
   base::Result<Json> answer(const client::Request& request) {

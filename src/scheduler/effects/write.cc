@@ -132,7 +132,7 @@ Step begin_of(QueueLookup& write, const StepContext&) {
   return Step::call(lookup_request(api::resources::kQueues, {}, write.name));
 }
 
-// What is gone is an answer as well.
+// An object that is gone is an answer as well.
 template <class Lookup>
 Step next_of_lookup(Lookup& write, Reply answer, const StepContext& context) {
   if (answer == nullptr) return begin_of(write, context);

@@ -1,6 +1,7 @@
 // Which writes follow from a plan, and by which steps is each done?
 //
-// Each is a value: what was decided, and how far it has got. What its end means for the model is the outbox's matter.
+// Each is a value: what was decided, and how far it has got. The meaning of its end for the model is the outbox's
+// matter.
 #pragma once
 
 #include <cstddef>
@@ -56,7 +57,7 @@ struct ClaimRelease {
   std::size_t next = 0;
 };
 
-// What became of an object is asked, after a write whose outcome is unknown or refused, or whose answer came after the
+// The state of an object is asked for after a write whose outcome is unknown or refused, or whose answer came after the
 // word of somebody else.
 struct PodLookup {
   std::string ns;
@@ -80,13 +81,13 @@ struct Retelling {
   LostStatus lost;
 };
 
-// A queue that has to exist. That it exists already is as good.
+// A queue that has to exist. One that exists already is as good.
 struct QueueCreation {
   std::string name;
   bool reclaimable = false;
   int tries = 0;
 };
-// What is known of the CPUs of a node that is gone. Not when another node of that name came in its place.
+// The NumaTopology of a node that is gone. Not when another node of that name came in its place.
 struct NumatopologyDeletion {
   std::string node;
   std::string uid;

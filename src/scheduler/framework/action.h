@@ -1,4 +1,4 @@
-// What is an action? One step of a cycle, run in the configured order.
+// An action: One step of a cycle, run in the configured order.
 #pragma once
 
 #include "scheduler/framework/arguments.h"

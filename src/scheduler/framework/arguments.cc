@@ -1,4 +1,4 @@
-// What may a configuration file say to a plugin or an action, and how are values of the wrong type treated?
+// The arguments of plugins and actions in a configuration file, and how values of the wrong type are treated.
 #include "scheduler/framework/arguments.h"
 
 #include <algorithm>

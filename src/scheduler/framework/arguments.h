@@ -1,4 +1,4 @@
-// What may a configuration file say to a plugin or an action, and how are values of the wrong type treated?
+// The arguments of plugins and actions in a configuration file, and how values of the wrong type are treated.
 #pragma once
 
 #include <memory>
@@ -21,8 +21,8 @@ class Arguments {
   std::int64_t get_int(std::string_view key, std::int64_t fallback) const;  // YAML integers only
   // The same, and `fallback` with a warning for what is less than `least`.
   std::int64_t get_int_from(std::string_view key, std::int64_t least, std::int64_t fallback) const;
-  // What a score counts for. Any number counts, as in Volcano; one that turns the score around, or beside which no
-  // other score matters, is noted.
+  // The weight of a score. Any number counts, as in Volcano; one that turns the score around, or beside which no other
+  // score matters, is noted.
   double get_weight(std::string_view key, std::int64_t fallback) const;
   // For values that may be numbers or texts: the number, or -1 for everything else, without a warning.
   std::int64_t get_int_or_text(std::string_view key) const;

@@ -1,4 +1,4 @@
-// What does the scheduler's configuration file say?
+// The scheduler's configuration file.
 #include "scheduler/framework/config.h"
 
 #include <algorithm>

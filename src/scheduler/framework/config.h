@@ -1,4 +1,4 @@
-// What does the scheduler's configuration file say?
+// The scheduler's configuration file.
 #pragma once
 
 #include <map>
@@ -25,12 +25,12 @@ struct ActionFactory {
   std::string_view name;
   std::unique_ptr<Action> (*make)();
 };
-// What is used when there is no file.
+// The configuration without a file.
 std::string_view default_config_text();
 // The same of the agent scheduler.
 std::string_view single_pods_config_text();
 
-// What one scheduler knows, and does without a file.
+// The plugins and actions that one scheduler has, and its configuration without a file.
 struct Registry {
   std::span<const PluginFactory> plugins;
   std::span<const ActionFactory> actions;

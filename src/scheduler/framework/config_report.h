@@ -1,4 +1,4 @@
-// What is configured, and what was wrong with it? As JSON, for /debug/config.
+// The configuration in force, and what was wrong with it. As JSON, for /debug/config.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// What the configuration file accepts, refuses and warns about.
+// Configuration files that are accepted, refused, or taken with warnings.
 #include "scheduler/framework/config.h"
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ struct Case {
   const char* message;  // empty: accepted
 };
 
-// What Helm charts and manifests install.
+// The configurations that Helm charts and manifests install.
 const char* kPackaged = R"(actions: "enqueue, allocate, backfill"
 tiers:
 - plugins:

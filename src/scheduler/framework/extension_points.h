@@ -27,7 +27,7 @@ struct SubJob;
 class NodeFilter;
 class NodeScorer;
 
-// Of a queue's limits: which of them stands against placing pods now, or against ever holding so much?
+// The question about a queue's limits: which of them stands against placing pods now, or against ever holding so much?
 enum class LimitQuestion : std::uint8_t { kNow, kEver };
 
 template <class SignatureType, class FoldType>

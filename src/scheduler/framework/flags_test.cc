@@ -1,4 +1,4 @@
-// What flags, gates, shares and samples mean: tables.
+// The meaning of flags, gates, shares and samples: tables.
 #include <gtest/gtest.h>
 
 #include "scheduler/cache/scheduler_share.h"
@@ -97,7 +97,8 @@ TEST(Options, take_what_the_packaged_manifests_pass) {
   EXPECT_NE(agent.error().message.find("agent scheduler"), std::string::npos);
 }
 
-// What Volcano's chart passes to its agent scheduler (docs/spec/install.md), and three flags that its template can add.
+// The flags that Volcano's chart passes to its agent scheduler (docs/spec/install.md), and three flags that its
+// template can add.
 TEST(Options, of_the_agent_scheduler_are_its_own) {
   Options options = agent_options();
   const auto rest = parse_options(

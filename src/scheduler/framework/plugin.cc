@@ -1,4 +1,4 @@
-// What is a plugin, and which questions do the configured ones answer?
+// Plugins, and the questions that the configured ones answer.
 #include "scheduler/framework/plugin.h"
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 namespace scheduler {
 namespace {
 
-// Where a plugin is listed, in order.
+// The places that list a plugin, in order.
 std::vector<Occurrence> occurrences_of(const Config& config, std::string_view name) {
   std::vector<Occurrence> out;
   int position = 0;

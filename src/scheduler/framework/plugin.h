@@ -1,4 +1,4 @@
-// What is a plugin, and which questions do the configured ones answer?
+// Plugins, and the questions that the configured ones answer.
 //
 // A plugin lives as long as its configuration. It says once, in attach(), which points it answers; open() and close()
 // bracket each cycle. Answers read the live model; what a plugin keeps besides must follow the model's changes.
@@ -40,9 +40,9 @@ class Plugin {
   virtual bool refresh() { return false; }
   virtual void open(Session&) {}
   virtual void close(Session&) {}
-  // What the plugin thinks of queues, jobs and devices, as of the last cycle. Between cycles.
+  // The plugin's figures of queues, jobs and devices, as of the last cycle. Between cycles.
   virtual void report(const MetricSink&) const {}
-  // What the task holds of resources, in place of what its pod asks for.
+  // The resources that the task holds, in place of what its pod asks for.
   virtual void held_by(const Task&, const AmountSink&) const {}
 };
 
@@ -122,15 +122,15 @@ class PluginSet {
   bool depends_on_time_ = false;
 };
 
-// Where the configuration lists a plugin. A plugin may be listed several times: the last listing's arguments count, and
-// every listing asks it with its own switches.
+// A place in the configuration that lists a plugin. A plugin may be listed several times: the last listing's arguments
+// count, and every listing asks it with its own switches.
 struct Occurrence {
   const PluginEntry* entry;
   int tier;
   int position;
 };
 
-// What a plugin sees while it is attached.
+// The view that a plugin has while it is attached.
 class PluginSetup {
  public:
   PluginSetup(PluginSet& set, Model& model, const Config& config, std::vector<Occurrence> occurrences);

@@ -1,4 +1,4 @@
-// What holds in every random small cluster, whatever is decided.
+// Facts of every random small cluster, whatever is decided.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -143,7 +143,7 @@ class World {
       started[model.job(model.task(task).job).key.str()]++;
       last_binds += bind.pod + " " + bind.node + "\n";
     }
-    // Nothing that was not committed stays.
+    // Operations that were not committed leave nothing.
     for (std::uint32_t i = 0; i < model.task_capacity(); ++i) {
       const Task& task = model.task(TaskId{i});
       EXPECT_TRUE(!task.in_use || (task.status != TaskStatus::kAllocated && task.status != TaskStatus::kPipelined));

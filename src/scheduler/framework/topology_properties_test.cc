@@ -1,5 +1,5 @@
-// What holds in every random small cluster with a network topology: the search that leaves domains out decides as
-// trying each of them does, groups keep to their tiers, and nothing stays behind.
+// Facts of every random small cluster with a network topology: the search that leaves domains out decides as trying
+// each of them does, groups keep to their tiers, and nothing stays behind.
 #include <gtest/gtest.h>
 
 #include <map>

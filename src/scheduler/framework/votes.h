@@ -1,4 +1,4 @@
-// What plugins answer with: votes, verdicts and victims.
+// The answers of plugins: votes, verdicts and victims.
 #pragma once
 
 #include <cstdint>
@@ -34,7 +34,7 @@ struct GangEviction {
   EvictPurpose purpose = EvictPurpose::kGangPreempt;
 };
 
-// What domains are looked for: with room, or with what could be made room.
+// The purpose of a search for domains: with room, or with what could be made room.
 enum class DomainPurpose : std::uint8_t { kAllocate, kEvict };
 // Domains to try, the nearest group first.
 using Gradients = std::vector<std::vector<DomainId>>;

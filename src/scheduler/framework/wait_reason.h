@@ -31,7 +31,7 @@ struct Shortage {
   api::Quantity used;         // by what runs, is promised or admitted
   api::Quantity wanted;       // by the pods that are missing, or by the group's minimum at its admission
   bool is_admission = false;  // `used` counts admitted groups
-  // What is allowed stays as it is until somebody changes a queue, a quota or the nodes.
+  // The limit stays as it is until somebody changes a queue, a quota or the nodes.
   bool is_fixed() const { return limit == Limit::kCapability || limit == Limit::kQuota; }
   bool is_impossible() const { return is_fixed() && wanted > allowed; }
 };
@@ -83,7 +83,7 @@ struct WaitReason {
   // One sentence.
   std::string message() const;
   api::Json json() const;
-  // Of what the sentence says, without the amounts that change as other groups come and go: where it is the same, an
+  // A digest of the sentence without the amounts that change as other groups come and go: where it is the same, an
   // earlier sentence need not be said again. Never 0.
   std::uint64_t digest() const;
 };

@@ -1,4 +1,4 @@
-// What has the scheduler told the API server, what of it is on its way, and what was lost?
+// The scheduler's writes to the API server: confirmed, on their way, and lost.
 #include "scheduler/ledger/ledger.h"
 
 #include <charconv>

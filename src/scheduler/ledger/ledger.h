@@ -1,4 +1,4 @@
-// What has the scheduler told the API server, what of it is on its way, and what was lost?
+// The scheduler's writes to the API server: confirmed, on their way, and lost.
 //
 // For each field that the scheduler writes there is one entry here: what the object says, as last written or read.
 // A cycle compares with it what it would say, and writes the difference; what is planned counts as said at once. A
@@ -73,13 +73,13 @@ class Ledger {
   void say(QueueId id, api::ResourceList allocated) { entry(queues_, id.index) = {std::move(allocated), true}; }
   void say(NodeShard shard) { shard_ = std::move(shard); }
 
-  // What may have changed about a group without a change of its pods or of its PodGroup.
+  // Facts of a group that may change without a change of its pods or of its PodGroup.
   struct GroupNow {
     std::uint64_t trouble = 0;  // digest; 0: none
     bool is_refused = false;
     bool has_conditions = false;  // some were set
   };
-  // Nothing of that differs from what was said at the group's last close: saying it again would change nothing.
+  // True if all of that was said at the group's last close: saying it again would change nothing.
   bool is_quiet(const Job& job, const GroupNow& now) const;
 
   // --- what the server says ---
@@ -95,7 +95,7 @@ class Ledger {
   void forget_queue(QueueId id, std::string_view name);
   // The server has no such object any more: what was lost of it is of no interest, and nothing of it is kept.
   void forget_flight(Entry entry, std::string_view key);
-  // Of how many objects something is under way, unconfirmed or lost.
+  // The number of objects with a write under way, unconfirmed or lost.
   std::size_t flights() const { return flights_.size(); }
 
   // --- what is under way ---

@@ -1,7 +1,7 @@
 // How much do the nodes of each domain have, together?
 //
 // Sums per domain and dimension, kept current from the model's touched list: a change on one node costs the number of
-// domains around it. What a session found at its opening is remembered beside them.
+// domains around it. The findings of a session at its opening are remembered beside them.
 #pragma once
 
 #include <cstdint>

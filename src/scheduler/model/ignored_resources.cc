@@ -1,4 +1,4 @@
-// What changes when a resource that was counted so far no longer is?
+// A resource that was counted so far and no longer is, and the sums that change with it.
 //
 // Rare: a ConfigMap that names devices arrives after the pods that ask for them. So everything is walked.
 #include "scheduler/model/model.h"

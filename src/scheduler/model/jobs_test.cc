@@ -1,4 +1,4 @@
-// What stays of jobs that are gone, or that were other ones before?
+// The remains in the model of jobs that are gone, or that were other ones before.
 #include <gtest/gtest.h>
 
 #include "scheduler/cache/intake.h"

@@ -1,4 +1,4 @@
-// What does the scheduler believe about the cluster?
+// The scheduler's model of the cluster.
 #include "scheduler/model/model.h"
 
 #include <algorithm>
@@ -320,7 +320,7 @@ void Model::set_job_queue(JobId id, std::string_view queue_name) {
   sum_job_in_queue(job, -1);
   job.queue = queue;
   sum_job_in_queue(job, 1);
-  // What queues use of a node is another sum now.
+  // The use of a node by queues is another sum now.
   for (const TaskId task : job.tasks) {
     if (tasks_[task.index].node.is_set()) touch(tasks_[task.index].node);
   }
@@ -426,7 +426,7 @@ const std::vector<JobId>& Model::open_jobs() {
     job.listed_open = false;
     return true;
   };
-  // What came since the last question stands behind the rest, mostly few among many.
+  // Jobs that came since the last question stand behind the rest, mostly few among many.
   const auto begin = open_jobs_.begin(), added = begin + static_cast<std::ptrdiff_t>(open_jobs_sorted_);
   const auto middle = std::remove_if(begin, added, closed);
   const auto end = std::move(added, std::remove_if(added, open_jobs_.end(), closed), middle);

@@ -1,5 +1,5 @@
-// What does the scheduler believe about the cluster? One live model, which events change between cycles and decisions
-// change within them; nothing is copied.
+// The scheduler's model of the cluster. One live model, which events change between cycles and decisions change within
+// them; nothing is copied.
 //
 // Owned by the scheduler's loop. Every change of a task goes through move(), which keeps the sums of its node, job and
 // queue; amounts are integers, so moving back restores every column exactly.
@@ -36,7 +36,7 @@
 
 namespace scheduler {
 
-// What a pod event says, as far as the model keeps it.
+// The facts of a pod event that the model keeps.
 struct TaskFacts {
   std::string group;  // "ns/podgroup", empty when the pod names none
   std::string role;
@@ -61,7 +61,7 @@ class Model {
   HyperNodes hyper_nodes{symbols, nodes};
   PodAffinity pods{symbols};
   Volumes volumes;
-  // What single plugins read besides.
+  // Facts that single plugins read besides.
   FeatureGates gates;
   DisruptionBudgets budgets;
   Quotas quotas;
@@ -121,7 +121,7 @@ class Model {
   // A job without a group counts in the queue that its pods name; where they differ, in the first by name.
   void name_queue(TaskId id, std::string_view queue_name);
   void set_role_minimums(JobId id, const std::vector<std::pair<std::string, std::int32_t>>& minimums);
-  // Null: the job asks for none. Where its parts have their tasks already is kept for parts of the same name.
+  // Null: the job asks for none. The domains of its parts are kept for parts of the same name.
   void set_topology(JobId id, std::unique_ptr<JobTopology> topology);
   // Position in JobTopology::sub_jobs, of a task whose job has a topology.
   std::uint32_t sub_job_of(TaskId id) const { return sub_job_of_[id.index]; }

@@ -1,4 +1,4 @@
-// What did programs outside answer to the questions of plugins?
+// The answers of programs outside to the questions of plugins.
 #include "scheduler/model/outside.h"
 
 #include <utility>

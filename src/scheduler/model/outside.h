@@ -1,4 +1,4 @@
-// What did programs outside answer to the questions of plugins?
+// The answers of programs outside to the questions of plugins.
 //
 // A cycle never waits. A question without an answer is noted, and asked once the cycle has ended; its answer starts the
 // next one. So a cycle is a function of the model and of answers that are values: whoever records put() can replay it.
@@ -43,7 +43,7 @@ class OutsideBook {
   const OutsideAnswer* last_told(const std::string& url) const;
   void forget(const OutsideQuestion& question) { answers_.erase(question.key()); }
 
-  // What is known, by OutsideQuestion::key().
+  // The known answers, by OutsideQuestion::key().
   const std::map<std::string, OutsideAnswer>& answers() const { return answers_; }
   void put_known(const std::string& key, OutsideAnswer answer) { answers_.insert_or_assign(key, std::move(answer)); }
 

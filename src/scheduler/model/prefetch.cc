@@ -1,4 +1,5 @@
-// What of a job will be read soon? Loops over thousands of jobs say so ahead, or they wait for memory at each.
+// Reads ahead of the parts of a job that will be needed soon. Loops over thousands of jobs say so ahead, or they wait
+// for memory at each.
 #include <algorithm>
 
 #include "scheduler/model/model.h"
@@ -6,7 +7,7 @@
 namespace scheduler {
 namespace {
 
-// Of each job: gangs of the same pods fail at one of their first.
+// Per job: gangs of the same pods fail at one of their first.
 constexpr std::size_t kPodsAhead = 4;
 
 }  // namespace

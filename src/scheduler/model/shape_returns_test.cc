@@ -54,8 +54,8 @@ struct World {
   Decider decider{model, ledger, {all_plugins(), all_actions()}, 1, "volcano"};
 };
 
-// What pods of job `number` say of other pods: of their own job, of an earlier one, or of one of five kinds that all
-// jobs are of.
+// The terms of pods of job `number` about other pods: of their own job, of an earlier one, or of one of five kinds that
+// all jobs are of.
 std::string wishes(int number, std::uint64_t dice) {
   const auto job = [](int of) { return base::format(R"({{"matchLabels":{{"job":"j{}"}}}})", of); };
   const std::string kind =
@@ -124,7 +124,7 @@ TEST(ShapeReturns, who_saw_many_jobs_decides_as_who_saw_none) {
     const auto binds = old.binds(number);
     EXPECT_EQ(binds, fresh.binds(number)) << "after job " << number;
     decided += static_cast<int>(binds.size());
-    // What was decided did not happen: the server says what it said before.
+    // The decisions did not happen: the server says what it said before.
     for (const auto& [id, objects] : jobs) {
       for (const auto& [key, object] : objects) old.remove(object);
     }

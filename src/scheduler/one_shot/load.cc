@@ -85,7 +85,7 @@ base::Error bad(const std::string& where, std::string_view what) {
   return base::make_error(base::Code::kInvalid, base::format("{}: {}", where, what));
 }
 
-// What a bare pod's annotations ask of the network's topology; null when they say nothing.
+// The topology that a bare pod's annotations ask for; null when they say nothing.
 api::Json topology_for(const api::Json& pod) {
   const std::string_view tier = api::annotation_of(pod, "volcano.sh/network-topology-highest-tier");
   std::string mode(api::annotation_of(pod, "volcano.sh/network-topology-mode"));
@@ -213,7 +213,7 @@ base::Status OneShot::load_object(const std::string& file, int line, api::Json o
   return {};
 }
 
-// What a dump says of a pod's CPUs is believed here alone: in a cluster anybody could say it of his pod.
+// The CPUs of a pod in a dump are believed here alone: in a cluster anybody could say it of his pod.
 void OneShot::take_in(const api::ResourceId& id, const api::Json& object) {
   intake_.set(id, object);
   if (id != api::resources::kPods) return;

@@ -78,7 +78,7 @@ class OneShot {
   const std::vector<PlannedEviction>& evictions() const { return evictions_; }
   std::size_t waiting_count() const { return decider_.waiting().size(); }
   const OneShotStats& stats() const { return stats_; }
-  // What was skipped, and why; for standard error.
+  // The objects that were skipped, and why; for standard error.
   const std::vector<std::string>& notes() const { return notes_; }
   const Model& model() const { return model_; }
   const Ledger& ledger() const { return ledger_; }

@@ -8,7 +8,7 @@
 namespace scheduler {
 
 std::span<const PluginFactory> all_plugins();
-// Those that the agent scheduler offers.
+// The plugins that the agent scheduler offers.
 std::span<const PluginFactory> single_pod_plugins();
 
 }  // namespace scheduler

@@ -50,7 +50,7 @@ class Gang final : public Plugin {
     // Bundles protect gangs already.
     setup.on<UnifiedEvictable>(
         [](const GangEviction&, const std::vector<TaskId>& candidates) { return Victims{candidates}; });
-    // Where gang decides on both, a job that lacks so many placements is neither ready nor promised.
+    // If gang decides on both, a job that lacks so many placements is neither ready nor promised.
     const bool decides_jobs = setup.is_on("enableJobReady") && setup.is_on("enableJobPipelined");
     const bool decides_parts = setup.is_on("enabledSubJobReady") && setup.is_on("enabledSubJobPipelined");
     setup.on<PlacementsMissing>([decides_jobs, decides_parts](const Job& job, std::uint32_t part) {

@@ -43,7 +43,7 @@ class PluginCosts : public testing::Test {
     intake_.set(api::resources::kPods, *pod);
     return model_.find_task("ns/p");
   }
-  // That waits for its pod's node.
+  // A claim that waits for its pod's node.
   void set_claim(int i) {
     Claim claim;
     claim.key = base::format("ns/c{}", i);

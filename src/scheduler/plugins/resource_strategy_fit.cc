@@ -151,7 +151,7 @@ class ProportionFilter final : public NodeFilter {
     const auto left = [&](Dim d) { return static_cast<double>(nodes_.idle(d)[n] - shape_.request.get(d)); };
     for (const Rule& rule : rules_) {
       if (!nodes_[NodeId{n}].allocatable.has(rule.dim)) continue;
-      // Where all are in use, the pod still has to fit into what is idle: it cannot wait for others to end.
+      // If all are in use, the pod still has to fit into what is idle: it cannot wait for others to end.
       const auto devices = static_cast<double>(nodes_.idle(rule.dim)[n]);
       if (left(kCpu) < devices * rule.cpu || left(kMemory) < devices * rule.memory * 1e6) return &rule;
     }

@@ -60,7 +60,7 @@ double minute_of_day(base::Time now) {
   return local.tm_hour * 60 + local.tm_min + (local.tm_sec + static_cast<double>(now.ns % 1'000'000'000) / 1e9) / 60;
 }
 
-// What a node's zone says to a pod; empty: it may come.
+// The answer of a node's zone to a pod; empty: it may come.
 using ZoneTest = std::function<std::string(const std::string& zone)>;
 
 class ZoneFilter final : public NodeFilter {

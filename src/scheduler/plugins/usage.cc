@@ -60,7 +60,7 @@ class ShadowLoads {
   // The parts of the node's capacity in use, with the shadow load.
   Amount load(std::uint32_t n, const NodeUsage& usage) { return load_with(n, usage, shadow(n)); }
 
-  // Told after the change. Nobody asks for the load of a node that is not measured.
+  // Told after the change. The load of a node that is not measured is never asked for.
   void placed(const Task& task) {
     if (fresh_usage(task.node.index) != nullptr) add(task, shadow(task.node.index, &task));
   }

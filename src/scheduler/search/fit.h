@@ -53,7 +53,7 @@ class FitErrors {
 
   // "0/3 nodes are unavailable: 1 node(s) pod number exceeded, 2 Insufficient cpu." Valid until the next change.
   const std::string& text() const;
-  // Of all that text(), last() and tightest() say. Copies that share what they hold share it, too.
+  // A digest of all that text(), last() and tightest() say. Copies that share what they hold share it, too.
   std::uint64_t digest() const;
 
  private:

@@ -1,4 +1,4 @@
-// What a search remembers of a class of pods does not outlive the meaning of its label set's id.
+// A search's memory of a class of pods ends with the meaning of its label set's id.
 #include <gtest/gtest.h>
 
 #include <vector>

@@ -1,4 +1,4 @@
-// What a plugin says about nodes for one class of pods: prepared once for the class, then asked node by node or for
+// A plugin's judgements of nodes for one class of pods: prepared once for the class, then asked node by node or for
 // whole columns.
 //
 // Evaluators are made by the Predicate and NodeOrder points and live while the class is being placed. They read the
@@ -33,7 +33,7 @@ class NodeFilter {
   virtual bool lasts() const { return true; }
   // Removes from `nodes` those that do not take the pod; counts why where `errors` is not null.
   virtual void narrow(NodeSet& nodes, Strictness strictness, FitErrors* errors) = 0;
-  // Of one node, with kPlace.
+  // Judges one node, with kPlace.
   virtual bool fits(std::uint32_t node) = 0;
 };
 
@@ -45,7 +45,7 @@ struct NodeGroups {
 
 class NodeScorer {
  public:
-  // What becomes of raw values once those of all candidates are known.
+  // The use of raw values once those of all candidates are known.
   enum class Normalise : std::uint8_t {
     kNone,        // score() is final
     kMax,         // 100 * raw / max

@@ -223,7 +223,7 @@ void NodeSearch::explain(const Filters& filters, const Request& request, const N
   for (const auto& filter : filters) filter->narrow(rest, Strictness::kPlace, &errors);
 }
 
-// What is not marked as filtering counts as scoring.
+// Time that is not marked as filtering counts as scoring.
 std::optional<NodeChoice> NodeSearch::look(const Task& task, const NodeSet* within, FitErrors& errors, Room wanted,
                                            Timing& timing) {
   ClassState& state = state_for(task);
@@ -330,7 +330,7 @@ void NodeSearch::own_first(std::vector<NodeId>& nodes) const {
 }
 
 void NodeSearch::score_all(ClassState& state, const NodeSet& group, const NodeScorer* without) {
-  // Of nodes outside the group's words no total is read.
+  // The totals of nodes outside the group's words are not read.
   const WordRange range = words_in_use(group);
   totals_.resize(group.words().size() * 64);
   std::fill(totals_.begin() + static_cast<std::ptrdiff_t>(range.begin * 64),

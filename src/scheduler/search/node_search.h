@@ -53,7 +53,7 @@ class NodeSearch {
   NodeSet candidates(const Task& task, Strictness strictness, const NodeSet& within, FitErrors* errors);
   // Candidates by descending score, ties by node id.
   std::vector<NodeId> ranked(const Task& task, const NodeSet& candidates);
-  // Where shards are soft: own nodes before others, else as they are.
+  // With soft shards: own nodes before others, else as they are.
   void own_first(std::vector<NodeId>& nodes) const;
   // The node is of another scheduler's shard, and shards are soft.
   bool is_foreign(NodeId node) const { return model_.shards.mode == ShardingMode::kSoft && !shard_.has(node.index); }
@@ -81,7 +81,7 @@ class NodeSearch {
   using Filters = std::vector<std::unique_ptr<NodeFilter>>;
   enum class Room : std::uint8_t { kNow, kLater };  // kLater: what is being released counts, too
 
-  // What find() and find_now() answer; `timing` hears when the filters are done.
+  // The answer of find() and find_now(); `timing` hears when the filters are done.
   virtual std::optional<NodeChoice> look(const Task& task, const NodeSet* within, FitErrors& errors, Room wanted,
                                          Timing& timing);
   // Nobody fits: says why.

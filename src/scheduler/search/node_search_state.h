@@ -1,4 +1,4 @@
-// What a node search remembers about one class of pods.
+// The memory of a node search about one class of pods.
 #pragma once
 
 #include <cstdint>

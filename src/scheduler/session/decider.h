@@ -70,7 +70,7 @@ class Decider {
   void for_each_reason(Visit&& visit) const {
     for (const auto& [id, reason] : ledger_.reasons) {
       const Job& job = model_.job(id);
-      // What has its places and is only on its way to them does not wait.
+      // A job that has its places and is only on its way to them does not wait.
       if (job.in_use && job.waits() && job.ready_count() < std::max(job.min_available, 1)) visit(job, reason);
     }
   }

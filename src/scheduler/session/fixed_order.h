@@ -10,8 +10,9 @@
 
 namespace scheduler {
 
-// What is there when the first is taken is sorted once; what comes later waits in a heap of its own, and the better of
-// the two fronts is next. `less` orders any two items (no ties) and always in the same way while both are here.
+// The items that are there when the first is taken are sorted once; what comes later waits in a heap of its own, and
+// the better of the two fronts is next. `less` orders any two items (no ties) and always in the same way while both are
+// here.
 template <class Item, class Less>
 class FixedOrder {
  public:
@@ -32,7 +33,7 @@ class FixedOrder {
     const bool is_early = next_ < early_.size() && (late_.empty() || less_(early_[next_], late_.items().front()));
     return is_early ? early_[next_++] : late_.pop();
   }
-  // What comes `count` items after the next one, if nothing comes late; null: not known.
+  // The item that comes `count` items after the next one, if nothing comes late; null: not known.
   const Item* after(std::size_t count) const {
     return taking_ && next_ + count < early_.size() ? &early_[next_ + count] : nullptr;
   }

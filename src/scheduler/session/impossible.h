@@ -1,6 +1,6 @@
 // Which wishes can never be met, even if every other pod left?
 //
-// What is said here is certain: amounts are lower bounds of what a group needs, and upper bounds of what nodes give.
+// The answers here are certain: amounts are lower bounds of what a group needs, and upper bounds of what nodes give.
 #pragma once
 
 #include <cstdint>

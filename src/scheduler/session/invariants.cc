@@ -1,4 +1,4 @@
-// What must hold after every cycle, whatever was decided?
+// Facts that must hold after every cycle, whatever was decided.
 #include "scheduler/session/invariants.h"
 
 #include <algorithm>
@@ -23,7 +23,7 @@ const PluginEntry* find_whole(const Config& config, std::string_view name) {
   return nullptr;
 }
 
-// What a queue and, in a hierarchy, the queues below it hold.
+// The amounts that a queue and, in a hierarchy, the queues below it hold.
 std::vector<std::vector<std::int64_t>> held_by_queues(const Model& model, bool hierarchical) {
   std::vector<std::vector<std::int64_t>> out(model.queue_count(), std::vector<std::int64_t>(model.dimensions.size()));
   for (std::uint32_t q = 0; q < model.queue_count(); ++q) {
@@ -93,7 +93,7 @@ bool may_be_displaced(const Model& model, const Config& config, const std::strin
   return config.has_action("backfill") && id.is_set() && model.job(id).pending_best_effort > 0;
 }
 
-// Who gains from an eviction holds or was promised a place.
+// The beneficiary of an eviction holds or was promised a place.
 void check_evictions(const Model& model, const Config& config, const CycleReport& report,
                      std::vector<std::string>& out) {
   std::set<std::string> placed;
@@ -184,11 +184,11 @@ std::vector<std::string> broken_invariants(const Model& model, const Config& con
   if (find_whole(config, "gang") != nullptr) check_gangs(model, report, out);
   check_queues(model, config, before, report, out);
   check_evictions(model, config, report, out);
-  // What was tried and rolled back has left no trace; what is counted may have changed before.
+  // Attempts that were rolled back have left no trace; what is counted may have changed before.
   if (model.dimensions.ignored_count() == before.ignored && report.plan.binds.empty() &&
       report.plan.evictions.empty() && state_hash(model) != before.hash)
     out.push_back("rolled back, and yet the columns differ");
-  // Nothing that was neither planned nor rolled back stays.
+  // Placements that were neither planned nor rolled back do not stay.
   for (std::uint32_t t = 0; t < model.task_capacity(); ++t) {
     const Task& task = model.task(TaskId{t});
     if (task.in_use && (task.status == TaskStatus::kAllocated || task.status == TaskStatus::kPipelined))

@@ -1,4 +1,4 @@
-// What must hold after every cycle, whatever was decided? For scenarios, random clusters and simulated worlds.
+// Facts that must hold after every cycle, whatever was decided. For scenarios, random clusters and simulated worlds.
 #pragma once
 
 #include <map>
@@ -19,7 +19,8 @@ struct Before {
 };
 Before look_before(const Model& model, const Config& config);
 
-// What the cycle broke, in words; empty as it should be. Called before the plan takes effect. `report` holds tasks.
+// The facts that the cycle broke, in words; empty as it should be. Called before the plan takes effect. `report` holds
+// tasks.
 std::vector<std::string> broken_invariants(const Model& model, const Config& config, const Before& before,
                                            const CycleReport& report);
 

@@ -127,7 +127,7 @@ bool Journal::is_held_since(Mark mark) const {
   return false;
 }
 
-// Nobody is evicted for a trial, so that no pod may be told a node that an eviction frees.
+// A trial evicts nobody, so that no pod may be told a node that an eviction frees.
 void Journal::hold(Mark mark) {
   for (std::size_t i = mark; i < operations_.size(); ++i) {
     if (operations_[i].kind != Kind::kPipeline) continue;
@@ -168,7 +168,7 @@ void Journal::take_back(TaskId id, Kind kind) {
     if (operations_[i].task != id || operations_[i].kind != kind) continue;
     undo(operations_[i]);
     operations_.erase(operations_.begin() + static_cast<std::ptrdiff_t>(i));
-    // What comes later was noted with the operation. Where it was the last one, everything is as before it.
+    // Later changes were noted with the operation. After the last one, everything is as before it.
     if (i == operations_.size()) compare_state("taking the last operation back");
     states_.resize(std::min(states_.size(), i + 1));
     return;

@@ -33,10 +33,10 @@ class Journal {
   }
   void evict(TaskId task, std::string_view action, JobId beneficiary);
   void rollback(Mark mark);
-  // Nothing is committed for a job that a plugin holds: it waits for an answer from outside. What was placed stays
-  // until the close, as its reservation.
+  // A job that a plugin holds has nothing committed: it waits for an answer from outside. Its placements stay until the
+  // close, as its reservation.
   void commit(Mark mark);
-  // What was done since the mark, to be done again after a rollback.
+  // The operations since the mark, to be done again after a rollback.
   struct Saved {
     TaskId task;
     NodeId node;
@@ -95,7 +95,7 @@ class Journal {
   std::vector<Operation> operations_;
   std::vector<std::string> actions_;  // names
   std::set<std::uint32_t> ungated_;   // tasks whose queue gate is removed
-  // Where rollbacks are proved: the state_hash() before each operation; unset where it is not known.
+  // For the proof of rollbacks: the state_hash() before each operation; unset where it is not known.
   std::vector<std::optional<std::uint64_t>> states_;
   std::vector<std::string> bad_rollbacks_;
 };

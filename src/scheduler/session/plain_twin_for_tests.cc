@@ -35,7 +35,7 @@ class PlainSearch final : public NodeSearch {
     return std::nullopt;
   }
 
-  // Those with room now, or else those with room later; and which of the two.
+  // The nodes with room now, or else those with room later; and which of the two.
   std::pair<NodeSet, bool> nodes_for(const Task& task, const Filters& filters, const NodeSet& all) {
     NodeSet now = all, later = all;
     now.clear();
@@ -98,7 +98,7 @@ class PlainEnqueue final : public Action {
   void run(Session& session) override { admit_by_order(session); }
 };
 
-// Nothing is known before it is tried.
+// It knows nothing before a domain is tried.
 class NoBounds final : public DomainBounds {
  public:
   double score(const Session&, JobId, const Worksheet&, DomainId) const override { return kNoBound; }

@@ -1,4 +1,4 @@
-// What did a cycle decide? A value: whoever executes it needs nothing of the model.
+// The decisions of a cycle. A value: whoever executes it needs nothing of the model.
 #pragma once
 
 #include <map>
@@ -89,7 +89,7 @@ struct PlannedGateRemoval {
   std::string gate;
 };
 
-// What this scheduler uses of its shard, and what it would take or give up to use what is desired.
+// The nodes that this scheduler uses of its shard, and those that it would take or give up to use what is desired.
 struct PlannedShardStatus {
   std::string name;
   std::vector<std::string> in_use;

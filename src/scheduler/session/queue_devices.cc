@@ -1,4 +1,4 @@
-// What do the pods of each queue hold of devices, beside what they ask for as resources?
+// The devices that pods of each queue hold, beside what they ask for as resources.
 #include "scheduler/session/queue_devices.h"
 
 #include <algorithm>

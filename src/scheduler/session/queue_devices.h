@@ -1,4 +1,4 @@
-// What do the pods of each queue hold of devices, beside what they ask for as resources? For the status of queues.
+// The devices that pods of each queue hold, beside what they ask for as resources. For the status of queues.
 //
 // Devices of claims count as `deviceclass/CLASS` and `DIMENSION.deviceclass/CLASS`, once in each queue whose pods share
 // the claim; where cards are shared, what of them was given out counts in place of what was asked for.

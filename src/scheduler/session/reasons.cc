@@ -41,7 +41,7 @@ const Reasons::Room& Reasons::room_of(Dim dim) const {
   return out;
 }
 
-// What is free without the group's own attempt, which is undone by now.
+// The free amounts without the group's own attempt, which is undone by now.
 void Reasons::describe_room(Dim dim, std::int64_t amount, WaitReason& out) const {
   const Room& room = room_of(dim);
   out.wanted = Dimensions::quantity_of(dim, static_cast<double>(amount)).to_string();
@@ -63,7 +63,7 @@ bool Reasons::renew_room(WaitReason& shown) const {
   return true;
 }
 
-// What the search for one pod's node ended with.
+// The end of the search for one pod's node.
 void Reasons::describe_search(const Job& job, const std::string& pod, const FitErrors& errors, WaitReason& out) const {
   const Model& model = in_.model;
   out.pod = pod;
@@ -105,7 +105,7 @@ bool Reasons::refused_by_admission(const Job& job, bool may_be_impossible, WaitR
   if (may_be_impossible && limit != Limit::kQuota && job.min_resources() &&
       impossible_.is_sum(*job.min_resources(), out))
     return true;
-  // Whoever leaves a full cluster, the queue's limit stays.
+  // The queue's limit stays, whichever pods leave a full cluster.
   if (may_be_impossible && limit == Limit::kOvercommit && job.min_resources()) {
     const auto ever = ask<QueueLimit>(in_.model.queue(job.queue), Resource(*job.min_resources()), LimitQuestion::kEver);
     if (ever && ever->is_impossible()) {

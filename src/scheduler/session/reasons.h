@@ -23,8 +23,8 @@ class Reasons {
   // go with other groups, so that it need not be written again. Empty where nothing is known. Valid until the next
   // call.
   Explanation sentence(const Job& job);
-  // Of quiet jobs, before the close: other reasons than admission's depend on what other jobs of the queue hold. A job
-  // whose sentence is no longer true counts as changed.
+  // Reasons of quiet jobs, before the close: other reasons than admission's depend on what other jobs of the queue
+  // hold. A job whose sentence is no longer true counts as changed.
   void refresh(const std::vector<JobId>& quiet_jobs);
   // The job waits: its reason is handed out at the end.
   void note(const Job& job) {
@@ -49,7 +49,7 @@ class Reasons {
   bool met_trouble(const Job& job, WaitReason& out) const;
   void describe_search(const Job& job, const std::string& pod, const FitErrors& errors, WaitReason& out) const;
   void describe_room(Dim dim, std::int64_t amount, WaitReason& out) const;
-  // What nodes have free of a resource: the one that has most, and all together.
+  // The free amount of a resource on nodes: the one that has most, and all together.
   struct Room {
     std::int64_t most = 0;
     std::int64_t sum = 0;
@@ -61,7 +61,7 @@ class Reasons {
   bool is_still_true(const Job& job) const;
   // The same of one that its search gave: false when now one pod would fit where none did, or the other way round.
   bool renew_room(WaitReason& shown) const;
-  // What made the job impossible does so still.
+  // True while the shortage that made the job impossible lasts.
   bool still_limits(const Job& job, const Shortage& shown) const;
 
   const SessionInput& in_;

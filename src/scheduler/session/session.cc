@@ -1,4 +1,4 @@
-// What happens between the opening and the close of one scheduling cycle?
+// One scheduling cycle between its opening and its close.
 #include "scheduler/session/session.h"
 
 #include <utility>

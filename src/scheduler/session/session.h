@@ -1,8 +1,8 @@
-// What happens between the opening and the close of one scheduling cycle?
+// One scheduling cycle between its opening and its close.
 //
-// A session works on the live model, and is what plugins and actions see of it. What it owns has a file each: the
-// journal (placements and evictions), the statuses (what is written of groups, pods and queues), the troubles that jobs
-// met, and the reasons why they wait.
+// A session works on the live model, and is what plugins and actions see of it. Its parts have a file each: the journal
+// (placements and evictions), the statuses (what is written of groups, pods and queues), the troubles that jobs met,
+// and the reasons why they wait.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +29,7 @@ class Session;
 struct EvictionRound;
 using EvictionRounds = std::map<JobId, EvictionRound>;
 
-// What became of a pod that was decided by itself.
+// The end of a pod that was decided by itself.
 struct SinglePodEnd {
   TaskId task;
   bool has_node = false;
@@ -79,7 +79,7 @@ class Session {
   bool task_before(const Task& a, const Task& b) const;
   bool queue_before(const Queue& a, const Queue& b) const;
   bool sub_job_before(const SubJob& a, const SubJob& b) const;
-  // Of one part of a job; the job's own answer where it has no subgroups.
+  // The answer for one part of a job; the job's own answer where it has no subgroups.
   bool part_ready(const Job& job, std::uint32_t part) const;
   bool part_pipelined(const Job& job, std::uint32_t part) const;
   // Orders victims: what comes first is evicted first, for the benefit of `preemptor`.
@@ -121,7 +121,7 @@ class Session {
   // Topology (session_topology.cc). Wishes and allocated domains are settled once, before the plugins open.
   void open_topology();
   const DomainTree& domains() const { return in_.model.hyper_nodes.tree(); }
-  // Where an eviction of this session made room for a part of a job; unset where none did.
+  // The domain in which an eviction of this session made room for a part of a job; unset where none did.
   DomainId nominated_domain(JobId job, std::uint32_t part) const;
   void nominate_domain(JobId job, std::uint32_t part, DomainId domain);
   // The node nominated for a task turned out useless; for the rest of the session it has none.
@@ -131,14 +131,14 @@ class Session {
   void forget_attempts(JobId job, std::uint32_t part);
   void forget_attempts(JobId job);
 
-  // What jobs met (troubles.h).
+  // The troubles that jobs met (troubles.h).
   JobTrouble& trouble(JobId job) { return troubles_.of(job); }
   const JobTrouble* find_trouble(JobId job) const { return troubles_.find(job); }
   void clear_trouble(JobId job) { troubles_.clear(job); }
   // The queue may not take the task, of this part of the job, now.
   void note_over_limit(const Job& job, std::uint32_t part, const Task& task);
   void note_overused(QueueId queue) { troubles_.note_overused(queue); }
-  // What queues may hold differs from the previous session, though no queue's object does: what groups were told of it
+  // The limits of queues differ from the previous session, though no queue's object does: what groups were told of it
   // may be wrong. Before the close.
   void note_limits_changed() { in_.queues_changed = true; }
   // Groups that hold nothing back any more, when the plugins are open.

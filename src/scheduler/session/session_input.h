@@ -1,4 +1,4 @@
-// What is one scheduling cycle given to work with?
+// The input of one scheduling cycle.
 #pragma once
 
 #include <cstdint>
@@ -37,7 +37,7 @@ struct SessionInput {
   // A group that lacks pods is told so when none came or went for so long: before, it still arrives.
   base::Duration arrival_grace{};
   bool proves_rollbacks = false;  // for tests
-  // Where pods are decided one by one: whose turn it is, in this order. Empty where they come in groups.
+  // The turn of pods that are decided one by one: whose turn it is, in this order. Empty where they come in groups.
   std::vector<TaskId> single_pods{};
 };
 

@@ -1,4 +1,4 @@
-// What does a session know of the network: what groups' wishes come to, where groups already are, what was promised?
+// A session's knowledge of the network: what groups' wishes come to, where groups already are, what was promised?
 #include <algorithm>
 
 #include "scheduler/session/session.h"

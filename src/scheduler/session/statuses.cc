@@ -1,4 +1,4 @@
-// What is written about jobs, pods and queues when a cycle ends?
+// The writes about jobs, pods and queues when a cycle ends.
 #include <algorithm>
 #include <tuple>
 
@@ -26,7 +26,7 @@ std::string_view reason_word(TaskStatus status) {
 
 std::uint64_t digest_of(const AdmissionRefusal& refusal) { return std::hash<std::string_view>{}(refusal.message) | 1; }
 
-// What the reader needs first comes first; what others search for stays as Volcano writes it.
+// The text that the reader needs first comes first; what others search for stays as Volcano writes it.
 std::string after_sentence(std::string_view sentence, std::string_view text) {
   if (sentence.empty() || sentence == text) return std::string(text);
   return base::format("{}. {}", sentence, text);
@@ -56,7 +56,7 @@ bool is_made_for_its_pod(const Model& model, const Job& job) {
   return job.name().substr(kPrefix.size()) == model.text(job.tasks.front()).uid.str();
 }
 
-// By their keys. Where many have changed, a walk along the order of all costs less than sorting them.
+// By their keys. If many have changed, a walk along the order of all costs less than sorting them.
 void sort_by_key(const Model& model, std::vector<JobId>& jobs) {
   if (jobs.size() * 16 < model.job_capacity()) {
     std::sort(jobs.begin(), jobs.end(), [&](JobId a, JobId b) { return model.job(a).key < model.job(b).key; });
@@ -191,7 +191,7 @@ GroupPhase Statuses::phase_of(const Job& job) const {
   return job.phase == GroupPhase::kInqueue ? GroupPhase::kInqueue : GroupPhase::kPending;
 }
 
-// What the group's status should say. Conditions stay until others of their type come.
+// The status that the group should have. Conditions stay until others of their type come.
 GroupStatus Statuses::status_of(const Job& job, bool with_conditions) const {
   GroupStatus out = in_.ledger.group(job.id).status;
   if (const auto set_now = conditions_.find(job.id.index); with_conditions && set_now != conditions_.end()) {
@@ -204,8 +204,9 @@ GroupStatus Statuses::status_of(const Job& job, bool with_conditions) const {
   return out;
 }
 
-// What a pod is told. What was `found` for the pod itself is kept, and stands after the group's reason only where
-// whoever leaves does not help. Where nothing was, another pod or the group is in trouble, and its reason is the pod's.
+// The message for a pod. The text that was `found` for the pod itself is kept, and stands after the group's reason only
+// where whoever leaves does not help. Without such a text, another pod or the group is in trouble, and its reason is
+// the pod's.
 std::string Statuses::text_beside(const Job& job, TaskStatus told, std::string found) const {
   if (!found.empty() && (!job.waits() || told != TaskStatus::kPending)) return found;
   const Explanation why = why_(job);
@@ -292,7 +293,7 @@ bool Statuses::still_arrives(const Job& job) {
   const base::Time due = in_.ledger.group(job.id).unchanged_since + in_.arrival_grace;
   const bool is_refused = job.is_pending() && refusal_of(job.id) != nullptr;
   const bool may_wait = !is_refused && in_.model.queue(job.queue).state == QueueState::kOpen;
-  // Who has no pods yet of those that it was made for has nobody to tell.
+  // A group without any of the pods that it was made for has nobody to tell.
   const bool is_early = job.tasks.empty() && is_made_for_pods(job.name());
   if (!may_wait || is_early || due <= in_.now || !(static_cast<bool>(ask<JobValid>(job)) || lacks_claims(job))) {
     in_.ledger.arriving.erase(job.id);
@@ -386,7 +387,7 @@ std::vector<JobId> Statuses::jobs_to_close() {
     if (due <= in_.now) out.push_back(id);
   }
   for (const auto& [index, conditions] : conditions_) out.push_back(JobId{index});
-  // Who is gone may have the key of who came.
+  // A job that is gone may have the key of one that came.
   std::erase_if(out, [&](JobId id) { return !is_in_session(in_.model.job(id)); });
   sort_by_key(in_.model, out);
   const auto sorted = static_cast<std::ptrdiff_t>(out.size());

@@ -1,4 +1,4 @@
-// What is written about groups, pods and queues when a cycle ends?
+// The writes about groups, pods and queues when a cycle ends.
 //
 // Collects what plugins and actions say of groups, and at the close compares what should be said with the ledger.
 #pragma once
@@ -52,7 +52,7 @@ class Statuses {
 
   // "u/n tasks in gang unschedulable: ...", after the sentence that says why.
   std::string waiting_text(const Job& job, std::int32_t unschedulable) const;
-  // What the job waits for, in the words of its condition; and of one task.
+  // The reason why the job waits, in the words of its condition; and of one task.
   std::string job_text(const Job& job) const;
   struct TaskReason {
     std::string reason;
@@ -62,8 +62,8 @@ class Statuses {
   TaskReason task_reason(const Task& task) const;
 
   bool is_in_session(const Job& job) const;
-  // What the close of a job says depends on the job itself, its troubles and refusals, and nothing of that differs from
-  // its last close: saying it again would change nothing.
+  // True if all that the close of a job reads, the job itself, its troubles and refusals, is as at its last close:
+  // saying it again would change nothing.
   bool is_quiet(const Job& job) const;
   // At the close, when troubles and refusals are known: jobs with something to decide of which nothing new can be said,
   // unless they change from here on.
@@ -72,13 +72,13 @@ class Statuses {
   std::vector<JobId> jobs_to_close();
   // Some pod waits for a ResourceClaim that is not there.
   bool lacks_claims(const Job& job) const;
-  // What the group lacks are pods or their claims, and some pods came or went a moment ago, or it was made for pods
-  // that are not known yet: it is not told that it waits.
+  // True if the group lacks pods or their claims, and some pods came or went a moment ago, or it was made for pods that
+  // are not known yet: it is not told that it waits.
   bool still_arrives(const Job& job);
   // Since when the group's pods are the same. `begins`: from now on in any case.
   void note_pods(JobId job, bool begins);
 
-  // Of a pod without a group.
+  // Reports on a pod without a group.
   void tell_pod(TaskId task, std::string message);
   void close_job(JobId job);
   void close_queues();

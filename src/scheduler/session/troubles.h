@@ -1,4 +1,4 @@
-// What did jobs meet while they were tried in this session?
+// The troubles that jobs met while they were tried in this session.
 #pragma once
 
 #include <algorithm>
@@ -34,7 +34,7 @@ struct JobTrouble {
   // placed before it.
   std::map<std::uint32_t, std::optional<Shortage>> over_limit;
   std::string evictions;  // why no eviction makes room for it, in the words of the actions that looked for one
-  // Of what the job and its pods are told about it, without the amounts that a queue lacked.
+  // A digest of the messages for the job and its pods, without the amounts that a queue lacked.
   std::uint64_t digest() const;
 };
 

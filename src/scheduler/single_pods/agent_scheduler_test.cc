@@ -1,4 +1,4 @@
-// What does the agent scheduler do with single pods, beside another scheduler?
+// The agent scheduler and its single pods, beside another scheduler.
 #include <gtest/gtest.h>
 
 #include <map>

@@ -1,7 +1,7 @@
 // Which single pods are held back because a ResourceClaim of theirs is not there yet?
 //
-// They have no turn, as kube-scheduler's have none: most claims are made from templates a moment after their pods. Who
-// still lacks one after a while has one turn, to be told why it waits.
+// They have no turn, as kube-scheduler's have none: most claims are made from templates a moment after their pods. A
+// pod that still lacks one after a while has one turn, to be told why it waits.
 //
 // A value without a clock: every call is told the time. Pods are known by their uid.
 #pragma once
@@ -26,13 +26,13 @@ class ClaimHolds {
   // It has its claims, or is gone.
   void release(std::string_view uid);
   bool holds(std::string_view uid) const { return entries_.find(uid) != entries_.end(); }
-  // Those that lack this claim.
+  // The pods that lack this claim.
   std::vector<WaitingPod> lacking(std::string_view claim) const;
 
-  // Those that have lacked a claim for so long that they have their turn to be told; each once.
+  // The pods that have lacked a claim for so long that they have their turn to be told; each once.
   std::vector<WaitingPod> take_overdue(base::Time now);
   std::optional<base::Time> next_due() const;
-  // Of those that had it, in the order of their keys.
+  // The pods that had it, in the order of their keys.
   std::vector<std::string> told_keys() const;
 
  private:

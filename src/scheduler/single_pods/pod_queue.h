@@ -37,8 +37,8 @@ struct WaitingPod {
 
 class PodQueue {
  public:
-  // A pod waits for a node. `is_other`: it is new, or differs so that it may find one now where it did not before. What
-  // is being decided stays so.
+  // A pod waits for a node. `is_other`: it is new, or differs so that it may find one now where it did not before. A
+  // pod that is being decided stays so.
   void put(WaitingPod pod, bool is_other, base::Time now);
   // It is gone, or has a node.
   void remove(std::string_view uid);

@@ -1,4 +1,4 @@
-// Whose turn is it, where pods are decided one by one?
+// The turns of pods that are decided one by one.
 #include "scheduler/single_pods/single_pods.h"
 
 #include <algorithm>

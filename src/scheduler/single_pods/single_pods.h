@@ -1,4 +1,4 @@
-// Whose turn is it, where pods are decided one by one? Keeps the queue in step with the model.
+// The turns of pods that are decided one by one. Keeps the queue in step with the model.
 //
 // Owned by the scheduler's loop.
 #pragma once
@@ -31,7 +31,7 @@ class SinglePods {
   bool has_turns() const { return queue_.has_active(); }
   // When somebody has a turn though nothing happens; unset: never.
   std::optional<base::Time> next_due() const;
-  // Of those that wait, and were told why.
+  // The keys of pods that wait, and were told why.
   std::vector<std::string> unschedulable_keys() const;
 
  private:

@@ -1,4 +1,4 @@
-// What another program's answer comes to: a body, or why there is none; questions asked once, answers put into the
+// The result of another program's answer: a body, or why there is none; questions asked once, answers put into the
 // book.
 #include "scheduler/sources/bounded_fetch.h"
 

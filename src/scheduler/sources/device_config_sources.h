@@ -17,7 +17,7 @@ struct DeviceConfigSource {
   auto operator<=>(const DeviceConfigSource&) const = default;
 };
 
-// None where no plugin shares devices out.
+// Empty if no plugin shares devices out.
 std::vector<DeviceConfigSource> device_config_sources(const Config& config);
 
 }  // namespace scheduler

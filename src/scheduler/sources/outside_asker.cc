@@ -1,4 +1,4 @@
-// Who asks the questions that cycles left, and brings the answers?
+// The client that asks the questions that cycles left, and brings the answers.
 #include "scheduler/sources/outside_asker.h"
 
 namespace scheduler {
@@ -23,7 +23,7 @@ void OutsideAsker::ask(std::vector<OutsideQuestion> questions) {
 
 void OutsideAsker::pump() {
   while (under_way_.size() < kInFlightMax) {
-    // What is told arrives in its order: one at a time.
+    // Notifications arrive in their order: one at a time.
     const bool tell = !told_.empty() && !telling_;
     if (!tell && waiting_.empty()) return;
     std::deque<OutsideQuestion>& from = tell ? told_ : waiting_;

@@ -1,4 +1,4 @@
-// Who asks the questions that cycles left, and brings the answers?
+// The client that asks the questions that cycles left, and brings the answers.
 #pragma once
 
 #include <deque>

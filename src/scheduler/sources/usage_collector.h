@@ -10,8 +10,8 @@
 
 namespace scheduler {
 
-// Of a Prometheus answer to an instant query: the sample of each instance, by its name without a port. Nothing else of
-// it is believed; values that are no numbers are left out.
+// Reads a Prometheus answer to an instant query: the sample of each instance, by its name without a port. The rest of
+// it is not believed; values that are no numbers are left out.
 std::map<std::string, double> prometheus_samples(std::string_view answer);
 
 // Asks every interval (of the first configuration). A source that is down leaves the last values, which grow old.

@@ -25,7 +25,7 @@ class Box {
   explicit operator bool() const { return value_ != nullptr; }
   const Value& operator*() const { return *value_; }
   const Value* operator->() const { return value_.get(); }
-  // What it holds, made when it held nothing.
+  // The value, made when the box was empty.
   Value& edit() {
     if (!value_) value_ = std::make_unique<Value>();
     return *value_;

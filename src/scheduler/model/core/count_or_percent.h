@@ -11,7 +11,7 @@ struct CountOrPercent {
   std::int64_t number = 0;
   bool is_percent = false;
 
-  // Of so many in all; parts of one count as one.
+  // The count out of so many in all; parts of one count as one.
   std::int64_t of(std::int64_t all) const { return is_percent ? (all * number + 99) / 100 : number; }
 };
 

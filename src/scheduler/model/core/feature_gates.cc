@@ -18,7 +18,7 @@ constexpr std::pair<std::string_view, bool> kDefaults[] = {
     {"ResourceTopology", true},
     {"CronVolcanoJobSupport", true},
     {"SchedulingGatesQueueAdmission", false},
-    // Of Kubernetes, as far as they change decisions.
+    // Gates of Kubernetes, as far as they change decisions.
     {"PodSchedulingReadiness", true},
     {"InPlacePodVerticalScaling", true},
     {"PodLevelResources", true},

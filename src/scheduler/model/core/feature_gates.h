@@ -1,4 +1,4 @@
-// Which feature gates are on? Those of the command line over the defaults of Volcano and of Kubernetes 1.36.
+// Which feature gates are on? The gates of the command line over the defaults of Volcano and of Kubernetes 1.36.
 #pragma once
 
 #include <map>

@@ -10,7 +10,7 @@
 
 namespace scheduler {
 
-// Who shall run beside whom (task-topology); as annotated.
+// The roles that shall run beside one another or apart (task-topology); as annotated.
 struct TaskTopologyWish {
   std::string affinity;
   std::string anti_affinity;

@@ -42,7 +42,7 @@ class IdTable {
     while (slots_[at].id.is_set() && slots_[at].id != id) at = (at + 1) & mask();
     if (!slots_[at].id.is_set()) return;
     --size_;
-    // What was pushed on by it moves back, so that no search ends early at the gap.
+    // Entries that it pushed on move back, so that no search ends early at the gap.
     for (std::size_t next = (at + 1) & mask(); slots_[next].id.is_set(); next = (next + 1) & mask()) {
       const std::size_t home = slots_[next].hash & mask();
       if (((next - home) & mask()) < ((next - at) & mask())) continue;

@@ -1,4 +1,4 @@
-// What does the scheduler know of a PodGroup with its pods, of a pod, and of a Queue?
+// The scheduler's knowledge of a PodGroup with its pods, of a pod, and of a Queue.
 #include "scheduler/model/core/job.h"
 
 #include <algorithm>

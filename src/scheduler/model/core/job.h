@@ -1,4 +1,4 @@
-// What does the scheduler know of a PodGroup with its pods (a job), of a pod (a task), and of a Queue?
+// The scheduler's knowledge of a PodGroup with its pods (a job), of a pod (a task), and of a Queue.
 #pragma once
 
 #include <algorithm>
@@ -40,7 +40,7 @@ struct Task {
   std::int64_t created_ns = 0;
   std::int64_t name_index = -1;         // the number at the end of "a-b-7"; -1 when there is none
   std::int64_t protected_until_ns = 0;  // volcano.sh/cooldown-time after it was scheduled
-  // Where the task was when its statement was discarded in cycle `last_cycle`, for messages.
+  // The node of the task when its statement was discarded in cycle `last_cycle`, for messages.
   std::uint64_t last_cycle = 0;
   NodeId last_node;
   TaskStatus last_status = TaskStatus::kPending;
@@ -102,7 +102,7 @@ struct Role {
   std::int32_t occupied() const { return allocated_like(counts) + count_of(counts, TaskStatus::kSucceeded); }
 };
 
-// What groups ask for beside their pods; many ask for the same.
+// The requests of groups beside their pods; many ask for the same.
 struct GroupExtras {
   bool has_minimum = false;         // spec.minResources is there
   api::ResourceList min_resources;  // as written

@@ -39,7 +39,8 @@ class Dimensions {
   // The dimension of a resource name, or nothing when the scheduler does not count it; that of kNoSuchResource for a
   // new name when there are kResourceNamesMax.
   std::optional<Dim> dim_of(std::string_view name);
-  // Of nodes and queues, which administrators write: names with dimensions of their own, however many there are.
+  // Adds the names of nodes and queues, which administrators write: names with dimensions of their own, however many
+  // there are.
   void know(const api::ResourceList& list);
   // Objects read from now on are not counted in this resource. The dimension that earlier ones were counted in; nothing
   // when there is none. Model::ignore_resource() takes those out as well.
@@ -64,7 +65,7 @@ struct Part {
   bool operator==(const Part&) const = default;
 };
 
-// What one pod asks for: cpu and memory first (also when zero), then the named scalars by ascending dimension.
+// The requests of one pod: cpu and memory first (also when zero), then the named scalars by ascending dimension.
 struct Request {
   std::vector<Part> parts = {{kCpu, 0}, {kMemory, 0}};
 
@@ -74,7 +75,7 @@ struct Request {
   void erase(Dim dim);
   void set_max(const Request& other);
   void add(const Request& other);
-  // Nothing but pods.
+  // True if it asks for nothing but pods.
   bool is_empty() const;
   bool operator==(const Request&) const = default;
 };
@@ -119,7 +120,7 @@ class Sums {
   Box<std::vector<Sum>> further_;  // by dimension, from kOwn
 };
 
-// What a missing scalar of the right side means in a comparison.
+// The meaning of a scalar that the right side of a comparison lacks.
 enum class Missing : std::uint8_t { kZero, kInfinity };
 
 // Amounts in doubles. A scalar (dimension 2 and up) can be absent, which is not the same as zero.
@@ -151,7 +152,7 @@ class Resource {
   void lower_to(const Resource& other, Missing missing);
   static Resource max(const Resource& a, const Resource& b);
   static Resource min(const Resource& a, const Resource& b);
-  // What `a` has beyond `b`, dimension by dimension.
+  // The part of `a` beyond `b`, dimension by dimension.
   static Resource exceeded_part(const Resource& a, const Resource& b);
 
   bool is_empty() const;  // nothing but pods

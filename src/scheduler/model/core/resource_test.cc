@@ -30,7 +30,7 @@ TEST(Dimensions, store_amounts_in_their_units) {
   EXPECT_EQ(request.parts.size(), 7u);
 }
 
-// What pods name stays for ever, so it is bounded; what a node offers counts whatever pods have named before.
+// Names from pods stay for ever, so their number is bounded; what a node offers counts whatever pods have named before.
 TEST(Dimensions, names_that_only_pods_bring_are_bounded) {
   Dimensions dimensions;
   const Dim early = *dimensions.dim_of("a.b/early");

@@ -19,7 +19,7 @@ class Shared {
   explicit operator bool() const { return value_ != nullptr; }
   const Value& operator*() const { return *value_; }
   const Value* operator->() const { return value_.get(); }
-  // Of its own, made when it held nothing.
+  // A value of its own, made when it held nothing.
   Value& edit() {
     if (!value_)
       value_ = std::make_shared<Value>();

@@ -32,7 +32,7 @@ constexpr std::array<std::string_view, kTaskStatusCount> kTaskStatusNames = {
     "Releasing", "Releasing", "Succeeded", "Failed",  "Unknown"};
 constexpr std::string_view name_of(TaskStatus status) { return kTaskStatusNames[static_cast<std::size_t>(status)]; }
 
-// Where a task of a status is counted.
+// The sums in which a task of a status is counted.
 enum Effect : std::uint8_t {
   kEffectUsed = 1,        // taken from the node's idle capacity
   kEffectReleasing = 2,   // will be given back

@@ -94,7 +94,7 @@ struct JobTopology {
   }
 };
 
-// What a PodGroup's spec asks for; `min_available` is the job's.
+// The topology that a PodGroup's spec asks for; `min_available` is the job's.
 JobTopology topology_from(const api::Json& spec, std::string_view job_key, std::int32_t min_available,
                           Symbols& symbols);
 // The part that a task of these labels belongs to, made when it is the first of it.

@@ -1,4 +1,4 @@
-// What does a resource claim ask for, as far as that can be told before devices are chosen for it?
+// The devices that a resource claim asks for, as far as they are known before devices are chosen for it.
 #pragma once
 
 #include <map>

@@ -1,4 +1,4 @@
-// What do nodes and pods say about shared devices in their annotations?
+// The annotations of nodes and pods about shared devices.
 #include "scheduler/model/devices/device_notes.h"
 
 #include <algorithm>
@@ -26,7 +26,7 @@ Json chosen_from(const Json& map, bool (*is_chosen)(std::string_view)) {
   return out;
 }
 
-// What a pod is told about its devices when it is bound.
+// True for the keys that a pod is given with its devices when it is bound.
 bool is_grant(std::string_view key) {
   constexpr std::string_view kKeys[] = {"volcano.sh/gpu-index", "volcano.sh/vgpu-ids-new", "volcano.sh/vgpu-node",
                                         "huawei.com/npu-core"};

@@ -1,4 +1,4 @@
-// What do nodes and pods say about shared devices in their annotations?
+// The annotations of nodes and pods about shared devices.
 //
 // Kept as texts beside the tables: only nodes and pods with devices have an entry. The plugins that share devices out
 // know what the texts mean.
@@ -24,18 +24,18 @@ using Annotations = std::map<std::string, std::string, std::less<>>;
 
 class DeviceNotes {
  public:
-  // What a Node says; true when it says something else than before.
+  // Takes a Node's annotations; true when it says something else than before.
   bool set_node(NodeId node, const api::Json& object);
   void remove_node(NodeId node);
-  // {"annotations", "allocatable", "labels"} as far as they name devices; null without any. Where a node registers
-  // devices in annotations, all its extended resources are kept: a configuration may name them as it likes.
+  // {"annotations", "allocatable", "labels"} as far as they name devices; null without any. All extended resources of a
+  // node are kept that registers devices in annotations: a configuration may name them as it likes.
   const api::Json& node(NodeId node) const;
 
-  // What a Pod on a node says of the devices it has; true when it says something else than before. Before it is on a
-  // node, it can only repeat what somebody else once said.
+  // Takes the annotations of a Pod on a node about its devices; true when it says something else than before. Before it
+  // is on a node, it can only repeat what somebody else once said.
   bool set_task(TaskId task, const api::Json& pod);
   void forget_task(TaskId task);
-  // What a placement gives it; until it is revoked, or the pod itself says it.
+  // Adds the annotations of a placement; until it is revoked, or the pod itself says it.
   void grant(TaskId task, const Annotations& annotations);
   void revoke(TaskId task) {
     granted_.erase(task.index);
@@ -67,7 +67,7 @@ class DeviceNotes {
   bool has_lock(std::string_view annotation, std::string_view pod_uid) const {
     return lock_times_.contains(lock_key(annotation, pod_uid));
   }
-  // Those taken at that time or before are over.
+  // Ends the locks taken at that time or before.
   void end_locks(base::Time taken_until) {
     std::erase_if(lock_times_, [&](const auto& one) { return one.second <= taken_until; });
   }
@@ -85,7 +85,7 @@ class DeviceNotes {
   const std::map<std::string, Config, std::less<>>& configs() const { return configs_; }
   const api::Json& config(std::string_view key) const;  // null when there is none
   std::uint64_t config_version() const { return config_version_; }
-  // What the pod says itself, or else what it was given; null without any.
+  // The devices of the pod's own annotations, or else of its placement; null without any.
   const Annotations* devices_of(TaskId task) const {
     const Annotations* own = stored(task);
     return own != nullptr ? own : granted(task);

@@ -114,7 +114,7 @@ struct Device {
   bool shared = false;  // allowMultipleAllocations
   api::Json taints;
   std::vector<std::pair<std::string, Quantities>> counters;  // what it consumes of counter sets
-  // Where it can be reached: a node, a selector, or everywhere.
+  // The nodes that can reach it: a node, a selector, or everywhere.
   std::string node;
   api::Json node_selector;
   std::vector<NodeTerm> node_terms;
@@ -136,7 +136,7 @@ struct UnreadyPool {
   std::vector<const Device*> devices = {};
 };
 
-// What is decided for one claim of a pod that is being placed.
+// The decision for one claim of a pod that is being placed.
 struct PlannedClaim {
   std::string key;
   std::string uid;

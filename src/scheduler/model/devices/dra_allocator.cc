@@ -120,7 +120,7 @@ bool DeviceSearch::reaches(const Device& device, const NodeRow& row) const {
   });
 }
 
-// What "all" devices of a node are is known once all slices of its pools are there.
+// "All" devices of a node are known once all slices of its pools are there.
 std::string DeviceSearch::pool_problem(const NodeRow& row) const {
   for (const ResourceClaim* claim : wanted_) {
     for (const auto& request : claim->requests) {

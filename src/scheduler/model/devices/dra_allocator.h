@@ -15,7 +15,7 @@
 
 namespace scheduler {
 
-// What the selectors of one search may cost that were not asked about a device before; a usual one costs 10 to 50.
+// The cost limit of one search for selectors that were not asked about a device before; a usual one costs 10 to 50.
 inline constexpr std::uint64_t kSelectorsCostMax = 2'000'000;
 
 class DeviceSearch {
@@ -29,7 +29,7 @@ class DeviceSearch {
         steps_max_(steps_max),
         selectors_cost_left_(selectors_cost_max) {}
 
-  // What each claim would get on the node, by key; nothing when they do not all get what they ask for.
+  // The allocation of each claim on the node, by key; nothing when they do not all get what they ask for.
   std::optional<std::map<std::string, Allocation>> run(const std::vector<const ResourceClaim*>& wanted, NodeId node);
   // Why the last run found nothing, where that is more than a lack of devices.
   const std::string& problem() const { return problem_; }

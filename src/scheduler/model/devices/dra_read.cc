@@ -16,8 +16,8 @@ using api::cel::Value;
 
 constexpr std::size_t kRequestsMax = 32;  // as the API has it; more are not looked at
 
-// Of a claim or class whose selectors take too long to read: it is given no device, whichever of its selectors were
-// read.
+// A selector for a claim or class whose selectors take too long to read: it is given no device, whichever of its
+// selectors were read.
 DeviceSelector unreadable() {
   return {.id = 0, .program = nullptr, .problem = "the regular expressions of the selectors are too large together"};
 }

@@ -52,8 +52,8 @@ void NodeShards::refresh() {
     if (name != own_name) others.insert(shard.in_use.begin(), shard.in_use.end());
   }
   std::set<std::string> held, wanted, usable;
-  // All watches show claims in the same order. Whoever sees its own claim before another's has the node; who comes
-  // later sees that, too.
+  // All watches show claims in the same order. The shard that sees its own claim before another's has the node; who
+  // comes later sees that, too.
   for (const std::string& node : confirmed_) {
     if (claims_first && (held_.contains(node) || !others.contains(node))) held.insert(node);
   }

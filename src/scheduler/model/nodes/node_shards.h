@@ -38,7 +38,7 @@ class NodeShards {
   // Own desired nodes that no other scheduler uses, and that are not claimed later than by this one: the status should
   // say that they are in use. The previous set while the own shard does not exist.
   const std::set<std::string>& wanted() const { return wanted_; }
-  // Where pods may be placed: of those wanted, the ones that are claimed.
+  // The nodes where pods may be placed: of those wanted, the ones that are claimed.
   const std::set<std::string>& usable() const { return usable_; }
   // Null where it does not exist.
   const NodeShard* own() const;

@@ -1,4 +1,4 @@
-// What does each node offer, and what is left of it? One column per fact.
+// The offers of each node, and what is left of them. One column per fact.
 #include "scheduler/model/nodes/node_table.h"
 
 #include <algorithm>

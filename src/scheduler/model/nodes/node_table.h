@@ -1,4 +1,4 @@
-// What does each node offer, and what is left of it? One column per fact.
+// The offers of each node, and what is left of them. One column per fact.
 //
 // A node id is a row. Rows of vanished nodes are reused once nothing refers to them. Row order is the order of
 // insertion and the stated order in which ties between nodes are broken.
@@ -25,7 +25,7 @@ struct ImageOnNode {
   bool operator==(const ImageOnNode&) const = default;
 };
 
-// What a Node object says, as far as decisions read it.
+// The facts of a Node object that decisions read.
 struct NodeFacts {
   std::string name;
   Request allocatable;
@@ -81,7 +81,7 @@ class NodeTable {
   std::int64_t future_idle(Dim d, std::uint32_t n) const {
     return d < idle_.size() ? idle_[d][n] + releasing_[d][n] - pipelined_[d][n] : 0;
   }
-  // What the pods that filters see ask for, counting at least 100m and 200Mi for containers that ask for nothing.
+  // The requests of the pods that filters see, counting at least 100m and 200Mi for containers that ask for nothing.
   const Column& nonzero_cpu() const { return nonzero_cpu_; }
   const Column& nonzero_memory() const { return nonzero_memory_; }
   const Column& seen_cpu() const { return seen_cpu_; }

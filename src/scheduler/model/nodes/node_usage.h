@@ -1,4 +1,4 @@
-// How busy is each node really? What a metrics source measured, by node name.
+// How busy is each node really? The measurements of a metrics source, by node name.
 #pragma once
 
 #include <map>

@@ -35,7 +35,7 @@ class NodeCounts {
   std::vector<Entry> entries_;
 };
 
-// What existing pods that carry a term say about pods which the term's matcher selects.
+// The demand of existing pods that carry a term on pods which the term's matcher selects.
 struct OwnedTerm {
   MatcherId matcher;
   Symbol topology_key;
@@ -78,7 +78,7 @@ class PodAffinity final : public MatcherSource {
 
   const Matcher& matcher(MatcherId id) const { return matchers_[id.index]; }
   const LabelSet& label_set(LabelSetId id) const { return label_sets_[id]; }
-  // Those that choose these labels, ascending. Equal lists have equal signatures.
+  // The matchers that choose these labels, ascending. Equal lists have equal signatures.
   const std::vector<std::uint32_t>& matchers_of(LabelSetId id) const {
     return *lists_[label_sets_[id].signature].matchers;
   }

@@ -1,8 +1,8 @@
 // Which labels do pods carry, in which namespaces, and who of them carries a certain label?
 //
 // Equal labels of one namespace are one set with one id. A set that no pod has any more is given back, and its id used
-// again: jobs come and go with labels of their own, for as long as the program runs. Who carries a label is kept from
-// the first question on; most clusters never ask.
+// again: jobs come and go with labels of their own, for as long as the program runs. The carriers of a label are kept
+// from the first question on; most clusters never ask.
 #pragma once
 
 #include <cstdint>
@@ -38,7 +38,7 @@ class LabelSets {
 
   // Unset when there is none.
   LabelSetId find(Symbol ns, const Labels& labels) const;
-  // Of labels that are not there yet. It stays until the next give_back() if no pod comes to have it.
+  // The id of labels that may be new. It stays until the next give_back() if no pod comes to have it.
   LabelSetId add(Symbol ns, Labels labels);
   // A pod has these labels (1), or no longer (-1).
   void use(LabelSetId id, std::int32_t pods);
@@ -55,7 +55,7 @@ class LabelSets {
       if (rows_[i].in_use) visit(LabelSetId{i});
     }
   }
-  // Those that carry this label, by its label_key().
+  // Visits the sets that carry this label, by its label_key().
   template <class Visit>
   void for_each_with(std::uint64_t label, const Visit& visit) {
     if (!std::exchange(is_linked_, true)) for_each([&](LabelSetId id) { link(id.index); });

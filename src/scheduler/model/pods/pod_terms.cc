@@ -89,7 +89,7 @@ void read_spread(const PodTermReader& reader, const api::Json& list, std::vector
   }
 }
 
-// What is asked about each set of labels.
+// The number of questions about each set of labels.
 std::size_t requirements_of(const api::Json& term) {
   std::size_t all = term["namespaces"].size() + term["matchLabelKeys"].size() + term["mismatchLabelKeys"].size();
   for (const char* field : {"labelSelector", "namespaceSelector"})

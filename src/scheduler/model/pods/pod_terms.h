@@ -1,4 +1,4 @@
-// What a pod wants of other pods: affinity, anti-affinity and spread constraints of its shape.
+// The terms of a pod about other pods: affinity, anti-affinity and spread constraints of its shape.
 #pragma once
 
 #include "scheduler/model/pods/shape.h"

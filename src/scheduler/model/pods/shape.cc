@@ -1,4 +1,4 @@
-// What does a pod ask of a node? Pods whose answers are equal share one Shape.
+// The demands of a pod on a node. Pods whose answers are equal share one Shape.
 #include "scheduler/model/pods/shape.h"
 
 #include <algorithm>
@@ -50,7 +50,7 @@ Request requests_of(const api::Json& container, Dimensions& dimensions) {
   return request_from(api::resource_list_from(container["resources"]["requests"]), dimensions);
 }
 
-// What the kubelet granted, where it is not simply what the spec asks for; by the container's position.
+// The kubelet's grants, where they are not simply what the spec asks for; by the container's position.
 bool append_granted(Key& out, char tag, const api::Json& containers, const api::Json& statuses) {
   bool differs = false;
   const Named named(containers);
@@ -81,8 +81,8 @@ bool is_pod_level_resource(std::string_view name) {
   return name == "cpu" || name == "memory" || name.starts_with("hugepages-");
 }
 
-// In-place resize: what the kubelet has granted counts while it is more than the spec asks for. What a status says to
-// be less than nothing does not count.
+// In-place resize: what the kubelet has granted counts while it is more than the spec asks for. Amounts below zero in a
+// status do not count.
 Request effective_request(const api::Json& container, const Named& statuses, bool is_infeasible,
                           Dimensions& dimensions) {
   Request out = requests_of(container, dimensions);

@@ -1,4 +1,4 @@
-// What does a pod ask of a node? Pods whose answers are equal share one Shape.
+// The demands of a pod on a node. Pods whose answers are equal share one Shape.
 //
 // The key of a shape is a canonical text of every field of the pod that a filter or a score reads, except its labels:
 // those matter only through the matchers that select them (affinity.h), and are interned apart.
@@ -33,13 +33,13 @@ struct PodSelector {
   bool operator==(const PodSelector&) const = default;
 };
 
-// Of terms about other pods. Each is held against all of them, and so is each other pod against each term; a pod with
-// more fits nowhere, and none of its terms holds.
+// The limit of terms about other pods. Each is held against all of them, and so is each other pod against each term; a
+// pod with more fits nowhere, and none of its terms holds.
 inline constexpr std::size_t kPodTermsMax = 256;
 inline constexpr std::size_t kPodRequirementsMax = 1024;  // labels, keys and namespaces of all of them
 
-// Of terms and expressions about nodes, required and preferred: some are held against each node. A pod with more fits
-// nowhere.
+// The limit of terms and expressions about nodes, required and preferred: some are held against each node. A pod with
+// more fits nowhere.
 inline constexpr std::size_t kNodeTermsMax = 1024;
 
 struct PodTerm {
@@ -70,7 +70,7 @@ struct ClaimUse {
   bool templated = false;  // made for this pod alone
 };
 
-// What one container asks for of devices and whole CPUs.
+// The devices and whole CPUs that one container asks for.
 struct ContainerAsk {
   std::string name;
   bool init = false;

@@ -24,7 +24,7 @@ class ShapeTable {
 
   // Unset when there is none.
   ShapeId find(const std::string& key) const;
-  // Of a key that is not there yet. It stays until the next give_back() if no pod comes to have it.
+  // The id of a key that may be new. It stays until the next give_back() if no pod comes to have it.
   ShapeId add(std::string key, Shape shape);
   // A pod has this shape (1), or no longer (-1).
   void use(ShapeId id, std::int32_t pods);

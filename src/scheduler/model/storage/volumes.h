@@ -67,7 +67,7 @@ struct StorageCapacity {
   std::optional<std::int64_t> largest_bytes;  // of one volume
 };
 
-// What one claim of a pod gets on a node.
+// The volume of one claim of a pod on a node.
 struct VolumeChoice {
   std::string claim;   // "ns/name"
   std::string volume;  // empty: to be provisioned

@@ -50,7 +50,7 @@ std::vector<HyperNodes::Member> HyperNodes::members_from(const api::Json& spec, 
   for (const api::Json& item : spec["members"].items()) {
     const api::Json& selector = item["selector"];
     const bool inner = item["type"].as_string() == "HyperNode";
-    // Of HyperNode members only exact names count; where several selectors stand, their members are added up.
+    // Only exact names count among HyperNode members; where several selectors stand, their members are added up.
     if (selector["exactMatch"].is_object()) {
       Member member;
       member.kind = inner ? Member::Kind::kHyperNode : Member::Kind::kNode;

@@ -90,7 +90,7 @@ class HyperNodes {
     tree();
     return problem_.empty();
   }
-  // What is wrong, for people; empty when nothing is.
+  // The fault of the tree, for people; empty when nothing is.
   const std::string& problem() {
     tree();
     return problem_;

@@ -68,7 +68,7 @@ TEST_F(Network, domains_hold_what_lies_below_them) {
   EXPECT_TRUE(tree().contains(find("t0"), find("s1")));
   EXPECT_FALSE(tree().contains(find("s1"), find("t0")));
   EXPECT_FALSE(tree().leaf_of(model.nodes.find("n4").index).is_set()) << "no domain of the lowest tier holds it";
-  // What is named but comes later takes its place then.
+  // A member that is named but comes later takes its place then.
   add("later", of(1, "Node", {"n4"}));
   EXPECT_EQ(nodes_of("t0"), "n1 n2 n3 n4 ");
   model.hyper_nodes.remove("t0");

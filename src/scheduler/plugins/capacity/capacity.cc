@@ -183,7 +183,7 @@ class Capacity final : public Plugin {
     return false;
   }
 
-  // Nothing of what the task asks for is deserved by its queue.
+  // False if the task's queue deserves nothing that the task asks for.
   static bool shares_dimension(const Resource& a, const Resource& b) {
     for (const Dim d : a.names()) {
       if (b.get(d) >= kResourceEpsilon) return true;

@@ -61,7 +61,7 @@ std::vector<QueueId> path_of(const Model& model, QueueId queue, bool hierarchica
   return out;
 }
 
-// What the pods of the queue, and of those below it, hold. A claim counts once in each queue.
+// The devices that pods of the queue, and of those below it, hold. A claim counts once in each queue.
 QueueUse use_of(const Model& model, QueueId queue, bool hierarchical) {
   QueueUse out;
   model.for_each_job_unsorted([&](const Job& job) {
@@ -101,7 +101,7 @@ bool fits(Model& model, const Queue& queue, const Demands& used, const Demands& 
   return true;
 }
 
-// What the smallest start of the job needs: its roles' minimums, or its first tasks with claims.
+// The demand of the smallest start of the job: its roles' minimums, or its first tasks with claims.
 Demands minimum_of(const Model& model, const Job& job, std::set<std::string>& counted) {
   std::vector<TaskId> tasks;
   for (const TaskId id : job.tasks) {

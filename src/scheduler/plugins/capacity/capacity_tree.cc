@@ -1,4 +1,4 @@
-// What may each queue use, what does it deserve, and where is it in the tree of queues?
+// The limits and deserved shares of queues, and their places in the tree.
 #include "scheduler/plugins/capacity/capacity_tree.h"
 
 #include <algorithm>
@@ -102,8 +102,7 @@ bool CapacityTree::link(const Model& model) {
 
 void CapacityTree::set_root(const Model&, const Resource& total) {
   CapacityQueue& own = queues_[root.index];
-  // What is unset is no limit.
-  // DIFFERS(root-capability): docs/compat says why.
+  // An unset value is not a limit. DIFFERS(root-capability): docs/compat says why.
   for (const Dim d : {kCpu, kMemory}) {
     if (own.capability.get(d) <= 0) own.capability.set(d, kUnlimited);
   }

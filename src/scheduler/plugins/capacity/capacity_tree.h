@@ -1,4 +1,4 @@
-// What may each queue use, what does it deserve, and where is it in the tree of queues?
+// The limits and deserved shares of queues, and their places in the tree.
 #pragma once
 
 #include <vector>

@@ -1,4 +1,4 @@
-// What is a family of shared devices to the deviceshare plugin?
+// A family of shared devices, as the deviceshare plugin sees it.
 //
 // A family reads what nodes register and what their pods hold from the model each time it is asked: nothing is booked
 // twice, so whatever is undone, or comes late, leaves nothing behind.
@@ -19,7 +19,7 @@ namespace scheduler {
 
 enum class DevicePolicy : std::uint8_t { kNeutral, kBinpack, kSpread };
 
-// What a card adds to its node's score: by binpack how full it would be, by spread that nobody used it before.
+// The part of a card in its node's score: by binpack how full it would be, by spread that nobody used it before.
 inline double card_score(DevicePolicy policy, std::int64_t used, std::int64_t capacity, bool was_unused) {
   if (policy == DevicePolicy::kSpread) return was_unused ? 100 : 0;
   if (policy != DevicePolicy::kBinpack || capacity <= 0) return 0;
@@ -31,7 +31,7 @@ struct DeviceMisfit {
   std::string message;
 };
 
-// What a placement would take.
+// The devices that a placement would take.
 struct DeviceTake {
   Annotations annotations;  // for the pod
   double score = 0;         // of the node
@@ -48,7 +48,7 @@ class DeviceFamily {
   // The pods of the shape ask for devices of this family.
   virtual bool wants(const Shape& shape) const = 0;
   virtual bool is_on(NodeId node) const = 0;
-  // What the task would get on the node, or why it does not fit there.
+  // The devices that the task would get on the node, or why it does not fit there.
   virtual std::optional<DeviceTake> take(const Task& task, NodeId node, base::Time now, DeviceMisfit& misfit) const = 0;
   // Adds what follows from all candidates together, times `weight`. Families that do so are not asked for take().score.
   virtual bool scores_together() const { return false; }

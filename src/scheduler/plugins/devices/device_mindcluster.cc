@@ -13,7 +13,7 @@ constexpr std::string_view kCores = "huawei.com/npu-core";  // resource of pods 
 constexpr std::int64_t kCpusOfChip = 7;
 constexpr std::int64_t kCoresMax = 1 << 16;
 
-// What a piece of a chip has of its image and video units (DVPP).
+// The image and video units (DVPP) that a piece of a chip has.
 enum class Video : std::uint8_t { kShare, kAll, kNone };
 
 struct Piece {
@@ -72,7 +72,7 @@ std::int64_t cores_asked(const Shape& shape) {
   return std::min(out, kCoresMax);
 }
 
-// Of the label servertype, "Ascend310P-8" or "Ascend310P-8-dual"; 0 when it says something else.
+// The cores of the label servertype, "Ascend310P-8" or "Ascend310P-8-dual"; 0 when it says something else.
 std::int64_t cores_of_chip(std::string_view server_type) {
   const auto parts = split_text(server_type, '-');
   if (parts.size() < 2 || parts.size() > 3 || parts[0] != "Ascend310P") return 0;
@@ -80,7 +80,7 @@ std::int64_t cores_of_chip(std::string_view server_type) {
   return std::min(amount_in(parts[1]).value_or(0), kCoresMax);
 }
 
-// Nothing when there is no such piece of a chip.
+// Empty when a chip has no such piece.
 std::optional<Wanted> wanted_by(const Shape& shape, std::int64_t cores_of_chip) {
   const std::int64_t cores = cores_asked(shape);
   if (cores % cores_of_chip == 0) return Wanted{.chips = cores / cores_of_chip};
@@ -166,8 +166,8 @@ class MindClusterVnpu final : public DeviceFamily {
     return cores_of_chip(model_.devices.node(node)["labels"]["servertype"].as_string());
   }
 
-  // What is left of the healthy chips: those that the node reports, and those that its pods name. A node has no more of
-  // them than it offers cores for, whatever a pod says.
+  // The remaining parts of the healthy chips: those that the node reports, and those that its pods name. A node has no
+  // more of them than it offers cores for, whatever a pod says.
   Chips chips_of(NodeId node) const {
     Chips out;
     const ChipReport* report = reports_.find(model_.nodes[node].name);

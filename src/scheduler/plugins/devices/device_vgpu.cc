@@ -13,7 +13,7 @@ using api::Json;
 
 constexpr std::string_view kRegister = "volcano.sh/node-vgpu-register";
 constexpr std::string_view kIds = "volcano.sh/vgpu-ids-new";
-// What the device plugin looks for in the notes of its pods, whatever the card's model.
+// The key that the device plugin looks for in the annotations of its pods, whatever the card's model.
 constexpr std::string_view kRequestType = "NVIDIA";
 constexpr std::size_t kCardsMax = 256;
 constexpr std::int64_t kWantedMax = std::int64_t{1} << 40;

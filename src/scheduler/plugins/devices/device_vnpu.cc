@@ -118,7 +118,7 @@ class HamiVnpu final : public DeviceFamily {
  private:
   void use(std::vector<Chip> chips) {
     chips_ = std::move(chips);
-    // What the cards themselves keep count of is no resource of the node.
+    // Amounts that the cards themselves keep count of are not resources of the node.
     for (const Chip& chip : chips_) {
       model_.ignore_resource(chip.memory_resource);
       model_.ignore_resource(chip.core_resource);
@@ -143,7 +143,7 @@ class HamiVnpu final : public DeviceFamily {
     return core_mode_ || model_.devices.node(node)["annotations"]["hami-vnpu-core"].as_string() == "true";
   }
 
-  // Nothing when there is no such piece of a card.
+  // Empty when a card has no such piece.
   static std::optional<Wanted> wanted_by(const ContainerAsk& ask, const Chip& chip, bool shares_cores) {
     const auto asked = [&](const std::string& name) -> std::int64_t {
       auto found = ask.devices.find(name);

@@ -1,4 +1,4 @@
-// What do nodes with Ascend 310P chips report in ConfigMaps?
+// The reports of nodes with Ascend 310P chips in ConfigMaps.
 #include "scheduler/plugins/devices/mindcluster_reports.h"
 
 #include "scheduler/model/pods/shape.h"

@@ -1,4 +1,4 @@
-// What do nodes with Ascend 310P chips report in ConfigMaps?
+// The reports of nodes with Ascend 310P chips in ConfigMaps.
 //
 // Ascend's device plugin writes one ConfigMap a node, kube-system/mindx-dl-deviceinfo-<node>; ClusterD gathers them in
 // cluster-info-device-<n>. NodeD writes mindx-dl-nodeinfo-<node>, gathered in cluster-info-node-cm. Formats:
@@ -22,7 +22,7 @@ struct ChipReport {
   bool separated = false;  // a fault keeps further pods away from the node
 };
 
-// What the arguments of `init-params` say: whether ClusterD gathers the reports. It does unless they say otherwise.
+// The answer of the arguments `init-params`: whether ClusterD gathers the reports. It does unless they say otherwise.
 bool reads_gathered_reports(const api::Json& init_params);
 
 class ChipReports {

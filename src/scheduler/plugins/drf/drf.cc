@@ -60,7 +60,7 @@ class Drf final : public Plugin {
     double amount;
   };
 
-  // What plugins count as allocated includes what is promised in this cycle.
+  // The allocated amounts of plugins include the promises of this cycle.
   double share(const Job& job) const {
     double most = 0;
     for (const Total& total : totals_) {

@@ -1,8 +1,8 @@
 // Extender: another program, asked over HTTP, has a say.
 //
-// A cycle never waits for it. Where the answer to a question is not known yet, the plugin lets the group be placed on
-// trial, holds it (nothing of it is committed, docs/decisions/0009) and asks; the answer starts the next cycle. Other
-// groups go on. An extender that hangs, lies or sends rubbish counts as an error, which extender.ignorable judges.
+// A cycle never waits for it. Until the answer to a question is known, the plugin lets the group be placed on trial,
+// holds it (nothing of it is committed, docs/decisions/0009) and asks; the answer starts the next cycle. Other groups
+// go on. An extender that hangs, lies or sends rubbish counts as an error, which extender.ignorable judges.
 #include <map>
 #include <optional>
 #include <set>
@@ -324,7 +324,7 @@ Refusal Extender::placed(const Task& task) {
   return {};
 }
 
-// What the extender agreed to and did not come about, and what was evicted, is taken back.
+// Allocations that the extender agreed to and that did not come about, and evicted ones, are taken back.
 void Extender::settle_allocations() {
   const auto take_back = [&](const std::string& body) {
     if (asks("deallocateFunc")) model_->outside.tell({url_of(verbs_["deallocateFunc"]), body, timeout_});

@@ -27,7 +27,7 @@ class GroupsOfNodes {
   const NodeSet& outside() const { return outside_; }  // nodes of no group
   std::uint32_t of(std::uint32_t node) const { return node < of_node_.size() ? of_node_[node] : kNone; }
 
-  // What pods of the queue use in the group, with what is promised in this cycle. Valid until the next call.
+  // The use of the group by pods of the queue, with the promises of this cycle. Valid until the next call.
   const Sums& used(QueueId queue, std::uint32_t group);
 
  private:

@@ -62,7 +62,7 @@ double score_of(const GroupWishes& wishes, const std::string& group, bool ordere
   return total;
 }
 
-// What the queue's wishes and limits mean for each group of nodes.
+// The meaning of the queue's preferences and limits for each group of nodes.
 struct QueueView {
   QueueId queue;
   GroupWishes wishes;
@@ -160,7 +160,7 @@ class Nodegroup final : public Plugin {
     setup.on<NodeOrder>([this](const Task& task) -> std::unique_ptr<NodeScorer> {
       return std::make_unique<GroupScorer>(*groups_, view_for(task));
     });
-    // What queues wish is remembered with the class, so a change of any queue makes other classes.
+    // The preferences of queues are remembered with the class, so a change of any queue makes other classes.
     setup.on<ClassKey>([&model](const Task& task) {
       const std::uint32_t queue = task.job.is_set() ? model.job(task.job).queue.index + 1 : 0;
       return queue + model.queue_changes * 0x85ebca6bu;
@@ -168,8 +168,8 @@ class Nodegroup final : public Plugin {
   }
 
  private:
-  // What holds for nodes is made anew for a class of pods when facts of nodes have changed (NodeTable), so views need
-  // to follow when somebody asks for one, and not after.
+  // Facts about nodes are made anew for a class of pods when nodes have changed (NodeTable), so views need to follow
+  // when somebody asks for one, and not after.
   std::shared_ptr<const QueueView> view_for(const Task& task) {
     const QueueId queue = task.job.is_set() ? model_->job(task.job).queue : QueueId{};
     if (std::exchange(queue_changes_, model_->queue_changes) != model_->queue_changes) views_.clear();

@@ -13,7 +13,7 @@ class NodeGroupLimits {
  public:
   using Amounts = std::map<Dim, double>;  // what is named, also with zero
 
-  // Nothing when the queue has no such annotation.
+  // Empty when the queue has no such annotation.
   static std::optional<NodeGroupLimits> of(Model& model, QueueId queue);
 
   bool valid() const { return valid_; }  // the annotation could be read

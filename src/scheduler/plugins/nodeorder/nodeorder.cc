@@ -131,7 +131,7 @@ class TaintScorer final : public NodeScorer {
           counts_.back() != 0 && !model.nodes.nodes_with_taints(static_cast<std::uint32_t>(counts_.size() - 1)).empty();
     }
   }
-  // Where no node has such a taint, every node scores the same.
+  // Every node scores the same if no node has such a taint.
   bool matters() const { return matters_; }
   Reach reach() const override { return Reach::kStatic; }
   Normalise normalise() const override { return Normalise::kReverseMax; }

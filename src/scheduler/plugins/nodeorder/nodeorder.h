@@ -1,4 +1,4 @@
-// What the parts of the nodeorder plugin share.
+// The shared declarations of the nodeorder plugin's parts.
 #pragma once
 
 #include <memory>

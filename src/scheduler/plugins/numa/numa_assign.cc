@@ -73,8 +73,8 @@ std::optional<int> fewest(std::vector<std::int32_t> amounts, std::int64_t count)
   return std::nullopt;
 }
 
-// Of the masks with so many members whose amounts reach the count, the lowest number: the highest member stands as low
-// as it can, then the next. No fewer members may reach it.
+// The lowest number among the masks with so many members whose amounts reach the count: the highest member stands as
+// low as it can, then the next. No fewer members may reach it.
 std::uint64_t lowest_mask(const std::vector<std::int32_t>& amounts, std::int64_t count, int members) {
   std::uint64_t out = 0;
   for (std::size_t end = amounts.size(); members > 0; --members) {
@@ -101,7 +101,7 @@ Hint best_hint(const NumaNode& node, const Layout& layout, const CpuSet& free, s
     ++total[at];
     available[at] += has(free, cpu.id) ? 1 : 0;
   }
-  // What is free is a part of the whole: where it takes as few NUMA nodes, these are preferred, and else none are.
+  // The free CPUs are a part of the whole: where it takes as few NUMA nodes, these are preferred, and else none are.
   const std::optional<int> could = fewest(std::move(total), count), can = fewest(available, count);
   const bool preferred = can == could;
   if (!can || (node.topology_policy == "single-numa-node" && !(preferred && *can == 1))) return {layout.all(), false};

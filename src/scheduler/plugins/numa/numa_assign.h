@@ -23,8 +23,8 @@ struct NumaResult {
 // Sets of NUMA nodes are words of so many bits. Sub-NUMA clustering makes some tens in a machine.
 inline constexpr std::size_t kNumaNodesMax = 64;
 
-// What the containers get of the node's free CPUs under its policy; nothing, and why, when the policy does not admit
-// one of them, or the node has more than kNumaNodesMax.
+// The CPUs that the containers get of the node's free ones under its policy; nothing, and why, when the policy does not
+// admit one of them, or the node has more than kNumaNodesMax.
 std::optional<NumaResult> assign_cpus(const NumaNode& node, const CpuSet& free, const std::vector<ContainerAsk>& asks,
                                       std::string& refusal);
 

@@ -1,7 +1,7 @@
 // Numa-aware: a pod that pins CPUs goes where its node's topology policy will admit it, on few NUMA nodes.
 //
-// What is assigned is kept with the pod (DeviceNotes) until it leaves, or its node's agent reports anew. Pods that are
-// on their way out hold nothing.
+// An assignment is kept with the pod (DeviceNotes) until the pod leaves, or its node's agent reports anew. Pods that
+// are on their way out hold nothing.
 #include <algorithm>
 #include <map>
 #include <memory>

@@ -27,7 +27,7 @@ struct NumaAnswer {
 
 class NumaJudge {
  public:
-  // What a pod asks for, as far as answers depend on it, with the answers so far.
+  // The part of a pod's requests that answers depend on, with the answers so far.
   struct Wish {
     std::string policy;  // empty: none
     std::vector<ContainerAsk> asks;

@@ -1,4 +1,4 @@
-// What is a pod told that is refused before any node is looked at?
+// The message for a pod that is refused before any node is looked at.
 #pragma once
 
 #include <string>

@@ -36,7 +36,7 @@ class PredicateFilter final : public NodeFilter {
 
   void narrow(NodeSet& nodes, Strictness strictness, FitErrors* errors) override {
     if (errors == nullptr && strictness == Strictness::kPlace && cluster_filters_.empty()) {
-      // Nobody asks why, and only the nodes' own facts matter.
+      // The caller does not ask why, and only the nodes' own facts matter.
       nodes &= passed_;
       keep_with_pod_room(nodes);
       keep_with_free_ports(nodes);

@@ -1,4 +1,4 @@
-// What the parts of the predicates plugin share.
+// The shared declarations of the predicates plugin's parts.
 #pragma once
 
 #include <memory>
@@ -66,7 +66,8 @@ class ClusterFilter {
   virtual void apply(Sieve& sieve) = 0;
 };
 
-// Those that matter for the task, in their order: pod affinity, volume limits and zones, spread, volume binding.
+// Adds the filters that matter for the task, in their order: pod affinity, volume limits and zones, spread, volume
+// binding.
 void add_pod_filters(const Model& model, DomainCache& domains, const PredicateSwitches& on, const Task& task,
                      std::vector<std::unique_ptr<ClusterFilter>>& out);
 

@@ -1,4 +1,4 @@
-// Where can a pod's claims be had? Volume binding and volume zones.
+// The nodes where a pod's claims can be had. Volume binding and volume zones.
 #include "scheduler/plugins/predicates/predicates_volumes.h"
 
 #include <algorithm>
@@ -54,7 +54,8 @@ Candidates candidates_for(const Model& model, const Claim& claim, NodesOfVolumes
   return out;
 }
 
-// What the unbound claims get on a node; nothing when one of them gets nothing, which may be for want of capacity.
+// The volumes that the unbound claims get on a node; nothing when one of them gets nothing, which may be for want of
+// capacity.
 std::optional<std::vector<VolumeChoice>> choose(const Model& model, const std::vector<Candidates>& wanted,
                                                 std::uint32_t node, bool* no_room = nullptr) {
   std::vector<VolumeChoice> out;

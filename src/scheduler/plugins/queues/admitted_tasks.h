@@ -19,7 +19,7 @@ class AdmittedTasks {
     Held& held = of(model.job(task.job).queue);
     if (held.tasks.erase(task.id) > 0) held.sum -= Resource(model.shape_of(task).request);
   }
-  // What the queue's admitted tasks hold, without this one.
+  // The amount that the queue's admitted tasks hold, without this one.
   Resource of_others(const Model& model, QueueId queue, const Task& task) const {
     if (queue.index >= queues_.size()) return {};
     const Held& held = queues_[queue.index];

@@ -1,5 +1,5 @@
-// What do admitted groups hold back from their queues, and what do groups use beyond their minimum? Kept per job, so
-// that a queue's sums follow changes; queue plugins share it.
+// The reserve that admitted groups hold back from their queues, and the use of groups beyond their minimum. Kept per
+// job, so that a queue's sums follow changes; queue plugins share it.
 #pragma once
 
 #include <vector>

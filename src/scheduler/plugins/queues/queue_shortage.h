@@ -12,9 +12,9 @@
 
 namespace scheduler {
 
-// Of the dimensions in which `used` + `wanted` exceed `allowed`, the one that tells most: one in which more is wanted
-// than is allowed at all, then the one that exceeds it most in proportion; the first dimension among equals. `limited`
-// null: the cluster. Nothing when all fit.
+// The dimension in which `used` + `wanted` exceed `allowed` that tells most: one in which more is wanted than is
+// allowed at all, then the one that exceeds it most in proportion; the first dimension among equals. `limited` null:
+// the cluster. Empty when all fit.
 inline std::optional<Shortage> shortage_of(const Model& model, const Queue* limited, Limit limit, const Resource& used,
                                            const Resource& wanted, const Resource& allowed) {
   std::vector<Dim> failing;

@@ -89,7 +89,7 @@ class NetworkTopologyAware final : public Plugin {
     return arguments.get_int_from(key, 0, 1);
   }
 
-  // What a part's tasks ask for, as many domains in a row are judged for one part. Every placement touches a node.
+  // The requests of a part's tasks, as many domains in a row are judged for one part. Every placement touches a node.
   struct PartRequest {
     JobId job;
     const SubJob* part = nullptr;

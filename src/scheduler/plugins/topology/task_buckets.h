@@ -11,7 +11,7 @@
 
 namespace scheduler {
 
-// What the group's annotations say about its roles; roles by their position in Job::roles.
+// The annotations of a group about its roles; roles by their position in Job::roles.
 struct RoleTopology {
   std::vector<std::vector<bool>> together;  // [role][other]; the diagonal is self-affinity
   std::vector<std::vector<bool>> apart;
@@ -19,7 +19,7 @@ struct RoleTopology {
   std::vector<int> priority;  // 4 self-apart, 3 with others, 2 self-together, 1 apart from others, 0 no relation
 };
 
-// Nothing when the annotations name a role that the group does not have, or one twice, or when it has more than 1,024.
+// Empty when the annotations name a role that the group does not have, or one twice, or when it has more than 1,024.
 std::optional<RoleTopology> role_topology_from(const TaskTopologyWish& wish, const Job& job);
 
 struct Bucket {
@@ -48,7 +48,7 @@ class TaskBuckets {
   std::int32_t score(const Task& task, NodeId node);
 
  private:
-  // What a bucket asks for when none, one, two, ... of its waiting tasks are left out, in their order; one never is.
+  // The requests of a bucket when none, one, two, ... of its waiting tasks are left out, in their order; one never is.
   struct Remainders {
     TaskId stays;
     std::uint64_t change = 0;     // of the buckets, when it was made; 0: never
@@ -62,7 +62,7 @@ class TaskBuckets {
     std::vector<std::uint32_t> together;
     std::vector<std::uint32_t> apart;
   };
-  // What was placed on a node in this cycle, by role: how many, and how many that are to be apart from it.
+  // The tasks placed on a node in this cycle, by role: how many, and how many that are to be apart from it.
   struct PlacedNow {
     std::vector<std::int32_t> count;
     std::vector<std::int32_t> push;
