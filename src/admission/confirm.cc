@@ -14,7 +14,7 @@ namespace {
 // COMPAT(confirmed-refusals)
 // What the server says may lead a rule to look at something else; it does so a few times at most.
 constexpr int kRoundsMax = 3;
-// Of all rounds together. Who asked gives up after ten seconds, by the chart's configuration.
+// The time for all rounds together. The caller gives up after ten seconds, by the chart's configuration.
 constexpr base::Duration kPatience = base::seconds(3);
 
 std::string key_for(std::string_view ns, std::string_view name) {

@@ -13,7 +13,8 @@
 
 namespace admission {
 
-// What rules look at: a view, but the server's own answers where it was asked. Notes what was taken from the view.
+// The objects that rules look at: a view, but the server's own answers where it was asked. Notes what was taken from
+// the view.
 class Confirming final : public api::ObjectReader {
  public:
   explicit Confirming(const api::ObjectReader& view) : view_(view) {}

@@ -11,7 +11,8 @@ using api::FieldErrors;
 
 namespace {
 
-// COMPAT(small-patterns). Of all members of a HyperNode: schedulers compile them, too, while nothing else is decided.
+// COMPAT(small-patterns). The limit for all members of a HyperNode: schedulers compile them, too, while nothing else is
+// decided.
 constexpr std::size_t kPatternBytesMax = std::size_t{64} << 10;
 
 }  // namespace

@@ -1,4 +1,4 @@
-// What a Job gets that its author left out (webhooks.md 4).
+// Defaults of the fields that a Job's author left out (webhooks.md 4).
 #include <algorithm>
 #include <cstdint>
 #include <map>

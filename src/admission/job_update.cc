@@ -1,4 +1,5 @@
-// What may change in a Job (webhooks.md 5.6): sizes, priority class, and the claim names that the controller fills in.
+// The fields of a Job that may change (webhooks.md 5.6): sizes, priority class, and the claim names that the controller
+// fills in.
 #include "admission/rules.h"
 #include "admission/vocabulary.h"
 #include "api/kinds.h"

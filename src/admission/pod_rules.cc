@@ -68,7 +68,7 @@ bool wants_gate(const Json& pod) {
   return true;
 }
 
-// What is wrong with a number, in Go's words; empty if nothing is.
+// The fault of a number, in Go's words; empty if nothing is.
 std::string_view parse_int(std::string_view text, std::int64_t& value) {
   if (text.starts_with("+") && !text.starts_with("+-")) text.remove_prefix(1);
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -100,7 +100,7 @@ Json read_toleration(const Json& given) {
   return toleration;
 }
 
-// What is there must have the right shape; what is not there is no rule.
+// Fields that are there must have the right shape; what is not there is no rule.
 base::Status check_shape(const Json& document) {
   const auto wrong = [](const std::string& path, std::string_view wanted, const Json& value) {
     return base::make_error(base::Code::kInvalid, base::format("{} must be {}, not {}", path, wanted, value.dump()));
@@ -128,7 +128,7 @@ base::Status check_shape(const Json& document) {
 
 AdmissionAnswer default_pod(const AdmissionRequest& request, const Options& options) {
   if (request.operation != api::Operation::kCreate) return refuse("expect operation to be 'CREATE' ");
-  // What has the wrong shape is refused by the schema.
+  // The schema refuses fields of the wrong shape.
   if (!options.pod_rules || !request.object["spec"].is_object()) return {};
   Json pod = request.object;
   bool touched = false;

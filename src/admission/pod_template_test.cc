@@ -1,4 +1,4 @@
-// What the API server would say to pods of a template.
+// The API server's answers to pods of a template.
 #include <gtest/gtest.h>
 
 #include "admission/fake_objects_for_tests.h"

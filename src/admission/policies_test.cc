@@ -77,7 +77,7 @@ const api::AdmissionHook& hook_at(const std::vector<api::AdmissionHook>& all, st
   return all.front();
 }
 
-// What the webhook server answers over HTTP.
+// The webhook server's answers over HTTP.
 std::string webhook_message(std::string_view path, const api::AdmissionRequest& request) {
   constexpr const char* kWords[] = {"CREATE", "UPDATE", "DELETE", "CONNECT"};
   const Json review =
@@ -113,7 +113,7 @@ std::string policy_message(const api::AdmissionRequest& request) {
   return at == std::string::npos ? text : text.substr(at + 16);
 }
 
-// Where a policy says nothing of what a webhook refuses: why.
+// The reason why a policy does not refuse an object that a webhook refuses. why.
 constexpr const char* kOtherObjects = "webhook: it takes other objects to know";
 constexpr const char* kTemplates = "webhook: the rules of pod templates are more than expressions hold";
 constexpr const char* kGraphs = "webhook: a graph has no depth that is known before";
@@ -425,7 +425,7 @@ TEST(ThreeForms, of_pod_groups) {
             row);
 }
 
-// What the hooks and the policies fill in is the same.
+// The hooks and the policies fill in the same.
 TEST(ThreeForms, of_defaults) {
   struct Case {
     const char* path;

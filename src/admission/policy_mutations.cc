@@ -1,4 +1,4 @@
-// What is filled in at creation, as JSON patches (webhooks.md 14.2, and of Jobs what webhooks fill in besides).
+// The defaults at creation, as JSON patches (webhooks.md 14.2, and of Jobs what webhooks fill in besides).
 #include "admission/policy_objects.h"
 #include "admission/vocabulary.h"
 #include "base/format.h"

@@ -3,8 +3,8 @@
 //
 // COMPAT(policies): more than Volcano's own say.
 //
-// Rows say what an expression must hold of an object and what is said when it does not. What expressions cannot say
-// (other objects, quantities that are equal in other words, graphs of any depth) only webhooks refuse.
+// Rows say what an expression must hold of an object and what is said when it does not. Only webhooks refuse what
+// expressions cannot say: other objects, quantities that are equal in other words, graphs of any depth.
 #pragma once
 
 #include <string>

@@ -82,7 +82,7 @@ void add_volumes(std::vector<PolicyRule>& rules) {
                    "invalid VolumeClaimName"});
 }
 
-// What 14.1 leaves to webhooks, although expressions can say it.
+// Rules that 14.1 leaves to webhooks, although expressions can say them.
 void add_gaps(std::vector<PolicyRule>& rules) {
   rules.push_back({both_tiers("variables.spec"), std::string(kBothTiers)});
   rules.push_back({"variables.partitioned.all(t, " + both_tiers("t.partitionPolicy") + ")", std::string(kBothTiers)});
@@ -123,7 +123,7 @@ void add_updates(std::vector<PolicyRule>& rules) {
   rules.push_back({on_update("variables.spec.?queue == variables.oldSpec.?queue && variables.tasks.all(t, "
                              "variables.oldTasks.exists(o, o.?name.orValue('') == t.?name.orValue('')))"),
                    std::string(kFrozenJob)});
-  // What one side leaves out, defaults may have filled in on the other.
+  // Defaults may have filled in on one side what the other leaves out.
   rules.push_back({on_update("['schedulerName', 'plugins', 'policies', 'ttlSecondsAfterFinished', 'minSuccess', "
                              "'networkTopology', 'runningEstimate'].all(k, !(k in variables.spec) || !(k in "
                              "variables.oldSpec) || variables.spec[k] == variables.oldSpec[k])"),

@@ -77,7 +77,7 @@ void add_special_queues(std::vector<PolicyRule>& rules) {
 
 ValidatingTable queue_policy() {
   ValidatingTable table{"queue", api::resources::kQueues, {"CREATE", "UPDATE", "DELETE"}, {}, {}};
-  // What goes away is not judged by what it says.
+  // The content of a deleted object is not judged.
   table.variables = {
       {"queue", "object == null ? oldObject : object"},
       {"spec", "object == null ? dyn({}) : object.?spec.orValue({})"},

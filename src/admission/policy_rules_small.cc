@@ -107,7 +107,7 @@ ValidatingTable jobflow_policy() {
   const std::string each = "variables.flows.all(f, f.?dependsOn.targets.orValue([]).all(t, ";
   table.rules = {
       {each + "t in variables.names))", "jobflow Flow is not DAG: vertex is not defined"},
-      // Of two flows with one name the last one counts, which expressions cannot say: a flow named twice is left alone.
+      // The last of two flows with one name counts, which expressions cannot say: a flow named twice is left alone.
       {each + "t != f.?name.orValue('') || !variables.names.exists_one(n, n == t)))", "jobflow Flow is not DAG"},
       {each + "!variables.names.exists_one(n, n == t) || !variables.names.exists_one(n, n == f.?name.orValue('')) || "
               "!variables.flows.exists(g, g.?name.orValue('') == t && f.?name.orValue('') in "

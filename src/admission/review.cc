@@ -127,7 +127,7 @@ Json make_json_patch(const Json& before, const Json& after) {
 
 namespace {
 
-// What an API server sends has these shapes. An answer about anything else would be a guess, or could not be read.
+// Reviews of an API server have these shapes. An answer about anything else would be a guess, or could not be read.
 base::Status check_request_shape(const Json& given) {
   struct Row {
     std::string_view field;

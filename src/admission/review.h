@@ -30,7 +30,7 @@ class ObjectSet final : public api::ObjectReader {
   std::map<std::pair<api::ResourceId, std::string>, api::Json> objects_;
 };
 
-// What becomes of a manifest that somebody creates: unknown fields are named as warnings and pruned, schema defaults,
+// The stages of a manifest that somebody creates: unknown fields are named as warnings and pruned, schema defaults,
 // mutation, schema validation, validation. `object` in the answer is the object after defaulting.
 struct ManifestAnswer {
   api::AdmissionAnswer answer;

@@ -61,7 +61,7 @@ bool is_one_of(std::string_view name, const std::string_view (&names)[N]) {
   return std::find(std::begin(names), std::end(names), name) != std::end(names);
 }
 
-// Of values that are no objects, lists or maps.
+// For values that are not objects, lists or maps.
 bool is_zero(const Json& value) {
   switch (value.type()) {
     case Json::Type::kNull: return true;

@@ -27,7 +27,7 @@ constexpr base::Duration kBundleSpreads = base::seconds(5);
 constexpr base::Duration kBundleLook = base::seconds(2);
 // An API server hears of a changed Endpoints object by a watch, and its node by another.
 constexpr base::Duration kEndpointsSpread = base::seconds(2);
-// Who asks waits no longer for an answer (timeoutSeconds), and a pod that ends has thirty seconds in all.
+// The caller waits no longer for an answer (timeoutSeconds), and a pod that ends has thirty seconds in all.
 constexpr base::Duration kAnswersMax = base::seconds(10);
 
 rt::HttpResponse plain(int status, std::string body) {
@@ -95,7 +95,7 @@ std::string configuration_name(std::string_view path) {
 
 namespace {
 
-// What a request asks of which hook, or the answer to what is no review.
+// The review of a request and its hook, or the answer to a body that is not a review.
 struct Asked {
   std::optional<rt::HttpResponse> answer = {};
   const api::AdmissionHook* hook = nullptr;
@@ -332,7 +332,7 @@ void Server::State::listen() {
   end(http->port());
 }
 
-// Who applies a configuration anew takes the CA away, and all that it judges would be refused until the next start.
+// A configuration that is applied anew takes the CA away, and all that it judges would be refused until the next start.
 void Server::State::watch_configurations() {
   for (client::Informer* informer : {&mutating, &validating}) {
     informer->on_change([this](const Json*, const Json*, bool) { look_soon(); });
@@ -353,7 +353,7 @@ void Server::State::look_soon() {
   });
 }
 
-// Of several servers each may still trust, or trust already, another CA beside ours: ours has to be there.
+// Each of several servers may still trust, or trust already, another CA beside ours: ours has to be there.
 bool Server::State::lacks_bundle() const {
   const std::vector<std::string> ours = certificates_of(options.ca_pem);
   if (ours.empty()) return false;

@@ -43,7 +43,7 @@ class Server {
   void start(std::function<void(base::Result<std::uint16_t>)> done);
   // Why it does not answer yet, empty once it does: what /readyz of the health server says.
   std::string why_not_ready() const;
-  // What /readyz of this server says: it answers, and what it has to do without.
+  // The answer of /readyz: it answers, and what it has to do without.
   std::string readiness() const;
   // From now on serves by these keys. Their CA is put into the configurations first, and the API server has a moment to
   // learn of that; what fails is tried again.

@@ -34,7 +34,7 @@ struct ServiceName {
   std::vector<std::string> dns_names() const;
 };
 
-// What is found in a Secret.
+// The keys of a Secret.
 struct FoundKeys {
   std::optional<ServerKeys> keys;  // that can be used now
   std::string trouble;             // why new ones are needed, with the name of the key; empty: they are not
@@ -46,7 +46,7 @@ FoundKeys look_at_keys(const api::Json& data, const ServiceName& service, base::
 // The same of PEM texts, as they are in files.
 FoundKeys look_at_keys(const ServerKeys& keys, const ServiceName& service, base::Time now);
 
-// New ones for `service`, for ten years. Of `before` the CAs that still count stay, two at most.
+// New ones for `service`, for ten years. The CAs in `before` that still count stay, two at most.
 base::Result<ServerKeys> make_server_keys(const ServiceName& service, base::Time now, const std::string& ca_before);
 // The certificates of a PEM text, in order.
 std::vector<std::string> certificates_of(const std::string& pem);
@@ -59,8 +59,8 @@ struct SecretName {
   std::string ns;
   std::string name;
 };
-// Writes new keys into the Secret as it was seen, null: there was none. Whoever was faster makes it a conflict; what
-// else the Secret holds stays. The CAs of `ca_in_use` stay trusted, too.
+// Writes new keys into the Secret as it was seen, null: there was none. A faster writer makes it a conflict; what else
+// the Secret holds stays. The CAs of `ca_in_use` stay trusted, too.
 base::Result<client::Request> renewal_request(const SecretName& secret, const api::Json& before,
                                               const ServiceName& service, base::Time now,
                                               const std::string& ca_in_use = {});

@@ -107,7 +107,7 @@ TEST(WebhookServer, answers_although_it_may_not_list_namespaces) {
   EXPECT_EQ(server.readiness(), "ok\n[-]namespaces cannot be listed: forbidden\n");
 }
 
-// Who chooses among servers goes by this, and has a moment to hear of it.
+// Load balancers go by this, and have a moment to hear of it.
 TEST(WebhookServer, that_ends_is_not_ready_and_takes_connections_for_a_moment) {
   client::testing::FakeEnv env;
   client::testing::FakeClient client(env);
@@ -178,7 +178,7 @@ TEST(WebhookServer, puts_its_ca_back) {
   env.run_for(base::seconds(5));
   EXPECT_EQ(bundle(), ours.certificate_pem);
 
-  // What another server needs stays.
+  // The CA of another server stays.
   Json both = applied;
   both.edit("webhooks")
       .edit(std::size_t{0})

@@ -180,7 +180,7 @@ AdmissionAnswer check_training_job(const AdmissionRequest& request) {
     check_pod_names(request.name, job["spec"]["mpiReplicaSpecs"], request.resource.version != "v1", errors);
   }
   check_queue_stays(job, request.old_object, errors);
-  // What was stored before a rule was there can still lose its finalizers, or get a label.
+  // Objects stored before a rule was there can still lose their finalizers, or get a label.
   const bool is_old = request.operation == api::Operation::kUpdate && job["spec"] == request.old_object["spec"];
   if (errors.empty() || is_old) return answer;
   const std::vector<std::string> texts = errors.take_texts();

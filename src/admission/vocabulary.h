@@ -6,7 +6,7 @@
 
 namespace admission {
 
-// Of lifecycle policies of jobs and tasks; other events and actions are internal.
+// The events of lifecycle policies of jobs and tasks; other events and actions are internal.
 inline constexpr std::array<std::string_view, 8> kPolicyEvents = {
     "*", "PodPending", "PodFailed", "PodEvicted", "Unknown", "TaskCompleted", "TaskFailed", "JobUpdated"};
 inline constexpr std::array<std::string_view, 8> kPolicyActions = {"AbortJob",    "RestartJob",       "RestartTask",

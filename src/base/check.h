@@ -1,5 +1,5 @@
-// Invariants: a failed CHECK is a bug in this program and stops it, in release builds too.
-// Nothing that a user or a peer sends may be able to trip one; such input is refused with a Result.
+// Invariants: a failed CHECK is a bug in this program and stops it, in release builds too. Input of a user or a peer
+// may never be able to trip one; such input is refused with a Result.
 #pragma once
 
 namespace base {

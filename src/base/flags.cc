@@ -70,7 +70,7 @@ struct Assign {
   Status operator()(Elsewhere) const { return make_error(Code::kInvalid, format("--{} is {}", flag.name, flag.help)); }
 };
 
-// What --help shows as the default; empty: nothing.
+// The default that --help shows; empty: nothing.
 struct Show {
   std::string operator()(const bool* target) const { return *target ? "true" : ""; }
   std::string operator()(const int* target) const { return std::to_string(*target); }

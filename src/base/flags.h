@@ -21,14 +21,14 @@ namespace base {
 struct CommaList {
   std::vector<std::string>* into;
 };
-// What Volcano's programs take, and what has no effect in this one: only its form is checked.
+// Flags of Volcano's programs that have no effect in this one: only its form is checked.
 enum class Accepted : std::uint8_t { kSwitch, kNumber, kDuration, kText };
 // A flag of a sibling program, which users try here, too: an error that says `help` of it.
 struct Elsewhere {};
 
 struct Flag {
   std::string_view name;
-  // Where the value goes; a vector without CommaList gets each value as it is.
+  // The place for the value; a vector without CommaList gets each value as it is.
   std::variant<bool*, int*, std::int64_t*, double*, Duration*, std::string*, std::vector<std::string>*, CommaList,
                Accepted, Elsewhere>
       target;

@@ -1,4 +1,4 @@
-// What does a program count, and how is it read? Rows name the metrics of a module; prometheus-cpp keeps the numbers.
+// The counters of a program, and their text form. Rows name the metrics of a module; prometheus-cpp keeps the numbers.
 //
 // A handle is resolved once and kept: an update through it is an atomic operation. Thread-safe.
 #pragma once

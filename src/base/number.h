@@ -8,8 +8,8 @@
 
 namespace base {
 
-// The number that the whole text is, in decimal: digits, with a '-' in front where the type has negative numbers.
-// Nothing for any other text (empty ones, blanks, '+', what does not fit the type).
+// The number that the whole text is, in decimal: digits, with a '-' in front where the type has negative numbers. Any
+// other text gives nothing: empty ones, blanks, '+', and numbers that do not fit the type.
 template <std::integral Number>
 std::optional<Number> parse_number(std::string_view text) {
   Number out = 0;

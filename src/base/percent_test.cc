@@ -1,4 +1,4 @@
-// What stays as it is in a URL?
+// The letters that stay as they are in a URL.
 #include "base/percent.h"
 
 #include <gtest/gtest.h>

@@ -11,7 +11,7 @@ namespace base {
 
 enum class WireType : std::uint8_t { kVarint = 0, kFixed64 = 1, kBytes = 2, kFixed32 = 5 };
 
-// One field as it came. Of a repeated field each entry is one, but for numbers that are packed: their bytes are one.
+// One field as it came. Each entry of a repeated field is one, but for numbers that are packed: their bytes are one.
 struct WireField {
   int number = 0;
   WireType type = WireType::kBytes;
@@ -45,7 +45,7 @@ class WireReader {
   // The next of packed numbers, which have this type and no field of their own.
   bool next_packed(WireType type, std::uint64_t& out);
   bool malformed() const { return malformed_; }
-  // What has not been read yet.
+  // The bytes that were not read yet.
   std::string_view rest() const { return {at_, static_cast<std::size_t>(end_ - at_)}; }
 
  private:

@@ -1,4 +1,4 @@
-// What Go prints with %q.
+// The form that Go prints with %q.
 #include "base/quote.h"
 
 #include <gtest/gtest.h>

@@ -53,7 +53,7 @@ struct Error {
   Code code = Code::kInternal;
   std::string message;  // starts lower-case where it is ours, names the object and the value
   std::vector<Cause> causes = {};
-  // Of the object the request named, for Status.details; empty where none is meant.
+  // The object that the request named, for Status.details; empty where none is meant.
   std::string group = {};
   std::string kind = {};
   std::string name = {};

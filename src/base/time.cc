@@ -30,7 +30,7 @@ std::string format_rfc3339_micro(Time time) { return format_rfc3339_micro(unix_t
 
 std::optional<Time> parse_rfc3339(std::string_view text) {
   const auto time = parse_rfc3339_unix(text);
-  // What fits into int64 nanoseconds: most of the years 1678 to 2261.
+  // The range of int64 nanoseconds: most of the years 1678 to 2261.
   constexpr std::int64_t kMax = std::numeric_limits<std::int64_t>::max() / kSecond - 1;
   if (!time || time->seconds < -kMax || time->seconds > kMax) return {};
   return Time{time->seconds * kSecond + time->nanos};

@@ -17,10 +17,10 @@ class TimeZone {
   // A zone by its IANA name, such as "Europe/Berlin". kInvalid: the name is no path below the database, or the database
   // does not have it. "UTC" needs no database.
   static Result<TimeZone> load(const std::string& name);
-  // That of this machine: $TZ, or /etc/localtime.
+  // The zone of this machine: $TZ, or /etc/localtime.
   static TimeZone local();
 
-  // What is added to UTC at `time`, in whole seconds.
+  // The difference to UTC at `time`, in whole seconds.
   Duration offset_at(Time time) const;
   // The first instant after `time` at which the offset may change; nothing: it stays.
   std::optional<Time> next_change(Time time) const;

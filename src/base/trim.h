@@ -6,7 +6,7 @@
 namespace base {
 
 inline constexpr std::string_view kBlanks = " \t\r\n";
-// What Go's unicode.IsSpace and CEL take for blanks, of ASCII.
+// The blanks of Go's unicode.IsSpace and of CEL, as far as they are ASCII.
 inline constexpr std::string_view kAllBlanks = " \t\r\n\v\f";
 
 // A view into `text`.

@@ -83,7 +83,7 @@ base::Result<Json> usable_answer(Json answer, Verb verb, const api::KindInfo* ki
 
 std::optional<std::string> mend_event(WatchEvent& event, const api::KindInfo* kind) {
   if (event.type == EventType::kBookmark) return std::nullopt;
-  // Of what is gone only the name counts.
+  // Only the name of a deleted object counts.
   auto problem = find_fault(event.object, event.type == EventType::kDeleted ? nullptr : kind);
   if (!problem) return std::nullopt;
   std::string out = problem_of(event.object, kind, *problem);

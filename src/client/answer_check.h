@@ -10,9 +10,9 @@
 
 namespace client {
 
-// What is wrong with one object, by field; unset: nothing. Objects of our kinds are held against their schema: other
-// installations' definitions of them leave parts unchecked, such as the templates of pods. Those of Kubernetes are
-// checked by every server. `kind` may be null.
+// The fault of one object, by field; unset: nothing. Objects of our kinds are held against their schema: other
+// installations' definitions of them leave parts unchecked, such as the templates of pods. Every server checks those of
+// Kubernetes. `kind` may be null.
 std::optional<std::string> find_fault(const api::Json& object, const api::KindInfo* kind);
 
 // An answer of success, as far as it can be used: items of a list that cannot are left out and named in `left_out`. An

@@ -17,8 +17,8 @@ namespace client {
 enum class Verb : std::uint8_t { kGet, kList, kCreate, kUpdate, kPatch, kDelete, kDeleteCollection };
 enum class PatchType : std::uint8_t { kJson, kMerge, kStrategic, kApply };
 
-// Which of the requests that wait for a connection, or for the rate that is allowed, is sent next. Those of one rank go
-// in the order in which they were made; nothing that is on its way is held up or taken back.
+// Which of the requests that wait for a connection, or for the rate that is allowed, is sent next. Requests of one rank
+// go in the order in which they were made; nothing that is on its way is held up or taken back.
 enum class Urgency : std::uint8_t {
   kFirst,   // reads, and what moves pods: creates, deletions, binds
   kPhase,   // statuses that others wait for
@@ -40,7 +40,8 @@ struct Request {
   std::int64_t limit = 0;  // 0: everything
   std::string continue_token = {};
   std::string resource_version = {};  // of a list
-  // What is read of the answer, or of each item of a list; null: all of it. It lives as long as the program.
+  // The members that are read of the answer, or of each item of a list; null: all of it. It lives as long as the
+  // program.
   const api::Projection* only = nullptr;
   std::string field_manager = {};  // empty: the client's own name
   bool force = false;              // of an apply

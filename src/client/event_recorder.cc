@@ -31,7 +31,7 @@ bool worth_retrying(base::Code code) {
 }  // namespace
 
 struct EventRecorder::State : std::enable_shared_from_this<EventRecorder::State> {
-  // What is needed only until the event is written: the reference to its object, and its text.
+  // The parts that are needed only until the event is written: the reference to its object, and its text.
   struct Text {
     Json involved;
     EventText event;
@@ -113,7 +113,7 @@ void EventRecorder::State::record(const Json& object, EventText text) {
   enqueue(entry);
 }
 
-// What nobody waits for any more needs no text.
+// An event that nobody waits for any more needs no text.
 void EventRecorder::State::settle(Entry& entry) {
   if (!entry.queued) entry.text.reset();
 }

@@ -19,7 +19,7 @@ struct EventText {
 };
 
 // Loop thread only. Events are a report, not state: one that cannot be written after retries is dropped and counted.
-// Of the last 4,096 it keeps names and counts; texts and objects only until they are written.
+// The last 4,096 leave names and counts; texts and objects only until they are written.
 class EventRecorder {
  public:
   // `host` is the node an agent speaks for; empty for cluster components.

@@ -35,7 +35,7 @@ class FakeEnv : public rt::Env, private rt::Loop {
     }
     elapsed_ = end;
   }
-  // What is due now.
+  // Runs the tasks that are due now.
   void settle() { run_for({}); }
   // The next callback that is due now, if there is one.
   bool step() {
@@ -44,7 +44,7 @@ class FakeEnv : public rt::Env, private rt::Loop {
     first.mapped()();
     return true;
   }
-  // Nothing that was under way happens any more, as when a process is killed.
+  // Drops all tasks, as when a process is killed.
   void drop_tasks() { tasks_.clear(); }
 
  private:

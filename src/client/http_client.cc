@@ -30,7 +30,7 @@ namespace {
 constexpr base::Duration kAnswerMax = base::seconds(60);
 constexpr base::Duration kSilenceMax = base::seconds(10);
 
-// What is known of a server, by all watches of one client.
+// The facts about a server that all watches of one client share.
 struct Offers {
   std::optional<base::Error> no_initial_events;  // why not
 };
@@ -47,7 +47,7 @@ struct WatchState : std::enable_shared_from_this<WatchState> {
   bool over = false;  // nothing more is taken of the stream
   std::unique_ptr<rt::HttpStream> stream;
   rt::Loop::TimerId timer = 0;  // ends a watch that the server does not end; then, of a refusal, the pause it asks for
-  // Of a watch that begins with what there is, until it has told that.
+  // True for a watch that begins with the present objects, until it has told them.
   bool begins = false;
   std::shared_ptr<Offers> offers;
   base::Duration heard;           // when something last came
@@ -194,7 +194,7 @@ class HttpApiClient : public Client {
     bool unsure = false;    // an earlier sending may have been carried out
   };
 
-  // What counts of a request when its answer is there.
+  // The parts of a request that count when its answer is there.
   struct Asked {
     const api::Projection* only;
     Verb verb;

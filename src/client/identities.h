@@ -21,8 +21,8 @@ struct Identity {
 // As an object that has nothing else.
 api::Json object_of(const Identity& identity);
 
-// Who keeps of each object what it needs, and with it who the object is, so that nobody has to keep that again. Objects
-// that are not kept need not be known.
+// Handlers that keep of each object what they need, and with it who the object is, so that nobody has to keep that
+// again. Objects that are not kept need not be known.
 class KnownObjects {
  public:
   virtual ~KnownObjects() = default;

@@ -1,4 +1,4 @@
-// What writers read of what they wrote: who it is, and at which version.
+// The parts of an answer that a writer reads: who it is, and at which version.
 #pragma once
 
 #include "api/json/projection.h"

@@ -24,7 +24,7 @@ base::Status check_value(std::string_view value, std::string_view field) {
   return {};
 }
 
-// Whatever a header's name may not have, and the percent sign itself.
+// Escapes all letters that a header's name may not have, and the percent sign itself.
 std::string escaped_key(std::string_view key) {
   constexpr std::string_view kOthers = "!#$&'*+-.^_`|~";
   std::string out;

@@ -1,4 +1,4 @@
-// What a kubeconfig says about as whom its user acts, as headers.
+// The user as whom a kubeconfig's user acts, as headers.
 #include "client/impersonation.h"
 
 #include <gtest/gtest.h>

@@ -52,8 +52,9 @@ struct Informer::State {
   std::vector<std::function<void()>> on_synced;
   std::string resource_version;  // the watch resumes after this one
   std::unique_ptr<Watch> watch;
-  // Of the list, or the beginning of a watch, under way. The first one is taken piece by piece, since nothing can be
-  // gone yet: the objects of a large cluster are not held twice, nor whole where only their identities are kept.
+  // The state of the list, or of the beginning of a watch, under way. The first one is taken piece by piece, since
+  // nothing can be gone yet: the objects of a large cluster are not held twice, nor whole where only their identities
+  // are kept.
   std::vector<Json> pages;                            // of a list
   std::map<std::string, Json, std::less<>> gathered;  // of a watch: its objects as they are now
   bool takes_pieces = false;
@@ -61,7 +62,7 @@ struct Informer::State {
   std::size_t initial_events = 0;  // so many it has
   int cut_beginnings = 0;          // of watches that broke meanwhile, in a row
   int cut_watches = 0;             // that ended soon and showed nothing, in a row
-  // What there is is listed, because a watch could not tell it. Once a watch shows something, the next one is asked.
+  // The objects are listed, because a watch could not tell them. Once a watch shows something, the next one is asked.
   bool lists = false;
   bool has_page = false;
   std::set<std::size_t> tokens;  // hashes of those that led to its pages
@@ -138,7 +139,7 @@ void Informer::State::later(void (State::*step)()) {
   });
 }
 
-// Whoever waits for this view shows nothing meanwhile. Each trouble is told once, until a watch shows something.
+// A waiting user of this view shows nothing meanwhile. Each trouble is told once, until a watch shows something.
 void Informer::State::tell(std::string_view what, const base::Error& error) {
   trouble = base::format("{} cannot be {}: {}", resource.plural, what, error.message);
   // A kind of ours that the server does not have.
@@ -177,7 +178,7 @@ void Informer::State::take_page(base::Result<Json> page) {
     if (options.may_be_absent && absent) {
       back_off = kBackOffMax;
       pages.clear();
-      // What was seen stays while it is only hidden: a server that has just started may not know our role yet.
+      // Objects stay in the view while they are only hidden: a server that has just started may not know our role yet.
       if (!synced || code == base::Code::kNotFound) replace_all({});
     }
     return later(&State::begin);
@@ -327,7 +328,7 @@ void Informer::State::end_watch(const base::Error& error) {
   discard_watch();
   if (std::exchange(beginning, false)) return break_beginning(error);
   const bool expired = error.code == base::Code::kExpired || error.code == base::Code::kGone;
-  // Who may not watch can still look now and then.
+  // A user who may not watch can still look now and then.
   const bool forbidden = error.code == base::Code::kForbidden;
   // A version that it does not know, as after a bookmark of another server, is refused for ever.
   const bool refused = error.code == base::Code::kBadRequest || error.code == base::Code::kInvalid;
@@ -344,8 +345,8 @@ void Informer::State::end_watch(const base::Error& error) {
   if (unread) unread_back_off = back_off;
 }
 
-// What a watch told of its beginning counts for nothing when it breaks; handlers that were told it before the first
-// beginning is complete are told the difference then.
+// A beginning that breaks counts for nothing; handlers that were told it before the first beginning is complete are
+// told the difference then.
 void Informer::State::break_beginning(const base::Error& error) {
   gathered.clear();
   switch (error.code) {
@@ -360,7 +361,7 @@ void Informer::State::break_beginning(const base::Error& error) {
       return later(&State::begin);
     default: break;
   }
-  // Where it is not offered, not allowed, or cannot be read, a list may do.
+  // A list may do if it is not offered, not allowed, or cannot be read.
   lists = true;
   list();
 }

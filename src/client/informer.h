@@ -1,5 +1,5 @@
 // An informer keeps a copy of one resource current: by a watch that begins with what there is, or a list and a watch
-// where the server has no such watches. It resumes after a broken watch, and begins again after a 410. What it holds is
+// where the server has no such watches. It resumes after a broken watch, and begins again after a 410. Its objects are
 // a view that may be old; writers send preconditions.
 #pragma once
 
@@ -24,12 +24,12 @@ struct InformerOptions {
   std::string field_selector = {};
   // A server that does not have the resource, or does not show it, counts as one with no such objects.
   bool may_be_absent = false;
-  // The fields that are read, null for all. Whoever watches many objects and reads a part of them saves most of the
+  // The fields that are read, null for all. A user that watches many objects and reads a part of them saves most of the
   // work of decoding. It lives as long as the program.
   const api::Projection* only = nullptr;
-  // What is kept of each object: all of it, or only its name, uid and version, for a user who keeps what it needs
-  // itself. Handlers always get the whole new state; `before` is what is kept, and so is the last state of an object
-  // that was found gone by a list. Identities have neither indexes nor objects().
+  // The part that is kept of each object: all of it, or only its name, uid and version, for a user who keeps what it
+  // needs itself. Handlers always get the whole new state; `before` is what is kept, and so is the last state of an
+  // object that was found gone by a list. Identities have neither indexes nor objects().
   enum class Keep : std::uint8_t { kObjects, kIdentities };
   Keep keep = Keep::kObjects;
   // With kIdentities: who keeps those, and has done so when the last handler returns; null: the informer does.

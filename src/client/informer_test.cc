@@ -1,4 +1,4 @@
-// What an informer promises: the first list in pages, changes once and in order, and recovery from broken watches.
+// The promises of an informer: the first list in pages, changes once and in order, and recovery from broken watches.
 #include "client/informer.h"
 
 #include <gtest/gtest.h>
@@ -289,7 +289,7 @@ TEST(Informer, pauses_longer_after_events_that_cannot_be_read) {
   EXPECT_EQ(world.informer.trouble(), "");
 }
 
-// Nothing else would say it: no event comes, and who hears of none has nothing to write that would fail.
+// No other sign would show it: no event comes, and who hears of none has nothing to write that would fail.
 TEST(Informer, tells_of_watches_that_end_soon_again_and_again) {
   World world;
   world.start();

@@ -94,7 +94,7 @@ TEST(InitialEvents, what_is_gone_is_dropped_at_their_end) {
   EXPECT_TRUE(world.server.calls.empty());
 }
 
-// What came before the cut may have gone before the next beginning.
+// Objects from before the cut may have gone before the next beginning.
 TEST(InitialEvents, a_first_beginning_that_is_cut_leaves_nothing_behind) {
   World world;
   for (const char* name : {"a", "b", "c"}) world.server.put(api::resources::kPods, pod(name));

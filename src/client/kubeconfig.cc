@@ -56,7 +56,7 @@ base::Result<std::string> data_or_file(const Json& entry, const std::string& key
   return content;
 }
 
-// What the program is told: KUBERNETES_EXEC_INFO.
+// The program's input: KUBERNETES_EXEC_INFO.
 base::Result<std::string> exec_info(const Json& exec, const Json& cluster, const std::string& folder) {
   Json spec = Json::object({{"interactive", false}});
   if (exec["provideClusterInfo"].as_bool()) {

@@ -9,8 +9,8 @@
 
 namespace client {
 
-// That each part that is read has its type; an error names the field and what is there. What is left out or null is
-// fine, and so are parts that are not read here.
+// Each part that is read has its type; an error names the field and what is there. Parts that are left out, null, or
+// not read here are fine.
 base::Status check_kubeconfig(const api::Json& config);
 
 // A token without the blanks around it; an error where a header could not carry it, or where there is none.

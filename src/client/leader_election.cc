@@ -187,7 +187,7 @@ void LeaderElection::State::result(base::Status outcome) {
   again(outcome.ok() ? base::Duration() : asked_pause(outcome.error()));
 }
 
-// The rules of Kubernetes' client library. What is written of the duration is whole seconds.
+// The rules of Kubernetes' client library. The written duration is in whole seconds.
 base::Status check_lease_times(const LeaderElectionOptions& options) {
   const auto text = [](base::Duration span) { return base::format_go_duration(span); };
   const auto wrong = [](std::string message) { return base::make_error(base::Code::kInvalid, std::move(message)); };
@@ -233,7 +233,7 @@ void LeaderElection::release(std::function<void()> done) {
   state_->give_back(state_->lease, true, std::move(done));
 }
 
-// A renewal under way may be written first. Whoever waits would then wait for the whole lease.
+// A renewal under way may be written first. The next candidate would then wait for the whole lease.
 void LeaderElection::State::give_back(Json held, bool may_look_again, std::function<void()> done) {
   Json next = std::move(held);
   Json spec = next["spec"];  // an object: it names us

@@ -49,7 +49,7 @@ class LeaderElection {
   // asked from any thread, last before a request goes out, so that a process that stood still writes nothing when it
   // goes on. `env` must outlive it.
   std::function<bool()> fence() const;
-  // Nothing may be written any more, though the Lease is still ours: before it is given up, for what is on its way. Any
+  // No write may begin any more, though the Lease is still ours: before it is given up, for what is on its way. Any
   // thread.
   void close_fence();
   // Gives the Lease up so that another can take it at once, then calls `done`.

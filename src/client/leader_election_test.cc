@@ -1,4 +1,4 @@
-// Who leads, and when leadership changes hands.
+// The leader, and the moments when leadership changes hands.
 #include "client/leader_election.h"
 
 #include <gtest/gtest.h>

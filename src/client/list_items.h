@@ -1,4 +1,4 @@
-// What does a list hold?
+// The items of a list.
 #pragma once
 
 #include <vector>

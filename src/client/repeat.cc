@@ -34,7 +34,7 @@ bool has_all_of(const Json& present, const Json& wanted) {
   return true;
 }
 
-// Of the metadata only what writers decide.
+// Only the metadata that writers decide is compared.
 bool has_metadata_of(const Json& present, const Json& wanted) {
   return std::ranges::all_of(
       std::initializer_list<const char*>{"labels", "annotations", "ownerReferences", "finalizers"},

@@ -19,7 +19,7 @@ namespace client {
 
 bool may_repeat(const Request& request);
 
-// What the second answer, an error, says about the first sending.
+// The meaning of the second answer, an error, for the first sending.
 struct Verdict {
   std::optional<api::Json> success;  // the request was carried out
   std::optional<Request> look;       // this read tells

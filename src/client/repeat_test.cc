@@ -88,7 +88,7 @@ TEST(Repeat, what_is_there_tells_whether_it_is_ours) {
                    R"({"metadata":{"labels":{"y":"z"}}})"));
 }
 
-// What the caller of a create gets when these are the answers.
+// The caller's result of a create when these are the answers.
 std::string outcome(std::deque<std::pair<rt::HttpResponse, bool>> answers, std::string& asked) {
   testing::ScriptedEnv env;
   const auto client = *make_http_client({.access = {.server = "http://h"}}, env);

@@ -18,7 +18,7 @@ base::Duration asked_pause(const base::Error& refusal) {
 
 bool may_be_held(const Request& request) { return rank_of(request) != 0; }
 
-// Of the others a proxy may have answered in the place of a server that went on.
+// A proxy may have given the others in the place of a server that went on.
 bool is_not_carried_out(const base::Error& refusal) { return refusal.code == Code::kTooManyRequests; }
 
 }  // namespace client

@@ -1,6 +1,6 @@
-// What is made of a server that refuses for now and says for how long (Retry-After): the request is held for that long,
-// and then asked again, which spares its caller the refusal. After some of them the caller gets it, after its pause,
-// too: so that whatever asks the same again asks no earlier than the server wants.
+// A server that refuses for now and says for how long (Retry-After): the request is held for that long, and then asked
+// again, which spares its caller the refusal. After some of them the caller gets it, after its pause, too: so that
+// whatever asks the same again asks no earlier than the server wants.
 //
 // A lease is not held: its holder has to know in time that it is not renewed.
 #pragma once

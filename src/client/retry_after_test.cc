@@ -72,7 +72,7 @@ TEST(RetryAfter, a_request_is_asked_again_after_the_pause_that_the_server_asks_f
       {get, {{refusal(429, "-5"), false}}, "0, 0 " + many},
       {get, {{refusal(503, "Fri, 31 Dec 9999 23:59:59 GMT"), false}}, "0, 0 " + unavailable},
       {get, {{refusal(404, "5"), false}}, "0, 0 the server answered 404: Too many requests\n"},
-      // What was refused by the server itself had no effect; a proxy may have said the other.
+      // A refusal of the server itself had no effect; a proxy may have said the other.
       {unnamed, {{refusal(429, "2"), false}, {kFine, false}}, "0 2, 2 ok"},
       {unnamed, {{refusal(503, "2"), false}, {kFine, false}}, "0, 2 " + unavailable},
       {named, {{refusal(429, "2"), false}, {kThere, false}}, "0 2, 2 p already exists"},

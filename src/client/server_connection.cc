@@ -1,4 +1,4 @@
-// Who answers, and what we show it.
+// The server that answers, and the credentials that it is shown.
 #include "client/server_connection.h"
 
 #include <algorithm>

@@ -14,9 +14,9 @@ namespace client {
 // How often the files that the access came from are looked at.
 inline constexpr base::Duration kAccessLook = base::seconds(10);
 
-// All on the loop of `env`, which must outlive it. What the files say anew (another CA, a renewed certificate) is used
-// by what is sent from then on; what is on its way ends on the old connections. Files that cannot be read or make no
-// sense are told in the log, and what was known stays in use.
+// All on the loop of `env`, which must outlive it. New content of the files (another CA, a renewed certificate) is used
+// for requests from then on; what is on its way ends on the old connections. Files that cannot be read or make no sense
+// are told in the log, and what was known stays in use.
 class ServerConnection {
  public:
   // `timeout`: of one request; streams have none.

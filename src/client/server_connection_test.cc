@@ -1,4 +1,4 @@
-// What a connection does when the files change that say how to reach the server.
+// A connection whose files change that say how to reach the server.
 #include "client/server_connection.h"
 
 #include <gtest/gtest.h>

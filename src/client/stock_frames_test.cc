@@ -27,7 +27,7 @@ constexpr std::string_view kList =
     "M2FjYzhhNGI3MjgyAzIwNzgAQggI//OT2AYQAGIHCgFuEgLDqYoBlwEKAW0SBlVwZGF0ZRoCdjEiCAj/85PYBhAAMghGaWVsZHNWMTpwCm57ImY6"
     "YmluYXJ5RGF0YSI6eyIuIjp7fSwiZjpiIjp7fX0sImY6ZGF0YSI6eyIuIjp7fSwiZjprIjp7fX0sImY6bWV0YWRhdGEiOnsiZjphbm5vdGF0aW9u"
     "cyI6eyIuIjp7fSwiZjpuIjp7fX19fUIAEgYKAWsSAXYaBwoBYhICAP8aACIA";
-// What the server says of it in JSON.
+// The server's JSON of it.
 constexpr std::string_view kItem =
     R"({"metadata":{"name":"a","namespace":"rec","uid":"d1b452a6-bcca-444c-bcde-83acc8a4b728","resourceVersion":"207",)"
     R"("creationTimestamp":"2026-11-24T02:44:15Z","annotations":{"n":"é"},"managedFields":[{"manager":"m",)"

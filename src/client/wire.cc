@@ -23,8 +23,8 @@ constexpr std::string_view kPatchTypes[] = {"application/json-patch+json", "appl
 constexpr std::string_view kProtobuf = "application/vnd.kubernetes.protobuf";
 constexpr std::size_t kEventBytesMax = std::size_t{64} << 20;
 
-// Protobuf costs a stock server half of what JSON costs it, and us less. Whoever reads all of an object wants fields
-// that we do not know, too, which JSON has alone.
+// Protobuf costs a stock server half of what JSON costs it, and us less. A reader of whole objects wants fields that we
+// do not know, too, which JSON has alone.
 std::string_view accepted(const api::ResourceId& resource, std::string_view subresource, const api::Projection* only) {
   const bool is_of_kind = subresource.empty() || subresource == "status";
   const bool parts = only && !only->names_all() && is_of_kind;
@@ -237,7 +237,7 @@ base::Status WatchDecoder::take(std::string_view bytes, std::vector<WatchEvent>&
     object = std::move(event->object);
   } else {
     auto event = event_ ? api::parse_json(bytes, *event_) : api::parse_json(bytes);
-    // Of a Status everything counts, and of a bookmark an annotation that nobody reads elsewhere.
+    // All of a Status counts, and of a bookmark an annotation that nobody reads elsewhere.
     const bool whole =
         event.ok() && ((*event)["type"].as_string() == "ERROR" || (*event)["type"].as_string() == "BOOKMARK");
     if (event_ && whole) event = api::parse_json(bytes);

@@ -38,7 +38,7 @@ class WatchDecoder {
   base::Status feed(std::string_view bytes, std::vector<WatchEvent>& events);
 
  private:
-  // What stands at `begin`, which moves behind it; empty: it is not complete yet.
+  // The line at `begin`, which moves behind it; empty: it is not complete yet.
   base::Result<std::optional<std::string_view>> next_line(std::size_t& begin) const;
   base::Result<std::optional<std::string_view>> next_frame(std::size_t& begin) const;
   base::Status take(std::string_view bytes, std::vector<WatchEvent>& events) const;

@@ -353,7 +353,7 @@ TEST(Wire, builds_only_what_is_read) {
           .ok());
   ASSERT_EQ(events.size(), 1u);
   EXPECT_EQ(events[0].object.dump(), R"({"metadata":{"name":"a"}})");
-  // What a Status says is told whole.
+  // All of a Status is told.
   const base::Status ended =
       decoder.feed(R"({"type":"ERROR","object":{"kind":"Status","code":410,"reason":"Expired","message":"too old"}})"
                    "\n",

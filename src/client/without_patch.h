@@ -8,8 +8,8 @@
 
 namespace client {
 
-// Patches and reads travel as they are while the server allows that. What it forbids is done in the other way from then
-// on: an object is read by listing its name, and a patch (merge, strategic or JSON) is applied here and written as an
+// Patches and reads travel as they are while the server allows that. Once it forbids one, that is done in the other
+// way: an object is read by listing its name, and a patch (merge, strategic or JSON) is applied here and written as an
 // update of the version that was read. Everything else is `inner`'s.
 std::unique_ptr<Client> make_client_without_patch(std::unique_ptr<Client> inner);
 

@@ -1,4 +1,4 @@
-// What happens when a role forbids patching or getting: the same writes, by updating what was listed.
+// A role that forbids patching or getting: the same writes, by updating what was listed.
 #include "client/without_patch.h"
 
 #include <gtest/gtest.h>

@@ -1,7 +1,7 @@
 // Which of several addresses of a server connects first? (RFC 8305, in its simple form.)
 //
 // The next address is tried when one has failed, or when the one before has not answered for a moment: one that drops
-// packets then costs that moment, not the whole time of a request. Those before go on meanwhile, and the first that
+// packets then costs that moment, not the whole time of a request. Earlier attempts go on meanwhile, and the first that
 // connects wins.
 #pragma once
 
@@ -30,10 +30,10 @@ class AddressRace : public std::enable_shared_from_this<AddressRace> {
   };
   using Done = std::function<void(End)>;
 
-  // Of at least one address.
+  // `addresses` has at least one.
   AddressRace(boost::asio::io_context& context, std::vector<Tcp::endpoint> addresses, Done done);
 
-  // `done` is called once, later. What is under way holds the race.
+  // `done` is called once, later. A race under way holds itself.
   void start();
   // Then `done` hears of a failure.
   void cancel();

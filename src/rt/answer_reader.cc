@@ -44,7 +44,7 @@ struct AnswerReader::State {
   }
   // 0: it has not come yet.
   int status() const { return parser->is_header_done() ? static_cast<int>(parser->get().result_int()) : 0; }
-  // What the parser has found since the last call.
+  // Tells what the parser has found since the last call.
   void tell() {
     if (!parser->is_header_done()) return;
     const int status = this->status();

@@ -14,7 +14,7 @@ namespace rt {
 class AnswerReader {
  public:
   struct Callbacks {
-    // Once, before the body. Of informational answers (1xx) only 101 is told; after it all that comes is body.
+    // Once, before the body. Only 101 of informational answers (1xx) is told; after it all that comes is body.
     std::function<void(int status, Headers headers)> on_head;
     std::function<void(std::string bytes)> on_body;
   };
@@ -25,7 +25,7 @@ class AnswerReader {
   AnswerReader(const AnswerReader&) = delete;
   AnswerReader& operator=(const AnswerReader&) = delete;
 
-  // kUnavailable: these bytes are no answer. Nothing is read after it, or once is_done().
+  // kUnavailable: these bytes are no answer. No more is read after it, or once is_done().
   base::Status read(std::string_view bytes);
   // The sender has ended. An error if the answer is not whole.
   base::Status end();

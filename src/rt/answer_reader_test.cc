@@ -8,7 +8,7 @@
 namespace rt {
 namespace {
 
-// What a reader says of an answer that comes in pieces of `size` bytes and then ends.
+// A reader's account of an answer that comes in pieces of `size` bytes and then ends.
 std::string told(std::string_view answer, std::size_t size, bool head = false) {
   std::string out;
   AnswerReader reader(head, {[&out](int status, const Headers& headers) {
@@ -47,7 +47,7 @@ TEST(AnswerReader, tells_head_and_body_however_they_are_cut) {
       {"SSH-2.0-OpenSSH_9.2\r\n\r\n", " broken"},
       {"HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n", " broken"},
       {"HTTP/1.1 042 What\r\n\r\n", " broken"},
-      // What is announced takes no memory.
+      // An announced length takes no memory.
       {"HTTP/1.1 200 OK\r\nContent-Length: 4000000000000000000\r\n\r\nx",
        "200 Content-Length=4000000000000000000:x cut"},
   };

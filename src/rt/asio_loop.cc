@@ -36,7 +36,7 @@ constexpr std::size_t kPoolThreads = 8;
 // How long an environment that stops waits for its work on the pool, which may refer to what is destroyed next.
 constexpr std::chrono::seconds kWorkGrace{10};
 
-// Of a timer: the sum of the clock and a longer one may be in the past.
+// The longest delay of a timer: the sum of the clock and a longer one may be in the past.
 constexpr base::Duration kDelayMax = base::hours(100 * 365 * 24);
 
 // Timers due at the same instant fire in the order of their ids.
@@ -236,7 +236,7 @@ class AsioEnv : public RealEnv {
   }
   void stop() override {
     if (!thread_.joinable()) return;
-    // What runs may offload more: a commit is followed by the writes that waited for it.
+    // Running work may offload more: a commit is followed by the writes that waited for it.
     const auto end = std::chrono::steady_clock::now() + kWorkGrace;
     while (work_ended(end) && !run_what_is_posted()) {
     }

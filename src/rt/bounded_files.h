@@ -9,9 +9,9 @@
 
 namespace rt {
 
-// All of a file of at most `bytes_max` bytes. What is no ordinary file (a pipe such as a shell's <(...), a device) is
-// waited for `patience` in all; with none it is refused, so that a loop that reads it is never held up. Errors name the
-// path and the reason.
+// All of a file of at most `bytes_max` bytes. A file that is not an ordinary one (a pipe such as a shell's <(...), a
+// device) is waited for `patience` in all; with none it is refused, so that a loop that reads it is never held up.
+// Errors name the path and the reason.
 base::Result<std::string> read_bounded_file(const std::string& path, std::size_t bytes_max, base::Duration patience);
 
 }  // namespace rt

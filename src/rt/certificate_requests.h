@@ -8,7 +8,7 @@
 
 namespace rt {
 
-// What somebody asks a certificate for (PKCS#10).
+// The facts of a certificate request (PKCS#10).
 struct RequestFacts {
   std::string common_name;
   std::vector<std::string> organizations;

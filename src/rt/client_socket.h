@@ -22,7 +22,7 @@
 
 namespace rt {
 
-// What all connections of one client have in common. Everything of theirs happens on the thread that runs `context`.
+// The state that all connections of one client share. Everything of theirs happens on the thread that runs `context`.
 struct ClientShared {
   ClientShared(ClientOptions o, Loop& loop) : options(std::move(o)), mail(loop) {}
   // On the loop, soon.
@@ -72,7 +72,7 @@ class ClientSocket {
   }
 
  private:
-  // Whose addresses are asked for.
+  // The host and port to look up.
   std::pair<std::string, std::uint16_t> place() const;
   std::string by() const;  // in messages
   void connected(bool offer_http2, const std::function<void(base::Status)>& done);

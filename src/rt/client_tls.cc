@@ -12,7 +12,7 @@ using base::Code;
 
 base::Status use_client_keys(asio::ssl::context& tls, const ClientOptions& options) {
   boost::system::error_code error;
-  // Nobody is there to be asked for the password of a key.
+  // A key's password cannot be asked for here.
   tls.set_password_callback([](std::size_t, asio::ssl::context::password_purpose) { return ""; }, error);
   if (options.insecure_skip_verify) {
     tls.set_verify_mode(asio::ssl::verify_none, error);

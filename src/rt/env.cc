@@ -1,4 +1,4 @@
-// What an environment offers that has neither network nor disk nor threads.
+// An environment that has neither network nor disk nor threads.
 #include "rt/env.h"
 
 #include "base/format.h"

@@ -41,8 +41,8 @@ struct GrpcCallOptions {
   base::Duration timeout = {};  // of the whole call, connecting included; none: no end
   std::size_t message_bytes_max = kGrpcMessageBytesMax;
   int messages_max = 0;  // that the server may send; 0: as many as it likes
-  // Of a peer that sends without end: after each piece of 16 KiB that brought messages so much time passes before the
-  // next is read, and of a piece's messages either all are told or the last alone.
+  // The pace for a peer that sends without end: after each piece of 16 KiB that brought messages so much time passes
+  // before the next is read, and of a piece's messages either all are told or the last alone.
   base::Duration pause = {};
   bool newest_only = false;
 };

@@ -26,7 +26,7 @@ GrpcIo::GrpcIo() : state_(std::make_shared<State>()) {
   pthread_setname_np(state_->thread.native_handle(), "grpc");
 }
 GrpcIo::~GrpcIo() {
-  // What was asked for before, such as the end of a call, still happens.
+  // Requests from before, such as the end of a call, still happen.
   state_->post([state = state_.get()] { state->context.stop(); });
   state_->guard.reset();
   state_->thread.join();
@@ -120,7 +120,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
           });
         });
   }
-  // What a piece has brought; the next is read when that was taken and some time has passed.
+  // Hands over the messages of a piece; the next is read when that was taken and some time has passed.
   void tell_heard() {
     pausing_ = true;
     loop_.post([self = shared_from_this(), wanted = wanted_, callbacks = callbacks_,
@@ -141,7 +141,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
     timer_.cancel();
     pause_timer_.cancel();
     if (!heard_.empty()) tell_heard();
-    // Later, since the session is not done with what it was doing. What it still has to say is that it goes.
+    // Later, since the session is not done with what it was doing. Its last word is that it goes.
     io_->post([self = shared_from_this()] {
       ErrorCode ignored;
       self->socket_.close(ignored);

@@ -35,7 +35,7 @@ std::string percent_decoded(std::string_view text) {
   return out;
 }
 
-// What an answer without a status of gRPC's means.
+// The meaning of an answer without a status of gRPC's.
 GrpcStatus from_http(int status) {
   const std::string text = base::format("unexpected HTTP status code received from server: {}", status);
   switch (status) {

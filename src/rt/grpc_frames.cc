@@ -1,4 +1,4 @@
-// What both sides of gRPC share: frames and codes.
+// The shared parts of both sides of gRPC: frames and codes.
 #include "base/format.h"
 #include "rt/grpc_session.h"
 

@@ -1,4 +1,4 @@
-// What clients and servers of gRPC share: the thread, and addresses as Asio has them.
+// The shared parts of clients and servers of gRPC: the thread, and addresses as Asio has them.
 #pragma once
 
 #include <boost/asio/executor_work_guard.hpp>

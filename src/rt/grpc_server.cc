@@ -158,7 +158,7 @@ void ServerConnection::asked(StreamId stream, const std::string& method, const s
   server_->handler(method, request, std::make_shared<Answer>(weak_from_this(), server_->io, stream));
 }
 
-// Of TCP or of Unix sockets.
+// A server on TCP or on Unix sockets.
 template <class Acceptor>
 void accept_next(const std::shared_ptr<ServerState>& state, const std::shared_ptr<Acceptor>& acceptor) {
   if (state->closed || state->connections.size() >= kConnectionsMax) return;
@@ -206,7 +206,7 @@ class RunningServer final : public GrpcServer {
     struct stat facts {};
     if (!unix_path_.empty() && ::stat(unix_path_.c_str(), &facts) == 0) inode_ = facts.st_ino;
   }
-  // Nothing is asked of the handler afterwards.
+  // The handler is not asked for anything afterwards.
   ~RunningServer() override {
     std::promise<void> closed;
     state_->io->post([this, &closed] {

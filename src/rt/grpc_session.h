@@ -1,8 +1,8 @@
 // gRPC over HTTP/2 as state machines: bytes in, bytes out, no sockets and no clock. Unary calls and streams of answers,
 // without TLS and without compression.
 //
-// What a hostile peer may cost is limited: headers, messages, streams open at a time; floods of pings and settings end
-// a session (libnghttp2).
+// The cost of a hostile peer is limited: headers, messages, streams open at a time; floods of pings and settings end a
+// session (libnghttp2).
 #pragma once
 
 #include <cstdint>

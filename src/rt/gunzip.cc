@@ -1,4 +1,4 @@
-// What was compressed with gzip, whole.
+// A whole text that was compressed with gzip.
 #include "rt/gunzip.h"
 
 #include <zlib.h>

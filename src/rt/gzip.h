@@ -7,7 +7,7 @@
 
 namespace rt {
 
-// At level 1: lists shrink more than ten times, at hundreds of megabytes a second. Nothing if zlib fails.
+// At level 1: lists shrink more than ten times, at hundreds of megabytes a second. Empty if zlib fails.
 std::optional<std::string> gzip(std::string_view text);
 
 }  // namespace rt

@@ -66,7 +66,7 @@ std::string percent_encode(std::string_view text);
 // Bytes that go to many streams, framed as a chunk once for all of them.
 class SharedChunk {
  public:
-  // Of at least one byte.
+  // `bytes` has at least one.
   explicit SharedChunk(std::string_view bytes);
   std::string_view bytes() const { return std::string_view(framed_).substr(begin_, size_); }
   const std::string& framed() const { return framed_; }

@@ -10,7 +10,7 @@
 namespace rt {
 namespace {
 
-// What it still waited for would hold it, and with it the thread's context, for ever.
+// A callback that it still waited for would hold it, and with it the thread's context, for ever.
 TEST(Http1Connection, one_that_is_given_up_while_it_writes_reads_nothing) {
   std::uint16_t port = 0;
   const int listener = testing::listen_on_loopback(port);

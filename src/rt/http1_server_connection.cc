@@ -56,7 +56,7 @@ class Connection : public ConnectionBase,
   void start();
 
  private:
-  // What the peer has to do next, and by when.
+  // The peer's next step, and its deadline.
   enum class Step : std::uint8_t { kIdle, kHeader, kBody, kAnswered, kLinger };
 
   tcp::socket& socket() {
@@ -226,7 +226,7 @@ void Connection<Stream>::consume() {
     }
     watch_progress();
     if (used > 0) continue;
-    // Of a body only what stands around its chunks waits for its end.
+    // Only the text around the chunks of a body waits for its end.
     if (in_.size() > kAheadBytesMax && parser_->is_header_done())
       return refuse({400, base::format("a chunk's head or the trailer is longer than {} bytes", kAheadBytesMax)});
     break;
@@ -443,7 +443,7 @@ void Connection<Stream>::written(ErrorCode error, std::size_t size) {
   read();
 }
 
-// Nothing is left to write.
+// All is written.
 template <class Stream>
 void Connection<Stream>::run_dry() {
   if (!close_when_written_ && step_ == Step::kIdle) enter(step_, idle_time());

@@ -155,7 +155,7 @@ void Http2Connection::read() {
   });
 }
 
-// Who waits for one of few answers wants it at once; where many are under way, what counts is what each of them costs.
+// A caller of one of few answers wants it at once; where many are under way, what counts is what each of them costs.
 void Http2Connection::read_more() {
   if (carries_streams_ && shared_->loop_is_behind()) return wait_for_loop();
   pace_.took(std::exchange(answers_read_, 0));
@@ -184,7 +184,7 @@ void Http2Connection::hold_mail(bool hold) {
   if (std::exchange(holds_mail_, hold) == hold) return;
   if (!hold) return shared_->mail.let_go();
   shared_->mail.hold();
-  // What is at hand may be the beginning of a record whose rest is late.
+  // The bytes at hand may be the beginning of a record whose rest is late.
   pause_timer_.expires_after(kHoldMax);
   pause_timer_.async_wait([self = shared_from_this()](ErrorCode error) {
     if (!error) self->hold_mail(false);
@@ -217,14 +217,14 @@ void Http2Connection::tick() {
       const StreamId id = self->deadlines_.front().id;
       self->deadlines_.pop_front();
       const auto found = self->open_.find(id);
-      // What a stream has begun to answer may last.
+      // An answer that has begun may last.
       if (found != self->open_.end() && !(found->second.stream && found->second.has_head)) {
         self->give_up(id, Code::kTimeout, "the server did not answer in time");
         gave_up = true;
       }
     }
     self->silent_ticks_ = std::exchange(self->heard_, false) ? 0 : self->silent_ticks_ + 1;
-    // Where nothing was heard for as long as a request may last, the next one would go the same way.
+    // After a silence as long as a request may last, the next one would go the same way.
     const bool leads_nowhere =
         gave_up && kTick * (self->silent_ticks_ + 1) >= std::chrono::nanoseconds(self->shared_->options.timeout.ns);
     if (leads_nowhere || self->silent_ticks_ >= kSilentTicksMax) return self->fail("the server has gone silent");

@@ -21,7 +21,7 @@ namespace rt {
 // All on the I/O thread. Callbacks never come from within the call that set them.
 class Http2Connection : public std::enable_shared_from_this<Http2Connection> {
  public:
-  // What a request that failed may have done.
+  // The possible effect of a request that failed.
   enum class Loss : std::uint8_t {
     kNone,     // it was answered
     kRefused,  // nothing: it may be sent again, whatever it is

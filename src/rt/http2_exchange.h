@@ -13,7 +13,7 @@ namespace rt {
 
 class Http2Exchange;
 
-// What an exchange wants its connection to do.
+// The next act of a connection for an exchange.
 struct Http2Step {
   struct Head {
     int status;

@@ -16,7 +16,7 @@ inline std::string frame(std::uint8_t type, std::uint8_t flags, std::uint32_t st
   for (const int shift : {24, 16, 8, 0}) out += static_cast<char>(stream >> shift & 255);
   return out + payload;
 }
-// What a client begins with.
+// The first bytes of a client.
 inline const std::string kBegin = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + frame(4, 0, 0, "");
 // GET / of https at "a", by the static table and one literal.
 inline const std::string kGet = std::string("\x82\x84\x87\x41\x01") + "a";
@@ -30,7 +30,7 @@ struct Frame {
   std::uint32_t stream = 0;
   std::string payload = {};
 
-  // Of a GOAWAY.
+  // The last stream that a GOAWAY names.
   std::uint32_t last_stream() const { return number(payload, 4); }
 
   static std::uint32_t number(std::string_view bytes, std::size_t size) {

@@ -256,8 +256,8 @@ void Connection::look_at_time() {
   watch_time();
 }
 
-// Nothing is left to write. A socket closed on a peer that still sends would take back what was said: its end is
-// awaited for a moment.
+// All is written. A socket closed on a peer that still sends would take back what was said: its end is awaited for a
+// moment.
 void Connection::leave() {
   if (!std::exchange(leaving_, true)) idle_since_ = now();
   ErrorCode ignored;

@@ -36,7 +36,7 @@ std::string lower(std::string_view text) {
   return out;
 }
 
-// What frames say themselves has no place among the headers.
+// Facts that frames have themselves have no place among the headers.
 bool belongs_to_http1(std::string_view name) {
   return name == "connection" || name == "transfer-encoding" || name == "keep-alive" || name == "upgrade";
 }
@@ -87,7 +87,7 @@ struct Http2ServerSession::State {
     const auto found = streams.find(id);
     return found == streams.end() ? nullptr : &found->second;
   }
-  // Nothing more is expected of the request.
+  // The request is complete.
   void request_ended(Stream& stream) {
     if (stream.due != kNever) --receiving;
     stream.due = kNever;
@@ -237,7 +237,7 @@ void Http2ServerSession::State::begin_answer(StreamId id, Stream& stream, int st
   if (content_length) fields.emplace_back("content-length", std::to_string(*content_length));
   std::vector<nghttp2_nv> pairs;
   for (auto& [name, value] : fields) {
-    // What differs from answer to answer would only push other entries out of the table.
+    // Values that differ from answer to answer would only push other entries out of the table.
     const bool unique = name == "audit-id" || name == "content-length";
     pairs.push_back({reinterpret_cast<std::uint8_t*>(name.data()), reinterpret_cast<std::uint8_t*>(value.data()),
                      name.size(), value.size(),
@@ -455,7 +455,7 @@ void Http2ServerSession::announce_end(base::Duration now) {
   (void)nghttp2_submit_shutdown_notice(state_->session);
 }
 
-// What is sent before it may fill the output: until it is sent a client may ask more, which counts no longer.
+// Frames before it may fill the output: until it is sent a client may ask more, which counts no longer.
 void Http2ServerSession::go_away() {
   state_->announced = true;
   state_->last_words_due = kNever;

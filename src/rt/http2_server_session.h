@@ -1,8 +1,8 @@
 // The server's side of one HTTP/2 connection as a state machine: bytes in, bytes out, no sockets, and the time is said.
 //
-// What a hostile client may cost is limited: streams at a time, the header and the body of a request, the time for
-// each, the time in which it takes what waits for it, and how often it resets requests, pings or changes settings
-// (libnghttp2 ends such a session). Its priorities are not asked for: streams take turns.
+// The cost of a hostile client is limited: streams at a time, the header and the body of a request, the time for each,
+// the time in which it takes what waits for it, and how often it resets requests, pings or changes settings (libnghttp2
+// ends such a session). Its priorities are not asked for: streams take turns.
 #pragma once
 
 #include <cstdint>
@@ -68,7 +68,7 @@ class Http2ServerSession {
   // Whether there is anything that expire() should look at.
   bool has_deadlines() const;
 
-  // Each answer: one head, then pieces, then its end. Of a stream that is gone they do nothing, and send() says so.
+  // Each answer: one head, then pieces, then its end. They do nothing for a stream that is gone, and send() says so.
   void start(StreamId stream, int status, const Headers& headers, std::optional<std::size_t> content_length);
   // `end` is the answer's. Needs start() before.
   bool send(StreamId stream, std::vector<Slice> pieces, bool end, base::Duration now);
@@ -79,7 +79,7 @@ class Http2ServerSession {
   // No new requests; those that are open are answered.
   void go_away();
   // The same for a client that may be asking at the moment: it is told that the end comes, and what it asks until it
-  // has heard that (it answers a ping), a second at the most, is answered. What it asks later was not looked at, and
+  // has heard that (it answers a ping), a second at the most, is answered. Its later requests were not looked at, and
   // it knows that from the last words.
   void announce_end(base::Duration now);
 

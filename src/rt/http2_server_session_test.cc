@@ -145,7 +145,7 @@ TEST(Http2Server, a_client_that_gives_up_is_told_of_once) {
   EXPECT_FALSE(pair.server.piece(id, "late"));
 }
 
-// What is taken at a time ends with a frame that is ready and has no room: it waits in the session, with its stream.
+// The output taken at a time ends with a frame that is ready and has no room: it waits in the session, with its stream.
 TEST(Http2Server, a_frame_that_waits_for_room_goes_with_its_stream) {
   Pair pair;
   const std::vector<std::string> targets = {"/a", "/b", "/c", "/d"};
@@ -329,7 +329,7 @@ TEST(Http2Server, what_is_not_http2_ends_the_session) {
   EXPECT_TRUE(server.session.is_over());
 }
 
-// What the server says at once, by types; those of the client's last GOAWAYs are in `last`.
+// The server's frames of this turn, by types; those of the client's last GOAWAYs are in `last`.
 std::string types_said(Server& server, std::vector<std::uint32_t>& last) {
   std::string out, bytes = server.session.take_output(server.now);
   for (Frame one = take_frame(bytes); one.type >= 0; one = take_frame(bytes)) {

@@ -181,7 +181,7 @@ base::Result<Http2Session::StreamId> Http2Session::start(const HttpRequest& requ
   if (!request.body.empty()) fields.emplace_back("content-length", std::to_string(request.body.size()));
   std::vector<nghttp2_nv> pairs;
   for (auto& [name, value] : fields) {
-    // What a bearer token is must not be learnt from how well it is compressed.
+    // A bearer token must not be learnt from how well it is compressed.
     const std::uint8_t flags = name == "authorization" ? NGHTTP2_NV_FLAG_NO_INDEX : NGHTTP2_NV_FLAG_NONE;
     pairs.push_back({reinterpret_cast<std::uint8_t*>(name.data()), reinterpret_cast<std::uint8_t*>(value.data()),
                      name.size(), value.size(), flags});

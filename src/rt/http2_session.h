@@ -1,6 +1,6 @@
 // The client's side of one HTTP/2 connection as a state machine: bytes in, bytes out, no sockets and no clock.
 //
-// What a hostile server may cost is limited: the header of an answer, the settings and pings it has acknowledged
+// The cost of a hostile server is limited: the header of an answer, the settings and pings it has acknowledged
 // (libnghttp2 ends such a session), and pushes, which are refused. Bodies are limited by who collects them.
 #pragma once
 

@@ -1,4 +1,4 @@
-// What a client's HTTP/2 session tells of one answer, as a text that tests compare.
+// The account that a client's HTTP/2 session gives of one answer, as a text that tests compare.
 #pragma once
 
 #include <string>

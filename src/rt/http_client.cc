@@ -54,7 +54,7 @@ struct StreamJob {
   void end(const base::Error& error) const {
     if (!cancelled && callbacks.on_done) callbacks.on_done(error, false);
   }
-  // Nothing is told from here on, and nothing is kept.
+  // From here on no callback is called, and none is kept.
   void cancel() {
     cancelled = true;
     callbacks = {};
@@ -138,7 +138,7 @@ class Client : public HttpClient {
     const std::lock_guard lock(outgoing_->mutex);
     outgoing_->jobs.push_back({std::move(request), std::move(answer)});
     if (std::exchange(outgoing_->due, true)) return;
-    // What one turn of the loop asks for goes over together.
+    // The requests of one turn of the loop go over together.
     loop_.post([this, shared = shared_, alive = alive_, outgoing = outgoing_] {
       const std::lock_guard again(outgoing->mutex);
       outgoing->due = false;
@@ -220,7 +220,7 @@ class Client : public HttpClient {
         });
   }
 
-  // What waited for too long is not sent any more.
+  // A request that waited for too long is not sent any more.
   static bool ends_unsent(const Job& job) {
     if (!job.request.wanted || job.request.wanted()) return false;
     job.answer(

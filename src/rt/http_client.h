@@ -32,7 +32,7 @@ struct ClientOptions {
   std::optional<Proxy> proxy = {};  // the way to a server with TLS
   int in_flight_max = 64;           // requests on their way at a time; the others wait, those of low urgency longest
   std::size_t answer_bytes_max = std::size_t{1} << 30;  // of one answer that is not a stream; more is an error
-  // Of streams together: so much is read before the loop takes some of it; the rest waits at the server.
+  // The limit for streams together: so much is read before the loop takes some of it; the rest waits at the server.
   std::size_t stream_bytes_max = std::size_t{128} << 20;
   bool offer_http2 = true;
   base::Duration timeout = base::seconds(60);  // of one request; streams have none

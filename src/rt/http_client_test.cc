@@ -147,7 +147,7 @@ TEST(HttpClient, what_is_not_wanted_any_more_when_its_turn_comes_is_not_sent) {
   EXPECT_EQ(answer.error().message, "POST /late is not sent any more: the right to write is over");
 }
 
-// A name that somebody wrote must not become a second request. Nothing reaches the server, nor calls back at once.
+// A name that somebody wrote must not become a second request. The server gets nothing, and no callback runs at once.
 TEST(HttpClient, what_would_end_its_own_line_is_not_sent) {
   const std::string zero("a\0b", 3);
   const HttpRequest requests[] = {
@@ -204,7 +204,7 @@ TEST(HttpClient, whether_a_connection_is_accepted) {
     EXPECT_TRUE(Caller(port).connects());
   }
   EXPECT_FALSE(Caller(port).connects());
-  // Nobody hears of what is under way when the client goes.
+  // Requests under way are forgotten when the client goes.
   Caller caller(port);
   std::promise<void> gone;
   caller.env->loop().post([&] {  // in one turn: the refusal may come between two
@@ -215,7 +215,7 @@ TEST(HttpClient, whether_a_connection_is_accepted) {
   gone.get_future().wait();
 }
 
-// Of a stream nothing limits the length: an announced one must not be memory, and a long field must not throw.
+// The length of a stream has no limit: an announced one must not be memory, and a long field must not throw.
 TEST(HttpClient, what_a_server_announces_does_not_end_the_process) {
   struct Row {
     std::string answer, got;

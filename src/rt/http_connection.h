@@ -67,7 +67,7 @@ struct ConnectionsShared : AnswerLimits {
   std::shared_ptr<boost::asio::ssl::context> keys;
 };
 
-// Who works on a connection at the moment: its handshake, then HTTP/1.1 or HTTP/2. It keeps itself alive as long as
+// The driver of a connection at the moment: its handshake, then HTTP/1.1 or HTTP/2. It keeps itself alive as long as
 // there is a peer or an answer under way.
 class ConnectionDriver {
  public:
@@ -115,7 +115,7 @@ struct Seat {
   std::weak_ptr<ConnectionDriver> driver;
 };
 
-// Who the peer is, by its certificate, and where it is.
+// The identity of the peer by its certificate, and its address.
 struct PeerNames {
   std::string common_name;
   std::vector<std::string> organizations;

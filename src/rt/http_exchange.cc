@@ -127,7 +127,7 @@ void Exchange::respond(HttpResponse response) {
   ReadyAnswer answer = make_ready(std::move(response), style_.gzip_wanted, connection_->limits);
   if (connection_->limits.is_draining()) style_.keep_alive = false;
   auto bytes = std::make_shared<std::string>(head(answer.status, answer.headers));
-  // Of an answer to HEAD that somebody else gave the length is that of what is not sent.
+  // An answer to HEAD that somebody else gave has the length of the body that is not sent.
   const bool is_said = !header(answer.headers, "Content-Length").empty();
   *bytes += is_said ? std::string("\r\n") : base::format("Content-Length: {}\r\n\r\n", answer.size);
   if (style_.head) answer.body.clear();

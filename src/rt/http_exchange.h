@@ -34,7 +34,7 @@ class Backlog {
   bool low() const { return bytes_ <= kLow; }
   void add(std::size_t bytes);
   void remove(std::size_t bytes);
-  // Nobody reads any more: who waits goes on, callbacks are dropped.
+  // The reader has gone: who waits goes on, callbacks are dropped.
   void close();
   void on_low(std::function<void()> callback);
   void wait_until_low();
@@ -48,7 +48,7 @@ class Backlog {
   bool closed_ = false;
 };
 
-// What the answers of a server share. Any thread.
+// The limits that the answers of a server share. Any thread.
 class AnswerLimits {
  public:
   virtual ~AnswerLimits() = default;
@@ -68,7 +68,7 @@ struct ReadyAnswer {
 };
 ReadyAnswer make_ready(HttpResponse response, bool gzip_wanted, const AnswerLimits& limits);
 
-// What an exchange sees of its connection, whatever its stream.
+// The view that an exchange has of its connection, whatever its stream.
 class ConnectionBase {
  public:
   // `limits` outlive it.
@@ -76,8 +76,8 @@ class ConnectionBase {
   virtual ~ConnectionBase() = default;
   // False once the server has stopped; the answer is then dropped.
   virtual bool post(std::function<void()> task) = 0;
-  // I/O thread, all of them. What is written was added to the backlog before. `more`: it may wait for what else is
-  // written in this turn of the thread.
+  // I/O thread, all of them. The bytes were added to the backlog before. `more`: it may wait for what else is written
+  // in this turn of the thread.
   virtual void write(std::vector<SharedBytes> pieces, bool more) = 0;
   virtual void answered(bool keep_alive) = 0;
   virtual void open_web_socket(Headers headers, HttpExchange::OnBytes on_bytes) = 0;

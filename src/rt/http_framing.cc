@@ -15,7 +15,7 @@ namespace http = boost::beast::http;
 
 std::string_view view(boost::beast::string_view text) { return {text.data(), text.size()}; }
 
-// What a message may quote: short and readable.
+// The form of a text that a message may quote: short and readable.
 std::string quoted(std::string_view text) { return base::format("{:?}", base::to_utf8(base::utf8_prefix(text, 64))); }
 
 // The value of a header in text that could not be parsed.

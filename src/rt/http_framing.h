@@ -20,7 +20,7 @@ namespace rt {
 std::optional<HttpRefusal> framing_refusal(const boost::beast::http::request_header<>& header);
 // Whether the peer of a request that was not refused waits for "100 Continue"; one of HTTP/1.0 does not know it.
 bool expects_continue(const boost::beast::http::request_header<>& header);
-// Of a parser's error. `unread` begins where the parser stopped, or at the header it could not read.
+// The refusal for a parser's error. `unread` begins where the parser stopped, or at the header it could not read.
 HttpRefusal parse_refusal(boost::system::error_code error, std::string_view unread, std::size_t body_bytes_max);
 
 // Whether a parser that has left `unread` bytes may look at them again. Beast's takes for granted, once it has seen the
@@ -52,7 +52,7 @@ std::size_t put_bytes(Parser& parser, std::string_view bytes, boost::system::err
 
 // Without the body, and who the peer is.
 HttpRequest request_of(const boost::beast::http::request_header<>& header);
-// What the peer wants to go on with; empty: nothing else.
+// The protocol that the peer wants to go on with; empty: nothing else.
 std::string upgrade_of(const boost::beast::http::request_header<>& header);
 
 // As plain text.

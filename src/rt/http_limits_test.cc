@@ -1,5 +1,5 @@
-// What a peer can do to the HTTP server: say things that can be read in two ways, say nothing, not read, come too
-// often. Raw sockets on loopback.
+// Attacks of a peer on the HTTP server: say things that can be read in two ways, say nothing, not read, come too often.
+// Raw sockets on loopback.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -182,7 +182,7 @@ TEST(HttpLimits, a_peer_that_still_reads_an_answer_is_not_idle) {
   EXPECT_EQ(Peer(patient->port()).hear_all(), "");
   EXPECT_TRUE(peer.hear_until("the end").ends_with("the end"));
   EXPECT_EQ(peer.hear_all(), "");  // it is from now on
-  // Who reads nothing has no longer than before.
+  // A peer that reads nothing has no longer than before.
   const auto strict = *listen_http({.idle_time_max = base::milliseconds(200), .write_time_max = kShort}, give);
   Peer sleeper(strict->port());
   sleeper.say(request).hear_some();
@@ -190,7 +190,7 @@ TEST(HttpLimits, a_peer_that_still_reads_an_answer_is_not_idle) {
   EXPECT_FALSE(sleeper.hear_until("the end").ends_with("the end"));
 }
 
-// Who listens for the end of an exchange may hold it, and with it the connection.
+// A listener for the end of an exchange may hold it, and with it the connection.
 TEST(HttpLimits, who_listens_goes_with_an_answer_that_was_complete_before) {
   struct Listener {
     std::shared_ptr<HttpExchange> exchange;

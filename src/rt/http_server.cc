@@ -176,7 +176,7 @@ class Server : public HttpServer {
     acceptor_->close(ignored);
     acceptor_->open(endpoint.protocol(), error);
     if (!error) acceptor_->set_option(tcp::acceptor::reuse_address(true), error);
-    // Whatever the machine's default is (net.ipv6.bindv6only).
+    // This holds whatever the machine's default is (net.ipv6.bindv6only).
     if (!error && options.address.empty() && address.is_v6()) acceptor_->set_option(asio::ip::v6_only(false), error);
     using FreeBind = asio::detail::socket_option::boolean<IPPROTO_IP, IP_FREEBIND>;
     if (!error && options.address_may_come) acceptor_->set_option(FreeBind(true), error);

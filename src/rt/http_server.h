@@ -1,7 +1,7 @@
 // An HTTP server: HTTP/2 or HTTP/1.1 over TLS, as the client likes, or HTTP/1.1 over plain TCP for local metrics. With
 // keep-alive, pipelining in order, streams of answers, WebSockets (HTTP/1.1), client certificates, and gzip where asked
-// for. What a peer may cost is limited: the size of a request,
-// the time for each step, the number of connections, and the bytes held for all of them together.
+// for. The cost of a peer is limited: the size of a request, the time for each step, the number of connections, and the
+// bytes held for all of them together.
 #pragma once
 
 #include <cstdint>
@@ -49,7 +49,7 @@ struct ServerOptions {
   base::Duration write_time_max = base::seconds(60);
   // While the server drains: until a request begins that may be on its way, for a connection that asks nothing.
   base::Duration last_request_time_max = base::seconds(2);
-  // Those above get 503. Where the process may open few files it is three quarters of these.
+  // Connections above it get 503. A process that may open few files has three quarters of these.
   int connections_max = 4096;
   // As who a peer is recognized by this request: the name whose share of the connections this one takes, or empty for
   // those who have no share. Nothing: it is a stranger still. Asked at the header of each request until then. I/O
@@ -57,7 +57,8 @@ struct ServerOptions {
   // quarter; the oldest stranger makes room for the next (rt/connection_shares.h).
   std::function<std::optional<std::string>(const HttpRequest&)> recognized_as = {};
   int strangers_of_an_address_max = 1024;
-  // Of all connections together. Requests that would take more are answered 429, and so are those whose answer would.
+  // The limit for all connections together. Requests that would take more are answered 429, and so are those whose
+  // answer would.
   std::size_t request_bytes_max = std::size_t{256} << 20;
   std::size_t answer_bytes_max = std::size_t{512} << 20;
   int io_threads = 1;

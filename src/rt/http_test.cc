@@ -95,7 +95,7 @@ TEST(Http, a_body_over_the_limit_is_413) {
   EXPECT_EQ(response->status, 413);
 }
 
-// What a peer gets that sends this and then waits: nothing when the server gives up.
+// The answer to a peer that sends this and then waits: nothing when the server gives up.
 std::string answer_to(std::string_view text, base::Duration header_time, base::Duration request_time) {
   ServerOptions options;
   options.header_time_max = header_time;

@@ -71,7 +71,7 @@ struct MappedFile {
   std::size_t bytes = 0;  // 0: it is not mapped
 };
 
-// Where this process has the file mapped, as the kernel says it: LMDB does not.
+// The place where this process has the file mapped, as the kernel says it: LMDB does not.
 MappedFile mapped_file(const std::string& path) {
   std::error_code none;
   const std::string resolved = std::filesystem::canonical(path, none);
@@ -176,7 +176,7 @@ class Lmdb : public KvStore {
     int code_ = 0;
   };
 
-  // LMDB reads and writes through a map of its file. What is served is kept as objects, so that few pages are looked at
+  // LMDB reads and writes through a map of its file. Served values are kept as objects, so that few pages are looked at
   // twice: they are the kernel's to keep, and are not counted as memory of this process. A page that is looked at again
   // costs a minor fault.
   void let_pages_go() const {

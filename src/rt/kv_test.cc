@@ -65,7 +65,7 @@ TEST(Kv, what_was_committed_is_there_after_reopening) {
   EXPECT_EQ(all(**open_lmdb(folder.path + "/db", 1 << 24), "", ""), "a=9 c=3 ");
 }
 
-// Of the memory that counts as this process's, the pages of the file.
+// The pages of the file in the memory that counts as this process's.
 std::size_t resident_kib(const std::string& path) {
   const auto text = read_file("/proc/self/smaps");
   EXPECT_TRUE(text.ok());

@@ -142,7 +142,7 @@ class FileLog final : public LineLog {
 
  private:
   const LineLogOptions options_;
-  // Of the thread.
+  // The next three belong to the thread.
   int file_;
   bool cut_ = false;   // the file ends within a line
   bool told_ = false;  // of a problem that lasts

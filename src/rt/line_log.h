@@ -12,7 +12,7 @@ namespace rt {
 
 struct LineLogOptions {
   std::string path;  // made with mode 0600 where it is missing
-  // What may wait for the disk; lines beyond are left out.
+  // The limit of lines that wait for the disk; lines beyond are left out.
   std::size_t lines_max = 10'000;
   std::size_t bytes_max = std::size_t{64} << 20;
   // Told when lines begin to be lost, and why; once until a line is written again. On the log's thread.

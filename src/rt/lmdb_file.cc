@@ -74,7 +74,7 @@ std::string read_meta(std::string_view page, Meta& meta) {
   meta.transaction = read_at<std::uint64_t>(body, 128);
   if (meta.page_bytes < 512 || meta.page_bytes > 65536 || (meta.page_bytes & (meta.page_bytes - 1)) != 0)
     return base::format("names a page size of {}", meta.page_bytes);
-  // What they hold is sorted by number, and as bytes; LMDB asserts what other forms need.
+  // Their entries are sorted by number, and as bytes; LMDB asserts what other forms need.
   if (meta.free_pages.flags != kIntegerKeys || meta.records.flags != 0)
     return base::format("names trees of the forms {:#x} and {:#x}", meta.free_pages.flags, meta.records.flags);
   if (meta.last_page < 1 || meta.last_page > kPagesMax) return base::format("counts {} pages", meta.last_page);
@@ -272,7 +272,7 @@ class Walk {
       std::uint64_t last = kNoPage;
       for (std::uint64_t i = 1; i <= count; ++i) {
         const auto page = read_at<std::uint64_t>(list, i * 8);
-        // Those behind the end of the file were allocated and given back before they were written.
+        // Pages behind the end of the file were allocated and given back before they were written.
         if (page < 2 || page >= last || (page <= meta_.last_page && used_[page])) {
           problem(base::format("the list of free pages names page {}", page));
           break;
@@ -290,7 +290,7 @@ class Walk {
   std::vector<bool> used_;
   std::vector<std::string> free_lists_;
   std::size_t unsaid_ = 0;
-  // Of the tree that is walked now.
+  // The name of the tree that is walked now.
   const char* tree_ = "";
   bool numbers_ = false;  // keys are 64-bit numbers
   std::uint64_t entries_ = 0;

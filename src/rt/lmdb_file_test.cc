@@ -158,7 +158,8 @@ TEST(LmdbFile, a_header_with_another_form_of_tree_is_refused) {
     }
 }
 
-// Whatever single bytes become: either the file is refused, or LMDB itself can read and write it.
+// Any change of single bytes leaves one of two outcomes: either the file is refused, or LMDB itself can read and write
+// it.
 TEST(LmdbFile, what_passes_can_be_opened_read_and_written) {
   Folder folder;
   fill(folder);

@@ -1,4 +1,4 @@
-// What a database holds at one moment, read beside the process that writes to it.
+// The content of a database at one moment, read beside the process that writes to it.
 #pragma once
 
 #include <functional>

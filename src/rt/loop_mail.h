@@ -1,4 +1,4 @@
-// What the I/O thread has to tell a loop: gathered while more comes, and told in one go, since each telling may wake a
+// Messages of the I/O thread to a loop: gathered while more comes, and told in one go, since each telling may wake a
 // thread.
 #pragma once
 

@@ -32,7 +32,7 @@ class Peer {
     }
     return *this;
   }
-  // What comes until `end` has come, or the server has closed.
+  // Reads until `end` has come, or the server has closed.
   std::string hear_until(std::string_view end) {
     std::string heard;
     char part[65536];
@@ -43,7 +43,7 @@ class Peer {
     return heard;
   }
   std::string hear_all() { return hear_until({}); }
-  // What has come, some of it.
+  // Some of the bytes that have come.
   std::string hear_some() {
     std::string heard(65536, 0);
     heard.resize(static_cast<std::size_t>(std::max<ssize_t>(0, ::recv(socket_, heard.data(), heard.size(), 0))));

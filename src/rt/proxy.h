@@ -21,7 +21,7 @@ struct Proxy {
 // the password.
 base::Result<Proxy> parse_proxy_url(std::string_view text);
 
-// What is sent to the proxy. An error where the name cannot be part of it.
+// The request to the proxy. An error where the name cannot be part of it.
 base::Result<std::string> connect_request(const std::string& authority, const Proxy& proxy);
 // Whether the head of its answer says that bytes go through from here on, or what it says in its place.
 base::Status read_connect_answer(std::string_view head);

@@ -1,4 +1,4 @@
-// Who is reached through the proxy of the environment.
+// Servers that are reached through the proxy of the environment.
 #include "rt/proxy_environment.h"
 
 #include <gtest/gtest.h>

@@ -24,7 +24,7 @@ base::Status check_lines(const HttpRequest& request) {
     return invalid(base::format("the target {:?} has a blank or a control character", request.target));
   for (const auto& [name, value] : request.headers) {
     if (!is_line(name)) return invalid(base::format("{:?} is no name of a header", name));
-    // What it says may be a secret.
+    // Its value may be a secret.
     if (!is_line(value)) return invalid(base::format("the header {} has an end of line or a zero byte", name));
   }
   return {};

@@ -32,7 +32,7 @@ struct Connection {
     ::close(listener);
   }
   ~Connection() { ::close(far); }
-  // What the far end sees of the near one's end: 0 is the end in good order.
+  // The near end's end, as the far end sees it: 0 is the end in good order.
   int end() {
     ::close(near);
     std::array<char, 1> byte{};

@@ -14,7 +14,7 @@ inline constexpr std::size_t kSealingKeyBytes = 32;
 // when it is opened. With random nonces one key is good for 2^32 records. `key` has kSealingKeyBytes. Any thread. Ends
 // the program where OpenSSL has no random bytes or no memory: nothing may go out unsealed instead.
 std::string seal(std::string_view key, std::string_view plain, std::string_view associated);
-// Nothing where the key, the associated text, or any bit differs. `sealed` may be anything.
+// Empty if the key, the associated text, or any bit differs. `sealed` may be anything.
 std::optional<std::string> unseal(std::string_view key, std::string_view sealed, std::string_view associated);
 
 }  // namespace rt

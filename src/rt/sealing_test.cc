@@ -1,4 +1,4 @@
-// What was sealed is opened by the same key and text only.
+// A sealed text is opened by the same key and text only.
 #include "rt/sealing.h"
 
 #include <gtest/gtest.h>

@@ -17,14 +17,15 @@ base::Status use_server_keys(asio::ssl::context& tls, const ServerKeys& keys) {
   boost::system::error_code error;
   tls.set_options(
       asio::ssl::context::default_workarounds | asio::ssl::context::no_tlsv1 | asio::ssl::context::no_tlsv1_1, error);
-  // What a connection may cost: no buffers while it waits, no session kept after it, no handshake after the first.
+  // The cost of a connection is kept low: no buffers while it waits, no session kept after it, no handshake after the
+  // first.
   SSL_CTX_set_mode(tls.native_handle(), SSL_MODE_RELEASE_BUFFERS);
   SSL_CTX_set_session_cache_mode(tls.native_handle(), SSL_SESS_CACHE_OFF);
   SSL_CTX_set_options(tls.native_handle(), SSL_OP_NO_RENEGOTIATION | SSL_OP_NO_TICKET);
   SSL_CTX_set_num_tickets(tls.native_handle(), 0);  // a session that is resumed shows no certificate again
-  // Nobody is there to be asked for the password of a key.
+  // A key's password cannot be asked for here.
   if (!error) tls.set_password_callback([](std::size_t, asio::ssl::context::password_purpose) { return ""; }, error);
-  // Of TLS 1.2 what has forward secrecy and authenticated encryption; 1.3 has nothing else.
+  // TLS 1.2 is left the ciphers with forward secrecy and authenticated encryption; 1.3 has nothing else.
   SSL_CTX_set_cipher_list(tls.native_handle(),
                           "ECDHE-RSA-AES128-GCM-SHA256:ECDHE-ECDSA-AES128-GCM-SHA256:ECDHE-ECDSA-AES256-GCM-SHA384");
   if (!error) tls.use_certificate_chain(asio::buffer(keys.certificate_pem), error);

@@ -26,8 +26,8 @@ struct SpdyFrame {
 class SpdyReader {
  public:
   static constexpr std::size_t kFrameBytesMax = std::size_t{1} << 20;
-  // Of one frame, when it is no longer compressed: a kilobyte of a frame may be a megabyte of headers. Clients of
-  // Kubernetes say the type of a stream, a port and a number.
+  // The limit of one frame, when it is no longer compressed: a kilobyte of a frame may be a megabyte of headers.
+  // Clients of Kubernetes say the type of a stream, a port and a number.
   static constexpr std::size_t kHeaderBytesMax = std::size_t{8} << 10;
 
   SpdyReader();

@@ -50,7 +50,7 @@ TEST(Spdy, what_is_broken_is_refused) {
   EXPECT_EQ(refusal("\x00\x00\x00\x01\x00\xff\xff\xff"s), "SPDY: a frame of 16777215 bytes");
   EXPECT_EQ(refusal("\x80\x03\x00\x02\x00\x00\x00\x08\x00\x00\x00\x01zzzz"s), "SPDY: headers that zlib cannot read");
   EXPECT_EQ(refusal("\x80\x03\x00\x02\x00\x00\x00\x04\x00\x00\x00\x01"s), "SPDY: headers without their number");
-  // What the reader does not know is not for it.
+  // Frames of other versions are not for this reader.
   EXPECT_EQ(refusal("\x80\x03\x00\x63\x00\x00\x00\x01z"s), "3 0\n");
 }
 

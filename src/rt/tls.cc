@@ -61,7 +61,7 @@ std::string certificate_pem(X509* certificate) {
   return text_of(bio.get());
 }
 
-// Nobody is there to be asked for the password of a key.
+// A key's password cannot be asked for here.
 int no_password(char*, int, int, void*) { return -1; }
 
 base::Time time_of(const ASN1_TIME* time) {
@@ -280,7 +280,7 @@ Result<std::string> sign_certificate_request(const KeyPair& ca, const std::strin
   add_extension(certificate.get(), issuer.get(), NID_basic_constraints, "critical,CA:FALSE");
   TRY_VOID(add_usages(certificate.get(), issuer.get(), NID_key_usage, terms.key_usages));
   TRY_VOID(add_usages(certificate.get(), issuer.get(), NID_ext_key_usage, terms.extended_usages));
-  // Of the extensions that were asked for only the names are taken over: nobody asks for a CA here.
+  // Only the names are taken over from the extensions that were asked for: nobody asks for a CA here.
   STACK_OF(X509_EXTENSION)* extensions = X509_REQ_get_extensions(asked.get());
   const int at = X509v3_get_ext_by_NID(extensions, NID_subject_alt_name, -1);
   if (at >= 0) X509_add_ext(certificate.get(), X509v3_get_ext(extensions, at), -1);

@@ -58,7 +58,7 @@ struct TlsBytes::State {
     sealed.resize(read > 0 ? static_cast<std::size_t>(read) : 0);
     return to_server(std::move(sealed));
   }
-  // What the server says, as far as it is there.
+  // The server's bytes, as far as they are there.
   base::Result<std::string> read_all() {
     std::string plain;
     std::array<char, 16384> chunk;

@@ -24,7 +24,7 @@ class TlsBytes {
 
   // To the server, once the handshake is over. False: it has enough for now.
   bool send(std::string_view plain);
-  // What the server sent; gives what it says. kUnavailable: it does not speak TLS, or ends the handshake.
+  // Takes bytes of the server; gives what it says. kUnavailable: it does not speak TLS, or ends the handshake.
   base::Result<std::string> receive(std::string_view sealed);
 
  private:

@@ -53,7 +53,7 @@ struct Session {
     return on_its_way.size() < 1000;
   }};
 
-  // What the client has heard when neither side has anything to say any more.
+  // The bytes that the client has heard when neither side has anything to say any more.
   std::string exchanged() {
     std::string heard;
     for (int quiet = 0; quiet < 2;) {

@@ -17,7 +17,7 @@ struct ServerUrl {
   std::string path;   // as it is written: empty, or from the first slash
   std::string query;  // as it is written, with the question mark; empty without one
 
-  // What a request for it asks for.
+  // The target of a request for it.
   std::string target() const { return (path.empty() ? "/" : path) + query; }
 };
 

@@ -1,4 +1,4 @@
-// How long does each callback hold a loop, and is one holding it now? Whoever shares a loop waits for its longest
+// How long does each callback hold a loop, and is one holding it now? The users of a loop wait for its longest
 // callback, so a server tells of them.
 #pragma once
 

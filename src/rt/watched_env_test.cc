@@ -1,4 +1,4 @@
-// What a watched loop tells of its callbacks.
+// A watched loop's report on its callbacks.
 #include "rt/watched_env.h"
 
 #include <gtest/gtest.h>

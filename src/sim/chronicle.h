@@ -1,4 +1,4 @@
-// What happened, one line each, in order; and the hash that two runs of one seed must agree on.
+// The events of a run, one line each, in order; and the hash that two runs of one seed must agree on.
 #pragma once
 
 #include <cstdint>

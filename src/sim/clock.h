@@ -1,4 +1,4 @@
-// Virtual time: one queue of callbacks for all the loops of a world. Nothing here sleeps; time jumps to the next
+// Virtual time: one queue of callbacks for all the loops of a world. No code here sleeps; time jumps to the next
 // callback.
 #pragma once
 
@@ -13,7 +13,7 @@
 
 namespace sim {
 
-// Whose callback it is, so that a crash can drop all of one process at once.
+// The owner of a callback, so that a crash can drop all of one process at once.
 using Owner = std::uint64_t;
 
 // One thread only. Callbacks due at the same instant run in the order in which they were added.
@@ -25,8 +25,7 @@ class Clock {
   base::Duration elapsed() const { return now_ - start_; }
   Owner make_owner() { return next_owner_++; }
 
-  // Runs `task` when `delay` has passed (now, if not positive). Never returns 0. Nothing happens if `owner` was
-  // dropped.
+  // Runs `task` when `delay` has passed (now, if not positive). Never returns 0. A dropped `owner` gets no callback.
   std::uint64_t add(Owner owner, base::Duration delay, rt::Task task);
   void cancel(std::uint64_t id);
   // Forgets every callback of `owner`, also those to come.

@@ -1,4 +1,4 @@
-// What do the schedulers of a world decide, and does every cycle keep what must hold?
+// The decisions of a world's schedulers, and a check that every cycle keeps what must hold.
 #include "sim/decisions.h"
 
 #include "base/format.h"

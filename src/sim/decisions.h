@@ -1,4 +1,4 @@
-// What do the schedulers of a world decide, and does every cycle keep what must hold?
+// The decisions of a world's schedulers, and a check that every cycle keeps what must hold.
 #pragma once
 
 #include <functional>
@@ -24,7 +24,7 @@ class Decisions final : public scheduler::CycleWitness {
 
   // Told before the scheduler writes any of it.
   void on_plan(OnPlan handler) { handlers_.push_back(std::move(handler)); }
-  // What a scheduler believes when a cycle begins.
+  // The beliefs of a scheduler when a cycle begins.
   void on_beliefs(OnBeliefs handler) { belief_handlers_.push_back(std::move(handler)); }
 
   void before(const scheduler::Model& model, const scheduler::Ledger& ledger, const scheduler::Config& config) override;

@@ -1,4 +1,4 @@
-// What the keys of a definition mean.
+// The meaning of a definition's keys.
 #include "sim/definition.h"
 
 #include <algorithm>

@@ -25,7 +25,7 @@ class Settings {
 
   void add(const std::string& key, api::Json value, int line);
 
-  // Each reader returns the fallback for an absent key. What does not fit is remembered as a problem.
+  // Each reader returns the fallback for an absent key. A value that does not fit is remembered as a problem.
   std::string text(const std::string& key, std::string_view fallback);
   std::int64_t number(const std::string& key, std::int64_t fallback, base::Random& dice);
   double fraction(const std::string& key, double fallback, base::Random& dice);  // 0 to 1

@@ -1,8 +1,8 @@
 // The text of a definition, read by toml++. This file is the only one that sees it.
 #include <stdexcept>
 
-// What the library takes for impossible can be reached by a text (a table named "[$]"), and would be undefined in a
-// release build: its assertions stay on, and refuse the text.
+// A text can reach what the library takes for impossible (a table named "[$]"), which would be undefined in a release
+// build: its assertions stay on, and refuse the text.
 [[noreturn]] static void refuse_text() { throw std::invalid_argument("this is no TOML that can be read"); }
 #define TOML_EXCEPTIONS 0
 #define TOML_ASSERT(fact) ((fact) ? static_cast<void>(0) : refuse_text())

@@ -12,7 +12,7 @@
 
 namespace sim {
 
-// What a request asks for, in the words of the rules that may refuse it.
+// A request in the words of the rules that may refuse it.
 struct Asked {
   std::string_view user;  // "vc-scheduler"
   std::string_view verb;  // "patch", "watch"

@@ -50,7 +50,7 @@ apiserver::Request from_component(apiserver::Request request, const std::string&
   return request;
 }
 
-// One request under way. Whatever happens first, the answer or the break of the connection, is what the caller hears.
+// One request under way. The caller hears of the first event, the answer or the break of the connection.
 struct Exchange {
   bool answered = false;
   std::uint64_t connection = 0;

@@ -11,7 +11,7 @@
 
 namespace sim {
 
-// What all connections share. Everything it refers to outlives the clients.
+// The state that all connections share. Everything it refers to outlives the clients.
 struct Network {
   Clock& clock;
   Server& server;

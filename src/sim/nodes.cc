@@ -119,7 +119,7 @@ struct Nodes::State {
     request.body = node_for(settings, number_of(index), env.now());
     client.call(std::move(request), [this, index](base::Result<Json> result) {
       if (!result.ok() && result.error().code != base::Code::kAlreadyExists) return registrations.retry(index);
-      // Whoever drops status on create gets it here.
+      // A server that drops status on create gets it here.
       client::Request status{.verb = client::Verb::kPatch,
                              .resource = api::resources::kNodes,
                              .name = "node-" + index,

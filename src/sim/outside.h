@@ -1,4 +1,4 @@
-// What do simulated processes reach beyond themselves? Hosts that answer HTTP, and disks that outlive their process.
+// The world outside of simulated processes. Hosts that answer HTTP, and disks that outlive their process.
 #pragma once
 
 #include <cstdint>

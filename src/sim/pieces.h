@@ -1,4 +1,4 @@
-// What a definition can name: workloads, faults and checks. Each is one file and one row in all.cc.
+// The pieces that a definition can name: workloads, faults and checks. Each is one file and one row in all.cc.
 #pragma once
 
 #include <functional>

@@ -1,4 +1,4 @@
-// What the API server has made durable, as seen by somebody who sits inside it: the measure of every other view.
+// The durable objects of the API server, as seen by somebody who sits inside it: the measure of every other view.
 #pragma once
 
 #include <cstdint>

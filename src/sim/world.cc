@@ -245,7 +245,7 @@ void World::bring_to_rest() {
   }
   chronicle_.violation("settles",
                        base::format("not at rest after {}: {}", base::format_go_duration(rest_within_), why));
-  // Who is stuck? A restart that helps says that its memory was wrong, and not the objects.
+  // The stuck process is looked for. A restart that helps says that its memory was wrong, and not the objects.
   for (const std::string& name : process_names()) {
     if (name == "apiserver") continue;
     crash(name);

@@ -34,7 +34,7 @@ std::vector<std::string> make_resource_keys() {
   std::vector<std::string> keys;
   for (const api::KindInfo& kind : api::all_kinds()) {
     std::string key = kind.resource.group + "/" + kind.resource.plural;
-    // Of two kinds of one name only the first can do without its version.
+    // The first of two kinds of one name can do without its version.
     if (std::ranges::find(keys, key) != keys.end()) key += "/" + kind.resource.version;
     keys.push_back(std::move(key));
   }
@@ -94,7 +94,7 @@ std::string shown(const std::string& text) {
   return plain && !text.empty() ? text : base::go_quoted(text);
 }
 
-// Of a stranger's kind, or of a later version of the program, a table is made.
+// A table is made for a stranger's kind, or one of a later version of the program.
 void load_object(std::string_view key, std::string_view value, Loaded& loaded) {
   std::string_view rest = key.substr(1);
   const std::uint32_t table = loaded.tables.number_of(take_part(rest));

@@ -48,7 +48,7 @@ struct Header {
   std::string_view all, name, check;
 };
 
-// Nothing where the header is damaged.
+// Empty if the header is damaged.
 std::optional<Header> parse_header(std::string_view text) {
   std::size_t ends[3];
   std::size_t at = kMagic.size();
@@ -188,7 +188,7 @@ base::Status SealedKv::seal_all() {
         const auto text = text_begin(key, value);
         if (!text) return true;
         Opened opened = open_record(keys_, key, value, *text);
-        // What cannot be opened stays as it is.
+        // A record that cannot be opened stays as it is.
         if (opened.current || (!opened.plain && is_sealed(value.substr(*text)))) return true;
         batch.emplace_back(key, opened.plain ? *std::move(opened.plain) : std::string(value));
         return batch.size() < kSealedPerCommit;

@@ -7,7 +7,7 @@
 // NAME is the key's, CHECK tells it from another key of that name, and SUM (8 characters of the SHA-256 of what is
 // before it) tells a key that is missing from a record that is damaged. The key in the database and the bytes before
 // the text (revision, or kind of change) are the associated text, so that no record can be moved to another name or
-// revision. What is in memory, in watches and in answers is plain.
+// revision. The values in memory, in watches and in answers are plain.
 #pragma once
 
 #include <memory>
@@ -24,7 +24,7 @@ bool is_sealed(std::string_view text);
 
 class SealedKv : public rt::KvStore {
  public:
-  // What scan() does with a record whose key is not among `keys`.
+  // The fate of a record in scan() whose key is not among `keys`.
   enum class Missing : std::uint8_t {
     kRefuse,    // an error that names the record and the key
     kPassOver,  // for programs that look through a database without its keys

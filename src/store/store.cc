@@ -110,7 +110,7 @@ struct Store::State : std::enable_shared_from_this<Store::State> {
     return {};
   }
 
-  // What is there now is the event's `before`.
+  // The present object is the event's `before`.
   void add(Event event, bool erases, Store::OnDurable on_durable, bool gives_room) {
     const auto at = tables[event.resource].try_emplace(key_for(event.object->ns, event.object->name)).first;
     ++at->second.writes;
@@ -201,7 +201,7 @@ struct Store::State : std::enable_shared_from_this<Store::State> {
     telling = true;
     for (std::size_t i = 0; i < all.size(); ++i) {
       const std::shared_ptr<Subscriber> one = all[i];
-      // Those who begin meanwhile have read of these events in history.
+      // Subscriptions that begin meanwhile have read of these events in history.
       if (!one->ended && one->since < events.back().revision) one->on_events(events);
     }
     telling = false;
@@ -220,7 +220,7 @@ struct Store::State : std::enable_shared_from_this<Store::State> {
     if (--entry.writes == 0 && !entry.durable && !entry.latest) tables[write.event.resource].erase(write.entry);
   }
 
-  // Nothing of the batch was written: it and all that was built on it are undone.
+  // The batch was not written: it and all that was built on it are undone.
   void fail(std::vector<Write>& batch, const base::Error& error) {
     std::vector<Write> undone = std::move(batch);
     for (Write& write : waiting) undone.push_back(std::move(write));
@@ -343,8 +343,8 @@ std::int64_t revision_beyond(std::int64_t highest, base::Time now) {
 
 namespace {
 
-// What is written of a value can be read back (api/json/limits.h), so that only its depth and size are looked at. An
-// error: kInvalid for the depth, kTooLarge for the size.
+// A written value can be read back (api/json/limits.h), so that only its depth and size are looked at. An error:
+// kInvalid for the depth, kTooLarge for the size.
 Result<ObjectPtr> make_object(Json& json, std::int64_t revision, std::size_t bytes_max) {
   json.edit("metadata").set("resourceVersion", std::to_string(revision));
   TRY(std::string bytes, api::dump_readable(json));
@@ -373,7 +373,7 @@ void Store::put(std::uint32_t resource, Json object, OnDurable on_durable) {
   Event event{};
   event.revision = state_->latest_revision + 1;
   event.resource = resource;
-  // What is being deleted may exceed the limit by the marks of its deletion; nothing else is added to it.
+  // An object that is being deleted may exceed the limit by the marks of its deletion; nothing else is added to it.
   const std::size_t bytes_max = state_->options.object_bytes_max + (gives_room ? api::kBookkeepingBytes : 0);
   auto made = make_object(object, event.revision, bytes_max);
   if (!made.ok()) return refuse(made.take_error());

@@ -6,9 +6,9 @@
 // writes are refused with its reason, but for one each second that tries again; deletions, and writes to what is being
 // deleted, are always tried and may use the disk's reserve.
 //
-// What the store takes it can read back: an object that is no JSON of bounded depth and size is refused. What it finds
-// on the disk and cannot read is set aside at the start, and everything else is served.
-// Loop thread only, except where noted.
+// The store can read back what it takes: an object that is no JSON of bounded depth and size is refused. Records on the
+// disk that it cannot read are set aside at the start, and everything else is served. Loop thread only, except where
+// noted.
 #pragma once
 
 #include <cstdint>
@@ -59,21 +59,22 @@ struct Broken {
   std::string bytes;  // likewise
   std::string what;   // "configmaps ml/settings", or "history of revision 12"
   std::string why;
-  // Of an object; `resource` is npos for history.
+  // The resource of an object; `resource` is npos for history.
   std::size_t resource = std::string::npos;
   std::string ns = {};
   std::string name = {};
 };
 
-// What history holds for a watcher that is behind.
+// The part of history for a watcher that is behind.
 struct Missed {
   std::vector<Event> events;  // in order
   std::int64_t until = 0;     // with them everything up to this revision is told
   bool more = false;          // later ones were left out
 };
 
-// Where counting goes on in a database whose newest writes may be lost: no revision that a client has seen comes again,
-// also if one backup is brought back twice. The clock is ahead of whoever makes fewer than 100,000 writes a second.
+// The revision at which counting goes on in a database whose newest writes may be lost: no revision that a client has
+// seen comes again, also if one backup is brought back twice. The clock is ahead of whoever makes fewer than 100,000
+// writes a second.
 std::int64_t revision_beyond(std::int64_t highest, base::Time now);
 
 class Store;
@@ -108,13 +109,14 @@ class Store {
   static base::Result<std::unique_ptr<Store>> open(rt::Env& env, rt::KvStore& kv, Options options = {});
   ~Store();
 
-  // What could not be read at the start. It lies on the disk until remove_broken(), which the caller calls before the
-  // first write, once it has kept what it wants of it. Watches from before then are told to list anew (kExpired).
+  // The records that could not be read at the start. It lies on the disk until remove_broken(), which the caller calls
+  // before the first write, once it has kept what it wants of it. Watches from before then are told to list anew
+  // (kExpired).
   const std::vector<Broken>& broken() const;
   base::Status remove_broken();
 
   // The table of a resource that is no row of all_kinds(), by "group/plural"; made where there is none. It stays for as
-  // long as the store. What the disk holds of resources that nobody has asked for yet lies in such tables, too.
+  // long as the store. Objects on the disk of resources that nobody has asked for yet lie in such tables, too.
   std::uint32_t table(const std::string& key);
 
   ObjectPtr find(std::uint32_t resource, std::string_view ns, std::string_view name, View view) const;
@@ -141,8 +143,8 @@ class Store {
   // Events of `resource` after `since`, as many as have about `bytes_max` bytes, and at least one. kExpired when
   // history does not reach back that far.
   base::Result<Missed> missed(std::uint32_t resource, std::int64_t since, std::size_t bytes_max) const;
-  // Events of `resource` after `since`, those of history at once, then as they become durable. Who may be far behind
-  // asks for missed() first.
+  // Events of `resource` after `since`, those of history at once, then as they become durable. A subscriber that may be
+  // far behind asks for missed() first.
   base::Result<std::unique_ptr<Subscription>> subscribe(std::uint32_t resource, std::int64_t since, OnEvents on_events);
   // Tells of every change of the newest state of `resource`, at once, also of one that is undone because its commit
   // failed; `before` and `after` are null where there is no object. For indexes of what View::kLatest shows.

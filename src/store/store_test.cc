@@ -159,7 +159,7 @@ TEST(Store, what_the_newest_state_tells_waits_until_it_is_durable) {
   EXPECT_EQ(told.back(), "of a full disk undone");
 }
 
-// Of one key: the first commit is under way while the others wait for the second.
+// Two writes of one key: the first commit is under way while the others wait for the second.
 TEST(Store, a_key_may_come_and_go_while_a_commit_is_under_way) {
   for (const bool was_there : {true, false}) {
     Bench b;
@@ -210,7 +210,7 @@ TEST(Store, a_full_disk_undoes_all_writes_of_a_key) {
   b.erase("a");
   b.env.settle();
   EXPECT_EQ(b.store->count(b.maps), 0u);
-  // Nothing of it was ever there.
+  // The object was never there.
   b.kv.full = true;
   b.env.run_for(base::seconds(1));
   b.put("b");

@@ -1,4 +1,4 @@
-// What the scheduler believes to have said is what the server has, whenever nothing of it is under way or in doubt.
+// The scheduler's belief of what it said is what the server has, whenever nothing of it is under way or in doubt.
 //
 // Compared at the beginning of each cycle, for every object of which the scheduler has seen the newest version.
 #include <set>

@@ -24,7 +24,7 @@ api::ResourceList requests_of(const Json& pod) {
   return sum;
 }
 
-// Where a pod takes room; empty: nowhere (any more).
+// The node on which a pod takes room; empty: nowhere (any more).
 std::string place_of(const Json* pod) {
   if (!pod) return {};
   const std::string_view phase = (*pod)["status"]["phase"].as_string();

@@ -1,7 +1,7 @@
 // With hard shards no scheduler ever places a pod on a node that another one uses.
 //
-// Who claimed a node first (by writing it into `status.nodesInUse` of its NodeShard), and has done so since, uses it.
-// Whoever binds a pod must hold the first claim on the node.
+// The scheduler that claimed a node first (by writing it into `status.nodesInUse` of its NodeShard), and has done so
+// since, uses it. A scheduler that binds a pod must hold the first claim on the node.
 #include <map>
 #include <set>
 

@@ -18,7 +18,7 @@ bool is_of_training(const Json& object, std::string_view version = "kubeflow.org
   return api::controller_of(object)["apiVersion"].as_string() == version;
 }
 
-// Of MPIJobs of v2beta1 the launcher and the service stay until the job goes.
+// The launcher and the service of MPIJobs of v2beta1 stay until the job goes.
 bool has_to_go(const Json& object) {
   if (is_of_training(object)) return true;
   return is_of_training(object, "kubeflow.org/v2beta1") && api::kind_of(object) != "Service" &&

@@ -36,7 +36,7 @@ class ViewsAgree final : public Check {
   }
 
  private:
-  // What was announced must add up: nothing is added twice or deleted unseen.
+  // Announced changes must add up: nothing is added twice or deleted unseen.
   void count(const api::ResourceId& resource, const Json* before, const Json* after) {
     const std::string key = api::key_of(before ? *before : *after);
     bool& known = known_[resource][key];

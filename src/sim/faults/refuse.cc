@@ -1,5 +1,5 @@
 // The API server refuses requests: now and then, and for a while, those of some resource are forbidden, invalid, or too
-// many. Nothing of a refused request is carried out.
+// many. A refused request is not carried out in any part.
 #include <algorithm>
 #include <utility>
 
