@@ -1,4 +1,4 @@
-// Schedules of CronJobs: "zone\nschedule". What is due comes later, in order, and each way of asking agrees.
+// Schedules of CronJobs: "zone\nschedule". Due times come later, in order, and each way of asking agrees.
 #include "api/cron.h"
 
 #include "targets.h"

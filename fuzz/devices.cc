@@ -1,4 +1,4 @@
-// What nodes and pods write about their devices: whatever the texts, a cycle ends and gives no card more than it has.
+// Texts of nodes and pods about their devices: whatever the texts, a cycle ends and gives no card more than it has.
 #include <memory>
 #include <vector>
 

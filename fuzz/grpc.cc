@@ -1,4 +1,4 @@
-// What peers say over gRPC: the first byte picks the side. Each call ends once, messages and memory have limits.
+// Bytes of peers over gRPC: the first byte picks the side. Each call ends once, messages and memory have limits.
 #include <string>
 
 #include "base/protobuf_wire.h"

@@ -1,4 +1,4 @@
-// What a server says over HTTP/2, into the client's session: each request ends once, and nothing of a session grows
+// Bytes of a server over HTTP/2, into the client's session: each request ends once, and nothing of a session grows
 // without limit.
 #include <string>
 

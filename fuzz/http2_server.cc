@@ -1,4 +1,4 @@
-// What a client says over HTTP/2, into the server's session: each request ends once, what is held is given back, and
+// Bytes of a client over HTTP/2, into the server's session: each request ends once, what is held is given back, and
 // nothing of a session grows without limit.
 #include <map>
 #include <string>

@@ -1,4 +1,4 @@
-// What images say: their names, their configuration, their lists of users, as they become a container.
+// Texts of images: their names, their configuration, their lists of users, as they become a container.
 #include "api/json/json.h"
 #include "base/split.h"
 #include "base/utf8.h"

@@ -15,10 +15,10 @@ namespace {
 
 constexpr api::JsonPatchLimits kLimits{.operations = 100, .copied_bytes = 4096, .steps = 4096};
 
-// Of a text of so many bytes that one merge may look at: each part a few times, and sorted.
+// The steps that one merge may take on a text of so many bytes: each part a few times, and sorted.
 std::uint64_t steps_for(std::size_t bytes) { return 1000 + 40 * std::uint64_t{bytes}; }
 
-// What is within the limits of an object can be written and read again.
+// A result within the limits of an object can be written and read again.
 void promise_readable(const Json& result) {
   if (!api::extent_within(result, {.bytes = api::kObjectBytesMax, .levels = api::kObjectLevelsMax})) return;
   const std::string text = result.dump();
@@ -49,7 +49,7 @@ void patch_limits(std::string_view input) {
   const auto document = api::parse_json(input.substr(0, line));
   const auto change = api::parse_json(input.substr(line + 1));
   if (!document.ok() || !change.ok()) return;
-  // What is read may be longer as text than what was sent: 1e20 is.
+  // The parsed value may be longer as text than what was sent: 1e20 is.
   const std::size_t bytes = document->dump().size() + change->dump().size();
   promise_cost("json", kLimits.steps + steps_for(bytes), 3 * (bytes + kLimits.copied_bytes),
                [&] { return api::apply_json_patch(*document, *change, kLimits); });

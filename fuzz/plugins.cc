@@ -1,5 +1,5 @@
-// What plugins of devices say over their sockets: the first byte picks the message. Whatever is taken is text, and has
-// limits.
+// Messages of device plugins over their sockets: the first byte picks the message. The accepted parts are text, and
+// have limits.
 #include <string>
 
 #include "base/utf8.h"

@@ -1,4 +1,4 @@
-// What says who gets which nodes: whatever is accepted shares the nodes out within its own limits, and none twice.
+// Configurations that share nodes out: whatever is accepted shares the nodes out within its own limits, and none twice.
 #include <set>
 
 #include "controllers/sharding/policies.h"

@@ -1,4 +1,4 @@
-// What a client says over SPDY: it can be read in any pieces, and costs no more than its size.
+// Bytes of a client over SPDY: it can be read in any pieces, and costs no more than its size.
 #include "rt/spdy.h"
 
 #include "rt/spdy_all_for_tests.h"

@@ -1,4 +1,4 @@
-// What containers and runtimes leave behind (message files, logs, exits), as it becomes a pod's status.
+// Files that containers and runtimes leave behind (message files, logs, exits), as they become a pod's status.
 #include "api/json/json.h"
 #include "base/utf8.h"
 #include "node/container_text.h"

@@ -72,7 +72,7 @@ void shell_words(std::string_view input) {
   promise(again.ok() && *again == *words, "quoted words read the same", quoted);
 }
 
-// What a UFM server answers, and the configuration of the discovery.
+// Answers of a UFM server, and the configuration of the discovery.
 void discovery(std::string_view input) {
   namespace hypernode = controllers::hypernode;
   std::size_t unusable = 0;

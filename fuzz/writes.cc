@@ -18,7 +18,7 @@ namespace {
 
 using api::Json;
 
-// Those of `volcano up`: they see objects before anybody has looked at their types.
+// The hooks of `volcano up`: they see objects before anybody has looked at their types.
 std::vector<api::AdmissionHook> all_hooks() {
   std::vector<api::AdmissionHook> hooks = admission::hooks({});
   for (api::AdmissionHook& hook : apiserver::storage_protection_hooks()) hooks.push_back(std::move(hook));
@@ -28,7 +28,7 @@ std::vector<api::AdmissionHook> all_hooks() {
   return hooks;
 }
 
-// What makes them do something.
+// Objects that make them do something.
 constexpr std::array kThere = {
     R"({"apiVersion":"node.k8s.io/v1","kind":"RuntimeClass","metadata":{"name":"vm"},"handler":"vm",
         "overhead":{"podFixed":{"cpu":"1"}},"scheduling":{"nodeSelector":{"vm":"yes"},

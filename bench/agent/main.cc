@@ -1,4 +1,4 @@
-// What does a single pod cost the agent scheduler, from its event to its binding, and how long does it wait?
+// The cost of a single pod to the agent scheduler, from its event to its binding, and the length of its wait.
 //
 //   agent_bench [PODS [NODES [ARRIVALS_A_SECOND]]]
 //

@@ -117,7 +117,7 @@ std::string pod(int index) {
       Json::object({{"name", "main"},
                     {"image", "work"},
                     {"resources", Json::object({{"requests", Json::object({{"cpu", "100m"}, {"memory", "64Mi"}})}})}});
-  // Nobody schedules it.
+  // The pod is never scheduled.
   return Json::object({{"metadata", Json::object({{"name", base::format("bench-{}", index)},
                                                   {"labels", Json::object({{"app", "bench"}})}})},
                        {"spec", Json::object({{"schedulerName", "nobody"}, {"containers", Json::array({container})}})}})

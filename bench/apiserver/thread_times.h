@@ -1,4 +1,4 @@
-// What the threads of this process have computed, by their names.
+// The computing time of this process's threads, by their names.
 #pragma once
 
 #include <cstdint>

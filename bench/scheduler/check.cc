@@ -193,7 +193,7 @@ void Check::check_apart_and_even() {
         complain("anti-affinity", carrier->name + " has company in " + nodes_[carrier->node].labels[term.key]);
     }
   }
-  // Nothing that is spread ever leaves in these loads, so what held when each pod came holds at the end.
+  // Pods that are spread never leave in these loads, so what held when each pod came holds at the end.
   for (const auto& [term, carriers] : even) {
     auto domains = domains_of(term);
     for (const auto& [name, node] : nodes_) {

@@ -24,7 +24,7 @@ class Check {
     std::map<std::string, std::string> binds, pipelined;  // "ns/pod" to its node
     std::vector<Eviction> evictions;
   };
-  // What is wrong with it, at most a few of each kind; empty: nothing.
+  // The faults of an answer, at most a few of each kind; empty: nothing.
   std::vector<std::string> problems(const Answer& answer);
 
  private:

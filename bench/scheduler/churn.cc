@@ -1,4 +1,4 @@
-// What jobs leave in a scheduler's memory when they are gone.
+// The memory that jobs leave in a scheduler when they are gone.
 #include "churn.h"
 
 #include <algorithm>

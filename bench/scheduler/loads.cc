@@ -137,7 +137,7 @@ void full_gpu_cluster(Sink& out, int nodes, const std::string& queue, int minimu
   }
 }
 
-// Of queue b, eight pods of a GPU each.
+// Groups of queue b, eight pods of a GPU each.
 void gpu_groups(int count, Sink& out) {
   for (int g = 0; g < count; ++g) {
     const std::string group = base::format("b{:05}", g);

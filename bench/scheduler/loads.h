@@ -26,7 +26,7 @@ class Sink {
     if (text_.size() >= kPieceBytes) flush();
     return *this;
   }
-  // What follows arrives once the cluster before it is at rest.
+  // Later objects arrive once the cluster before them is at rest.
   void next_phase() {
     flush();
     ++phase_;

@@ -1,4 +1,4 @@
-// Objects as a cluster has them. What is the same in each is one text; names, amounts and places are put in.
+// Objects as a cluster has them. The part that is the same in each is one text; names, amounts and places are put in.
 #include "objects.h"
 
 #include "base/format.h"

@@ -27,7 +27,7 @@ class Pages {
   Pages& operator=(const Pages&) = delete;
 
   // Items `first` to `first + count` of a list, with the token of the next page. The pods are dealt to the groups
-  // evenly and run; one more pod, of one more group, waits. Empty: the other process has ended. What they return lasts
+  // evenly and run; one more pod, of one more group, waits. Empty: the other process has ended. Their result lasts
   // until the next question.
   std::string_view page(Kind kind, int first, int count) { return ask(kind, first, count, false); }
   // The same items as additions of a watch. Empty: there are no more.

@@ -1,4 +1,4 @@
-// What does a scheduler's start beside a full cluster cost?
+// The cost of a scheduler's start beside a full cluster.
 #pragma once
 
 #include <cstdint>

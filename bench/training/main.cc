@@ -1,4 +1,4 @@
-// What do training jobs cost their operator: CPU time and writes a pod, over the whole life of the pod?
+// The cost of training jobs to their operator: CPU time and writes a pod, over the whole life of the pod?
 //
 //   training_bench [JOBS [PODS_A_JOB]]
 //

@@ -1,4 +1,4 @@
-// What the API server (or a webhook server) asks admission, and what admission answers. Rules are pure functions of the
+// The questions of the API server (or a webhook server) to admission, and its answers. Rules are pure functions of the
 // request and of the objects they look up.
 #pragma once
 

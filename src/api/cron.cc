@@ -218,7 +218,7 @@ std::optional<Time> CronSchedule::next(Time after, Time until) const {
 }
 
 std::optional<Time> CronSchedule::latest(Time after, Time until) const {
-  // What nothing was due in for so long is not looked at from its beginning.
+  // A long span without a due time is not looked at from its beginning.
   std::optional<Time> found = next(std::max(after, until - kForEver), until);
   if (!found) return std::nullopt;
   if (every_.ns > 0) return *found + every_ * ((until - *found).ns / every_.ns);

@@ -102,7 +102,7 @@ TEST(Cron, clocks_that_change) {
   for (const Row& row : rows) EXPECT_EQ(due(schedule(row.text, row.zone), row.from, 3), row.due) << row.text;
 }
 
-// What spring takes autumn gives back; where clocks move by half an hour, one full hour is never shown.
+// Autumn gives back the hour that spring takes; where clocks move by half an hour, one full hour is never shown.
 TEST(Cron, a_year_of_hours) {
   const std::pair<const char*, int> rows[] = {
       {"UTC", 8760}, {"America/New_York", 8760}, {"Europe/Berlin", 8760}, {"Australia/Lord_Howe", 8759}};

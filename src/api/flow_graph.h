@@ -12,7 +12,7 @@ struct FlowNode {
   std::vector<std::string> targets;  // names of the nodes before it
 };
 
-// Of one node.
+// The state of one node.
 struct FlowStanding {
   bool can_start = true;                      // false: it waits in a circle, for somebody in one, or for nobody
   std::optional<std::string> unknown_target;  // the first of its targets that is no node

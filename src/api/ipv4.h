@@ -10,11 +10,11 @@ namespace api {
 
 // "10.96.0.1": four numbers without leading zeros, and nothing else.
 std::optional<std::uint32_t> parse_ipv4(std::string_view text);
-// Of IPv4 or IPv6, without a zone.
+// True for IPv4 or IPv6, without a zone.
 bool is_ip_address(std::string_view text);
 // "10.0.0.0/8" or "2001:db8::/32"; bits behind the prefix may be set.
 bool is_ip_range(std::string_view text);
-// Of two such ranges of one family: `inner` is a part of `outer`, and not all of it.
+// True if, of two such ranges of one family, `inner` is a part of `outer`, and not all of it.
 bool is_within(std::string_view inner, std::string_view outer);
 std::string ipv4_text(std::uint32_t address);
 

@@ -153,7 +153,7 @@ KindInfo custom(ResourceId resource, std::string kind, Scope scope, bool status,
   return info;
 }
 
-// What is measured when somebody asks, and never stored.
+// Kinds that are measured when somebody asks, and never stored.
 template <class T>
 KindInfo measured(std::string plural, std::string kind, Scope scope) {
   KindInfo info;
@@ -222,7 +222,7 @@ std::vector<KindInfo> make_kinds() {
   kinds.push_back(
       training<JaxJob>(resources::kJaxJobs, "JAXJob", {".spec.jaxReplicaSpecs.Worker.replicas", kActive, kSelector}));
   kinds.push_back(training<SshMpiJob>(resources::kSshMpiJobs, "MPIJob"));
-  // Whoever asks while the program's constants are still made would get kinds without names.
+  // A caller that asks while the program's constants are still made would get kinds without names.
   for (const KindInfo& kind : kinds) CHECK(!kind.resource.plural.empty());
   return kinds;
 }

@@ -21,7 +21,7 @@ struct Column {
   int priority = 0;                  // 1: shown with -o wide only
 };
 
-// Where the subresource scale finds its numbers.
+// The paths of the numbers of the subresource scale.
 struct ScalePaths {
   std::string_view replicas;         // ".spec.replicas"
   std::string_view status_replicas;  // ".status.replicas"

@@ -1,4 +1,4 @@
-// What this machine and its pods use, as the node agent measures it; and its pages about that. Wired in main.
+// The use of this machine and its pods, as the node agent measures it; and its pages about that. Wired in main.
 #pragma once
 
 #include <cstdint>
@@ -57,7 +57,7 @@ class NodeUsageSource {
   virtual ~NodeUsageSource() = default;
   // Null: nothing has been measured yet.
   virtual std::shared_ptr<const NodeUsage> latest() const = 0;
-  // What a kubelet shows below that path ("/stats/summary"); nothing: there is no such page.
+  // The kubelet's page below that path ("/stats/summary"); nothing: there is no such page.
   virtual std::optional<NodePage> page(std::string_view path) const = 0;
 };
 

@@ -7,7 +7,7 @@
 namespace api {
 namespace {
 
-// What events.k8s.io/v1 calls otherwise than v1.
+// The fields that events.k8s.io/v1 calls otherwise than v1.
 constexpr std::pair<std::string_view, std::string_view> kEventNames[] = {
     {"regarding", "involvedObject"},
     {"note", "message"},
@@ -43,7 +43,7 @@ Json event_from_stored(Json object) {
   return retyped(std::move(object), "events.k8s.io/v1");
 }
 
-// Where version 1 keeps what it has no fields for, as JSON.
+// The annotation in which version 1 keeps what it has no fields for, as JSON.
 constexpr std::string_view kMetricsNote = "autoscaling.alpha.kubernetes.io/metrics";
 constexpr std::string_view kCurrentNote = "autoscaling.alpha.kubernetes.io/current-metrics";
 constexpr std::string_view kBehaviorNote = "autoscaling.alpha.kubernetes.io/behavior";

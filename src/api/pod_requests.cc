@@ -33,9 +33,9 @@ ResourceList total(const Json& pod_spec, const AmountsOf& amounts_of) {
   ResourceList largest_step;
   for (const Json& container : pod_spec["initContainers"].items()) {
     const bool sidecar = is_sidecar(container);
-    // What an init container was given counts no more when it has ended.
+    // The grants of an init container count no more when it has ended.
     const ResourceList own = amounts_of(container, sidecar ? "initContainerStatuses" : "");
-    // Of what it does not ask for the step is as large as the one that began the last sidecar.
+    // A resource that it does not ask for has the step of the one that began the last sidecar.
     ResourceList step = own;
     for (auto& [name, quantity] : step)
       if (const auto found = sidecars.find(name); found != sidecars.end()) quantity += found->second;

@@ -1,4 +1,4 @@
-// What do the containers of a pod ask for together, and the pod as a whole? As Kubernetes counts it.
+// The requests of a pod's containers together, and of the pod as a whole. As Kubernetes counts it.
 #pragma once
 
 #include <string_view>

@@ -1,4 +1,4 @@
-// What pods ask for as a whole, and their class of service.
+// The requests of pods as a whole, and their class of service.
 #include "api/pod_requests.h"
 
 #include <gtest/gtest.h>

@@ -20,7 +20,7 @@ struct ResourceId {
   std::string api_version() const { return group.empty() ? version : group + "/" + version; }
 };
 
-// Where a resource answers: "/api/v1/namespaces/ns/pods/name/status".
+// The path of a resource: "/api/v1/namespaces/ns/pods/name/status".
 std::string resource_path(const ResourceId& id, std::string_view ns, std::string_view name,
                           std::string_view subresource);
 

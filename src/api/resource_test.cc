@@ -1,4 +1,4 @@
-// Where does a resource answer?
+// The paths of resources.
 #include "api/resource.h"
 
 #include <gtest/gtest.h>

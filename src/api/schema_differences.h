@@ -1,4 +1,4 @@
-// What a CustomResourceDefinition accepts that another of the same kind does not.
+// The objects that a CustomResourceDefinition accepts and another of the same kind does not.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// Where one schema accepts less than another.
+// The places where one schema accepts less than another.
 #include "api/schema_differences.h"
 
 #include <gtest/gtest.h>
@@ -27,7 +27,7 @@ TEST(SchemaDifferences, what_is_asked_for_and_of_what_type) {
        {"a is object instead of anything"}},
       {"{properties: {a: {type: object}}}", "{properties: {a: {x-kubernetes-preserve-unknown-fields: true}}}", {}},
       {"{properties: {a: {type: string, nullable: true}}}", "{properties: {a: {type: string}}}", {"a may not be null"}},
-      // What only one of them knows is another matter.
+      // Fields that only one of them knows are another matter.
       {"{properties: {a: {type: string}}}", "{properties: {b: {type: string}}}", {}},
       {"{properties: {a: {type: string}}}", "{properties: {a: {type: string}}, required: [a]}", {"a is required"}},
       {"{properties: {a: {type: string}}, required: [a]}", "{properties: {a: {type: string}}, required: [a]}", {}},

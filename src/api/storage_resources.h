@@ -1,4 +1,4 @@
-// What annotations say of StorageClasses.
+// The annotations of StorageClasses.
 #pragma once
 
 #include <string_view>

@@ -17,7 +17,7 @@ namespace {
 constexpr std::string_view kPriceLabel = "example.com/price";  // of a node: whole cents an hour
 constexpr std::string_view kTooDear = "node(s) cost more than node-price.max allows";
 
-// What an hour on the node costs. A node that does not say so, or says nonsense, costs nothing.
+// The price of an hour on the node. A node that does not say so, or says nonsense, costs nothing.
 std::int64_t price_of(const Model& model, std::uint32_t node) {
   const Symbol label = model.symbols.find(kPriceLabel);
   const Symbol value = label.is_set() ? value_of(model.nodes[NodeId{node}].labels, label) : Symbol{};

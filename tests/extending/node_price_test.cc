@@ -51,7 +51,7 @@ class NodePriceTest : public testing::Test {
                                     name, price)));
   }
 
-  // Where the pod goes; "" if nowhere.
+  // The node of the pod; "" if nowhere.
   std::string place(const std::string& arguments) {
     scheduler::Decider decider(model_, ledger_, {plugins_, scheduler::all_actions()}, 1, "volcano");
     const base::Status used = decider.configure(

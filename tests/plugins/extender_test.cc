@@ -1,4 +1,4 @@
-// What an extender's answers mean, verb by verb, and what follows where it is ill: docs/spec/scheduler 5.24.
+// The meaning of an extender's answers, verb by verb, and what follows where it is ill: docs/spec/scheduler 5.24.
 #include <gtest/gtest.h>
 
 #include "base/format.h"
@@ -36,7 +36,7 @@ struct Answer {
   const char* text;
 };
 
-// What `ask` says after the extender said `answer` to `verb`.
+// The result of `ask` after the extender said `answer` to `verb`.
 template <class Ask>
 auto after(const char* verb, const Answer& answer, bool ignorable, Ask&& ask) {
   PluginTrial trial(extender(ignorable), kCluster);
@@ -119,7 +119,7 @@ TEST(Extender, chooses_victims_among_those_it_was_offered) {
   EXPECT_EQ(after("preemptable", second, false, victims), "a/old-2");
   EXPECT_EQ(after("reclaimable", second, false, reclaimed), "a/old-2");
   EXPECT_EQ(after("preemptable", second, false, reclaimed), "") << "each verb is asked for itself";
-  // Whoever is named counts, whatever the vote is, unless it abstains (4.4).
+  // A victim that is named counts, whatever the vote is, unless it abstains (4.4).
   EXPECT_EQ(after("preemptable", {true, R"({"status":-1,"victims":[{"UID":"u2"}]})"}, false, victims), "a/old-2");
   EXPECT_EQ(after("preemptable", {true, R"({"status":0,"victims":[{"UID":"u2"}]})"}, false, victims), "");
   EXPECT_EQ(after("preemptable", kTimeout, false, victims), "");

@@ -1,4 +1,4 @@
-// Who comes first, and who may go, by plugin: docs/spec/scheduler 5.1 to 5.3, 5.11 to 5.13, 5.15.
+// Orders and victims, by plugin: docs/spec/scheduler 5.1 to 5.3, 5.11 to 5.13, 5.15.
 #include <gtest/gtest.h>
 
 #include "plugin_trial.h"

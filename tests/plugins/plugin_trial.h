@@ -21,25 +21,25 @@ class PluginTrial {
   // configurations that cannot be used, fail the test.
   PluginTrial(std::string_view listed, std::string_view cluster, base::Time now = kNow);
 
-  // What was measured of a node just now, in percent.
+  // The use of a node as measured just now, in percent.
   void measure(const std::string& node, double cpu, double memory);
 
   // Time passes.
   void wait(base::Duration span) { now_ = now_ + span; }
 
-  // What a program outside says from now on to every question whose URL ends in `verb`; an error, where it is not ok.
-  // Whoever asks it has its answer when the session is opened the second time, so questions below run twice.
+  // The answer of a program outside from now on to every question whose URL ends in `verb`; an error, where it is not
+  // ok. A plugin that asks it has its answer when the session is opened the second time, so questions below run twice.
   void answers(const std::string& verb, bool ok, std::string text);
 
   // Runs `ask` where an action would run: the plugins have opened the session.
   void in_session(const std::function<void(scheduler::Session&)>& ask);
 
-  // What the nodes get for the pod, all scorers summed as the search sums them: "n1 50, n2 12.5".
+  // The scores of the nodes for the pod, all scorers summed as the search sums them: "n1 50, n2 12.5".
   std::string scores(std::string_view pod);
   // Which nodes the filters let through: "n1, n3"; and what the others are told, each reason once.
   std::string fits(std::string_view pod);
   std::string reasons(std::string_view pod);
-  // Of the candidates, who may go for the pod: "ns/a, ns/b".
+  // The candidates that may go for the pod: "ns/a, ns/b".
   template <class Point>
   std::string victims(std::string_view pod, const std::vector<std::string>& candidates) {
     std::string out;

@@ -1,4 +1,4 @@
-// What queues may have, by plugin: docs/spec/scheduler 5.4 to 5.7, 5.14.
+// The amounts that queues may have, by plugin: docs/spec/scheduler 5.4 to 5.7, 5.14.
 #include <gtest/gtest.h>
 
 #include "plugin_trial.h"

@@ -1,4 +1,4 @@
-// Who leaves a crowded node: docs/spec/scheduler 5.22.
+// The pods that leave a crowded node: docs/spec/scheduler 5.22.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// What may somebody do? Expressions ask (authorizer), and whoever knows roles answers.
+// The rights of a user, as expressions see them. Expressions ask (authorizer), and a book of roles answers.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ struct AccessQuestion {
   bool operator==(const AccessQuestion&) const = default;
 };
 
-// Of whom it is asked: who sent the request, where `name` is empty, else a service account.
+// The subject of the question: who sent the request, where `name` is empty, else a service account.
 struct AccessAccount {
   std::string ns;
   std::string name;

@@ -1,4 +1,4 @@
-// What + - * / % make of two values.
+// The results of + - * / % on two values.
 #include <limits>
 
 #include "api/cel/syntax.h"

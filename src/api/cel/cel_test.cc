@@ -1,4 +1,4 @@
-// What expressions mean: a table of texts and values.
+// The meaning of expressions: a table of texts and values.
 #include <gtest/gtest.h>
 
 #include <span>
@@ -250,7 +250,7 @@ const Case kTwoVariables[] = {
     {"[7].all(i, x, x == 7) && x == 5", "true"},
 };
 
-// What Kubernetes' libraries add, and the extensions of the language that it switches on.
+// The additions of Kubernetes' libraries, and the extensions of the language that it switches on.
 const Case kFormats[] = {
     {"'%s-%d'.format(['a', 1])", "'a-1'"},
     {"'no substitution'.format([])", "'no substitution'"},

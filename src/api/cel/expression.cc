@@ -21,7 +21,7 @@ std::uint64_t size_of(const Value& v) {
 
 class Evaluator {
  public:
-  // Whoever counts work ends at kWorkMax, so that is where all of it ends.
+  // A counter of work ends at kWorkMax, so that is where all of it ends.
   Evaluator(const std::vector<Node>& nodes, const Expression::Bindings& bindings, std::uint64_t cost_max)
       : nodes_(nodes), bindings_(bindings), start_(kWorkMax - std::min(cost_max, kWorkMax)), cost_(start_) {}
 
@@ -85,7 +85,7 @@ class Evaluator {
     return out;
   }
 
-  // What a map holds under a name, nothing when it does not hold it, an error when the object is no map.
+  // The value of a map under a name: empty when it has none, an error when the object is not a map.
   std::optional<Value> find_field(const Value& object, const std::string& name) {
     const Map* map = object.get<Map>();
     if (const Authorizer* whom = object.get<Authorizer>(); whom && name == "requestResource") return of_request(*whom);
@@ -118,7 +118,7 @@ class Evaluator {
     return map != nullptr && map->empty_maps_for_missing ? std::optional(Value(Map{})) : std::nullopt;
   }
 
-  // What was found of an optional, as an optional: selections from one go on without an error.
+  // The field found in an optional, as an optional: selections from one go on without an error.
   static Value as_optional(const std::optional<Value>& found) {
     if (!found) return Optional{};
     return found->is_error() ? *found : some(*found);
@@ -301,7 +301,7 @@ class Evaluator {
     }
   }
 
-  // Of an entry that may be absent what it holds: nothing, a value, or an error where it is no optional.
+  // The value of an entry that may be absent: nothing, a value, or an error where it is no optional.
   std::optional<Value> entry(std::uint32_t child, const Value& value, std::string_view what) const {
     if (nodes_[child].op != Op::kOptionalItem) return value;
     const Optional* optional = value.get<Optional>();

@@ -43,7 +43,7 @@ class Expression {
   Value evaluate(const Bindings& bindings, std::uint64_t cost_max = kCostMax, std::uint64_t* spent = nullptr) const;
   const std::string& text() const { return text_; }
 
-  // What the text reads of a variable: fields, as in "variables.x", or more than that.
+  // The parts of a variable that the text reads: fields, as in "variables.x", or more than that.
   struct Uses {
     std::set<std::string, std::less<>> fields;
     bool otherwise = false;

@@ -1,4 +1,4 @@
-// What does "%s of %d".format([...]) write?
+// The texts that "%s of %d".format([...]) writes.
 //
 // Numbers with a fraction are written as in American English, which is what Kubernetes leaves them at: "1,234.500000".
 #include "base/format.h"

@@ -88,7 +88,7 @@ Value extreme(const Values& list, int sign) {
   return best;
 }
 
-// Of numbers and spans only: texts and lists would be copied again for each item.
+// For numbers and spans only: texts and lists would be copied again for each item.
 Value sum(const List& list, std::uint64_t& cost) {
   Value out = list.empty() ? Value(std::int64_t{0}) : list.front();
   const bool adds =
@@ -98,7 +98,7 @@ Value sum(const List& list, std::uint64_t& cost) {
   return out;
 }
 
-// What it takes to compare each of the values with another one.
+// The cost of comparing each of the values with another one.
 std::uint64_t comparing_cost(const Values& list) {
   std::uint64_t bytes = 0;
   for (const Value& one : list) {

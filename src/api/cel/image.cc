@@ -1,4 +1,4 @@
-// What are the parts of a reference to a container's image?
+// The parts of a reference to a container's image.
 #include <algorithm>
 
 #include "api/cel/syntax.h"

@@ -1,4 +1,4 @@
-// What Kubernetes adds to the language: quantities, versions, addresses and networks.
+// The additions of Kubernetes to the language: quantities, versions, addresses and networks.
 #include <arpa/inet.h>
 
 #include <algorithm>

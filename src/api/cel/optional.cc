@@ -1,4 +1,4 @@
-// What can be done with values that may be absent?
+// Methods of values that may be absent.
 #include <algorithm>
 
 #include "api/cel/syntax.h"

@@ -388,7 +388,7 @@ class Parser {
     return wrong(base::format("undeclared reference to '{}'", name));
   }
 
-  // What messages there are: parts of objects, by the way to them ("Object.spec.template"), and operations of a patch.
+  // The known messages: parts of objects, by the way to them ("Object.spec.template"), and operations of a patch.
   base::Status check_message_field(const std::string& type, const std::string& name, std::uint32_t value) const {
     static constexpr std::string_view kPatchFields[] = {"op", "path", "from", "value"};
     const Node& node = tree_.nodes[value];

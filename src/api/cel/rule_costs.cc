@@ -1,5 +1,5 @@
 // A walk of the expression with the most that each part may be, and one of the schema with how often each place may be
-// there. What is not known of a value's size counts as little, so that nothing is refused that a stock server takes.
+// there. An unknown size of a value counts as little, so that no rule is refused that a stock server takes.
 #include "api/cel/rule_costs.h"
 
 #include <algorithm>
@@ -88,7 +88,7 @@ class Sizes {
   std::unordered_map<const Structural*, std::uint64_t> least_;
 };
 
-// What is known of a value: its place in the schema, or how large it is and what its items are.
+// The known facts of a value: its place in the schema, or how large it is and what its items are.
 struct Shape {
   const Structural* schema = nullptr;
   std::uint64_t size = 1;
@@ -203,7 +203,7 @@ class Estimator {
     return body;
   }
 
-  // What a turn costs beside the bodies: the question whether to go on, and collecting.
+  // The cost of a turn beside the bodies: the question whether to go on, and collecting.
   static std::uint64_t turn_cost(Op op) {
     switch (op) {
       case Op::kAll: return 3;

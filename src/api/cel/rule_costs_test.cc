@@ -1,4 +1,4 @@
-// What rules may cost, with the figures that the Kubernetes API server has for the same schemas.
+// Costs of rules, with the figures that the Kubernetes API server has for the same schemas.
 #include "api/cel/rule_costs.h"
 
 #include <gtest/gtest.h>

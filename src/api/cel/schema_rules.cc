@@ -19,7 +19,7 @@ struct CompiledRule {
   std::string message;
 };
 
-// What all rules of one object may cost together.
+// The limit of all rules of one object together.
 constexpr std::uint64_t kObjectCostMax = 2 * kCostMax;
 
 // Schemas live as long as the program. A rule of ours that does not compile is a bug.

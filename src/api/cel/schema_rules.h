@@ -9,9 +9,8 @@
 
 namespace api::cel {
 
-// Adds what the rules of a custom resource's schema say of the object, behind what api::validate() has found. Where
-// that was of a kind that makes values unfit to be looked at (a wrong type, something missing), rules are not asked,
-// and one cause says so.
+// Adds what the rules of a custom resource's schema say of the object, behind what api::validate() has found. Rules are
+// not asked if that made values unfit to be looked at (a wrong type, something missing), and one cause says so.
 void check_rules(const Schema& schema, const Json& object, std::vector<base::Cause>& causes);
 
 }  // namespace api::cel

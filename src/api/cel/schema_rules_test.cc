@@ -1,4 +1,4 @@
-// What schemas say of custom resources, expressions included: message for message what an API server says.
+// Faults of custom resources by their schemas, expressions included: message for message what an API server says.
 #include "api/cel/schema_rules.h"
 
 #include <gtest/gtest.h>
@@ -43,7 +43,7 @@ const Row kRows[] = {
     {"hypernodes",
      R"({"spec": {"tier": 1, "members": [{"type": "Node", "selector": {"exactMatch": {"name": "a"}, "regexMatch": {"pattern": "b"}}}]}})",
      "spec.members[0].selector: Invalid value: Only one of ExactMatch, RegexMatch, or LabelMatch can be specified"},
-    // What is wrong in another way comes with the rules, or keeps them from being asked.
+    // Other faults come with the rules, or keep them from being asked.
     {"hypernodes", R"({"spec": {"tier": -1, "members": [{"type": "Node", "selector": {}}]}})",
      "spec.tier: Invalid value: -1: spec.tier in body should be greater than or equal to 0\n"
      "spec.members[0].selector: Invalid value: Either ExactMatch or RegexMatch or LabelMatch must be specified"},

@@ -14,14 +14,14 @@ namespace {
 
 using base::Cause;
 
-// What rules may cost for all defaults of a schema: the server's loop may wait for them.
+// The limit of rules for all defaults of a schema: the server's loop may wait for them.
 constexpr std::uint64_t kDefaultsCostMax = 20'000;
 
 std::string rule_json(const StructuralRule& rule) {
   return shortened(Json::object({{"rule", rule.rule}, {"message", rule.message}}).dump());
 }
 
-// Of values that are not shown a kind's word stands in the message of an error.
+// A value that is not shown is named by the word for its kind in the message of an error.
 std::string_view word_of(const Json& value) {
   if (value.is_object()) return "object";
   if (value.is_array()) return "array";
@@ -51,7 +51,7 @@ bool blocks(const Cause& cause) {
   return std::ranges::find(kReasons, cause.reason) != kReasons.end();
 }
 
-// What the rule reads of its value must be there: what is wrong with it, or nothing.
+// The fields that the rule reads of its value must be there: what is wrong with it, or nothing.
 std::string unknown_field(const Expression& rule, const Structural& schema, bool is_root) {
   using Type = Structural::Type;
   const Expression::Uses uses = rule.uses_of("self");
@@ -66,7 +66,7 @@ std::string unknown_field(const Expression& rule, const Structural& schema, bool
   return {};
 }
 
-// Of the object's own metadata rules see the names.
+// Rules see only the names of the object's own metadata.
 Json with_names_only(const Json& object) {
   if (!object.is_object()) return object;
   Json out = object;
@@ -205,7 +205,7 @@ struct StructuralRules::Walk {
       if (!pay(spent)) return;
       const bool* holds = out.get<bool>();
       if (holds != nullptr && *holds) continue;
-      // What was so before may stay.
+      // A value that was so before may stay.
       if (!rule.compares && before != nullptr && *before == value) continue;
       tell(rule, bindings, out, value, path);
     }
@@ -255,7 +255,7 @@ struct StructuralRules::Walk {
   }
 };
 
-// What costs more than `left` is not judged here, but in each object that has it.
+// A default that costs more than `left` is not judged here, but in each object that has it.
 void StructuralRules::Compiler::judge_defaults(const Structural& schema, const std::string& path, std::uint64_t& left) {
   if (!book.leads_.contains(&schema) || left == 0 || causes.size() >= kProblemsMax) return;
   if (schema.has_default) {

@@ -14,7 +14,7 @@
 
 namespace api::cel {
 
-// What all rules of one object may cost together.
+// The limit of all rules of one object together.
 inline constexpr std::uint64_t kRulesCostMax = 10 * kCostMax;
 
 class StructuralRules {

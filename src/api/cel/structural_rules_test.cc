@@ -1,4 +1,4 @@
-// What rules of a stranger's schema see of values, and which rules are refused.
+// Values as rules of a stranger's schema see them, and rules that are refused.
 #include "api/cel/structural_rules.h"
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@ std::string lines(const std::vector<base::Cause>& causes) {
   return out;
 }
 
-// What is wrong with a schema of the members `members`, or with an object of it that was `before`.
+// The faults of a schema of the members `members`, or of an object of it that was `before`.
 std::string problems(const std::string& members, std::string_view object = "{}", std::string_view before = "") {
   std::vector<base::Cause> causes;
   const Json schema = *parse_yaml("{type: object, properties: {" + members + "}}");

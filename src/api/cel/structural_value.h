@@ -1,5 +1,5 @@
-// What do rules of a stranger's schema see of a value? What the schema says it is, which JSON alone does not: a time, a
-// number that is no integer, members by the names that expressions can write.
+// Values as rules of a stranger's schema see them. The schema adds what JSON alone does not have: a time, a number that
+// is no integer, members by the names that expressions can write.
 #pragma once
 
 #include <string>

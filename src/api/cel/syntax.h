@@ -87,7 +87,7 @@ base::Result<Tree> parse(std::string_view text, const std::vector<std::string>& 
 
 // Longer texts are not made.
 inline constexpr std::size_t kTextMax = 1'000'000;
-// Whoever cannot pay for a piece of work does not get it: alone it may take longer than everything else.
+// A caller that cannot pay for a piece of work does not get it: alone it may take longer than everything else.
 inline Value exhausted() { return fail("operation cancelled: actual cost limit exceeded"); }
 
 // Functions, by their names; an unknown name is an error when the text is read.

@@ -1,4 +1,4 @@
-// What methods do strings have?
+// The methods of strings.
 #include <re2/re2.h>
 
 #include <algorithm>
@@ -22,8 +22,8 @@ constexpr std::size_t kPatternBytesMax = 1000;
 
 std::uint64_t pattern_cost(std::size_t bytes) { return kPatternCost + 10 * bytes; }
 
-// What a search for a pattern takes. A short pattern may stand for a long program (`(a?){1000}`), all of whose steps
-// may be looked at for each byte. Of short programs RE2 reads each byte once.
+// The cost of a search for a pattern. A short pattern may stand for a long program (`(a?){1000}`), all of whose steps
+// may be looked at for each byte. RE2 reads each byte once for short programs.
 std::uint64_t match_cost(std::size_t text_bytes, std::size_t pattern_bytes, int program) {
   constexpr std::uint64_t kShort = 200;
   const std::uint64_t steps = std::max<std::uint64_t>(std::max(program, 0), kShort) - kShort;
@@ -53,7 +53,7 @@ Value matches(const std::string& text, const std::string& pattern, std::uint64_t
   return problem.is_error() ? problem : Value(RE2::PartialMatch(text, *regex));
 }
 
-// What a search takes at worst beside reading both: each place of the text begins like the part.
+// The cost of a search at worst beside reading both: each place of the text begins like the part.
 void pay_search(const std::string& text, const std::string& part, std::uint64_t& cost) {
   cost += std::uint64_t{text.size()} * part.size() / 1000;
 }
@@ -118,7 +118,7 @@ std::string lower(std::string text, bool up) {
   return text;
 }
 
-// What Unicode calls white space.
+// The white space of Unicode.
 bool is_blank(std::string_view one) {
   static constexpr std::string_view kBlanks[] = {" ",      "\t",     "\n",     "\v",     "\f",     "\r",     "\u0085",
                                                  "\u00a0", "\u1680", "\u2000", "\u2001", "\u2002", "\u2003", "\u2004",
@@ -172,7 +172,7 @@ Value find_all(const std::string& text, const std::string& pattern, std::int64_t
   while (at <= text.size() && (limit < 0 || static_cast<std::int64_t>(out.size()) < limit) &&
          regex->Match(rest, at, rest.size(), RE2::UNANCHORED, &hit, 1)) {
     const auto begin = static_cast<std::size_t>(hit.data() - text.data());
-    // Nothing right behind the last match is no match.
+    // An empty text right behind the last match is not a match.
     if (!hit.empty() || begin != last) out.push_back(std::string(hit.data(), hit.size()));
     at = last = begin + hit.size();
     if (hit.empty()) ++at;

@@ -1,4 +1,4 @@
-// What methods do points in time and spans have?
+// The methods of points in time and spans.
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>

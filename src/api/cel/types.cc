@@ -1,4 +1,4 @@
-// What can be said of an expression without evaluating it: which fields it reads, and of which type its value is.
+// Facts of an expression without evaluating it: which fields it reads, and of which type its value is.
 #include <algorithm>
 #include <array>
 

@@ -1,4 +1,4 @@
-// What are the parts of a URL, and is a text one? Read as Go's net/url reads it.
+// The parts of a URL, and whether a text is one. Read as Go's net/url reads it.
 #include <algorithm>
 
 #include "api/cel/syntax.h"
@@ -170,7 +170,7 @@ class Reader {
     return unescape(host, Part::kHost, out.host);
   }
 
-  // Nothing, or a colon and digits.
+  // Empty, or a colon and digits.
   bool has_port(std::string_view text) {
     if (text.empty() || (text[0] == ':' && std::all_of(text.begin() + 1, text.end(), is_digit))) return true;
     wrong(base::format("invalid port {} after host", quote(text)));

@@ -35,7 +35,7 @@ struct DurationValue {
   std::int64_t ns = 0;
   auto operator<=>(const DurationValue&) const = default;
 };
-// Of the years 0 to 9999.
+// A time in the years 0 to 9999.
 struct TimeValue {
   std::int64_t seconds = 0;  // since 1970
   std::int64_t nanos = 0;    // after that second: 0 to 999,999,999
@@ -93,8 +93,8 @@ struct Optional {
   std::shared_ptr<const Value> value;
 };
 
-// A list. Those of a stranger's schema may be a set, or the items known by members of theirs: in these the order is of
-// no matter to == and +.
+// A list. A list of a stranger's schema may be a set, or have items known by members of theirs: in these the order is
+// of no matter to == and +.
 struct List : std::vector<Value> {
   using std::vector<Value>::vector;
 
@@ -161,7 +161,7 @@ class Value {
 // is compared; beyond kWorkMax the answer is no.
 inline constexpr std::uint64_t kWorkMax = 10'000'000;
 bool equal(const Value& a, const Value& b, std::uint64_t& work, int depth = 0);
-// Of sets and lists with keys (lists.cc): a == b, and a + b.
+// For sets and lists with keys (lists.cc): a == b, and a + b.
 bool equal_unordered(const List& a, const List& b, std::uint64_t& work, int depth);
 List joined(const List& a, const List& b, std::uint64_t& work);
 // -1, 0, 1; nothing where the two cannot be ordered.
@@ -172,7 +172,7 @@ const Value* find(const Map& map, const Value& key, std::uint64_t& work);
 Value to_string(const Value& value);
 inline Value fail(std::string message) { return Error{std::move(message)}; }
 Value no_overload(std::string_view what);
-// What JSON can say of a value; unset where it cannot, or where it takes more than `bytes_max` to say.
+// The JSON of a value; unset where it cannot, or where it takes more than `bytes_max` to say.
 std::optional<Json> to_json(const Value& value, std::size_t bytes_max);
 // An optional that holds the value.
 Value some(Value value);

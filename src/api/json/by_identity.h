@@ -1,5 +1,5 @@
-// What was worked out for objects and lists that came lately, found again by the representation that they share: equal
-// parts of pods do (api/json/recent_values.h), and need not be looked at twice.
+// Results for objects and lists that came lately, found again by the representation that they share: equal parts of
+// pods do (api/json/recent_values.h), and need not be looked at twice.
 #pragma once
 
 #include <array>

@@ -8,7 +8,7 @@ namespace api::cbor {
 
 enum class Major : std::uint8_t { kUnsigned, kNegative, kBytes, kText, kArray, kMap, kTag, kSimple };
 
-// What follows the major type in an item's first byte: a small value, how many bytes the value has, or one of these.
+// The word after the major type in an item's first byte: a small value, how many bytes the value has, or one of these.
 inline constexpr std::uint8_t kOneByte = 24;  // two, four, eight: the numbers that follow
 inline constexpr std::uint8_t kOpen = 31;     // the length is not known before the end
 

@@ -1,4 +1,4 @@
-// CBOR to Json. What a length claims is believed only as far as there are bytes: memory grows with what was read.
+// CBOR to Json. A claimed length is believed only as far as there are bytes: memory grows with what was read.
 #include <algorithm>
 #include <bit>
 #include <cmath>

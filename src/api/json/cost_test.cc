@@ -1,4 +1,4 @@
-// What a request costs, counted in steps: twice as much asked is about twice the work, or it is refused by a limit.
+// The cost of a request, counted in steps: twice as much asked is about twice the work, or it is refused by a limit.
 #include <gtest/gtest.h>
 
 #include <functional>

@@ -78,7 +78,7 @@ class Json {
   static Json array(std::vector<Json> items = {});
   static Json object(std::initializer_list<std::pair<std::string_view, Json>> members = {});
   static Json object_of_size(std::size_t members);  // empty, with room for so many
-  // In their order. Of equal names the last value counts, at the place of the first.
+  // In their order. The last of values with equal names counts, at the place of the first.
   static Json object_of(std::vector<Member> members);
 
   Type type() const;

@@ -117,8 +117,8 @@ std::string_view text_member(const Tape& tape, std::size_t at, std::string_view 
   return {};
 }
 
-// Builds what a projection keeps. What it leaves out is one step on the tape, however large it is; what it keeps whole
-// is shared with equal values that were read lately.
+// Builds what a projection keeps. A member that it leaves out is one step on the tape, however large it is; what it
+// keeps whole is shared with equal values that were read lately.
 struct ProjectionReader {
   const Tape& tape;
   RecentValues& recent;
@@ -209,7 +209,7 @@ Result<Json> parse_and_build(std::string_view text, Build build) {
     return make_error(Code::kBadRequest, base::format("invalid JSON: {}", simdjson::error_message(parsed.error())));
   }
   Json result = build(Tape{parser.doc.tape.get(), parser.doc.string_buf.get()});
-  // What comes page by page needs that room again at once, and new memory is dear.
+  // Texts that come page by page need that room again at once, and new memory is dear.
   if (parser.capacity() > kKeptCapacity && text.size() < parser.capacity() / 4) parser = simdjson::dom::parser();
   return result;
 }

@@ -17,7 +17,7 @@ class JsonPath {
   // Without the braces of kubectl. Errors say what is wrong with the text.
   static base::Result<JsonPath> parse(std::string_view text);
 
-  // What the path leads to, in order: none where something on the way is not there. Pointers live as long as `from`.
+  // The values at the path, in order: none where something on the way is not there. Pointers live as long as `from`.
   // Looks at so many values at most, and ends there.
   std::vector<const Json*> find(const Json& from) const;
 

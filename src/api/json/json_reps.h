@@ -1,4 +1,5 @@
-// What a text, a list and an object of a Json point to, and how an object finds its members. Private to json.cc.
+// The representations of a text, a list and an object of a Json, and how an object finds its members. Private to
+// json.cc.
 #pragma once
 
 #include <atomic>
@@ -83,7 +84,7 @@ struct ByName {
   }
 };
 
-// Where the members of a large object are: open addressing by hash; a slot holds the member's position plus one. Names
+// The places of a large object's members: open addressing by hash; a slot holds the member's position plus one. Names
 // that were made to share one place (whoever knows the hash can make as many as they like) are looked up in order
 // instead. Only the object's owner changes it, so readers in other threads need no lock.
 struct LargeIndex {
@@ -232,7 +233,7 @@ struct Json::ObjectRep {
     std::vector<std::uint32_t>& slots = index->slots;
     const std::size_t mask = slots.size() - 1;
     std::size_t hole = slot_of(members[position].name());
-    // What did not fit where the hole is comes back to it.
+    // An entry that did not fit where the hole is comes back to it.
     for (std::size_t at = (hole + 1) & mask; slots[at] != 0; at = (at + 1) & mask) {
       const std::size_t home = home_of(members[slots[at] - 1].name());
       if (((at - home) & mask) < ((at - hole) & mask)) continue;

@@ -56,7 +56,7 @@ TEST(Json, what_is_written_can_be_read) {
   }
 }
 
-// What is stored is looked at before it is read at the next start.
+// Stored texts are looked at before they are read at the next start.
 TEST(Json, numbers_that_are_written_are_readable) {
   for (const char* text : {"18446744073709551616", "-9223372036854775809", "1e20", "-1e19",
                            "123456789012345678901234567890", "1.5", "1e300", "5e-324", "9223372036854775807"}) {
@@ -87,7 +87,7 @@ TEST(Json, what_is_written_as_readable_can_be_read) {
     EXPECT_EQ(text.ok(), levels < kObjectLevelsMax) << levels;
     EXPECT_EQ(text.ok(), check_readable(deep.dump()).ok()) << levels;
   }
-  // Whatever bytes a text is made of, and whatever a number is.
+  // Texts are made of any bytes, and numbers are any.
   for (int a = 0; a < 256; ++a)
     for (const int b : {0x00, 0x22, 0x41, 0x80, 0xa8, 0xbf, 0xff}) {
       const std::string bytes{static_cast<char>(a), static_cast<char>(b), 'x'};

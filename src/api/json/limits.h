@@ -1,4 +1,4 @@
-// How large and how deep one object may be. What the server stores it must be able to read again, and so must the
+// How large and how deep one object may be. The server must be able to read again what it stores, and so must the
 // clients: the checks are where bytes enter (parsers), where edits are made (patches), and once more in the store.
 #pragma once
 
@@ -18,11 +18,11 @@ inline constexpr std::size_t kObjectLevelsMax = 1000;
 inline constexpr std::size_t kAnswerLevelsMax = 10'100;
 // etcd's limit of one request, which is what clusters refuse objects by.
 inline constexpr std::size_t kObjectBytesMax = std::size_t{3} << 19;  // 1.5 MiB
-// What the server adds to an object that is at the limit: the marks of its deletion.
+// The room for the server's additions to an object that is at the limit: the marks of its deletion.
 inline constexpr std::size_t kBookkeepingBytes = std::size_t{4} << 10;
 
-// The value as compact text of which check_readable() says yes; kInvalid for one that is nested too deeply. Whatever
-// else a value holds, Json::dump() writes it so that it can be read.
+// The value as compact text of which check_readable() says yes; kInvalid for one that is nested too deeply.
+// Json::dump() writes any other value so that it can be read.
 base::Result<std::string> dump_readable(const Json& value);
 // kInvalid, with the reason, unless `bytes` is JSON that parse_json() reads, of at most kObjectLevelsMax levels.
 base::Status check_readable(std::string_view bytes);

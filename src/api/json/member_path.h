@@ -9,7 +9,7 @@ namespace api {
 
 // The first member of the path, which is cut off: "spec", and ".replicas" is left.
 std::string_view next_member(std::string_view& path);
-// What is there; null where nothing is.
+// The value at the path; null where nothing is.
 const Json& at_members(const Json& object, std::string_view path);
 
 }  // namespace api

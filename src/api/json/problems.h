@@ -1,4 +1,4 @@
-// How much of what is wrong with a request is told? Whoever sends forty thousand unknown fields knows by the first
+// How much of what is wrong with a request is told? The author of forty thousand unknown fields knows by the first
 // hundred, and an answer must not be larger than what it answers.
 #pragma once
 

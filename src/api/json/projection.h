@@ -31,7 +31,7 @@ class Projection {
     const Projection* inner = nullptr;  // null: whole
   };
   Choice choose(std::string_view member) const;
-  // Of a list that this projection is chosen for, the items that are kept.
+  // The items that are kept of a list that this projection is chosen for.
   struct Items {
     std::string member;               // empty: all
     std::vector<std::string> values;  // of that member
@@ -39,7 +39,7 @@ class Projection {
     bool takes(std::string_view value) const;
   };
   const Items& items() const { return items_; }
-  // Of no other projection that this process ever makes, copies apart; never 0.
+  // The number of this projection and its copies, and of no other that this process ever makes; never 0.
   std::uint64_t number() const { return number_; }
   // Whether members without a row are kept, too.
   bool names_all() const { return others_; }

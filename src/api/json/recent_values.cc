@@ -4,7 +4,7 @@
 namespace api {
 namespace {
 
-// What is added to a word when a value moves on the tape, or its strings move.
+// The amount that is added to a word when a value moves on the tape, or its strings move.
 std::uint64_t base_of(char kind, std::size_t at, std::uint64_t strings) {
   if (kind == '"') return strings;
   return kind == '{' || kind == '[' || kind == '}' || kind == ']' ? at : 0;

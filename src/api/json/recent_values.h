@@ -14,7 +14,7 @@ namespace api {
 // For one thread. Holds at most kSlots values of at most kWordsMax words and kBytesMax bytes of text each.
 class RecentValues {
  public:
-  // Where the object or list at `at` lies on the tape.
+  // The place of the object or list at `at` on the tape.
   struct Span {
     std::size_t words = 0;                       // 0: too large to be kept
     std::uint64_t begin = 0, last = 0, end = 0;  // bytes of its strings; `last`: where the last string begins

@@ -22,7 +22,7 @@ struct Tape {
     if (is_container(at)) return static_cast<std::uint32_t>(words[at]);
     return at + (is_number(kind(at)) ? 2 : 1);
   }
-  // Of a container: how many values it has, at most 2^24 - 1 even where there are more.
+  // The number of values of a container: how many values it has, at most 2^24 - 1 even where there are more.
   std::size_t size(std::size_t at) const { return payload(at) >> 32; }
   std::string_view text(std::size_t at) const {
     const unsigned char* begin = strings + payload(at);

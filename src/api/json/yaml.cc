@@ -54,7 +54,7 @@ struct Event {
   ~Event() { yaml_event_delete(&raw); }
 };
 
-// What an alias stands for, once more.
+// The value that an alias stands for, once more.
 struct Repeated {
   std::size_t nodes = 0;
   std::size_t bytes = 0;

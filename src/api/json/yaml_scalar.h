@@ -1,4 +1,4 @@
-// What a YAML scalar means: the resolver shared by the reader and the writer (which quotes what would be misread).
+// The meaning of a YAML scalar: the resolver shared by the reader and the writer (which quotes what would be misread).
 #pragma once
 
 #include <string_view>

@@ -1,4 +1,4 @@
-// What every typed kind has: apiVersion, kind, metadata; and ObjectMeta as far as our code thinks with it.
+// The shared parts of every typed kind: apiVersion, kind, metadata; and ObjectMeta as far as our code thinks with it.
 #pragma once
 
 #include <map>

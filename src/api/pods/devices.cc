@@ -1,4 +1,4 @@
-// What containers of a pod template take from outside by name: block devices and resource claims.
+// The parts that containers of a pod template take from outside by name: block devices and resource claims.
 #include "api/json/problems.h"
 #include "api/pods/names.h"
 #include "api/pods/parts.h"

@@ -20,7 +20,8 @@ void check_choice(const Json& object, const std::string& path, std::string_view 
                   std::span<const std::string_view> supported, FieldErrors& errors);
 // Whether `value`, at `path`, has a part "..".
 void check_no_way_up(const std::string& path, std::string_view value, FieldErrors& errors);
-// What an environment or a file takes from the pod: {fieldPath, apiVersion}, and {resource, divisor, containerName}.
+// The fields that an environment or a file takes from the pod: {fieldPath, apiVersion}, and {resource, divisor,
+// containerName}.
 void check_field_ref(const Json& field, const std::string& path, std::span<const std::string_view> known,
                      FieldErrors& errors);
 void check_resource_field_ref(const Json& amount, const std::string& path, FieldErrors& errors);
@@ -33,7 +34,7 @@ enum class ResourcesOf : std::uint8_t { kContainer, kPod };
 void check_resources(const Json& resources, const std::string& path, ResourcesOf whose, FieldErrors& errors);
 // spec.resources: itself, and against what the containers ask for together.
 void check_pod_level_resources(const Json& spec, const std::string& path, FieldErrors& errors);
-// What containers name of their pod, looked up once for all of them. Lives as long as the specification.
+// The names that containers use of their pod, looked up once for all of them. Lives as long as the specification.
 struct PodNames {
   explicit PodNames(const Json& spec);
   std::map<std::string_view, const Json*> volumes;  // of equal names the first
@@ -48,7 +49,7 @@ void check_pod_claims(const Json& claims, const std::string& path, FieldErrors& 
 void check_probe(const Json& probe, const std::string& path, bool one_success, FieldErrors& errors);
 // `grace_seconds`: that of the pod, which a hook may not sleep longer than.
 void check_hook(const Json& hook, const std::string& path, std::int64_t grace_seconds, FieldErrors& errors);
-// Of the pod, and of one container.
+// The security contexts of the pod, and of one container.
 void check_pod_security(const Json& spec, const std::string& path, const PodRules& rules, FieldErrors& errors);
 void check_container_security(const Json& context, const std::string& path, FieldErrors& errors);
 void check_placement(const Json& spec, const std::string& path, FieldErrors& errors);

@@ -1,4 +1,4 @@
-// Where pods of a template may run: node selector, affinity, tolerations, spread, host aliases, gates.
+// The places where pods of a template may run: node selector, affinity, tolerations, spread, host aliases, gates.
 #include <array>
 #include <map>
 #include <set>

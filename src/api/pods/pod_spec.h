@@ -1,4 +1,4 @@
-// What a pod's specification may say, in the words of Kubernetes 1.36. Pure functions; any thread.
+// The rules of a pod's specification, in the words of Kubernetes 1.36. Pure functions; any thread.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ bool has_host_sysctls(const Json& spec);
 // defaults or not; what is of a wrong type is for the schema to name, and is no problem here.
 std::vector<base::Cause> check_pod_spec(const Json& spec, const std::string& path, PodRules rules);
 
-// What RuntimeClasses say of pods, too.
+// The overhead of RuntimeClasses, too.
 void check_overhead(const Json& overhead, const std::string& path, FieldErrors& errors);
 void check_tolerations(const Json& tolerations, const std::string& path, FieldErrors& errors);
 

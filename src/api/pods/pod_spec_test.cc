@@ -1,4 +1,4 @@
-// What becomes a line of a file in a pod is a word of its own.
+// Fields that become a line of a file in a pod are words of their own.
 #include "api/pods/pod_spec.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// What environments and files take from the pod they are in: its fields, and what its containers ask for.
+// The parts that environments and files take from the pod they are in: its fields, and what its containers ask for.
 #include <algorithm>
 #include <array>
 

@@ -91,7 +91,7 @@ void check_sysctls(const Json& spec, const std::string& path, const PodRules& ru
   }
 }
 
-// What an operating system does not have. `path` is of the pod or of a container.
+// The fields that an operating system does not have. `path` is of the pod or of a container.
 void check_system(const Json& context, const std::string& path, std::initializer_list<const char*> fields,
                   FieldErrors& errors) {
   for (const char* field : fields)

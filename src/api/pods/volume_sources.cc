@@ -18,7 +18,7 @@ namespace {
 
 using Words = std::vector<std::string_view>;
 
-// What each source cannot be without.
+// The fields that each source cannot be without.
 const std::map<std::string_view, Words>& needed_fields() {
   static const std::map<std::string_view, Words> table = {
       {"awsElasticBlockStore", {"volumeID"}},
@@ -175,7 +175,7 @@ void check_claim_spec(const Json& spec, const std::string& path, FieldErrors& er
     if (const std::string name = spec[field].str(); !name.empty())
       errors.invalid(in(path, field), name, check_dns_subdomain(name));
   check_choice(spec, path, "volumeMode", kVolumeModes, errors);
-  // Of the old field, a stock server leaves out what is neither a claim nor a snapshot.
+  // A stock server leaves out an old field that is neither a claim nor a snapshot.
   const Json& old_source = spec["dataSource"];
   if ((old_source["kind"].as_string() == "PersistentVolumeClaim" && old_source["apiGroup"].as_string().empty()) ||
       old_source["kind"].as_string() == "VolumeSnapshot")

@@ -1,4 +1,4 @@
-// What sources of volumes must be: those of pods, and of PersistentVolumes.
+// The rules of sources of volumes: those of pods, and of PersistentVolumes.
 #pragma once
 
 #include <string>
@@ -9,7 +9,8 @@
 
 namespace api {
 
-// The rules of one source, such as "nfs", at `path`. What only pods have (configMap, projected ...) is in volumes.cc.
+// The rules of one source, such as "nfs", at `path`. Sources that only pods have (configMap, projected ...) are in
+// volumes.cc.
 void check_volume_source(std::string_view kind, const Json& source, const std::string& path, FieldErrors& errors);
 // The name of a driver of CSI.
 void check_csi_driver(const Json& name, const std::string& path, FieldErrors& errors);

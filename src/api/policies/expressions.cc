@@ -57,7 +57,7 @@ std::string compile_message(std::string_view text, std::string_view problem) {
                       shown, std::string(column, '.'));
 }
 
-// What an expression may be about, and what its value must be.
+// The subject of an expression, and the type that its value must have.
 struct Wanted {
   std::vector<std::string> types;
   bool variables = true;

@@ -1,4 +1,4 @@
-// What do the policies in force say of a request? Pure functions of the request and of what they look up.
+// The judgement of the policies in force about a request. Pure functions of the request and of what they look up.
 //
 // COMPAT(policies-in-our-server): where they are judged otherwise than by Kubernetes.
 #pragma once
@@ -12,8 +12,8 @@
 
 namespace api::policies {
 
-// What evaluation may still cost, in steps of expressions (api/cel); a step is well below a microsecond. One budget is
-// for everything that one request makes policies do. Kubernetes gives each policy ten million.
+// The remaining cost of evaluation, in steps of expressions (api/cel); a step is well below a microsecond. One budget
+// is for everything that one request makes policies do. Kubernetes gives each policy ten million.
 struct Budget {
   std::uint64_t left = kBudgetMax;
   bool exhausted = false;  // something was left undone for want of it: the answer means nothing
@@ -33,7 +33,7 @@ struct Judgement {
 };
 Judgement validate(const Set& set, const AdmissionRequest& request, const ObjectReader& objects, Budget& budget);
 
-// The mutations of one request. What it is given outlives it.
+// The mutations of one request. Its arguments outlive it.
 class Mutator {
  public:
   Mutator(const Set& set, const AdmissionRequest& request, const ObjectReader& objects, Budget& budget)

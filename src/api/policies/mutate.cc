@@ -17,7 +17,7 @@ using base::make_error;
 using base::Result;
 using cel::Value;
 
-// What an expression may make of an object.
+// The limit of an expression's changes to an object.
 constexpr std::size_t kChangeBytesMax = std::size_t{1} << 20;
 
 // Paths of what one manager owns whole: to lay something over a part of it would take the rest away.
@@ -68,7 +68,7 @@ Result<Json> patch_by_value(const Json& object, const Value& value) {
   return patched;
 }
 
-// What names an object is not the policy's.
+// The identity of an object is not the policy's.
 base::Status check_identity(const Json& before, const Json& after) {
   if (!after.is_object() || !after["metadata"].is_object())
     return make_error(Code::kInvalid, "the patched object has no metadata");

@@ -1,5 +1,5 @@
 // Admission policies of Kubernetes, read: ValidatingAdmissionPolicy, MutatingAdmissionPolicy and their bindings
-// (admissionregistration.k8s.io/v1). What is read is immutable and may be used by several threads at once.
+// (admissionregistration.k8s.io/v1). A policy that was read is immutable and may be used by several threads at once.
 #pragma once
 
 #include <memory>
@@ -94,7 +94,7 @@ struct Binding {
 // Reads an object; `causes` receives everything that is wrong, worded as Kubernetes words it.
 std::shared_ptr<const Policy> read_policy(const Json& object, std::vector<base::Cause>& causes);
 std::shared_ptr<const Binding> read_binding(const Json& object, std::vector<base::Cause>& causes);
-// What is wrong with an object of one of the four kinds.
+// The faults of an object of one of the four kinds.
 void check(const Json& object, std::vector<base::Cause>& causes);
 // Fills what the author left out.
 void apply_defaults(Json& object);

@@ -1,4 +1,4 @@
-// What is wrong with fields, worded as the API server words it.
+// Faults of fields, worded as the API server words them.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// What the readers of policies and of webhooks share.
+// The shared parts of the readers of policies and of webhooks.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace api::policies::policy_detail {
 
-// What a policy says beside its expressions (check.cc).
+// The parts of a policy beside its expressions (check.cc).
 void read_frame(const Json& spec, Policy& out, Problems& problems);
 // Rules and selectors (check.cc); `path` is where they are.
 Rule read_rule(const Json& given, const std::string& path, Problems& problems);

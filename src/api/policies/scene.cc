@@ -11,7 +11,7 @@ namespace {
 
 using cel::Value;
 
-// What looking at an object costs: about what it takes to turn it into values.
+// The cost of looking at an object: about what it takes to turn it into values.
 constexpr std::uint64_t kParamCost = 100;
 
 Json words(std::initializer_list<std::pair<std::string_view, Json>> members) { return Json::object(members); }

@@ -1,4 +1,4 @@
-// What the expressions of policies see of one request.
+// One request as the expressions of policies see it.
 #pragma once
 
 #include <optional>
@@ -32,7 +32,7 @@ class Scene {
   mutable std::optional<Values> values_;
 };
 
-// What it costs to find out whether a policy or binding is about a request.
+// The cost of finding out whether a policy or binding is about a request.
 inline std::uint64_t cost_of(const Match& match) { return 8 + match.words; }
 // A value for expressions, and its price.
 cel::Value value_of(const Json& json, Budget& budget);

@@ -1,5 +1,6 @@
 // Admission webhooks of strangers, read: ValidatingWebhookConfiguration and MutatingWebhookConfiguration
-// (admissionregistration.k8s.io/v1). What is read is immutable and may be used by several threads at once.
+// (admissionregistration.k8s.io/v1). A configuration that was read is immutable and may be used by several threads at
+// once.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +20,7 @@ inline const ResourceId kMutatingWebhooks{"admissionregistration.k8s.io", "v1", 
 // One of the two.
 bool is_webhook_kind(const ResourceId& resource);
 
-// Where a webhook listens: a URL, or a Service of the cluster. Admission and conversion name it alike.
+// The address of a webhook: a URL, or a Service of the cluster. Admission and conversion name it alike.
 struct WebhookAddress {
   std::string url;  // https; empty: the service
   std::string service_ns, service_name;
@@ -31,9 +32,9 @@ struct WebhookAddress {
   // The address as messages name it: "https://name.namespace.svc:443/path".
   std::string text() const;
 };
-// Of a `clientConfig`. Nothing unless it makes sense.
+// Reads a `clientConfig`. Empty unless it makes sense.
 std::optional<WebhookAddress> read_webhook_address(const Json& config);
-// What is wrong with a `clientConfig` at `path`.
+// The faults of a `clientConfig` at `path`.
 void check_webhook_address(const Json& config, const std::string& path, std::vector<base::Cause>& causes);
 
 struct Webhook {
@@ -54,9 +55,9 @@ using WebhookPtr = std::shared_ptr<const Webhook>;
 
 // Fills what the author left out.
 void apply_webhook_defaults(Json& object);
-// What is wrong with a configuration; `before` (null: it is new) was stored once and is not judged by newer rules.
+// The faults of a configuration; `before` (null: it is new) was stored once and is not judged by newer rules.
 void check_webhooks(const Json& object, const Json& before, std::vector<base::Cause>& causes);
-// Those of a stored configuration, in its order. What of it makes no sense is left out.
+// The webhooks of a stored configuration, in its order. Entries that make no sense are left out.
 std::vector<WebhookPtr> read_webhooks(const Json& object);
 
 // A webhook whose rules name a request, and the version of the resource in which they name it.
@@ -73,8 +74,8 @@ class WebhookSet {
   bool empty() const { return all_.empty(); }
   // Whether rules name the operation of the resource in some group: quick, and no more than a hint.
   bool may_concern(Operation operation, std::string_view plural, std::string_view subresource) const;
-  // Those whose rules name the request; selectors and conditions are asked by concerns(). `versions`: others in which
-  // the resource is served, for those that take what is equivalent.
+  // The webhooks whose rules name the request; selectors and conditions are asked by concerns(). `versions`: others in
+  // which the resource is served, for those that take what is equivalent.
   std::vector<NamedWebhook> named_by(bool mutating, const AdmissionRequest& request,
                                      const std::vector<std::string>& versions) const;
 

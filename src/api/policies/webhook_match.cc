@@ -24,7 +24,8 @@ unsigned bits(const std::vector<std::string>& operations) {
   return out;
 }
 
-// What rules look at: the request without its objects, as a request for another version would be.
+// The parts of a request that rules look at: the request without its objects, as a request for another version would
+// be.
 AdmissionRequest outline(const AdmissionRequest& request, const std::string& version) {
   AdmissionRequest out;
   out.operation = request.operation;

@@ -49,7 +49,7 @@ void skip_equal(WireReader& reader, int number) {
 
 }  // namespace
 
-// Where the fields of one message are among the members.
+// The places of one message's fields among the members.
 class MessageReader::Places {
  public:
   explicit Places(const NumberedMessage& message) {
@@ -99,7 +99,7 @@ bool MessageReader::object(const NumberedMessage& message, std::string_view byte
     made = members.take();
     return true;
   };
-  // What is read in parts is an object with a name of its own, or a part that has one.
+  // A message that is read in parts is an object with a name of its own, or a part that has one.
   return only ? make(out) : shared({&message, 0}, bytes, out, make);
 }
 
@@ -140,7 +140,7 @@ bool MessageReader::fields(const NumberedMessage& message, std::string_view byte
   return !reader.malformed();
 }
 
-// The last of several is the value, but for lists and maps, which grow. Nobody writes a message in pieces.
+// The last of several is the value, but for lists and maps, which grow. Clients do not write a message in pieces.
 bool MessageReader::put(const NumberedField& field, int number, Json made, Places& places, Members& out) {
   const std::uint16_t place = places.of(number);
   if (place == 0) {
@@ -201,7 +201,7 @@ bool MessageReader::entries(const NumberedField& field, std::string_view bytes, 
   return is_own ? make(out) : shared({&field, only ? only->number() : 0}, bytes, out, make);
 }
 
-// By a text of it. What is malformed is for the reader of the whole to find.
+// By a text of it. Malformed bytes are for the reader of the whole to find.
 bool MessageReader::is_chosen(const WireField& item, int number, const Projection::Items& wanted) {
   std::string_view text;
   WireReader reader(item.bytes);

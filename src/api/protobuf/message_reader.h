@@ -19,8 +19,8 @@ namespace api {
 // whatever order and however often fields come.
 class MessageReader {
  public:
-  // Who sent the bytes, and what becomes of what no JSON can hold: bad UTF-8, a time beyond the year 9999, rubbish
-  // where JSON should be.
+  // The sender of the bytes, which decides about values that no JSON can hold: bad UTF-8, a time beyond the year 9999,
+  // rubbish where JSON should be.
   enum class Of {
     kRequest,  // it is refused
     kAnswer,   // characters are replaced, as Go's JSON does; others are left out: one such object must not hide a list

@@ -1,4 +1,4 @@
-// What becomes of messages that no client of Kubernetes writes.
+// Messages that no client of Kubernetes writes.
 #include "api/protobuf/message_reader.h"
 
 #include <gtest/gtest.h>
@@ -113,7 +113,7 @@ TEST(MessageReader, of_requests_refuses_what_json_cannot_hold) {
             "application/yaml only");
 }
 
-// Whoever may make one object must not hide all others of the list from us.
+// A user who may make one object must not hide all others of the list from us.
 TEST(MessageReader, of_answers_takes_what_json_cannot_hold_as_go_shows_it) {
   static const Projection kParts{"metadata.name", "metadata.annotations"};
   const std::string bad = in(1, in(1, "bad") + in(12, in(1, "a\xff") + in(2, "\xc3(")) + in(8, number(1, 1LL << 60)));

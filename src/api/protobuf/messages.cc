@@ -20,7 +20,7 @@ class Messages {
   }
 
  private:
-  // Of a list or a map, that of its elements.
+  // The message of a list's or a map's elements.
   const NumberedMessage* message_of(const Schema& schema) {
     if (schema.element) return message_of(*schema.element);
     if (schema.kind != Schema::Kind::kObject) return nullptr;

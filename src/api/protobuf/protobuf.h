@@ -1,4 +1,4 @@
-// Objects of core kinds as protocol buffers, along the numbers of fields in Kubernetes' schemas. What is stored is
+// Objects of core kinds as protocol buffers, along the numbers of fields in Kubernetes' schemas. Objects are stored as
 // JSON; many clients prefer this form on the wire, and so do ours where a server has it.
 #pragma once
 
@@ -23,8 +23,8 @@ const Schema* protobuf_schema(std::string_view api_version, std::string_view kin
 // definitions.
 bool has_protobuf(std::string_view api_version, std::string_view kind);
 
-// `bytes` is the enveloped form: the magic, then runtime.Unknown with the object inside. What is read is what JSON
-// would have: what protobuf must have and JSON leaves out is not there.
+// `bytes` is the enveloped form: the magic, then runtime.Unknown with the object inside. The result is what JSON would
+// have: what protobuf must have and JSON leaves out is not there.
 base::Result<Json> parse_protobuf(std::string_view bytes);
 
 // An answer: an object, or a list of them, whose items have no kind of their own.

@@ -51,7 +51,7 @@ Json value_of(const Schema& schema, base::Random& random, int depth) {
     if (field.number == 0 || (depth <= 0 && field.schema->kind == Kind::kObject) || random.chance(0.4)) continue;
     if (depth <= 0 && field.schema->element != nullptr) continue;
     Json value = value_of(*field.schema, random, depth - 1);
-    // What JSON would leave out does not come back.
+    // A field that JSON would leave out does not come back.
     object.set(field.name, field.omits_zero && value.is_bool() ? Json(true) : std::move(value));
   }
   return object;
@@ -175,7 +175,7 @@ TEST(Protobuf, has_zeros_that_json_leaves_out) {
   EXPECT_EQ((*parse_protobuf(to_protobuf(*volume)))["spec"].dump(), R"({"storageClassName":""})");
 }
 
-// Whoever writes protobuf may mix the entries of lists and maps with others.
+// A writer of protobuf may mix the entries of lists and maps with others.
 TEST(Protobuf, chooses_items_of_lists_by_a_text) {
   static const Projection kOnly{"apiVersion", "kind", "status.conditions[type=Ready|PodScheduled]",
                                 "spec.containers.name"};
@@ -189,7 +189,8 @@ TEST(Protobuf, chooses_items_of_lists_by_a_text) {
   EXPECT_EQ(*read, *parse_json(object.dump(), kOnly));
 }
 
-// What was read lately stands for equal bytes of the same message by the same projection only, however many there are.
+// A value that was read lately stands for equal bytes of the same message by the same projection only, however many
+// there are.
 TEST(Protobuf, projections_that_take_turns_keep_their_own) {
   base::Random random(7);
   const std::vector<Projection> projections = {

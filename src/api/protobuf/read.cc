@@ -1,4 +1,4 @@
-// What stands around messages: the envelope, lists, events.
+// The frames around messages: the envelope, lists, events.
 #include "api/kinds.h"
 #include "api/other_versions.h"
 #include "api/protobuf/message_reader.h"
@@ -163,7 +163,7 @@ Result<ProtobufEvent> parse_protobuf_event(std::string_view bytes, const Project
     if (extension.malformed()) return malformed();
   }
   if (reader.malformed()) return malformed();
-  // Of a Status everything counts, and of a bookmark an annotation that nobody reads elsewhere.
+  // All of a Status counts, and of a bookmark an annotation that nobody reads elsewhere.
   const Projection* const wanted = out.type == "ERROR" || out.type == "BOOKMARK" ? nullptr : only;
   TRY(const Envelope envelope, open_envelope(raw));
   TRY(out.object, object_in(envelope, Of::kAnswer, wanted, recent_messages(wanted)));

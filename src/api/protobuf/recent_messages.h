@@ -49,7 +49,7 @@ class RecentMessages {
     return last;
   }
 
-  // What `only` chooses of each field of a message, by its number. Valid until the next begin().
+  // The choice of `only` for each field of a message, by its number. Valid until the next begin().
   const std::vector<Projection::Choice>& choices(const NumberedMessage& message, const Projection& only) {
     std::vector<Projection::Choice>& out = ways_[{&message, only.number()}].choices;
     if (out.empty())
@@ -69,7 +69,7 @@ class RecentMessages {
   }
 
  private:
-  // What is known of one way.
+  // The memory of one way.
   struct Known {
     Slot* last = nullptr;                          // of the bytes that were read last
     std::vector<Projection::Choice> choices = {};  // of a message

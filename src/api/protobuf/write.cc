@@ -92,7 +92,7 @@ void add_value(const Schema& schema, int number, const Json& value, WireWriter& 
   }
 }
 
-// What is written of a message, and of those in it whose fields JSON writes in place.
+// The parts that are written of a message, and of those in it whose fields JSON writes in place.
 struct Parts {
   WireWriter out = {};
   std::map<int, Parts> inner = {};
@@ -151,7 +151,7 @@ const Schema* writable_schema(std::string_view api_version, std::string_view kin
   return schema && is_numbered(*schema) ? schema : nullptr;
 }
 
-// Of the items of a list, by the kind of the list.
+// The schema of a list's items, by the kind of the list.
 const Schema* schema_of_items(const Json& list) {
   std::string_view kind = list["kind"].as_string();
   if (!kind.ends_with(kList)) return nullptr;

@@ -232,8 +232,8 @@ void compare_into(const Schema& schema, const Json& before, const Json& after, i
 
 Comparison compare(const Schema& schema, const Json& before, const Json& after) {
   Comparison out;
-  // A new object is compared with one whose top-level parts are there and empty, so these are not owned themselves.
-  // Of a stranger's kind, whose schema has no name, they are owned like all others.
+  // A new object is compared with one whose top-level parts are there and empty, so these are not owned themselves. The
+  // parts of a stranger's kind, whose schema has no name, are owned like all others.
   const bool owned = schema.name.empty();
   Json base = before;
   if (before.is_null()) {

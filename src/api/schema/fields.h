@@ -52,7 +52,7 @@ struct Rules {
       {};  // of a raw Json member: the short name of its Kubernetes type ("core.v1.PodTemplateSpec")
 };
 
-// What the walker needs to know of a member's C++ type.
+// The operations of a member's C++ type that the walker needs.
 struct TypeOps {
   void (*decode)(const Json& json, void* member);
   Json (*encode)(const void* member);  // null where the member is empty

@@ -1,4 +1,4 @@
-// What stands in a class of letters, behind a backslash or between \Q and \E begins no group.
+// A parenthesis in a class of letters, behind a backslash or between \Q and \E begins no group.
 #include "api/schema/go_regexp.h"
 
 #include <algorithm>

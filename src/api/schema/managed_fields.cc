@@ -37,7 +37,7 @@ std::vector<Entry> entries_in(const Json& list) {
 
 std::vector<Entry> entries_of(const Json& object) { return entries_in(object["metadata"]["managedFields"]); }
 
-// What a client says of the owners, as far as a server could have written it; entries of the same writer are one.
+// The owners that a client names, as far as a server could have written them; entries of the same writer are one.
 std::vector<Entry> entries_sent(const Json& list) {
   constexpr std::size_t kManagerBytesMax = 128;  // Kubernetes' own limits
   constexpr std::size_t kSubresourceBytesMax = 256;
@@ -150,8 +150,8 @@ struct ListSide {
   }
 };
 
-// Items that the configuration names come in its order; items that only the live list has keep their place relative
-// to their neighbours. Where the live list has several items of an element, the configuration's takes their place.
+// Items that the configuration names come in its order; items that only the live list has keep their place relative to
+// their neighbours. The configuration's item takes the place of several items of an element in the live list.
 Json merge_list(const Schema& schema, const Json& live, const Json& config) {
   const ListSide left(schema, live);
   const ListSide right(schema, config);
@@ -219,8 +219,8 @@ Json merge(const Schema& schema, const Json& live, const Json& config) {
   return merge_list(schema, live, config);
 }
 
-// What of `set` goes while `held` stays: a field goes as a whole where nothing in it is held. (Updates own the maps
-// around what they own, applies do not, and clients turn the ones into the others.)
+// The part of `set` that goes while `held` stays: a field goes as a whole where nothing in it is held. (Updates own the
+// maps around what they own, applies do not, and clients turn the ones into the others.)
 FieldSet let_go(const FieldSet& set, const FieldSet& held, bool is_field = true) {
   count_work(1);
   FieldSet out;
@@ -306,7 +306,7 @@ base::Status check_duplicates(const Schema& schema, const Json& config) {
                    version.find('/') == std::string_view::npos ? "/" : "", version, config["kind"].as_string(), all));
 }
 
-// What kubectl applied by itself the last time and still stands, as its annotation says.
+// The fields that kubectl applied by itself the last time and that still stand, as its annotation says.
 FieldSet owned_by_last_applied(const Schema& schema, const Json& live, std::string_view api_version) {
   constexpr std::size_t kAnnotationBytesMax = std::size_t{256} << 10;  // of all of an object; Kubernetes' own
   const Json& annotation = live["metadata"]["annotations"]["kubectl.kubernetes.io/last-applied-configuration"];
@@ -336,8 +336,8 @@ base::Error conflicts_error(std::vector<Cause> causes, std::size_t managers) {
   return error;
 }
 
-// Takes the fields `touched` from the other managers, or says which of them clash. What kubectl applied by itself
-// passes to it without force, when it goes over to server-side apply.
+// Takes the fields `touched` from the other managers, or says which of them clash. Fields that kubectl applied by
+// itself pass to it without force, when it goes over to server-side apply.
 base::Status take_over(const Schema& schema, const Json& live, const FieldSet& touched, const FieldManager& manager,
                        bool force, std::vector<Entry>& entries) {
   constexpr std::string_view kKubectl = "kubectl";

@@ -23,8 +23,8 @@ struct FieldManager {
 // `old_object`.
 void record_update(const Schema& schema, const Json& old_object, Json& object, const FieldManager& manager);
 
-// Whether `object`, as a client wants it, comes with other managedFields than `old_object` has. None at all say
-// nothing.
+// Whether `object`, as a client wants it, comes with other managedFields than `old_object` has. An object without any
+// says nothing.
 bool tells_owners(const Json& old_object, const Json& object);
 
 // Server-side apply of `configuration` onto `live` (null: a new object). The result carries the new managedFields.

@@ -7,7 +7,7 @@
 
 namespace api {
 
-// What each kind of name must be, in Kubernetes' words.
+// The rule of each kind of name, in Kubernetes' words.
 extern const std::string_view kDnsLabelRule;
 extern const std::string_view kDnsSubdomainRule;
 extern const std::string_view kDns1035LabelRule;

@@ -22,7 +22,7 @@ class OldItems {
   std::map<std::string, const Json*> by_key_;
 };
 
-// What tells the items of a keyed list apart, with the defaults of what is absent.
+// The key that tells the items of a keyed list apart, with the defaults of what is absent.
 Json key_of_item(const Structural& list, const Json& item);
 
 // The member of an object before a change; null where there was none.

@@ -12,7 +12,7 @@ class Copies {
   // The copy is known before what is below it is copied, so schemas that hold themselves are no trouble.
   const Schema& of(const Schema& schema) {
     if (const auto found = copies_.find(&schema); found != copies_.end()) return *found->second;
-    // Of other objects' metadata walks know by its name what is kept; nothing of it is required.
+    // Walks know other objects' metadata by its name; nothing of it is required.
     if (schema.name.ends_with(".ObjectMeta")) return schema;
     auto* copy = new Schema(schema);  // lives as long as the program, like what refers to it
     copies_[&schema] = copy;

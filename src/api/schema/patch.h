@@ -11,10 +11,10 @@
 
 namespace api {
 
-// What one patch may cost in work: members and items moved, copied or compared (api/json/work.h).
+// The limit of one patch's work: members and items moved, copied or compared (api/json/work.h).
 inline constexpr std::uint64_t kPatchStepsMax = std::uint64_t{8} << 20;
 
-// What one JSON patch may cost.
+// The limits of one JSON patch.
 struct JsonPatchLimits {
   std::size_t operations = 10'000;                  // Kubernetes' own
   std::size_t copied_bytes = std::size_t{3} << 20;  // by all its "copy" operations; Kubernetes' own

@@ -33,7 +33,7 @@ std::string unescape(std::string_view token) {
   return out;
 }
 
-// Of a path in a message.
+// A path as a message shows it.
 std::string shown_path(const Json& path) { return shortened(path.as_string(), 256); }
 
 Result<Path> parse_pointer(const Json& pointer) {
@@ -78,7 +78,7 @@ const Json* lookup(const Json& document, PathView path) {
 
 PathView above(const Path& path) { return PathView(path).first(path.size() - 1); }
 
-// What is at an existing path, for editing.
+// The value at an existing path, for editing.
 Json& edit_at(Json& document, PathView path) {
   Json* at = &document;
   for (const std::string& token : path)
@@ -206,7 +206,7 @@ class Patching {
     return {};
   }
 
-  // What takes its place below `path`; `sum` adds its size to that of earlier copies.
+  // Checks a value that takes its place below `path`; `sum` adds its size to that of earlier copies.
   Status check_extent(const Path& path, const Json& value, std::size_t* sum = nullptr) const {
     const std::size_t levels = kObjectLevelsMax > path.size() ? kObjectLevelsMax - path.size() : 0;
     const auto extent = extent_within(value, {.bytes = sum ? limits_.copied_bytes - *sum : SIZE_MAX, .levels = levels});
@@ -237,7 +237,7 @@ class Patching {
     for (; at_ < operations_.size(); ++at_) {
       const Json& operation = operations_[at_];
       if (operation["op"].as_string() != "remove" || parent_text() != parent) break;
-      // What has no name in it, or is malformed, is the next step's.
+      // An operation without a name in its path, or malformed, is the next step's.
       const auto path = parse_pointer(operation["path"]);
       if (!path.ok() || path->empty()) break;
       if (!there->has(path->back()) || !names.insert(path->back()).second) return missing(operation["path"]);

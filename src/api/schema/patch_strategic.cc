@@ -60,7 +60,7 @@ struct StepLimit {
 // The document is handed over: with a second handle of it elsewhere, every edit would copy what it edits.
 Result<Json> merge_object(const Schema& schema, Json document, const Json& patch, const StepLimit& limit);
 
-// What tells the items of a list apart: a merge key, or the whole item.
+// The identity of a list's items: a merge key, or the whole item.
 std::string item_identity(const Json& item, const std::string& key) {
   std::string identity = identity_of(key.empty() ? item : item[key]);
   // To look it up among others takes as long as to move several members, and longer the longer it is.
@@ -68,7 +68,7 @@ std::string item_identity(const Json& item, const std::string& key) {
   return identity;
 }
 
-// Where the items of a list are.
+// The places of a list's items.
 using Places = std::map<std::string, std::size_t>;
 
 Places places_of(const Json& list, const std::string& key) {
@@ -158,7 +158,7 @@ Result<Json> merge_keyed_list(const Schema& schema, Json document, const Json& p
       return replaced;
     }
   KeyedList result(std::move(document), key);
-  // What goes is gone before anything merges, wherever the patch says it.
+  // Deletions come before anything merges, wherever the patch says them.
   for (const Json& item : patch.items()) {
     if (!item.has(key))
       return make_error(Code::kBadRequest, base::format("map: {} does not contain declared merge key: {}",

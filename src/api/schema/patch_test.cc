@@ -52,7 +52,7 @@ TEST(Patch, json_patch_operations) {
         Row{R"({"l":[1]})", R"([{"op":"add","path":"/l/5","value":2}])", nullptr},
         Row{R"({"a":1,"b":2})", R"([{"op":"remove","path":"/a"},{"op":"remove","path":"/b"}])", "{}"},
         Row{R"({"a":1,"":2})", R"([{"op":"remove","path":"/a"},{"op":"remove","path":"/"}])", "{}"},
-        // Nothing has the whole in it, and a path begins with a slash.
+        // A whole is not in its parts, and a path begins with a slash.
         Row{R"({"a":1})", R"([{"op":"remove","path":"/a"},{"op":"remove","path":""}])", nullptr},
         Row{R"({"a":1})", R"([{"op":"remove","path":"/a"},{"op":"remove","path":"a"}])", nullptr},
         Row{R"({"a":1})", R"([{"op":"remove","path":"/a"},{"op":"remove"}])", nullptr},
@@ -188,7 +188,7 @@ TEST(Apply, kubectl_takes_over_what_it_applied_itself) {
   for (const Json& entry : (*taken)["metadata"]["managedFields"].items())
     EXPECT_EQ(entry["fieldsV1"]["f:data"].has("f:a"), entry["manager"].as_string() == "kubectl");
   EXPECT_FALSE(apply(live, "other").ok());
-  // What somebody else changed since is not kubectl's, and it alone is named.
+  // Fields that somebody else changed since are not kubectl's, and they alone are named.
   EXPECT_EQ(apply(made(R"({"apiVersion":"v1","data":{"a":"1","b":"0"}})"), "kubectl").error().message,
             "Apply failed with 1 conflict: conflict with \"kubectl-client-side-apply\" using v1: .data.b");
   for (const char* rubbish :
@@ -196,7 +196,7 @@ TEST(Apply, kubectl_takes_over_what_it_applied_itself) {
     EXPECT_EQ(apply(made(rubbish), "kubectl").error().causes.size(), 2u) << rubbish;
 }
 
-// What an update owned, with the maps and lists around it, becomes what an apply owns (kubectl rewrites it so).
+// The fields of an update, with the maps and lists around them, become an apply's (kubectl rewrites it so).
 TEST(Apply, maps_around_what_is_still_applied_stay) {
   const Schema& map = core_schema("core.v1.ConfigMap");
   Json live =

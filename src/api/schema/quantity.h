@@ -20,8 +20,8 @@ class Quantity {
   static Quantity from_int(std::int64_t value, Format format = Format::kDecimalSi);
   static Quantity from_milli(std::int64_t value, Format format = Format::kDecimalSi);
 
-  // Nothing if the text does not follow the grammar. Values beyond ±(2^63-1) and digits below nano are
-  // capped and rounded up (away from zero), as Kubernetes does.
+  // Empty if the text does not follow the grammar. Values beyond ±(2^63-1) and digits below nano are capped and rounded
+  // up (away from zero), as Kubernetes does.
   static std::optional<Quantity> parse(std::string_view text);
   // A string or a number, as Kubernetes accepts.
   static std::optional<Quantity> from_json(const Json& json);

@@ -23,7 +23,7 @@ struct SchemaField {
   const Schema* schema = nullptr;
   bool required = false;
   int number = 0;  // of the protobuf field; 0: none
-  // Of the messages around it that JSON writes in place, the outermost first; 0: none.
+  // The numbers of the messages around it that JSON writes in place, the outermost first; 0: none.
   std::array<std::int16_t, 2> outer_numbers = {};
   bool omits_zero = false;  // JSON leaves out an empty text, a 0 and a false, which protobuf has
   Json default_value = {};  // null: none

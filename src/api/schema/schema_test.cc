@@ -79,7 +79,7 @@ TEST(Schema, validation_names_every_field) {
   EXPECT_EQ(causes.size(), 3u);
 }
 
-// What Volcano's definitions take and refuse: its objects are stored under ours, and ours under its.
+// Objects that Volcano's definitions take and refuse: its objects are stored under ours, and ours under its.
 TEST(Schema, statuses_and_probes_are_valid_where_they_are_in_volcano) {
   const struct {
     const Schema& schema;

@@ -22,12 +22,12 @@ using Kind = Schema::Kind;
 
 constexpr std::string_view kObjectMeta = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta";
 
-// What a CRD keeps of metadata that is not the object's own.
+// The fields that a CRD keeps of metadata that is not the object's own.
 bool kept_in_embedded_metadata(std::string_view name) {
   return name == "annotations" || name == "finalizers" || name == "labels" || name == "name" || name == "namespace";
 }
 
-// Where a walk is. It becomes text only where something is to be said: names may be long, and lists longer.
+// The place of a walk. It becomes text only where something is to be said: names may be long, and lists longer.
 struct Place {
   const Place* above = nullptr;  // null: the root
   std::string_view name = {};    // of a member; empty: an item
@@ -234,7 +234,7 @@ struct Validator {
                        place.text(), shortened(content)));
   }
 
-  // Of length and pattern, the first that is wrong is said.
+  // The first fault of length and pattern is reported.
   void text_shape(const Schema& schema, std::string_view content, const Place& place) {
     const auto length = static_cast<std::int64_t>(content.size());
     if (schema.length_max && length > *schema.length_max)

@@ -34,7 +34,7 @@ void check_expression(const Json& expression, const std::string& where, std::spa
       errors.invalid(at(in(where, "values"), i), values[i], check_label_value(values[i].as_string()));
 }
 
-// Of a node's fields, only its name can be asked for.
+// Only the name of a node's fields can be asked for.
 void check_node_field(const Json& field, const std::string& where, FieldErrors& errors) {
   const std::string op = field["operator"].str();
   const Json& values = field["values"];

@@ -1,4 +1,4 @@
-// What selectors of nodes and of labels must be, as they stand in affinities, spread constraints and policies.
+// The rules of selectors of nodes and of labels, in affinities, spread constraints and policies.
 #pragma once
 
 #include <string>

@@ -35,7 +35,7 @@ struct Structural {
   enum class Type : std::uint8_t { kAny, kObject, kArray, kString, kInteger, kNumber, kBoolean };
   struct Member;
 
-  // What is said of values beside their structure.
+  // The limits of values beside their structure.
   struct Limits {
     std::string format = {};
     std::optional<double> minimum = {}, maximum = {}, multiple_of = {};
@@ -77,7 +77,7 @@ struct Structural::Member {
 };
 
 // Reads an openAPIV3Schema and says what a Kubernetes server would refuse of it; `path` is where it stands
-// ("spec.versions[0].schema.openAPIV3Schema"). What it cannot read it leaves out, so that the result can be walked
+// ("spec.versions[0].schema.openAPIV3Schema"). Parts that it cannot read are left out, so that the result can be walked
 // whatever was found.
 Structural read_structural(const Json& schema, const std::string& path, std::vector<base::Cause>& causes);
 

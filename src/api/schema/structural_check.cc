@@ -89,8 +89,8 @@ class Checker {
  public:
   explicit Checker(std::vector<Cause>& causes) : causes_(causes) {}
 
-  // What is as it was `before` (null: nothing was) is let be: a schema that became stricter must not keep its objects
-  // from being changed.
+  // A value that is as it was `before` (null: nothing was) is let be: a schema that became stricter must not keep its
+  // objects from being changed.
   void walk(const Structural& schema, const Json& value, const Json* before, const std::string& path,
             bool is_root = false) {
     count_work(1);
@@ -169,7 +169,7 @@ class Checker {
     junctors(of, value, path);
   }
 
-  // Of length and pattern, the first that is wrong is said.
+  // The first fault of length and pattern is reported.
   void text(const Limits& of, const Json& value, const std::string& path) {
     const std::string_view content = value.as_string();
     const auto length = characters(content);
@@ -241,7 +241,7 @@ class Checker {
     return fits;
   }
 
-  // What of several schemas fits; the first one's problems are told where nothing does.
+  // The schemas that fit out of several; the first one's problems are told if none does.
   void junctors(const Limits& of, const Json& value, const std::string& path) {
     const auto refuse = [&](std::string_view what) {
       add("FieldValueInvalid", "<nil>", base::format("Invalid value: \"\": \"{}\" {}", path, what));

@@ -30,10 +30,10 @@ std::string_view word(Type type) {
   return "";
 }
 
-// What all expressions of a schema may be compiled to: hostile ones take a second for each ten thousand.
+// The limit of compiled expressions in a schema: hostile ones take a second for each ten thousand.
 constexpr std::size_t kPatternStepsMax = 200'000;
 
-// Where a schema stands, which decides what may be said in it.
+// The place of a schema, which decides about its members.
 enum class Where : std::uint8_t { kRoot, kMember, kItems, kAdditional, kJunctor };
 
 class Reader {
@@ -365,7 +365,7 @@ class Reader {
       std::size_t at = 0;
       for (const Json& one : json[name].items()) {
         const std::string place = base::format("{}.{}[{}]", path, name, at++);
-        // Where a number or a text may stand, its two types may be written out.
+        // A place for a number or a text may have its two types written out.
         const bool types = out.int_or_string && one.size() == 1 && one.has("type");
         Structural schema = types ? Structural() : read(one, place, Where::kJunctor);
         if (types) continue;

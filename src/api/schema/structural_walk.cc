@@ -156,7 +156,7 @@ class Copier {
       map.element = &copy(*from.additional);
       return map;
     }
-    // What is not named is owned member by member, as a map is.
+    // Unnamed members are owned one by one, as a map's are.
     if (from.members.empty() && !from.embedded) return from.atomic ? atomic_map() : anything();
     Schema& made = parts_.emplace_back();
     made.kind = Schema::Kind::kObject;

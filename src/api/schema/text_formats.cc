@@ -108,8 +108,8 @@ bool is_uri(std::string_view text) {
                              [](char c) { return is_letter(c) || is_digit(c) || c == '+' || c == '-' || c == '.'; });
 }
 
-// The units of spans: the words of one each, and of how many nanoseconds it is. What begins with the last word is the
-// unit, too ("hours").
+// The units of spans: the words of one each, and of how many nanoseconds it is. A text that begins with the last word
+// is the unit, too ("hours").
 struct Unit {
   std::array<std::string_view, 3> words;
   std::int64_t ns;

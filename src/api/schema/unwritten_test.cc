@@ -1,4 +1,4 @@
-// What Go's clients leave out and what they cannot leave out, by pods and secrets.
+// The fields that Go's clients leave out and those that they cannot leave out, by pods and secrets.
 #include "api/schema/unwritten.h"
 
 #include <gtest/gtest.h>

@@ -36,7 +36,7 @@ bool choose_shared_gpus(bool by_memory, const Node& node, const Pod& pod, const 
 
 namespace {
 
-// What a card may be cut into: groups of instances, those of a group by their memory.
+// The pieces of a card: groups of instances, those of a group by their memory.
 struct Instance {
   double memory = 0;  // in the devices' own units
   std::string name;   // "g1-0"
@@ -180,7 +180,7 @@ const Instance* instance_for(const Card& card, double memory) {
   return nullptr;
 }
 
-// What the card would give, or nothing.
+// The parts that the card would give, or none.
 std::vector<CardPart> part_of(const Objects& objects, const Card& card, const Pod& pod, const Request& request) {
   const double factor = std::max(1.0, number_of(objects.device_config(), "factor", 1));
   const double wanted = request.percentage > 0 ? std::floor(card.all * request.percentage / 100) : request.memory;

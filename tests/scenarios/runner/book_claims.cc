@@ -191,7 +191,7 @@ class Search {
                        [&](const auto& one) { return left_[device.driver + "/" + one.first] >= one.second; });
   }
 
-  // Of a shared device the amounts that are asked for, and all of what is not spoken of.
+  // The amounts of a shared device that are asked for, and all of what is not spoken of.
   static std::map<std::string, double> share_of(const Request& request, const Device& device) {
     std::map<std::string, double> out = device.capacity();
     for (const auto& [name, amount] : named_amounts(request.words, "capacity")) out[name] = amount;

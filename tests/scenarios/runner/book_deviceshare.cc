@@ -1,4 +1,4 @@
-// What does deviceshare (5.16) give to a pod of one node, of all families, and what do notes say of it?
+// The devices that deviceshare (5.16) gives to a pod of one node, of all families, and its annotations.
 #include "book_deviceshare.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// What does deviceshare (5.16) give to a pod of one node, of all families, and what do notes say of it?
+// The devices that deviceshare (5.16) gives to a pod of one node, of all families, and its annotations.
 #pragma once
 
 #include <optional>
@@ -15,7 +15,7 @@ struct DeviceChoice {
   bool downgraded = false;  // 5.16.6
 };
 
-// Nothing if the node cannot give what the pod asks for.
+// Empty if the node cannot give what the pod asks for.
 std::optional<DeviceChoice> choose_shares(const Objects& objects, std::size_t node, const Pod& pod);
 
 // A node that may get the pod.
@@ -23,7 +23,7 @@ struct Candidate {
   std::size_t node = 0;
   bool downgraded = false;
 };
-// What batchNodeOrder (5.16.2) adds to each of them, before its weight.
+// The amounts that batchNodeOrder (5.16.2) adds to each of them, before its weight.
 std::vector<double> chip_scores(const Objects& objects, const Pod& pod, const std::vector<Candidate>& nodes);
 
 // "key: value" of the annotations that a bound pod gets, but those that name a time.

@@ -13,7 +13,7 @@ struct Template {
   double cores;
 };
 
-// What the configuration says of a chip (5.16.1).
+// The configuration of a chip (5.16.1).
 struct Family {
   std::string word;
   double most = 21527, capacity = 24576;  // memory

@@ -22,7 +22,7 @@ bool choose_npus(const Objects& objects, const Node& node, const Pod& pod, const
 bool choose_chips(const Objects& objects, const Node& node, const Pod& pod, const std::vector<const Pod*>& others,
                   Given& given, bool& downgraded);
 bool wants_chips(const Pod& pod);
-// What is free of all the node's chips: cores, then CPUs.
+// The free amounts of all the node's chips: cores, then CPUs.
 std::pair<int, int> free_of_chips(const Objects& objects, const Node& node, const std::vector<const Pod*>& others);
 
 }  // namespace scenario::book

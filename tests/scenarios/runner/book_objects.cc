@@ -1,4 +1,4 @@
-// What does a scenario say, as lists of a few plain things? For decide_by_the_book() alone.
+// The content of a scenario, as lists of a few plain things. For decide_by_the_book() alone.
 #include "book_objects.h"
 
 #include <algorithm>
@@ -49,7 +49,7 @@ std::set<int> cpu_list(const std::string& text) {
   return out;
 }
 
-// What a pod that runs already says it has.
+// The holdings of a pod that runs already.
 void take_held(const Line& line, Pod& pod) {
   for (const std::string& one : split(line.get("holds"), ',')) {
     const std::vector<std::string> parts = split(one, ':');
@@ -221,7 +221,7 @@ bool Objects::take_report(const Line& line, const std::string& name) {
   return cluster_reports[name] = line, name.starts_with("mindx-dl/cluster-info-device-") && knows(line, {"nodes"});
 }
 
-// What is said of a claim again is who has it, and whether it still does.
+// A claim's second line says who has it, and whether it still does.
 bool Objects::take_claim(const Line& line, const std::string& name) {
   if (claims.contains(name) && line.find("allocated") == nullptr) {
     for (Pod& pod : pods) {

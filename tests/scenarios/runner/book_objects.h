@@ -1,4 +1,4 @@
-// What does a scenario say, as lists of a few plain things? For decide_by_the_book() alone.
+// The content of a scenario, as lists of a few plain things. For decide_by_the_book() alone.
 #pragma once
 
 #include <map>
@@ -37,7 +37,7 @@ struct CardPart {
   std::string instance{}, cut{};
 };
 
-// Of a node's Ascend 310P chips, as MindCluster counts them: a piece of one by a template, or whole ones.
+// A part of a node's Ascend 310P chips, as MindCluster counts them: a piece of one by a template, or whole ones.
 struct ChipPart {
   std::set<int> chips;
   std::string cut;
@@ -59,7 +59,7 @@ struct Slice {
   std::map<std::string, double> counters;
 };
 
-// What a pod has of its node beside amounts.
+// The holdings of a pod on its node beside amounts.
 struct Given {
   std::vector<CardPart> cards;
   std::map<std::string, std::vector<CardPart>> npus;  // of HAMi, by family

@@ -24,7 +24,7 @@ using book::Node;
 using book::Pod;
 using book::Queue;
 
-// What a node would give to a pod, and what it scores for it.
+// The offer of a node to a pod, and its score.
 struct Offer {
   std::size_t node = 0;
   book::Given given;
@@ -377,7 +377,7 @@ class Book {
     return {};
   }
 
-  // What cards count themselves nodes do not have (5.16.1).
+  // Nodes do not have what cards count themselves (5.16.1).
   void settle_requests() {
     const std::set<std::string> of_cards = book::counted_by_npus(all_);
     for (Pod& pod : all_.pods) {

@@ -14,7 +14,7 @@ namespace scenario {
 // binpack, nodeorder, deviceshare (all families) and numa-aware, over queues, nodes, classes, groups, pods and their
 // end, devices and their claims, and the CPUs of nodes.
 base::Result<std::string> decide_by_the_book(std::string_view text);
-// Of what was played: the decisions as decide_by_the_book() writes them.
+// The binds of what was played: the decisions as decide_by_the_book() writes them.
 std::string binds_of(const std::string& played);
 // The same with the binds of each cycle in the order of their names, as they are printed without `show order`.
 std::string sorted_binds(const std::string& binds);

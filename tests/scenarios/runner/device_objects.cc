@@ -320,7 +320,7 @@ Json chips_from(const Line& line) {
                        {"UpdateTime", std::int64_t{1'700'000'000}}});
 }
 
-// What the device plugin of one node writes about its chips.
+// The ConfigMap of one node's device plugin about its chips.
 base::Result<Json> chips_of_node(const Line& line, const std::string& node) {
   TRY_VOID(check_words(line, {"chips", "unhealthy", "switch"}));
   Json out = config_map("kube-system/mindx-dl-deviceinfo-" + node, "DeviceInfoCfg",
@@ -331,7 +331,7 @@ base::Result<Json> chips_of_node(const Line& line, const std::string& node) {
   return out;
 }
 
-// What ClusterD gathers about the chips of many nodes.
+// The ConfigMap of ClusterD about the chips of many nodes.
 base::Result<Json> chips_of_cluster(const Line& line, const std::string& name) {
   TRY_VOID(check_words(line, {"nodes"}));
   Json nodes = Json::object();

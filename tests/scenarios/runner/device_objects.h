@@ -13,7 +13,7 @@ namespace scenario {
 
 // The words `vgpus` and `vnpus`: what the device plugins of a node write on it.
 void add_cards(const Line& line, api::Json& node);
-// What a pod asks of devices, and what it holds of them: `guaranteed`, `resourceclaims`, `claimtemplates`, `holds`,
+// The devices that a pod asks for, and those that it holds: `guaranteed`, `resourceclaims`, `claimtemplates`, `holds`,
 // `npu`.
 void add_device_wishes(const Line& line, api::Json& pod);
 // The verbs deviceclass, resourceslice, resourceclaim, numatopology, deviceconfig, npus and npureport; nothing for

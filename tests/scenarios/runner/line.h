@@ -31,8 +31,8 @@ std::vector<std::string> expand(const std::string& name);
 std::vector<std::string> split(std::string_view text, char by);
 // As split(), by spaces that stand in no parentheses.
 std::vector<std::string> words_of(std::string_view text);
-// "a-{0..1}(cpu=2 shared) b": a line for each, without a verb. What stands in parentheses within those is a field whose
-// key is the whole word.
+// "a-{0..1}(cpu=2 shared) b": a line for each, without a verb. A word in parentheses within those is a field whose key
+// is the whole word.
 std::vector<Line> items_of(std::string_view text);
 // "cpu:2,memory:4Gi"; the values as texts, or as numbers.
 api::Json map_from(std::string_view text, bool numbers = false);

@@ -39,7 +39,7 @@ void show_difference(const std::string& expected, const std::string& actual) {
   }
 }
 
-// What the specification alone decides, where it can; a file that says so must be one of those.
+// The decisions that follow from the specification alone; a file that says so must be one of those.
 constexpr std::string_view kByTheBook = "# Also by the book.\n";
 int by_the_book = 0;
 

@@ -18,7 +18,7 @@ struct Made {
   api::ResourceId resource;
   api::Json object;
 };
-// Nothing when the verb does not make an object.
+// Empty when the verb does not make an object.
 base::Result<std::optional<Made>> object_for(const Line& line, const std::string& name, std::int64_t order);
 
 }  // namespace scenario

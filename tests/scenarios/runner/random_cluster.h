@@ -8,7 +8,7 @@ namespace scenario {
 
 // Equal seeds give equal texts. No expected blocks.
 std::string random_scenario(std::uint64_t seed);
-// Of every eighth seed each: only what decide_by_the_book() knows, of queues and gangs, and of devices.
+// An allocation of every eighth seed each: only what decide_by_the_book() knows, of queues and gangs, and of devices.
 std::string random_allocation(std::uint64_t seed);
 std::string random_devices(std::uint64_t seed);
 

@@ -92,7 +92,8 @@ class Stage {
     return {};
   }
 
-  // What first names a node comes after what first named the node before it, and all else of a node after that.
+  // The first line that names a node comes after the first that named the node before it, and all else of a node after
+  // that.
   std::string comes_after(const Line& line, const std::string& known_as) {
     const std::string* node = line.find("node");
     if (node == nullptr && line.verb != "node") return "";
@@ -185,7 +186,7 @@ class Stage {
     return out;
   }
 
-  // What this cycle decided, as `volcano schedule` says it.
+  // The decisions of this cycle, as `volcano schedule` says them.
   void compare(const api::Json& dumped, const CycleReport& report) {
     api::Json binds = api::Json::object(), held = binds, queues = binds, groups = binds, tasks = binds;
     for (const auto& one : report.plan.binds) binds.set(one.ns + "/" + one.pod, one.node);
@@ -247,8 +248,8 @@ class Stage {
     return {};
   }
 
-  // What the cycle asked programs outside is answered by the `answer` lines: answer URL-END [contains=TEXT] with a JSON
-  // patch line, or error=TEXT. The first that fits counts; without one the answer is still under way.
+  // The `answer` lines answer what the cycle asked programs outside: answer URL-END [contains=TEXT] with a JSON patch
+  // line, or error=TEXT. The first that fits counts; without one the answer is still under way.
   void answer_questions(std::vector<std::string>& lines) {
     std::map<std::string, int> asked;
     for (const scheduler::OutsideQuestion& question : model_.outside.take_questions()) {
@@ -441,8 +442,8 @@ base::Result<std::string> play(std::string_view text, Player player, std::uint64
   const bool single_pods = !flags.empty() && flags.front() == "agent-scheduler";
   scheduler::Options options = single_pods ? scheduler::agent_options() : scheduler::Options();
   if (auto rest = scheduler::parse_options(flags, options); !rest.ok()) return rest.take_error();
-  // Where the walk over nodes begins depends on what was asked before: a dump does not say it.
-  // A dump of single pods is one of the model, and not of whose turn it is.
+  // The beginning of the walk over nodes depends on earlier questions: a dump does not say it. A dump of single pods is
+  // one of the model, and not of whose turn it is.
   if (player == Player::kDumped && (options.sampling_asked || single_pods)) player = Player::kFast;
   Stage stage(player, options, split);
   for (std::size_t i = 0; i < lines.size(); ++i) {

@@ -9,7 +9,7 @@
 
 namespace scenario {
 
-// Who plays it. All must decide the same.
+// The program that plays it. All must decide the same.
 enum class Player : std::uint8_t {
   kFast,
   kPlain,      // the plain scheduler

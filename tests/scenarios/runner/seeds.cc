@@ -23,7 +23,7 @@ namespace {
 constexpr std::uint64_t kSeedsInAChild = 100;
 constexpr unsigned kSecondsToDecide = 30;
 
-// What the children have done, in memory shared with them.
+// The progress of the children, in memory shared with them.
 struct Progress {
   std::uint64_t seed;
   std::uint64_t by_the_book;
@@ -38,7 +38,7 @@ std::uint64_t count_lines(const std::string& text, std::string_view beginning) {
   return out;
 }
 
-// What is wrong with the decisions, or nothing. A text that cannot be played is no find.
+// The faults of the decisions, or nothing. A text that cannot be played is no find.
 std::string fault_of(const std::string& text) {
   const auto fast = play(text);
   if (!fast.ok()) return "";
@@ -81,7 +81,7 @@ int in_a_child(Work&& work) {
 // 0: nothing is wrong. Finds of one kind have one number, so that shrinking does not slip to another.
 int kind_of(const std::string& text) {
   return in_a_child([&] {
-    // What a crash prints is printed once, when the shrunk text is played.
+    // A crash prints once, when the shrunk text is played.
     if (freopen("/dev/null", "w", stderr) == nullptr) return 0;
     alarm(kSecondsToDecide);
     const std::string fault = fault_of(text);

@@ -58,7 +58,8 @@ std::string without(const std::string& text, std::size_t from, std::size_t to) {
   return text.substr(0, from) + text.substr(to);
 }
 
-// What may be left out of a line: its words after the name, and within quotes plugins, their arguments and actions.
+// The parts of a line that may be left out: its words after the name, and within quotes plugins, their arguments and
+// actions.
 std::vector<std::pair<std::size_t, std::size_t>> words_in(const std::string& line) {
   std::vector<std::pair<std::size_t, std::size_t>> out;
   bool quoted = false;

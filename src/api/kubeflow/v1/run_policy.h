@@ -1,4 +1,4 @@
-// What all training jobs share: their replicas, how they are run, and how it goes (training.md 2).
+// The shared parts of all training jobs: their replicas, how they are run, and how it goes (training.md 2).
 #pragma once
 
 #include "api/resource.h"

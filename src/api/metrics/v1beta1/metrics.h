@@ -1,4 +1,4 @@
-// NodeMetrics and PodMetrics: what a node and the containers of a pod use at the moment. Nobody writes them.
+// NodeMetrics and PodMetrics: what a node and the containers of a pod use at the moment. They are never written.
 #pragma once
 
 #include "api/meta/object.h"

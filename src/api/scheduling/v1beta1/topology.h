@@ -1,4 +1,4 @@
-// Where the pods of a group may spread over the network: shared by Job, PodGroup and their parts.
+// The limits on how far the pods of a group may spread over the network: shared by Job, PodGroup and their parts.
 #pragma once
 
 #include <cstdint>
