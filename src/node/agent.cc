@@ -205,7 +205,7 @@ EndedRun end_of(const RecoveredContainer& run) {
   return ended;
 }
 
-// What the API knows of a run that left nothing here: it is over, and nobody saw how.
+// The API's knowledge of a run that left nothing here: it is over, and nobody saw how.
 void adopt_known(const Json& known, base::Time now, ContainerState& container) {
   container.attempt = static_cast<int>(known["restartCount"].as_int());
   const Json& ended = known["state"]["terminated"];
@@ -251,8 +251,8 @@ void Agent::State::adopt(PodWorker& worker) {
   const std::string_view phase = status["phase"].as_string();
   if (const auto since = base::parse_rfc3339(status["startTime"].as_string())) worker.state.start_time = *since;
   const auto found = recovered.find(std::string(api::uid_of(pod)));
-  // What was found at the start is old by now. Ends that were told meanwhile were told to nobody, but they are on disk;
-  // later ones find the container known, because both this and they happen on the loop.
+  // The state found at the start is old by now. Ends that were told meanwhile were told to nobody, but they are on
+  // disk; later ones find the container known, because both this and they happen on the loop.
   if (found != recovered.end()) found->second.containers = runtime->containers_of(found->first);
   const bool over = phase == "Succeeded" || phase == "Failed";
   bool running = false;
@@ -287,7 +287,7 @@ void Agent::State::adopt(PodWorker& worker) {
         containers[run.id] = {std::string(api::uid_of(pod)), i};
       }
     }
-    // What the API knows of a run that left nothing here: it is over, and nobody saw how.
+    // The API's knowledge of a run that left nothing here: it is over, and nobody saw how.
     for (const Json& known : status[status_list(container)].items()) {
       if (known["name"].as_string() != container.name) continue;
       container.image_id = known["imageID"].str();
@@ -315,11 +315,11 @@ void Agent::State::forget_strangers() {
   pods_known = true;
   retry_resizes();
   devices.keep_only([this](const std::string& uid) { return workers.contains(uid); });
-  // What is being cleared gives its claims back when nothing of it runs.
+  // A pod that is being cleared gives its claims back when none of its processes runs.
   resource_claims.keep_only([this](const std::string& uid) { return workers.contains(uid) || calls.contains(uid); });
 }
 
-// What a container in kEnded has left to be told.
+// The report that a container in kEnded still owes.
 std::string Agent::State::last_words(const PodWorker& worker, const ContainerState& container) const {
   const bool or_log =
       container.ended.exit_code != 0 &&
@@ -473,7 +473,7 @@ void Agent::stop(std::function<void()> done) {
     }
     for (const std::string& uid : uids) state.step(uid);
   }
-  // Whatever does not end in time is killed when the runtime closes.
+  // A container that does not end in time is killed when the runtime closes.
   state.env.loop().after(state.options.stop_grace + base::seconds(5), [weak = std::weak_ptr<State>(state_)] {
     const auto self = weak.lock();
     if (!self || self->closing) return;

@@ -32,7 +32,8 @@ struct Options {
   bool host_rootfs = false;  // the host's root file system stands in for images that are not in the store
   Mode mode = Mode::kAuto;   // kAuto: runc where there is root and runc, else plain processes
   std::string host_ip = "127.0.0.1";
-  // Where pods with a network of their own reach the API server; those on the host's use host_ip. Port 0: nowhere.
+  // The address at which pods with a network of their own reach the API server; those on the host's use host_ip. Port
+  // 0: nowhere.
   std::string api_host = {};
   int api_port = 0;
   std::string runc = "runc";
@@ -52,7 +53,7 @@ struct Options {
   std::shared_ptr<ExecTurns> exec_turns = {};  // shared by all that begin commands here; null: each has its own
 };
 
-// What the machine offers; read once at start.
+// The facts of the machine; read once at start.
 struct MachineFacts {
   std::string hostname;
   std::int64_t cpus = 1;
@@ -66,7 +67,7 @@ struct MachineFacts {
   std::string boot_id;
 };
 MachineFacts read_machine_facts(const std::string& data_dir);
-// What is set aside below a folder like /sys/kernel/mm/hugepages; sizes without pages are left out.
+// The pages set aside below a folder like /sys/kernel/mm/hugepages; sizes without pages are left out.
 std::map<std::int64_t, std::int64_t> read_huge_pages(const std::string& folder);
 
 // The runtime that `options` ask for on this machine. An error says what is missing.
@@ -79,7 +80,7 @@ std::unique_ptr<api::PodLogs> make_pod_logs(const std::string& data_dir);
 // behind those of probes.
 std::unique_ptr<api::PodStreams> make_pod_streams(const Options& options, bool for_users);
 
-// What this machine lacks for containers ("root", a program's name), or nothing.
+// The part that this machine lacks for containers ("root", a program's name), or nothing.
 std::string missing_for_containers(const Options& options);
 // Whether pods are containers here, and the address by which they reach this machine then.
 base::Result<std::optional<std::string>> pod_gateway(const Options& options);
@@ -103,7 +104,7 @@ class Agent {
   // Ends pods (unless they are to be left), reports them, takes away what the agent made, then calls `done`.
   void stop(std::function<void()> done);
   const std::string& node_name() const;
-  // What GPUs there are, for people; empty: nobody knows yet.
+  // The machine's GPUs, for people; empty: nobody knows yet.
   std::string gpus() const;
 
  private:

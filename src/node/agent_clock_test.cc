@@ -98,7 +98,7 @@ TEST(AgentClock, APodWithoutItsConfigMapIsTriedAgain) {
   }
 }
 
-// What lies in the future has just happened.
+// An end in the future has just happened.
 TEST(AgentClock, AContainerThatEndedByAClockAheadStartsAgain) {
   made_up::World world;
   world.put("{containers: [{name: a, image: i}]}", ", uid: u1");

@@ -1,4 +1,4 @@
-// What a container that joins a running pod has to pass, because its pod cannot be refused any more.
+// The checks of a container that joins a running pod, which cannot be refused any more.
 #include <algorithm>
 
 #include "api/resource.h"

@@ -62,7 +62,7 @@ Allocation Agent::State::allocation_of(const PodWorker& worker) const {
   return {std::string(api::uid_of(worker.pod)), worker.set_aside, held_by(worker), worker.state.resize.in_progress};
 }
 
-// What was set aside before this agent began counts, not what the spec has come to say since.
+// The amounts set aside before this agent began count, not those that the spec has come to say since.
 void Agent::State::begin_allocation(PodWorker& worker) {
   const auto found = allocations.find(std::string(api::uid_of(worker.pod)));
   worker.set_aside = amounts_of(worker.pod);
@@ -194,7 +194,7 @@ void Agent::State::carry_out_resize(PodWorker& worker) {
   if (!resize.in_progress || resize.busy || over || worker.state.stopping) return;
   if (worker.state.sandbox == Sandbox::kPreparing || worker.state.sandbox == Sandbox::kRemoving) return;
   if (env.uptime() < resize.retry_at) return;
-  // Where nothing is held to limits, and where nothing is there yet, nothing has to be done.
+  // A pod without limits, or without a sandbox, needs no change.
   if (runtime->no_resize() || worker.state.sandbox == Sandbox::kNone) worker.pod_held = pod_amounts(worker.pod);
   const ResizeStep next = next_resize_step(worker.pod, worker.state, worker.pod_held);
   switch (next.kind) {

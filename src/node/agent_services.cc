@@ -1,4 +1,4 @@
-// What services are on this node: names for pods, rules for the kernel, variables for containers.
+// Services on this node: names for pods, rules for the kernel, variables for containers.
 #include <algorithm>
 
 #include "api/ipv4.h"

@@ -404,7 +404,7 @@ TEST(Agent, RefusesWhoDoesNotTolerateATaintOfItsNode) {
   }
 }
 
-// Who names its node was asked by no scheduler. What is on its way out does not count.
+// A pod that names its node was not seen by a scheduler. A pod on its way out does not count.
 TEST(Agent, RefusesWhatItHasNoRoomFor) {
   World world;
   world.start();

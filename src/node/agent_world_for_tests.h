@@ -17,7 +17,7 @@ namespace node::made_up {
 
 using api::Json;
 
-// What the made-up machine was asked to do, and what it says.
+// The requests to the made-up machine, and its answers.
 struct Machine {
   std::vector<std::string> log;
   std::vector<RecoveredPod> recovered;

@@ -1,4 +1,4 @@
-// What was set aside for each pod, and what of it its containers have, as files: DATA/allocations/UID.json. They
+// The amounts set aside for each pod, and those that its containers have, as files: DATA/allocations/UID.json. They
 // outlive the agent: a spec that changed meanwhile is a wish, not a fact.
 #pragma once
 
@@ -38,7 +38,7 @@ class AllocationFile {
   std::uint64_t written_ = 0;
 };
 void erase_allocation(const std::string& folder, const std::string& uid);
-// What cannot be read, or makes no sense, is left out: such pods have what their spec says.
+// A file that cannot be read, or makes no sense, is left out: such pods have what their spec says.
 std::vector<Allocation> read_allocations(const std::string& folder);
 
 }  // namespace node

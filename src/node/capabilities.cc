@@ -86,7 +86,7 @@ std::vector<std::string> capabilities_of(const ContainerSpec& spec, std::uint64_
     else if (std::find(set.begin(), set.end(), full_name(added)) == set.end())
       set.push_back(full_name(added));
   }
-  // What the machine does not let even root have cannot be given on.
+  // A capability that the machine does not let even root have cannot be given on.
   for (std::size_t bit = 0; bit < std::size(kAll); ++bit)
     if ((available >> bit & 1) == 0) without(kAll[bit]);
   return set;

@@ -30,7 +30,7 @@ std::uint16_t port_number(const Json& port, const Json& container) {
   return number < 1 || number > 65535 ? 0 : static_cast<std::uint16_t>(number);
 }
 
-// Nothing of a header may begin another one.
+// No part of a header may begin another one.
 bool is_plain(std::string_view text) {
   return std::ranges::none_of(text, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; });
 }

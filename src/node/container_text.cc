@@ -35,7 +35,7 @@ std::string reason_text(std::string_view bytes) {
 }
 
 std::string log_tail_text(std::string_view raw) {
-  // What follows the last newline is being written.
+  // The text after the last newline is being written.
   const std::size_t end = raw.rfind('\n');
   raw = raw.substr(0, end == std::string_view::npos ? 0 : end);
   std::vector<std::string> lines;

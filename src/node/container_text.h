@@ -7,12 +7,12 @@
 
 namespace node {
 
-// Of a container's message file, what a kubelet keeps: the end.
+// The part of a container's message file that a kubelet keeps: the end.
 inline constexpr std::size_t kMessageBytesMax = 4096;
-// Of a container's output, where that stands in for the message.
+// The part of a container's output, where that stands in for the message.
 inline constexpr std::size_t kLogTailBytesMax = 2048;
 inline constexpr std::size_t kLogTailLinesMax = 80;
-// Of what a runtime, a registry or another program says went wrong: the beginning.
+// The part of an error of a runtime, a registry or another program: the beginning.
 inline constexpr std::size_t kReasonBytesMax = 1024;
 
 std::string message_text(std::string_view bytes);

@@ -1,4 +1,4 @@
-// Where the values of a container's environment come from.
+// The sources of the values in a container's environment.
 #include "node/environment.h"
 
 #include <algorithm>

@@ -14,7 +14,7 @@
 
 namespace node {
 
-// What the kernel gives a program at most: one word (NAME=value, or an argument), and about all of them together.
+// The most that the kernel gives a program: one word (NAME=value, or an argument), and about all of them together.
 inline constexpr std::size_t kWordBytesMax = 131072;
 inline constexpr std::size_t kWordsBytesMax = 2 << 20;
 

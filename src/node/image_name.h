@@ -8,8 +8,7 @@
 
 namespace node {
 
-// As docker reads names: [HOST[:PORT]/]PATH[:TAG][@DIGEST]. What is no such name can be no argument, path or key
-// either.
+// As docker reads names: [HOST[:PORT]/]PATH[:TAG][@DIGEST]. Any other text cannot be an argument, path or key either.
 base::Status check_image_name(std::string_view name);
 // "nginx" and "docker.io/library/nginx:latest" are one name; "registry:5000/a/b@sha256:..." stays.
 std::string normal_image_name(std::string_view name);

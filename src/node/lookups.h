@@ -17,10 +17,11 @@ struct Lookups {
   api::ResourceList allocatable;  // what a container without limits may use
   std::string host_ip;
   std::string pod_ip;
-  // Where the pod reaches the API server; empty: it is told nothing.
+  // The address at which the pod reaches the API server; empty: it is told nothing.
   std::string api_host = {};
   int api_port = 0;
-  // Those whose variables the containers have, the API server's first. Empty where addresses of services lead nowhere.
+  // The services whose variables the containers have, the API server's first. Empty where addresses of services lead
+  // nowhere.
   std::vector<const api::Json*> services = {};
   // The token that a projected volume's serviceAccountToken asks for; null: it is not there yet.
   std::function<const std::string*(const api::Json& source)> token = {};

@@ -11,7 +11,7 @@ namespace node {
 
 std::span<const base::MetricRow> metric_rows();
 
-// What is counted of resource claims and their drivers, under a kubelet's names.
+// The counters of resource claims and their drivers, under a kubelet's names.
 class ClaimMetrics {
  public:
   // `metrics`: with metric_rows(); null: nothing is counted.

@@ -86,7 +86,7 @@ Json Agent::State::node_status() const {
                                   {"architecture", facts.architecture}})}});
 }
 
-// What the Node says of devices and huge pages that this machine does not have any more.
+// Drops the Node's devices and huge pages that this machine does not have any more.
 void Agent::State::drop_old_devices(const Json& kept, Json& status) {
   for (const std::string& resource : devices.forgotten())
     for (const char* list : {"capacity", "allocatable"})

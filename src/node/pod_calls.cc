@@ -1,4 +1,4 @@
-// Whose call is next, and when one counts as hanging.
+// The order of calls, and the time after which one counts as hanging.
 #include "node/pod_calls.h"
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace node {
 namespace {
 
 constexpr std::size_t kAtOnce = 8;
-// What a start, or the end of a pod, takes at most on a machine that is well.
+// The longest start, or end, of a pod on a machine that is well.
 constexpr base::Duration kPatience = base::seconds(5);
 // Pods that are remembered to be slow: none of them asks to be forgotten, and beyond so many they start anew.
 constexpr std::size_t kSlowMax = 10'000;

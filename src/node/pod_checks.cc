@@ -15,9 +15,9 @@ using api::Json;
 namespace {
 
 constexpr std::string_view kPostStart = "postStart", kPreStop = "preStop";
-// Of a hook that nothing else bounds; its container's end is its end, too.
+// The limit of a hook that has no other; its container's end is its end, too.
 constexpr base::Duration kPostStartMax = base::hours(1);
-// What a program has after its preStop hook, at least.
+// The time that a program has after its preStop hook, at least.
 constexpr base::Duration kAfterPreStop = base::seconds(2);
 
 std::optional<ProbeKind> kind_of(std::string_view word) {

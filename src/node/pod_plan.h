@@ -1,4 +1,4 @@
-// What to do next for one pod, from what is wanted and what is known. Pure.
+// The next step for one pod, from what is wanted and what is known. Pure.
 #pragma once
 
 #include <optional>

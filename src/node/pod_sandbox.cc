@@ -1,4 +1,4 @@
-// What a pod has around its containers: how it is made, once all is there that it needs, and how it is taken away.
+// The surroundings of a pod's containers: how it is made, once all is there that it needs, and how it is taken away.
 #include "api/resource.h"
 #include "base/format.h"
 #include "node/agent_state.h"

@@ -108,7 +108,7 @@ std::int64_t memory_in(const api::ResourceList& list) {
   return found == list.end() ? 0 : bounded(found->second.value(), kMemoryBytesMax);
 }
 
-// What its pod asks for as a whole beyond what its containers do, each has the same part of.
+// Each container has the same part of the memory that its pod asks for beyond its containers.
 std::int64_t memory_share_of_pod(const Json& spec) {
   const std::int64_t rest =
       memory_in(api::pod_total(spec, "requests")) - memory_in(api::containers_total(spec, "requests"));
@@ -118,7 +118,7 @@ std::int64_t memory_share_of_pod(const Json& spec) {
   return rest > 0 && count > 0 ? rest / static_cast<std::int64_t>(count) : 0;
 }
 
-// What all containers may use together: their sum, or an init container's if that is more.
+// The amounts that all containers may use together: their sum, or an init container's if that is more.
 PodAmounts sum_of(const PodAmounts& a, const PodAmounts& b) {
   return {std::min(kCpuMilliMax, a.cpu_request_milli + b.cpu_request_milli),
           std::min(kCpuMilliMax, a.cpu_limit_milli + b.cpu_limit_milli),
@@ -131,7 +131,8 @@ PodAmounts larger_of(const PodAmounts& a, const PodAmounts& b) {
 }
 
 // At the most demanding moment: the containers and sidecars together, or an init container beside the sidecars that
-// were started before it. A pod of which one container has no limit has none. What it says as a whole goes before.
+// were started before it. A pod of which one container has no limit has none. The limit of the pod as a whole goes
+// before.
 void set_pod_limits(const Json& pod, SandboxSpec& spec) {
   bool cpu_limited = true, memory_limited = true;
   const auto amounts_of_one = [&](const Json& container) {
@@ -160,7 +161,7 @@ void set_pod_limits(const Json& pod, SandboxSpec& spec) {
     own.memory_limit_bytes = asked.memory_limit_bytes;
     memory_limited = true;
   }
-  // What the surroundings themselves take comes on top.
+  // The surroundings' own use comes on top.
   const PodAmounts total = sum_of(own, container_amounts(Json::object({{"limits", pod["spec"]["overhead"]}})));
   spec.cpu_request_milli = total.cpu_request_milli;
   spec.cpu_limit_milli = cpu_limited ? total.cpu_limit_milli : 0;

@@ -11,7 +11,7 @@ namespace node {
 
 // Without volumes, which volumes.h makes.
 SandboxSpec sandbox_spec(const api::Json& pod);
-// Of a container's `resources`.
+// The amounts of a container's `resources`.
 PodAmounts container_amounts(const api::Json& resources);
 // `resources` of a container with its pod's limits where it has none: what runs in it sees no others.
 api::Json effective_resources(const api::Json& pod, const api::Json& container);
@@ -22,7 +22,7 @@ base::Result<ContainerSpec> container_spec_for(const api::Json& pod, const Conta
                                                const Lookups& lookups);
 // The id of one attempt: the same whenever it is asked for.
 std::string container_id(std::string_view pod_uid, std::string_view container, int attempt);
-// What the pod asks for and does not get here, in words; it runs without.
+// The wishes of the pod that are not met here, in words; it runs without.
 std::vector<std::string> left_out(const api::Json& pod, bool host_ports_answer);
 std::string hostname_of(const api::Json& pod);
 PullPolicy pull_policy(const api::Json& container);

@@ -270,7 +270,7 @@ TEST(Volumes, AClaimLeadsToItsVolumesFolder) {
   };
   ASSERT_TRUE(volumes().ok());
   EXPECT_EQ(volumes()->front().host_path, "/data/pv");
-  // What a claim says of itself is not enough.
+  // The claim's own word is not enough.
   fixture.objects["PersistentVolume//pv"].edit("spec").edit("claimRef").set("uid", "u2");
   ASSERT_FALSE(volumes().ok());
   EXPECT_EQ(volumes().error().message,

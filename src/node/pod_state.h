@@ -1,4 +1,4 @@
-// What the agent knows of a pod's processes: the memory that decisions are made from.
+// The agent's memory of a pod's processes: the memory that decisions are made from.
 #pragma once
 
 #include <array>
@@ -11,8 +11,8 @@
 
 namespace node {
 
-// What the agent waits for comes at an uptime (rt::Env), because the wall clock may be set at any time. Times that API
-// objects tell are the wall clock's.
+// The moments that the agent waits for come at an uptime (rt::Env), because the wall clock may be set at any time.
+// Times that API objects tell are the wall clock's.
 struct Moment {
   base::Duration uptime;
   base::Time wall;
@@ -70,7 +70,7 @@ struct ContainerState {
   std::string waiting_reason;  // while kNone; empty: ContainerCreating or PodInitializing
   std::string waiting_message;
 
-  // Of this attempt.
+  // The probes of this attempt.
   std::array<ProbeState, 3> probes;  // by ProbeKind
   HookPhase post_start = HookPhase::kDone;
   HookPhase pre_stop = HookPhase::kDone;

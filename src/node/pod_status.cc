@@ -67,7 +67,7 @@ Json state_json(const Json& pod, const PodState& state, const ContainerState& co
   }
 }
 
-// What is set aside for the container, and what it has; what nobody holds it to is no limit.
+// The amounts set aside for the container, and those that it has; what nobody holds it to is no limit.
 void set_amounts(const Json& pod, const PodState& state, const ContainerState& container, Json& json) {
   const Json& set_aside = container_spec(pod, container)["resources"];
   if (!set_aside["requests"].empty()) json.set("allocatedResources", set_aside["requests"]);
@@ -143,7 +143,7 @@ Json condition_json(const Json& pod, const ConditionText& text, base::Time now) 
   return json;
 }
 
-// What others have to say of the pod before it is ready, and have not said.
+// The readiness gates of the pod that others have not set.
 std::string missing_gates(const Json& pod) {
   std::string missing;
   for (const Json& gate : pod["spec"]["readinessGates"].items()) {

@@ -69,8 +69,8 @@ void Agent::State::fail_predicate(PodWorker& worker, const char* name, const cha
   event(worker.pod, "Warning", name, text);
 }
 
-// Whoever names its node was asked by no scheduler. Pods that are being deleted count no more: a scheduler learns of
-// their end in its own time, and what it places must not be refused for what is about to go.
+// A pod that names its node was not seen by a scheduler. Pods that are being deleted count no more: a scheduler learns
+// of their end in its own time, and what it places must not be refused for what is about to go.
 std::optional<Shortage> Agent::State::shortage_for(const PodWorker& worker) const {
   if (!pods_known || worker.pod["spec"]["priority"].as_int() >= kCriticalPriority) return std::nullopt;
   api::ResourceList others;
@@ -290,7 +290,7 @@ void Agent::State::image_failed(PodWorker& worker, std::size_t index, const std:
   }
 }
 
-// What it asks for cannot be, as things are: it waits, and is tried again.
+// The container cannot be made, as things are: it waits, and is tried again.
 void Agent::State::cannot_be_made(PodWorker& worker, ContainerState& container, const base::Error& why) {
   container.waiting_reason = kConfigError;
   container.waiting_message = reason_text(why.message);
@@ -425,7 +425,7 @@ Json Agent::State::status_of(const PodWorker& worker) const {
 
 void Agent::State::report(PodWorker& worker) {
   if (worker.settled || worker.reporting || worker.gone || worker.finalizing) return;
-  // Whoever hears that a pod is over gives its devices to others.
+  // A reader who hears that a pod is over gives its devices to others.
   if (is_over(worker.pod, worker.state) && awaits_drivers(worker)) return;
   Json status = status_of(worker);
   if (status == worker.reported && !worker.stale_report) return;

@@ -1,4 +1,4 @@
-// What pods show registries: the credentials of their imagePullSecrets. Pure.
+// The keys that pods show registries: the credentials of their imagePullSecrets. Pure.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 namespace node {
 
 // A file of credentials as skopeo reads it ({"auths": ...}), from Secrets of the types kubernetes.io/dockerconfigjson
-// and kubernetes.io/dockercfg; empty: there are none. Of two for one registry the first holds; what cannot be read is
+// and kubernetes.io/dockercfg; empty: there are none. The first of two for one registry holds; what cannot be read is
 // left out.
 std::string registry_keys(const std::vector<const api::Json*>& secrets);
 

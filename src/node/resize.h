@@ -18,7 +18,7 @@ namespace node {
 using ContainerAmounts = std::map<std::string, api::Json, std::less<>>;
 inline constexpr std::string_view kWholePod;  // no container has this name
 
-// Those of the spec, without ephemeral containers, which have none.
+// The containers of the spec, without ephemeral containers, which have no amounts.
 ContainerAmounts amounts_of(const api::Json& pod);
 // The pod as if its spec asked for these; containers that they do not name stay.
 api::Json with_amounts(const api::Json& pod, const ContainerAmounts& amounts);
@@ -26,9 +26,9 @@ api::Json with_amounts(const api::Json& pod, const ContainerAmounts& amounts);
 bool same_amounts(const api::Json& one, const api::Json& other);
 bool has_amounts(const api::Json& pod);
 
-// Of its control group.
+// The amounts of the pod's control group.
 PodAmounts pod_amounts(const api::Json& pod);
-// What a pod takes of its node, of cpu and memory.
+// The cpu and memory that a pod takes of its node.
 api::ResourceList taken_by(const api::Json& pod);
 
 struct ResizeVerdict {
@@ -37,7 +37,7 @@ struct ResizeVerdict {
   Kind kind = Kind::kFits;
   std::string message = {};  // a kubelet's; empty: it fits
 };
-// `others`: what the other pods of the node take. What does not rise always fits.
+// `others`: what the other pods of the node take. A resize that raises nothing always fits.
 ResizeVerdict judge_resize(const api::Json& wanted, const api::Json& present, const api::ResourceList& allocatable,
                            const api::ResourceList& others);
 

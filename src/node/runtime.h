@@ -1,5 +1,5 @@
-// What the agent asks of the machine: pods' surroundings, images, processes. One implementation starts real
-// processes (os/), tests and simulation have others.
+// The agent's requests to the machine: pods' surroundings, images, processes. One implementation starts real processes
+// (os/), tests and simulation have others.
 #pragma once
 
 #include <atomic>
@@ -78,7 +78,7 @@ struct PodAmounts {
   bool operator==(const PodAmounts&) const = default;
 };
 
-// Of processes that have the first one: they get the second.
+// Processes that have the first score get the second. they get the second.
 struct OomScores {
   int before = 0;
   int after = 0;
@@ -90,7 +90,7 @@ struct ContainerResize {
   PodAmounts amounts;
   OomScores oom_score = {};
 };
-// What a pod's control group and those of some of its containers, which run, are to have.
+// The wanted limits of a pod's control group and of some of its containers, which run.
 struct PodResize {
   std::string pod_uid;
   PodAmounts pod;
@@ -178,7 +178,7 @@ struct RecoveredPod {
   std::vector<RecoveredContainer> containers;  // every attempt, in order of name and attempt
 };
 
-// Where a named port of a service is.
+// The place of a service's named port.
 struct ServicePlace {
   std::string target;  // a name of the same table
   int port = 0;
@@ -186,7 +186,7 @@ struct ServicePlace {
   bool operator==(const ServicePlace&) const = default;
 };
 
-// What pods may look up: lower-case names without the last dot.
+// The names that pods may look up: lower-case names without the last dot.
 struct NameTable {
   std::map<std::string, std::vector<std::string>, std::less<>> addresses = {};  // IPv4
   std::map<std::string, std::vector<ServicePlace>, std::less<>> places = {};    // "_http._tcp.web.ns.svc.cluster.local"
@@ -209,7 +209,7 @@ struct ImageAnswer {
   std::string note = {};  // said instead of "already present", where that would not be the truth
 };
 
-// What is measured of a pod: its volumes of this machine's disk, and the containers that run.
+// The places that are measured of a pod: its volumes of this machine's disk, and the containers that run.
 struct DiskPlaces {
   std::string pod_uid;
   std::vector<std::string> volumes;                          // by name
@@ -254,7 +254,7 @@ class Runtime {
   virtual base::Status update_volume(const std::string& pod_uid, const VolumeSpec& volume) = 0;
   // Blocking, for as long as there are files; ends early once `cancelled`. May run beside anything else.
   virtual DiskUse disk_use(const DiskPlaces&, const std::atomic<bool>& /*cancelled*/) { return {}; }
-  // What is on disk of a pod's containers at this moment: the facts, whatever was told before. Quick.
+  // The files of a pod's containers at this moment: the facts, whatever was told before. Quick.
   virtual std::vector<RecoveredContainer> containers_of(const std::string& pod_uid) const = 0;
   // Blocking. kForbidden: the pod's own rules are against it; nothing was started, and the container waits.
   virtual base::Result<StartedContainer> start(const ContainerSpec& spec) = 0;
@@ -262,7 +262,8 @@ class Runtime {
   virtual std::optional<std::string> no_resize() const { return "the runtime of this node cannot resize containers"; }
   // Blocking. An error may leave a part of it done; the next call mends that.
   virtual base::Status resize(const PodResize&) { return base::make_error(base::Code::kUnavailable, *no_resize()); }
-  // Of these `resources`, which the container was told: what it has, as the machine says. Quick.
+  // The part of these `resources`, which the container was told, that it has, as the machine says. what it has, as the
+  // machine says. Quick.
   virtual api::Json actual_resources(const std::string& /*pod_uid*/, const std::string& /*container_id*/,
                                      const api::Json& told) const {
     return told;
@@ -271,7 +272,7 @@ class Runtime {
   virtual void signal(const std::string& pod_uid, const std::string& container_id, int signal) = 0;
   // Blocking, idempotent: kills what still runs, takes away network, mounts and volumes. `logs_too`: the pod's folder.
   virtual void remove(const std::string& pod_uid, bool logs_too) = 0;
-  // What the container left in its message file, its end; `or_log`: else the end of its output. Any bytes. Quick.
+  // The end of the container's message file; `or_log`: else the end of its output. Any bytes. Quick.
   virtual std::string termination_message(const std::string& pod_uid, const std::string& container_id,
                                           bool or_log) const = 0;
   // Blocking: takes away what belongs to the machine as a whole (bridge, cgroup), when no pod is left.
@@ -280,14 +281,14 @@ class Runtime {
   virtual void set_names(std::shared_ptr<const NameTable>) {}
   // Why nothing answers at the addresses of services here, or nothing. After open(). Quick.
   virtual std::string no_service_proxy() const { return "pods are on this machine's own network"; }
-  // Blocking: from now on the addresses of services lead where `rules` say. What an error leaves is mended by the next
-  // call.
+  // Blocking: from now on the addresses of services lead where `rules` say. The next call mends the remains of an
+  // error.
   virtual base::Status set_services(const ServiceRules&) { return {}; }
   // Blocking. Whether the kernel would take these rules; nothing changes.
   virtual base::Status try_services(const ServiceRules&) { return {}; }
   // Into this runtime's pods, for the agent's own use; null: there is no way in.
   virtual std::unique_ptr<api::PodStreams> streams() const { return nullptr; }
-  // What SandboxSpec::handler may be, besides empty; shown in the node's status.
+  // The values of SandboxSpec::handler, besides empty; shown in the node's status.
   virtual std::vector<std::string> handlers() const { return {}; }
   // "process" or "runc"; shown in the node's status.
   virtual std::string name() const = 0;

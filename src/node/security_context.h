@@ -1,4 +1,4 @@
-// What a pod may ask about its containers' rights: every field of its security contexts is obeyed or refused by name.
+// The rights that a pod may ask for its containers: every field of its security contexts is obeyed or refused by name.
 // Pure.
 #pragma once
 
@@ -12,7 +12,7 @@
 
 namespace node {
 
-// What this machine and its runtime can enforce.
+// The means of this machine and its runtime.
 struct SecurityMeans {
   bool containers = true;  // false: plain processes of the host
   bool root = true;        // this program runs as root
@@ -34,7 +34,7 @@ inline constexpr std::string_view kAppArmorDefault = "volcano-default";
 std::optional<std::string> security_refusal(const api::Json& pod, const SecurityMeans& means);
 // Names that become paths, numbers that become ids: the same for every runtime.
 std::optional<std::string> shape_refusal(const api::Json& pod);
-// Of a pod that was not refused.
+// Sets the rights of a pod that was not refused.
 void set_security(const api::Json& pod, const api::Json& container, ContainerSpec& spec);
 
 }  // namespace node

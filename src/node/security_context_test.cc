@@ -1,4 +1,4 @@
-// What pods may ask about rights and names: obeyed, or refused by the field's name.
+// The rights and names that pods may ask for: obeyed, or refused by the field's name.
 #include "node/security_context.h"
 
 #include <gtest/gtest.h>

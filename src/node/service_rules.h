@@ -1,5 +1,5 @@
-// What the kernel is to do with packets for Services: a value made from the API's objects, and the words that lead the
-// kernel from one such value to another. Pure.
+// The kernel's work with packets for Services: a value made from the API's objects, and the words that lead the kernel
+// from one such value to another. Pure.
 #pragma once
 
 #include <cstdint>
@@ -83,7 +83,7 @@ struct ServiceDecision {
   ServiceRules rules;
   std::vector<LeftOut> left_out;
 };
-// What is malformed is left out: nothing but numbers, checked names and our own words come into the rules.
+// Malformed parts are left out: nothing but numbers, checked names and our own words come into the rules.
 ServiceDecision service_rules(const ServiceObjects& objects);
 // How `total` is divided among those that want so much each: nobody gets more than is wanted, and nobody less than
 // another who wants as much or more, but for what cannot be divided.
@@ -104,7 +104,8 @@ struct ProxyTable {
   std::string name;
   std::string bridge;  // that pods are on
   std::string subnet;  // of pods: "10.200.7.0/24"
-  // Where the bridge's names and the API server are: no pod takes these ports over by asking for them as host ports.
+  // The address of the bridge's names and of the API server: no pod takes these ports over by asking for them as host
+  // ports.
   std::string gateway = {};
   int api_port = 0;  // 0: none
   // The kernel does not see what pods of one bridge say to each other: answers find their way only through this

@@ -8,7 +8,7 @@
 
 namespace node {
 
-// `now` with the means since `before`. What was not there before, or counts from anew, has none yet.
+// `now` with the means since `before`. A counter that was not there before, or counts from anew, has no mean yet.
 api::NodeUsage usage_since(const api::NodeUsage& before, api::NodeUsage now);
 
 // /stats/summary

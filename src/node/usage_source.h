@@ -8,7 +8,7 @@
 
 namespace node {
 
-// Of the pods that agents of `options.data_dir` started. Needs no running agent. Ends when it is destroyed.
+// The use of the pods that agents of `options.data_dir` started. Needs no running agent. Ends when it is destroyed.
 std::unique_ptr<api::NodeUsageSource> make_usage_source(const Options& options);
 
 }  // namespace node

@@ -189,7 +189,7 @@ base::Status follow_claim(const Json& pod, const Json& source, const Lookups& lo
   spec.kind = VolumeSpec::Kind::kHostPath;
   if (body.has("hostPath")) {
     spec.host_path = body["hostPath"]["path"].str();
-    // What a provisioner of this machine made is made on first use.
+    // The folder of a volume from this machine's provisioner is made on first use.
     spec.host_type =
         body["hostPath"]["type"].as_string().empty() ? "DirectoryOrCreate" : body["hostPath"]["type"].str();
     return {};

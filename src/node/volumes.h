@@ -13,8 +13,8 @@
 
 namespace node {
 
-// What the files of a pod's volumes hold together at most: they are held in memory, and a pod can name one large key of
-// a ConfigMap fifty thousand times.
+// The limit of the files of a pod's volumes together: they are held in memory, and a pod can name one large key of a
+// ConfigMap fifty thousand times.
 inline constexpr std::size_t kVolumeBytesMax = std::size_t{32} << 20;
 
 // Errors read like the kubelet's FailedMount events.
@@ -26,7 +26,7 @@ base::Result<VolumeSpec> volume_of(const api::Json& pod, const api::Json& volume
 std::string version_of(const VolumeSpec& volume);
 // A ConfigMap or Secret: its kind and its key.
 using VolumeObject = std::pair<std::string, std::string>;
-// What the files of the pod's live volumes come from, whether it is there or not.
+// The objects from which the pod's live volumes are made, whether they are there or not.
 std::vector<VolumeObject> live_objects_of(const api::Json& pod);
 // Whether the files of the pod's live volumes may be others after this change of its object.
 bool may_change_volumes(const api::Json& before, const api::Json& after);

@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::size_t kEditsMax = 4096;  // of each kind, a device
 constexpr std::size_t kFilesMax = 1024;  // a folder
-// Of all devices of a spec together, each with those that all have; and of all that one container gets.
+// The limit of all devices of a spec together, each with those that all have; and of all that one container gets.
 constexpr std::size_t kAllEditsMax = std::size_t{1} << 18;
 constexpr std::size_t kGrantEditsMax = std::size_t{1} << 14;
 constexpr std::size_t kToldMax = 1024;

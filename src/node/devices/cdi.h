@@ -11,11 +11,11 @@
 
 namespace node {
 
-// What was read of all specs, by qualified name. A name that two specs of the same folder have is nobody's.
+// The devices of all specs, by qualified name. A name that two specs of the same folder have is nobody's.
 class CdiDevices {
  public:
-  // Reads one spec, JSON or YAML; `priority` is its folder's: the higher one wins. Nothing of a spec that is malformed
-  // is used; the error names the field.
+  // Reads one spec, JSON or YAML; `priority` is its folder's: the higher one wins. A malformed spec is not used in any
+  // part; the error names the field.
   base::Status read(std::string_view text, int priority);
   // Null: no spec has it.
   const DeviceGrant* find(std::string_view qualified_name) const;

@@ -34,7 +34,7 @@ void DeviceManager::State::begin_making(HeldPod wanted, std::map<std::string, Sh
   prefer(making);
 }
 
-// Where several containers share a plugin's devices, what one may have depends on the others: the first are taken.
+// The devices that one of several containers may have depend on the others of the same plugin: the first are taken.
 void DeviceManager::State::prefer(const std::shared_ptr<Making>& making) {
   if (making->calls.size() != 1 || !plugins->options(making->calls[0].resource).prefers) return allocate(making);
   const Making::Call& call = making->calls[0];

@@ -22,7 +22,7 @@ struct HeldPod {
 // All of them block.
 base::Status write_held(const std::string& folder, const HeldPod& pod);
 void erase_held(const std::string& folder, const std::string& uid);
-// What cannot be read is left out.
+// A file that cannot be read is left out.
 std::vector<HeldPod> read_held(const std::string& folder);
 
 }  // namespace node

@@ -11,7 +11,7 @@ using api::Json;
 
 namespace {
 
-// Those of `from` whose key nothing in `to` has.
+// Adds the entries of `from` whose key is not in `to`.
 template <class T, class Key>
 void add_new(std::vector<T>& to, const std::vector<T>& from, Key key) {
   if (from.empty()) return;
@@ -21,7 +21,7 @@ void add_new(std::vector<T>& to, const std::vector<T>& from, Key key) {
     if (known.insert(std::invoke(key, one)).second) to.push_back(one);
 }
 
-// Of which there are few.
+// The lists are short.
 void add_hooks(std::vector<DeviceHook>& to, const std::vector<DeviceHook>& from) {
   for (const DeviceHook& one : from)
     if (std::ranges::find(to, one) == to.end()) to.push_back(one);

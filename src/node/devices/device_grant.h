@@ -1,4 +1,4 @@
-// What a container gets besides its spec because of its devices: names of things of the host. Values.
+// The additions to a container's spec because of its devices: names of things of the host. Values.
 #pragma once
 
 #include <string>
@@ -56,7 +56,7 @@ struct DeviceGrant {
 bool has_infiniband(const DeviceGrant& grant);
 
 api::Json to_json(const DeviceGrant& grant);
-// Of a file of our own: what is malformed is left out.
+// Reads a file of our own: what is malformed is left out.
 DeviceGrant grant_from(const api::Json& json);
 
 }  // namespace node

@@ -12,7 +12,7 @@
 namespace node {
 
 inline constexpr const char* kGpuResource = "nvidia.com/gpu";
-// Of whole cards or MIG devices, which this agent gives out itself.
+// True for whole cards or MIG devices, which this agent gives out itself.
 bool is_gpu_resource(std::string_view resource);
 
 struct GrantWork {

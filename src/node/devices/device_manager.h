@@ -46,7 +46,7 @@ class DeviceManager {
   void start(std::vector<HeldPod> held, bool plain_processes);
   void stop();
 
-  // What the Node offers: of capacity, and of allocatable.
+  // The amounts that the Node offers: of capacity, and of allocatable.
   struct Amounts {
     api::ResourceList capacity, allocatable;
   };
@@ -62,18 +62,18 @@ class DeviceManager {
   enum class Admission : std::uint8_t { kThere, kWait, kRefused };
   // Gives the pod its devices. kThere: it has what it asks for, if it asks; kRefused: `why` is for people.
   Admission admit(const api::Json& pod, std::string& why);
-  // What plugins do before each start of a container. As admit(); kRefused: it may be tried again.
+  // The plugins' work before each start of a container. As admit(); kRefused: it may be tried again.
   Admission prepare(const std::string& uid, const std::string& container, int attempt, std::string& why);
-  // What the container gets; null: nothing. Valid until the pod is released.
+  // The grant of the container; null: nothing. Valid until the pod is released.
   const DeviceGrant* grant(const std::string& uid, const std::string& container) const;
   // As DevicePools::health_of(). pod_changed is called when it becomes other.
   api::Json health_of(const std::string& uid, std::string_view container) const;
-  // Nothing of the pod runs any more, or ever will.
+  // The pod runs no more, and never will.
   void release(const std::string& uid);
   // Resources that nobody offers any more, until it is said that the Node has them no more.
   std::vector<std::string> forgotten() const;
   void forgotten_told(const std::vector<std::string>& resources);
-  // Of what was held before the start only these pods' devices stay held.
+  // The devices of these pods alone stay held of those from before the start.
   void keep_only(const std::function<bool(const std::string& uid)>& is_known);
 
  private:

@@ -20,7 +20,7 @@ struct Device {
   bool operator==(const Device&) const = default;
 };
 
-// What each container has: ids by resource.
+// The devices of each container: ids by resource.
 using DeviceIds = std::map<std::string, std::vector<std::string>, std::less<>>;
 struct ContainerDevices {
   std::string container;

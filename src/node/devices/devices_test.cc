@@ -267,7 +267,7 @@ TEST(OciDevices, are_looked_up_on_the_host) {
   EXPECT_EQ(find_devices(grant).error().message, "/etc/passwd is no device");
 }
 
-// What all devices of a spec have is counted for each: a spec of 300 KB was a gigabyte.
+// The edits that all devices of a spec share are counted for each: a spec of 300 KB was a gigabyte.
 TEST(CdiSpecs, edits_are_bounded_in_all) {
   const auto spec = [](int devices, int common) {
     std::string text = R"({"cdiVersion":"0.6.0","kind":"x.org/d","containerEdits":{"env":[)";

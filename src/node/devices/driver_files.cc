@@ -21,7 +21,7 @@ constexpr const char* kLibraryFolders[] = {
     "/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib64", "/usr/lib",
     "/lib/x86_64-linux-gnu",     "/lib/aarch64-linux-gnu",     "/lib64",     "/usr/local/nvidia/lib64",
     "/usr/lib/wsl/lib",          "/run/opengl-driver/lib"};
-// What compute, management and video need. The driver's version ends the names of those without a number.
+// The libraries that compute, management and video need. The driver's version ends the names of those without a number.
 constexpr const char* kLibraries[] = {kNvml,
                                       "libcuda.so.1",
                                       "libcudadebugger.so.1",
@@ -39,7 +39,7 @@ constexpr const char* kLibraries[] = {kNvml,
                                       "libnvidia-pkcs11.so.",
                                       "libnvidia-pkcs11-openssl3.so.",
                                       "libnvidia-tileiras.so."};
-// Where the driver has a folder of its own, what lies in /usr/bin may be a script that calls it.
+// A script in /usr/bin may call the driver's program if the driver has a folder of its own.
 constexpr const char* kProgramFolders[] = {"/usr/local/nvidia/bin", "/usr/bin", "/usr/sbin", "/usr/lib/wsl/lib",
                                            "/run/current-system/sw/bin"};
 constexpr const char* kPrograms[] = {"nvidia-smi", "nvidia-debugdump", "nvidia-cuda-mps-control",

@@ -1,4 +1,4 @@
-// Where the NVIDIA driver of this machine has its files: the management library, and what containers need of it.
+// The files of this machine's NVIDIA driver: the management library, and what containers need of it.
 #pragma once
 
 #include <string>
@@ -12,8 +12,8 @@ namespace node {
 // The path of libnvidia-ml.so.1 below `driver_root`; empty: there is no driver. A few looks at the disk.
 std::string find_nvml(const std::string& driver_root);
 
-// Blocking. What containers that use these cards get where no CDI spec names them: device nodes, and libraries and
-// programs below /usr/local/nvidia, as NVIDIA's images look for them there. Instances are named by their cards.
+// Blocking. The additions for containers that use these cards, if no CDI spec names them: device nodes, and libraries
+// and programs below /usr/local/nvidia, as NVIDIA's images look for them there. Instances are named by their cards.
 struct GpuUse {
   Gpu gpu;
   const GpuInstance* instance = nullptr;  // null: the whole card

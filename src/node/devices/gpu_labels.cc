@@ -13,7 +13,7 @@ namespace {
 constexpr std::string_view kPrefix = "nvidia.com/";
 constexpr std::string_view kKeys[] = {"gpu.", "cuda.", "mig.", "mig-"};
 
-// What a label may say.
+// The text that a label may have.
 std::string value_of(std::string_view text) {
   std::string out;
   for (const char c : text) {

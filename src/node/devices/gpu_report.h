@@ -1,4 +1,4 @@
-// What the NVIDIA driver says of this machine's cards, as one line of JSON from the process that asks it.
+// The NVIDIA driver's report on this machine's cards, as one line of JSON from the process that asks it.
 #pragma once
 
 #include <cstdint>
@@ -46,7 +46,7 @@ struct GpuReport {
   bool operator==(const GpuReport&) const = default;
 };
 
-// What one machine can have; more than this is nonsense.
+// The most cards of one machine; more than this is nonsense.
 inline constexpr std::size_t kGpusMax = 256;
 inline constexpr std::size_t kGpuInstancesMax = 64;
 inline constexpr std::size_t kGpuReportBytesMax = 1 << 20;

@@ -18,7 +18,7 @@ namespace node {
 enum class GpuSharing : std::uint8_t { kNone, kGpuShare, kVgpu };
 base::Result<GpuSharing> gpu_sharing_from(std::string_view word);  // none, gpu-share, vgpu
 
-// What the Node says of cards that are shared.
+// The Node's amounts of cards that are shared.
 std::map<std::string, std::int64_t> shared_amounts(GpuSharing sharing, const GpuReport& report);
 std::map<std::string, std::string> shared_annotations(GpuSharing sharing, const GpuReport& report);
 

@@ -96,7 +96,7 @@ void GpuWatch::run() {
     }
     if (stopping_) break;
     if (!ended.ok()) on_report_(ended.error());
-    // What worked for a while may work again at once.
+    // A driver that worked for a while may work again at once.
     rest = monotonic_ms() - began > 60'000 ? kPauseFirstMs : std::min(rest * 2, kPauseMaxMs);
     end_process();
     pause(rest);

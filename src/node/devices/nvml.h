@@ -18,7 +18,7 @@ class Nvml {
   Nvml(const Nvml&) = delete;
   Nvml& operator=(const Nvml&) = delete;
 
-  // What there is now. A card that does not answer is reported as ill.
+  // The present state. A card that does not answer is reported as ill.
   base::Result<GpuReport> report();
   // Waits for critical errors of cards, which later reports tell, for a second at most.
   void wait_for_errors();

@@ -15,7 +15,7 @@ namespace node {
 // "rpc error: code = Unavailable desc = ...", as Go's programs say it; text, and bounded.
 std::string reason_of(const rt::GrpcStatus& status);
 
-// Loop thread only. What is under way when it is destroyed is told to nobody.
+// Loop thread only. Calls under way when it is destroyed get no answer.
 class PluginCalls {
  public:
   struct Call {

@@ -23,7 +23,7 @@ constexpr std::size_t kPluginsMax = 64;
 constexpr base::Duration kCallMax = base::seconds(30);
 // A kubelet's: so long a plugin that is gone is expected back.
 constexpr base::Duration kGoneMax = base::minutes(5);
-// What a plugin says more often is looked at when this has passed, and the newest alone.
+// More frequent lists of a plugin are looked at when this has passed, and the newest alone.
 constexpr base::Duration kListPause = base::milliseconds(100);
 constexpr base::Duration kSayAgain = base::minutes(1);
 
@@ -246,7 +246,7 @@ void PluginHost::State::call(const std::string& resource, const char* method, st
 
 namespace {
 
-// What a plugin answers, or what is wrong with it.
+// The answer of a plugin, or its fault.
 template <class T>
 base::Result<T> understood(const std::string& resource, base::Result<T> read) {
   if (read.ok()) return read;

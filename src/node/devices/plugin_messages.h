@@ -11,7 +11,7 @@
 
 namespace node {
 
-// What a plugin may say; more is refused.
+// The limits of a plugin's messages; more is refused.
 inline constexpr std::size_t kPluginDevicesMax = 4096;
 inline constexpr std::size_t kDeviceIdBytesMax = 256;
 

@@ -190,7 +190,7 @@ ClaimKeeper::Answer ClaimKeeper::grant(const Json& pod, const Json& container, i
   if (!has_claims(pod)) return Answer::kThere;
   auto names = cdi_names_of(pod, container, state.claims);
   if (!names.ok()) {
-    // What was written down of the claim is lost, as when a disk is mended.
+    // The record of the claim is lost, as when a disk is mended.
     const Answer again = prepare(pod, why);
     if (again != Answer::kThere) return again;
     why = names.error().message;

@@ -45,14 +45,14 @@ class ClaimKeeper {
   Answer prepare(const api::Json& pod, std::string& why);
   // Before each start of a container: what it gets by its claims, from the CDI specifications of that moment.
   Answer grant(const api::Json& pod, const api::Json& container, int attempt, DeviceGrant& out, std::string& why);
-  // Nothing of the pod runs, or will. Goes on until it is done, also when nobody asks any more.
+  // The pod does not run, and will not. Goes on until it is done, also when nobody asks any more.
   void release(const std::string& uid);
   // Whether drivers have something ready for the pod, or are about to.
   bool holds(const std::string& uid) const;
-  // Of what was kept over the start only these pods' claims stay.
+  // The claims of these pods alone stay of those from before the start.
   void keep_only(const std::function<bool(const std::string& uid)>& is_known);
   void driver_came();
-  // What is known of the devices of a container changes with these; pods that have them are told to be looked at.
+  // Facts about the devices of a container change with these; pods that have them are told to be looked at.
   void health_told(const std::string& driver, const std::vector<DeviceNews>& news);
   void health_lost(const std::string& driver);
   // `allocatedResourcesStatus` of a container; an empty list: it has no devices by claims.

@@ -1,5 +1,5 @@
-// What has to happen for the resource claims of a pod, from what the API says and what is ready here. Pure; errors are
-// in a kubelet's words.
+// The next steps for the resource claims of a pod, from what the API says and what is ready here. Pure; errors are in a
+// kubelet's words.
 #pragma once
 
 #include <functional>
@@ -50,8 +50,8 @@ struct UnpreparePlan {
 };
 UnpreparePlan plan_unprepare(const std::string& pod_uid, const LocalClaims& local);
 
-// What a container has by its claims, under the name that its status gives it: "claim:NAME", "claim:NAME/REQUEST", or
-// an extended resource.
+// The devices of a container's claims, under the name that its status gives them: "claim:NAME", "claim:NAME/REQUEST",
+// or an extended resource.
 struct ClaimedDevices {
   std::string name;
   std::vector<std::pair<std::string, const PreparedDevice*>> devices;  // with their drivers; of `local`

@@ -23,7 +23,7 @@ std::vector<std::string> all_of(const UnpreparePlan& plan) {
 
 void ClaimKeeper::release(const std::string& uid) {
   State& state = *state_;
-  // What drivers are being asked for is given back when they have answered.
+  // Claims that drivers are being asked for are given back when they have answered.
   const auto preparing = state.preparations.find(uid);
   if (preparing != state.preparations.end() && preparing->second->phase != Phase::kAsking)
     state.preparations.erase(preparing);

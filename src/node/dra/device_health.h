@@ -37,13 +37,13 @@ struct KnownHealth {
   bool operator==(const KnownHealth&) const = default;
 };
 
-// What is known of all devices. Each function that takes news says whether anything is known otherwise than before.
+// The known health of all devices. Each function that takes news says whether anything is known otherwise than before.
 class HealthBook {
  public:
   bool told(const std::string& driver, const std::vector<DeviceNews>& news, base::Duration now);
-  // Nobody speaks for its devices any more.
+  // The driver of its devices is gone.
   bool lost(const std::string& driver);
-  // What was said too long ago is not known any more.
+  // News that are too old do not hold any more.
   bool expire(base::Duration now);
   // When expire() has something to do next; the end of time: never.
   base::Duration next_end() const;

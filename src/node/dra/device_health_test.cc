@@ -1,4 +1,4 @@
-// What drivers say about the health of devices, and how long it holds.
+// Drivers' news of the health of devices, and how long they hold.
 #include "node/dra/device_health.h"
 
 #include <gtest/gtest.h>

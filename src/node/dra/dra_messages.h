@@ -10,7 +10,7 @@
 
 namespace node {
 
-// What a driver may say of one claim; more is refused.
+// The limits of a driver's answer for one claim; more is refused.
 inline constexpr std::size_t kClaimDevicesMax = 512;
 inline constexpr std::size_t kCdiNamesMax = 64;  // of one device
 

@@ -1,4 +1,4 @@
-// What plugins say when they register, and of claims: taken, or refused by name.
+// Plugins' messages when they register, and about claims: taken, or refused by name.
 #include "node/dra/dra_messages.h"
 
 #include <gtest/gtest.h>

@@ -41,7 +41,7 @@ class FakeDriver {
           asked(method, request, answer);
         }));
   }
-  // What it was asked and told, but for who it is.
+  // The calls that it got, without the identity of the caller.
   std::string log() {
     const std::lock_guard lock(mutex_);
     return log_;
@@ -150,7 +150,7 @@ class DriverHosts : public testing::Test {
       return news.find(text) != std::string::npos;
     });
   }
-  // What the driver's first CDI device is, or what went wrong.
+  // The driver's first CDI device, or the error.
   std::string prepare() {
     std::promise<std::string> answer;
     on_loop<bool>([&] {

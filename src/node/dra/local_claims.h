@@ -28,7 +28,7 @@ using LocalClaims = std::map<std::string, LocalClaim>;  // by the claim's uid
 // All of them block. An empty folder: nothing is kept.
 base::Status write_local_claim(const std::string& folder, const LocalClaim& claim);
 void erase_local_claim(const std::string& folder, const std::string& uid);
-// What cannot be read is left out, and logged.
+// A file that cannot be read is left out, and logged.
 LocalClaims read_local_claims(const std::string& folder);
 
 }  // namespace node

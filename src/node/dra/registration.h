@@ -1,4 +1,4 @@
-// What a plugin says of itself when it registers with a node (Kubernetes' pluginregistration v1), and whether it is one
+// A plugin's account of itself when it registers with a node (Kubernetes' pluginregistration v1), and whether it is one
 // that this agent can use. Values.
 #pragma once
 

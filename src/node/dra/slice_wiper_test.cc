@@ -11,7 +11,7 @@ namespace {
 
 class Slices : public testing::Test {
  protected:
-  // What was deleted since.
+  // The slices deleted since.
   std::string deleted() {
     std::string out;
     for (const client::Request& request : std::exchange(server.calls, {}))

@@ -170,7 +170,7 @@ CgroupPlan plan_pod_cgroup(const CgroupLayout& layout, const std::string& path, 
     const std::string folder = layout.v2 + path;
     plan.files.push_back({folder + "/cpu.weight", std::to_string(cpu_weight(shares))});
     if (limits.cpu_limit_milli > 0) plan.files.push_back({folder + "/cpu.max", base::format("{} 100000", quota)});
-    // What has a limit would go on beyond it in the machine's swap, at everybody's cost.
+    // A group with a limit would go on beyond it in the machine's swap, at everybody's cost.
     plan.files.push_back({folder + "/memory.swap.max", "0", true});
     if (limits.memory_limit_bytes > 0)
       plan.files.push_back({folder + "/memory.max", std::to_string(limits.memory_limit_bytes)});

@@ -49,16 +49,16 @@ struct CgroupPlan {
 };
 CgroupPlan plan_pod_cgroup(const CgroupLayout& layout, const std::string& path, const PodLimits& limits);
 
-// Where this machine is a container of another, the top of v2 is a group like others, and one that has processes can
-// give no controllers on: they go to a group below it. Pure; `read` gives a file's text.
+// The top of v2 is a group like others if this machine is a container of another, and one that has processes can give
+// no controllers on: they go to a group below it. Pure; `read` gives a file's text.
 CgroupPlan plan_room_at_top(const CgroupLayout& layout, const std::function<std::string(const std::string&)>& read);
 base::Status make_room_at_top(const CgroupLayout& layout);
 
-// What the kernel is told of processors.
+// The kernel's values for processors.
 std::int64_t cpu_shares(std::int64_t request_milli);
 std::int64_t cpu_quota(std::int64_t limit_milli);  // of a period of 100 ms
 
-// The writes that give a group other limits. Those that raise come before what is in the group changes, those that
+// The writes that give a group other limits. The writes that raise come before the group's content changes, those that
 // lower after it. `read` gives a file's text. Pure.
 struct CgroupResize {
   std::vector<FileWrite> before;

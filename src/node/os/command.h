@@ -34,7 +34,7 @@ struct CommandOptions {
 base::Result<CommandResult> run_command(const std::vector<std::string>& words, const CommandOptions& options = {});
 // The same, and an exit code other than 0 is an error with the program's words.
 base::Status must_run(const std::vector<std::string>& words, const CommandOptions& options = {});
-// Where PATH has the program, or empty.
+// The path of the program by PATH, or empty.
 std::string find_program(const std::string& name);
 
 }  // namespace node

@@ -25,7 +25,7 @@ namespace {
 
 constexpr std::string_view kVolume = "volume:";
 
-// Where something is mounted for the runtime to mount it from there.
+// A mount point from which the runtime mounts it.
 struct Place {
   std::string at;
   std::string user_file;  // mounted with the ids of this user namespace; empty: as it is

@@ -1,4 +1,4 @@
-// What is mounted into a container: volumes, and the files that every container has.
+// The mounts of a container: volumes, and the files that every container has.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,4 @@
-// What containers get of volumes in which other containers write, and what is read of folders in which anything may
-// lie.
+// Volumes in which other containers write, as containers get them, and reads of folders in which anything may lie.
 #include "node/os/container_mounts.h"
 
 #include <gtest/gtest.h>

@@ -17,7 +17,7 @@ class CriLog {
   CriLog(const CriLog&) = delete;
   CriLog& operator=(const CriLog&) = delete;
 
-  // What cannot be written (a full disk) is lost; the process is not held up.
+  // Lines that cannot be written (a full disk) are lost; the process is not held up.
   void write(std::string_view stream, std::string_view bytes);
 
  private:

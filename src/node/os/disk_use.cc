@@ -18,7 +18,7 @@ namespace node {
 
 namespace {
 
-// The others wait. What takes longer is not known, and has no consequence (docs/operations/security.md).
+// The others wait. A measurement that takes longer has no result, and no consequence (docs/operations/security.md).
 constexpr base::Duration kPatience = base::minutes(1);
 
 struct Place {
@@ -77,7 +77,7 @@ DiskUse measure_disk_use(const PodFolders& folders, const DiskPlaces& places, co
   if (places.whole) found = places_on_disk(folders, places, use);
   add_given_files(folders, places, use);
   if (found.empty()) return use;
-  // What vanishes while it looks is told on its other output, which nobody needs.
+  // Files that vanish while it looks are told on its other output, which is not read.
   std::vector<std::string> words = {"sh", "-c", "exec nice -n 10 du -s -x -0 -B1 -- \"$@\" 2> /dev/null", "du"};
   for (const Place& place : found) words.push_back(place.path);
   const auto told = run_command(words, {.timeout = kPatience, .cancelled = &cancelled});

@@ -1,4 +1,4 @@
-// What do a pod's volumes and containers keep on the disk?
+// The disk space that a pod's volumes and containers take.
 #pragma once
 
 #include <atomic>
@@ -8,7 +8,7 @@
 
 namespace node {
 
-// Blocks until every file below was looked at, or `cancelled`. What is mounted there from elsewhere does not count.
+// Blocks until every file below was looked at, or `cancelled`. Mounts from elsewhere do not count.
 DiskUse measure_disk_use(const PodFolders& folders, const DiskPlaces& places, const std::atomic<bool>& cancelled);
 
 }  // namespace node

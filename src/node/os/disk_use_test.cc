@@ -1,4 +1,4 @@
-// What files take on the disk, as du counts it.
+// The space that files take on the disk, as du counts it.
 #include "node/os/disk_use.h"
 
 #include <fcntl.h>

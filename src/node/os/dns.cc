@@ -182,7 +182,7 @@ std::string place_answer(std::string_view query, const Question& question, const
     data += encode_name(place.target);
     std::string record;
     put_record(record, kTypeSrv, data);
-    // What does not fit into a datagram that every resolver takes is left out.
+    // Records that do not fit into a datagram that every resolver takes are left out.
     if (records.size() + record.size() > kAnswerMax) break;
     records += record;
     ++count;
@@ -190,7 +190,7 @@ std::string place_answer(std::string_view query, const Question& question, const
   return response(query, question, kNoError, count) + records;
 }
 
-// Of "10-200-0-2.ns.pod.cluster.local", a name that every address has.
+// The address in "10-200-0-2.ns.pod.cluster.local", a name that every address has.
 std::string address_in_name(const std::string& name) {
   static constexpr std::string_view kSuffix = ".pod.cluster.local";
   const std::size_t dot = name.find('.');

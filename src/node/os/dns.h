@@ -15,7 +15,7 @@ std::string answer_query(std::string_view query, const NameTable& names, bool& e
 
 // A name that stands for one of elsewhere: the query for that one, or nothing. Pure.
 std::string alias_query(std::string_view query, const NameTable& names);
-// What the answer to that query means as an answer to `query`; empty where it is malformed. Pure.
+// The answer to that query, as an answer to `query`; empty where it is malformed. Pure.
 std::string alias_answer(std::string_view query, const NameTable& names, std::string_view answer);
 
 class NameServer {

@@ -1,5 +1,5 @@
-// Whose answers reach pods, where their questions are passed on? On loopback addresses of the test's own; needs
-// port 53.
+// The servers whose answers reach pods when their questions are passed on. On loopback addresses of the test's own;
+// needs port 53.
 #include <arpa/inet.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>

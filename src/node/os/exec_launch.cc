@@ -1,4 +1,4 @@
-// What happens between fork and exec. The program has threads: the child only makes system calls.
+// The steps between fork and exec. The program has threads: the child only makes system calls.
 #include "node/os/exec_launch.h"
 
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-// Who notices that a container has ended: monitors leave a file per container, one thread looks.
+// The notice that a container has ended: monitors leave a file per container, one thread looks.
 #pragma once
 
 #include <condition_variable>

@@ -17,7 +17,7 @@ using api::Json;
 
 namespace {
 
-// Of a name in normal form: "docker.io/library/nginx:latest" -> "docker.io/library/nginx"
+// The name without its tag, in normal form: "docker.io/library/nginx:latest" -> "docker.io/library/nginx"
 std::string without_tag(const std::string& name) {
   const std::string plain = name.substr(0, name.find('@'));
   const std::size_t colon = plain.rfind(':');

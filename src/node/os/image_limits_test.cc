@@ -1,4 +1,4 @@
-// What an image may cost, and what it may pass itself off as.
+// The limits of an image's cost, and of the names that it may take.
 #include <gtest/gtest.h>
 
 #include "node/image_name.h"

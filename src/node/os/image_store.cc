@@ -183,7 +183,7 @@ base::Status ImageStore::run(const std::vector<std::string>& words, const std::s
     TRY_VOID(space.check());
     return download.empty() ? base::Status() : stall.check(bytes_below(download), uptime());
   };
-  // What it leaves when it is killed goes with the folder.
+  // The remains of a killed one go with the folder.
   options.environment = own_environment();
   options.environment.push_back("TMPDIR=" + work);
   return must_run(words, options);

@@ -1,4 +1,4 @@
-// What a pull leaves in the store; the programs that pull are made up.
+// The store after a pull; the programs that pull are made up.
 #include "node/image_store.h"
 
 #include <gtest/gtest.h>
@@ -29,7 +29,7 @@ class Programs {
   std::string folder_, before_;
 };
 
-// What `skopeo` leaves: a layout with this manifest, and this configuration if its name is another's.
+// The files that `skopeo` leaves: a layout with this manifest, and this configuration if its name is another's.
 std::string layout_script(const std::string& digest, const std::string& manifest, const std::string& config_digest,
                           const std::string& config) {
   return "for last; do :; done\nlayout=${last#oci:}; layout=${layout%:image}\nmkdir -p $layout/blobs/sha256\n"

@@ -1,4 +1,4 @@
-// What an unpacked image may be: measured, and free of what has no place in a root file system.
+// The rules of an unpacked image: measured, and free of what has no place in a root file system.
 #pragma once
 
 #include <sys/statvfs.h>
@@ -18,7 +18,7 @@ inline constexpr std::int64_t kImageEntriesMax = 2'000'000;
 // Gives the bytes on disk.
 base::Result<std::int64_t> inspect_image_tree(const std::string& root);
 
-// What a file system has, in bytes and in files. One that makes files as it needs them says 0 of them.
+// The room of a file system, in bytes and in files. One that makes files as it needs them says 0 of them.
 struct DiskRoom {
   std::int64_t free = 0;
   std::int64_t total = 0;  // without what is kept for the system's own account, as `free` is
@@ -56,7 +56,7 @@ class StallGuard {
   base::Duration since_;
 };
 
-// Of all files below the folder.
+// The sum of all files below the folder.
 std::int64_t bytes_below(const std::string& folder);
 
 }  // namespace node

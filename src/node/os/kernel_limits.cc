@@ -22,7 +22,7 @@ constexpr std::int64_t kSharesMax = 262'144;  // of the kernel
 constexpr std::int64_t kPeriod = 100'000;     // of our quotas, in microseconds
 // The kernel counts in pages, which have 64 KiB at most.
 constexpr std::int64_t kPageBytesMax = 65'536;
-// What v1 says where there is no limit is near the end of the numbers.
+// The value of v1 without a limit is near the end of the numbers.
 constexpr std::int64_t kNoLimit = std::numeric_limits<std::int64_t>::max() - kPageBytesMax;
 
 std::optional<std::int64_t> number_in(std::string_view text) {

@@ -1,4 +1,4 @@
-// What the kernel holds a container to, as its control group says, and who dies first in it.
+// The limits that the kernel holds a container to, by its control group, and the order in which its processes die.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace node {
 
-// Of a control group. What is not set was not to be read.
+// The limits of a control group. An unset one was not to be read.
 struct KernelLimits {
   std::optional<std::int64_t> cpu_shares;          // of v1; v2 has a weight, which each runtime makes in its own way
   std::optional<std::int64_t> cpu_quota;           // of 100 ms; 0: none

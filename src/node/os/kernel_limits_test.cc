@@ -1,4 +1,4 @@
-// What the kernel holds containers to, read back.
+// The limits that the kernel holds containers to, read back.
 #include "node/os/kernel_limits.h"
 
 #include <gtest/gtest.h>

@@ -1,8 +1,7 @@
 // Bridges whose program was killed for good: who has one, which are left, and their removal.
 //
-// A bridge says in its alias that it is ours, and in which subnet. Whoever uses it holds a claim, a socket's abstract
-// name: the kernel keeps such names for each network namespace, as it does with bridges, and drops them with the
-// process.
+// A bridge says in its alias that it is ours, and in which subnet. Its user holds a claim, a socket's abstract name:
+// the kernel keeps such names for each network namespace, as it does with bridges, and drops them with the process.
 #pragma once
 
 #include <optional>
@@ -17,7 +16,7 @@ namespace node {
 
 class BridgeClaim {
  public:
-  // Nothing while another process holds it.
+  // Empty while another process holds it.
   static std::optional<BridgeClaim> take(const std::string& bridge);
   BridgeClaim(BridgeClaim&& other) noexcept : socket_(std::exchange(other.socket_, -1)) {}
   BridgeClaim& operator=(BridgeClaim&& other) noexcept {
@@ -42,10 +41,11 @@ struct LeftBridge {
   std::string subnet;
   bool operator==(const LeftBridge&) const = default;
 };
-// Of what `ip -json link show` lists, the bridges that are ours and that nothing is plugged into, but `own`. Pure.
+// The bridges in the output of `ip -json link show` that are ours and that nothing is plugged into, but `own`. Pure.
 std::vector<LeftBridge> unused_bridges(const api::Json& links, std::string_view own);
 
-// Those of them that nobody claims: a pod that still runs keeps its bridge, for whoever starts there again. Blocks.
+// The bridges of them that are not claimed: a pod that still runs keeps its bridge, for whoever starts there again.
+// Blocks.
 struct ClaimedBridge {
   LeftBridge bridge;
   BridgeClaim claim;  // until the bridge is gone

@@ -1,4 +1,4 @@
-// What this machine is and has.
+// The facts of this machine.
 #include <sched.h>
 #include <sys/statvfs.h>
 #include <sys/utsname.h>

@@ -47,7 +47,7 @@ void say(int fd, const std::string& text) {
   if (::write(fd, text.data(), text.size()) < 0) return;  // nobody listens any more
 }
 
-// In the child: never returns. What failed goes to `report` as text; a successful exec closes it.
+// In the child: never returns. An error goes to `report` as text; a successful exec closes it.
 [[noreturn]] void become(const Json& spec, int out, int err, int report) {
   ::setsid();
   sigset_t none;
@@ -110,7 +110,7 @@ struct Streams {
     fds[which] = -1;
     return 0;
   }
-  // What the processes that have ended left to be read: no more than a pipe holds, because somebody who was
+  // Reads the rest of the output of processes that have ended: no more than a pipe holds, because somebody who was
   // given one may write to it for ever.
   void drain() {
     for (int which = 0; which < 2; ++which) {

@@ -118,7 +118,7 @@ void change_rules(bool add, const std::string& bridge, const std::string& subnet
       {"iptables", "-w", "-t", "nat", verb, "POSTROUTING", "-s", subnet, "!", "-d", subnet, "-j", "MASQUERADE"});
   (void)run_command({"iptables", "-w", first, "FORWARD", "-i", bridge, "-j", "ACCEPT"});
   (void)run_command({"iptables", "-w", first, "FORWARD", "-o", bridge, "-j", "ACCEPT"});
-  // What listens on the host's loopback is not for pods, even where the machine routes such addresses.
+  // Listeners on the host's loopback are not for pods, even where the machine routes such addresses.
   (void)run_command({"iptables", "-w", first, "INPUT", "-i", bridge, "-d", "127.0.0.0/8", "-j", "DROP"});
 }
 
@@ -132,7 +132,7 @@ void close_loopback(const std::string& bridge) {
                       "this machine's loopback");
 }
 
-// What programs that were killed for good have left in this network namespace.
+// Removes the bridges in this network namespace of programs that were killed for good.
 void remove_left_bridges(const std::string& own) {
   for (const auto& [bridge, claim] : claim_left_bridges(own)) {
     change_rules(false, bridge.name, bridge.subnet);
@@ -215,7 +215,7 @@ void Network::take(const std::string& ip) {
   used_.insert(ip);
 }
 
-// The kernel looks for a way before it looks at rules. Where the machine has a default route it is found.
+// The kernel looks for a way before it looks at rules. A default route of the machine is one.
 void Network::make_way_to_services() {
   if (services_.empty()) return;
   const auto way = run_command({"ip", "-4", "route", "get", services_.substr(0, services_.find('/'))});

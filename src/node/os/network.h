@@ -13,14 +13,14 @@
 
 namespace node {
 
-// Where a pod's namespaces are kept.
+// The files that hold a pod's namespaces.
 struct PodNamespaces {
   NamespaceFiles files;
   std::optional<std::int64_t> first_id = {};  // of the host's ids, when it has a user namespace of its own
 };
 
-// The hardware address of who has this address of IPv4: "10.1.2.3" is "0a:58:0a:01:02:03". Whoever has the address next
-// has the same one, so that nobody's neighbour table is wrong.
+// The hardware address of who has this address of IPv4: "10.1.2.3" is "0a:58:0a:01:02:03". The next owner of the
+// address has the same one, so that no neighbour table is wrong.
 std::string hardware_address(const std::string& ip);
 
 // Thread-safe.

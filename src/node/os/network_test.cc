@@ -20,7 +20,7 @@ TEST(Network, AHardwareAddressSaysTheAddress) {
   EXPECT_EQ(hardware_address("192.168.254.1"), "0a:58:c0:a8:fe:01");
 }
 
-// What is wrong; empty: nothing.
+// The fault; empty: nothing.
 std::string trouble_after_failed_tries(const Options& options) {
   // This machine's network and mounts stay as they are.
   if (::unshare(CLONE_NEWNET | CLONE_NEWNS) != 0 || ::mount("", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0)

@@ -53,7 +53,7 @@ Json mounts_json(const BundleInput& input) {
     list.push_back(mount_json("/dev/mqueue", "mqueue", "mqueue", {"nosuid", "noexec", "nodev"}));
     list.push_back(mount_json("/dev/shm", "tmpfs", "shm", {"nosuid", "noexec", "nodev", "mode=1777", "size=65536k"}));
   }
-  // The host's network cannot be shown by a sysfs of ours. What is mounted below the host's would stay writable.
+  // The host's network cannot be shown by a sysfs of ours. Mounts below the host's would stay writable.
   if (input.network_namespace.empty())
     list.push_back(privileged ? mount_json("/sys", "bind", "/sys", {"rbind", "nosuid", "noexec", "nodev"})
                               : mount_json("/sys", "bind", "/sys", {"bind", "nosuid", "noexec", "nodev", "ro"}));
@@ -119,7 +119,7 @@ Json namespaces_json(const BundleInput& input) {
   return list;
 }
 
-// What the kernel cannot translate, a process in a user namespace cannot have.
+// A process in a user namespace cannot have an id that the kernel cannot translate.
 base::Status check_ids(const BundleInput& input, const std::vector<std::int64_t>& groups) {
   if (input.user_namespace.empty()) return {};
   std::vector<std::int64_t> ids = groups;
@@ -159,7 +159,7 @@ Json environment_json(const BundleInput& input) {
   return list;
 }
 
-// What cannot be the words of a process.
+// The texts that cannot be the words of a process.
 base::Status check_texts(const std::vector<std::string>& words, const std::string& folder) {
   for (const std::string& word : words)
     if (word.find('\0') != std::string::npos)

@@ -12,7 +12,7 @@
 
 namespace node {
 
-// What an image says about containers made from it.
+// An image's configuration of its containers.
 struct ImageConfig {
   std::vector<std::string> entrypoint;
   std::vector<std::string> command;

@@ -285,7 +285,7 @@ TEST(Dns, FollowsNamesThatStandForOthers) {
   EXPECT_EQ(alias_query(query_for("w.ns.svc.cluster.local", 1), names), "");
   const std::string query = query_for("out.ns.svc.cluster.local", 1);
   EXPECT_EQ(alias_query(query, names), query_for("example.org", 1));
-  // What the other server says: its own alias first, then an address.
+  // The answer of the other server: its own alias first, then an address.
   std::string answer = query_for("example.org", 1);
   answer[2] = '\x81';
   answer[7] = 2;
@@ -334,7 +334,7 @@ TEST(PodFolders, IdsOfPodsAreKeptAndNeverShared) {
   EXPECT_EQ(folders.first_id("host"), std::nullopt);
 }
 
-// Where a kill of the agent can leave a container, as files, and what is read from them.
+// The states in which a kill of the agent can leave a container, as files, and the reading of them.
 struct RunCase {
   const char* what;
   std::vector<std::string> files;  // of the container's folder

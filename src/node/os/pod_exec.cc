@@ -40,7 +40,7 @@ std::vector<std::string> texts(const Json& list) {
   return out;
 }
 
-// What the container's own process has, with another command.
+// The launch of another command with the settings of the container's own process.
 base::Result<ExecLaunch> by_runtime(const std::string& runc, const std::string& state, const std::string& folder,
                                     const std::string& files, const ExecWish& wish) {
   auto config = api::parse_json(read_text(folder + "/config.json"));

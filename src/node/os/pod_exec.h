@@ -28,7 +28,7 @@ class PodExec {
 
   ExecProcess& process() { return process_; }
   int container_ended() const { return container_; }  // readable then
-  // What was said until then is the runtime's own.
+  // Output until then is the runtime's own.
   bool has_begun() const;
   void kill() const;
   // Waits for its end: the exit code, or why it never ran.

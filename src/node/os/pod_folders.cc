@@ -53,7 +53,7 @@ void remove_tree(const std::string& path) {
 }
 
 std::string read_text(const std::string& path) {
-  // What is no file, such as a pipe that somebody has put there, is not waited for.
+  // A path that is not a file, such as a pipe that somebody has put there, is not waited for.
   auto text = rt::read_bounded_file(path, kTextMax, {});
   return text.ok() ? std::move(*text) : std::string();
 }

@@ -1,4 +1,4 @@
-// Where a pod's files lie below the data directory, and what they tell after a restart.
+// The places of a pod's files below the data directory, and their meaning after a restart.
 //
 //   pods/UID/pod.json                         names, address
 //   pods/UID/ids                              the first of its ids on the host, if it has a user namespace of its own
@@ -29,7 +29,7 @@ class PodFolders {
   std::string container(const std::string& uid, const std::string& name, int attempt) const;
   std::string log(const std::string& uid, const std::string& name, int attempt) const;
 
-  // Where a pod's user namespace is kept; what its container's ids begin with, when it has one.
+  // The file of a pod's user namespace; what its container's ids begin with, when it has one.
   std::string user_namespace(const std::string& uid) const { return pod(uid) + "/userns"; }
   std::optional<std::int64_t> first_id(const std::string& uid) const;
   // Gives the pod ids that no other pod here has. One call at a time.
@@ -44,7 +44,7 @@ class PodFolders {
   // Every pod's folder; containers in order of name and attempt, as the disk has them at this moment.
   std::vector<RecoveredPod> recover(const Exits& exits) const;
   std::vector<RecoveredContainer> containers_of(const std::string& uid, const Exits& exits) const;
-  // Where an OCI runtime keeps what it knows of containers, and of one of them.
+  // The folder in which an OCI runtime keeps its state of containers, and of one of them.
   std::string runtime_state() const { return data_dir_ + "/runc"; }
   std::string runtime_state(const std::string& id) const { return runtime_state() + "/" + id; }
 

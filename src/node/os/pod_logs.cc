@@ -36,7 +36,7 @@ struct Job {
   std::atomic<bool> cancelled{false};
   std::recursive_mutex calling;  // held during callbacks, so that none runs once the stream is gone
 
-  // Of the output:
+  // The output's state:
   std::string pending;
   std::int64_t sent = 0;
   bool line_open = false;  // a partial line was written: no time before its next part
@@ -109,7 +109,7 @@ base::Result<std::string> Job::find_log(std::string& exit_file) const {
   return folders.log(uid, name, static_cast<int>(attempt));
 }
 
-// Where the last `tail_lines` lines begin. Parts of one line count as one.
+// The beginning of the last `tail_lines` lines. Parts of one line count as one.
 std::size_t Job::start_of_tail(const std::string& text) const {
   if (!options.tail_lines) return 0;
   if (*options.tail_lines <= 0) return text.size();
@@ -241,7 +241,7 @@ class FolderLogs : public api::PodLogs {
   }
 
  private:
-  // Of one of the readers, as long as its thread.
+  // A place of one of the readers, as long as its thread.
   class Place {
    public:
     explicit Place(std::shared_ptr<std::atomic<int>> taken) : taken_(std::move(taken)) { ++*taken_; }

@@ -73,7 +73,7 @@ TEST_F(PodReaders, of_logs_need_a_thread) {
   EXPECT_EQ(follow(), "word\n");
 }
 
-// Who listens holds the stream, as an answer does, and with the answer goes its connection.
+// A listener holds the stream, as an answer does, and with the answer goes its connection.
 TEST_F(PodReaders, of_logs_let_go_of_who_listens) {
   struct Listener {
     std::shared_ptr<std::promise<void>> gone;

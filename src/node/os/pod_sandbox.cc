@@ -101,8 +101,8 @@ void RuncRuntime::end_sandbox(const std::string& uid) {
   if (::access(folder.c_str(), F_OK) == 0) end_container(programs_, folder, sandbox_id(uid));
 }
 
-// Where the processes of a container are numbered: with those of its pod, of the container that it looks into, or by
-// itself (empty).
+// The process namespace of a container: with those of its pod, of the container that it looks into, or by itself
+// (empty).
 base::Result<std::string> RuncRuntime::process_namespace(const ContainerSpec& spec, const Json& pod) {
   if (pod["hostPID"].as_bool()) return std::string();
   if (pod["shareProcesses"].as_bool()) return shared_processes(spec.pod_uid);
@@ -113,8 +113,8 @@ base::Result<std::string> RuncRuntime::process_namespace(const ContainerSpec& sp
   return found;
 }
 
-// A process namespace of a container's own ends with its first process. Where it is another's, what the container has
-// started would live on without it.
+// A process namespace of a container's own ends with its first process. The container's own processes would live on
+// without it in another's.
 void RuncRuntime::end_orphans(const std::string& id) {
   std::string group;
   {

@@ -1,4 +1,4 @@
-// What this program may do on the machine, as far as containers depend on it.
+// The rights of this program on the machine, as far as containers depend on them.
 #pragma once
 
 #include <cstdint>

@@ -14,7 +14,7 @@ namespace node {
 std::string describe_process(pid_t pid);
 // The process's id if it still is the one that was described, else 0.
 pid_t described_process(std::string_view description);
-// Those that were started with `word` as one of their arguments.
+// The processes that were started with `word` as one of their arguments.
 std::vector<pid_t> processes_with_argument(std::string_view word);
 std::vector<pid_t> children_of(pid_t parent);
 // `root` and everything below it, parents first.

@@ -130,7 +130,7 @@ bool wait_until_gone(const std::string& monitor) {
   return false;
 }
 
-// Nobody noted who watches the container: its making was cut short.
+// The container's monitor was never noted: its making was cut short.
 void end_unknown_monitors(const std::string& id) {
   for (int wait = 0; wait < 200; ++wait) {
     const std::vector<pid_t> left = processes_with_argument(id);

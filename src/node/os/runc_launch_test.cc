@@ -1,4 +1,4 @@
-// What the answers of conmon and of OCI runtimes mean for the next try, with scripts in their place.
+// The meaning of conmon's and of OCI runtimes' answers for the next try, with scripts in their place.
 #include "node/os/runc_launch.h"
 
 #include <gtest/gtest.h>

@@ -43,7 +43,7 @@ std::string version_in(std::string_view said) {
   return reason_text(line.substr(std::min(line.size(), line.rfind(' ') + 1)));
 }
 
-// The image's list of users or groups, which may be missing. Whatever else an image has there starts nothing.
+// The image's list of users or groups, which may be missing. An image that has anything else there starts nothing.
 base::Result<std::string> account_file(const std::string& root, const std::string& name) {
   auto text = rt::read_rooted_file({root, name}, kAccountFileMax);
   if (text.ok() || text.error().code == Code::kNotFound) return text.ok() ? std::move(*text) : std::string();
@@ -143,7 +143,7 @@ base::Result<ImageAnswer> RuncRuntime::ensure_image(const ImageWish& wish) {
   const std::string& image = wish.image;
   TRY_VOID(check_image_name(image));
   const auto found = images_.find(image);
-  // What somebody imported under a name is what that name means here, whatever a registry has.
+  // An image that somebody imported under a name is the meaning of that name here, whatever a registry has.
   if (found && (wish.policy != PullPolicy::kAlways || found->imported))
     return ImageAnswer{found->id, false, found->bytes};
   if (!found && options_.host_rootfs) {
@@ -267,7 +267,7 @@ base::Result<std::string> RuncRuntime::prepare(const SandboxSpec& spec) {
     return folders_.write_pod(kept, ip);
   }();
   if (finished.ok()) return ip;
-  // Nobody knows the address of a pod that has none yet: the next try takes another.
+  // The address of a pod that has none yet is not known to anybody: the next try takes another.
   if (!spec.host_network && spec.address.empty()) network_.disconnect(spec.uid, namespaces_of(spec.uid), ip);
   return finished.error();
 }
@@ -296,7 +296,7 @@ base::Status RuncRuntime::mount_image(const ContainerSpec& spec, const std::stri
 base::Result<BundleInput> RuncRuntime::bundle_input(const ContainerSpec& spec, const std::string& folder) {
   const auto pod = api::parse_json(read_text(folders_.pod(spec.pod_uid) + "/pod.json"));
   if (!pod.ok()) return make_error(Code::kInternal, "the pod's folder is incomplete");
-  // Who asked for ids of its own never gets the host's instead.
+  // A pod that asked for ids of its own never gets the host's instead.
   if (!(*pod)["hostUsers"].as_bool(true) && !folders_.first_id(spec.pod_uid))
     return make_error(Code::kInternal, "the pod's folder does not say which ids it has");
   BundleInput input;
@@ -377,7 +377,7 @@ base::Result<StartedContainer> RuncRuntime::start(const ContainerSpec& spec) {
     const std::string before = folders_.container(spec.pod_uid, spec.name, spec.attempt - 1);
     clear_container(before, read_text(before + "/id"));
   }
-  // Nothing of the container has run yet when a start fails, so that another try is the same start.
+  // A container has not run yet when a start fails, so that another try is the same start.
   for (int tried = 1;; ++tried) {
     auto started = start_once(spec);
     if (started.ok() || tried == kStartsMax) return started;

@@ -99,7 +99,7 @@ class RuncRuntime : public Runtime {
   std::mutex sandbox_root_mutex_;              // held while the root of all sandboxes is laid out
   std::mutex sandbox_mutex_;                   // never held for long; guards the members below
   std::map<std::string, std::string> groups_;  // by id: control groups of containers that run
-  // By uid: one sandbox of a pod is made at a time. Those that nobody waits for are empty.
+  // By uid: one sandbox of a pod is made at a time. Entries that are not waited for are empty.
   std::map<std::string, std::weak_ptr<std::mutex>> sandbox_turns_;
 };
 

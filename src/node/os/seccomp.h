@@ -8,8 +8,8 @@
 
 namespace node {
 
-// `capabilities` are the container's, by their full names: some calls belong to one. What is not listed fails with
-// EPERM; names that the machine's kernel or library does not know are left out by the runtime.
+// `capabilities` are the container's, by their full names: some calls belong to one. A call that is not listed fails
+// with EPERM; names that the machine's kernel or library does not know are left out by the runtime.
 api::Json default_seccomp(const std::vector<std::string>& capabilities);
 
 }  // namespace node

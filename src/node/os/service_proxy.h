@@ -16,7 +16,7 @@ class ServiceProxy {
   // Why this machine cannot do it (no program, no such kernel), or nothing. To be called before anything else.
   // `place`: without a name and without what is found out here.
   std::string open(ProxyTable place);
-  // Makes the kernel do what `rules` say. Nothing has changed after an error, and the next call makes all of it anew.
+  // Makes the kernel do what `rules` say. An error has changed nothing, and the next call makes all of it anew.
   base::Status set(const ServiceRules& rules);
   // Whether the kernel would take these rules.
   base::Status try_rules(const ServiceRules& rules);

@@ -91,7 +91,7 @@ bool StreamPump::take_input(StreamEnds& ends) {
     broken = put <= 0;
     if (!broken) input_.erase(0, static_cast<std::size_t>(put));
   }
-  // Who does not read any more keeps nobody from writing.
+  // A caller that stopped reading must not block the writers.
   if (broken) input_.clear();
   if (input_.empty() && input_closed_ && ends.close_input) {
     std::exchange(ends.close_input, nullptr)();
@@ -128,7 +128,7 @@ bool StreamPump::read_output(StreamEnds& ends, int which) {
 // Until something happens, which it then reads.
 void StreamPump::wait(StreamEnds& ends) {
   const bool writes = take_input(ends);
-  // What is kept back is bounded: more of it waits in the pipe.
+  // The output that is kept back is bounded: more of it waits in the pipe.
   const auto heard = [&](int which) { return begun_ || held_[which].size() < kHeldMax ? ends.outputs[which] : -1; };
   pollfd waits[6] = {{wake_, POLLIN, 0},
                      {heard(0), POLLIN, 0},

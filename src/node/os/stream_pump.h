@@ -17,7 +17,7 @@
 
 namespace node {
 
-// What a stream is connected to. Descriptors are not blocking, and closed by whoever made them; -1: there is none.
+// The ends of a stream. Descriptors are not blocking, and closed by whoever made them; -1: there is none.
 struct StreamEnds {
   int input = -1;  // bytes of the stream's writer go there
   int outputs[2] = {-1, -1};
@@ -42,7 +42,7 @@ class StreamPump : public api::PodStream {
   void end() override;
 
   bool is_ended() const;
-  // On the stream's own thread, until nothing more can come. What was kept back by may_begin() is dropped.
+  // On the stream's own thread, until nothing more can come. Output that may_begin() kept back is dropped.
   void run(const StreamEnds& ends);
   // Last.
   void finish(base::Result<int> how);
@@ -63,7 +63,7 @@ class StreamPump : public api::PodStream {
   bool ended_ = false;
   std::optional<std::pair<int, int>> size_;
 
-  // Of the stream's thread:
+  // The state of the stream's thread:
   std::string held_[2];  // outputs that wait for may_begin()
   bool begun_ = false;
   bool killed_ = false;

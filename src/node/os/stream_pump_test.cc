@@ -1,4 +1,4 @@
-// What a process says before it is known to have begun is kept back, not thrown away.
+// The output of a process before it is known to have begun is kept back, not thrown away.
 #include "node/os/stream_pump.h"
 
 #include <fcntl.h>

@@ -1,4 +1,4 @@
-// What is different where the machine's control groups are v2 alone: what containers see of them, and how they end.
+// Control groups of v2 alone: what containers see of them, and how they end.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>

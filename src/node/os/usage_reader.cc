@@ -44,7 +44,7 @@ struct Process {
   api::Usage usage;
 };
 
-// Of all processes of the machine, in one walk.
+// Reads all processes of the machine, in one walk.
 std::map<pid_t, Process> read_processes(std::int64_t ticks_a_second) {
   const std::int64_t page = ::sysconf(_SC_PAGESIZE);
   std::map<pid_t, Process> found;
@@ -70,7 +70,7 @@ std::map<pid_t, Process> read_processes(std::int64_t ticks_a_second) {
   return found;
 }
 
-// Of a process and all below it.
+// The use of a process and all below it.
 api::Usage usage_of_tree(const std::map<pid_t, Process>& processes, pid_t root) {
   api::Usage sum;
   for (const auto& [pid, process] : processes) {

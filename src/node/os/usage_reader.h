@@ -1,4 +1,4 @@
-// What the machine's counters say at this moment: of control groups, or of processes where there are none.
+// The machine's counters at this moment: of control groups, or of processes where there are none.
 #pragma once
 
 #include <string>

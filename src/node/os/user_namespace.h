@@ -1,7 +1,7 @@
 // User namespaces of pods: which ids of the host they have, the namespaces, and mounts in which files change owners.
 //
-// Id n of a pod is id FIRST + n of the host, 0 <= n < 65536, and no two pods have a FIRST in common. What the host has
-// stored under id n is shown as the pod's id n where it is mounted ID-mapped.
+// Id n of a pod is id FIRST + n of the host, 0 <= n < 65536, and no two pods have a FIRST in common. A mount with
+// mapped ids shows the host's id n as the pod's id n.
 #pragma once
 
 #include <cstdint>
@@ -41,7 +41,7 @@ struct MappedMount {
 };
 base::Status mount_mapped(const MappedMount& mount);
 
-// Tries all that a pod with a user namespace needs. What fails, or nothing.
+// Tries all that a pod with a user namespace needs. The part that failed, or nothing.
 struct MappedTrial {
   std::string scratch;  // a folder of the data folder's, made and taken away
   std::string roots;    // where root file systems are mounted

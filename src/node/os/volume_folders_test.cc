@@ -40,7 +40,7 @@ TEST_F(VolumeFiles, files_are_not_written_over_one_another) {
   EXPECT_EQ(names[0], "..data");
 }
 
-// Where the volume is memory that others write, a link of theirs must not say what goes.
+// A link in a volume that is memory and that others write must not say what goes.
 TEST_F(VolumeFiles, nothing_outside_goes_with_the_old_set) {
   lay_out({{"x", "one"}});
   ASSERT_TRUE(rt::make_folders(folder + "/other", 0755).ok());
