@@ -35,14 +35,14 @@ struct Options {
   std::string configmap_name = "volcano-controller-configmap";
   // The training operator; unset: none. Its controllers are listed by --controllers as the others are.
   std::optional<training::Options> training = {};
-  // What a cluster needs besides us and a lone machine does not have: owner garbage collection, namespaces,
-  // endpoints, local volumes; and counters of queues that include those below them. Only `volcano up` turns this on.
+  // The controllers of Kubernetes that a lone machine does not have: owner garbage collection, namespaces, endpoints,
+  // local volumes; and counters of queues that include those below them. Only `volcano up` turns this on.
   bool with_cluster = false;
   // The controllers of Kubernetes' own workloads; unset: none. Only `volcano up` sets it.
   std::optional<workloads::Options> kubernetes = {};
   // The namespace whose objects are seen; empty: all.
   std::string only_namespace = {};
-  // What keys are made of; unset: what a cryptographic generator gives.
+  // The source of keys; unset: what a cryptographic generator gives.
   std::function<std::string(std::size_t count)> secret_bytes = {};
   std::string root_ca = {};          // for pods, as kube-root-ca.crt; empty: none
   std::string volumes_folder = {};   // where local volumes are made; empty: none are

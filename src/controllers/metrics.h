@@ -1,4 +1,4 @@
-// What the controllers count.
+// The counters of the controllers.
 #pragma once
 
 #include <span>

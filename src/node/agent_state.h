@@ -55,7 +55,7 @@ struct PodWorker {
   rt::Loop::TimerId timer = 0;
   bool stepping = false;
   std::map<std::string, std::shared_ptr<Check>> checks;  // under way: "CONTAINER_ID Readiness"
-  // None of it will be started any more: its pulls end.
+  // The pod's containers will not be started any more: its pulls end.
   std::shared_ptr<std::atomic<bool>> given_up = std::make_shared<std::atomic<bool>>(false);
   std::map<std::string, PodToken> tokens;              // by token_key()
   std::map<std::string, std::string> volume_versions;  // of live volumes: what they were laid out from

@@ -263,7 +263,7 @@ class AutoscalerController final : public Controller {
       return plan;
     }
     Kept& kept = memories_[key];
-    // What it writes wakes it, too; means over a window do not change faster.
+    // Its own writes wake it, too; means over a window do not change faster.
     const bool same = kept.uid == api::uid_of(*scaler) && kept.spec == (*scaler)["spec"];
     if (const base::Duration left = pause_left(kept.next, turn.now, kPeriod); same && left > base::Duration{}) {
       plan.requeue_after(left);

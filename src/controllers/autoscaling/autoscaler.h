@@ -9,7 +9,7 @@
 
 namespace controllers::autoscaling {
 
-// What is used at the moment; null: nothing has been measured. Loop thread.
+// The present use of pods; null: nothing has been measured. Loop thread.
 using LatestUsage = std::function<std::shared_ptr<const api::NodeUsage>()>;
 
 inline const api::ResourceId kAutoscalers{"autoscaling", "v2", "horizontalpodautoscalers"};

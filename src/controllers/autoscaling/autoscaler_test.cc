@@ -1,4 +1,4 @@
-// What autoscalers make of what pods use.
+// Autoscalers and their answers to the use of pods.
 #include "controllers/autoscaling/autoscaler.h"
 
 #include <gtest/gtest.h>
@@ -214,7 +214,7 @@ TEST(Autoscaler, scales_kinds_of_strangers_through_their_scale) {
   EXPECT_EQ(stage.text("AbleToScale"),
             "the HPA controller was unable to get the target's current scale: webs.x.io \"w\" not found, or it has no "
             "scale");
-  // What the world answers for the scale is the object itself.
+  // The world's answer for the scale is the object itself.
   stage.world.put(kWebs, *api::parse_json(R"({"kind": "Web", "metadata": {"name": "w", "namespace": "ns"},
       "spec": {"replicas": 1}, "status": {"replicas": 1, "selector": "app=x"}})"));
   later();

@@ -29,7 +29,7 @@ std::int64_t sum_since(const std::vector<Change>& changes, base::Time from) {
   return sum;
 }
 
-// Where a policy lets the number go, from what it was when its period began.
+// The number that a policy allows, from what it was when its period began.
 std::int64_t reach(const Json& policy, Direction direction, std::int64_t current, const Memory& memory,
                    base::Time now) {
   const base::Time from = now - base::seconds(std::clamp<std::int64_t>(policy["periodSeconds"].as_int(15), 1, 1800));
@@ -69,7 +69,7 @@ std::int64_t stabilized(const Json& behavior, const Bounds& bounds, base::Time n
   std::erase_if(memory.recommendations, [&](const Recommendation& one) { return one.at + kWindowMax < now; });
   for (auto* changes : {&memory.ups, &memory.downs})
     std::erase_if(*changes, [&](const Change& one) { return one.at + kWindowMax < now; });
-  // What lies ahead was noted before the clock was set back; it counts for its window from now on.
+  // Entries in the future were noted before the clock was set back; it counts for its window from now on.
   for (Recommendation& one : memory.recommendations) one.at = std::min(one.at, now);
   for (auto* changes : {&memory.ups, &memory.downs})
     for (Change& one : *changes) one.at = std::min(one.at, now);

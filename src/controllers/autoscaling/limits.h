@@ -19,7 +19,7 @@ struct Change {
   std::int64_t count = 0;  // of replicas added, or taken away
 };
 
-// What is remembered of one autoscaler. Bounded by the longest window (an hour) at a look every 15 s.
+// The memory of one autoscaler. Bounded by the longest window (an hour) at a look every 15 s.
 struct Memory {
   std::vector<Recommendation> recommendations;
   std::vector<Change> ups, downs;

@@ -13,7 +13,7 @@
 
 namespace controllers::autoscaling {
 
-// What is measured, and of whom.
+// The measurements, and the pods that they are of.
 struct Sight {
   std::vector<const api::Json*> pods;                 // those that the target's selector matches
   std::map<std::string, const api::PodUsage*> usage;  // by uid
@@ -34,7 +34,8 @@ struct Proposal {
   api::Json status;    // an entry of status.currentMetrics
 };
 
-// What one entry of spec.metrics wants. Errors: `reason` of the condition ScalingActive is reason_for_failure().
+// The number of replicas that one entry of spec.metrics wants. Errors: `reason` of the condition ScalingActive is
+// reason_for_failure().
 base::Result<Proposal> propose(const api::Json& metric, const Sight& sight, std::int64_t current, Tolerance tolerance);
 std::string_view reason_for_failure(const api::Json& metric);
 

@@ -1,4 +1,4 @@
-// What does an autoscaler scale? Anything with the subresource scale, also of kinds that strangers define.
+// The target of an autoscaler. Anything with the subresource scale, also of kinds that strangers define.
 #pragma once
 
 #include <cstdint>

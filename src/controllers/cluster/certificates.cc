@@ -1,4 +1,4 @@
-// What each signer demands, and what is written.
+// The demands of each signer, and the certificate that is written.
 #include "controllers/cluster/certificates.h"
 
 #include <algorithm>

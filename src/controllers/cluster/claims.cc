@@ -1,5 +1,4 @@
-// Who makes the resource claims that pods ask for by template, and who takes devices back? In a cluster Kubernetes
-// does.
+// The resource claims that pods ask for by template, and the devices that come back. In a cluster Kubernetes does.
 #include <algorithm>
 #include <map>
 #include <vector>

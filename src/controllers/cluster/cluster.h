@@ -1,4 +1,4 @@
-// What a cluster needs besides us, for the machine that has no Kubernetes (`volcano up`).
+// The parts of a cluster besides us, for the machine that has no Kubernetes (`volcano up`).
 #pragma once
 
 #include <memory>

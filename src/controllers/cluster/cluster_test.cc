@@ -61,7 +61,7 @@ TEST(Owners, kinds_of_strangers_own_and_are_owned) {
       R"({"apiVersion": "example.com/v1", "kind": "Widget", "metadata": {"name": "w", "namespace": "ns",
      "uid": "W", "ownerReferences": [{"apiVersion": "v1", "kind": "Service", "name": "s", "uid": "S"}]}})");
   EXPECT_EQ(stage.turn("widgets.example.com|ns/w"), "require-gone Service ns/s\n--\ndelete Widget ns/w\n");
-  // Whatever version of it a reference names.
+  // This holds whatever version of it a reference names.
   stage.world.put_text(resources::kConfigMaps, R"({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c",
      "namespace": "ns", "uid": "C",
      "ownerReferences": [{"apiVersion": "example.com/v1beta1", "kind": "Widget", "name": "w", "uid": "W"}]}})");
@@ -99,7 +99,7 @@ TEST(Owners, foreground_deletion_waits_for_nothing_in_other_namespaces) {
                        R"({"kind": "Service", "metadata": {"name": "s", "namespace": "ns", "uid": "S",
      "deletionTimestamp": "2026-01-01T00:00:00Z", "finalizers": ["foregroundDeletion"]}})");
   EXPECT_TRUE(stage.turn("services|ns/s").starts_with("patch Service ns/s {\"metadata\":{\"finalizers\":null,"));
-  // What has no namespace owns in all of them.
+  // An owner without a namespace owns in all of them.
   owned.edit("metadata").set("ownerReferences", Json::array({*api::parse_json(R"({"kind": "Queue", "name": "q",
       "apiVersion": "scheduling.volcano.sh/v1beta1", "uid": "Q", "blockOwnerDeletion": true})")}));
   stage.world.put(resources::kConfigMaps, owned);
@@ -257,7 +257,7 @@ TEST(Namespaces, have_a_service_account_and_are_emptied_at_their_end) {
   EXPECT_EQ(stage.world.find(resources::kNamespaces, "ns"), nullptr);
 }
 
-// What kubectl shows of a namespace that does not go.
+// The conditions that kubectl shows of a namespace that does not go.
 TEST(Namespaces, say_what_is_left_in_them) {
   Stage stage(make_namespace_controller());
   stage.world.put_text(resources::kNamespaces, R"({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "ns",

@@ -28,7 +28,7 @@ struct Group {
 };
 using Groups = std::map<std::string, Group>;  // by the text of the ports
 
-// What an endpoint is known by while its conditions change.
+// The identity of an endpoint while its conditions change.
 std::string identity_of(const Json& endpoint) {
   return base::format("{} {}", endpoint["targetRef"]["uid"].as_string(),
                       endpoint["addresses"][std::size_t{0}].as_string());

@@ -1,4 +1,4 @@
-// Who makes the claims of pods' ephemeral volumes? In a cluster Kubernetes does.
+// The claims of pods' ephemeral volumes. In a cluster Kubernetes does.
 #include "api/pods/volume_claims.h"
 #include "api/resource.h"
 #include "base/format.h"

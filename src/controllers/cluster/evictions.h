@@ -1,4 +1,5 @@
-// What controllers share that take pods from nodes. They run under the names that kube-controller-manager has for them.
+// The shared parts of controllers that take pods from nodes. They run under the names that kube-controller-manager has
+// for them.
 #pragma once
 
 #include <memory>

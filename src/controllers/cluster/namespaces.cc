@@ -77,7 +77,7 @@ class NamespaceController final : public Controller {
         .existing_is_fine = true;
   }
 
-  // What goes may have been the last thing in its namespace.
+  // An object that goes may have been the last one in its namespace.
   static Wake wake_on(const api::ResourceId& resource) {
     return {resource,
             [](const View& view, const Json& object) {
@@ -127,7 +127,8 @@ class NamespaceController final : public Controller {
     plan.update(resources::kNamespaces, std::move(object)).subresource = "finalize";
   }
 
-  // Why the namespace is still there. What has only now been told to go may be gone at once, which needs no words.
+  // Why the namespace is still there. An object that has only now been told to go may be gone at once, which needs no
+  // words.
   static void tell(const Json& space, const Remains& remains, const Turn& turn, Plan& plan) {
     if (!plan.writes_nothing()) return;
     if (remains.empty() && space["status"]["conditions"].empty()) return;  // nothing was ever said to be left

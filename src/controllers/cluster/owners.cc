@@ -83,7 +83,8 @@ class Kinds {
   std::map<api::ResourceId, api::KindInfo> strangers_;
 };
 
-// What has a namespace owns nothing outside of it: a reference from elsewhere is a mistake, or meant to hold it up.
+// An object with a namespace owns nothing outside of it: a reference from elsewhere is a mistake, or meant to hold it
+// up.
 std::vector<Dependent> dependents_of(const Kinds& kinds, const View& view, const Json& owner) {
   std::vector<Dependent> found;
   const std::string_view ns = api::namespace_of(owner);
@@ -131,8 +132,9 @@ void drop_references(const api::KindInfo& kind, const Json& object, const Keys& 
 
 bool waits_for_dependents(const Json& object) { return api::is_deleting(object) && has_finalizer(object, kForeground); }
 
-// Whether an object that waits for its dependents is, some steps down, one of those that wait for it. Of too many to
-// look at it is taken for one: then it only holds up its owners no more, and a large circle would stay for ever.
+// Whether an object that waits for its dependents is, some steps down, one of those that wait for it. It is taken for
+// one if there are too many to look at: then it only holds up its owners no more, and a large circle would stay for
+// ever.
 bool waits_for_itself(const Kinds& kinds, const View& view, const Json& object) {
   constexpr std::size_t kObjectsMax = 1000;
   constexpr std::size_t kLooksMax = 100'000;  // at dependents and their references: each may be owned by all the others
@@ -160,7 +162,7 @@ bool waits_for_itself(const Kinds& kinds, const View& view, const Json& object) 
   return false;
 }
 
-// Those who own each other in a circle would wait for each other for ever: this one holds up nobody any more.
+// Owners of each other in a circle would wait for each other for ever: this one holds up nobody any more.
 void let_owners_go(const api::KindInfo& kind, const Json& object, Plan& plan) {
   Json references = object["metadata"]["ownerReferences"];
   for (std::size_t i = 0; i < references.size(); ++i)
@@ -170,7 +172,7 @@ void let_owners_go(const api::KindInfo& kind, const Json& object, Plan& plan) {
       .missing_is_fine = true;
 }
 
-// What a reference leads to.
+// The owner that a reference leads to.
 enum class Owner : std::uint8_t {
   kThere,  // or it is kept where nobody sees it from here
   kWaits,  // it is there until its dependents are gone
@@ -189,8 +191,8 @@ Owner owner_at(const Kinds& kinds, const View& view, const api::KindInfo& kind, 
   return waits_for_dependents(*found) ? Owner::kWaits : Owner::kThere;
 }
 
-// One dependent of an object that waits for its dependents. It stays with an owner that stays. What has dependents
-// itself waits for those, so that nothing runs any more when the first owner is gone.
+// One dependent of an object that waits for its dependents. It stays with an owner that stays. A dependent that has
+// dependents itself waits for those, so that nothing runs any more when the first owner is gone.
 void let_dependent_go(const Kinds& kinds, const View& view, const Dependent& one, std::string_view uid, Plan& plan) {
   bool lost = false;
   for (const Json& reference : (*one.object)["metadata"]["ownerReferences"].items()) {

@@ -1,6 +1,6 @@
 // Which pods will no node ever let go?
 //
-// Those of a node that is not there, and those that end and were never given to one. An absence in the view proves
+// Pods of a node that is not there, and those that end and were never given to one. An absence in the view proves
 // nothing: a Node may be late, or be made again by its agent. So such a pod has a quarantine, and then the server is
 // asked for the node. And of pods that are over only so many stay (finished_pods.h).
 #include <map>

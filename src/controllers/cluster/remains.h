@@ -1,4 +1,4 @@
-// What is left in a namespace that goes, as the conditions of the namespace say it.
+// The objects left in a namespace that goes, as the conditions of the namespace say them.
 #pragma once
 
 #include <cstdint>

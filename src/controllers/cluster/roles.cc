@@ -1,4 +1,4 @@
-// What a ClusterRole with an aggregationRule gives: the rules of all those that its selectors choose.
+// The rules of a ClusterRole with an aggregationRule: the rules of all those that its selectors choose.
 #include <algorithm>
 
 #include "api/resource.h"

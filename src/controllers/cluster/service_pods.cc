@@ -1,4 +1,4 @@
-// What controllers of services read in pods.
+// The parts of pods that controllers of services read.
 #include "controllers/cluster/service_pods.h"
 
 #include "api/resource.h"

@@ -1,7 +1,7 @@
 // Which pods have to leave their node, because it has a taint NoExecute, and when?
 //
-// A toleration may be for a time only. That counts from when the taint says that it was added, so that it is the same
-// after a restart; from when it was first seen if the taint does not say.
+// A toleration may be for a time only. The time counts from when the taint says that it was added, so that it is the
+// same after a restart; from when it was first seen if the taint does not say.
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -109,7 +109,7 @@ class TaintEvictionController final : public Controller {
     const Mark* before =
         pod && known != marks_.end() && known->second.uid == api::uid_of(*pod) ? &known->second : nullptr;
     std::optional<Mark>& after = (pending_[key] = std::nullopt);
-    // Who has a node that is gone is not waited for here any more.
+    // A pod whose node is gone is not waited for here any more.
     const Json* node = pod ? view.find(resources::kNodes, (*pod)["spec"]["nodeName"].as_string()) : nullptr;
     if (!node || api::is_deleting(*pod)) return plan;
     after = mark_for(*pod, *node, before, turn.now);

@@ -135,7 +135,7 @@ TEST(TaintEviction, counts_from_when_the_taint_was_added) {
   EXPECT_EQ(stage.left(), 60);
 }
 
-// What is woken by a change, and nothing else.
+// The pods that a change wakes, and no others.
 TEST(TaintEviction, wakes_the_pods_of_the_node_whose_taints_changed) {
   Stage stage;
   stage.pod("");

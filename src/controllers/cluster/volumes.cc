@@ -343,7 +343,7 @@ class VolumeController final : public Controller {
     const bool goes = ours && (*volume)["spec"]["persistentVolumeReclaimPolicy"].as_string() == "Delete";
     set_phase(*volume, "Released", plan);
     if (!goes) return;
-    // Pods that still hold the folder end first. Where there is a claim of that name again, they hold that one's.
+    // Pods that still hold the folder end first. If there is a claim of that name again, they hold that one's.
     const auto holds = [](const Json* pod) { return !(*pod)["spec"]["nodeName"].as_string().empty(); };
     if (!claim && std::ranges::any_of(view.by_index(resources::kPods, "claim", key), holds)) {
       plan.requeue_after(base::seconds(1));

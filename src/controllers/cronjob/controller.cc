@@ -58,7 +58,7 @@ class CronJobController final : public Controller {
     return std::move(decision.plan);
   }
 
-  // What was seen and said stays so; a run counts as made once it was.
+  // A warning that was given stays given; a run counts as made once it was.
   void finished(const std::string& key, Ending ending) override {
     const auto found = pending_.find(key);
     if (found == pending_.end()) return;

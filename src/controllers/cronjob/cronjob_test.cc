@@ -375,7 +375,7 @@ TEST_F(CronJobTest, jobs_that_the_status_does_not_have) {
   EXPECT_EQ(jobs(), "by-hand c-1");
 }
 
-// What a view shows that has not heard of Jobs for a while.
+// A view that has not heard of Jobs for a while.
 class WithoutJobs final : public View {
  public:
   explicit WithoutJobs(const View& view) : view_(view) {}

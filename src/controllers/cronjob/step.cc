@@ -211,7 +211,7 @@ class Look {
   Time start() {
     Memory& memory = decision_.memory;
     const std::string schedule = base::format("{} {}", spec_["timeZone"].dump(), spec_["schedule"].dump());
-    // What a changed schedule would have started before it was written is not made up for.
+    // Runs that a changed schedule would have started before it was written are not made up for.
     if (!memory.schedule.empty() && memory.schedule != schedule) memory.schedule_since = turn_.now;
     memory.schedule = schedule;
     if (memory.schedule_since > turn_.now + kClockErrorMax) memory.schedule_since = turn_.now;

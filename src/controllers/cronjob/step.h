@@ -1,4 +1,4 @@
-// What a CronJob needs next: its list of active Jobs, its history, and the run that is due.
+// The next step of a CronJob: its list of active Jobs, its history, and the run that is due.
 #pragma once
 
 #include <set>

@@ -1,4 +1,4 @@
-// What controllers share in looking at objects.
+// The shared ways in which controllers look at objects.
 #include "controllers/framework/controller.h"
 
 #include <algorithm>

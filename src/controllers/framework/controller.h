@@ -1,4 +1,4 @@
-// What a controller is: what wakes it, how it finds things, and how one turn is decided.
+// A controller: what wakes it, how it finds things, and how one turn is decided.
 #pragma once
 
 #include <functional>
@@ -34,7 +34,7 @@ class View {
 
 using Keys = std::vector<std::string>;
 
-// Of objects that say what to do, the one that was written first; `objects` is not empty.
+// The object that was written first, of those that say what to do; `objects` is not empty.
 const api::Json* first_to_arrive(const std::vector<const api::Json*>& objects);
 
 // One object by its place.
@@ -53,7 +53,7 @@ struct Wake {
   bool may_be_absent = false;
   // Only this object is watched. View::find finds it, the other questions do not.
   std::optional<Place> only = {};
-  // Of an object that stays and whose change matters: whether only numbers of a status can follow from it, so that the
+  // For an object that stays and whose change matters: whether only numbers of a status can follow from it, so that the
   // look has time until such a status may be written again (Turn::counts_wait). Unset: never.
   std::function<bool(const View& view, const api::Json& before, const api::Json& after)> only_counts = {};
 };
@@ -97,7 +97,7 @@ class Controller {
   virtual bool follows_definitions() const { return false; }
   virtual void kind_comes(const api::KindInfo& /*kind*/) {}
   virtual void kind_goes(const api::ResourceId& /*resource*/) {}
-  // What wakes the controller of such a kind, and its indexes.
+  // The changes that wake the controller of such a kind, and its indexes.
   virtual std::vector<Wake> wakes_on_kind(const api::ResourceId& /*resource*/) { return {}; }
   virtual std::vector<IndexBy> indexes_of_kind(const api::ResourceId& /*resource*/) { return {}; }
   virtual Plan step(const View& view, const std::string& key, const Turn& turn) = 0;

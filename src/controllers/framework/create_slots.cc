@@ -30,7 +30,7 @@ CreateSlots::Waits::iterator CreateSlots::first() {
 
 void CreateSlots::give_back() {
   ++free_;
-  // Who is called may have ended in the meantime, and takes none.
+  // A waiter that is called may have ended in the meantime, and takes none.
   while (free_ > 0 && !waiting_.empty()) {
     const auto next = first();
     const std::function<void()> go_on = std::move(next->second.go_on);

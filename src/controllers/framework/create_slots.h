@@ -29,7 +29,7 @@ class CreateSlots {
   void withdraw(PlanNumber plan) { waiting_.erase(plan); }
   // May call a plan that waits.
   void give_back();
-  // Nobody is called any more, and those that wait are let go.
+  // No waiter is called any more, and those that wait are let go.
   void close();
 
  private:

@@ -30,12 +30,12 @@ namespace {
 // in the order in which it came, not in the order that serves jobs.
 constexpr int kCreationsMax = 64;
 
-// What a plan may write back whole is read as JSON, with what fields it has that we do not know. Pods and nodes, of
-// which there are most, are only patched.
+// A kind that a plan may write back whole is read as JSON, with what fields it has that we do not know. Pods and nodes,
+// of which there are most, are only patched.
 const api::Projection& parts_of(const api::ResourceId& resource) {
   static const api::Projection kPatched{"apiVersion", "kind",  "metadata.*", "-metadata.managedFields",
                                         "spec",       "status"};
-  // Of definitions schemas are the most, and nobody reads them.
+  // Schemas are most of a definition, and are not read here.
   if (resource == api::resources::kCustomResourceDefinitions) return definition_parts();
   if (resource == api::resources::kPods || resource == api::resources::kNodes) return kPatched;
   return client::without_managed_fields();
@@ -46,7 +46,7 @@ class InformerView final : public View {
   std::map<api::ResourceId, std::unique_ptr<client::Informer>> informers;
   std::map<std::pair<api::ResourceId, std::string>, std::unique_ptr<client::Informer>> of_one;  // by the object's key
 
-  // Who is woken by the watch of one object reads what that watch has shown; that of all may be behind it.
+  // A key that the watch of one object woke reads what that watch has shown; that of all may be behind it.
   const Json* find(const api::ResourceId& resource, std::string_view key) const override {
     for (const auto& [place, informer] : of_one)
       if (place.second == key && place.first == resource) return informer->find(key);
@@ -126,7 +126,7 @@ struct Unit {
   std::set<std::string> early;  // woken before the first lists were complete
 };
 
-// What a change of an informer's objects wakes.
+// The keys that a change of an informer's objects wakes.
 struct Listener {
   client::Informer* informer;
   Unit* unit;
@@ -347,8 +347,8 @@ void Driver::State::hint(const std::string& ns) {
     for (const std::string& key : unit->refused.of(ns)) unit->queue->add_after(key, kHintPause);
 }
 
-// What the watches have shown to one that stood by counts as one more first list, of which each key is queued once: so
-// nothing piles up before, and what is decided first is what a driver without a past would decide.
+// The changes that watches have shown to a driver that stood by count as one more first list, of which each key is
+// queued once: so nothing piles up before, and what is decided first is what a driver without a past would decide.
 void Driver::State::start() {
   if (std::exchange(stands_by, false)) {
     ++unsynced;
@@ -388,8 +388,8 @@ void Driver::State::work(Unit& unit, const std::string& key) {
   std::erase_if(state.awaited, [this](const Written& w) { return !view.informers.count(w.resource) || view_shows(w); });
   if (!state.awaited.empty()) {
     const base::Duration waited = env.now() - state.awaited_since;
-    // What was made may have been deleted before the view showed it. A change or a deletion shows some time; deciding
-    // from the state before it would undo it in part, as with pods of an earlier version of their job.
+    // A created object may have been deleted before the view showed it. A change or a deletion shows some time;
+    // deciding from the state before it would undo it in part, as with pods of an earlier version of their job.
     const bool only_created =
         std::ranges::all_of(state.awaited, [](const Written& w) { return w.change == Written::Change::kCreated; });
     if (waited >= base::Duration{} && waited < (only_created ? kCreationLagMax : kViewLagMax)) {
@@ -419,8 +419,8 @@ void Driver::State::work(Unit& unit, const std::string& key) {
           });
 }
 
-// `only_reads`: what the plan read is decided on in the next step. That is half of a turn: if the other half fails
-// again and again, its back-off goes on.
+// `only_reads`: what the plan read is decided on in the next step. A refused half counts as half of a turn: if the
+// other half fails again and again, its back-off goes on.
 void Driver::State::ended(Unit& unit, const std::string& key, std::optional<base::Duration> look_again, bool only_reads,
                           Outcome outcome) {
   KeyState& state = unit.keys.of(key, env.now(), env.uptime());

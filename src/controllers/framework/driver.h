@@ -18,7 +18,7 @@ struct DriverOptions {
   base::Duration counts_interval = {};
   // The namespace whose objects are seen; empty: all. Objects of the cluster are seen in any case.
   std::string only_namespace = {};
-  // What keys are made of; unset: what a cryptographic generator gives.
+  // The source of keys; unset: what a cryptographic generator gives.
   std::function<std::string(std::size_t count)> secret_bytes = {};
 };
 
@@ -38,7 +38,7 @@ class Driver {
   void start();
   // True once every watch has delivered it.
   bool synced() const;
-  // Of which it knows more than what the view shows; bounded, however many come and go.
+  // The number of keys of which it knows more than what the view shows; bounded, however many come and go.
   std::size_t keys_remembered() const;
 
  private:

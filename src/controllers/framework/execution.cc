@@ -292,7 +292,7 @@ void Execution::look_at_existing(const Action& action) {
   });
 }
 
-// Of objects that no view holds, only the server knows whose they are.
+// Only the server knows whose the objects are that no view holds.
 void Execution::remove_owned(const Action& action) {
   client.call(get_of(action), [self = shared_from_this(), &action](base::Result<Json> found) {
     if (!found.ok()) return self->answered(action, std::move(found));

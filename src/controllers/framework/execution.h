@@ -45,7 +45,7 @@ bool is_outage(const base::Error& error);
 // Bytes that keys are made of. A simulated world draws them from its seed.
 using SecretBytes = std::function<std::string(std::size_t count)>;
 
-// What all plans of a driver share.
+// The state that all plans of a driver share.
 struct ExecutionPlace {
   rt::Env& env;
   client::Client& client;

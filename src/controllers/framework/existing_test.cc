@@ -1,4 +1,4 @@
-// What does carrying out a plan ask the server about objects whose names are anybody's choice?
+// The questions to the server, when a plan is carried out, about objects whose names are anybody's choice.
 #include <gtest/gtest.h>
 
 #include "base/format.h"

@@ -1,4 +1,4 @@
-// What is remembered of a key between its steps, for as long as it matters.
+// The memory of a key between its steps, for as long as it matters.
 #pragma once
 
 #include <algorithm>

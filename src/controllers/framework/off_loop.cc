@@ -56,7 +56,7 @@ base::Status is_taken_over(const Action& action, const Json& existing) {
   // COMPAT(plugin-objects): Volcano writes over whatever has the name.
   const Json &ours = api::controller_of(action.body), &theirs = api::controller_of(existing);
   if (ours["uid"] == theirs["uid"]) return {};
-  // That of an earlier object of the same name is about to be collected: the next try makes a new one.
+  // The Secret of an earlier object of the same name is about to be collected: the next try makes a new one.
   const bool earlier =
       !theirs.is_null() && ours["kind"] == theirs["kind"] && ours["name"].as_string() == theirs["name"].as_string();
   return base::make_error(earlier ? base::Code::kConflict : base::Code::kInvalid,

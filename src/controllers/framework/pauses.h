@@ -10,8 +10,8 @@ namespace controllers {
 // A time in a status that is further ahead than this was written by a clock that was wrong.
 inline constexpr base::Duration kClockErrorMax = base::hours(1);
 
-// What is left at `now` of a pause until `end` that lasts `longest` at most. Where more would be left, the clock has
-// been set back since the pause began, nobody knows how far: it is over.
+// The rest at `now` of a pause until `end` that lasts `longest` at most. A longer rest means that the clock has been
+// set back since the pause began, nobody knows how far: it is over.
 inline base::Duration pause_left(base::Time end, base::Time now, base::Duration longest) {
   const base::Duration left = end - now;
   return left > longest ? base::Duration{} : std::max(left, base::Duration{});

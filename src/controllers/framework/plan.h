@@ -1,4 +1,4 @@
-// What a controller wants done: a value that can be compared, printed and thrown away.
+// The writes that a controller wants done: a value that can be compared, printed and thrown away.
 //
 // A plan is a list of stages. Actions of one stage may run at the same time; a stage begins when the one before it
 // succeeded whole, and a failed stage stops the later ones, but for actions that have a fate of their own.
@@ -32,7 +32,7 @@ struct DataField {
   std::string value;
 };
 
-// A question to an address outside the API. What it is answered changes no plan; the controller hears of it.
+// A question to an address outside the API. The answer changes no plan; the controller hears of it.
 struct Probe {
   std::string host;  // a name or an address
   std::uint16_t port = 0;
@@ -44,7 +44,7 @@ struct Probe {
   std::size_t answer_bytes_max = 64 << 10;
 };
 
-// What a probe brought.
+// The answer to a probe.
 struct Answer {
   int status = 0;          // of a GET
   std::string body = {};   // of a GET
@@ -81,17 +81,17 @@ struct Action {
   // missing).
   api::Json body = {};
   client::PatchType patch_type = client::PatchType::kMerge;
-  // What the driver makes, off the loop, and adds to the body before it is sent.
+  // The part that the driver makes, off the loop, and adds to the body before it is sent.
   Addition addition = Addition::kNone;
   // Answers that count as success: NotFound of a delete or patch, AlreadyExists of a create.
   bool missing_is_fine = false;
   bool existing_is_fine = false;
   // Its failure fails the plan, but only after everything else was done.
   bool stops_nothing = false;
-  // What is refused to one action is refused to those of its fate: they are not begun any more, in later stages
-  // neither. Those of other fates go on; what has no fate waits for all, and its failure, or an outage, stops all.
+  // A refusal of one action refuses all of its fate: they are not begun any more, in later stages neither. Actions of
+  // other fates go on; what has no fate waits for all, and its failure, or an outage, stops all.
   std::string fate = {};
-  // Of a create whose name is taken: an object whose `data` does not have this field gets the data of the new body;
+  // For a create whose name is taken: an object whose `data` does not have this field gets the data of the new body;
   // one with another controller is a failure.
   std::optional<DataField> existing_has = {};
   std::string field_manager = {};
@@ -100,17 +100,17 @@ struct Action {
   std::string event_reason = {};
   std::string event_message = {};
   Probe probe = {};
-  // Of a write: the events about the plan's object when it has succeeded, or failed for another reason than an old view
-  // ("{}" is the error). No reason: none.
+  // For a write: the events about the plan's object when it has succeeded, or failed for another reason than an old
+  // view ("{}" is the error). No reason: none.
   std::string success_reason = {};
   std::string success_text = {};
-  // Of successes of one stage with equal reason and text there is one event, in which "{}" is the list of these names.
+  // Successes of one stage with equal reason and text have one event, in which "{}" is the list of these names.
   std::string success_name = {};
   std::string failure_reason = {};
   std::string failure_text = {};
 };
 
-// What went wrong with one action.
+// The error of one action.
 struct Failure {
   std::string kind;
   std::string name;

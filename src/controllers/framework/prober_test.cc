@@ -1,4 +1,4 @@
-// What an address answers, against a real server: a page, a refusal, too much, nothing.
+// The answers of an address, against a real server: a page, a refusal, too much, nothing.
 #include "controllers/framework/prober.h"
 
 #include <gtest/gtest.h>

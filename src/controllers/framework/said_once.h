@@ -1,4 +1,4 @@
-// What holds from one look to the next is said once: an event when it begins, and none while it lasts.
+// A state that holds from one look to the next is said once: an event when it begins, and none while it lasts.
 #pragma once
 
 #include <set>
@@ -7,7 +7,7 @@
 
 namespace controllers {
 
-// Of one look at one object. A controller keeps all() for the next look.
+// The messages of one look at one object. A controller keeps all() for the next look.
 class SaidOnce {
  public:
   explicit SaidOnce(std::set<std::string> before) : before_(std::move(before)) {}

@@ -9,12 +9,12 @@
 
 namespace controllers {
 
-// What is read of a CustomResourceDefinition.
+// The parts that are read of a CustomResourceDefinition.
 const api::Projection& definition_parts();
-// What is read of the kinds' objects: what they are, and their metadata.
+// The parts that are read of the kinds' objects: what they are, and their metadata.
 const api::Projection& stranger_parts();
 
-// The kind that a definition makes, in one version that is served: its resource, name and scope. Nothing while it makes
+// The kind that a definition makes, in one version that is served: its resource, name and scope. Empty while it makes
 // none, or one that the program has itself.
 std::optional<api::KindInfo> stranger_of(const api::Json& definition);
 

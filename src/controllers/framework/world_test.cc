@@ -142,7 +142,7 @@ Json patched(const Action& action, const Json& object) {
   return next;
 }
 
-// Of a create: whether it is enough that `existing` has the name.
+// For a create: whether it is enough that `existing` has the name.
 bool is_fine(const Action& action, const Json& existing) {
   if (!action.existing_is_fine || api::controller_of(action.body).is_null()) return action.existing_is_fine;
   const base::Status ours = is_taken_over(action, existing);

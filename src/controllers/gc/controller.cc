@@ -35,7 +35,7 @@ class GcController final : public Controller {
     }
     Action& action = plan.remove(resources::kJobs, *job);
     action.body.set("propagationPolicy", "Foreground");
-    // Whoever gives the Job more time, or has it do something else, does so before the deletion or after it.
+    // A writer that gives the Job more time, or has it do something else, does so before the deletion or after it.
     action.body.edit("preconditions").set("resourceVersion", api::resource_version_of(*job));
     return plan;
   }

@@ -1,4 +1,4 @@
-// What the ConfigMap says about the discovery of the network (controllers.md 12.1).
+// The ConfigMap's settings of the network's discovery (controllers.md 12.1).
 #pragma once
 
 #include <cstdint>

@@ -27,7 +27,7 @@ constexpr base::Duration kUfmTimeout = base::seconds(30);
 constexpr base::Duration kCredentialsLook = base::seconds(30);
 constexpr std::size_t kUfmAnswerMax = std::size_t{100} << 20;
 
-// Where the talk with a UFM server is.
+// The state of the talk with a UFM server.
 struct Ufm {
   enum class Phase : std::uint8_t { kNone, kCredentials, kPorts, kResult, kRest };
   Phase phase = Phase::kNone;
@@ -64,7 +64,7 @@ class HyperNodeController final : public Controller {
              }}};
   }
 
-  // Those whose count may change with the nodes.
+  // The HyperNodes whose count may change with the nodes.
   std::vector<IndexBy> indexes() const override {
     return {{resources::kHyperNodes, "selects", [](const Json& object) {
                for (const Json& member : object["spec"]["members"].items())
@@ -100,7 +100,7 @@ class HyperNodeController final : public Controller {
     return keys;
   }
 
-  // What the ConfigMap enables; nothing if it cannot be read, and what was found before stays.
+  // The sources that the ConfigMap enables; nothing if it cannot be read, and what was found before stays.
   base::Result<std::vector<Source>> sources(const View& view) const {
     const Json* map = view.find(resources::kConfigMaps, config_key_);
     if (map == nullptr) return std::vector<Source>();
@@ -122,7 +122,7 @@ class HyperNodeController final : public Controller {
          {"metadata", Json::object({{"namespace", options_.configmap_namespace}, {"name", options_.configmap_name}})}});
   }
 
-  // What is wrong with the configuration is said once, while it lasts.
+  // A fault of the configuration is said once, while it lasts.
   Plan check_config(const View& view) {
     Plan plan;
     const Json* map = view.find(resources::kConfigMaps, config_key_);
@@ -146,7 +146,7 @@ class HyperNodeController final : public Controller {
     return plan;
   }
 
-  // What a source found that is somebody else's: said once, and left alone. Returns all of it.
+  // A HyperNode that a source found and that is somebody else's: said once, and left alone. Returns all of it.
   std::set<std::string> say_taken(const View& view, std::string_view source, const std::vector<std::string>& taken,
                                   const std::set<std::string>& before, Plan& plan) const {
     SaidOnce said(before);
@@ -279,7 +279,7 @@ class HyperNodeController final : public Controller {
   Ufm ufm_;
   bool had_config_ = false;
   std::set<std::string> config_said_, label_taken_;
-  // What the step that is carried out leaves behind.
+  // The result of the step that is carried out.
   std::optional<Ufm> restart_;
   std::set<std::string> next_said_, next_taken_;
 };

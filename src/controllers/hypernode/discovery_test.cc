@@ -1,4 +1,4 @@
-// What is found in labels and in the answers of a UFM server, and what the configuration may say.
+// The HyperNodes found in labels and in the answers of a UFM server, and the rules of the configuration.
 #include "controllers/hypernode/discovery.h"
 
 #include <gtest/gtest.h>

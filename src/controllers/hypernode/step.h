@@ -1,4 +1,4 @@
-// What has to be written so that a source's HyperNodes are those it found, and each HyperNode's status is true.
+// The writes after which a source's HyperNodes are those it found, and each HyperNode's status is true.
 #pragma once
 
 #include <string>

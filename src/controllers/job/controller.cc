@@ -72,8 +72,8 @@ bool came(const Json* before, const Json*) { return before == nullptr; }
 
 bool waits_for_volume(const Json& pod) { return !volume_sentence(pod).empty(); }
 
-// What a step reads of a pod and what may change: not its node, its addresses or its conditions, though each pod of a
-// job gets those, and a step looks at all pods of its job.
+// The fields of a pod that a step reads and that may change: not its node, its addresses or its conditions, though each
+// pod of a job gets those, and a step looks at all pods of its job.
 bool pod_changed(const Json* before, const Json* after) {
   if (!before || !after) return true;
   const auto differ = [&](std::string_view part, std::initializer_list<std::string_view> fields) {
@@ -232,7 +232,7 @@ class JobController final : public Controller {
     return std::move(decision.plan);
   }
 
-  // What was noticed stays noticed; what was decided counts once it was done.
+  // Notices stay noted; what was decided counts once it was done.
   void finished(const std::string& key, Ending ending) override {
     const auto found = pending_.find(key);
     if (found == pending_.end()) return;
@@ -278,7 +278,7 @@ class JobController final : public Controller {
     base::Time now = {};
   };
 
-  // What is new since the last look. What happened before this process began was counted by another.
+  // The news since the last look. The process before counted what happened before this one began.
   News news_of(const Job& job, const Observed& seen, const Known& known) const {
     News news{.queue = job.queue};
     if (!known.memory.looked_before || metrics_ == nullptr) return news;
@@ -334,7 +334,7 @@ Sight observe(const View& view, const std::string& key) {
   const Json* group = view.find(resources::kPodGroups, key + "-" + uid);
   if (!group) {
     group = view.find(resources::kPodGroups, key);
-    // That name is anybody's choice: the group of another object is not the job's to change or delete.
+    // The name is anybody's choice: the group of another object is not the job's to change or delete.
     if (group && api::controller_of(*group)["uid"].as_string() != uid) group = nullptr;
   }
   if (group && !api::is_deleting(*group)) sight.observed.group = group;

@@ -12,7 +12,7 @@ namespace controllers::job {
 // It counts into `metrics`, which may be null and outlives it.
 std::unique_ptr<Controller> make_job_controller(Options options, base::Metrics* metrics = nullptr);
 
-// What `view` shows of the job with this key. `job` is null if there is none.
+// The job with this key, as `view` shows it. `job` is null if there is none.
 struct Sight {
   const api::Json* job = nullptr;
   Observed observed;

@@ -19,7 +19,7 @@ constexpr std::size_t kWordBytesMax = 64;  // of a reason that somebody else wro
 
 std::string_view short_word(const Json& word) { return base::utf8_prefix(word.as_string(), kWordBytesMax); }
 
-// What the pod's status says of its end: the reason of whoever ended it, or the first exit code that is not 0.
+// The end of the pod as its status says it: the reason of whoever ended it, or the first exit code that is not 0.
 std::string end_of(const Json& pod) {
   const Json& status = pod["status"];
   if (!status["reason"].as_string().empty()) return std::string(short_word(status["reason"]));

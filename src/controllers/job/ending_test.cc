@@ -1,4 +1,4 @@
-// What a Job says of its end (COMPAT state-message).
+// The message of a Job's end (COMPAT state-message).
 #include "controllers/job/ending.h"
 
 #include <gtest/gtest.h>

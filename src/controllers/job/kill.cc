@@ -136,7 +136,7 @@ void kill(const Job& job, const Observed& seen, const Move& move, const Request&
   const bool entered = phase != job.phase;
   if (is_finished(job.phase)) keep_results(old_status, victims.counts);
 
-  // What began it stays to be read in the end.
+  // The cause of the end stays to be read.
   std::string message = old_status["state"]["message"].str();
   if (entered && phase == Phase::kFailed)
     message = why_given_up(job, message);

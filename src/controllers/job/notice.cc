@@ -1,4 +1,4 @@
-// What happened since the last look: pods that came, changed or went, and the group's phase.
+// The news since the last look: pods that came, changed or went, and the group's phase.
 //
 // After a restart there is no last look; then the status that was written last stands for it, so that a task that
 // completed or a pod that failed in between still meets its policies.
@@ -193,7 +193,7 @@ void notice_after_restart(const Job& job, const Observed& seen, Memory& memory) 
     const std::int64_t known_failed = counted(job, task.name, "Failed");
     for (std::size_t i = 0; i + static_cast<std::size_t>(known_failed) < failed.size(); ++i) {
       const auto known = memory.pods.find(std::string(api::name_of(*failed[i])));
-      // What the process before killed, or had too many of, did not fail by itself.
+      // A pod that the process before killed, or had too many of, did not fail by itself.
       const std::int64_t index = index_of(*failed[i]);
       const bool surplus = api::is_deleting(*failed[i]) && (index < 0 || index >= task.replicas);
       if (known == memory.pods.end() || known->second.out_of_sync || surplus) continue;
@@ -249,7 +249,7 @@ void notice(const Job& job, const Observed& seen, base::Time now, Memory& memory
       current[std::string(api::name_of(*pod))] = std::move(*looked);
     }
   std::map<std::string, SeenPod> before = std::move(memory.pods);
-  // What we delete stays ours to delete while it ends.
+  // A pod that we delete stays ours to delete while it ends.
   for (auto& [name, pod] : current)
     if (const auto old = before.find(name); old != before.end() && old->second.uid == pod.uid &&
                                             old->second.out_of_sync && api::is_deleting(*documents[name]))

@@ -1,4 +1,4 @@
-// What happened to a Job, and which action its policies answer with.
+// The events of a Job, and the action that its policies answer with.
 #pragma once
 
 #include <optional>

@@ -77,8 +77,9 @@ bool have_one_target(const Request& a, const Request& b) {
   }
 }
 
-// What pods of a target asked for before it was restarted has happened with it: eight pods of a task that fail together
-// restart it once. And pods of it that were on their way out already end because of this restart, whatever else.
+// The requests of a target's pods from before it was restarted have happened with it: eight pods of a task that fail
+// together restart it once. And pods of it that were on their way out already end because of this restart, whatever
+// else.
 void settle_target(const Job& job, const Observed& seen, const Request& ran, Memory& memory) {
   const ActionClass of = class_of(ran.action);
   if (move_for(job.phase, ran.action, ran.from_command).operation != Operation::kKillTarget) return;

@@ -1,7 +1,7 @@
 // The job controller's decision: one step with memory.
 //
-// Reads no clock and calls no server: equal inputs give equal plans. What must survive a restart is in the Job's
-// status; memory only makes events out of differences and holds delays.
+// Reads no clock and calls no server: equal inputs give equal plans. The Job's status holds what must survive a
+// restart; memory only makes events out of differences and holds delays.
 #pragma once
 
 #include <deque>

@@ -1,4 +1,4 @@
-// What has a name that a job would use, and is not the job's.
+// Objects that have a name that a job would use, and are not the job's.
 #include <gtest/gtest.h>
 
 #include "base/format.h"

@@ -242,7 +242,7 @@ std::string refusal_sentence(const Sync& s) {
 
 constexpr base::Duration kHeldPause = base::seconds(30);
 
-// What one plan creates. It holds its pods whole, and a job may ask for more of them than there is memory.
+// The objects that one plan creates. It holds its pods whole, and a job may ask for more of them than there is memory.
 struct Created {
   static constexpr int kPodsMax = 2'000;
   static constexpr std::size_t kBytesMax = std::size_t{64} << 20;
@@ -345,9 +345,9 @@ base::Status keep_pods(Sync& s, bool admitted, Counts& counts) {
   Created created;
   TRY_VOID(create_pods(s, known, counts, created));
   if (created.is_enough()) s.plan.requeue_after({});  // the next ones
-  // Nothing tells the job when a stranger's pod goes.
+  // The job has no event when a stranger's pod goes.
   if (created.held > 0 && !created.is_enough()) s.plan.requeue_after(kHeldPause);
-  // Whatever was refused before: it may be the surplus that fills the quota.
+  // This holds whatever was refused before: it may be the surplus that fills the quota.
   s.plan.begin_stage("FailedDelete", "Error deleting pods: [{}]");
   for (const Json* pod : surplus) {
     s.plan.remove(api::resources::kPods, *pod).fate = api::name_of(*pod);

@@ -1,4 +1,4 @@
-// What a pod counts for in a quota, and what a whole gang needs at least.
+// The use of a pod in a quota, and the least of a whole gang.
 #pragma once
 
 #include <functional>

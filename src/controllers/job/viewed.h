@@ -5,7 +5,7 @@
 
 namespace controllers::job {
 
-// Of the others (secrets, network policies) only the server knows whether they are there, and whose they are.
+// Only the server knows whether the others (secrets, network policies) are there, and whose they are.
 inline bool is_viewed(const PluginObject& object) {
   return object.resource == api::resources::kConfigMaps || object.resource == api::resources::kServices;
 }

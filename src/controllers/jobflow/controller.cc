@@ -23,7 +23,7 @@ namespace resources = api::resources;
 
 namespace {
 
-// Where a probe waits for pods, their Job's status tells; this is for what it does not tell, such as an address.
+// The status of a Job tells when a probe waits for its pods; this is for what it does not tell, such as an address.
 constexpr base::Duration kPodsPause = base::seconds(10);
 // All controllers wait while a flow is looked at: what would take longer to patch than this (api/json/work.h) goes on
 // after a pause, or when the first Jobs are there.
@@ -39,7 +39,7 @@ Keys owner_flow(const Json& job) {
   return {base::format("{}/{}", api::namespace_of(job), owner["name"].as_string())};
 }
 
-// What is remembered of a flow from one look to the next; after a restart it is found out again.
+// The memory of a flow from one look to the next; after a restart it is found out again.
 struct Memory {
   std::string uid = {};
   base::Time first_seen = {};
@@ -48,7 +48,7 @@ struct Memory {
   std::map<std::string, Probing> probing = {};      // by node
 };
 
-// Of a plan under way.
+// The state of a plan under way.
 struct Pending {
   Memory memory;
   base::Time now = {};

@@ -22,7 +22,7 @@ struct Node {
   std::string impossible = {};  // why it can never start; empty: it can
 };
 
-// In the order of the spec. Of two nodes with one name the last one counts, at the place of the first.
+// In the order of the spec. The last of two nodes with one name counts, at the place of the first.
 std::vector<Node> read_nodes(const api::Json& flow);
 
 // The keys of the JobTemplates and of the Jobs of a flow.

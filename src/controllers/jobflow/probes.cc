@@ -164,7 +164,7 @@ class Judge {
       verdict_.passed = false;
       return false;
     }
-    // Neither a path nor a header has a line break.
+    // A path or a header has no line break.
     Question question{base::format("{}:{}{}\n{}: {}", api::uid_of(*pod), wanted.probe.port, wanted.probe.path,
                                    wanted.probe.header.first, wanted.probe.header.second),
                       wanted.probe};

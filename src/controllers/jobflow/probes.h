@@ -14,7 +14,7 @@
 
 namespace controllers::jobflow {
 
-// Of one node that waits.
+// The probes of one node that waits.
 struct Probing {
   std::set<std::string> passed = {};  // "uid of the pod:port/path" of questions that were answered
   base::Duration pause = {};          // before the next questions, after some were not
@@ -32,12 +32,12 @@ struct Verdict {
   std::vector<Question> questions = {};  // not asked yet, or not answered; a bounded number
 };
 
-// What `probe` says of `target`, a Job that has not completed. Pods are found by name, and only those that the Job
-// controls are asked, at their own addresses.
+// The verdict of `probe` about `target`, a Job that has not completed. Pods are found by name, and only those that the
+// Job controls are asked, at their own addresses.
 Verdict judge(const View& view, const api::Json& probe, const std::vector<const api::Json*>& targets,
               const Probing& before);
 
-// What was answered, or was not.
+// The answers that came, or did not.
 void note_answers(const std::vector<std::string>& keys, const std::vector<bool>& answered, base::Time now,
                   Probing& probing);
 

@@ -1,4 +1,4 @@
-// What a job template tells of the jobs made from it.
+// A job template's status about the jobs made from it.
 #include <gtest/gtest.h>
 
 #include <string>

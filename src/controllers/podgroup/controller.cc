@@ -107,7 +107,7 @@ Json group_for(const Json& pod, const std::vector<const Json*>& owners, bool inh
 
 namespace {
 
-// Where owners of these kinds are read; they are looked at once for each group, so no view is kept of them.
+// The resources of owners of these kinds; they are looked at once for each group, so no view is kept of them.
 std::optional<api::ResourceId> owner_resource(std::string_view kind) {
   if (kind == "ReplicaSet") return api::ResourceId{"apps", "v1", "replicasets"};
   if (kind == "DaemonSet") return api::ResourceId{"apps", "v1", "daemonsets"};
@@ -135,8 +135,8 @@ const Json* workload_of(const View& view, const Json& pod) {
   return workload;
 }
 
-// What makes `group` that of `wanted`; null: nothing. COMPAT(group-of-workload): keys that others have put on the group
-// stay.
+// The patch that makes `group` that of `wanted`; null: nothing. COMPAT(group-of-workload): keys that others have put on
+// the group stay.
 Json difference(const Json& group, const Json& wanted) {
   Json patch = Json::object();
   for (const char* map : {"labels", "annotations"})

@@ -1,4 +1,4 @@
-// What keeps a group waiting, by its conditions and its phase.
+// The reason that keeps a group waiting, by its conditions and its phase.
 #include "controllers/podgroup/waiting.h"
 
 #include <gtest/gtest.h>

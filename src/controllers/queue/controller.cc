@@ -30,7 +30,7 @@ std::string parent_of(const Json& queue) {
   return parent.empty() ? "root" : parent;
 }
 
-// Where the groups of a queue that have this phase stand in the index.
+// The place in the index of a queue's groups that have this phase.
 std::string place_of(std::string_view queue, std::string_view phase) { return base::format("{}/{}", queue, phase); }
 
 bool queue_changed(const Json* before, const Json* after) {
@@ -183,7 +183,7 @@ class QueueController final : public Controller {
     std::string event;  // what asked for it
   };
 
-  // Of the plan under way.
+  // The state of the plan under way.
   struct Under {
     std::string take;         // the action of a command that the plan deletes
     bool from_queue = false;  // the plan answers the first waiting action

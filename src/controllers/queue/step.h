@@ -1,4 +1,4 @@
-// What a Queue needs next, given an action.
+// The next step of a Queue, given an action.
 #pragma once
 
 #include <map>

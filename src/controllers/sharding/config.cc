@@ -1,4 +1,4 @@
-// What says which scheduler gets which nodes?
+// The configuration that gives nodes to schedulers.
 #include "controllers/sharding/config.h"
 
 #include <algorithm>

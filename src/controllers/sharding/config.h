@@ -1,4 +1,4 @@
-// What says which scheduler gets which nodes: the ConfigMap `sharding.yaml`, and the flags before it.
+// The configuration that gives nodes to schedulers: the ConfigMap `sharding.yaml`, and the flags before it.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace controllers::sharding {
 
-// What one policy does with the nodes that nobody has yet; rows in policies.cc.
+// A policy's treatment of the nodes that nobody has yet; rows in policies.cc.
 struct Policy {
   std::string name;
   double weight = 1;  // of its score
@@ -40,7 +40,7 @@ struct Config {
 
 inline constexpr std::string_view kConfigKey = "sharding.yaml";
 
-// Of the text in the ConfigMap; what it does not say is as in `defaults`. Errors name the field and its value.
+// Reads the text in the ConfigMap; what it does not say is as in `defaults`. Errors name the field and its value.
 base::Result<Config> parse_config(std::string_view text, const Config& defaults);
 
 // Of --scheduler-configs: name:type:minUtil:maxUtil:preferWarmup:minNodes:maxNodes each.

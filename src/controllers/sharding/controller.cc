@@ -127,7 +127,7 @@ class ShardingController final : public Controller {
   struct Utilization {
     std::optional<double> cpu, memory;
   };
-  // What the last look at everything found.
+  // The findings of the last look at everything.
   struct Memory {
     Config config;            // the last one that could be read
     std::string config_text;  // as last read, whether it could be or not

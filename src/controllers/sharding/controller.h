@@ -10,7 +10,7 @@
 namespace controllers::sharding {
 
 struct Options {
-  // What counts until there is a ConfigMap that can be read.
+  // The configuration until there is a ConfigMap that can be read.
   Config config = {};
   std::string config_namespace = "volcano-system";
   std::string config_name = "volcano-sharding-configmap";

@@ -35,7 +35,7 @@ void select_limit(const Policy& policy, Nodes& nodes) {
     nodes.resize(static_cast<std::size_t>(policy.nodes_max));
 }
 
-// What a policy takes part in; null: not in that.
+// The parts that a policy has; null: not in that.
 struct Kind {
   std::string_view name;
   bool (*accepts)(const Policy&, const NodeFacts&);

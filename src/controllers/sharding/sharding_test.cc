@@ -1,4 +1,4 @@
-// Who gets which nodes, what is refused, and what is written for it.
+// The nodes that each scheduler gets, refusals, and the writes for it.
 #include <gtest/gtest.h>
 
 #include "base/format.h"

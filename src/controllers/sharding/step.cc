@@ -1,4 +1,4 @@
-// What has to be written so that each scheduler's NodeShard holds the nodes assigned to it?
+// The writes after which each scheduler's NodeShard holds the nodes assigned to it.
 #include "controllers/sharding/step.h"
 
 #include <algorithm>

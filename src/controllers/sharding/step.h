@@ -1,4 +1,4 @@
-// What has to be written so that each scheduler's NodeShard holds the nodes assigned to it?
+// The writes after which each scheduler's NodeShard holds the nodes assigned to it.
 #pragma once
 
 #include <vector>
@@ -9,7 +9,7 @@
 
 namespace controllers::sharding {
 
-// What a node is and carries, by the pods with its name in `spec.nodeName`.
+// The facts of a node and its load, by the pods with its name in `spec.nodeName`.
 NodeFacts facts_of(const api::Json& node, const std::vector<const api::Json*>& pods);
 
 struct Seen {

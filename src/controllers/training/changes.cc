@@ -28,7 +28,7 @@ std::string_view phase_of(const Json& status) {
   return phase.empty() ? "Pending" : phase;
 }
 
-// Where there are statuses of containers its conditions trouble nobody.
+// The pod's conditions do not count if it has statuses of containers.
 bool have_equal_trouble(const Json& before, const Json& after) {
   if (!after["containerStatuses"].empty()) return true;
   const Json* a = trouble_of(before);
@@ -51,7 +51,7 @@ bool has_restarted(const Json& status) {
   return false;
 }
 
-// What limits, troubles and events are about stayed as it was.
+// The fields that limits, troubles and events are about stayed as they were.
 bool is_healthy(const Json& status) {
   for (const Json& one : status["containerStatuses"].items()) {
     const Json& state = one["state"];

@@ -9,9 +9,9 @@ namespace controllers::training {
 // Whether an object is controlled by a job of this framework, or by a Job that may be the launcher of one.
 bool may_be_owned(const Framework& framework, const api::Json& object);
 
-// Whether a look at the job of a pod could find something else after this change. Neither is null.
+// Whether a look at the job of a pod could find something else after this change. Both are set.
 bool is_news_to_its_job(const Framework& framework, const api::Json& before, const api::Json& after);
-// Of news about a pod of `job`: whether nothing but numbers of the job's status can follow from it. All are objects as
+// For news about a pod of `job`: whether nothing but numbers of the job's status can follow from it. All are objects as
 // the server shows them.
 bool changes_only_counts(const Framework& framework, const api::Json& job, const api::Json& before,
                          const api::Json& after);

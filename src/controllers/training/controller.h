@@ -24,9 +24,9 @@ struct Options {
   std::string delivery_image = "kubeflow/kubectl-delivery:latest";
   std::vector<std::string> delivery_command = {};  // empty: the image's own
   std::string cluster_domain = {};                 // after "<ns>.svc." in TF_CONFIG; empty: none
-  // Where the API server has Jobs, the launcher of an MPIJob of v2beta1 is one.
+  // The launcher of an MPIJob of v2beta1 is a Job if the API server has Jobs.
   bool launcher_jobs = false;
-  // Where it has HorizontalPodAutoscalers, elastic jobs with metrics get one.
+  // Elastic jobs with metrics get a HorizontalPodAutoscaler if it has them.
   bool autoscalers = false;
   std::string mpi_version = "v1";    // of MPIJob
   base::Metrics* metrics = nullptr;  // may be null

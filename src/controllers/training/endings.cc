@@ -1,4 +1,4 @@
-// What goes when a job has finished, is suspended, or has been there long enough (training.md 7.3, 7.6).
+// The objects that go when a job has finished, is suspended, or has been there long enough (training.md 7.3, 7.6).
 #include "api/resource.h"
 #include "base/format.h"
 #include "controllers/framework/counts.h"
@@ -56,7 +56,7 @@ void Look::remove_group() {
   count("deleted_pod_groups_total");
 }
 
-// What a job that succeeded leaves running is no failure.
+// A pod that a successful job leaves running is not a failure.
 void Look::count_active_as_succeeded() {
   if (!conditions_.is_true("Succeeded")) return;
   const Json counted = status_["replicaStatuses"];
@@ -69,7 +69,7 @@ void Look::count_active_as_succeeded() {
   }
 }
 
-// What is left of a job that failed at a limit, whatever its policy says.
+// The remains of a job that failed at a limit, whatever its policy says.
 void Look::remove_after_limit() {
   if (!job_.framework->launcher_is_a_job) return remove_all();
   // As a Job leaves it: what failed can be read, what runs is ended.

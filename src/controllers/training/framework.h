@@ -1,4 +1,4 @@
-// What differs from framework to framework: names, ports, defaults, environment, and when a job has succeeded.
+// The differences between frameworks: names, ports, defaults, environment, and when a job has succeeded.
 #pragma once
 
 #include <cstdint>
@@ -41,7 +41,7 @@ struct Framework {
   // Of v2beta1: the launcher is what a Job of Kubernetes is. It is tried again, and stays when the rest is cleaned up;
   // pods wait for the scheduler and not for their group.
   bool launcher_is_a_job = false;
-  // Of the policies OnFailure and Always a pod that failed fails the job: containers are tried again in place only.
+  // With the policies OnFailure and Always a pod that failed fails the job: containers are tried again in place only.
   bool restarts_by_exit_code_only = false;
 
   // Further defaults.
@@ -54,7 +54,7 @@ struct Framework {
   void (*judge)(Verdict& verdict) = nullptr;
   // Why no pod can be made, in this framework's own words; null: what holds for all is enough.
   std::string (*problem)(const TrainingJob& job) = nullptr;
-  // What is made before the pods. `running`: names of the workers that run, sorted.
+  // The objects that are made before the pods. `running`: names of the workers that run, sorted.
   std::vector<OwnObject> (*objects)(const TrainingJob& job, const std::vector<std::string>& running,
                                     const Options& options) = nullptr;
 };

@@ -74,7 +74,7 @@ void read_replicas(TrainingJob& job) {
   std::set<std::string> known;
   for (const Json::Member& member : map.members()) {
     const std::string type = canonical(*job.framework, member.name());
-    // Of two spellings the right one counts, or else the first: pods are named in lower case.
+    // The right one of two spellings counts, or else the first: pods are named in lower case.
     if (type != member.name() && map.has(type)) continue;
     if (known.insert(lower_case(type)).second) job.replicas.push_back(read_replica(job, type, member.value));
   }

@@ -48,7 +48,7 @@ struct TrainingJob {
   const api::Json& spec() const { return object["spec"]; }
   const Replica* find(std::string_view type) const;
   std::int64_t total() const;
-  // Of MPIJobs of v2beta1: whether the launcher is made only when all workers are ready.
+  // For MPIJobs of v2beta1: whether the launcher is made only when all workers are ready.
   bool launcher_waits() const { return spec()["launcherCreationPolicy"].as_string() == "WaitForWorkersReady"; }
   // The port of the framework's name on the key container of `replica`; its default where there is none.
   std::int64_t port_of(const Replica& replica) const;

@@ -88,7 +88,7 @@ class Look {
   const api::Json* group() const {
     return options_.gang ? seen_.view->find(group_resource(options_), key(job_.name)) : nullptr;
   }
-  // Of MPIJobs of v2beta1 whose workers run on: pods without their group would count for no queue (kubeflow.md 7).
+  // For MPIJobs of v2beta1 whose workers run on: pods without their group would count for no queue (kubeflow.md 7).
   bool keeps_group() const { return job_.framework->launcher_is_a_job && job_.clean_pod_policy == "None"; }
   bool is_ours(const api::Json& object) const { return api::controller_of(object)["uid"].as_string() == job_.uid; }
   Plan& plan() { return decision_.plan; }
@@ -112,7 +112,7 @@ class Look {
   std::size_t bytes_ = 0;                                  // theirs, as text
 };
 
-// Nothing tells a job when somebody else's object, which has a name that it needs, goes.
+// A job has no event when somebody else's object, which has a name that it needs, goes.
 inline constexpr base::Duration kStrangerPause = base::seconds(10);
 
 bool is_launcher(const api::Json& pod);

@@ -1,5 +1,5 @@
-// What MPIJobs have beside their pods: who the launcher is, its files, and what it may do (training.md 5.6), and the
-// same of v2beta1 (kubeflow.md 7).
+// The objects of MPIJobs beside their pods: who the launcher is, its files, and what it may do (training.md 5.6), and
+// the same of v2beta1 (kubeflow.md 7).
 #pragma once
 
 #include <string>

@@ -53,7 +53,7 @@ void add_keys(const TrainingJob& job, Json& spec) {
       Json::object({{"secretName", job.name + "-ssh"},
                     {"items", Json::array({item("ssh-privatekey", "id_rsa"), item("ssh-publickey", "id_rsa.pub"),
                                            item("ssh-publickey", "authorized_keys")})}});
-  // Of another user's folder the group can read what Kubernetes gives it; root's sshd wants nobody else to.
+  // The group can read what Kubernetes gives it in another user's folder; root's sshd wants nobody else to.
   if (ssh_folder(job) == kRootFolder) secret.set("defaultMode", kForRoot);
   spec.edit("volumes").push_back(Json::object({{"name", "ssh-auth"}, {"secret", std::move(secret)}}));
   mount(spec, "ssh-auth", ssh_folder(job));

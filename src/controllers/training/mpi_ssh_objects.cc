@@ -1,5 +1,5 @@
-// What an MPIJob of v2beta1 has beside its pods: names for them, where they are, keys to log in, and the Job that its
-// launcher is on a cluster that has Jobs (kubeflow.md 7).
+// The objects of an MPIJob of v2beta1 beside its pods: names for them, where they are, keys to log in, and the Job that
+// its launcher is on a cluster that has Jobs (kubeflow.md 7).
 #include "api/kubeflow/v1/run_policy.h"
 #include "base/format.h"
 #include "controllers/training/mpi_objects.h"

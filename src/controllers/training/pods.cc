@@ -28,7 +28,7 @@ void set_labels(const TrainingJob& job, const Replica& replica, std::int64_t ind
   if (job.framework->launcher_is_a_job) labels.set(kJobRole, replica.lower);
 }
 
-// What the gang scheduler reads on a pod.
+// The marks that the gang scheduler reads on a pod.
 void set_group(const TrainingJob& job, const Replica& replica, const Options& options, Json& metadata, Json& spec) {
   if (spec["schedulerName"].as_string().empty() || job.framework->launcher_is_a_job)
     spec.set("schedulerName", gang_scheduler(options));
@@ -47,8 +47,8 @@ std::int64_t pods_wanted(const TrainingJob& job) {
   return job.spec()["runPolicy"]["schedulingPolicy"]["minAvailable"].as_int(job.total());
 }
 
-// COMPAT(mpi-waiting-launcher): a gang does not wait for a launcher that waits for the gang. What the group asks for
-// has room for it all the same.
+// COMPAT(mpi-waiting-launcher): a gang does not wait for a launcher that waits for the gang. The group's request has
+// room for it all the same.
 std::int64_t min_member(const TrainingJob& job) {
   const Replica* launcher = job.find("Launcher");
   if (launcher == nullptr || !job.launcher_waits()) return pods_wanted(job);

@@ -65,7 +65,7 @@ void replace_all(std::string& text, std::string_view what, std::string_view by) 
 Json init_containers(const std::string& master, const Options& options) {
   if (!options.init_template.empty())
     if (auto containers = containers_of_template(options, master); containers.ok()) return *std::move(containers);
-  // What is printed counts, not the exit code: BusyBox 1.35 fails when one of the search domains does not know the
+  // The printed text counts, not the exit code: BusyBox 1.35 fails when one of the search domains does not know the
   // name.
   const std::string script = base::format(
       "left={1}\n"

@@ -82,7 +82,7 @@ void Look::look_at_pods() {
   for (const Replica& replica : job_.replicas) {
     verdict_.all_counts()[replica.type] = {};
     for (const auto& [index, pods] : pods_[replica.lower]) {
-      // Of a spec that makes no sense the numbers make none either.
+      // The numbers of a spec that makes no sense make none either.
       if (index >= replica.count && is_valid()) {
         for (const Json* pod : pods) remove_pod(*pod);
       } else if (pods.size() == 1) {
@@ -183,7 +183,7 @@ void Look::mirror_waiting_for_master(const Json& pod) {
   }
 }
 
-// What troubles a pod is said of its job, too.
+// The trouble of a pod is said of its job, too.
 void Look::mirror_trouble(const Json& pod) {
   const auto say = [&](const Json& reason, const std::string& text) {
     if (!reason.as_string().empty()) say_once("Warning", reason.as_string(), text, api::uid_of(pod));
@@ -208,7 +208,7 @@ void Look::mirror_trouble(const Json& pod) {
 }
 
 // COMPAT(training-priority): a job that names a class that is not there waits for it, as a pod of that class would be
-// refused. What has begun goes on. Where not even the system's classes are seen they are hidden from us.
+// refused. A job that has begun goes on. If not even the system's classes are seen, they are hidden from us.
 bool Look::are_priorities_known() {
   if (!seen_.pods.empty() || group() || seen_.view->all(resources::kPriorityClasses).empty()) return true;
   for (const auto& [path, name] : priority_classes_of(*job_.framework, job_.object)) {

@@ -78,7 +78,7 @@ void Look::decide() {
   if (!is_valid() && !conditions_.is_finished()) {
     say_once("Warning", base::format("{}FailedValidation", job_.framework->kind),
              base::format("{} failed validation because {}", job_.framework->kind, reading_->problem));
-    // What has begun goes on as long as it has pods, and what is suspended is.
+    // A job that has begun goes on as long as it has pods, and so does a suspended one.
     if (seen_.pods.empty() && !seen_.launcher_job && !job_.suspended) return;
   }
   note_created();
@@ -104,7 +104,8 @@ void Look::decide() {
   verdict_.begin_judgement();
   job_.framework->judge(verdict_);
   end_verdict();
-  // Nothing goes before the status counts it, and what an MPIJob has beside its pods may be refused for ever.
+  // No pod goes before the status counts it, and the objects that an MPIJob has beside its pods may be refused for
+  // ever.
   const bool tells_first = !to_make_again_.empty() || job_.framework->objects;
   if (tells_first) write_status();
   remove_failed();
@@ -206,7 +207,7 @@ void Look::fail_at_limit(const std::string& message) {
   verdict_.failed(message);
   const Json counted = status_["replicaStatuses"];
   end_verdict();
-  // What has ended is known when its pods are gone.
+  // The end of a replica is known when its pods are gone.
   for (const Replica& one : job_.replicas)
     for (const char* how : {"succeeded", "failed"})
       if (const Json& number = counted[one.type][how]; !number.is_null())

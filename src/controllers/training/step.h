@@ -1,4 +1,4 @@
-// What a training job needs next.
+// The next step of a training job.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@
 
 namespace controllers::training {
 
-// What was read from the document of a job. It stays as long as the document is the same, and is shared by its looks.
+// The document of a job as it was read. It stays as long as the document is the same, and is shared by its looks.
 struct Reading {
   api::Json document;
   TrainingJob job;
@@ -27,7 +27,7 @@ struct Reading {
   bool names_classes = false;  // PriorityClasses, whose values may change
 };
 
-// Nothing but what was said and read: what matters after a restart is in the status.
+// Only messages and readings: what matters after a restart is in the status.
 struct Memory {
   std::string uid = {};
   std::set<std::string> said = {};

@@ -372,7 +372,7 @@ TEST(MpiJob, does_not_take_what_is_not_its_own) {
   EXPECT_TRUE(trial.pods().empty());
 }
 
-// Who may make MPIJobs need not have the right to bind; what the Role says is another's wish.
+// A user who may make MPIJobs need not have the right to bind; what the Role says is another's wish.
 TEST(MpiJob, binds_no_role_but_its_own) {
   const auto role = R"({"kind": "Role", "metadata": {"name": "j-launcher", "namespace": "ns"},
       "rules": [{"apiGroups": ["*"], "resources": ["*"], "verbs": ["*"]}]})";
@@ -438,7 +438,7 @@ TEST(TrainingJob, has_an_autoscaler) {
   EXPECT_EQ(made["spec"].dump(),
             R"({"scaleTargetRef":{"apiVersion":"kubeflow.org/v1","kind":"PyTorchJob","name":"j"},"minReplicas":1,)"
             R"("maxReplicas":3,"metrics":[{"type":"Resource","resource":{"name":"cpu"}}]})");
-  // What the server fills in is no difference; what the job says is.
+  // Fields that the server fills in are not a difference; what the job says is.
   trial.world.edit(kAutoscalers, std::string(kKey))->edit("spec").set("behavior", Json::object());
   EXPECT_EQ(trial.look(), "");
   trial.world.edit(trial.framework.resource, std::string(kKey))

@@ -31,7 +31,7 @@ TEST(TrainingJob, waits_for_its_priority_class) {
     EXPECT_EQ(wake.keys(trial.world, made), Keys{std::string(kKey)});
     trial.begin();
     EXPECT_EQ(trial.pods().size(), 1u);
-    // What has begun goes on.
+    // A job that has begun goes on.
     trial.world.erase(resources::kPriorityClasses, "high");
     EXPECT_EQ(trial.look(), "");
   };
@@ -93,7 +93,7 @@ TEST(TrainingJob, that_makes_no_sense_says_so_and_has_no_pods) {
   }
 }
 
-// What has begun goes on although no further pod can be made.
+// A job that has begun goes on although no further pod can be made.
 TEST(TrainingJob, whose_spec_is_spoilt_goes_on) {
   const auto spoilt = [](std::string_view kind, std::string_view replicas, const auto& spoil) {
     Trial trial(kind, replicas);
@@ -206,7 +206,7 @@ TEST(TrainingJob, that_fails_at_a_limit_says_so_before_its_pods_go) {
   trial.rest();
   trial.world.gone();
   EXPECT_EQ(trial.pods().size(), 3u);
-  // What could not be deleted then goes later.
+  // A pod that could not be deleted then goes later.
   trial.world.refuse = refusal_of(Action::Verb::kDelete, "Pod", base::Code::kUnavailable);
   trial.look();
   EXPECT_EQ(trial.conditions(), "Created Running=False Failed");
@@ -308,7 +308,7 @@ TEST(MpiJob, whose_objects_are_refused_says_so) {
   }
 }
 
-// What failed for good is told as that, whatever limit of restarts is near, and its log can be read.
+// A permanent failure is told as that, whatever limit of restarts is near, and its log can be read.
 TEST(TrainingJob, whose_failure_is_permanent_restarts_nothing) {
   Trial trial("JAXJob", R"({"Worker": {"replicas": 3, "restartPolicy": "ExitCode"}})", R"({"backoffLimit": 1})");
   trial.begin();
@@ -333,7 +333,7 @@ TEST(TrainingJob, counts_what_had_ended_after_its_deadline) {
   EXPECT_FALSE(trial.status()["replicaStatuses"]["Worker"].has("active"));
 }
 
-// Nothing else tells the job that the name is free.
+// No event says that the name is free.
 TEST(MpiJob, looks_again_at_what_has_its_name) {
   Trial trial("MPIJob", R"({"Launcher": {}, "Worker": {"replicas": 1}})");
   trial.world.put_text(resources::kConfigMaps, R"({"kind": "ConfigMap", "metadata": {"name": "j-config", "namespace":

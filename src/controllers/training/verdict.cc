@@ -31,7 +31,7 @@ bool Conditions::set(std::string_view type, bool status, const std::string& reas
   const std::string now = base::format_rfc3339(now_);
   std::string since = now;
   const std::string_view other = type == "Running" ? "Restarting" : type == "Restarting" ? "Running" : "";
-  // Of two that take turns while the pods are judged, the one that stays is what it was before.
+  // One of two that take turns while the pods are judged stays, and it is what it was before.
   if (!other.empty() && !has(type))
     for (const Json& one : given_.items())
       if (one["type"].as_string() == type && one["status"].as_string() == word && one["reason"].as_string() == reason) {

@@ -50,7 +50,7 @@ struct Said {
   std::string message;
 };
 
-// What the judge of a framework finds and says.
+// The findings of a framework's judge, and its messages.
 class Verdict {
  public:
   Verdict(const TrainingJob& job, Conditions& conditions) : job_(job), conditions_(conditions) {}

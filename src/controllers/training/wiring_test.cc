@@ -1,4 +1,4 @@
-// What each framework's pods are told, byte for byte (training.md 4, 5).
+// The environment of each framework's pods, byte for byte (training.md 4, 5).
 #include <gtest/gtest.h>
 
 #include "base/format.h"
@@ -247,7 +247,7 @@ TEST(SshMpi, names_queue_and_class_of_its_group) {
   const Json group = group_for(job, {}, none);
   EXPECT_EQ(group["spec"].dump(), R"({"minMember":3,"queue":"q","priorityClassName":"high"})");
   EXPECT_FALSE(group_patch(job, {}, group, none));
-  // Whatever the template says, the gang is one scheduler's.
+  // The gang is one scheduler's, whatever the template says.
   job.replicas[1].pod_template.edit("spec").set("schedulerName", "other");
   EXPECT_EQ(pod_for(job, job.replicas[1], 0, {})["spec"]["schedulerName"].as_string(), "volcano");
   EXPECT_FALSE(names_other_scheduler(job, {}));

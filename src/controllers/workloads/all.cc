@@ -56,7 +56,7 @@ std::string_view bare(std::string_view word) {
   return word;
 }
 
-// The first hit decides. Those that are not named run with "*", and where all that is said is what does not run.
+// The first hit decides. Controllers that are not named run with "*", and if all that is said is what does not run.
 bool is_on(const Options& options, std::string_view name) {
   bool star = true;
   for (const std::string_view word : options.enabled) star = star && word.starts_with('-');

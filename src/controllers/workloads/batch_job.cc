@@ -22,7 +22,7 @@ constexpr base::Duration kPauseMax = base::minutes(10);
 constexpr std::size_t kBurstMax = 500;
 // Numbers of pods are given one by one; a larger one is somebody else's, and those after it could not be read again.
 constexpr std::int64_t kGivenMax = 100'000'000'000;
-// What pods say is believed up to here, so that what follows it stays below the other.
+// The numbers of pods are believed up to here, so that what follows stays below the other.
 constexpr std::int64_t kBelievedMax = kGivenMax - 1'000'000'000;
 
 bool is_true(const Json& status, std::string_view type) {
@@ -334,7 +334,7 @@ void JobLook::write() {
   const std::string record = settled_.text();
   const bool new_record = api::annotation_of(job_, kSettled) != record;
   plan_.begin_stage();
-  // What is given up or ended is written before anything is done about it.
+  // A job that is given up or ended is written before anything is done about it.
   const bool only_numbers = !new_record && make_ > 0;
   Json next = job_;
   if (new_record) next.edit_path({"metadata", "annotations"}).set(kSettled, record);

@@ -19,7 +19,7 @@ std::unique_ptr<Controller> make_ttl_controller();
 // A set of numbers as text, "0-3,7"; work and memory follow the number of ranges.
 class Numbers {
  public:
-  // Nothing if the text is none of ours.
+  // Empty if the text is not one of ours.
   static std::optional<Numbers> parse(std::string_view text);
 
   bool has(std::int64_t number) const;

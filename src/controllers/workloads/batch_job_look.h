@@ -12,7 +12,7 @@
 
 namespace controllers::workloads {
 
-// What a podFailurePolicy says of a failed pod.
+// The verdict of a podFailurePolicy on a failed pod.
 struct Verdict {
   std::string action;   // "Count" where no rule matches
   std::string message;  // of FailJob

@@ -218,7 +218,7 @@ class Look {
 
   // --- the turn to a new template ---
 
-  // Of a node that is as it should be but for the template: at most one pod of each. False: it is being put in order.
+  // For a node that is as it should be but for the template: at most one pod of each. False: it is being put in order.
   bool find_pair(const Place& place, const Json*& old_pod, const Json*& new_pod) const {
     for (const Json* pod : place.pods) {
       if (is_over(*pod)) return false;
@@ -337,7 +337,7 @@ class Look {
   std::string hash_;  // of the template
 };
 
-// What decides where pods belong; the rest of a node changes all the time.
+// The fields that decide where pods belong; the rest of a node changes all the time.
 bool node_matters(const Json* before, const Json* after) {
   if (before == nullptr || after == nullptr) return true;
   return !((*before)["metadata"]["labels"] == (*after)["metadata"]["labels"]) ||

@@ -27,7 +27,7 @@ std::optional<api::Requirement::Operator> operator_of(std::string_view word) {
   return std::nullopt;
 }
 
-// `value` is null where the node has no such label or field. What cannot be read matches nothing.
+// `value` is null where the node has no such label or field. An expression that cannot be read matches nothing.
 bool holds(const Json& expression, const std::string_view* value) {
   const auto op = operator_of(expression["operator"].as_string());
   if (!op) return false;

@@ -1,4 +1,4 @@
-// Where a DaemonSet has its pods, how they turn to a new template, and what it says of it.
+// The places of a DaemonSet's pods, their turn to a new template, and its status.
 #include "controllers/workloads/daemon_set.h"
 
 #include <gtest/gtest.h>

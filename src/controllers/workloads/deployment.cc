@@ -26,7 +26,7 @@ std::int64_t share_of(const Json& value, std::int64_t total, bool up) {
   return (percent * total + (up ? 99 : 0)) / 100;
 }
 
-// What tells templates apart: neither the hash, nor what a client leaves out that writes the Deployment anew.
+// The part that tells templates apart: neither the hash, nor what a client leaves out that writes the Deployment anew.
 Json but_hash(const Json& pod_template) {
   Json copy = pod_template;
   api::drop_unwritten(api::core_schema("core.v1.PodTemplateSpec"), copy, api::Empties::kDropped);

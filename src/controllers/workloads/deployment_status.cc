@@ -1,4 +1,4 @@
-// What a Deployment's status says: counts, and whether it is available, progressing, stuck.
+// A Deployment's status: counts, and whether it is available, progressing, stuck.
 #include <algorithm>
 #include <limits>
 
@@ -101,7 +101,7 @@ void Rollout::note_progress(const Json& status) {
   const std::string_view what = newest_ ? "ReplicaSet" : "Deployment";
   if (newest_ && before.is_null())
     set_condition(kProgressing, "True", "FoundNewReplicaSet", base::format("Found new replica set \"{}\"", name));
-  // What is done stays done while pods come and go.
+  // A finished rollout stays finished while pods come and go.
   if (before["reason"].as_string() == kDone && status["replicas"].as_int() == status["updatedReplicas"].as_int())
     return;
   if (is_complete() && patches_.empty())

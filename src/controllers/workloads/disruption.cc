@@ -27,7 +27,7 @@ std::int64_t part_of(const Json& value, std::int64_t total) {
   return (percent * total + 99) / 100;
 }
 
-// None selects nothing, an empty one everything.
+// An absent selector selects nothing, an empty one everything.
 std::optional<api::LabelSelector> pods_of(const Json& budget) {
   const Json& given = budget["spec"]["selector"];
   if (!given.is_object()) return std::nullopt;
@@ -162,7 +162,7 @@ class Look {
   std::vector<const Json*> pods_;
 };
 
-// What a budget sees of a pod.
+// The parts of a pod that a budget sees.
 bool pod_matters(const Json* before, const Json* after) {
   if (before == nullptr || after == nullptr) return true;
   return is_ready(*before) != is_ready(*after) || is_over(*before) != is_over(*after) ||

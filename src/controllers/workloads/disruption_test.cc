@@ -1,4 +1,4 @@
-// What budgets say of their pods.
+// The statuses of budgets about their pods.
 #include "controllers/workloads/disruption.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// What the controllers of Kubernetes' workloads know of pods and of their owners.
+// The knowledge that controllers of Kubernetes' workloads share about pods and their owners.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ inline const api::ResourceId kControllerRevisions{"apps", "v1", "controllerrevis
 inline const api::ResourceId kBatchJobs{"batch", "v1", "jobs"};
 inline const api::ResourceId kBatchCronJobs{"batch", "v1", "cronjobs"};
 
-// Neither over nor on its way out.
+// True unless the pod is over or on its way out.
 bool is_active(const api::Json& pod);
 bool is_over(const api::Json& pod);
 // The condition Ready with status True, or null.
@@ -48,12 +48,13 @@ api::Json owner_reference(const api::Json& owner, std::string_view api_version, 
 
 // Indexes that these controllers share: objects by their controller, and those of a namespace without one.
 std::vector<IndexBy> ownership_indexes(const api::ResourceId& resource);
-// What the object with this uid controls. A reference to it from another namespace is none, whoever wrote it.
+// The objects that the object with this uid controls. A reference to it from another namespace is none, whoever wrote
+// it.
 std::vector<const api::Json*> controlled_by(const View& view, const api::ResourceId& resource, std::string_view ns,
                                             std::string_view uid);
 std::vector<const api::Json*> controlled_by(const View& view, const api::ResourceId& resource, const api::Json& owner);
 
-// What an owner selects, sorted out. Only objects of its namespace are looked at.
+// The objects that an owner selects, sorted out. Only objects of its namespace are looked at.
 struct Claim {
   std::vector<const api::Json*> owned;    // that match; also those that are being deleted
   std::vector<const api::Json*> adopt;    // without a controller, and matching

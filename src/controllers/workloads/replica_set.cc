@@ -79,7 +79,7 @@ class Look {
       plan_.requeue_after(left);
     }
     const bool acts = due != 0 && !api::is_deleting(set_);
-    // What is asked for now changes the numbers, so the status waits until they show; but a failure is said first,
+    // The requests of this turn change the numbers, so the status waits until they show; but a failure is said first,
     // since it stops what comes after.
     if (!acts || turn_.failures > 0) write_status(plan_, resource_, set_, status_now(missing), turn_);
     plan_.begin_stage();
@@ -130,7 +130,7 @@ class Look {
     }
   }
 
-  // Of all sets with the same controller: those of one Deployment.
+  // The pods of all sets with the same controller: those of one Deployment.
   std::vector<const Json*> related_pods() const {
     const Json& owner = api::controller_of(set_);
     if (owner.is_null()) return active_;

@@ -110,7 +110,7 @@ TEST(ReplicaSet, a_refused_pod_is_said_and_then_asked_for_slowly) {
   EXPECT_EQ(lines_with(plan, "--"), 3U) << "one, two, one: " << plan;
 }
 
-// What a node refuses, it refuses at once: without a pause hundreds of pods would come and fail.
+// A node refuses a pod at once: without a pause hundreds of pods would come and fail.
 TEST(ReplicaSet, a_pod_that_failed_keeps_its_place_for_ten_seconds) {
   Set set;
   put_set(set.world, 2);
@@ -155,7 +155,7 @@ TEST(ReplicaSet, pods_are_adopted_and_let_go_by_their_labels) {
   EXPECT_TRUE(api::controller_of(*world.find(resources::kPods, "ns/left")).is_null());
 }
 
-// Whoever may make pods anywhere may write this reference.
+// A user who may make pods anywhere may write this reference.
 TEST(ReplicaSet, pods_of_other_namespaces_are_not_its_own) {
   Set set;
   TestWorld& world = set.world;

@@ -20,8 +20,8 @@ namespace resources = api::resources;
 namespace {
 
 constexpr std::string_view kRevisionHash = "controller-revision-hash";
-// What one plan makes and deletes, claims and the volumes of pods included: a set in parallel may ask for more of them
-// than there is memory. The rest comes at the next look.
+// The objects that one plan makes and deletes, claims and the volumes of pods included: a set in parallel may ask for
+// more of them than there is memory. The rest comes at the next look.
 constexpr std::size_t kWeightMax = 500;
 
 class Look {

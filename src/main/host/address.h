@@ -24,7 +24,7 @@ std::string https_url(const std::string& ip, std::uint16_t port);
 // The addresses of this machine, in no order that means something.
 std::vector<std::string> own_addresses();
 
-// Of this machine, in lower case as a node's name is.
+// The name of this machine, in lower case as a node's name is.
 std::string own_host_name();
 
 }  // namespace volcano_main

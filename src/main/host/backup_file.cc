@@ -62,7 +62,7 @@ bool read_exactly(std::FILE* file, std::string& out, std::size_t bytes) {
 base::Result<std::unique_ptr<BackupWriter>> BackupWriter::create(const std::string& path) {
   auto writer = std::unique_ptr<BackupWriter>(new BackupWriter());
   writer->path_ = path;
-  // Of this process alone: two that write to one name would mix their bytes, and a pipe would be waited for.
+  // The name is this process's alone: two that write to one name would mix their bytes, and a pipe would be waited for.
   writer->temporary_ = base::format("{}.new-{}", path, ::getpid());
   const std::string& temporary = writer->temporary_;
   ::unlink(temporary.c_str());

@@ -22,7 +22,7 @@ class ConfigFile {
   ConfigFile(const ConfigFile&) = delete;
   ConfigFile& operator=(const ConfigFile&) = delete;
 
-  // Hands the text on if it differs from what was read last. Whoever asks tells of a problem.
+  // Hands the text on if it differs from what was read last. The caller reports a problem.
   base::Status read();
   void watch();
   // The same at once, and a problem is told again.

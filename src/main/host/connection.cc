@@ -61,8 +61,8 @@ base::Result<std::string> run_credential_program(const client::CredentialProgram
   return result.out;
 }
 
-// What programs said, until it expires: a kubeconfig is read often, and its programs may ask a person or a service that
-// counts. Any thread.
+// The answers of programs, until they expire: a kubeconfig is read often, and its programs may ask a person or a
+// service that counts. Any thread.
 class CredentialPrograms {
  public:
   base::Result<std::string> answer_of(const client::CredentialProgram& program) {

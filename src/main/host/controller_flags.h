@@ -51,7 +51,7 @@ struct ControllerFlags {
   Installation installation() const;
 };
 
-// What those of vc-hypernode-controller-manager are without any.
+// The flags of vc-hypernode-controller-manager without any given.
 ControllerFlags hypernode_controller_flags();
 
 }  // namespace volcano_main

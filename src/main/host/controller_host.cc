@@ -106,7 +106,7 @@ struct Program {
     others->start();
   }
 
-  // What the server does not serve now may be installed later; then the program is started again.
+  // A kind that the server does not serve now may be installed later; then the program is started again.
   void ask(std::size_t at) {
     if (at == kind.asked_for.size()) return learn();
     client->call({.verb = client::Verb::kList,
@@ -189,7 +189,7 @@ base::Status start_side_servers(Program& program, std::vector<std::unique_ptr<rt
   return {};
 }
 
-// Whoever asks the webhook must not notice the end; the controllers go on meanwhile.
+// The webhook's callers must not notice the end; the controllers go on meanwhile.
 void drain_webhook(Program& program) {
   if (!program.kind.webhook) return;
   const auto drained = std::make_shared<std::promise<void>>();

@@ -1,4 +1,4 @@
-// What the programs that run controllers on a cluster share.
+// The shared parts of the programs that run controllers on a cluster.
 #pragma once
 
 #include <functional>

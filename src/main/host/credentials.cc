@@ -24,7 +24,7 @@ constexpr base::Duration kOneYear = base::hours(24 * 365);
 constexpr base::Duration kNearEnd = base::hours(24 * 30);
 constexpr std::string_view kWish = "new-keys";
 
-// What was read from `path`.
+// The facts of the certificate read from `path`.
 Result<rt::CertificateFacts> facts_of(const std::string& certificate_pem, const std::string& path) {
   auto facts = rt::certificate_facts(certificate_pem);
   if (!facts.ok()) return base::within(facts.take_error(), path + ".crt");

@@ -35,7 +35,8 @@ enum class Occasion : std::uint8_t {
   kNewKeys,     // as kStart, but whoever runs this wants a new CA where there is none
   kRunning,     // the CA must be there and stays as it is: copies of kubeconfigs know it by its certificate
 };
-// Of a start. The wish is a file in the data folder, so that it is about one start and not about all that follow.
+// The occasion of a start. The wish is a file in the data folder, so that it is about one start and not about all that
+// follow.
 base::Result<Occasion> occasion_of_start(const rt::KvStore& objects, const std::string& data);
 base::Status wish_for_new_keys(const std::string& data);
 base::Status forget_wish_for_new_keys(const std::string& data);

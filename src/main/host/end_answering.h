@@ -16,7 +16,7 @@ inline constexpr base::Duration kLastRequestMax = base::milliseconds(200);
 inline constexpr base::Duration kLastProbesMax = base::seconds(2);
 
 // All of them at once: they take no connections any more, and answer what they were asked, for `time_max` at the most.
-// Of `servers`, pointers, some may be null.
+// Some of `servers`, pointers, may be null.
 template <class Servers>
 void end_answering(const Servers& servers, base::Duration time_max) {
   std::vector<std::future<void>> ends;

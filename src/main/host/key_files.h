@@ -19,7 +19,7 @@ struct KeyFile {
   std::string content;
 };
 bool is_key_file(std::string_view name);
-// What a cluster that is restored needs to be the same for its users. Certificates that a start makes anew for the same
+// The files with which a restored cluster is the same for its users. Certificates that a start makes anew for the same
 // CA may be missing, as pairs; what else is missing is an error that names all of it.
 base::Result<std::vector<KeyFile>> all_key_files(const std::string& folder);
 

@@ -25,7 +25,7 @@ std::string host_name() {
   return host;
 }
 
-// Who takes the lease decides at once, and has to see what was written under it.
+// The next leader decides at once, and has to see what was written under the lease.
 void when_quiet(rt::Env& env, const std::shared_ptr<const int>& writes, base::Duration until,
                 std::function<void(bool quiet)> then) {
   if (*writes == 0) return then(true);

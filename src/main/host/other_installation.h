@@ -14,7 +14,7 @@
 
 namespace volcano_main {
 
-// What the flags of a scheduler, or of controllers, say about whose pods they care for and who waits for whom.
+// The pods that a scheduler's, or controllers', flags make it care for, and who waits for whom.
 struct Installation {
   std::vector<std::string> scheduler_names;
   bool elects = true;
@@ -32,10 +32,10 @@ struct OtherInstallationOptions {
   std::function<std::optional<Installation>(const std::vector<std::string>& arguments)> read;
 };
 
-// What the first container of a pod (or of a Deployment's template) is started with: its command, then its arguments.
+// The words that start the first container of a pod (or of a Deployment's template): its command, then its arguments.
 std::vector<std::string> words_of_program(const api::Json& pod);
 
-// What is wrong with `pod` running beside this installation, and what to do; empty: nothing.
+// The conflict of `pod` with this installation, and what to do; empty: nothing.
 std::string conflict_with(const api::Json& pod, const OtherInstallationOptions& options);
 
 // Looks every minute and tells in the log when that changes. All on the loop of `env`, which must outlive it, as must

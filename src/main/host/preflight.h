@@ -1,5 +1,5 @@
-// What `volcano preflight` finds out about a cluster, one function a subject. Each asks the server and adds lines; what
-// the server does not let the account see is a line, too.
+// The findings of `volcano preflight` about a cluster, one function a subject. Each asks the server and adds lines;
+// what the server does not let the account see is a line, too.
 #pragma once
 
 #include <cstdint>

@@ -55,7 +55,7 @@ std::optional<MapFile> file_at(const Json& pod, const std::string& path) {
   return std::nullopt;
 }
 
-// What the installation's scheduler is configured with; nothing after a line in `out` that says why.
+// The configuration of the installation's scheduler; nothing after a line in `out` that says why.
 std::optional<MapFile> configuration_of(cli::Api& api, const PreflightOptions& options, Findings& out) {
   const auto stop = [&out](Level level, std::string text) {
     out.push_back({level, std::move(text)});
@@ -192,7 +192,7 @@ constexpr std::string_view kPodRuleKeys[] = {"resourceGroups[].resourceGroup",
                                              "resourceGroups[].tolerations[].tolerationseconds",
                                              "resourceGroups[].tolerations[].tolerationSeconds"};
 
-// What a policy means here that it does not mean in Volcano (docs/compat/controllers.md).
+// The meaning of a policy here that it does not have in Volcano (docs/compat/controllers.md).
 void tell_policy(const controllers::sharding::Policy& policy, const Json& given, const std::string& where,
                  Findings& out) {
   if (policy.name == "allocation-rate" && given["maxCPUUtil"].is_null() && given["cpuUtilizationMax"].is_null())

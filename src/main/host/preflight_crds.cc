@@ -71,7 +71,7 @@ void compare_crd(const std::string& name, const Json& there, const Json& ours, s
                    base::format("{} accepts less than before: {}", name, some_of({narrower.begin(), narrower.end()}))});
 }
 
-// What a server would say of an object that is written anew under our definition.
+// A server's answer to an object that is written anew under our definition.
 class StoredObjects {
  public:
   explicit StoredObjects(const Json& schema)

@@ -1,4 +1,4 @@
-// What a cluster has of Volcano: webhooks, and programs that run.
+// Volcano's objects on a cluster: webhooks, and programs that run.
 #include <algorithm>
 #include <set>
 
@@ -87,8 +87,8 @@ namespace {
 
 constexpr std::string_view kAgentScheduler = "agent-scheduler";  // its label `app`, and the name that it cares for
 
-// The scheduler names that a Deployment's program cares for, as its flags say. Of flags that cannot be read nothing is
-// known, and the worst is taken for it.
+// The scheduler names that a Deployment's program cares for, as its flags say. Flags that cannot be read are taken for
+// the worst.
 std::set<std::string> names_cared_for(const Json& deployment) {
   const std::vector<std::string> words = words_of_program(deployment["spec"]["template"]);
   const bool is_agent = api::label_of(deployment, "app") == kAgentScheduler;

@@ -36,7 +36,7 @@ struct Right {
   Named named = Named::kNone;
 };
 
-// What a scheduler uses for any pod, and so all that the agent scheduler uses.
+// The rights that a scheduler uses for any pod, and so all that the agent scheduler uses.
 constexpr Right kPodScheduling[] = {
     {"", "pods", "list watch"},
     {"", "pods", "patch", "gates of pods stay, and shared devices are not noted"},
@@ -74,8 +74,7 @@ constexpr Right kGroupScheduling[] = {
     {"topology.volcano.sh", "hypernodes", "list watch", "the network's topology is not known"},
 };
 
-// What the discovery of HyperNodes uses, in the controllers or by itself. Of the controllers it is a part, without
-// which the others work.
+// The rights of the discovery of HyperNodes, in the controllers or by itself. The controllers work without it.
 constexpr Right kDiscovery[] = {
     {"", "nodes", "list watch"},
     {"topology.volcano.sh", "hypernodes", "list watch create delete update"},
@@ -132,8 +131,7 @@ constexpr Right kAdmission[] = {
 };
 constexpr Right kGroupMutation = {"", "namespaces", "list watch", "groups go through /podgroups/mutate unchanged"};
 
-// What flags say of the names and paths that rights are about; as charts give them where nothing runs that says
-// otherwise.
+// The names and paths in flags that rights are about; as charts give them where nothing runs that says otherwise.
 struct Facts {
   std::string secret = "volcano-admission-secret";
   std::string lease;  // of the HyperNode controller

@@ -1,4 +1,4 @@
-// What /proc says of this process (proc(5)), and since when it is there.
+// The figures of this process in /proc (proc(5)), and since when it is there.
 #include "main/host/process_metrics.h"
 
 #include <sys/resource.h>

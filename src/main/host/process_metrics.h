@@ -1,4 +1,4 @@
-// What does this process use, in the words of Prometheus' client libraries?
+// The use of resources by this process, in the words of Prometheus' client libraries.
 #pragma once
 
 #include <span>

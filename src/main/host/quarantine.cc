@@ -65,7 +65,7 @@ base::Result<std::vector<std::string>> set_aside_broken(store::Store& store, con
 void record_broken(apiserver::Api& api, const std::vector<store::Broken>& broken, const std::string& folder) {
   const api::KindInfo* events = api::find_kind(api::resources::kEvents);
   for (const store::Broken& record : broken) {
-    // Of strangers' kinds only the log tells: what they are called is not known here.
+    // Only the log tells of strangers' kinds: what they are called is not known here.
     if (record.resource >= api::all_kinds().size()) continue;
     const api::KindInfo& kind = api::all_kinds()[record.resource];
     const std::string now = base::format_rfc3339(api.env().now());

@@ -1,4 +1,4 @@
-// What of the database cannot be read goes into a folder beside it, so that everything else can be served.
+// A folder beside the database for records that cannot be read, so that everything else can be served.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// Who signs CertificateSigningRequests: the authority in the data folder.
+// The signer of CertificateSigningRequests: the authority in the data folder.
 #pragma once
 
 #include <string>

@@ -12,7 +12,7 @@
 namespace volcano_main {
 namespace {
 
-// Of a file, whose size its disk bounds; and of a pipe or a device, which may have no end.
+// The limit of a file, whose size its disk bounds; and of a pipe or a device, which may have no end.
 constexpr std::size_t kFileBytesMax = std::size_t{8} << 30;
 constexpr std::size_t kPipeBytesMax = std::size_t{1} << 30;
 constexpr std::size_t kUnpackedBytesMax = std::size_t{8} << 30;

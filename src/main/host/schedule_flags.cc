@@ -1,4 +1,4 @@
-// What was `volcano schedule` asked to do?
+// The flags of `volcano schedule`.
 #include "main/host/schedule_flags.h"
 
 #include "base/format.h"
@@ -8,7 +8,7 @@ namespace {
 
 base::Error wrong(std::string message) { return base::make_error(base::Code::kInvalid, std::move(message)); }
 
-// What the rows of the program's own flags point into, beside its options.
+// The texts that rows of the program's own flags point into, beside its options.
 struct Texts {
   std::string evicted = "release";
   std::string output = "text";

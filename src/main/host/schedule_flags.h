@@ -1,4 +1,4 @@
-// What was `volcano schedule` asked to do?
+// The flags of `volcano schedule`.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// What do vc-scheduler and `volcano up` do around a scheduler?
+// The surroundings of a scheduler in vc-scheduler and in `volcano up`.
 #include "main/host/scheduler_host.h"
 
 #include <signal.h>

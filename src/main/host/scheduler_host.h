@@ -1,5 +1,5 @@
-// What do vc-scheduler and `volcano up` do around a scheduler? They write down what it believes when a signal asks for
-// it.
+// The surroundings of a scheduler in vc-scheduler and in `volcano up`. They write down what it believes when a signal
+// asks for it.
 #pragma once
 
 #include <functional>

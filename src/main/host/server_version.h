@@ -10,7 +10,7 @@
 
 namespace volcano_main {
 
-// What is wrong with the answer of /version, and what to do; empty: nothing.
+// The fault in the answer of /version, and what to do; empty: nothing.
 std::string version_trouble(const api::Json& version);
 
 // Asks a server for its version, and tells in the log if it is too old; then asks again every ten seconds, until it was

@@ -22,7 +22,7 @@ struct SideServerOptions {
   std::string ca_cert_file, tls_cert_file, tls_private_key_file;
   // Instead of those files.
   std::optional<rt::ServerKeys> keys = {};
-  // What /metrics answers before what the process uses, from any thread; unset: there is none.
+  // The text of /metrics before what the process uses, from any thread; unset: there is none.
   std::function<std::string()> metrics;
   bool healthz = false;
   // /healthz fails while this says so, from any thread; unset: it never does.

@@ -25,7 +25,7 @@ std::string quoted(const std::string& word) {
   return out + '"';
 }
 
-// Of settings that are one word each, without quotes.
+// For settings that are one word each, without quotes.
 std::string unquoted(const std::string& word) {
   std::string out;
   for (const char c : word) {

@@ -20,8 +20,8 @@ struct UnitFacts {
 // program leaves them (--leave-pods must be among the arguments).
 std::string systemd_unit(const UnitFacts& facts);
 
-// Of `volcano up` as it was called, but that pods outlive the program, and that the data folder does not hang on HOME.
-// The program, the folder and the user are those of this process.
+// The unit of `volcano up` as it was called, but that pods outlive the program, and that the data folder does not hang
+// on HOME. The program, the folder and the user are those of this process.
 base::Result<std::string> unit_of_up(const std::vector<std::string>& arguments, const UpOptions& options);
 
 }  // namespace volcano_main

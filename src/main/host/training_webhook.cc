@@ -53,7 +53,7 @@ std::string decoded(std::string_view text) {
 
 std::string field(const Json& secret, std::string_view name) { return decoded(secret["data"][name].as_string()); }
 
-// What the Secret holds, if it is whole, for this name, and lasts.
+// The Secret's keys, if they are whole, for this name, and last.
 std::optional<Keys> keys_in(const Json& secret, const std::string& host, base::Time now) {
   Keys keys{{field(secret, "ca.crt"), field(secret, "ca.key")}, {field(secret, "tls.crt"), field(secret, "tls.key")}};
   for (const rt::KeyPair* pair : {&keys.ca, &keys.server}) {
@@ -120,7 +120,7 @@ void TrainingWebhook::State::later(base::Duration delay) {
   });
 }
 
-// What is wrong is said once, and everything is looked at again.
+// The fault is said once, and everything is looked at again.
 void TrainingWebhook::State::fail(const std::string& text) {
   if (text != trouble) base::log_warning("training-operator", text);
   trouble = text;
@@ -167,7 +167,7 @@ void TrainingWebhook::State::look_at_secret(const Json& configuration) {
   });
 }
 
-// Of several operators that do this at a time one succeeds, and the others look again.
+// One of several operators that do this at a time succeeds, and the others look again.
 void TrainingWebhook::State::keep(Json secret, const Keys& keys, const Json& configuration) {
   const bool is_new = secret.is_null();
   if (is_new)

@@ -29,7 +29,7 @@ class TrainingWebhook {
   TrainingWebhook& operator=(const TrainingWebhook&) = delete;
 
   // `ready` comes on the loop, once: when it answers and the configuration trusts it, or when the cluster has no such
-  // configuration. What the API server refuses for now is tried again.
+  // configuration. A request that the API server refuses for now is tried again.
   void start(std::function<void()> ready);
   // Empty: it is.
   std::string why_not_ready() const;

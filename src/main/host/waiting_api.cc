@@ -18,7 +18,7 @@ namespace {
 
 using cli::Happening;
 
-// What the loop puts in and the caller takes out.
+// The answers that the loop puts in and the caller takes out.
 class Mailbox {
  public:
   void put(Happening news) {

@@ -35,7 +35,7 @@ struct WebhookFlags {
 
   // Point into this object.
   std::vector<base::Flag> rows();
-  // What they mean for the rules, without the configuration file. An unknown path is an error.
+  // The rules that the flags ask for, without the configuration file. An unknown path is an error.
   base::Result<admission::Options> admission() const;
   // The rules of the configuration file; unset if none is named.
   base::Result<std::optional<std::vector<admission::PodGroupRule>>> pod_rules() const;

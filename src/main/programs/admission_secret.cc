@@ -38,7 +38,7 @@ base::Error why(const SecretFlags& flags, std::string_view what, base::Error err
                       base::format("Secret {}/{} cannot be {}{}", flags.ns, flags.secret, what, hint));
 }
 
-// What became of it, for the log of the job.
+// The result, for the log of the job.
 base::Result<std::string> keep_secret(cli::Api& api, const SecretFlags& flags) {
   const admission::SecretName name{flags.ns, flags.secret};
   const admission::ServiceName service{flags.ns, flags.service};

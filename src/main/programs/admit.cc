@@ -79,7 +79,7 @@ bool print_manifest(const Json& manifest, const std::vector<api::AdmissionHook>&
                                         answer.message))
                 << "---\n";
   }
-  // What was admitted is there for those after it.
+  // An admitted object is there for those after it.
   if (answer.allowed && answer.object) objects.put(*answer.object);
   return !answer.allowed;
 }

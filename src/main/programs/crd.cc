@@ -14,7 +14,7 @@ namespace volcano_main {
 
 namespace {
 
-// Of the two kinds of MPIJob a cluster has one, because their names are the same.
+// A cluster has one of the two kinds of MPIJob, because their names are the same.
 bool is_printed(const api::KindInfo& kind, std::string_view mpi_version) {
   return kind.custom && (kind.kind != "MPIJob" || kind.resource.version == mpi_version);
 }

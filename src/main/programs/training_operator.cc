@@ -91,7 +91,7 @@ std::string own_namespace() {
   return ns.empty() ? "kubeflow" : ns;
 }
 
-// What a cluster without one of these has instead.
+// The replacement on a cluster without one of these.
 base::Status learn(ControllerFlags& host, const std::set<api::ResourceId>& absent) {
   namespace training = controllers::training;
   training::Options& options = *host.training;

@@ -120,7 +120,7 @@ struct Cluster {
         admission::hooks({.mpi_version = options.mpi_version,
                           .knows_time_zone = [](const std::string& zone) { return base::TimeZone::load(zone).ok(); }});
     for (api::AdmissionHook& hook : apiserver::storage_protection_hooks()) api_options.hooks.push_back(std::move(hook));
-    // Plain processes have no volumes to find a token in. What runs pods for others is not known.
+    // Plain processes have no volumes to find a token in. The runner of pods for others is not known.
     if (gateway || !runs(options, "node")) api_options.hooks.push_back(apiserver::service_account_hook());
     api_options.hooks.push_back(apiserver::priority_class_hook());
     api_options.hooks.push_back(apiserver::runtime_class_hook());
@@ -162,12 +162,12 @@ struct Cluster {
     return {};
   }
 
-  // Where pods find the server: on the bridge, or where plain processes find it.
+  // The place where pods find the server: on the bridge, or where plain processes find it.
   apiserver::ServerPlace place_for_pods() const {
     return {gateway.value_or(is_any_address(options.address) ? "127.0.0.1" : options.address), server->port()};
   }
 
-  // What keeps this Service from being right keeps nothing else from starting.
+  // A fault of this Service must not keep anything else from starting.
   void keep_own_service() {
     const base::Status kept = on_loop<base::Status>(*api_env, [this](auto done) {
       apiserver::keep_own_service(*api, *services_of(options), place_for_pods(), done);
@@ -367,7 +367,7 @@ struct Cluster {
     return write_kubeconfig();
   }
 
-  // What of this machine pods get, and what does not keep them apart.
+  // The parts of this machine that pods get, and those that do not keep them apart.
   std::string found() {
     if (!runs(options, "node")) return "no pods run here (--components)\n";
     const node::MachineFacts machine = node::read_machine_facts(options.data);

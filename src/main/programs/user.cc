@@ -66,7 +66,7 @@ std::string quoted(const std::string& word) {
   return out + "'";
 }
 
-// What the server said of itself when it started.
+// The server's own account of itself when it started.
 Result<api::Json> cluster_of(const UserFlags& flags) {
   const std::string path = flags.data + "/kubeconfig";
   TRY(const std::string text, rt::read_bounded_file(path, std::size_t{1} << 20, {}));

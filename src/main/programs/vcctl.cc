@@ -50,7 +50,7 @@ std::string environment_variable(const std::string& name) {
   return value ? value : "";
 }
 
-// Of what standard output is.
+// The facts of standard output.
 cli::Terminal terminal() {
   cli::Terminal found{.is_one = isatty(STDOUT_FILENO) == 1};
   if (winsize size{}; ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)

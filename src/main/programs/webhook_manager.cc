@@ -110,7 +110,7 @@ void Program::start(const client::ServerAccess& access) {
     use(*keys);
     return look_at_files(false);
   }
-  // Where the Secret may not be looked at, the files that it is mounted as have to do.
+  // The files as which the Secret is mounted have to do if it may not be looked at.
   secret = std::make_unique<admission::ServerSecret>(
       *env, *client,
       admission::ServerSecretOptions{.secret = {flags.webhook_namespace, flags.tls_secret_name},
@@ -159,7 +159,7 @@ base::Status Program::serve(const admission::ServerKeys& keys) {
   return {};
 }
 
-// Those of a mounted Secret change under a running program.
+// The files of a mounted Secret change under a running program.
 void Program::look_at_files(bool because_asked) {
   if (keys_timer != 0) env->loop().cancel(std::exchange(keys_timer, 0));
   auto keys = read_keys(flags);

@@ -1,4 +1,4 @@
-// What each job plugin adds to pods and to the cluster (controllers.md 4).
+// The additions of each job plugin to pods and to the cluster (controllers.md 4).
 #include <gtest/gtest.h>
 
 #include "base/format.h"
@@ -76,7 +76,7 @@ TEST(Flags, say_what_is_wrong) {
   for (const auto& [arg, problem] : rows) EXPECT_EQ(Flags(kKnown, {}).read(kKnown, {arg}), problem);
 }
 
-// What every pod is told of every other, of more pods than there is memory for, or in more containers.
+// The list of pods that every pod is told, of more pods than there is memory for, or in more containers.
 TEST(Plugins, what_would_be_larger_than_an_object_is_not_made) {
   for (const char* plugins :
        {R"({"ssh": []})", R"({"svc": []})", R"({"tensorflow": ["--ps=master"]})", R"({"mpi": []})"}) {

@@ -23,7 +23,7 @@ constexpr std::array<std::string_view, 4> kKeys = {"id_rsa", "id_rsa.pub", "auth
 std::string client_config(const Job& job, std::int64_t port) {
   if (port < 1 || port > 65535) port = 22;
   std::string text = "StrictHostKeyChecking no\nUserKnownHostsFile /dev/null\n";
-  // What is larger than a Secret may be is refused, and there may be more of it than there is memory.
+  // A list that is larger than a Secret may be is refused, and there may be more of it than there is memory.
   for (const Task& task : job.tasks)
     for (std::int64_t index = 0; index < task.replicas && text.size() <= api::kObjectBytesMax; ++index) {
       const std::string host = host_name(job, task, index);
