@@ -85,8 +85,8 @@ bool validate_object(const api::KindInfo& kind, const Json& object, const Json& 
   }
   const std::size_t known = causes.size();
   api::validate(*kind.schema, object, {.custom_resource = kind.custom}, causes);
-  // What Kubernetes' own kinds demand of a status they do not demand by their schemas: its writers leave out what is
-  // empty in Go.
+  // The demands of Kubernetes' own kinds on a status are not in their schemas: its writers leave out what is empty in
+  // Go.
   if (!kind.custom)
     causes.erase(std::remove_if(causes.begin() + static_cast<std::ptrdiff_t>(known), causes.end(),
                                 [](const base::Cause& cause) {

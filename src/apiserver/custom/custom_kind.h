@@ -23,7 +23,7 @@ struct CustomColumn {
   std::string description;
 };
 
-// Immutable; any thread. Whoever serves a request of the kind holds it for as long as that takes.
+// Immutable; any thread. A request of the kind holds it for as long as it takes.
 struct CustomKind : api::KindInfo {
   std::string definition;  // the name of the CustomResourceDefinition
   std::string list_name;
@@ -48,8 +48,8 @@ struct CustomKind : api::KindInfo {
   bool may_differ(const store::Object& stored) const;
   // An object of another version as this one has it, by strategy None.
   api::Json convert(api::Json object) const;
-  // As it is stored: in the version in which it was written, with which its text begins. What another version has by
-  // default is filled in when that reads it.
+  // As it is stored: in the version in which it was written, with which its text begins. Defaults of another version
+  // are filled in when that reads it.
   api::Json to_storage(api::Json object) const;
 };
 
@@ -60,7 +60,7 @@ std::string list_kind_of(const api::KindInfo& kind);
 // The object as `kind` has it; null stays null. Any kind.
 store::ObjectPtr read_as(const api::KindInfo& kind, store::ObjectPtr stored);
 
-// What the pipeline does with an object of any kind: by the schema of the program, or by that of a stranger.
+// The pipeline's treatment of an object of any kind: by the schema of the program, or by that of a stranger.
 void prune_object(const api::KindInfo& kind, api::Json& object, std::vector<std::string>* removed);
 void fill_object(const api::KindInfo& kind, api::Json& object);
 // `before` is null for a new object. False: the rules of the schema cost more than `cost_max`, and were not all asked.

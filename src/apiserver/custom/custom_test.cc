@@ -1,4 +1,4 @@
-// What objects of strangers' kinds are held to.
+// The rules for objects of strangers' kinds.
 #include "apiserver/custom/custom_for_tests.h"
 #include "apiserver/documents/tables.h"
 #include "base/format.h"

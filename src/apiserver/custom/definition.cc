@@ -145,7 +145,7 @@ bool has_condition(const Json& object, std::string_view type) {
   });
 }
 
-// Of the definition before: its spec says how objects are read that were written under it.
+// For the definition before: its spec says how objects are read that were written under it.
 std::int64_t written_anew_after(const Definition& now, const Definition* known) {
   if (known == nullptr || known->kinds.empty() || !(known->spec == now.spec)) return now.revision;
   return known->kinds.front()->written_anew_after;

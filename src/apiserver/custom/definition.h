@@ -43,8 +43,8 @@ struct Definition {
 };
 using DefinitionPtr = std::shared_ptr<const Definition>;
 
-// Reads a stored definition. What of it makes no sense (it was stored by another program) is left out.
-// `revision` is of the store; `known`: the same definition before, null: there was none.
+// Reads a stored definition. Parts of it that make no sense (another program stored them) are left out. `revision` is
+// of the store; `known`: the same definition before, null: there was none.
 DefinitionPtr read_definition(const api::Json& object, std::int64_t revision, const Definition* known);
 
 // Whether clients want the one version rather than the other: "v2", "v1", "v2beta1", "v1alpha1", "other".
@@ -56,7 +56,7 @@ void fill_definition(api::Json& object);
 void check_definition(const api::Json& object, const api::Json& before, std::vector<base::Cause>& causes);
 // The status that follows from the definition and from those beside it.
 void set_definition_status(api::Json& object, const std::vector<DefinitionPtr>& all, base::Time now);
-// The marks of a deletion: what is of the kind goes first. Nothing for a kind that is built in.
+// The marks of a deletion: what is of the kind goes first. Empty for a kind that is built in.
 void begin_definition_deletion(api::Json& object, base::Time now);
 
 }  // namespace apiserver

@@ -1,4 +1,4 @@
-// What a Kubernetes server refuses of a CustomResourceDefinition, in its words.
+// The faults of a CustomResourceDefinition for which a Kubernetes server refuses it, in its words.
 #include <algorithm>
 #include <array>
 #include <map>
@@ -121,7 +121,7 @@ class Checker {
               "https://github.com/kubernetes/enhancements/pull/1111");
   }
 
-  // Where all versions are alike a stock server names their parts once.
+  // A stock server names the parts of versions once if all are alike.
   std::string place(std::string_view member, std::size_t at) const {
     const auto versions = spec_["versions"].items();
     const bool alike =
@@ -158,7 +158,7 @@ class Checker {
               "must have exactly one version marked as storage version");
   }
 
-  // What all versions share is looked at once.
+  // The part that all versions share is looked at once.
   void check_schema(const Json& version, std::size_t at) {
     const auto was_looked_at = [at](const std::string& path) { return at > 0 && !path.starts_with("spec.versions["); };
     const Json& schema = version["schema"]["openAPIV3Schema"];
@@ -359,7 +359,7 @@ void fill_definition(Json& object) {
 void check_definition(const Json& object, const Json& before, std::vector<Cause>& causes) {
   Checker checker(object, before, causes);
   if (before.is_object()) checker.check_change(before);
-  // What was stored is not judged anew.
+  // A stored specification is not judged anew.
   if (!(object["spec"] == before["spec"])) checker.run();
 }
 

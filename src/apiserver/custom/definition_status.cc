@@ -51,7 +51,7 @@ void set_condition(Json& object, std::string_view type, const Said& said, base::
   object.edit("status").set("conditions", std::move(list));
 }
 
-// What others of the group are called.
+// The names of others in the group.
 struct Taken {
   std::set<std::string> resources, kinds;
 

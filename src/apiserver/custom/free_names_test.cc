@@ -1,11 +1,11 @@
-// What becomes of names that a definition no longer has.
+// Names that a definition no longer has.
 #include "apiserver/custom/custom_for_tests.h"
 #include "apiserver/pipeline/definition_keeper.h"
 
 namespace apiserver {
 namespace {
 
-// Who waits for the names of a definition that went is told so even when the first write fails.
+// A definition that waits for the names of one that went is told so even when the first write fails.
 TEST(FreeNames, are_offered_until_the_write_succeeds) {
   CustomBench b;
   b.define_widgets();

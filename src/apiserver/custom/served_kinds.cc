@@ -78,7 +78,7 @@ std::uint64_t KindBook::on_change(const std::string& definition, std::function<v
 
 void KindBook::forget(std::uint64_t watcher) { watchers_.erase(watcher); }
 
-// Whoever is told may forget itself and others.
+// A listener may forget itself and others.
 void KindBook::tell(const std::string& definition) {
   std::vector<std::uint64_t> due;
   for (const auto& [id, watcher] : watchers_)

@@ -1,4 +1,4 @@
-// What kubectl shows of roles and of who has them.
+// The columns that kubectl shows of roles and of who has them.
 #pragma once
 
 #include "apiserver/documents/workload_tables.h"

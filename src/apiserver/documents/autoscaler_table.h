@@ -1,4 +1,4 @@
-// What kubectl shows of HorizontalPodAutoscalers.
+// The columns that kubectl shows of HorizontalPodAutoscalers.
 #pragma once
 
 #include "apiserver/documents/workload_tables.h"

@@ -1,4 +1,4 @@
-// What `kubectl explain` says of Kubernetes' own types and their fields.
+// The texts of `kubectl explain` about Kubernetes' own types and their fields.
 #pragma once
 
 #include <map>

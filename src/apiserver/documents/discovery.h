@@ -1,4 +1,4 @@
-// What the server serves: /api, /apis, resource lists, and the aggregated form of both.
+// The kinds that the server serves: /api, /apis, resource lists, and the aggregated form of both.
 #pragma once
 
 #include <map>
@@ -11,7 +11,7 @@
 
 namespace apiserver {
 
-// Of groups with several versions the one that clients take who do not say which; of others the first.
+// The version of groups with several that clients take who do not say which; of others the first.
 using PreferredVersions = std::map<std::string, std::string, std::less<>>;  // by group
 
 // The document at a discovery path ("/api", "/apis", "/api/v1", "/apis/batch.volcano.sh/v1alpha1", ...), or nothing.

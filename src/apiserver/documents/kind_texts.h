@@ -1,4 +1,4 @@
-// What `kubectl explain` says of kinds, and of the two members that every object begins with.
+// The texts of `kubectl explain` about kinds, and about the two members that every object begins with.
 #pragma once
 
 #include <string_view>

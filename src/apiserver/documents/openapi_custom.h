@@ -1,4 +1,4 @@
-// What OpenAPI documents say of strangers' kinds.
+// The part of OpenAPI documents about strangers' kinds.
 #pragma once
 
 #include "api/json/json.h"

@@ -1,5 +1,5 @@
-// What kubectl shows of this program's own kinds: the columns of their definitions, which are Volcano's, and more of
-// them under `-o wide`.
+// The columns that kubectl shows of this program's own kinds: the columns of their definitions, which are Volcano's,
+// and more of them under `-o wide`.
 #pragma once
 
 #include <vector>

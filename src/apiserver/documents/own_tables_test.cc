@@ -1,4 +1,4 @@
-// What kubectl shows of this program's own kinds, and what it explains of them.
+// The columns that kubectl shows of this program's own kinds, and its explanations of them.
 #include "apiserver/documents/own_tables.h"
 
 #include <gtest/gtest.h>

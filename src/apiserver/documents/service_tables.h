@@ -1,4 +1,4 @@
-// What kubectl shows of Services, EndpointSlices, PodDisruptionBudgets, Ingresses and their classes, and
+// The columns that kubectl shows of Services, EndpointSlices, PodDisruptionBudgets, Ingresses and their classes, and
 // RuntimeClasses.
 #pragma once
 

@@ -1,4 +1,4 @@
-// What kubectl shows of Deployments, ReplicaSets, StatefulSets, DaemonSets, Jobs and CronJobs.
+// The columns that kubectl shows of Deployments, ReplicaSets, StatefulSets, DaemonSets, Jobs and CronJobs.
 #pragma once
 
 #include <functional>

@@ -109,7 +109,7 @@ Result<std::optional<UserInfo>> impersonated(const rt::HttpRequest& http) {
       if (!taken.empty()) return bad_request(base::format("{}: a request acts as one user", header));
       taken = value;
     } else if (header.size() > kExtra.size() && rt::same_header(header.substr(0, kExtra.size()), kExtra)) {
-      // Keys have characters that names of headers may not have. What is decoded is text again.
+      // Keys have characters that names of headers may not have. The decoded key is text again.
       const std::string key = lower(rt::parse_target(header.substr(kExtra.size())).path);
       other.extra.emplace_back(base::to_utf8(key), value);
     } else {
@@ -122,7 +122,7 @@ Result<std::optional<UserInfo>> impersonated(const rt::HttpRequest& http) {
   return std::optional(std::move(other));
 }
 
-// What somebody must be allowed for that.
+// The rights that somebody must have for that.
 std::vector<Attributes> impersonations(const UserInfo& other) {
   constexpr const char* kReviews = "authentication.k8s.io";
   std::vector<Attributes> all;

@@ -1,5 +1,5 @@
-// Who asks, on whose behalf, and whether they may: administrators (the group system:masters) may do everything, and
-// others what roles give them.
+// The user of a request, on whose behalf it is, and whether they may: administrators (the group system:masters) may do
+// everything, and others what roles give them.
 #pragma once
 
 #include "apiserver/custom/served_kinds.h"
@@ -17,7 +17,7 @@ base::Result<UserInfo> authenticate(const rt::HttpRequest& http, std::string_vie
 // and extra that is taken needs the verb `impersonate` on it (kForbidden otherwise).
 base::Result<UserInfo> act_as(UserInfo user, const rt::HttpRequest& http, const RoleSet& roles = {});
 
-// What the request wants, for roles and the audit log.
+// The attributes of the request, for roles and the audit log.
 Attributes attributes_of(const rt::HttpRequest& http, const rt::Target& target);
 
 // kForbidden, in Kubernetes' words, for whom neither the group of administrators nor a role lets.
@@ -30,7 +30,7 @@ bool may_create(const UserInfo& user, const Request& request, const RoleSet& rol
 // The subprotocol that a WebSocket is answered with: the first that carries no token. Empty: none was offered.
 std::string chosen_subprotocol(const rt::HttpRequest& http);
 
-// Those that the request offers, in order, without the one that carries a token.
+// The subprotocols that the request offers, in order, without the one that carries a token.
 std::vector<std::string_view> offered_subprotocols(const rt::HttpRequest& http);
 
 // The token of the request; empty: none.

@@ -1,4 +1,4 @@
-// Who is let in, as whom, and what may stand as a manager's name.
+// The users who are let in, as whom, and the names that a manager may have.
 #include "apiserver/http/access.h"
 
 #include <gtest/gtest.h>

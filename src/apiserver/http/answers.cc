@@ -21,7 +21,7 @@ std::string header_text(std::string_view warning) {
   return "299 - \"" + text + "\"";
 }
 
-// Of a list each item is read when its turn comes: all of them would be many times what is written. Empty: it has no
+// Each item of a list is read when its turn comes: all of them would be many times what is written. Empty: it has no
 // such form.
 std::string list_encoded(const ListInPieces& list, Encoding encoding) {
   const auto item = [&](std::size_t i) {

@@ -30,7 +30,7 @@ base::Result<Json> parse_answer(std::string_view type, std::string_view bytes) {
   return parse_body(type, bytes);
 }
 
-// What is said of one request, until its answer is complete. Any thread; one after the other.
+// The audit entry of one request, until its answer is complete. Any thread; one after the other.
 struct Trail {
   rt::Env& env;
   std::shared_ptr<rt::LineLog> log;

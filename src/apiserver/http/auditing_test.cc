@@ -1,4 +1,4 @@
-// What the audit log says of answers.
+// The audit log's entries about answers.
 #include "apiserver/http/auditing.h"
 
 #include <gtest/gtest.h>

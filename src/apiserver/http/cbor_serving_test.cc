@@ -16,7 +16,7 @@ struct CborServed : Served {
   Json get(const std::string& path, const std::string& accept = kCbor) {
     return value(ask("GET", path, {{"Accept", accept}}));
   }
-  // Of an answer in CBOR.
+  // The value of an answer in CBOR.
   static Json value(const rt::HttpResponse& answer) {
     EXPECT_TRUE(rt::header(answer.headers, "Content-Type").starts_with(kCbor)) << answer.body;
     const auto parsed = api::parse_cbor(answer.body);
@@ -126,7 +126,7 @@ TEST(CborServing, watches_are_sequences_of_events) {
   EXPECT_TRUE(api::parse_cbor(std::string_view(expected).substr(0, event("ADDED", first).size())).ok());
 }
 
-// Of what is answered as a stream, or as text, while it goes well.
+// For answers that are a stream, or text, while they go well.
 TEST(CborServing, errors_of_streams_have_the_form_that_is_accepted) {
   CborServed served;
   const std::string pod = "/api/v1/namespaces/default/pods/none";

@@ -61,7 +61,7 @@ std::vector<Choice> choices_of(std::string_view accept) {
 std::optional<Encoding> encoding_of(const Choice& choice) {
   if (choice.type == "application/json" || choice.type == "application/*" || choice.type == "*/*")
     return Encoding::kJson;
-  // What our own clients want most: what need not be turned into anything. No other server knows the name.
+  // Our own clients want this most: what need not be turned into anything. No other server knows the name.
   if (choice.type == "application/vnd.volcano.stored+json") return Encoding::kJson;
   if (choice.type == "application/yaml") return Encoding::kYaml;
   if (choice.type == "application/vnd.kubernetes.protobuf") return Encoding::kProtobuf;

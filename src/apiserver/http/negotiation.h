@@ -25,13 +25,14 @@ struct Format {
   bool packed = false;  // a long answer is packed before it is sent
 };
 
-// By quality, among equals what is named before what is meant by "*", and then by order. Who accepts nothing that there
-// is gets JSON. Who accepts application/cbor-seq, which is what watches are in CBOR, is taken to read CBOR.
+// By quality, among equals what is named before what is meant by "*", and then by order. A client that accepts nothing
+// that there is gets JSON. A client that accepts application/cbor-seq, the form of watches in CBOR, is taken to read
+// CBOR.
 Format negotiate(const rt::HttpRequest& http, const rt::Target& target);
-// Of a refusal.
+// The encoding of a refusal.
 Encoding accepted_encoding(const rt::HttpRequest& http);
 
-// Of a discovery document.
+// The format of a discovery document.
 struct DocumentFormat {
   Encoding encoding = Encoding::kJson;
   bool aggregated = false;  // an APIGroupDiscoveryList, where there is one

@@ -1,4 +1,4 @@
-// What an Accept header leads to.
+// The encodings that Accept headers lead to.
 #include "apiserver/http/negotiation.h"
 
 #include <gtest/gtest.h>
@@ -26,16 +26,16 @@ TEST(Negotiation, goes_by_quality_then_by_what_is_named_then_by_order) {
        {Row{"", "json"}, Row{"*/*", "json"}, Row{"application/*", "json"}, Row{"application/json", "json"},
         Row{"application/yaml", "yaml"}, Row{"application/cbor", "cbor"}, Row{"application/cbor-seq", "cbor"},
         Row{"application/cbor, application/json", "cbor"}, Row{"application/json,application/cbor", "json"},
-        // What client-go's dynamic client sends.
+        // The header of client-go's dynamic client.
         Row{"application/json;q=0.9,application/cbor;q=1", "cbor"},
         Row{"application/cbor;q=0.2 , application/yaml; q=0.5,application/json;q=0.3", "yaml"},
         Row{"*/*, application/cbor", "cbor"}, Row{"*/*, application/cbor;q=0.5", "json"},
         Row{"application/cbor;q=0", "json"}, Row{"application/cbor;q=x, application/yaml;q=0.1", "yaml"},
-        // What controllers of Kubernetes send.
+        // The header of Kubernetes' controllers.
         Row{"application/vnd.kubernetes.protobuf,application/json", "vnd.kubernetes.protobuf"},
         Row{"application/json, application/vnd.kubernetes.protobuf", "json"},
         Row{"application/vnd.volcano.stored+json,application/vnd.kubernetes.protobuf,application/json", "json"},
-        // What stands for nothing here is passed over.
+        // A form without a meaning here is passed over.
         Row{"application/vnd.kubernetes.protobuf;as=Table;v=v1;g=meta.k8s.io, application/cbor", "cbor"},
         Row{"text/html", "json"}, Row{",;,=;q=,/", "json"}, Row{"application/json;stream=watch", "json"},
         Row{"application/json; charset=utf-8", "json"}})

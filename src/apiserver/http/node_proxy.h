@@ -10,7 +10,7 @@
 namespace apiserver {
 
 bool is_node_proxy(const Request& request);
-// What follows "proxy" in the path of such a request: "/stats/summary", or "/".
+// The part after "proxy" in the path of such a request: "/stats/summary", or "/".
 std::string proxied_path(std::string_view path);
 // The subresource of nodes whose right is enough for the page, as a kubelet asks for: "stats" or "metrics"; or empty.
 std::string_view right_for_page(std::string_view proxied);

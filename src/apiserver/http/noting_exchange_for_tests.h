@@ -9,7 +9,7 @@
 
 namespace apiserver {
 
-// What is answered is only noted.
+// The answer is only noted.
 class NotingExchange final : public rt::HttpExchange {
  public:
   void respond(rt::HttpResponse response) override { status = response.status; }

@@ -1,4 +1,4 @@
-// What does the path of a request ask for, whether or not a kind is served at it? By the rules of Kubernetes'
+// The resource that the path of a request asks for, whether or not a kind is served at it. By the rules of Kubernetes'
 // RequestInfo.
 #pragma once
 
@@ -16,7 +16,8 @@ struct PathWish {
   std::string version;
 };
 
-// Nothing: the path is that of no resource. Who may read all documents below /apis may not for that ask for objects.
+// Nothing: the path is that of no resource. A user who may read all documents below /apis may not for that ask for
+// objects.
 std::optional<PathWish> wish_of_path(const rt::HttpRequest& http, const rt::Target& target);
 
 // The one name that a field selector lets through, which is what a list or a watch then asks for; empty: there is none.

@@ -1,4 +1,4 @@
-// What is asked for, whether the pod runs, and in which protocol the streams go.
+// The question of a stream into a pod, whether the pod runs, and the protocol of the streams.
 #include "apiserver/http/pod_connect.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Whose log is meant, why there is none, and what is left of a log that was read.
+// The container whose log is meant, the reason why there is none, and the remains of a log that was read.
 #include "apiserver/http/pod_log.h"
 
 #include <gtest/gtest.h>
@@ -93,7 +93,7 @@ class Words final : public api::PodLogs {
   int open_ = 0;
 };
 
-// What stays of an answer keeps its connection, of which a server has so many.
+// A remainder of an answer would keep its connection, of which a server has so many.
 TEST(PodLog, nothing_stays_of_an_answer_that_is_over) {
   const auto env = rt::make_real_env("keys");
   const rt::KeyPair ca = *rt::make_ca("test-ca", env->now(), base::hours(1));

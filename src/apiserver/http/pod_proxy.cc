@@ -53,14 +53,14 @@ Result<ProxiedPod> pod_itself(const Json& pod, int port) {
   return ProxiedPod{std::string(api::uid_of(pod)), port};
 }
 
-// Whoever may write EndpointSlices may write any target into them: it counts if it is a pod of the namespace.
+// A user who may write EndpointSlices may write any target into them: it counts if it is a pod of the namespace.
 bool is_running_pod(std::string_view ns, const Json& target, const api::ObjectReader& objects) {
   if (target["kind"].as_string() != "Pod") return false;
   const auto pod = objects.find(kPods, ns, target["name"].as_string());
   return pod && api::uid_of(*pod) == target["uid"].as_string() && (*pod)["status"]["phase"].as_string() == "Running";
 }
 
-// What the service's slices say of the port called `port`.
+// The pods behind the port called `port` in the service's slices.
 std::vector<ProxiedPod> pods_behind(std::string_view ns, std::string_view service, std::string_view port,
                                     const api::ObjectReader& objects) {
   std::vector<ProxiedPod> out;

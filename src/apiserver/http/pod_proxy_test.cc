@@ -174,7 +174,7 @@ TEST_F(PodProxy, a_service_stands_for_its_ready_pods) {
   make_pod("b", "Running");
   make_pod("done", "Succeeded");
   const std::string b = uid_of("b");
-  // Of what others may have written into a slice only running pods of the namespace count.
+  // Only running pods of the namespace count in a slice that others may have written.
   make("/apis/discovery.k8s.io/v1/namespaces/default/endpointslices",
        R"({"metadata":{"name":"web-1","labels":{"kubernetes.io/service-name":"web"}},"addressType":"IPv4",
            "ports":[{"name":"http","port":8080}],"endpoints":[

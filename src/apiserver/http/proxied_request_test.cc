@@ -1,4 +1,4 @@
-// What a pod is told of a request, and a client of the answer.
+// A request as a pod gets it, and the answer as the client gets it.
 #include "apiserver/http/proxied_request.h"
 
 #include <gtest/gtest.h>

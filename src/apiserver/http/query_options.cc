@@ -1,4 +1,4 @@
-// What a query may say, by verb.
+// The parameters of a query, by verb.
 #include "apiserver/http/query_options.h"
 
 #include "apiserver/pipeline/invalid_options.h"

@@ -10,7 +10,7 @@ namespace apiserver {
 bool asks_for(const rt::Target& target, std::string_view name);
 // Into `request`, whose verb is known. An error names a value that cannot be read.
 base::Status read_query(const rt::Target& target, Request& request);
-// What makes no sense for request.verb is 422, in Kubernetes' words.
+// A parameter that makes no sense for request.verb is 422, in Kubernetes' words.
 base::Status check_query(const rt::Target& target, const Request& request);
 
 }  // namespace apiserver

@@ -1,4 +1,4 @@
-// What the HTTP server itself refuses is said as the API server says everything: by a Status.
+// Refusals of the HTTP server itself, said as the API server says everything: by a Status.
 #include <gtest/gtest.h>
 
 #include <future>

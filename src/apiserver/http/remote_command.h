@@ -1,4 +1,4 @@
-// What a client and a process in a container say to each other: channels over a WebSocket, or streams of SPDY.
+// The protocol between a client and a process in a container: channels over a WebSocket, or streams of SPDY.
 #pragma once
 
 #include <functional>

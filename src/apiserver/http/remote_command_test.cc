@@ -1,4 +1,4 @@
-// What clients of exec are told, and which protocols are spoken with them.
+// The answers that clients of exec get, and the protocols that are spoken with them.
 #include "apiserver/http/remote_command.h"
 
 #include <gtest/gtest.h>

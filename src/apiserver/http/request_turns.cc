@@ -103,7 +103,7 @@ void RequestTurns::watch_peers() {
 
 void RequestTurns::leave(FairTurns::Ticket ticket) {
   if (!turns_.remove(ticket)) return;
-  // Nobody hears the answer, but it may be written down.
+  // The answer has no reader, but it may be written down.
   refuse(waiting_.extract(ticket).mapped(), "cancelled");
   metrics_->waiting(waiting_.size());
 }

@@ -125,7 +125,7 @@ Result<std::optional<Request>> route(const rt::HttpRequest& http, const rt::Targ
     request.ns = rest[1];
     rest.erase(rest.begin(), rest.begin() + 2);
   }
-  // What follows "proxy" is said to the node, the pod or the service.
+  // The path after "proxy" is for the node, the pod or the service.
   const bool proxied = rest.size() > 2 && place->group.empty() && rest[2] == "proxy";
   if (rest.empty() || (rest.size() > 3 && !proxied)) return no_resource();
   const ServedKind served = kinds.find(place->group, place->version, rest[0]);

@@ -45,7 +45,7 @@ base::Status check_text(const rt::Target& target) {
   return {};
 }
 
-// Who waits behind nobody: administrators, and the nodes. The components of this process do not come this way.
+// Users who wait behind nobody: administrators, and the nodes. The components of this process do not come this way.
 bool is_exempt(const UserInfo& user) {
   return is_administrator(user) || std::ranges::find(user.groups, "system:nodes") != user.groups.end();
 }
@@ -85,7 +85,7 @@ class Service : public std::enable_shared_from_this<Service> {
     return is_exempt(caller->user) ? std::string() : owner_of_share(caller->user);
   }
 
-  // What the HTTP server itself refuses reads like any other error.
+  // A refusal of the HTTP server itself reads like any other error.
   static HttpResponse refused(const rt::HttpRefusal& refusal) {
     base::Error error = base::make_error(refusal.status == 413   ? Code::kTooLarge
                                          : refusal.status == 429 ? Code::kTooManyRequests
@@ -136,10 +136,10 @@ class Service : public std::enable_shared_from_this<Service> {
     UserInfo user;
     std::optional<TokenClaims> claims = {};  // by a token of these
     std::optional<UserInfo> own = {};        // of who acts as `user`
-    // Those that the rights were judged by: one that comes later is not served to this request.
+    // The kinds that the rights were judged by: one that comes later is not served to this request.
     std::shared_ptr<const ServedKinds> kinds = {};
   };
-  // Where a request waits for its turn.
+  // The place in which a request waits for its turn.
   struct Place {
     std::string user = {};                // in whose queue; empty: in none
     bool lists = false;                   // its answer may be long
@@ -195,7 +195,7 @@ class Service : public std::enable_shared_from_this<Service> {
                       exchange]() mutable { self->serve_stream(std::move(request), http, target, exchange); });
     asker.place.lists = request.verb == Verb::kList;
     const std::string user = asker.place.user;
-    // What is watched costs others little, but for its beginning, which is read as this user's work.
+    // A watch costs others little, but for its beginning, which is read as this user's work.
     if (request.verb == Verb::kWatch) asker.place.user.clear();
     in_turn(asker.place, exchange,
             [self = shared_from_this(), user, request = std::move(request), format, exchange]() mutable {
@@ -241,7 +241,7 @@ class Service : public std::enable_shared_from_this<Service> {
         });
   }
 
-  // Of who is not let in.
+  // The answer to a user who is not let in.
   HttpResponse refusal(const HttpRequest& http, const rt::Target& target, const base::Error& error) const {
     HttpResponse response = error_response(error, accepted_encoding(http));
     if (!options_.auditing) return response;
@@ -250,7 +250,7 @@ class Service : public std::enable_shared_from_this<Service> {
     return response;
   }
 
-  // Who asks, if they may: by the header alone.
+  // The user, if they may: by the header alone.
   Result<Caller> let_in(const HttpRequest& http, const rt::Target& target) const {
     TRY(Caller caller, caller_of(http));
     const std::shared_ptr<const RoleSet> roles = api_.roles();
@@ -415,7 +415,7 @@ class Service : public std::enable_shared_from_this<Service> {
   }
 
   Api& api_;
-  // Of the API server's loop; streams may outlive the server.
+  // The metrics of the API server's loop; streams may outlive the server.
   std::shared_ptr<RequestMetrics> metrics_ = std::make_shared<RequestMetrics>();
   std::shared_ptr<WatchStreams> watches_ = std::make_shared<WatchStreams>();
   RequestTurns::Seat seat_;  // of the list whose turn it is; loop thread

@@ -19,11 +19,11 @@ struct ServerOptions {
   std::string token;    // the bearer token of the administrator
   std::string version;  // as /version says it
   PreferredVersions preferred_versions = {};
-  // What the node agent of this process measures; null: there is none. Outlives the API server's loop.
+  // The measurements of this process's node agent; null: there is none. Outlives the API server's loop.
   api::NodeUsageSource* node_usage = nullptr;
   // Metrics of other parts of this process, as text, for /metrics. Any thread; may be unset.
   std::function<std::string()> other_metrics = {};
-  // Where requests are written down; null: nowhere.
+  // The log of requests; null: nowhere.
   std::shared_ptr<const Auditing> auditing = {};
   // How long the callback that runs now has held the API's loop; any thread. Unset: nobody watches it.
   std::function<base::Duration()> loop_held = {};
@@ -46,8 +46,8 @@ class Server {
 };
 
 // `api` lives on its own loop and must outlive the server. Requests that were received when the server is destroyed are
-// carried out, and their answers go nowhere: a loop that stops (rt::RealEnv::stop()) waits for them. Those that still
-// wait for their turn go with their clients.
+// carried out, and their answers go nowhere: a loop that stops (rt::RealEnv::stop()) waits for them. Requests that
+// still wait for their turn go with their clients.
 base::Result<std::unique_ptr<Server>> start_server(Api& api, ServerOptions options);
 
 }  // namespace apiserver

@@ -1,4 +1,4 @@
-// What frames mean, and who reads no further while somebody is full.
+// The meaning of frames, and the readers that pause while somebody is full.
 #include "apiserver/http/spdy_streams.h"
 
 #include <utility>
@@ -75,7 +75,7 @@ void SpdyStreams::send_answers() {
 void SpdyStreams::take_frame(rt::SpdyFrame frame) {
   using Kind = rt::SpdyFrame::Kind;
   if (frame.kind == Kind::kOpen) return open(frame);
-  // Of the two sides' numbers the client's are odd; what else comes is an answer to ours, and there are none.
+  // The client's numbers are odd; what else comes is an answer to ours, and there are none.
   if (frame.kind == Kind::kPing && frame.stream % 2 == 1) return answer(rt::SpdyWriter::ping(frame.stream));
   if (frame.kind != Kind::kData && frame.kind != Kind::kReset) return;
   const auto found = streams_.find(frame.stream);

@@ -23,16 +23,16 @@ class SpdyStreams : public std::enable_shared_from_this<SpdyStreams> {
   SpdyStreams(rt::Loop& loop, std::shared_ptr<rt::HttpExchange> exchange, Opened opened)
       : loop_(loop), exchange_(std::move(exchange)), opened_(std::move(opened)) {}
 
-  // Of an upgraded connection; of a WebSocket, whose messages are its bytes.
+  // Begins on an upgraded connection; of a WebSocket, whose messages are its bytes.
   void begin_upgraded(rt::Headers headers);
   void begin_tunnel(rt::Headers headers);
 
-  // What the client says on the stream goes there; sizes of terminals, too. What it said before that comes first.
+  // The place for the client's bytes on the stream; sizes of terminals, too. Its earlier bytes come first.
   enum class Use : std::uint8_t { kInput, kSizes };
   void connect(std::uint32_t stream, Use use, std::shared_ptr<api::PodStream> to);
-  // Nothing follows on the stream, from us.
+  // We send no more on the stream.
   void close(std::uint32_t stream, std::string_view last_words = {});
-  // Threads of streams. What is connected to the stream reads again.
+  // Threads of streams. The peer of the stream is read again.
   void has_room(std::uint32_t stream);
   // Returns when the client has read most of it.
   void send(std::uint32_t stream, std::string_view bytes);

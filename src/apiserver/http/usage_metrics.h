@@ -1,4 +1,4 @@
-// metrics.k8s.io: what nodes and pods use, from the node agent's measurements. Nothing of it is stored.
+// metrics.k8s.io: what nodes and pods use, from the node agent's measurements. They are never stored.
 #pragma once
 
 #include "api/node_usage.h"

@@ -30,8 +30,8 @@ std::string_view name_of(EventType type) {
   return type == EventType::kAdded ? "ADDED" : type == EventType::kModified ? "MODIFIED" : "DELETED";
 }
 
-// What stands before the object of an event; behind it stands kEnd in JSON, and nothing in CBOR. In protobuf each event
-// is made as a whole.
+// The text before the object of an event; behind it stands kEnd in JSON, and nothing in CBOR. In protobuf each event is
+// made as a whole.
 std::string begin_of(std::string_view type, Encoding encoding) {
   if (encoding == Encoding::kJson) return base::format(R"({{"type":"{}","object":)", type);
   std::string event = api::to_cbor(Json::object({{"type", type}, {"object", Json()}}));

@@ -75,7 +75,7 @@ void check_metric_name(const Json& metric, const std::string& path, std::vector<
     invalid_value(causes, path + ".name", metric["name"], "may not be '.' or '..', or contain '/' or '%'");
 }
 
-// What is neither cpu nor memory: of pods an average, of objects and from outside a value or an average.
+// A metric that is neither cpu nor memory: of pods an average, of objects and from outside a value or an average.
 void check_named_metric(std::string_view type, const Json& body, const std::string& path, std::vector<Cause>& causes) {
   check_metric_name(body["metric"], path + ".metric", causes);
   const bool value = !body["target"]["value"].is_null(), average = !body["target"]["averageValue"].is_null();

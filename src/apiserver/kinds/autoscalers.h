@@ -1,4 +1,4 @@
-// What the server does to, and demands of, HorizontalPodAutoscalers.
+// The defaults and rules of HorizontalPodAutoscalers.
 #pragma once
 
 #include <vector>

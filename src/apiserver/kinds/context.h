@@ -1,4 +1,4 @@
-// What decisions about a write may look at beside the request.
+// The facts that decisions about a write may look at beside the request.
 #pragma once
 
 #include <memory>
@@ -17,7 +17,7 @@ namespace apiserver {
 class WebhookQuestions;
 struct RoleSet;
 
-// Whoever decides a write may do so on any thread.
+// Decisions about a write may be made on any thread.
 struct Context {
   base::Time now;
   base::Random& random;

@@ -119,7 +119,7 @@ void default_volume(Json& volume) {
   if (!has_source) volume.set("emptyDir", Json::object());
 }
 
-// What a pod asks for as a whole, where it does not say: what its containers do, or else its limit.
+// The requests of a pod as a whole, unless it says them: what its containers do, or else its limit.
 void default_pod_level_requests(Json& spec) {
   if (!takes_members(spec["resources"]["requests"])) return;
   const auto fill = [&spec](std::string_view name, const Json& amount) {
@@ -130,7 +130,7 @@ void default_pod_level_requests(Json& spec) {
   for (const Json::Member& limit : limits.members()) fill(limit.name(), limit.value);
 }
 
-// stringData is write-only. What is no text stays, for validation to name.
+// stringData is write-only. A value that is not a text stays, for validation to name.
 void fold_string_data(Json& object) {
   const Json text = object["stringData"];
   if (!takes_members(text) || !takes_members(object["data"])) return;

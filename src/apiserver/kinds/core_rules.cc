@@ -1,4 +1,4 @@
-// What the server does to, and demands of, Kubernetes' own kinds when they are made or changed.
+// The defaults and rules of Kubernetes' own kinds when they are made or changed.
 #include <algorithm>
 #include <iterator>
 
@@ -51,7 +51,7 @@ base::Error pod_forbidden(const Json& pod, std::string why) {
   return error;
 }
 
-// Null: there is none. Of several, which came to be at once, the lowest.
+// Null: there is none. The lowest of several, which came to be at once.
 Json default_priority_class(const api::ObjectReader& objects) {
   static const api::TextField kGlobalDefault{api::resources::kPriorityClasses, {"globalDefault"}};
   Json lowest;
@@ -146,7 +146,7 @@ base::Status prepare_pod(const Context& context, Json& object) {
 // Absent and empty are the same.
 bool same_entries(const Json& a, const Json& b) { return (a.empty() && b.empty()) || a == b; }
 
-// Those that somebody asked for, and the one of the controller that empties it.
+// The finalizers that somebody asked for, and the one of the controller that empties it.
 void prepare_namespace(Json& object, std::vector<Cause>& causes) {
   constexpr std::string_view kOwn = "kubernetes";
   object.set("status", Json::object({{"phase", "Active"}}));

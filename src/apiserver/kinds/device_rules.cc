@@ -75,7 +75,7 @@ void check_tolerations(const Json& tolerations, const std::string& path, FieldEr
   }
 }
 
-// What a request and an alternative of one have in common.
+// The shared part of a request and an alternative of one.
 void check_wish(const Json& wish, const std::string& path, Patterns& patterns, FieldErrors& errors) {
   constexpr std::array<std::string_view, 2> kModes = {"All", "ExactCount"};
   if (const std::string name = wish["deviceClassName"].str(); name.empty())
@@ -252,7 +252,7 @@ void check_device(const Json& device, const std::string& path, std::set<std::str
   }
 }
 
-// Where the devices are: exactly one of four ways to say it.
+// The place of the devices: exactly one of four ways to say it.
 void check_place(const Json& spec, FieldErrors& errors) {
   const bool named = spec["nodeName"].is_string(), selected = spec["nodeSelector"].is_object();
   const int given = (named ? 1 : 0) + (selected ? 1 : 0) + (spec["allNodes"].as_bool() ? 1 : 0) +

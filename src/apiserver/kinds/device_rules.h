@@ -1,4 +1,4 @@
-// What claims, classes and slices of devices (resource.k8s.io) must be, in Kubernetes' words.
+// The rules of claims, classes and slices of devices (resource.k8s.io), in Kubernetes' words.
 #pragma once
 
 #include "api/json/json.h"

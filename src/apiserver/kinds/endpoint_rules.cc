@@ -20,7 +20,7 @@ namespace {
 constexpr std::array<std::string_view, 3> kProtocols = {"SCTP", "TCP", "UDP"};
 constexpr std::size_t kEndpointsMax = 1000, kPortsMax = 20000, kAddressesMax = 100, kHintsMax = 8;
 
-// What only the own wire reaches is no address of a service. The loopback is one here: it means this machine.
+// An address that only the own wire reaches is not one of a service. The loopback is one here: it means this machine.
 void check_reach(std::string_view address, const std::string& path, FieldErrors& errors) {
   if (address == "0.0.0.0" || address == "::") errors.invalid(path, address, "may not be unspecified (0.0.0.0 or ::)");
   if (address.starts_with("169.254.") || address.starts_with("fe80:"))

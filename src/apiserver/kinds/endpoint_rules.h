@@ -1,4 +1,4 @@
-// What Endpoints and EndpointSlices must be, in Kubernetes' words.
+// The rules of Endpoints and EndpointSlices, in Kubernetes' words.
 #pragma once
 
 #include "api/json/json.h"

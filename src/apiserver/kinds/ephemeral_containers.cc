@@ -1,4 +1,4 @@
-// What may be added to a pod that runs.
+// The containers that may be added to a pod that runs.
 #include "apiserver/kinds/ephemeral_containers.h"
 
 #include <algorithm>

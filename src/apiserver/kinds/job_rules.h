@@ -1,4 +1,4 @@
-// What the failure policy and the name of a Job must be, in Kubernetes' words.
+// The rules of a Job's failure policy and name, in Kubernetes' words.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace apiserver {
 
-// Of the specification at `path`, which has one.
+// Checks the specification at `path`, which has one.
 void check_failure_policy(const api::Json& spec, const std::string& path, api::FieldErrors& errors);
 // The last index of an indexed Job has the longest host name, NAME-INDEX.
 void check_last_hostname(const api::Json& job, api::FieldErrors& errors);

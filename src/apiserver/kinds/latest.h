@@ -32,8 +32,8 @@ class Latest final : public Lookups {
   mutable std::map<api::TextField, std::shared_ptr<api::TextIndex>> indexes_;
 };
 
-// What one decision looks at: the answers it was given, and the questions it had none for. The thread that decides asks
-// and the loop answers, by turns.
+// The facts that one decision looks at: the answers it was given, and the questions it had none for. The thread that
+// decides asks and the loop answers, by turns.
 class Snapshot final : public Lookups {
  public:
   store::ObjectPtr stored(std::uint32_t resource, std::string_view ns, std::string_view name) const override;

@@ -33,7 +33,7 @@ const Quantity* amount_in(const ResourceList& list, std::string_view name) {
   return found == list.end() ? nullptr : &found->second;
 }
 
-// What one item says of one resource.
+// The bounds of one item for one resource.
 struct Bound {
   std::string_view type;  // Container, Pod, PersistentVolumeClaim
   std::string_view resource;
@@ -90,7 +90,8 @@ struct Bounds {
   ResourceList min, max, ratio;
 };
 
-// What is said of one object; more is not looked for, as each of a thousand containers may miss a thousand resources.
+// The limit of problems reported for one object; more is not looked for, as each of a thousand containers may miss a
+// thousand resources.
 bool is_enough(const std::vector<std::string>& problems) { return problems.size() >= api::kProblemsMax; }
 
 void check_item(const Bounds& bounds, const Amounts& of, std::vector<std::string>& problems) {
@@ -149,7 +150,7 @@ void invalid_value(std::vector<base::Cause>& causes, std::string field, const Js
   causes.push_back({"FieldValueInvalid", format("Invalid value: {}: {}", api::shown(value), why), std::move(field)});
 }
 
-// Of two amounts of one resource the first must not be larger.
+// The first of two amounts of one resource must not be larger.
 struct Order {
   const char *low, *low_words, *high, *high_words;
 };

@@ -15,11 +15,11 @@ namespace apiserver {
 void default_limit_range(api::Json& object);
 void check_limit_range(const api::Json& object, std::vector<base::Cause>& causes);
 
-// Those of a namespace, by name.
+// The LimitRanges of a namespace, by name.
 std::vector<api::Json> limit_ranges_of(const api::ObjectReader& objects, const std::string& ns);
 // Whether they are about objects of the kind.
 bool has_limits(const api::KindInfo& kind);
-// What containers of a pod do not ask for, they are given. What was given, in words, or nothing.
+// Gives containers of a pod the requests that they lack. The additions, in words, or nothing.
 std::string apply_limit_ranges(const std::vector<api::Json>& ranges, api::Json& pod);
 // Writes them into a new pod.
 void note_limit_ranges(const std::string& words, api::Json& pod);

@@ -1,4 +1,4 @@
-// What NetworkPolicies, Ingresses and their classes must be, in Kubernetes' words.
+// The rules of NetworkPolicies, Ingresses and their classes, in Kubernetes' words.
 #pragma once
 
 #include "api/json/json.h"

@@ -1,5 +1,5 @@
-// Problems that a change makes. Those that the object had before are no reason to refuse it: what was stored before a
-// rule was known could never lose its finalizers.
+// Problems that a change makes. Problems that the object had before are not a reason to refuse it: what was stored
+// before a rule was known could never lose its finalizers.
 #pragma once
 
 #include <functional>

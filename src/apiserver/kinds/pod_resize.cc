@@ -1,4 +1,4 @@
-// What may be resized, in the words of Kubernetes 1.36.
+// The rules of a resize, in the words of Kubernetes 1.36.
 #include "apiserver/kinds/pod_resize.h"
 
 #include <algorithm>
@@ -20,7 +20,7 @@ namespace {
 
 constexpr const char* kLists[] = {"containers", "initContainers"};
 constexpr const char* kSides[] = {"requests", "limits"};
-// Of the pod as a whole, as Kubernetes writes an empty path.
+// The path of the pod as a whole, as Kubernetes writes an empty one.
 constexpr const char* kWhole = "[]";
 constexpr std::string_view kMirror = "kubernetes.io/config.mirror";
 
@@ -92,7 +92,7 @@ Json fixed_part(Json container) {
   return container;
 }
 
-// What the pod asks for as a whole.
+// The requests of the pod as a whole.
 void check_whole(const Json& before, const Json& after, std::vector<Cause>& causes) {
   const auto fixed = [](const Json& resources) { return fixed_part(Json::object({{"resources", resources}})); };
   if (before.is_object() && !after.is_object())

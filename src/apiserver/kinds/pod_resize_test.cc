@@ -347,7 +347,7 @@ TEST(Resize, counts_for_quotas_with_the_most_of_what_is_asked_and_held) {
             "");
   EXPECT_EQ(resize(1), "");
   EXPECT_EQ(used(), "4");
-  // What can never be had does not count.
+  // An amount that can never be had does not count.
   EXPECT_EQ(resize(5), "");
   EXPECT_EQ(used(), "5");
   EXPECT_EQ(b.set_status(R"({"conditions":[{"type":"PodResizePending","status":"True","reason":"Infeasible"}]})"), "");

@@ -57,7 +57,7 @@ std::string named(const auto& names) {
   return format("{} {}", counted(names.size(), "container", "containers"), quoted(names));
 }
 
-// Who breaks a rule, and with which values.
+// The breakers of a rule, and their values.
 struct Breakers {
   bool pod = false;
   Names containers;

@@ -1,5 +1,4 @@
-// What the Pod Security Standards of Kubernetes say of a pod:
-// https://kubernetes.io/docs/concepts/security/pod-security-standards
+// The Pod Security Standards of Kubernetes: https://kubernetes.io/docs/concepts/security/pod-security-standards
 #pragma once
 
 #include <cstdint>

@@ -144,7 +144,7 @@ SecurityPolicy read_security_policy(const Json& labels, std::vector<base::Cause>
   if (!enforces) policy.enforce.level = SecurityLevel::kRestricted;
   read_mode(labels, "audit", policy.audit, causes);
   read_mode(labels, "warn", policy.warn, causes);
-  // Who is refused pods hears so of templates, too.
+  // A namespace that refuses pods warns of templates, too.
   const bool silent = !labels.has(std::string(kPrefix) + "warn");
   if (silent && enforces && policy.enforce.level > policy.warn.level) {
     policy.warn.level = policy.enforce.level;

@@ -18,7 +18,8 @@ struct SecurityPolicy {
   SecurityStandard enforce, audit, warn;
 };
 
-// Each value that is none is told. What cannot be read is `restricted` to enforce, and `privileged` to audit and warn.
+// Each value that is none is told. A label that cannot be read is `restricted` to enforce, and `privileged` to audit
+// and warn.
 SecurityPolicy read_security_policy(const api::Json& labels, std::vector<base::Cause>& causes);
 
 struct SecurityAnswer {
@@ -27,10 +28,10 @@ struct SecurityAnswer {
   std::string note;  // for the audit log, "key=value"; empty: none
 };
 
-// What the labels of its namespace say of a pod that is written, or of an object with templates of pods.
+// The verdict of its namespace's labels on a pod that is written, or on an object with templates of pods.
 SecurityAnswer judge_pods(const api::AdmissionRequest& request, const api::ObjectReader& objects);
 
-// What is said to who lets a namespace enforce more than before, of pods that are there. Looks at a bounded number.
+// The warnings about present pods for a user who lets a namespace enforce more than before. Looks at a bounded number.
 std::vector<std::string> warnings_of_pods(const store::Store& store, const api::Json& before, const api::Json& after);
 
 }  // namespace apiserver

@@ -225,7 +225,7 @@ TEST(PodSecurity, is_as_it_was_in_a_version) {
     EXPECT_NE(told(pod, one.level, one.since - 1).empty(), one.allowed) << pod.dump();
     EXPECT_EQ(told(pod, one.level, 1000).empty(), one.allowed) << pod.dump();
   }
-  // What a stricter control will say later, the weaker one says.
+  // The weaker control says what a stricter one will say later.
   EXPECT_EQ(
       told(pod_with({.container_context = R"("capabilities": {"add": ["NET_RAW"]})"}), kRestricted, 21),
       R"(non-default capabilities (container "c" must not include "NET_RAW" in securityContext.capabilities.add))");

@@ -81,7 +81,8 @@ bool has_only_additions(const Json& before, const Json& after) {
       });
 }
 
-// Of a pod with gates: where it may run becomes narrower. What was judged here is put back in `after`.
+// The nodes of a pod with gates become fewer. where it may run becomes narrower. The judged parts are put back in
+// `after`.
 void check_narrowing(const Json& before, Json& after, std::vector<Cause>& causes) {
   for (const Json::Member& one : before["nodeSelector"].members())
     if (after["nodeSelector"][one.name()] != one.value) {
@@ -117,7 +118,7 @@ void check_narrowing(const Json& before, Json& after, std::vector<Cause>& causes
   if (after["affinity"].empty() && !before.has("affinity")) after.erase("affinity");
 }
 
-// What may become what it is, whatever it was.
+// The fields that may change, whatever they were.
 void drop_free_fields(Json& spec) {
   for (const char* list : {"containers", "initContainers"})
     for (std::size_t i = 0; i < spec[list].size(); ++i) spec.edit(list).edit(i).erase("image");

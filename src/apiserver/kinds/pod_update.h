@@ -1,4 +1,4 @@
-// What of a pod's spec may change by a write to the pod itself.
+// The parts of a pod's spec that a write to the pod itself may change.
 #pragma once
 
 #include <vector>

@@ -1,4 +1,4 @@
-// What of a pod may change: rows of before, after and the fields that are named.
+// The changes that a pod may have: rows of before, after and the fields that are named.
 #include "apiserver/kinds/pod_update.h"
 
 #include <gtest/gtest.h>

@@ -10,7 +10,7 @@ namespace {
 
 using api::Json;
 
-// Of one class that is the default, or of none.
+// A cluster with one class that is the default, or with none.
 class Defaults : public api::ObjectReader {
  public:
   explicit Defaults(std::string name) : name_(std::move(name)) {}

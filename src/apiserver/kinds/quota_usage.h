@@ -1,4 +1,4 @@
-// What an object takes of the quotas of its namespace, and which quotas it is about. Pure.
+// The use that an object makes of the quotas of its namespace, and the quotas that it is about. Pure.
 #pragma once
 
 #include <string>
@@ -23,9 +23,9 @@ struct QuotaTerms {
 };
 QuotaTerms quota_terms(const api::Json& quota);
 
-// What the object takes of each of the names in `hard`, if the scopes are about it. Null takes nothing.
+// The object's use of each of the names in `hard`, if the scopes are about it. Null takes nothing.
 api::ResourceList quota_usage(const QuotaTerms& terms, const api::KindInfo& kind, const api::Json& object);
-// What quota_usage() reads of an object of the kind.
+// The parts that quota_usage() reads of an object of the kind.
 const api::Projection& quota_projection(const api::KindInfo& kind);
 
 // Containers that do not say what the quota counts: "must specify limits.cpu for: a,b; memory for: a", or nothing.
@@ -34,7 +34,7 @@ std::string unsaid_by_pod(const QuotaTerms& terms, const api::Json& pod);
 // "limits.cpu=2,pods=1": of `list`, what `names` has.
 std::string quota_text(const api::ResourceList& list, const std::vector<std::string>& names);
 
-// What a ResourceQuota may say; `old_object` is null on create.
+// The rules of a ResourceQuota; `old_object` is null on create.
 void check_resource_quota(const api::Json& old_object, const api::Json& object, std::vector<base::Cause>& causes);
 
 }  // namespace apiserver

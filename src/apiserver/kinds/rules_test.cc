@@ -1,4 +1,5 @@
-// What may be changed, deleted and asked: namespaces, subresources, options in the address, fields that are fixed.
+// The objects that may be changed, deleted and asked for: namespaces, subresources, options in the address, fields that
+// are fixed.
 #include <gtest/gtest.h>
 
 #include "api/schema/patch.h"
@@ -20,7 +21,7 @@ constexpr std::optional<Code> kOk = {};
 Json parse(std::string_view text) { return *api::parse_json(text); }
 
 struct Bench : ApiForTests {
-  // What HTTP would ask; the error's code and message, or the object.
+  // A request as HTTP would make it; the error's code and message, or the object.
   base::Result<Json> ask(std::string method, std::string target, std::string_view body = "",
                          std::string type = "application/json") {
     rt::HttpRequest http;
@@ -282,7 +283,7 @@ TEST(Pods, keep_their_tolerations_but_for_the_seconds) {
   other.edit("spec").edit("tolerations").push_back(parse(R"({"operator":"Exists","effect":"Perhaps"})"));
   other.edit("spec").edit("tolerations").edit(filled_in).set("key", "mine");
   EXPECT_EQ(b.code("PUT", path, other.dump()), Code::kInvalid) << "an effect that is none";
-  // Those that the server fills in come back.
+  // The fields that the server fills in come back.
   pod.edit("spec").edit("tolerations").edit(std::size_t{0}).set("key", "other");
   EXPECT_EQ(b.code("PUT", path, pod.dump()), kOk);
   EXPECT_EQ((*b.ask("GET", path))["spec"]["tolerations"].size(), filled_in + 2);
@@ -438,7 +439,7 @@ TEST(Claims, of_devices_begin_without_what_others_say_of_them) {
   };
   ASSERT_EQ(b.code("POST", claims, claim("a", "")), kOk);
   EXPECT_TRUE((*b.ask("GET", claims + "/a"))["status"]["reservedFor"].is_null());
-  // Of devices that others have only who administers them has a part.
+  // Only administrators may ask for a part of devices that others have.
   EXPECT_NE(b.code("POST", claims, claim("b", R"(,"adminAccess":true)")), kOk);
   ASSERT_EQ(b.code("PATCH", "/api/v1/namespaces/default",
                    R"({"metadata":{"labels":{"resource.kubernetes.io/admin-access":"true"}}})", kMerge),

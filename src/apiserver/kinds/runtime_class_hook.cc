@@ -75,10 +75,10 @@ api::AdmissionAnswer refused(std::string message) {
   return answer;
 }
 
-// What contradicts the class; empty: nothing.
+// The contradiction to the class; empty: nothing.
 std::string add_scheduling(const Json& scheduling, Json& spec) {
   const Json &selector = spec["nodeSelector"], &tolerations = spec["tolerations"];
-  // What is of a wrong type is left for validation to name.
+  // A value of a wrong type is left for validation to name.
   if ((!selector.is_null() && !selector.is_object()) || (!tolerations.is_null() && !tolerations.is_array())) return {};
   const Json& wanted = scheduling["nodeSelector"];
   for (const Json::Member& member : wanted.members()) {

@@ -1,4 +1,5 @@
-// What a pod gets of its RuntimeClass, as Kubernetes' admission adds it: overhead, labels of nodes, tolerations.
+// The additions to a pod from its RuntimeClass, as Kubernetes' admission makes them: overhead, labels of nodes,
+// tolerations.
 #pragma once
 
 #include "api/admission.h"

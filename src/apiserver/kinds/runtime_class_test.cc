@@ -1,4 +1,4 @@
-// What becomes of pods that name a RuntimeClass, when they are made.
+// Pods that name a RuntimeClass, when they are made.
 #include <gtest/gtest.h>
 
 #include <map>

@@ -7,7 +7,7 @@
 
 namespace apiserver {
 
-// What a GET of `object`'s scale answers.
+// The answer to a GET of `object`'s scale.
 api::Json scale_of(const api::KindInfo& kind, const api::Json& object);
 // `object` with the replicas of `scale`. Refuses a negative or missing number, and an object that has no place for one.
 base::Result<api::Json> with_scale(const api::KindInfo& kind, const api::Json& object, const api::Json& scale);

@@ -1,4 +1,5 @@
-// What a pod gets of its service account: the name, and a volume with a token, as Kubernetes' admission adds it.
+// The additions to a pod from its service account: the name, and a volume with a token, as Kubernetes' admission adds
+// it.
 #pragma once
 
 #include "api/admission.h"

@@ -17,8 +17,8 @@ namespace resources = api::resources;
 
 namespace {
 
-// Of what lies behind them the dice find something in a few throws; where nearly all is taken it is looked for in turn,
-// as far as the loop can wait.
+// A random draw finds a free one behind them in a few throws; where nearly all is taken it is looked for in turn, as
+// far as the loop can wait.
 constexpr int kThrowsMax = 64;
 constexpr std::uint64_t kLooksMax = 1 << 15;
 

@@ -1,5 +1,5 @@
-// Which cluster addresses and node ports Services have. What is taken is what stored Services say: there are no other
-// books, so that nothing needs to be healed.
+// Which cluster addresses and node ports Services have. The addresses in use are those of stored Services: there are no
+// other books, so that nothing needs to be healed.
 #pragma once
 
 #include <vector>

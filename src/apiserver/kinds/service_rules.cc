@@ -317,7 +317,7 @@ void settle_service_update(const Json& old_object, Json& object) {
       (spec["clusterIPs"].empty() || old_spec["clusterIPs"] == spec["clusterIPs"]))
     for (const char* key : {"clusterIP", "clusterIPs"})
       if (const Json* value = old_spec.find(key)) spec.set(key, *value);
-  // Who knows one address only changes that.
+  // A client that knows one address only changes that.
   if (addressed && spec["clusterIP"].is_string() && !(spec["clusterIP"] == old_spec["clusterIP"]) &&
       (spec["clusterIPs"].empty() || spec["clusterIPs"] == old_spec["clusterIPs"]))
     spec.set("clusterIPs", Json::array({spec["clusterIP"]}));

@@ -1,4 +1,4 @@
-// What a Service may say. Pure.
+// The rules of a Service. Pure.
 #pragma once
 
 #include <vector>
@@ -14,7 +14,7 @@ bool needs_node_ports(const api::Json& service);
 void default_service(api::Json& object);
 void check_service(const api::Json& object, std::vector<base::Cause>& causes);
 void check_service_update(const api::Json& old_object, const api::Json& object, std::vector<base::Cause>& causes);
-// What a change means that its author does not say: allocations that are kept, and those of another type that go.
+// The meaning of a change that its author does not say: allocations that are kept, and those of another type that go.
 void settle_service_update(const api::Json& old_object, api::Json& object);
 
 }  // namespace apiserver

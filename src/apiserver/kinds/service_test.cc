@@ -90,7 +90,7 @@ TEST(Services, have_addresses_of_their_own_until_there_are_no_more) {
   EXPECT_EQ(b.make("more", R"({"ports": [{"port": 80}]})"),
             "Service \"more\" is invalid: spec.clusterIPs: Invalid value: []: failed to allocate a serviceIP: range is "
             "full");
-  // What goes makes room.
+  // A service that goes makes room.
   EXPECT_TRUE(b.ask(Verb::kDelete, "s3", "").ok());
   b.make("more", R"({"ports": [{"port": 80}]})");
   EXPECT_TRUE(addresses.contains(b.spec("more")["clusterIP"].str()));
@@ -166,7 +166,7 @@ TEST(Services, are_refused_in_the_words_of_kubernetes) {
   };
   for (const auto& [spec, why] : rows)
     EXPECT_EQ(b.make("s", spec), base::format("Service \"s\" is invalid: {}", why)) << spec;
-  // What is of a wrong type has its message, too, and nothing crashes.
+  // A value of a wrong type has its message, too, and nothing crashes.
   for (const char* spec :
        {R"(7)", R"({"ports": 7})", R"({"ports": [7]})", R"({"clusterIP": 7, "ports": [{"port": 80}]})",
         R"({"clusterIPs": [7], "ports": [{"port": 80}]})", R"({"sessionAffinityConfig": 7})",

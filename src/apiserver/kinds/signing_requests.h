@@ -14,20 +14,20 @@
 namespace apiserver {
 
 bool is_signing_request(const api::KindInfo& kind);
-// Who asks for a certificate, as the server knows him.
+// The author of a certificate request, as the server knows him.
 struct Requestor {
   std::string name;
   std::string uid;
   std::vector<std::string> groups;
   std::vector<std::pair<std::string, std::string>> extra;  // a key may have several values
 };
-// Of a new one: who asks, in the server's words; nothing is approved yet.
+// Fills in a new one: who asks, in the server's words; nothing is approved yet.
 void fill_signing_request(const Requestor& user, api::Json& object);
 // `subresource` is "", "status" or "approval": what else it may change is put back.
 void separate_approval(std::string_view subresource, const api::Json& old_object, api::Json& object);
 // `old_object` is null for a new one.
 void check_signing_request(const api::Json& old_object, const api::Json& object, std::vector<base::Cause>& causes);
-// Of a new one: what the requested subject may not say, whoever approves.
+// The subject that a new one may not have, whoever approves: what the requested subject may not say, whoever approves.
 std::optional<std::string> refused_subject(const api::Json& object);
 // The signer whose rules an approval, or a certificate, is given by; empty: the write gives neither.
 // `verb` is what the writer needs of it: "approve" or "sign".

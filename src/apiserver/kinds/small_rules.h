@@ -1,4 +1,4 @@
-// What the server demands of Kubernetes' own kinds with few rules each, in Kubernetes' words.
+// The rules of Kubernetes' own kinds with few rules each, in Kubernetes' words.
 #pragma once
 
 #include <vector>
@@ -9,7 +9,7 @@
 
 namespace apiserver {
 
-// Of an object that is made, or as it is after a change. Kinds without such rules have none.
+// Checks an object that is made, or as it is after a change. Kinds without such rules have none.
 void check_small_kind(const api::KindInfo& kind, const api::Json& object, std::vector<base::Cause>& causes);
 
 }  // namespace apiserver

@@ -1,4 +1,4 @@
-// What PersistentVolumes, their claims and their classes must be, in Kubernetes' words.
+// The rules of PersistentVolumes, their claims and their classes, in Kubernetes' words.
 #pragma once
 
 #include "api/json/json.h"

@@ -190,7 +190,7 @@ bool generation_parts_differ(const api::KindInfo& kind, const Json& old_object, 
   // A Deployment hands its annotations on to what it makes.
   if (kind.kind == "Deployment" && !(old_object["metadata"]["annotations"] == object["metadata"]["annotations"]))
     return true;
-  // What earlier versions stored has what Go leaves out.
+  // Objects stored by earlier versions have what Go leaves out.
   if (!kind.custom) return !api::same_member_as_written(*kind.schema, "spec", old_object, object);
   for (const Json* side : {&old_object, &object}) {
     const Json& other = side == &old_object ? object : old_object;

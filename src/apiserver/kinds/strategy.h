@@ -1,4 +1,4 @@
-// What differs from kind to kind: defaults and checks of Kubernetes' own kinds, status subresources, generations.
+// The differences from kind to kind: defaults and checks of Kubernetes' own kinds, status subresources, generations.
 #pragma once
 
 #include <string_view>

@@ -435,7 +435,7 @@ void prepare_workload(const api::KindInfo& kind, Json& object) {
 
 namespace {
 
-// What holds of a new object and of a changed one. `before`: what is stored; null: nothing yet.
+// The rules of a new object and of a changed one. `before`: what is stored; null: nothing yet.
 void check_either(const api::KindInfo& kind, const Json& before, const Json& object, Causes& causes) {
   const Json& spec = object["spec"];
   const Json& old_job = kind.kind == "CronJob" ? before["spec"]["jobTemplate"] : before;

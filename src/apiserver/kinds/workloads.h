@@ -1,4 +1,4 @@
-// What the server does to, and demands of, the kinds of apps/v1 and batch/v1 and ReplicationControllers.
+// The defaults and rules of the kinds of apps/v1 and batch/v1 and of ReplicationControllers.
 #pragma once
 
 #include <vector>
@@ -18,7 +18,7 @@ void check_workload(const api::KindInfo& kind, const api::Json& object, std::vec
 void check_workload_update(const api::KindInfo& kind, const api::Json& old_object, const api::Json& object,
                            std::vector<base::Cause>& causes);
 
-// Of pods and of their templates (core_defaults.cc).
+// The defaults of pods and of their templates (core_defaults.cc).
 void default_pod_spec(api::Json& spec);
 
 }  // namespace apiserver

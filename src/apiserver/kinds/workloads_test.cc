@@ -1,4 +1,4 @@
-// What the server makes of workloads that are stored, and what it refuses.
+// Workloads as the server stores them, and those that it refuses.
 #include "apiserver/kinds/workloads.h"
 
 #include <gtest/gtest.h>

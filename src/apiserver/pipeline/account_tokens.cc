@@ -39,7 +39,7 @@ Result<std::int64_t> seconds_of(const Json& spec) {
   return error;
 }
 
-// What the token is to hold no longer than; null: nothing.
+// The object whose end is the token's end; null: nothing.
 Result<Json> bound_to(const Lookups& objects, const Request& request, const Json& reference) {
   if (reference.is_null()) return Json();
   const std::string_view kind = reference["kind"].as_string(), name = reference["name"].as_string();
@@ -67,7 +67,7 @@ std::string user_name(std::string_view ns, std::string_view account) {
 
 std::string held_claim(std::string_view name) { return base::format("kubernetes.io/serviceaccount/{}", name); }
 
-// Of a token that a Secret holds. What it says of itself must be of one piece.
+// The claims of a token that a Secret holds. Its own claims must agree.
 Result<TokenClaims> read_held(const Json& json, std::string_view token) {
   TokenClaims claims{json[held_claim("namespace")].str(), json[held_claim("service-account.name")].str(),
                      json[held_claim("service-account.uid")].str()};

@@ -17,7 +17,7 @@ namespace apiserver {
 
 inline constexpr std::string_view kTokenIssuer = "https://kubernetes.default.svc.cluster.local";
 
-// What a token says whose signature and time are right.
+// The claims of a token whose signature and time are right.
 struct TokenClaims {
   std::string ns;
   std::string account;

@@ -211,7 +211,7 @@ struct Api::State : std::enable_shared_from_this<Api::State> {
                  });
   }
 
-  // Who converts objects of the request's kind; null: strategy None, or a webhook that cannot be called.
+  // The webhook that converts objects of the request's kind; null: strategy None, or a webhook that cannot be called.
   ConversionHookPtr conversion_of(const Request& request) const {
     const CustomKind* custom = custom_kind(*request.kind);
     if (custom == nullptr || !custom->converts_by_webhook) return nullptr;
@@ -248,7 +248,7 @@ struct Api::State : std::enable_shared_from_this<Api::State> {
     return definition->deleting && is_new ? base::Status(definition_goes(request)) : base::Status();
   }
 
-  // What is answered, and not stored.
+  // Requests that are answered, and not stored.
   Result<Answer> ask(const Request& request) {
     const AccountTokens* tokens = options.account_tokens.get();
     Answer answer;
@@ -262,7 +262,7 @@ struct Api::State : std::enable_shared_from_this<Api::State> {
     return answer;
   }
 
-  // Who asked for what, and what policies say of it: for whoever reads the server's log.
+  // The user and request of a write, and the notes of policies: for whoever reads the server's log.
   static void tell_notes(const Request& request) {
     if (request.audit_notes) *request.audit_notes = request.notes;
     for (const std::string& note : request.notes)
@@ -279,8 +279,8 @@ struct Api::State : std::enable_shared_from_this<Api::State> {
     return quotas.check(request, object);
   }
 
-  // Who is told that nothing was left to do, or that an object is there, or is not, must find it so, also after a
-  // crash: what says so may be a write under way.
+  // An answer that nothing was left to do, or that an object is there, or is not, must hold also after a crash: what
+  // says so may be a write under way.
   void answer_when_settled(const Request& request, Result<Answer> answer, OnAnswer on_answer) {
     const bool tells = answer.ok() || answer.error().code == Code::kNotFound ||
                        answer.error().code == Code::kConflict || answer.error().code == Code::kAlreadyExists;

@@ -1,4 +1,4 @@
-// What an API server looks like in a test: a store in memory, and an environment that runs as far as it is told.
+// An API server in a test: a store in memory, and an environment that runs as far as it is told.
 #pragma once
 
 #include <memory>

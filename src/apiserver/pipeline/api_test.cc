@@ -112,7 +112,7 @@ TEST(Api, generated_names_have_the_prefix) {
   const Json made = b.ok(b.request(Verb::kCreate, kMaps, "", object));
   EXPECT_TRUE(made["metadata"]["name"].as_string().starts_with("web-"));
   EXPECT_EQ(made["metadata"]["name"].as_string().size(), 9u);
-  // Of kinds whose names are free it is cut between characters.
+  // For kinds whose names are free it is cut between characters.
   const api::ResourceId roles{"rbac.authorization.k8s.io", "v1", "roles"};
   object.edit("metadata").set("generateName", std::string(57, 'a') + "\u00e9\u00e9");
   const Json role = b.ok(b.request(Verb::kCreate, roles, "", object));
@@ -349,7 +349,7 @@ TEST(Api, a_watch_with_a_selector_sees_objects_enter_and_leave) {
   EXPECT_EQ(seen, "+a~a-a");
 }
 
-// What a selector has to look into is read off the loop, and the watch goes on by itself.
+// Objects that a selector has to look into are read off the loop, and the watch goes on by itself.
 TEST(Api, a_watch_with_a_selector_reads_much_in_pieces) {
   Bench b;
   for (int i = 0; i < 8; ++i) {
@@ -381,7 +381,7 @@ TEST(Api, a_watch_with_a_selector_reads_much_in_pieces) {
     b.env.settle();
   }
   EXPECT_EQ(again, "+a0+a2+a4+a6+a1");
-  // Nobody hears the rest.
+  // The rest has no reader.
   auto gone = b.api->watch(r, sink_into(again, 1));
   ASSERT_TRUE((*gone)->resume().ok());
   gone->reset();

@@ -13,11 +13,11 @@ using base::Result;
 
 namespace {
 
-// What a large body takes in memory is a multiple of its text.
+// A large body takes a multiple of its text in memory.
 constexpr std::size_t kWritesMax = 64;
 // Short ones that wait for webhooks. More than a deletion of a collection begins at once.
 constexpr std::size_t kAskingMax = 2048;
-// Of a write that webhooks are asked about, as Kubernetes has it for any request.
+// The time of a write that webhooks are asked about, as Kubernetes has it for any request.
 constexpr base::Duration kAskingTime = base::seconds(60);
 // A turn answers questions that the one before asked for the first time, or for what has changed since.
 constexpr int kTurnsMax = 32;
@@ -35,7 +35,7 @@ struct Write {
   base::Random random;  // as it is before the first throw: every turn throws the same, or it would ask anew each time
   base::Time now;
   int turns = 0;
-  // Of the last turn.
+  // The rest of the last turn.
   Request left;
   std::optional<Result<Change>> decided = {};
 };

@@ -30,7 +30,7 @@ class Aside {
   using Decide = std::function<base::Result<Change>(const Context&, Request&)>;
   using Done = std::function<void(base::Result<Change>, const Request&)>;
 
-  // What is in force when a write comes; null: nothing.
+  // The rules in force when a write comes; null: nothing.
   struct Laws {
     std::shared_ptr<const api::policies::Set> policies;
     std::shared_ptr<const api::policies::WebhookSet> webhooks;

@@ -47,7 +47,7 @@ AuditPolicy default_audit_policy();
 // An audit.k8s.io/v1 Policy. An error names what is wrong with it.
 base::Result<AuditPolicy> read_audit_policy(const api::Json& policy);
 
-// Where a request comes from, by what proxies say of it, which anybody may, and the connection's peer at last.
+// The source of a request, by what proxies say of it, which anybody may, and the connection's peer at last.
 struct SourceHeaders {
   std::string_view forwarded_for, real_ip;  // X-Forwarded-For and X-Real-Ip
 };

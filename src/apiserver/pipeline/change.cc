@@ -1,4 +1,4 @@
-// What all writes share: field checks, defaults, admission, the last steps of an update.
+// The shared steps of all writes: field checks, defaults, admission, the last steps of an update.
 #include "apiserver/pipeline/change.h"
 
 #include <set>
@@ -79,7 +79,7 @@ void normalize(const api::KindInfo& kind, Json& object) {
   fill_object(kind, object);
   if (!kind.custom) apply_core_defaults(kind, object);
   if (is_definition(kind)) fill_definition(object);
-  // What a patch has emptied is not there any more, as on a stock server.
+  // A member that a patch has emptied is not there any more, as on a stock server.
   for (const char* key : {"annotations", "finalizers", "labels", "ownerReferences"})
     if (const Json* value = object["metadata"].find(key);
         value && value->size() == 0 && (value->is_array() || value->is_object()))
@@ -302,7 +302,7 @@ bool same_but_bookkeeping(Json a, Json b) {
   return a == b;
 }
 
-// Those that judge it: claims, and pods that are resized.
+// The LimitRanges that judge it: claims, and pods that are resized.
 std::vector<Json> limits_for_update(const Context& context, const Request& request) {
   const api::ResourceId& resource = request.kind->resource;
   const bool judged = (resource == api::resources::kPersistentVolumeClaims && request.subresource.empty()) ||
@@ -362,7 +362,7 @@ Result<Change> finish_update(const Context& context, Request& request, const Jso
   if (request.subresource == "resize") apply_limit_ranges(limits, changed);
   const Json managed = changed["metadata"]["managedFields"];
   TRY_VOID(run_mutating(context, request, api::Operation::kUpdate, changed, old_object, change.warnings));
-  // Nobody may write what the request could not.
+  // A policy must not write what the request could not.
   if (context.policies != nullptr || context.webhooks != nullptr) {
     keep_server_metadata(old_object, changed);
     separate_status(kind, request.subresource, old_object, changed);

@@ -1,4 +1,4 @@
-// What a write request would do, decided without doing it. Each prepare_* function reads the newest state of the store
+// The effect of a write request, decided without doing it. Each prepare_* function reads the newest state of the store
 // and returns the one change to commit; nothing else in this folder writes.
 #pragma once
 
@@ -37,20 +37,20 @@ base::Result<Change> prepare_eviction(const Context& context, Request& request);
 
 // --- shared by the above (change.cc) ---
 
-// What the request is about, as its kind has it; null: there is none. An error: it cannot be converted, or is not yet.
+// The object of the request, as its kind has it; null: there is none. An error: it cannot be converted, or is not yet.
 base::Result<store::ObjectPtr> live_object(const Context& context, const Request& request);
 // Unknown fields, by the request's field validation: an error (Strict), warnings (Warn), or silence.
 base::Status check_fields(Request& request, api::Json& object, std::vector<std::string>& warnings);
 // Refuses an object that is larger than any that is stored, before more is done with it: what defaults make of three
 // bytes can be two hundred. The store has the last word on those that are near the limit.
 base::Status check_size(const api::Json& object);
-// What identifies an object is read before types are checked: it must be text where it is given.
+// The members that identify an object are read before types are checked: it must be text where it is given.
 base::Status check_identifying_types(const api::Json& object);
-// What is wrong with a new or changed object (`before` is null for a new one) by its schema and the schema's rules.
-// Rules that cost too much for the loop exhaust the context's budget there.
+// The faults of a new or changed object (`before` is null for a new one) by its schema and the schema's rules. Rules
+// that cost too much for the loop exhaust the context's budget there.
 void check_object(const Context& context, const api::KindInfo& kind, const api::Json& object, const api::Json& before,
                   std::vector<base::Cause>& causes);
-// What the server says of a definition of kinds; of other kinds nothing.
+// Adds the server's findings about a definition of kinds; of other kinds nothing.
 void set_status(const Context& context, const Request& request, api::Json& object);
 // Prunes and fills what every stored object of the kind has.
 void normalize(const api::KindInfo& kind, api::Json& object);
@@ -60,7 +60,7 @@ api::AdmissionRequest review_for(const Context& context, const Request& request,
 // Policies, what is built in, and webhooks. `object` is null where one is deleted.
 base::Status run_mutating(const Context& context, Request& request, api::Operation operation, api::Json& object,
                           const api::Json& old_object, std::vector<std::string>& warnings);
-// What policies note of the request is added to it.
+// The notes of policies about the request are added to it.
 base::Status run_validating(const Context& context, Request& request, api::Operation operation, const api::Json& object,
                             const api::Json& old_object, std::vector<std::string>& warnings);
 // The checks and effects that every change of an existing object shares; `changed` is the wanted state.

@@ -107,7 +107,7 @@ class ConvertingWatch final : public ApiWatch {
     inner_->ended = true;
     inner_->watch.reset();
   }
-  // What is being converted goes on by itself.
+  // A conversion under way goes on by itself.
   base::Status resume() override { return inner_->converting ? base::Status() : inner_->watch->resume(); }
 
  private:

@@ -15,7 +15,7 @@ using base::Result;
 
 namespace {
 
-// Whose status only its own requests write. Nodes bring theirs.
+// True for kinds whose status only its own requests write. Nodes bring theirs.
 bool has_status_apart(const api::KindInfo& kind) { return kind.status_subresource && kind.kind != "Node"; }
 
 constexpr std::string_view kNameAlphabet = "bcdfghjklmnpqrstvwxz2456789";  // as Kubernetes' generated names
@@ -99,7 +99,8 @@ void set_server_metadata(const Context& context, const Request& request, Json& o
   if (has_status_apart(kind)) object.erase("status");
 }
 
-// Who makes an object owns what they said and what is filled in for it, not what admission adds and the server allots.
+// The author of an object owns what they said and what is filled in for it, not what admission adds and the server
+// allots.
 Json fields_of_author(const Context& context, const Request& request, Json object) {
   const api::KindInfo& kind = *request.kind;
   object.edit("metadata").erase("managedFields");

@@ -60,10 +60,11 @@ Json gathering_role(std::string_view name, Json rules, std::string_view into = {
   return role;
 }
 
-// What a role of namespaces adds to the one before it: view reads, edit writes and reads secrets, admin gives rights.
+// The additions of a role of namespaces to the one before it: view reads, edit writes and reads secrets, admin gives
+// rights.
 enum class Share : std::uint8_t { kView, kEdit, kAdmin };
 
-// Where a service leads, and what workloads were, is not for those to write who may write the rest.
+// The endpoints of services, and the former states of workloads, are not for those to write who may write the rest.
 constexpr std::array<std::string_view, 6> kOnlyRead = {"resourcequotas", "limitranges",         "endpoints",
                                                        "endpointslices", "controllerrevisions", "csistoragecapacities"};
 
@@ -82,8 +83,8 @@ Json namespaced_rules(Share share) {
     if (share == Share::kView ? secret : only_read) continue;
     std::vector<std::string> resources = {id.plural};
     if (kind.status_subresource && share == Share::kView) resources.push_back(id.plural + "/status");
-    // Whoever binds pods passes the scheduler by; whoever adds containers to the pods of others is them; and to resize
-    // pods is a right of its own on a stock server, too.
+    // A user who binds pods passes the scheduler by; whoever adds containers to the pods of others is them; and to
+    // resize pods is a right of its own on a stock server, too.
     for (const std::string& name : kind.subresources)
       if ((share != Share::kView && name != "binding" && name != "ephemeralcontainers" && name != "resize") ||
           name == "log" || name == "scale")

@@ -10,8 +10,8 @@ namespace apiserver {
 
 // As objects, those of namespaces last.
 std::vector<api::Json> default_roles();
-// What is stored of one, with the rules, subjects, labels and annotations that it lacks, as a stock server mends it at
-// a start. Nothing: it lacks none, or its annotation keeps us away.
+// A stored role with the rules, subjects, labels and annotations that it lacks, as a stock server mends it at a start.
+// Nothing: it lacks none, or its annotation keeps us away.
 std::optional<api::Json> mended_role(const api::Json& stored, const api::Json& ours);
 
 }  // namespace apiserver

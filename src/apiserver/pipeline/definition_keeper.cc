@@ -155,7 +155,7 @@ struct DefinitionKeeper::State : std::enable_shared_from_this<DefinitionKeeper::
       if (one.as_string() != kDefinitionFinalizer) kept.push_back(one);
     }
     if (!held) return;
-    // Whoever changed it meanwhile makes this a conflict, and has told of the change.
+    // A change meanwhile makes this a conflict, and was told.
     const Json metadata = Json::object({{"resourceVersion", api::resource_version_of(object)},
                                         {"finalizers", kept.empty() ? Json() : std::move(kept)}});
     write(patch(definition.name, Json::object({{"metadata", metadata}})),

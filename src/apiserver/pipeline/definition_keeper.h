@@ -1,4 +1,4 @@
-// What follows from a definition's end: its objects go first, then it goes itself, and names that it had are free.
+// The consequences of a definition's end: its objects go first, then it goes itself, and names that it had are free.
 #pragma once
 
 #include <functional>

@@ -111,7 +111,7 @@ struct EventExpiry::State : std::enable_shared_from_this<EventExpiry::State> {
     for (std::size_t done = 0; done < kBatch && !entries.empty() && entries.front().at <= now; ++done) {
       const Entry entry = entries.front();
       drop({entry.ns, entry.name});
-      // What is written at this moment, or gone, comes back through the subscription or not at all.
+      // An event that is written at this moment, or gone, comes back through the subscription or not at all.
       const auto object = store.find(resource, entry.ns, entry.name, store::View::kLatest);
       if (!object || object != store.find(resource, entry.ns, entry.name, store::View::kDurable)) continue;
       store.erase(resource, entry.ns, entry.name, object->json(),

@@ -1,5 +1,5 @@
-// Whose turn is it, where many users wait for one thing? Fair queuing by what each has used so far: the user who has
-// used the least goes next, whatever the others have waiting.
+// The next user's turn, if many wait for one thing. Fair queuing by what each has used so far: the user who has used
+// the least goes next, whatever the others have waiting.
 #pragma once
 
 #include <cstddef>
@@ -16,8 +16,8 @@
 
 namespace apiserver {
 
-// Knows tickets, not what they stand for. A user's tickets keep their order. Who comes back after a pause has neither
-// saved anything up nor a debt that others have not waited for.
+// Knows tickets, not what they stand for. A user's tickets keep their order. A user who comes back after a pause has
+// neither saved anything up nor a debt that others have not waited for.
 class FairTurns {
  public:
   using Ticket = std::uint64_t;  // 0 is none
@@ -33,7 +33,7 @@ class FairTurns {
   std::optional<Ticket> add(const std::string& user);
   // The next one, which waits no more; 0: nobody waits but who is held.
   Ticket next();
-  // What the ticket given last by next() has used, beyond what was said before.
+  // Adds the time that the ticket given last by next() has used, beyond what was said before.
   void used(base::Duration time) { used_by(last_user_, time); }
   // The same of a user, later: nothing happens if the others have caught up meanwhile.
   void used_by(const std::string& user, base::Duration time);

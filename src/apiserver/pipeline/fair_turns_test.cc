@@ -1,4 +1,4 @@
-// Who is next, where several users wait.
+// The next user, if several wait.
 #include "apiserver/pipeline/fair_turns.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// What every cluster has from its start: namespaces, classes of priority, roles and bindings.
+// The objects that every cluster has from its start: namespaces, classes of priority, roles and bindings.
 #pragma once
 
 #include <functional>
@@ -8,8 +8,8 @@
 
 namespace apiserver {
 
-// What is there already stays, but for roles and bindings, which are mended (default_roles.h). `done` has the first
-// error. The API server's loop only.
+// Present objects stay, but for roles and bindings, which are mended (default_roles.h). `done` has the first error. The
+// API server's loop only.
 void write_first_objects(const store::Store& store, std::function<void(Request, OnAnswer)> write,
                          std::function<void(base::Status)> done);
 

@@ -183,7 +183,7 @@ Answer answer_for(const api::KindInfo& kind, const Page& page) {
 
 namespace {
 
-// Whoever was too slow may go on with what there is now.
+// A client that was too slow may go on with what there is now.
 Answer too_old(const std::string& token) {
   Answer answer;
   answer.status = base::http_status(Code::kExpired);

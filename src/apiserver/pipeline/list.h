@@ -12,7 +12,7 @@ namespace apiserver {
 
 base::Result<Answer> get_object(const store::Store& store, const Request& request);
 
-// What one page of a list holds.
+// The content of one page of a list.
 struct Page {
   api::Json metadata;
   std::vector<store::ObjectPtr> objects;

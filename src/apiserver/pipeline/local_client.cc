@@ -106,7 +106,7 @@ class LocalClient : public client::Client {
 
   void call(client::Request from, OnResult on_result) override {
     rt::Loop& home = env_.loop();
-    // What is answered is read on the component's loop: the API server's has others to serve.
+    // Answers are read on the component's loop: the API server's has others to serve.
     auto reply = [&home, alive = alive_, only = from.only, on_result = std::move(on_result)](Result<Answer> result) {
       home.post([alive, only, on_result, result = std::move(result)]() mutable {
         if (!*alive) return;

@@ -1,4 +1,4 @@
-// What may stand in managedFields as the name of who wrote: printable text of at most 128 bytes.
+// The names of writers in managedFields: printable text of at most 128 bytes.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// What clients themselves say of the owners of fields, in PUTs and patches.
+// The owners of fields that clients themselves name, in PUTs and patches.
 #include <gtest/gtest.h>
 
 #include "apiserver/pipeline/api_for_tests.h"
@@ -70,7 +70,7 @@ TEST(Managers, a_rewritten_list_is_taken) {
   const Json taken = b.patched(list);
   EXPECT_EQ(managers_of(taken), list);
   EXPECT_EQ(version_of(b.patched(list)), version_of(taken));
-  // What it owned and no longer names goes.
+  // A field that it owned and no longer names goes.
   const Json applied = b.ok(Verb::kPatch, parse(R"({"apiVersion":"v1","kind":"ConfigMap","data":{"c":"1"}})"),
                             PatchType::kApply, "kubectl");
   EXPECT_EQ(applied["data"], parse(R"({"b":"1","c":"1"})"));
@@ -104,7 +104,7 @@ TEST(Managers, entries_that_no_server_wrote_are_left_out) {
   Json bad = Json::array({entry("a", "Delete", R"({"f:data":{}})"), entry("b", "Update", "{}"),
                           entry("c\n", "Update", R"({"f:data":{}})"),
                           entry("d", "Apply", R"({"f:kind":{},"f:metadata":{"f:name":{},"f:uid":{}},"nothing":{}})")});
-  // Nothing is left of it: the server keeps what it knows.
+  // The patch leaves nothing: the server keeps what it knows.
   EXPECT_EQ(b.patched(bad), made);
   bad.push_back(entry("e", "Update", R"({"f:data":{"f:a":{}}})"));
   bad.push_back(entry("e", "Update", R"({"f:data":{"f:b":{}}})"));

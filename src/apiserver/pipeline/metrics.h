@@ -1,4 +1,4 @@
-// What does the API server count?
+// The counters of the API server.
 #pragma once
 
 #include <functional>
@@ -18,10 +18,10 @@
 namespace apiserver {
 
 std::span<const base::MetricRow> metric_rows();
-// Of the loop itself (rt/watched_env.h): whoever makes the loop observes it.
+// The metrics of the loop itself (rt/watched_env.h): whoever makes the loop observes it.
 std::span<const base::MetricRow> loop_metric_rows();
 
-// What a request is counted as.
+// The labels under which a request is counted.
 struct CountedAs {
   Verb verb = Verb::kGet;
   const api::KindInfo* kind = nullptr;

@@ -32,7 +32,7 @@ base::Status ask_for_stored(const api::OtherVersion& other, Request& request) {
 
 namespace {
 
-// Any thread. What is not of the kind (a Status) stays as it is.
+// Any thread. An answer that is not of the kind (a Status) stays as it is.
 Answer told(const api::OtherVersion& other, Answer answer) {
   Answer out;
   out.status = answer.status;

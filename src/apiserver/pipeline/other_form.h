@@ -10,7 +10,7 @@ namespace apiserver {
 // Makes the request one for the stored kind. A patch but apply stays one for the other form: it is decided by what that
 // form of the object is (prepare_patch). An error: the body names another kind.
 base::Status ask_for_stored(const api::OtherVersion& other, Request& request);
-// What an answer holds of the stored kind, an object or a list, in the other form.
+// The answer's objects of the stored kind, one or a list, in the other form.
 OnAnswer answer_in(const api::OtherVersion& other, SideWork& side_work, OnAnswer on_answer);
 // The sink for a watch of the stored kind.
 WatchSink watch_in(const api::OtherVersion& other, WatchSink sink);

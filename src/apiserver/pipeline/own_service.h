@@ -8,7 +8,7 @@
 
 namespace apiserver {
 
-// Where pods reach the server.
+// The address at which pods reach the server.
 struct ServerPlace {
   std::string address;  // IPv4; with another one the Service has no endpoints
   int port = 0;

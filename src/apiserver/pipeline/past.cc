@@ -1,4 +1,4 @@
-// What has changed since then is put back.
+// A list as it was, by putting back the changes since then.
 #include "apiserver/pipeline/past.h"
 
 #include <map>
@@ -47,7 +47,7 @@ base::Status for_each_at(const store::Store& store, std::uint32_t resource, std:
   TRY(const Before before, changed_since(store, resource, revision));
   auto at = before.upper_bound(after);
   bool goes_on = true;
-  // Those that are to be told before `key`; of an empty key, all that are left.
+  // Objects that are to be told before `key`; of an empty key, all that are left.
   const auto tell_until = [&](std::string_view key) {
     for (; goes_on && at != before.end() && (key.empty() || at->first < key); ++at)
       if (at->second && (ns.empty() || at->second->ns == ns)) goes_on = visit(at->second);

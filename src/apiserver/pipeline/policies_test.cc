@@ -81,7 +81,7 @@ TEST(Policies, refuse_what_they_are_about_once_they_are_bound) {
   EXPECT_EQ(refused.error().code, Code::kInvalid);
   EXPECT_EQ(refused.error().message,
             "configmaps \"evil\" is forbidden: ValidatingAdmissionPolicy 'p' with binding 'b' denied request: no evil");
-  // Nothing is refused once the binding is gone.
+  // A policy refuses nothing once its binding is gone.
   Request gone = bench.request(Verb::kDelete, api::policies::kValidatingBindings, R"j({"metadata": {"name": "b"}})j");
   gone.body = {};
   EXPECT_TRUE(bench.call(std::move(gone)).ok());

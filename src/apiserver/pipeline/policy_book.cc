@@ -32,7 +32,8 @@ struct PolicyBook::State {
       bindings.erase({resource, name});
       return;
     }
-    // What was stored before a rule was made stays in use as far as it can be read; it says itself when it cannot.
+    // A policy that was stored before a rule was made stays in use as far as it can be read; it says itself when it
+    // cannot.
     std::vector<base::Cause> causes;
     if (binds)
       bindings[{resource, name}] = api::policies::read_binding(object, causes);

@@ -9,7 +9,7 @@
 
 namespace apiserver {
 
-// What policies may cost a write that is decided on the loop: a few milliseconds. A write that they make longer is
+// The cost of policies for a write that is decided on the loop: a few milliseconds. A write that they make longer is
 // decided beside it, with all of policies::Budget::kBudgetMax.
 inline constexpr std::uint64_t kLoopBudget = 20'000;
 

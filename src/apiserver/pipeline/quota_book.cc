@@ -59,7 +59,7 @@ struct QuotaBook::State : std::enable_shared_from_this<QuotaBook::State> {
     std::map<std::uint32_t, std::string> strangers =
         {};  // of these, tables of definitions' kinds: their names in `used`
     ResourceList used;
-    // Where counting is: kinds before this one, and of this one the keys up to `after`, are in `used`.
+    // The position of the count: kinds before this one, and of this one the keys up to `after`, are in `used`.
     std::uint32_t at = 0;
     std::string after = {};
     bool counted = false;

@@ -1,6 +1,6 @@
 // How much of each ResourceQuota is used, counted as objects are written, so that a write is judged by all that were
-// acknowledged before it, and costs the same however many objects a namespace has. What is used is written into the
-// quotas' status a little later. API server's loop only.
+// acknowledged before it, and costs the same however many objects a namespace has. The use is written into the quotas'
+// status a little later. API server's loop only.
 #pragma once
 
 #include <functional>

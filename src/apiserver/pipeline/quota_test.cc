@@ -1,4 +1,4 @@
-// What quotas and limits refuse, what is counted, and that writes at once do not overshoot.
+// Refusals of quotas and limits, the objects that are counted, and writes at once that do not overshoot.
 #include <gtest/gtest.h>
 
 #include "apiserver/custom/custom_for_tests.h"

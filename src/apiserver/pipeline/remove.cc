@@ -99,7 +99,7 @@ base::Status check_preconditions(const Request& request, const Json& object) {
   return {};
 }
 
-// What would hold a deletion back, and is not what it should be: it must not be passed by.
+// A condition that would hold a deletion back, and is not what it should be: it must not be passed by.
 base::Status check_conditions(const Json& options) {
   const Json& kind = options["kind"];
   if (!kind.is_null() && kind.as_string() != "DeleteOptions" && !(kind.is_string() && kind.as_string().empty()))

@@ -78,7 +78,7 @@ Error conflict(const api::KindInfo& kind, std::string_view name, std::string_vie
                base::format("Operation cannot be fulfilled on {} \"{}\": {}", api::qualified_plural(kind), name, why));
 }
 
-// What a schema demands, rules of a kind may demand again: said once, in the rule's words where it has some.
+// Rules of a kind may demand again what its schema demands: said once, in the rule's words where it has some.
 static void settle_repeated(std::vector<Cause>& causes) {
   std::map<std::string, std::size_t> first;
   std::vector<Cause> settled;

@@ -40,7 +40,7 @@ struct Request {
   const api::KindInfo* kind = nullptr;
   std::uint32_t resource = 0;                   // its table: index of `kind` in all_kinds(), or of a stranger's kind
   std::shared_ptr<const void> holds_kind = {};  // keeps `kind` where it is a stranger's (custom/served_kinds.h)
-  // Those in force, for writes of definitions and those that webhooks see; the pipeline sets them.
+  // The kinds in force, for writes of definitions and those that webhooks see; the pipeline sets them.
   std::shared_ptr<const ServedKinds> kinds = {};
   // Set by the pipeline where `kind` is another version than the stored one, and a webhook converts.
   std::shared_ptr<const ConversionHook> conversion = {};
@@ -93,7 +93,7 @@ struct ListInPieces {
   std::vector<std::shared_ptr<const std::string>> items;
 };
 std::optional<ListInPieces> list_in_pieces(const Answer& answer);
-// What an answer says that is a refusal in a webhook's words, for who knows errors only; nothing for another answer.
+// The refusal in an answer in a webhook's words, for a caller that knows errors only; nothing for another answer.
 std::optional<base::Error> refusal_in(const Answer& answer);
 using OnAnswer = std::function<void(base::Result<Answer>)>;
 

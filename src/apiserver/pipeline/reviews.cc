@@ -186,7 +186,7 @@ Json without_ends(Json object) {
   return object;
 }
 
-// Whoever approves, or hands in a certificate, needs a right over the signer, by its name or its domain.
+// A user who approves, or hands in a certificate, needs a right over the signer, by its name or its domain.
 base::Status check_signer(const Request& request, const Json& object, const RoleBook& book, const Lookups& objects) {
   const store::ObjectPtr stored = objects.stored(request.resource, request.ns, api::name_of(object));
   const auto wish = signer_wish(request.subresource, stored ? stored->json() : Json(), object);
@@ -222,8 +222,8 @@ api::ResourceId resource_of_params(const Json& kind) {
   return {slash == std::string::npos ? "" : api_version.substr(0, slash), api_version.substr(slash + 1), plural};
 }
 
-// What a policy's expressions say of its parameters, whoever is refused reads: who writes it must be allowed to read
-// them, all of the kind for a policy, and those that are named for a binding.
+// The words of a policy's expressions about its parameters reach whoever is refused: who writes it must be allowed to
+// read them, all of the kind for a policy, and those that are named for a binding.
 base::Status check_params(const Request& request, const Json& object, const RoleBook& book, const Lookups& objects) {
   if (is_administrator(request.user)) return {};
   const bool binds = request.kind->kind.ends_with("Binding");

@@ -10,7 +10,7 @@ namespace apiserver {
 // As reviews and the audit log show somebody.
 api::Json user_json(const UserInfo& user);
 
-// What expressions of policies and webhooks are told of the user's rights, and of those of service accounts.
+// The rights of the user, and of service accounts, as expressions of policies and webhooks see them.
 std::shared_ptr<const api::cel::AccessJudge> access_judge(const UserInfo& user, std::shared_ptr<const RoleSet> roles);
 
 bool is_review(const api::KindInfo& kind);

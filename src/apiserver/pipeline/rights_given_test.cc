@@ -1,4 +1,4 @@
-// Who writes what gives rights, or reads for them, must have those rights.
+// Writers of objects that give rights, or read for them, must have those rights.
 #include <gtest/gtest.h>
 
 #include "api/json/json.h"

@@ -1,4 +1,4 @@
-// Who may do what, by roles and bindings (RBAC). Pure.
+// The rights that roles and bindings give (RBAC). Pure.
 #pragma once
 
 #include <memory>
@@ -12,7 +12,7 @@
 
 namespace apiserver {
 
-// What somebody wants to do. For a path that is no resource `path` is set, and of the rest only `verb`.
+// The act that somebody wants to do. For a path that is no resource `path` is set, and of the rest only `verb`.
 struct Attributes {
   std::string verb;
   std::string group;
@@ -58,7 +58,7 @@ struct RoleSet {
   std::vector<Grant> grants;  // those of one namespace and role stand together
 
   bool allows(const UserInfo& user, const Attributes& wish) const;
-  // What the user may do in the namespace (empty: in the cluster as a whole).
+  // The user's rights in the namespace (empty: in the cluster as a whole).
   std::vector<RoleRule> rules_of(const UserInfo& user, std::string_view ns) const;
 };
 

@@ -236,7 +236,7 @@ TEST(Roles, the_default_roles_stop_where_they_should) {
   EXPECT_TRUE(allows("edit", {"list", "batch.volcano.sh", "jobs", "", "n", "", ""}));
   EXPECT_TRUE(allows("edit", {"get", "", "resourcequotas", "", "n", "", ""}));
   EXPECT_FALSE(allows("admin", {"update", "", "resourcequotas", "", "n", "", ""}));
-  // Where a service leads is not theirs to write (CVE-2021-25740).
+  // The endpoints of a service are not theirs to write (CVE-2021-25740).
   EXPECT_TRUE(allows("edit", {"list", "discovery.k8s.io", "endpointslices", "", "n", "", ""}));
   EXPECT_FALSE(allows("admin", {"update", "discovery.k8s.io", "endpointslices", "", "n", "", ""}));
   EXPECT_FALSE(allows("edit", {"create", "", "endpoints", "", "n", "", ""}));
@@ -254,11 +254,11 @@ TEST(Roles, the_default_roles_stop_where_they_should) {
   EXPECT_TRUE(allows("edit", secret));
   EXPECT_TRUE(allows("admin", role));
   EXPECT_FALSE(allows("edit", role));
-  // Whoever binds pods passes the scheduler, its queues and its quotas by.
+  // A user who binds pods passes the scheduler, its queues and its quotas by.
   EXPECT_FALSE(allows("edit", bind));
   EXPECT_FALSE(allows("admin", bind));
   EXPECT_TRUE(allows("cluster-admin", bind));
-  // Whoever adds containers to the pods of others is them.
+  // A user who adds containers to the pods of others is them.
   EXPECT_FALSE(allows("admin", {"patch", "", "pods", "ephemeralcontainers", "n", "p", ""}));
   // Resizing is not theirs on a stock server, either.
   EXPECT_FALSE(allows("admin", {"patch", "", "pods", "resize", "n", "p", ""}));

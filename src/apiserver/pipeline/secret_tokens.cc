@@ -96,7 +96,7 @@ struct SecretTokens::State : std::enable_shared_from_this<SecretTokens::State> {
       const auto self = weak.lock();
       if (!self) return;
       if (!self->store.failing()) return self->look_at_some();
-      // What a full disk undoes was told as a change.
+      // A change that a full disk undoes was told.
       self->env.loop().after(kAfterFailure, [weak] {
         if (const auto later = weak.lock()) later->look_at_some();
       });
@@ -136,7 +136,7 @@ struct SecretTokens::State : std::enable_shared_from_this<SecretTokens::State> {
                                                                 secret.bytes.size(), kTokenSecretBytesMax)));
     const Json& data = json["data"];
     Json lacks = Json::object();
-    // What is there stays, whoever wrote it: only what the server signed is a token.
+    // A present token stays, whoever wrote it: only what the server signed is a token.
     if (data["token"].as_string().empty()) {
       const auto token = tokens->issue_held(secret.ns, secret.name, account.name, account.uid);
       if (!token.ok()) return tell(secret, token.error());
@@ -172,7 +172,7 @@ struct SecretTokens::State : std::enable_shared_from_this<SecretTokens::State> {
     return request;
   }
 
-  // Who changes the Secret meanwhile has it looked at again.
+  // A change of the Secret meanwhile has it looked at again.
   void send(Request request) {
     const Key key{request.ns, request.name};
     write(std::move(request), [weak = weak_from_this(), key](base::Result<Answer> answer) {

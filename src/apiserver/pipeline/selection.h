@@ -34,7 +34,7 @@ class Selection {
   bool matches(const store::ObjectPtr& object, DecodedObjects& decoded) const;
 
  private:
-  // What names alone say, if they say it.
+  // The answer of names alone, if they have one.
   std::optional<bool> matches_by_names(const store::Object& object) const;
   bool matches(const api::Json& object) const;
 

@@ -1,5 +1,5 @@
-// Long work off the loop, a few pieces at a time: more would only take the processor from the loop and the commits. Of
-// what waits, that of the user is next who has used the least.
+// Long work off the loop, a few pieces at a time: more would only take the processor from the loop and the commits. The
+// work of the user who has used the least is next.
 #pragma once
 
 #include <memory>

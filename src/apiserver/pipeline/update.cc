@@ -250,7 +250,7 @@ Result<Change> prepare_patch(const Context& context, Request& request) {
   }
   if (!result.ok()) {
     base::Error error = result.take_error();
-    // Of an invalid object with a name kubectl shows the causes alone, and the reason is in the message.
+    // For an invalid object with a name kubectl shows the causes alone, and the reason is in the message.
     if (error.code == Code::kInvalid && error.causes.empty()) return error;
     error.group = request.kind->resource.group;
     error.kind = request.kind->resource.plural;

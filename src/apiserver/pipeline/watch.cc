@@ -15,7 +15,7 @@ namespace {
 constexpr base::Duration kBookmarkInterval = base::seconds(60);
 // Told at once, before looking whether the watcher keeps up.
 constexpr std::size_t kSliceBytes = std::size_t{128} << 10;
-// Of objects that selectors look into, no more are read on the loop at a time.
+// The limit of objects that selectors look into on the loop at a time.
 constexpr std::size_t kReadBytes = std::size_t{16} << 10;
 
 // Whether history knows of each of these what the object was before, so that it can be said whether it was selected.
@@ -95,7 +95,7 @@ class RealWatch : public ApiWatch {
     return {};
   }
 
-  // What is there at the beginning, as additions.
+  // Sends the present objects at the beginning, as additions.
   void send_current() {
     while (told_ < initial_.size() && !paused_ && !aside_) {
       std::vector<Event> events;
@@ -144,7 +144,7 @@ class RealWatch : public ApiWatch {
     if (!paused_) since_ = until;
   }
 
-  // Whoever is told may end this watch.
+  // A listener may end this watch.
   void end() {
     subscription_.reset();
     paused_ = true;
@@ -155,7 +155,7 @@ class RealWatch : public ApiWatch {
   void arm() {
     timer_ = env_.loop().after(kBookmarkInterval, [this] {
       arm();
-      // Whoever waits has not been told everything up to now.
+      // A watch that waits has not been told everything up to now.
       if (subscription_ && !paused_) sink_.on_bookmark(store_.revision(), false);
     });
   }

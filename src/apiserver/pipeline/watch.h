@@ -8,7 +8,7 @@
 
 namespace apiserver {
 
-// What outlives each watch.
+// The state that outlives each watch.
 struct WatchWorld {
   rt::Env& env;
   store::Store& store;

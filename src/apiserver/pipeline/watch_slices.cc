@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t kEventBytes = 100;  // that an event costs beside its object
 
-// What leaves a selection is told as it was when it was selected.
+// An object that leaves a selection is told as it was when it was selected.
 store::ObjectPtr as_of(const store::Object& before, std::int64_t revision) {
   auto made = std::make_shared<store::Object>(before);
   made->revision = revision;
@@ -22,15 +22,15 @@ store::ObjectPtr as_of(const store::Object& before, std::int64_t revision) {
   return made;
 }
 
-// What a stored event means to a watcher that sees only what is selected. False: not its business.
+// The meaning of a stored event to a watcher that sees only what is selected. False: not its business.
 bool translate(const WatchSelection& wanted, DecodedObjects& decoded, Event& event) {
   const Selection& selection = wanted.selection;
   if (!wanted.ns.empty() && event.object->ns != wanted.ns) return false;
   event.object = read_as(*wanted.kind, event.object);
   event.before = read_as(*wanted.kind, event.before);
   if (selection.everything()) return true;
-  // Of a deletion the object is the last state. Where history does not know what was before another change, the watch
-  // has ended, or names alone say it.
+  // The object of a deletion is the last state. If history does not know what was before another change, the watch has
+  // ended, or names alone say it.
   const store::ObjectPtr& old = event.before ? event.before : event.object;
   const bool was = event.type != EventType::kAdded && selection.matches(old, decoded);
   const bool is = event.type != EventType::kDeleted && selection.matches(event.object, decoded);
@@ -84,7 +84,7 @@ const std::vector<WatchSlicePtr>& WatchSlices::of(const WatchSelection& selectio
   const std::uint32_t resource = events.front().resource;
   if (!told_ || told_->resource != resource || told_->first != first || told_->last != last) {
     told_ = std::make_shared<Told>(Told{resource, first, last});
-    // Whatever is still told of these events is told in this turn.
+    // Watches that are still told of these events are told in this turn.
     env_.loop().post([told = std::weak_ptr<Told>(told_)] {
       if (const auto old = told.lock()) *old = {};
     });

@@ -1,5 +1,5 @@
-// What watches with the same selection share: events are selected once for all of them, and each object is read once
-// for all selections.
+// The work that watches with the same selection share: events are selected once for all of them, and each object is
+// read once for all selections.
 #pragma once
 
 #include <cstdint>
@@ -26,12 +26,12 @@ struct WatchSlice {
   std::int64_t until = 0;  // everything up to this revision is told with it
   // Told to every watch of the selection, so that text made of the events can be shared, too.
   bool shared = false;
-  // Whoever makes such text, and the same in CBOR and protobuf, keeps it here. The API server's loop only.
+  // The maker of such text, and the same in CBOR and protobuf, keeps it here. The API server's loop only.
   mutable std::shared_ptr<const rt::SharedChunk> text = {}, cbor = {}, protobuf = {};
 };
 using WatchSlicePtr = std::shared_ptr<const WatchSlice>;
 
-// What a watch selects, and by what name others that select the same find it.
+// The selection of a watch, and the name by which others that select the same find it.
 struct WatchSelection {
   Selection selection;
   const api::KindInfo* kind = nullptr;  // as which objects are told; whoever watches holds it
@@ -40,7 +40,7 @@ struct WatchSelection {
 };
 WatchSelection watch_selection(Selection selection, const Request& request);
 
-// What `selection` selects of `events`, in slices of about `bytes_max`.
+// The part of `events` that `selection` selects, in slices of about `bytes_max`.
 std::vector<WatchSlicePtr> cut_slices(const WatchSelection& selection, const std::vector<store::Event>& events,
                                       std::size_t bytes_max);
 

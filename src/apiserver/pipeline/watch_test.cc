@@ -1,4 +1,4 @@
-// What watches with selectors are told after a restart, and with which contents; from where watches begin.
+// The events of watches with selectors after a restart, and their contents; from where watches begin.
 #include <gtest/gtest.h>
 
 #include "apiserver/http/route.h"

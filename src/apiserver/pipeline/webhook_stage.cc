@@ -18,7 +18,7 @@ using base::Status;
 
 namespace {
 
-// Nobody reads it: the write is decided once more.
+// This error has no reader: the write is decided once more.
 base::Error waits() { return base::make_error(base::Code::kUnavailable, "a webhook has not answered yet"); }
 
 base::Error internal_error(const std::string& why) {
@@ -60,7 +60,7 @@ std::vector<std::string> other_versions(const Request& request) {
   return out;
 }
 
-// What is given when an object is stored is not there yet when webhooks may change it.
+// Members that are given when an object is stored are not there yet when webhooks may change it.
 Json without_server_metadata(Json object) {
   Json& meta = object.edit("metadata");
   for (const char* key : {"uid", "creationTimestamp", "generation"}) meta.erase(key);
@@ -151,7 +151,7 @@ base::Result<Asked> ask(const WebhookWrite& write, const NamedWebhook& named, co
   return Asked{true, at.questions->ask(named.webhook, review_tail(review, facts))};
 }
 
-// What an answer leaves in warnings and notes; an error where it refuses the write. True: go on with its patch.
+// The warnings and notes of an answer; an error where it refuses the write. True: go on with its patch.
 base::Result<bool> heed(const WebhookWrite& write, const Webhook& webhook, const Verdict& verdict, std::size_t index) {
   for (const std::string& warning : verdict.warnings) write.warnings.push_back(warning);
   for (const auto& [key, value] : verdict.notes) write.request.notes.push_back(key + "=" + value);

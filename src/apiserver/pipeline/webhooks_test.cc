@@ -93,7 +93,7 @@ struct Bench {
     EXPECT_TRUE(answer.ok()) << (answer.ok() ? "" : answer.error().message);
     return answer.ok() ? object_of(*std::move(answer)) : Json();
   }
-  // What the client is told; empty: it was done.
+  // The answer that the client gets; empty: it was done.
   static std::string told(const base::Result<Answer>& answer) {
     if (!answer.ok()) return base::format("{}: {}", base::http_status(answer.error().code), answer.error().message);
     return answer->status < 400 ? ""
@@ -169,7 +169,7 @@ TEST(Webhooks, are_told_what_is_asked) {
   EXPECT_FALSE(asked.has("name"));
   EXPECT_EQ(asked["object"]["metadata"].dump(), R"({"generateName":"gen-","namespace":"default"})");
   EXPECT_EQ(bench.caller.seen["https://v/"]["request"]["name"], stored["metadata"]["name"]);
-  // What is deleted is the old object, once for each of a collection.
+  // The old object is deleted, once for each of a collection.
   Request all = bench.request(Verb::kDeleteCollection, bench.kMaps, "{}");
   bench.caller.asked.clear();
   EXPECT_EQ(Bench::told(bench.call(std::move(all))), "");
@@ -319,7 +319,7 @@ TEST(Webhooks, decide_by_what_is_stored_when_they_have_answered) {
   EXPECT_EQ(data["m"].as_string(), "2");
 }
 
-// What happens to the definition while the webhook thinks.
+// The definition may change while the webhook thinks.
 TEST(Webhooks, that_answer_late_make_no_object_of_a_kind_that_went) {
   Bench bench;
   const auto define = [&] {

@@ -1,4 +1,4 @@
-// What writes of HTTP clients are held to, and what they change: versions, identities, graces, generations.
+// The rules of HTTP clients' writes, and their effects: versions, identities, graces, generations.
 #include <gtest/gtest.h>
 
 #include "apiserver/http/route.h"

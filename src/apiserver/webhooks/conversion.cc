@@ -14,7 +14,7 @@ namespace {
 
 // A stock server's own time for a conversion.
 constexpr base::Duration kConversionTime = base::seconds(30);
-// What is sent at once: answers may be several times as long.
+// The number of objects sent at once: answers may be several times as long.
 constexpr std::size_t kBatchMax = 500;
 constexpr std::size_t kBatchBytes = std::size_t{256} << 10;
 

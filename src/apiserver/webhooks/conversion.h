@@ -13,7 +13,7 @@
 
 namespace apiserver {
 
-// Who converts the objects of a definition. Immutable; any thread.
+// The webhook that converts the objects of a definition. Immutable; any thread.
 struct ConversionHook {
   api::policies::WebhookAddress address;
   std::string review_version;  // "v1" or "v1beta1"

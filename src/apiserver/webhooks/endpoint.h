@@ -1,4 +1,5 @@
-// Where does a webhook listen? A pure function of its address and of the Services and endpoints that are stored.
+// The address at which a webhook listens. A pure function of its address and of the Services and endpoints that are
+// stored.
 #pragma once
 
 #include <cstdint>

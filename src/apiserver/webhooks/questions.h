@@ -1,4 +1,4 @@
-// What one write asks of webhooks, and what they answered: whoever decides the write asks, and goes on when it is
+// The questions of one write to webhooks, and their answers: whoever decides the write asks, and goes on when it is
 // decided once more with the answers. The same question is asked once.
 #pragma once
 
@@ -41,7 +41,7 @@ class WebhookQuestions {
     return nullptr;
   }
 
-  // Those without an answer.
+  // The questions without an answer.
   std::vector<Question*> open() {
     std::vector<Question*> out;
     for (Question& one : all_)
@@ -54,7 +54,7 @@ class WebhookQuestions {
       if (!one.converted) out.push_back(&one);
     return out;
   }
-  // What was asked by what does not hold any more need not be answered.
+  // Questions of a write that does not hold any more need not be answered.
   void forget_open() {
     std::erase_if(all_, [](const Question& one) { return !one.verdict; });
     std::erase_if(conversions_, [](const Conversion& one) { return !one.converted; });

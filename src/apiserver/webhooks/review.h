@@ -11,7 +11,7 @@
 
 namespace apiserver {
 
-// What a review says beside the request itself.
+// The facts of a review beside the request itself.
 struct ReviewFacts {
   std::string uid;  // of the user
   std::vector<std::pair<std::string, std::string>> extra;
@@ -27,7 +27,7 @@ std::string review_tail(const api::AdmissionRequest& request, const ReviewFacts&
 // The whole review.
 std::string review_text(const std::string& version, const std::string& uid, const std::string& tail);
 
-// What a webhook says.
+// A webhook's verdict.
 struct Verdict {
   std::string failure;  // why it was not asked, or said nothing of use: "failed to call webhook: ..."; empty: it did
   bool allowed = false;
