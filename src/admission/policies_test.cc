@@ -113,7 +113,7 @@ std::string policy_message(const api::AdmissionRequest& request) {
   return at == std::string::npos ? text : text.substr(at + 16);
 }
 
-// The reason why a policy does not refuse an object that a webhook refuses. why.
+// The reason why a policy does not refuse an object that a webhook refuses.
 constexpr const char* kOtherObjects = "webhook: it takes other objects to know";
 constexpr const char* kTemplates = "webhook: the rules of pod templates are more than expressions hold";
 constexpr const char* kGraphs = "webhook: a graph has no depth that is known before";

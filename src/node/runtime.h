@@ -78,7 +78,7 @@ struct PodAmounts {
   bool operator==(const PodAmounts&) const = default;
 };
 
-// Processes that have the first score get the second. they get the second.
+// Processes that have the first score get the second.
 struct OomScores {
   int before = 0;
   int after = 0;
@@ -262,8 +262,7 @@ class Runtime {
   virtual std::optional<std::string> no_resize() const { return "the runtime of this node cannot resize containers"; }
   // Blocking. An error may leave a part of it done; the next call mends that.
   virtual base::Status resize(const PodResize&) { return base::make_error(base::Code::kUnavailable, *no_resize()); }
-  // The part of these `resources`, which the container was told, that it has, as the machine says. what it has, as the
-  // machine says. Quick.
+  // The part of these `resources`, which the container was told, that it has, as the machine says. Quick.
   virtual api::Json actual_resources(const std::string& /*pod_uid*/, const std::string& /*container_id*/,
                                      const api::Json& told) const {
     return told;

@@ -81,7 +81,7 @@ bool has_only_additions(const Json& before, const Json& after) {
       });
 }
 
-// The nodes of a pod with gates become fewer. where it may run becomes narrower. The judged parts are put back in
+// The nodes where a pod with gates may run become fewer. The judged parts are put back in
 // `after`.
 void check_narrowing(const Json& before, Json& after, std::vector<Cause>& causes) {
   for (const Json::Member& one : before["nodeSelector"].members())
