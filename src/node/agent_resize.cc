@@ -195,7 +195,7 @@ void Agent::State::carry_out_resize(PodWorker& worker) {
   if (worker.state.sandbox == Sandbox::kPreparing || worker.state.sandbox == Sandbox::kRemoving) return;
   if (env.uptime() < resize.retry_at) return;
   // A pod without limits, or without a sandbox, needs no change.
-  if (runtime->no_resize() || worker.state.sandbox == Sandbox::kNone) worker.pod_held = pod_amounts(worker.pod);
+  if (runtime->no_resize() || is_to_be_made(worker.state.sandbox)) worker.pod_held = pod_amounts(worker.pod);
   const ResizeStep next = next_resize_step(worker.pod, worker.state, worker.pod_held);
   switch (next.kind) {
     case ResizeStep::Kind::kApply: return apply_resize(worker, next);

@@ -16,6 +16,7 @@ using api::Json;
 // A machine that outlives agents: what is here is on its disk, or runs.
 struct Machine : LastingMachine {
   int starts = 0;
+  std::string told;           // names of what was started, "|" for a loss of power
   bool die_in_start = false;  // the next start is cut short: the container is made, but not let go
 
   RecoveredContainer* running() {
@@ -47,6 +48,7 @@ class RestartedRuntime : public LastingRuntime {
     run.started_at = machine_.env->now();
     runs.push_back(run);
     if (run.started) ++machine_.starts;
+    machine_.told += run.started ? spec.name : "";
     return StartedContainer{run.started_at};
   }
   void signal(const std::string&, const std::string& id, int) override {
@@ -99,6 +101,20 @@ struct World {
   Json pod() const {
     const Json* found = server.find(api::resources::kPods, "ns/p");
     return found == nullptr ? Json() : *found;
+  }
+  void lose_power() {
+    kill();
+    for (auto& [uid, pod] : machine.pods) {
+      pod.prepared = false;
+      for (RecoveredContainer& run : pod.containers) {
+        if (!run.running) continue;
+        run.running = false;
+        run.lost = true;
+        run.exit_code = 137;
+      }
+    }
+    machine.told += "|";
+    start();
   }
   void erase_as_kubectl_does() {
     Json doomed = pod();
@@ -159,6 +175,36 @@ TEST(AgentRestart, PodsCanBeDeletedWheneverTheAgentIsKilled) {
       world.env.run_for(base::seconds(60));
       ASSERT_TRUE(world.pod().is_null()) << kill << " " << end << ": " << world.pod().dump();
       ASSERT_TRUE(world.machine.pods.empty()) << kill << " " << end;
+    }
+  }
+}
+
+// An init container, a sidecar and a service: what is started after a loss of power is what a new pod starts, whenever
+// the agent is killed besides.
+TEST(AgentRestart, AfterALossOfPowerInitContainersRunAgain) {
+  for (int cut = 0; cut < 2 * kSteps; ++cut) {
+    for (int kill = cut + 1; kill < cut + 2 * kSteps; kill += 7) {
+      World world;
+      Json pod = world.pod();
+      pod.set("spec", *api::parse_yaml("{initContainers: [{name: i, image: b}, {name: s, image: b, restartPolicy: "
+                                       "Always}], containers: [{name: a, image: b}]}"));
+      world.server.put(api::resources::kPods, pod);
+      for (int step = 0; step < 6 * kSteps; ++step) {
+        if (step == cut) world.lose_power();
+        if (step == kill) {
+          world.kill();
+          world.start();
+        }
+        if (RecoveredContainer* run = world.machine.running(); run != nullptr && run->name == "i") world.machine.end(0);
+        (void)world.env.step();
+      }
+      const std::string& told = world.machine.told;
+      ASSERT_EQ(told.substr(told.find('|') + 1), "isa") << cut << " " << kill;
+      const Json status = world.pod()["status"];
+      ASSERT_EQ(status["phase"].as_string(), "Running") << cut << " " << kill;
+      const bool had_run = told.find('a') < told.find('|');
+      ASSERT_EQ(status["containerStatuses"].items().front()["restartCount"].as_int(), had_run ? 1 : 0);
+      ASSERT_TRUE(!had_run || status["initContainerStatuses"].items().front()["restartCount"].as_int() == 1);
     }
   }
 }

@@ -114,15 +114,19 @@ struct Agent::State : std::enable_shared_from_this<Agent::State> {
   // The measuring that is under way comes to nothing.
   std::shared_ptr<std::atomic<bool>> disk_given_up = std::make_shared<std::atomic<bool>>(false);
 
+  // agent_recovery.cc
+  void adopt(PodWorker& worker);
+  void adopt_container(PodWorker& worker, std::size_t index, const RecoveredPod* here);
+  void lose_sandbox(PodWorker& worker);
+  void forget_strangers();
+  base::Duration uptime_of(base::Time past) const;  // what lies in the future counts as now
+  std::string last_words(const PodWorker& worker, const ContainerState& container) const;
+
   // agent.cc
   void open();
   void opened(base::Result<std::vector<RecoveredPod>> found);
   void pod_changed(const api::Json* before, const api::Json* after);
-  void forget_strangers();
   void exited(const ExitedContainer& exit);
-  void adopt(PodWorker& worker);
-  base::Duration uptime_of(base::Time past) const;  // what lies in the future counts as now
-  std::string last_words(const PodWorker& worker, const ContainerState& container) const;
   void check_stopped();
   // Lays out the volumes of pods anew that come from the object, once per turn of the loop.
   void object_changed(const char* kind, const api::Json& object);
@@ -154,6 +158,7 @@ struct Agent::State : std::enable_shared_from_this<Agent::State> {
                   base::Duration took);
   void image_failed(PodWorker& worker, std::size_t index, const std::string& image, const base::Error& error);
   void start_container(PodWorker& worker, std::size_t index);
+  void start_answered(PodWorker& worker, std::size_t index, base::Result<StartedContainer> started);
   void cannot_be_made(PodWorker& worker, ContainerState& container, const base::Error& why);
   void finalize(PodWorker& worker);
   void report(PodWorker& worker);

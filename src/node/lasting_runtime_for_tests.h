@@ -39,6 +39,7 @@ class LastingRuntime : public Runtime {
     pod.ns = spec.ns;
     pod.name = spec.name;
     pod.prepared = true;
+    pod.first_attempts = spec.first_attempts;
     return pod.ip = "10.0.0.9";
   }
   base::Status update_volume(const std::string&, const VolumeSpec&) override { return {}; }

@@ -68,7 +68,7 @@ Plan plan_stop(const Json& pod, const PodState& state, base::Duration now, Plan 
     plan_stop_container(pod, state.containers[i], i, now, plan);
   }
   if (live || state.sandbox == Sandbox::kPreparing || state.sandbox == Sandbox::kRemoving) return plan;
-  if (state.sandbox == Sandbox::kReady) {
+  if (state.sandbox == Sandbox::kReady || state.sandbox == Sandbox::kLost) {
     plan.actions.push_back({ActionKind::kRemove});
     return plan;
   }
@@ -103,10 +103,12 @@ void plan_container(const Json& pod, const ContainerState& container, std::size_
 }
 
 bool init_passed(const ContainerState& container) {
+  if (is_of_lost_sandbox(container)) return false;
   if (container.sidecar && container.probes[static_cast<std::size_t>(ProbeKind::kStartup)].wanted)
     return container.started_once || is_started(container);
   if (container.sidecar)
-    return container.phase == RunPhase::kRunning || container.attempt > 0 || container.phase == RunPhase::kEnded;
+    return container.phase == RunPhase::kRunning || container.attempt > container.first_attempt ||
+           container.phase == RunPhase::kEnded;
   return container.phase == RunPhase::kEnded && container.ended.exit_code == 0;
 }
 
@@ -132,7 +134,7 @@ const Json& container_spec(const Json& pod, const ContainerState& container) {
 }
 
 bool will_restart(const Json& pod, const ContainerState& container) {
-  if (container.sidecar) return true;
+  if (container.sidecar || (container.init && is_of_lost_sandbox(container))) return true;
   if (container.ephemeral) return false;
   const std::string_view policy = restart_policy(pod);
   if (!container.doom.empty()) return policy != "Never";  // it did not end by itself
@@ -141,6 +143,38 @@ bool will_restart(const Json& pod, const ContainerState& container) {
 }
 
 base::Duration restart_at(const ContainerState& container) { return container.ended_at + container.back_off; }
+
+namespace {
+
+// A container that never starts any more counts as ended, so that the pod is over.
+void give_up_unstarted(PodState& state, base::Time now) {
+  for (ContainerState& container : state.containers) {
+    if (container.init || container.ephemeral || container.phase != RunPhase::kNone) continue;
+    container.phase = RunPhase::kEnded;
+    container.ended = {
+        {}, {}, now, 137, "ContainerStatusUnknown", "The pod's sandbox was lost before the container started"};
+  }
+}
+
+}  // namespace
+
+void begin_anew(const Json& pod, PodState& state, base::Time now) {
+  bool have_run = false, init_failed = false;
+  for (const ContainerState& container : state.containers) {
+    if (container.ephemeral) continue;
+    if (!container.init) have_run |= container.phase != RunPhase::kNone || container.attempt > 0;
+    init_failed |= container.init && !container.sidecar && container.phase == RunPhase::kEnded &&
+                   container.ended.exit_code != 0 && !is_of_lost_sandbox(container);
+  }
+  if (restart_policy(pod) == "Never" && init_failed) return;
+  if (restart_policy(pod) == "Never" && have_run) return give_up_unstarted(state, now);
+  for (ContainerState& container : state.containers) {
+    if (container.ephemeral) continue;
+    container.first_attempt = container.phase == RunPhase::kNone ? container.attempt : container.attempt + 1;
+    container.started_once = false;
+    container.back_off = {};
+  }
+}
 
 PodState initial_state(const Json& pod) {
   PodState state;
@@ -178,7 +212,12 @@ Plan plan_pod(const Json& pod, const PodState& state, const Moment& moment) {
   const bool late = past_deadline(pod, state, moment, plan);
   if (api::is_deleting(pod) || state.stopping || late || is_over(pod, state))
     return plan_stop(pod, state, now, std::move(plan));
-  if (state.sandbox == Sandbox::kNone) {
+  if (state.sandbox == Sandbox::kLost) {
+    for (std::size_t i = 0; i < state.containers.size(); ++i)
+      plan_stop_container(pod, state.containers[i], i, now, plan);
+    if (std::ranges::any_of(state.containers, is_live)) return plan;
+  }
+  if (is_to_be_made(state.sandbox)) {
     if (now < state.prepare_at)
       wake_at(plan, state.prepare_at);
     else
@@ -190,8 +229,10 @@ Plan plan_pod(const Json& pod, const PodState& state, const Moment& moment) {
     const ContainerState& container = state.containers[i];
     if (container.init) {
       if (initialized || container.sidecar) {
-        if (container.sidecar ? initialized || container.attempt > 0 || container.phase != RunPhase::kNone
-                              : !init_passed(container))
+        // A sidecar that has begun goes on, whatever the init containers before it do.
+        const bool begun = container.attempt > container.first_attempt ||
+                           (container.phase != RunPhase::kNone && !is_of_lost_sandbox(container));
+        if (container.sidecar ? initialized || begun : !init_passed(container))
           plan_container(pod, container, i, now, plan);
       }
       initialized = initialized && init_passed(container);
@@ -208,14 +249,15 @@ PodPhase phase_of(const Json& pod, const PodState& state) {
   // A pod on its way out is judged by what its containers ended with.
   bool leaving = api::is_deleting(pod) || state.stopping;
   for (const ContainerState& container : state.containers) leaving = leaving && !is_live(container);
-  int pending = 0, running = 0, ended = 0, succeeded = 0;
+  int initializing = 0, pending = 0, running = 0, ended = 0, succeeded = 0;
   for (const ContainerState& container : state.containers) {
     if (container.ephemeral) continue;
     if (container.init) {
       if (init_passed(container)) continue;
-      if (container.phase == RunPhase::kEnded && (policy == "Never" || leaving) && !container.sidecar)
+      if (container.phase == RunPhase::kEnded && (policy == "Never" || leaving) && !container.sidecar &&
+          !is_of_lost_sandbox(container))
         return PodPhase::kFailed;
-      ++pending;
+      ++initializing;
       continue;
     }
     if (container.phase == RunPhase::kRunning) {
@@ -230,8 +272,10 @@ PodPhase phase_of(const Json& pod, const PodState& state) {
       ++pending;
     }
   }
-  if (leaving && ended > 0) return pending == 0 && succeeded == ended ? PodPhase::kSucceeded : PodPhase::kFailed;
-  if (pending > 0) return PodPhase::kPending;
+  if (leaving && ended > 0)
+    return initializing + pending == 0 && succeeded == ended ? PodPhase::kSucceeded : PodPhase::kFailed;
+  // As with a kubelet, a pod whose containers have run before does not go back to Pending.
+  if (pending > 0 || (initializing > 0 && running + ended == 0)) return PodPhase::kPending;
   if (running > 0) return PodPhase::kRunning;
   if (ended == 0) return PodPhase::kPending;
   if (policy == "Always") return PodPhase::kRunning;

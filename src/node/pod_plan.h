@@ -42,6 +42,9 @@ Plan plan_pod(const api::Json& pod, const PodState& state, const Moment& now);
 enum class PodPhase : std::uint8_t { kPending, kRunning, kSucceeded, kFailed };
 PodPhase phase_of(const api::Json& pod, const PodState& state);
 bool is_over(const api::Json& pod, const PodState& state);  // Succeeded or Failed
+// The pod's sandbox is lost: its life begins anew, init containers first, unless its restart policy is against that.
+// Restarts count on. Ends that nobody saw are in `state` already.
+void begin_anew(const api::Json& pod, PodState& state, base::Time now);
 // Whether a container in kEnded gets another attempt, by the restart policy.
 bool will_restart(const api::Json& pod, const ContainerState& container);
 // The uptime at which it is due.

@@ -238,5 +238,97 @@ TEST(PodStatus, ClassifiesQualityOfService) {
         << test.resources;
 }
 
+// A loss of the sandbox: the containers before it, init containers first, and the next step.
+struct LostCase {
+  const char* what;
+  const char* policy;
+  const char* before;    // name, and the exit code, "lost", or "-" for what never began
+  const char* expected;  // the first plan, and the phase
+};
+std::string life_after_loss(const LostCase& test) {
+  const Json pod = pod_of(base::format(
+      "{{restartPolicy: {}, initContainers: [{{name: i, image: b}}, {{name: s, image: b, restartPolicy: Always}}], "
+      "containers: [{{name: a, image: b}}, {{name: c, image: b}}]}}",
+      test.policy));
+  PodState state = ready(pod);
+  std::string_view rest = test.before;
+  for (ContainerState& container : state.containers) {
+    const std::string_view word = rest.substr(0, rest.find(' '));
+    rest.remove_prefix(std::min(rest.size(), word.size() + 1));
+    if (word == "lost") {
+      end(container, 137);
+      container.ended.reason = "ContainerStatusUnknown";
+    } else if (word != "-") {
+      end(container, word == "0" ? 0 : 1);
+    }
+  }
+  state.sandbox = Sandbox::kLost;
+  begin_anew(pod, state, kNow.wall);
+  static constexpr const char* kPhases[] = {"Pending", "Running", "Succeeded", "Failed"};
+  return text_of(plan_pod(pod, state, kNow), state) + ", " + kPhases[static_cast<int>(phase_of(pod, state))];
+}
+TEST(PodPlan, ALostSandboxBeginsThePodsLifeAnew) {
+  for (const LostCase& test : {
+           LostCase{"a service", "Always", "0 lost lost lost", "prepare, Running"},
+           LostCase{"it was still initializing", "Always", "lost - - -", "prepare, Pending"},
+           LostCase{"an init container had failed", "OnFailure", "1 - - -", "prepare, Pending"},
+           LostCase{"a task that may be tried again", "OnFailure", "0 lost lost 0", "prepare, Running"},
+           LostCase{"all that there was to do is done", "OnFailure", "0 lost 0 0", "remove, Succeeded"},
+           LostCase{"a task that is tried once", "Never", "0 lost lost lost", "remove, Failed"},
+           LostCase{"one that had begun in part", "Never", "0 lost 0 -", "remove, Failed"},
+           LostCase{"one whose work had not begun", "Never", "0 lost - -", "prepare, Pending"},
+           LostCase{"one that was initializing", "Never", "lost - - -", "remove, Failed"},
+       })
+    EXPECT_EQ(life_after_loss(test), test.expected) << test.what;
+}
+
+TEST(PodPlan, AfterALossInitContainersAndSidecarsComeFirstAgain) {
+  const Json pod = pod_of(
+      "{initContainers: [{name: i, image: b}, {name: s, image: b, restartPolicy: Always}, {name: j, image: b}], "
+      "containers: [{name: a, image: b}]}");
+  PodState state = ready(pod);
+  for (ContainerState& container : state.containers) end(container, container.sidecar || !container.init ? 137 : 0);
+  state.containers[1].attempt = 2;
+  state.sandbox = Sandbox::kLost;
+  begin_anew(pod, state, kNow.wall);
+  state.sandbox = Sandbox::kReady;
+  const auto next = [&] { return text_of(plan_pod(pod, state, kNow), state); };
+  const auto begin = [&](std::size_t i) {
+    ++state.containers[i].attempt;
+    state.containers[i].phase = RunPhase::kStarting;
+  };
+  EXPECT_EQ(next(), "start i");
+  begin(0);
+  EXPECT_EQ(next(), "");
+  end(state.containers[0], 0);
+  EXPECT_EQ(next(), "start s");
+  begin(1);
+  EXPECT_EQ(next(), "");
+  run(state.containers[1]);
+  EXPECT_EQ(next(), "start j");
+  begin(2);
+  end(state.containers[1], 1);
+  EXPECT_EQ(next(), "start s") << "a sidecar that has begun goes on";
+  run(state.containers[1]);
+  end(state.containers[2], 0);
+  EXPECT_EQ(next(), "start a");
+  EXPECT_EQ(state.containers[0].attempt, 1);
+  EXPECT_EQ(state.containers[1].attempt, 3);
+}
+
+TEST(PodPlan, WhatRunsInALostSandboxEndsFirst) {
+  const Json pod =
+      pod_of("{initContainers: [{name: i, image: b}], containers: [{name: a, image: b}, {name: c, image: b}]}");
+  PodState state = ready(pod);
+  end(state.containers[0], 0);
+  run(state.containers[1]);
+  end(state.containers[2], 137);
+  state.sandbox = Sandbox::kLost;
+  begin_anew(pod, state, kNow.wall);
+  EXPECT_EQ(text_of(plan_pod(pod, state, kNow), state), "terminate a");
+  end(state.containers[1], 137);
+  EXPECT_EQ(text_of(plan_pod(pod, state, kNow), state), "prepare");
+}
+
 }  // namespace
 }  // namespace node

@@ -56,6 +56,8 @@ void Agent::State::prepare(PodWorker& worker) {
   spec.handler = std::move(*handler);
   spec.volumes = std::move(*volumes_found);
   spec.address = state.ip;
+  for (const ContainerState& container : state.containers)
+    if (container.first_attempt > 0) spec.first_attempts[container.name] = container.first_attempt;
   for (const VolumeSpec& volume : spec.volumes) {
     if (volume.kind != VolumeSpec::Kind::kFiles) continue;
     worker.volume_versions[volume.name] = version_of(volume);

@@ -50,6 +50,7 @@ struct ContainerState {
   bool sidecar = false;    // an init container that is restarted for ever
   bool ephemeral = false;  // added to the pod while it ran; never restarted, and the pod's phase does not know it
   int attempt = 0;         // from 0; also the restart count
+  int first_attempt = 0;   // in the pod's sandbox; earlier ones belong to sandboxes that are gone
   RunPhase phase = RunPhase::kNone;
   std::string id;
   base::Time started;
@@ -76,12 +77,15 @@ struct ContainerState {
   HookPhase pre_stop = HookPhase::kDone;
   std::string doom;  // set: it is to end, for this reason
   std::optional<base::Duration> doom_grace;
-  bool started_once = false;  // of any attempt: its startup probe held
+  bool started_once = false;  // of any attempt in the pod's sandbox: its startup probe held
 
   bool term_sent = false;  // or its preStop hook began
   bool kill_sent = false;
   base::Duration kill_at{};
 };
+
+// The last attempt was in a sandbox that is gone.
+inline bool is_of_lost_sandbox(const ContainerState& container) { return container.attempt < container.first_attempt; }
 
 // A resize, as the pod's conditions tell of it.
 struct ResizeState {
@@ -97,7 +101,9 @@ struct ResizeState {
   base::Duration retry_back_off{};
 };
 
-enum class Sandbox : std::uint8_t { kNone, kPreparing, kReady, kRemoving, kGone };
+// kLost: a part of it is gone. Containers that still run end, and the sandbox is made anew, unless the pod is over.
+enum class Sandbox : std::uint8_t { kNone, kPreparing, kReady, kLost, kRemoving, kGone };
+inline bool is_to_be_made(Sandbox sandbox) { return sandbox == Sandbox::kNone || sandbox == Sandbox::kLost; }
 
 // Reasons of failure by which the node takes a pod away that would have run on.
 inline constexpr std::string_view kEvicted = "Evicted";

@@ -36,11 +36,14 @@ Json waiting_json(std::string_view reason, std::string_view message) {
   return Json::object({{"waiting", waiting}});
 }
 
+// An init container's work is done.
+bool has_passed(const ContainerState& container) {
+  return container.phase == RunPhase::kEnded && container.ended.exit_code == 0 && !is_of_lost_sandbox(container);
+}
+
 bool has_init_left(const PodState& state) {
   for (const ContainerState& container : state.containers)
-    if (container.init && !container.sidecar &&
-        !(container.phase == RunPhase::kEnded && container.ended.exit_code == 0))
-      return true;
+    if (container.init && !container.sidecar && !has_passed(container)) return true;
   return false;
 }
 
@@ -102,10 +105,9 @@ Json container_json(const Json& pod, const PodState& state, const ContainerState
     last = ended_json(container.ended);
   else if (container.last)
     last = ended_json(*container.last);
-  const bool ready = container.ephemeral ? false
-                     : container.init && !container.sidecar
-                         ? container.phase == RunPhase::kEnded && container.ended.exit_code == 0
-                         : is_ready(container);
+  const bool ready = container.ephemeral                    ? false
+                     : container.init && !container.sidecar ? has_passed(container)
+                                                            : is_ready(container);
   Json json = Json::object({{"name", container.name},
                             {"state", state_now},
                             {"lastState", last},
@@ -165,8 +167,7 @@ Json conditions_json(const Json& pod, const PodState& state, base::Time now) {
   for (const ContainerState& container : state.containers) {
     if (container.ephemeral) continue;
     if (container.init && !container.sidecar) {
-      if (container.phase != RunPhase::kEnded || container.ended.exit_code != 0)
-        not_initialized += (not_initialized.empty() ? "" : " ") + container.name;
+      if (!has_passed(container)) not_initialized += (not_initialized.empty() ? "" : " ") + container.name;
     } else if (!is_ready(container)) {
       not_ready += (not_ready.empty() ? "" : " ") + container.name;
     }

@@ -119,7 +119,7 @@ void Agent::State::step(const std::string& uid) {
   }
   worker->stepping = true;
   if (!worker->settled && !worker->refused && worker->state.failure_reason.empty() &&
-      worker->state.sandbox == Sandbox::kNone)
+      is_to_be_made(worker->state.sandbox))
     admit(*worker);
   if (!worker->settled && worker->state.sandbox == Sandbox::kReady) fetch_tokens(*worker);
   if (api::is_deleting(worker->pod) || !worker->state.failure_reason.empty()) *worker->given_up = true;
@@ -332,43 +332,52 @@ void Agent::State::start_container(PodWorker& worker, std::size_t index) {
         return machine.start(started_spec);
       },
       [this, uid, index](base::Result<StartedContainer> started) {
-        PodWorker* found = find(uid);
-        if (found == nullptr) return;
-        ContainerState& of = found->state.containers[index];
-        if (!started.ok() && started.error().code == base::Code::kForbidden) {
-          containers.erase(of.id);
-          of.id.clear();
-          of.phase = RunPhase::kNone;
-          cannot_be_made(*found, of, started.error());
-          return step(uid);  // a pod that ends meanwhile has waited for this
-        }
-        of.waiting_reason.clear();
-        of.waiting_message.clear();
-        of.retry_at = {};
-        of.retry_back_off = {};
-        event(found->pod, "Normal", "Created", base::format("Created container: {}", of.name), of);
-        if (started.ok()) {
-          of.phase = RunPhase::kRunning;
-          of.started = started->started;
-          of.started_at = env.uptime();
-          of.actual = runtime->actual_resources(uid, of.id, of.held);
-          event(found->pod, "Normal", "Started", base::format("Started container {}", of.name), of);
-          post_start(*found, index);
-          if (const auto early = early_exits.find(of.id); early != early_exits.end()) {
-            const ExitedContainer exit = early->second;
-            early_exits.erase(early);
-            return exited(exit);
-          }
-        } else {
-          of.phase = RunPhase::kEnded;
-          of.started = env.now();
-          of.started_at = of.ended_at = env.uptime();
-          of.ended = {of.id, {}, env.now(), 128, "StartError", message_text(started.error().message)};
-          of.back_off = of.attempt == 0 ? base::Duration{} : next_back_off(of.back_off);
-          event(found->pod, "Warning", "Failed", "Error: " + started.error().message, of);
-        }
-        step(uid);
+        if (PodWorker* found = find(uid)) start_answered(*found, index, std::move(started));
       });
+}
+
+void Agent::State::start_answered(PodWorker& worker, std::size_t index, base::Result<StartedContainer> started) {
+  const std::string uid(api::uid_of(worker.pod));
+  ContainerState& of = worker.state.containers[index];
+  if (!started.ok() && started.error().code == base::Code::kForbidden) {
+    containers.erase(of.id);
+    of.id.clear();
+    of.phase = RunPhase::kNone;
+    cannot_be_made(worker, of, started.error());
+    return step(uid);  // a pod that ends meanwhile has waited for this
+  }
+  if (!started.ok() && started.error().code == base::Code::kGone) {
+    of.phase = RunPhase::kEnded;
+    of.ended = {of.id, {}, env.now(), 137, "ContainerStatusUnknown", reason_text(started.error().message)};
+    lose_sandbox(worker);
+    return step(uid);
+  }
+  of.waiting_reason.clear();
+  of.waiting_message.clear();
+  of.retry_at = {};
+  of.retry_back_off = {};
+  event(worker.pod, "Normal", "Created", base::format("Created container: {}", of.name), of);
+  if (started.ok()) {
+    of.phase = RunPhase::kRunning;
+    of.started = started->started;
+    of.started_at = env.uptime();
+    of.actual = runtime->actual_resources(uid, of.id, of.held);
+    event(worker.pod, "Normal", "Started", base::format("Started container {}", of.name), of);
+    post_start(worker, index);
+    if (const auto early = early_exits.find(of.id); early != early_exits.end()) {
+      const ExitedContainer exit = early->second;
+      early_exits.erase(early);
+      return exited(exit);
+    }
+  } else {
+    of.phase = RunPhase::kEnded;
+    of.started = env.now();
+    of.started_at = of.ended_at = env.uptime();
+    of.ended = {of.id, {}, env.now(), 128, "StartError", message_text(started.error().message)};
+    of.back_off = of.attempt == 0 ? base::Duration{} : next_back_off(of.back_off);
+    event(worker.pod, "Warning", "Failed", "Error: " + started.error().message, of);
+  }
+  step(uid);
 }
 
 // The server keeps a pod with a deletion timestamp until its node says that nothing of it runs.

@@ -68,6 +68,8 @@ struct SandboxSpec {
   std::int64_t memory_limit_bytes = 0;  // the same
   std::string address;                  // had before, if it was
   std::string handler;                  // of its RuntimeClass; empty: the usual one
+  // By container, where it is not 0: the attempt that is the first one in this sandbox.
+  std::map<std::string, int> first_attempts = {};
 };
 
 struct PodAmounts {
@@ -174,7 +176,8 @@ struct RecoveredPod {
   std::string ns;
   std::string name;
   std::string ip;
-  bool prepared = false;
+  bool prepared = false;                       // its sandbox is there as a whole
+  std::map<std::string, int> first_attempts;   // see SandboxSpec
   std::vector<RecoveredContainer> containers;  // every attempt, in order of name and attempt
 };
 
@@ -256,7 +259,8 @@ class Runtime {
   virtual DiskUse disk_use(const DiskPlaces&, const std::atomic<bool>& /*cancelled*/) { return {}; }
   // The files of a pod's containers at this moment: the facts, whatever was told before. Quick.
   virtual std::vector<RecoveredContainer> containers_of(const std::string& pod_uid) const = 0;
-  // Blocking. kForbidden: the pod's own rules are against it; nothing was started, and the container waits.
+  // Blocking. kForbidden: the pod's own rules are against it; nothing was started, and the container waits. kGone: the
+  // pod's sandbox is not there as a whole any more; nothing was started.
   virtual base::Result<StartedContainer> start(const ContainerSpec& spec) = 0;
   // Why what runs cannot be resized here, and is not held to limits, or nothing. Quick and pure.
   virtual std::optional<std::string> no_resize() const { return "the runtime of this node cannot resize containers"; }

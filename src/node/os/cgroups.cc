@@ -247,6 +247,12 @@ std::vector<std::string> mounts_of(const CgroupLayout& layout) {
 
 }  // namespace
 
+bool has_cgroup(const CgroupLayout& layout, const std::string& path) {
+  for (const std::string& mount_point : mounts_of(layout))
+    if (::access((mount_point + path).c_str(), F_OK) == 0) return true;
+  return false;
+}
+
 void kill_cgroup(const CgroupLayout& layout, const std::string& path) {
   for (const std::string& mount_point : mounts_of(layout)) kill_groups(mount_point + path);
 }

@@ -71,6 +71,7 @@ base::Status write_cgroup(const std::vector<FileWrite>& files);
 bool lowers_memory(const CgroupLayout& layout, const std::string& path, std::int64_t limit_bytes);
 
 base::Status make_pod_cgroup(const CgroupLayout& layout, const std::string& path, const PodLimits& limits);
+bool has_cgroup(const CgroupLayout& layout, const std::string& path);
 // Kills what runs in the group and below it, as far as it is in one look.
 void kill_cgroup(const CgroupLayout& layout, const std::string& path);
 // With everything below; kills what still runs there. Blocks for two seconds at most.

@@ -2,16 +2,19 @@
 #include "node/os/pod_folders.h"
 
 #include <dirent.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
+#include <map>
 #include <set>
 
 #include "api/json/json.h"
 #include "base/format.h"
 #include "base/log.h"
 #include "node/container_text.h"
+#include "node/os/network.h"
 #include "node/os/proc.h"
 #include "node/os/user_namespace.h"
 #include "rt/bounded_files.h"
@@ -83,19 +86,72 @@ base::Status PodFolders::give_ids(const std::string& uid) const {
   return rt::write_file(pod(uid) + "/ids", std::to_string(*first), 0600);
 }
 
-base::Status PodFolders::write_pod(const SandboxSpec& spec, const std::string& ip) const {
-  const Json json =
-      Json::object({{"namespace", spec.ns},
-                    {"name", spec.name},
-                    {"ip", ip},
-                    {"hostname", spec.set_hostname_as_fqdn && !spec.fqdn.empty() ? spec.fqdn : spec.hostname},
-                    {"hostUsers", spec.host_users},
-                    {"hostNetwork", spec.host_network},
-                    {"hostPID", spec.host_pid},
-                    {"shareProcesses", spec.share_processes},
-                    {"hostIPC", spec.host_ipc},
-                    {"handler", spec.handler}});
+base::Status PodFolders::write_pod(const SandboxSpec& spec, const std::string& ip, const std::string& group) const {
+  Json json = Json::object({{"namespace", spec.ns},
+                            {"name", spec.name},
+                            {"ip", ip},
+                            {"hostname", spec.set_hostname_as_fqdn && !spec.fqdn.empty() ? spec.fqdn : spec.hostname},
+                            {"hostUsers", spec.host_users},
+                            {"hostNetwork", spec.host_network},
+                            {"hostPID", spec.host_pid},
+                            {"shareProcesses", spec.share_processes},
+                            {"hostIPC", spec.host_ipc},
+                            {"handler", spec.handler},
+                            {"boot", boot_id()},
+                            {"group", group}});
+  Json in_memory = Json::array(), first_attempts = Json::object();
+  for (const VolumeSpec& volume : spec.volumes)
+    if (volume.kind == VolumeSpec::Kind::kEmptyDir && (volume.memory || volume.huge_page_bytes > 0))
+      in_memory.push_back(volume.name);
+  for (const auto& [name, attempt] : spec.first_attempts) first_attempts.set(name, attempt);
+  json.set("inMemory", std::move(in_memory));
+  json.set("firstAttempts", std::move(first_attempts));
   return rt::write_file(pod(spec.uid) + "/pod.json", json.dump(), 0600);
+}
+
+namespace {
+
+bool is_mounted(const std::string& path) {
+  struct stat mine {
+  }, above{};
+  return ::stat(path.c_str(), &mine) == 0 && ::stat(path.substr(0, path.rfind('/')).c_str(), &above) == 0 &&
+         mine.st_dev != above.st_dev;
+}
+
+// A container of the sandbox ended and nobody saw how, and none runs: that is how a loss of power looks, and the end of
+// all that watches over the pod.
+bool has_lost_its_containers(const RecoveredPod& pod) {
+  bool running = false;
+  std::map<std::string_view, bool> lost;  // of the last attempt, by container
+  for (const RecoveredContainer& run : pod.containers) {
+    const auto first = pod.first_attempts.find(run.name);
+    if (!run.started || (first != pod.first_attempts.end() && run.attempt < first->second)) continue;
+    running |= run.running;
+    lost[run.name] = run.lost;
+  }
+  return !running && std::ranges::any_of(lost, [](const auto& one) { return one.second; });
+}
+
+}  // namespace
+
+std::string PodFolders::missing_of_sandbox(const std::string& uid, const CgroupLayout& cgroups) const {
+  const std::string folder = pod(uid);
+  const auto json = api::parse_json(read_text(folder + "/pod.json"));
+  if (!json.ok()) return "its description";
+  if (const std::string boot = (*json)["boot"].str(); !boot.empty() && boot != boot_id()) return "all, by a reboot";
+  const std::string group = (*json)["group"].str();
+  if (!group.empty() && !has_cgroup(cgroups, group)) return "the control group";
+  // Only a pod that has a control group has namespaces; plain processes have neither.
+  if (!group.empty() && !(*json)["hostNetwork"].as_bool()) {
+    if (!is_namespace_file(folder + "/netns")) return "the network namespace";
+    if (!is_namespace_file(folder + "/ipcns")) return "the IPC namespace";
+    if (first_id(uid) && !is_namespace_file(user_namespace(uid))) return "the user namespace";
+  }
+  for (const Json& name : (*json)["inMemory"].items())
+    if (!is_mounted(volumes(uid) + "/" + name.str())) return base::format("the volume {} in memory", name.as_string());
+  const std::string keeper = read_text(folder + "/sandbox/pid");
+  if (!keeper.empty() && described_process(keeper) == 0) return "the process namespace";
+  return {};
 }
 
 base::Status PodFolders::write_started(const std::string& folder, const std::string& id, base::Time at) const {
@@ -166,7 +222,7 @@ std::vector<RecoveredContainer> PodFolders::containers_of(const std::string& uid
   return found;
 }
 
-std::vector<RecoveredPod> PodFolders::recover(const Exits& exits) const {
+std::vector<RecoveredPod> PodFolders::recover(const Exits& exits, const CgroupLayout& cgroups) const {
   std::vector<RecoveredPod> pods_found;
   for (const std::string& uid : list_folder(pods())) {
     RecoveredPod found{.uid = uid};
@@ -174,9 +230,11 @@ std::vector<RecoveredPod> PodFolders::recover(const Exits& exits) const {
       found.ns = (*json)["namespace"].str();
       found.name = (*json)["name"].str();
       found.ip = (*json)["ip"].str();
-      found.prepared = true;
+      for (const Json::Member& member : (*json)["firstAttempts"].members())
+        found.first_attempts[std::string(member.name())] = static_cast<int>(member.value.as_int());
     }
     found.containers = containers_of(uid, exits);
+    found.prepared = missing_of_sandbox(uid, cgroups).empty() && !has_lost_its_containers(found);
     pods_found.push_back(std::move(found));
   }
   return pods_found;

@@ -1,6 +1,6 @@
 // The places of a pod's files below the data directory, and their meaning after a restart.
 //
-//   pods/UID/pod.json                         names, address
+//   pods/UID/pod.json                         names, address, what its sandbox consists of
 //   pods/UID/ids                              the first of its ids on the host, if it has a user namespace of its own
 //   pods/UID/volumes/NAME
 //   pods/UID/logs/CONTAINER/ATTEMPT.log
@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "node/os/cgroups.h"
 #include "node/os/exits.h"
 #include "node/runtime.h"
 
@@ -35,14 +36,17 @@ class PodFolders {
   // Gives the pod ids that no other pod here has. One call at a time.
   base::Status give_ids(const std::string& uid) const;
 
-  base::Status write_pod(const SandboxSpec& spec, const std::string& ip) const;
+  // `group`: the pod's control group as a path below each hierarchy; empty: it has none.
+  base::Status write_pod(const SandboxSpec& spec, const std::string& ip, const std::string& group) const;
+  // The part of the sandbox, as pod.json describes it, that is gone, in words; empty: it is whole.
+  std::string missing_of_sandbox(const std::string& uid, const CgroupLayout& cgroups) const;
   base::Status write_started(const std::string& container_folder, const std::string& id, base::Time at) const;
   // The folder of the container with that id, or empty.
   std::string find_container(const std::string& uid, const std::string& id) const;
   // The last 80 lines, at most 2048 bytes, that the container of that folder wrote.
   std::string log_tail(const std::string& container_folder) const;
   // Every pod's folder; containers in order of name and attempt, as the disk has them at this moment.
-  std::vector<RecoveredPod> recover(const Exits& exits) const;
+  std::vector<RecoveredPod> recover(const Exits& exits, const CgroupLayout& cgroups) const;
   std::vector<RecoveredContainer> containers_of(const std::string& uid, const Exits& exits) const;
   // The folder in which an OCI runtime keeps its state of containers, and of one of them.
   std::string runtime_state() const { return data_dir_ + "/runc"; }

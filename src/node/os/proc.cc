@@ -49,10 +49,18 @@ std::vector<pid_t> all_processes() {
 
 }  // namespace
 
+const std::string& boot_id() {
+  static const std::string id = [] {
+    const auto text = rt::read_file("/proc/sys/kernel/random/boot_id");
+    return text.ok() ? text->substr(0, text->find('\n')) : std::string();
+  }();
+  return id;
+}
+
 std::string describe_process(pid_t pid) {
   Stat stat;
   read_stat(pid, stat);
-  return base::format("{} {}", pid, stat.start);
+  return base::format("{} {} {}", pid, stat.start, boot_id());
 }
 
 pid_t described_process(std::string_view description) {
@@ -60,7 +68,9 @@ pid_t described_process(std::string_view description) {
   unsigned long long start = 0;
   const auto parsed = std::from_chars(description.data(), description.data() + description.size(), pid);
   if (parsed.ec != std::errc{} || parsed.ptr == description.data() + description.size()) return 0;
-  std::from_chars(parsed.ptr + 1, description.data() + description.size(), start);
+  const auto rest = std::from_chars(parsed.ptr + 1, description.data() + description.size(), start);
+  const std::string_view boot(rest.ptr, static_cast<std::size_t>(description.data() + description.size() - rest.ptr));
+  if (boot.size() > 1 && boot.substr(1) != boot_id()) return 0;
   Stat stat;
   if (!read_stat(pid, stat) || stat.start != start || stat.state == 'Z') return 0;
   return pid;

@@ -1,5 +1,5 @@
-// Facts about processes, from /proc. A process is named by its id and its start, so that a reused id is not taken for
-// it.
+// Facts about processes, from /proc. A process is named by its id, its start and the boot of the machine, so that a
+// reused id is not taken for it.
 #pragma once
 
 #include <sys/types.h>
@@ -10,7 +10,9 @@
 
 namespace node {
 
-// "PID START", to be kept in a file.
+// Which start of the machine this is. Empty: nobody says.
+const std::string& boot_id();
+// "PID START BOOT", to be kept in a file.
 std::string describe_process(pid_t pid);
 // The process's id if it still is the one that was described, else 0.
 pid_t described_process(std::string_view description);

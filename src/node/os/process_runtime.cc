@@ -73,7 +73,7 @@ base::Result<std::vector<RecoveredPod>> ProcessRuntime::open(OnExit on_exit) {
     if (length <= 0) return make_error(Code::kUnavailable, "cannot find this program's own file");
     monitor_.assign(path, static_cast<std::size_t>(length));
   }
-  std::vector<RecoveredPod> pods = folders_.recover(exits_);
+  std::vector<RecoveredPod> pods = folders_.recover(exits_, {});
   for (const RecoveredPod& pod : pods)
     for (const RecoveredContainer& run : pod.containers)
       if (run.running)
@@ -120,7 +120,7 @@ base::Result<std::string> ProcessRuntime::prepare(const SandboxSpec& spec) {
                                                        "configured: pods are plain processes here",
                                                        spec.handler));
   TRY_VOID(rt::make_folders(folders_.pod(spec.uid), 0700));
-  TRY_VOID(folders_.write_pod(spec, options_.host_ip));
+  TRY_VOID(folders_.write_pod(spec, options_.host_ip, {}));
   return options_.host_ip;
 }
 

@@ -100,7 +100,7 @@ base::Result<std::vector<RecoveredPod>> RuncRuntime::open(OnExit on_exit) {
     network_.reach(options_.service_range);
   else
     no_service_proxy_ += "; their names lead to the addresses of their pods";
-  std::vector<RecoveredPod> pods = folders_.recover(exits_);
+  std::vector<RecoveredPod> pods = folders_.recover(exits_, cgroups_);
   bool any = false;
   for (const RecoveredPod& pod : pods) {
     if (!pod.ip.empty()) network_.take(pod.ip);
@@ -244,6 +244,12 @@ base::Result<RuncPrograms> RuncRuntime::programs_of(const std::string& handler) 
 base::Result<std::string> RuncRuntime::prepare(const SandboxSpec& spec) {
   TRY_VOID(programs_of(spec.handler));
   const std::string folder = folders_.pod(spec.uid);
+  // A sandbox that is made in part is not taken for one that is there.
+  if (!folders_.missing_of_sandbox(spec.uid, cgroups_).empty()) {
+    ::unlink((folder + "/pod.json").c_str());
+    end_sandbox(spec.uid);
+    remove_tree(sandbox_folder(spec.uid));
+  }
   TRY_VOID(rt::make_folders(folders_.volumes(spec.uid), 0711));
   ::chmod(folder.c_str(), 0711);
   if (!spec.host_users) {
@@ -264,7 +270,8 @@ base::Result<std::string> RuncRuntime::prepare(const SandboxSpec& spec) {
     SandboxSpec kept = spec;
     // A pod on the host's network goes by the host's name.
     if (spec.host_network) kept.hostname = read_machine_facts(options_.data_dir).hostname;
-    return folders_.write_pod(kept, ip);
+    const std::string group = pod_cgroup(spec.uid);
+    return folders_.write_pod(kept, ip, has_cgroup(cgroups_, group) ? group : std::string());
   }();
   if (finished.ok()) return ip;
   // The address of a pod that has none yet is not known to anybody: the next try takes another.
@@ -369,6 +376,8 @@ base::Result<StartedContainer> RuncRuntime::start_once(const ContainerSpec& spec
 }
 
 base::Result<StartedContainer> RuncRuntime::start(const ContainerSpec& spec) {
+  if (const std::string missing = folders_.missing_of_sandbox(spec.pod_uid, cgroups_); !missing.empty())
+    return make_error(Code::kGone, base::format("of the pod's sandbox is gone: {}", missing));
   if (spec.attempt >= 2) {
     ::unlink(folders_.log(spec.pod_uid, spec.name, spec.attempt - 2).c_str());
     remove_tree(folders_.container(spec.pod_uid, spec.name, spec.attempt - 2));
