@@ -45,7 +45,9 @@ struct VolumeSpec {
   std::string host_path;              // kHostPath
   std::string host_type;              // "", DirectoryOrCreate, Directory, FileOrCreate, File, Socket, ...
   std::vector<FileSpec> files;        // kFiles
-  std::optional<std::int64_t> group;  // fsGroup
+  std::optional<std::int64_t> group;  // fsGroup; of kHostPath only where the folder is the claim's own
+  bool group_on_mismatch = false;     // fsGroupChangePolicy: a root that has the group already is left as it is
+  bool open_to_all = false;           // kHostPath: a folder that is made here can be written by everybody
 };
 
 struct SandboxSpec {

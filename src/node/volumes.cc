@@ -8,6 +8,7 @@
 #include "api/pods/volume_claims.h"
 #include "api/resource.h"
 #include "api/schema/quantity.h"
+#include "api/storage_resources.h"
 #include "base/base64.h"
 #include "base/format.h"
 #include "node/environment.h"
@@ -187,6 +188,14 @@ base::Status follow_claim(const Json& pod, const Json& source, const Lookups& lo
     return make_error(Code::kUnavailable,
                       base::format("persistentvolume {:?} is not bound to PVC {}/{}", volume_name, ns, name));
   spec.kind = VolumeSpec::Kind::kHostPath;
+  const Json& security = pod["spec"]["securityContext"];
+  const bool provisioned = api::annotation_of(*volume, api::kProvisionedBy) == api::kLocalProvisioner;
+  const bool read_only = source["persistentVolumeClaim"]["readOnly"].as_bool();
+  if ((provisioned || body.has("local")) && !read_only && security["fsGroup"].is_int()) {
+    spec.group = security["fsGroup"].as_int();
+    spec.group_on_mismatch = security["fsGroupChangePolicy"].as_string() == "OnRootMismatch";
+  }
+  spec.open_to_all = provisioned;
   if (body.has("hostPath")) {
     spec.host_path = body["hostPath"]["path"].str();
     // The folder of a volume from this machine's provisioner is made on first use.
@@ -244,7 +253,9 @@ base::Result<VolumeSpec> volume_of(const Json& pod, const Json& volume, const Lo
   VolumeSpec spec;
   Files files(spec.files, room);
   spec.name = volume["name"].str();
-  if (const Json& group = pod["spec"]["securityContext"]["fsGroup"]; group.is_int()) spec.group = group.as_int();
+  const bool of_claim = volume.has("persistentVolumeClaim") || volume.has("ephemeral");
+  const Json& group = pod["spec"]["securityContext"]["fsGroup"];
+  if (group.is_int() && !of_claim && !volume.has("hostPath")) spec.group = group.as_int();
   if (volume.has("configMap")) {
     spec.kind = VolumeSpec::Kind::kFiles;
     TRY(const int mode, mode_of(volume["configMap"]["defaultMode"], 0644));
@@ -267,7 +278,7 @@ base::Result<VolumeSpec> volume_of(const Json& pod, const Json& volume, const Lo
     spec.kind = VolumeSpec::Kind::kHostPath;
     spec.host_path = volume["hostPath"]["path"].str();
     spec.host_type = volume["hostPath"]["type"].str();
-  } else if (volume.has("persistentVolumeClaim") || volume.has("ephemeral")) {
+  } else if (of_claim) {
     TRY_VOID(follow_claim(pod, volume, lookups, spec));
   } else if (volume.has("emptyDir") || volume.size() == 1) {
     const std::string_view medium = volume["emptyDir"]["medium"].as_string();

@@ -83,6 +83,28 @@ TEST(RootedFiles, PlacesBelowAreMadeAndStayInside) {
   EXPECT_EQ(::access((outside / "new").c_str(), F_OK), -1);
 }
 
+TEST(RootedFiles, NewPlacesTakeTheModeAndTheGroupOfTheRoot) {
+  const Folder folder;
+  const mode_t mode = ::geteuid() == 0 ? 02770 : 0770;
+  if (::geteuid() == 0) {
+    ASSERT_EQ(::chown(folder.path.c_str(), 1000, 2000), 0);
+  }
+  ASSERT_EQ(::chmod(folder.path.c_str(), mode), 0);
+  ASSERT_EQ(::mkdir((folder / "old").c_str(), 0711), 0);
+  ASSERT_TRUE(open_below({folder.path, "old/new/deep"}).ok());
+  struct stat root {
+  }, facts{};
+  ASSERT_EQ(::stat(folder.path.c_str(), &root), 0);
+  for (const char* path : {"old/new", "old/new/deep"}) {
+    ASSERT_EQ(::stat((folder / path).c_str(), &facts), 0);
+    EXPECT_EQ(facts.st_mode & 07777, mode) << path;
+    EXPECT_EQ(facts.st_gid, root.st_gid) << path;
+    EXPECT_EQ(facts.st_uid, ::geteuid()) << path;
+  }
+  ASSERT_EQ(::stat((folder / "old").c_str(), &facts), 0);
+  EXPECT_EQ(facts.st_mode & 0777, 0711u) << "a folder that was there stays as it is";
+}
+
 TEST(RemoveTree, TakesFoldersNestedDeeperThanDescriptorsLast) {
   const Folder folder;
   int at = ::open(folder.path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);

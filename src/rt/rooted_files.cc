@@ -78,6 +78,15 @@ base::Result<std::string> read_from(const RootedPath& file, int fd, off_t from, 
   return text;
 }
 
+// A new folder gets the mode and the group of the root. Its name may lead elsewhere by now, but not out of its parent.
+void take_after(int root, int parent, const std::string& name) {
+  const Descriptor made(::openat(parent, name.c_str(), O_PATH | O_NOFOLLOW | O_DIRECTORY | O_CLOEXEC));
+  struct stat facts {};
+  if (!made.is_open() || ::fstat(root, &facts) != 0) return;
+  (void)::fchownat(made.get(), "", static_cast<uid_t>(-1), facts.st_gid, AT_EMPTY_PATH);
+  (void)::chmod(base::format("/proc/self/fd/{}", made.get()).c_str(), facts.st_mode & 07777);
+}
+
 }  // namespace
 
 Descriptor& Descriptor::operator=(Descriptor&& other) noexcept {
@@ -124,7 +133,10 @@ base::Result<Descriptor> open_below(const RootedPath& place) {
     walked += walked.empty() ? name : "/" + name;
     int fd = open_in(at.get(), walked, O_PATH | (rest.empty() ? 0 : O_DIRECTORY), kInside);
     if (fd == -ENOENT) {
-      if (::mkdirat(parent, name.c_str(), 0755) != 0 && errno != EEXIST) return failed(place, errno);
+      if (::mkdirat(parent, name.c_str(), 0700) == 0)
+        take_after(at.get(), parent, name);
+      else if (errno != EEXIST)
+        return failed(place, errno);
       fd = open_in(at.get(), walked, O_PATH | O_DIRECTORY, kInside);
     }
     if (fd < 0) return failed(place, -fd);

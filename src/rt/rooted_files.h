@@ -36,8 +36,9 @@ struct RootedPath {
 base::Result<std::string> read_rooted_file(const RootedPath& file, std::size_t bytes_max);
 // Its last `bytes_max` bytes at most.
 base::Result<std::string> read_rooted_tail(const RootedPath& file, std::size_t bytes_max);
-// A place to mount from: the file or folder at `place`, which is made as folders where it is not there. A path or link
-// that leads out of the root is kInvalid. The descriptor can be named (/proc/PID/fd/N), not read.
+// A place to mount from: the file or folder at `place`, which is made as folders where it is not there, with the root's
+// mode and group. A path or link that leads out of the root is kInvalid. The descriptor can be named (/proc/PID/fd/N),
+// not read.
 base::Result<Descriptor> open_below(const RootedPath& place);
 
 }  // namespace rt

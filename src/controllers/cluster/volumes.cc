@@ -19,10 +19,8 @@ namespace resources = api::resources;
 
 namespace {
 
-constexpr std::string_view kProvisioner = "volcano.sh/local-path";
 constexpr std::string_view kClassName = "local-path";
 constexpr std::string_view kDefaultClass = api::kDefaultClassMarks[0];
-constexpr std::string_view kMadeBy = "pv.kubernetes.io/provisioned-by";
 constexpr std::string_view kClassKey = "class|local-path";
 
 api::Quantity size_of(const Json& list) { return api::Quantity::from_json(list["storage"]).value_or(api::Quantity()); }
@@ -149,7 +147,7 @@ class VolumeController final : public Controller {
                               {"kind", "StorageClass"},
                               {"metadata", Json::object({{"name", kClassName},
                                                          {"annotations", Json::object({{kDefaultClass, "true"}})}})},
-                              {"provisioner", kProvisioner},
+                              {"provisioner", api::kLocalProvisioner},
                               {"reclaimPolicy", "Delete"},
                               {"volumeBindingMode", "WaitForFirstConsumer"}}))
         .existing_is_fine = true;
@@ -215,7 +213,8 @@ class VolumeController final : public Controller {
     const bool has_consumer = !view.by_index(resources::kPods, "claim", key).empty();
     const bool has_node = !api::annotation_of(*claim, "volume.kubernetes.io/selected-node").empty();
     const Wait wait = !waits || has_node ? Wait::kForVolume : has_consumer ? Wait::kForNode : Wait::kForConsumer;
-    if (!storage_class || (*storage_class)["provisioner"].as_string() != kProvisioner || options_.folder.empty())
+    if (!storage_class || (*storage_class)["provisioner"].as_string() != api::kLocalProvisioner ||
+        options_.folder.empty())
       return say_what_it_waits_for(*claim, storage_class, class_name, wait, plan);
     if (!(*claim)["spec"]["volumeName"].as_string().empty()) return;
     if (waits && !has_consumer) return say_what_it_waits_for(*claim, storage_class, class_name, wait, plan);
@@ -280,13 +279,14 @@ class VolumeController final : public Controller {
                    R"({{"required":{{"nodeSelectorTerms":[{{"matchExpressions":[{{"key":"kubernetes.io/hostname",)"
                    R"("operator":"In","values":["{}"]}}]}}]}}}})",
                    options_.node_name)));
-    plan.create(
-            resources::kPersistentVolumes,
-            Json::object(
-                {{"apiVersion", "v1"},
-                 {"kind", "PersistentVolume"},
-                 {"metadata", Json::object({{"name", name}, {"annotations", Json::object({{kMadeBy, kProvisioner}})}})},
-                 {"spec", std::move(spec)}}))
+    plan.create(resources::kPersistentVolumes,
+                Json::object(
+                    {{"apiVersion", "v1"},
+                     {"kind", "PersistentVolume"},
+                     {"metadata",
+                      Json::object({{"name", name},
+                                    {"annotations", Json::object({{api::kProvisionedBy, api::kLocalProvisioner}})}})},
+                     {"spec", std::move(spec)}}))
         .existing_is_fine = true;
   }
 
@@ -339,7 +339,8 @@ class VolumeController final : public Controller {
     if (claim && api::uid_of(*claim) == reference["uid"].as_string()) return;
     plan.require_gone(resources::kPersistentVolumeClaims, "PersistentVolumeClaim", reference["namespace"].as_string(),
                       reference["name"].as_string(), reference["uid"].as_string());
-    const bool ours = api::annotation_of(*volume, kMadeBy) == kProvisioner && !options_.folder.empty();
+    const bool ours =
+        api::annotation_of(*volume, api::kProvisionedBy) == api::kLocalProvisioner && !options_.folder.empty();
     const bool goes = ours && (*volume)["spec"]["persistentVolumeReclaimPolicy"].as_string() == "Delete";
     set_phase(*volume, "Released", plan);
     if (!goes) return;

@@ -15,6 +15,7 @@
 
 #include "base/format.h"
 #include "node/os/pod_folders.h"
+#include "node/os/volume_group.h"
 #include "rt/files.h"
 #include "rt/tls.h"
 
@@ -51,6 +52,17 @@ base::Status make_empty(const std::string& path, const VolumeSpec& volume) {
   return {};
 }
 
+// A claim's folder is everybody's, as provisioners of such folders have it. One that nobody has used yet may have been
+// made by an older version, or in part.
+base::Status open_to_all(const VolumeSpec& volume, bool there) {
+  struct stat facts {};
+  if (::stat(volume.host_path.c_str(), &facts) != 0) return failed(volume, volume.host_path, errno);
+  const bool untouched = facts.st_uid == 0 && (facts.st_mode & 07777) == 0755 && list_folder(volume.host_path).empty();
+  if (there && !untouched) return {};
+  if (::chmod(volume.host_path.c_str(), 0777) != 0) return failed(volume, volume.host_path, errno);
+  return {};
+}
+
 base::Status link_host_path(const std::string& path, const VolumeSpec& volume) {
   struct stat facts {};
   const bool there = ::stat(volume.host_path.c_str(), &facts) == 0;
@@ -76,6 +88,12 @@ base::Status link_host_path(const std::string& path, const VolumeSpec& volume) {
         Code::kInvalid,
         base::format("MountVolume.SetUp failed for volume {:?} : hostPath type check failed: {} is not a {}",
                      volume.name, volume.host_path, type));
+  if (volume.open_to_all) TRY_VOID(open_to_all(volume, there));
+  if (volume.group) {
+    base::Status given = give_to_group(volume.host_path, {*volume.group, volume.group_on_mismatch});
+    if (!given.ok())
+      return base::within(given.take_error(), base::format("MountVolume.SetUp failed for volume {:?} ", volume.name));
+  }
   ::unlink(path.c_str());
   if (::symlink(volume.host_path.c_str(), path.c_str()) != 0) return failed(volume, "symlink", errno);
   return {};
