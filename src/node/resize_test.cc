@@ -13,9 +13,9 @@
 #include "base/format.h"
 #include "client/fake_client_for_tests.h"
 #include "node/agent.h"
+#include "node/agent/lasting_runtime_for_tests.h"
 #include "node/allocation_facts.h"
 #include "node/clock_for_tests.h"
-#include "node/lasting_runtime_for_tests.h"
 #include "node/os/cgroups.h"
 
 namespace node {

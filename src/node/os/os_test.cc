@@ -18,7 +18,7 @@
 #include "node/os/pod_folders.h"
 #include "node/os/proc.h"
 #include "node/os/user_namespace.h"
-#include "node/os/volume_folders.h"
+#include "node/os/volumes/volume_folders.h"
 #include "rt/files.h"
 
 namespace node {

@@ -7,7 +7,7 @@
 #include "api/resource.h"
 #include "base/format.h"
 #include "base/log.h"
-#include "node/agent_state.h"
+#include "node/agent/agent_state.h"
 #include "node/container_text.h"
 #include "node/disk_limits.h"
 #include "node/image_name.h"

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "base/format.h"
-#include "node/agent_world_for_tests.h"
+#include "node/agent/agent_world_for_tests.h"
 
 namespace node {
 namespace {

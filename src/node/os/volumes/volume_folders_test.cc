@@ -1,5 +1,5 @@
 // Volumes of files, whatever the files are called, and folders of claims.
-#include "node/os/volume_folders.h"
+#include "node/os/volumes/volume_folders.h"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>

@@ -1,7 +1,7 @@
 // Pods that keep more on the disk than they may.
 #include <gtest/gtest.h>
 
-#include "node/agent_world_for_tests.h"
+#include "node/agent/agent_world_for_tests.h"
 #include "node/disk_limits.h"
 
 namespace node {

@@ -1,5 +1,5 @@
 // Resolving mounts.
-#include "node/os/container_mounts.h"
+#include "node/os/volumes/container_mounts.h"
 
 #include <fcntl.h>
 #include <sys/mount.h>

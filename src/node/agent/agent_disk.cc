@@ -1,5 +1,5 @@
 // Which pods go because they keep more on the disk than they may.
-#include "node/agent_state.h"
+#include "node/agent/agent_state.h"
 #include "node/disk_limits.h"
 #include "node/pod_plan.h"
 

@@ -3,7 +3,7 @@
 
 #include "api/network_resources.h"
 #include "base/format.h"
-#include "node/agent_world_for_tests.h"
+#include "node/agent/agent_world_for_tests.h"
 
 namespace node {
 namespace {

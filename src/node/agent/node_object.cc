@@ -4,7 +4,7 @@
 #include "api/resource.h"
 #include "base/format.h"
 #include "base/log.h"
-#include "node/agent_state.h"
+#include "node/agent/agent_state.h"
 #include "node/devices/gpu_labels.h"
 #include "node/huge_pages.h"
 

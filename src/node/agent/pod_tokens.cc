@@ -3,7 +3,7 @@
 
 #include "api/resource.h"
 #include "base/format.h"
-#include "node/agent_state.h"
+#include "node/agent/agent_state.h"
 #include "node/container_text.h"
 #include "node/volumes.h"
 

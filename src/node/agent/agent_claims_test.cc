@@ -7,8 +7,8 @@
 #include "client/fake_client_for_tests.h"
 #include "client/fake_env_for_tests.h"
 #include "node/agent.h"
+#include "node/agent/lasting_runtime_for_tests.h"
 #include "node/dra/fake_drivers_for_tests.h"
-#include "node/lasting_runtime_for_tests.h"
 #include "rt/files.h"
 
 namespace node {

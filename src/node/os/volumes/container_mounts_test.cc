@@ -1,5 +1,5 @@
 // Volumes in which other containers write, as containers get them, and reads of folders in which anything may lie.
-#include "node/os/container_mounts.h"
+#include "node/os/volumes/container_mounts.h"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>

@@ -6,7 +6,7 @@
 #include "client/fake_client_for_tests.h"
 #include "client/fake_env_for_tests.h"
 #include "node/agent.h"
-#include "node/lasting_runtime_for_tests.h"
+#include "node/agent/lasting_runtime_for_tests.h"
 
 namespace node {
 namespace {

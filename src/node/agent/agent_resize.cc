@@ -6,7 +6,7 @@
 #include "api/resource.h"
 #include "base/format.h"
 #include "base/log.h"
-#include "node/agent_state.h"
+#include "node/agent/agent_state.h"
 #include "node/container_text.h"
 #include "node/pod_specs.h"
 

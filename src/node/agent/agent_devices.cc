@@ -1,6 +1,6 @@
 // Devices as the agent's pods have them: admission, what containers get, the end.
 #include "api/resource.h"
-#include "node/agent_state.h"
+#include "node/agent/agent_state.h"
 
 namespace node {
 

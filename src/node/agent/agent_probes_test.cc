@@ -8,8 +8,8 @@
 #include "base/format.h"
 #include "client/fake_client_for_tests.h"
 #include "node/agent.h"
+#include "node/agent/lasting_runtime_for_tests.h"
 #include "node/clock_for_tests.h"
-#include "node/lasting_runtime_for_tests.h"
 
 namespace node {
 namespace {

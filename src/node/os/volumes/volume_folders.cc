@@ -1,7 +1,7 @@
 // How volumes are made.
 //
 // Files of API objects change as one: VOLUME/..data is a link to the folder of the current set, NAME -> ..data/NAME.
-#include "node/os/volume_folders.h"
+#include "node/os/volumes/volume_folders.h"
 
 #include <fcntl.h>
 #include <sys/mount.h>
@@ -15,7 +15,7 @@
 
 #include "base/format.h"
 #include "node/os/pod_folders.h"
-#include "node/os/volume_group.h"
+#include "node/os/volumes/volume_group.h"
 #include "rt/files.h"
 #include "rt/tls.h"
 

@@ -1,5 +1,5 @@
 // Every file is opened as a place first, and changed through that: a name can lead elsewhere a moment later.
-#include "node/os/volume_group.h"
+#include "node/os/volumes/volume_group.h"
 
 #include <dirent.h>
 #include <fcntl.h>

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "base/format.h"
-#include "node/agent_world_for_tests.h"
+#include "node/agent/agent_world_for_tests.h"
 
 namespace node {
 namespace {
