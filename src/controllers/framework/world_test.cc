@@ -45,6 +45,7 @@ void json_patch(Json& target, const Json& patch) {
 
 // As the API server does with pods that no kubelet has to stop.
 bool goes_at_once(const Json& pod) {
+  if (!pod["metadata"]["finalizers"].empty()) return false;
   const std::string_view phase = pod["status"]["phase"].as_string();
   if (phase == "Succeeded" || phase == "Failed") return true;
   return (phase.empty() || phase == "Pending") && pod["spec"]["nodeName"].as_string().empty();

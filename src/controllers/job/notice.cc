@@ -11,6 +11,7 @@
 
 #include "api/resource.h"
 #include "base/number.h"
+#include "controllers/framework/disruption.h"
 #include "controllers/job/pods.h"
 #include "controllers/job/step.h"
 
@@ -29,28 +30,6 @@ std::int64_t restarts_of(const Json& pod) {
 
 const Json& first_termination(const Json& pod) {
   return pod["status"]["containerStatuses"][std::size_t{0}]["state"]["terminated"];
-}
-
-// As kubelets say it: "Pod ephemeral local storage usage exceeds the total limit of containers 1Gi.", "Container c
-// exceeded its local ephemeral storage limit", "Usage of EmptyDir volume v exceeds the limit".
-bool is_over_its_limit(std::string_view message) {
-  return message.find("exceeds the ") != std::string_view::npos ||
-         message.find("exceeded its ") != std::string_view::npos;
-}
-
-// Whether a failed pod was taken away by others, so that its failure is none of the job's.
-bool is_disrupted(const Json& pod) {
-  if (api::is_deleting(pod)) return true;
-  const Json& status = pod["status"];
-  for (const Json& condition : status["conditions"].items())
-    if (condition["type"].as_string() == "DisruptionTarget" && condition["status"].as_string() == "True")
-      // A pod that the kubelet ends because it is over its own limit has the condition in some versions, too.
-      return !(status["reason"].as_string() == "Evicted" && is_over_its_limit(status["message"].as_string()));
-  static constexpr std::array<std::string_view, 6> kReasons = {"Preempting",   "Preempted", "NodeLost",
-                                                               "NodeShutdown", "Shutdown",  "Terminated"};
-  const std::string_view reason = status["reason"].as_string();
-  if (reason == "Evicted") return !is_over_its_limit(status["message"].as_string());
-  return std::ranges::find(kReasons, reason) != kReasons.end();
 }
 
 // Only pods that say whose they are count.

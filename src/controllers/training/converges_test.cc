@@ -57,6 +57,8 @@ class Storm {
         enter(pod, "Running");
       else if (phase == "Running" && world.dice.chance(0.2))
         enter(pod, pick(world.dice, {"Succeeded", "Failed"}));
+      else if (phase == "Running" && world.dice.chance(0.1))
+        take_away(pod);
     }
     if (world.dice.chance(0.3)) world.gone();
     Json& job = *world.edit(framework.resource, std::string(kKey));
@@ -91,6 +93,16 @@ class Storm {
   bool faults = true;
 
  private:
+  // Somebody deletes it, or its node cannot keep it.
+  void take_away(Json& pod) {
+    if (world.dice.chance(0.5)) {
+      pod.edit("metadata").set("deletionTimestamp", base::format_rfc3339(world.now));
+    } else {
+      pod.edit("status").set("phase", "Failed");
+      pod.edit("status").set("reason", pick(world.dice, {"Evicted", "Terminated"}));
+    }
+  }
+
   void enter(Json& pod, std::string_view phase) {
     pod.edit("status").set("phase", phase);
     pod.edit("spec").set("nodeName", "n");

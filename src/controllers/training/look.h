@@ -55,9 +55,13 @@ class Look {
   // replicas.cc: the pods, what became of them, and those that are missing.
   void sort_pods();
   void look_at_launcher_job();
+  // `all_end`: those that run end, too.
+  std::int64_t failed_launchers(bool all_end) const;
   void look_at_pods();
   void remove_surplus_services();
   void look_at(const Replica& replica, const api::Json& pod);
+  bool is_taken_away(const api::Json& pod) const;
+  void make_up_for(const api::Json& pod);
   bool is_made_again(const Replica& replica) const;
   bool is_permanent(const Replica& replica, const api::Json& failed) const;
   bool is_restart_counted(const api::Json& pod) const;
@@ -85,6 +89,7 @@ class Look {
   bool is_valid() const { return reading_->problem.empty(); }
   // The launcher is a Job on this server.
   bool has_launcher_job() const { return options_.launcher_jobs && job_.framework->launcher_is_a_job; }
+  bool has_launcher_pods() const { return job_.framework->launcher_is_a_job && !options_.launcher_jobs; }
   const api::Json* group() const {
     return options_.gang ? seen_.view->find(group_resource(options_), key(job_.name)) : nullptr;
   }

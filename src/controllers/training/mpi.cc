@@ -99,9 +99,7 @@ void judge(Verdict& verdict) {
     const std::string why = base::format("because {} {} replica(s) failed.", counts.failed, one.type);
     if (one.restart_policy == "ExitCode")
       verdict.restarting(base::format("MPIJob {} is restarting {}", job.name, why));
-    else if (counts.evicted > 0 && one.type == "Worker")  // COMPAT(training-mpi-reasons)
-      verdict.failed(base::format("{}/{} workers are evicted", counts.evicted, one.count), "Warning", "Evicted");
-    else
+    else  // COMPAT(training-mpi-reasons)
       verdict.failed(base::format("MPIJob {} is failed {}", job.name, why));
   }
 }

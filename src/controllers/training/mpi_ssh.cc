@@ -130,9 +130,6 @@ void judge(Verdict& verdict) {
   if (!verdict.launcher_failure.empty())
     return verdict.failed(base::format("MPIJob {}/{} has failed: {}", job.ns, job.name, verdict.launcher_failure),
                           "Warning");
-  if (workers.evicted > 0)
-    return verdict.failed(base::format("{}/{} workers are evicted", workers.evicted, worker->count), "Warning",
-                          "Evicted");
   if (verdict.counts(launcher).active > 0 && workers.active == (worker ? worker->count : 0))
     verdict.running(base::format("MPIJob {}/{} is running.", job.ns, job.name));
 }

@@ -91,12 +91,14 @@ TEST(SshMpiJob, tries_its_launcher_again_as_a_job_does) {
   Trial trial("MPIJob/v2beta1", R"({"Launcher": {"restartPolicy": "Never"}, "Worker": {"replicas": 1}})",
               R"({"backoffLimit": 1})");
   trial.begin();
+  int failed = 0;
   for (const char* after : {"Created Restarting", "Created Restarting Failed"}) {
     trial.set("j-launcher", "Failed", 1);
     trial.rest();
     EXPECT_EQ(trial.conditions(), after);
     trial.world.gone();
     trial.rest();
+    EXPECT_EQ(trial.status()["replicaStatuses"]["Launcher"]["failed"].as_int(), ++failed) << "as a Job counts";
   }
   EXPECT_EQ(trial.said(), "Job j has failed because it has reached the specified backoff limit");
   EXPECT_EQ(trial.pods(), (std::vector<std::string>{"j-launcher", "j-worker-0"}));  // its log can be read
@@ -112,17 +114,6 @@ TEST(SshMpiJob, waits_for_its_workers_if_it_is_told_to) {
         .set("conditions", parsed(R"([{"type": "Ready", "status": "True"}])"));
   trial.look();
   EXPECT_EQ(trial.pods().size(), 3u);
-}
-
-TEST(SshMpiJob, fails_with_its_evicted_workers) {
-  Trial trial("MPIJob/v2beta1", kLauncherAndWorkers);
-  trial.begin();
-  trial.set("j-worker-1", "Failed");
-  trial.world.edit(resources::kPods, "ns/j-worker-1")->edit("status").set("reason", "Evicted");
-  trial.look();
-  EXPECT_EQ(trial.conditions(), "Created Failed");
-  EXPECT_EQ(trial.status()["conditions"].items()[1]["reason"].as_string(), "MPIJobEvicted");
-  EXPECT_EQ(trial.said(), "1/2 workers are evicted");
 }
 
 TEST(SshMpiJob, has_a_job_for_a_launcher_where_there_are_jobs) {
@@ -162,7 +153,26 @@ TEST(SshMpiJob, has_a_job_for_a_launcher_where_there_are_jobs) {
                                  "reason": "BackoffLimitExceeded", "message": "too often"}]})"));
   trial.look();
   EXPECT_EQ(trial.said(), "MPIJob ns/j has failed: BackoffLimitExceeded: too often");
-  EXPECT_EQ(trial.status()["replicaStatuses"]["Launcher"]["failed"].as_int(), 4);
+  EXPECT_EQ(trial.status()["replicaStatuses"]["Launcher"].dump(), R"({"failed":4})");
+}
+
+TEST(SshMpiJob, counts_a_launcher_that_is_ended_at_the_deadline_and_none_that_was_deleted) {
+  Trial trial("MPIJob/v2beta1", kLauncherAndWorkers, R"({"activeDeadlineSeconds": 60})");
+  trial.begin();
+  trial.set_all("Running");
+  trial.rest();
+  trial.set("j-launcher", "Failed", 1);
+  trial.rest();
+  trial.set("j-launcher", "Running");
+  trial.rest();
+  EXPECT_EQ(trial.status()["replicaStatuses"]["Launcher"].dump(), R"({"active":1,"failed":1})");
+  trial.world.erase(resources::kPods, "ns/j-launcher");
+  trial.rest();
+  EXPECT_EQ(trial.status()["replicaStatuses"]["Launcher"].dump(), R"({"failed":1})");
+  trial.world.now = trial.world.now + base::seconds(61);
+  trial.set("j-launcher", "Running");
+  trial.rest();
+  EXPECT_EQ(trial.status()["replicaStatuses"]["Launcher"].dump(), R"({"failed":2})");
 }
 
 }  // namespace

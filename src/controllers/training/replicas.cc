@@ -8,6 +8,7 @@
 #include "base/format.h"
 #include "base/number.h"
 #include "controllers/framework/counts.h"
+#include "controllers/framework/disruption.h"
 #include "controllers/podgroup/waiting.h"
 #include "controllers/training/look.h"
 #include "controllers/training/mpi_objects.h"
@@ -72,6 +73,7 @@ void Look::look_at_launcher_job() {
   counts.failed = status["failed"].as_int();
   for (const Json& one : status["conditions"].items()) {
     if (one["status"].as_string() != "True") continue;
+    counts.active = 0;  // pods that are on their way out
     if (one["type"].as_string() == "Complete") counts.succeeded = 1;
     if (one["type"].as_string() == "Failed")
       verdict_.launcher_failure = base::format("{}: {}", one["reason"].as_string(), one["message"].as_string());
@@ -93,6 +95,22 @@ void Look::look_at_pods() {
   if (is_valid() && job_.framework->has_services && static_cast<std::int64_t>(seen_.services.size()) > job_.total())
     remove_surplus_services();
   look_at_launcher_job();
+  if (has_launcher_pods()) verdict_.all_counts()["Launcher"].failed = failed_launchers(false);
+}
+
+// As a Job counts: each pod that failed, also those that are gone.
+std::int64_t Look::failed_launchers(bool all_end) const {
+  std::int64_t failed = status_["restartCount"].as_int();
+  const auto found = pods_.find("launcher");
+  if (found == pods_.end()) return failed;
+  for (const auto& [index, pods] : found->second)
+    for (const Json* pod : pods) {
+      const bool ends = phase_of(*pod) == "Failed" || (all_end && phase_of(*pod) != "Succeeded");
+      const bool is_counted =
+          is_restart_counted(*pod) || decision_.memory.restarts.contains(std::string(api::uid_of(*pod)));
+      failed += ends && !is_counted && !is_taken_away(*pod);
+    }
+  return fit_count(failed);
 }
 
 // Also of pods that went before: their services may have stayed.
@@ -109,19 +127,40 @@ void Look::look_at(const Replica& replica, const Json& pod) {
   const std::string_view phase = phase_of(pod);
   const auto exit_code = exit_code_of(pod, job_.framework->container);
   say_how_it_ended(pod, exit_code);
+  if (is_taken_away(pod)) return make_up_for(pod);
+  if (const auto known = restarts_before_.find(std::string(api::uid_of(pod))); known != restarts_before_.end())
+    decision_.memory.restarts.insert(*known);
   if (phase == "Failed" && !api::is_deleting(pod)) restart_or_fail(replica, pod);
   Counts& counts = verdict_.all_counts()[replica.type];
   if (phase == "Running") {
-    ++(api::is_deleting(pod) ? counts.failed : counts.active);
+    ++counts.active;
   } else if (phase == "Succeeded") {
     ++counts.succeeded;
     if (replica.type == "Worker" && index_of(pod) == 0 && exit_code.value_or(0) == 0)
       verdict_.first_worker_is_done = true;
   } else if (phase == "Failed") {
     ++counts.failed;
-    counts.evicted += pod["status"]["reason"].as_string() == "Evicted";
   }
   if ((phase == "Running" || phase == "Pending") && !api::is_deleting(pod)) mirror_trouble(pod);
+}
+
+// COMPAT(training-disruptions): such a pod counts nowhere, and its place is filled again.
+bool Look::is_taken_away(const Json& pod) const {
+  if (restarts_before_.contains(std::string(api::uid_of(pod)))) return false;  // the operator itself removes it
+  if (api::is_deleting(pod)) return !ended_before_deletion(pod);
+  // Where no other can take its place the job ends as its pods end.
+  return phase_of(pod) == "Failed" && is_valid() && is_disrupted(pod);
+}
+
+void Look::make_up_for(const Json& pod) {
+  if (api::is_deleting(pod)) return;
+  const Json& status = pod["status"];
+  const std::string_view reason = status["reason"].as_string();
+  const std::string_view why = status["message"].as_string();
+  say_once("Warning", reason.empty() ? "Disrupted" : reason,
+           base::format("Pod {} was taken away and is made again{}{}", api::name_of(pod), why.empty() ? "" : ": ", why),
+           api::uid_of(pod));
+  to_make_again_.push_back(&pod);
 }
 
 // COMPAT(training-events): that a worker is done is in its pod's status.

@@ -174,7 +174,7 @@ std::int64_t Look::restarts_due() const {
     if (!is_made_again(replica) || found == pods_.end()) continue;
     for (const auto& [index, pods] : found->second)
       for (const Json* pod : pods)
-        due += (*pod)["status"]["phase"].as_string() == "Failed" && !api::is_deleting(*pod) &&
+        due += (*pod)["status"]["phase"].as_string() == "Failed" && !api::is_deleting(*pod) && !is_taken_away(*pod) &&
                !is_permanent(replica, *pod) && !is_restart_counted(*pod);
   }
   return due;
@@ -212,6 +212,7 @@ void Look::fail_at_limit(const std::string& message) {
     for (const char* how : {"succeeded", "failed"})
       if (const Json& number = counted[one.type][how]; !number.is_null())
         status_.edit("replicaStatuses").edit(one.type).set(how, number);
+  if (has_launcher_pods()) status_.edit("replicaStatuses").edit("Launcher").set("failed", failed_launchers(true));
   write_status();
   // A job whose pods went before it has failed would begin anew.
   plan().begin_stage();

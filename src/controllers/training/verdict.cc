@@ -88,10 +88,10 @@ void Verdict::restarting(const std::string& message, std::string_view event_type
     say(std::string(event_type), reason("Restarting"), message);
 }
 
-void Verdict::failed(const std::string& message, std::string_view event_type, std::string_view word) {
-  if (!conditions_.set("Failed", true, reason(word), message)) return;
+void Verdict::failed(const std::string& message, std::string_view event_type) {
+  if (!conditions_.set("Failed", true, reason("Failed"), message)) return;
   has_failed_ = true;
-  say(std::string(event_type), reason(word), message);
+  say(std::string(event_type), reason("Failed"), message);
 }
 
 void judge_failures(Verdict& verdict, const Replica& replica) {

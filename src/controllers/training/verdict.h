@@ -41,7 +41,6 @@ struct Counts {
   std::int64_t active = 0;
   std::int64_t succeeded = 0;
   std::int64_t failed = 0;
-  std::int64_t evicted = 0;  // of those that failed
 };
 
 struct Said {
@@ -66,8 +65,7 @@ class Verdict {
   void running(const std::string& message);
   void succeeded(const std::string& message);
   void restarting(const std::string& message, std::string_view event_type = "Warning");
-  // `reason` without the kind in front: "Failed".
-  void failed(const std::string& message, std::string_view event_type = "Normal", std::string_view reason = "Failed");
+  void failed(const std::string& message, std::string_view event_type = "Normal");
   void say(std::string type, std::string reason, std::string message);
 
   const std::vector<Said>& said() const { return said_; }

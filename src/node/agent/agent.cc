@@ -216,7 +216,7 @@ void Agent::State::exited(const ExitedContainer& exit) {
   const bool forgiven = container.ended_at - container.started_at >= kBackOffForgiven;
   container.back_off = first || forgiven ? base::Duration{} : next_back_off(container.back_off);
   if (container.back_off > base::Duration{} && will_restart(worker->pod, container) && !api::is_deleting(worker->pod) &&
-      !stopping)
+      !is_over(worker->pod, worker->state) && !stopping)
     event(worker->pod, "Warning", "BackOff",
           base::format("Back-off restarting failed container {} in pod {}_{}({})", container.name,
                        api::name_of(worker->pod), api::namespace_of(worker->pod), api::uid_of(worker->pod)),

@@ -1,6 +1,7 @@
 // Pods that keep more on the disk than they may.
 #include <gtest/gtest.h>
 
+#include "base/format.h"
 #include "node/agent/agent_world_for_tests.h"
 #include "node/disk_limits.h"
 
@@ -34,6 +35,24 @@ TEST(AgentDisk, APodThatKeepsTooMuchOnTheDiskIsEvicted) {
             (std::vector<std::string>{"prepare p", "start a", "measure a", "measure a", "term", "kill", "remove"}))
       << "a second to end, and it is not started again";
   EXPECT_TRUE(world.reasons().contains("Evicted"));
+}
+
+// A container that had been started again before is not said to be on its way back.
+TEST(AgentDisk, APodThatIsEvictedHasNoBackOff) {
+  for (const char* policy : {"Always", "OnFailure"}) {
+    World world;
+    world.start();
+    world.put(base::format("{{restartPolicy: {}, containers: [{{name: a, image: i}}], "
+                           "volumes: [{{name: v, emptyDir: {{sizeLimit: 1Mi}}}}]}}",
+                           policy));
+    world.machine.exit(world.id(), 1);
+    world.env.run_for(base::seconds(1));
+    world.machine.disk_use.volumes["v"] = 2 << 20;
+    world.env.run_for(base::seconds(20));
+    EXPECT_EQ(world.pod()["status"]["reason"].as_string(), "Evicted");
+    EXPECT_EQ(world.container()["restartCount"].as_int(), 1);
+    EXPECT_FALSE(world.reasons().contains("BackOff"));
+  }
 }
 
 TEST(AgentDisk, APodWithoutLimitsGoesOnlyForTheFilesThatItIsGiven) {

@@ -280,6 +280,7 @@ void Agent::State::image_failed(PodWorker& worker, std::size_t index, const std:
       const auto self = weak.lock();
       PodWorker* waiting = self ? self->find(uid) : nullptr;
       if (waiting == nullptr || waiting->state.containers[index].waiting_reason != "ErrImagePull") return;
+      if (api::is_deleting(waiting->pod) || is_over(waiting->pod, waiting->state)) return;
       ContainerState& still = waiting->state.containers[index];
       still.waiting_reason = "ImagePullBackOff";
       still.waiting_message = base::format("Back-off pulling image \"{}\": ErrImagePull: {}", image, why);
