@@ -151,6 +151,23 @@ TEST(ServerSecret, renews_before_the_end_and_trusts_both_meanwhile) {
   EXPECT_EQ(look_at_keys(ServerKeys{a.used.back().ca_pem, keys.pair}, kService, kNow).trouble, "");
 }
 
+// Timers count uptime: the look that is due in 80 days would come 80 days after the clock was set.
+TEST(ServerSecret, renews_when_the_clock_was_set_past_its_end) {
+  struct SetClock : client::testing::FakeEnv {
+    base::Duration ahead{};
+    base::Time now() const override { return FakeEnv::now() + ahead; }
+  } env;
+  client::testing::FakeClient server(env);
+  const ServerKeys keys = keys_for(kService.dns_names(), kNow, hours(24 * 100));
+  server.put(api::resources::kSecrets, secret_of(data_with(keys)));
+  Keeper keeper(env, server);
+  env.run_for(base::minutes(5));
+  EXPECT_EQ(keeper.used.size(), 1u);
+  env.ahead = hours(24 * 99);
+  env.run_for(base::minutes(2));
+  EXPECT_EQ(keeper.used.size(), 2u);
+}
+
 TEST(ServerSecret, rubbish_is_mended_and_what_else_it_holds_stays) {
   client::testing::FakeEnv env;
   client::testing::FakeClient server(env);

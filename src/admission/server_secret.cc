@@ -5,6 +5,7 @@
 #include "base/format.h"
 #include "base/log.h"
 #include "client/informer.h"
+#include "rt/clock_steps.h"
 
 namespace admission {
 
@@ -31,6 +32,7 @@ struct ServerSecret::State : std::enable_shared_from_this<ServerSecret::State> {
   std::string told;
   std::string mended;  // the trouble that was logged last
   rt::Loop::TimerId timer = 0;
+  std::unique_ptr<rt::ClockSteps> clock_steps;  // keys end by the wall clock
   bool writing = false;
 
   std::string name() const { return base::format("Secret {}/{}", options.secret.ns, options.secret.name); }
@@ -135,8 +137,12 @@ ServerSecret::ServerSecret(rt::Env& env, client::Client& client, ServerSecretOpt
 ServerSecret::~ServerSecret() {
   if (state_->timer != 0) state_->env.loop().cancel(state_->timer);
   state_->informer.reset();
+  state_->clock_steps.reset();
 }
 
-void ServerSecret::start() { state_->read(); }
+void ServerSecret::start() {
+  state_->clock_steps = std::make_unique<rt::ClockSteps>(state_->env, [state = state_.get()] { state->again({}); });
+  state_->read();
+}
 
 }  // namespace admission

@@ -17,6 +17,9 @@
 namespace api {
 namespace {
 
+constexpr std::string_view kLastApplied = "kubectl.kubernetes.io/last-applied-configuration";
+constexpr std::size_t kAnnotationBytesMax = std::size_t{256} << 10;  // of all of an object; Kubernetes' own
+
 using base::Cause;
 using base::Code;
 
@@ -308,8 +311,7 @@ base::Status check_duplicates(const Schema& schema, const Json& config) {
 
 // The fields that kubectl applied by itself the last time and that still stand, as its annotation says.
 FieldSet owned_by_last_applied(const Schema& schema, const Json& live, std::string_view api_version) {
-  constexpr std::size_t kAnnotationBytesMax = std::size_t{256} << 10;  // of all of an object; Kubernetes' own
-  const Json& annotation = live["metadata"]["annotations"]["kubectl.kubernetes.io/last-applied-configuration"];
+  const Json& annotation = live["metadata"]["annotations"][kLastApplied];
   if (annotation.as_string().empty() || annotation.as_string().size() > kAnnotationBytesMax) return {};
   const auto last = parse_json(annotation.as_string());
   if (!last.ok() || !last->is_object() || (*last)["apiVersion"].as_string() != api_version ||
@@ -431,6 +433,21 @@ base::Result<Json> apply_configuration(const Schema& schema, const Json& live, c
 
 Json lay_over(const Schema& schema, const Json& live, const Json& configuration) {
   return live.is_null() ? configuration : merge(schema, live, configuration);
+}
+
+// The text is the one that a stock server writes: sorted members, and a line feed at the end.
+void keep_last_applied(const Json& sent, Json& object) {
+  if (object["metadata"]["annotations"][kLastApplied].as_string().empty()) return;
+  Json configuration = sent;
+  if (configuration["metadata"]["annotations"].is_object())
+    configuration.edit("metadata").edit("annotations").erase(kLastApplied);
+  std::string text = configuration.sorted().dump() + "\n";
+  Json& annotations = object.edit("metadata").edit("annotations");
+  annotations.erase(kLastApplied);
+  std::size_t bytes = kLastApplied.size() + text.size();
+  for (const Json::Member& member : annotations.members())
+    bytes += member.name().size() + member.value.as_string().size();
+  if (bytes <= kAnnotationBytesMax) annotations.set(kLastApplied, std::move(text));
 }
 
 }  // namespace api

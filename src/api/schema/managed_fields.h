@@ -35,4 +35,8 @@ base::Result<Json> apply_configuration(const Schema& schema, const Json& live, c
 // `live` with a configuration laid over it as apply does: members and keyed items merge, the rest is replaced.
 Json lay_over(const Schema& schema, const Json& live, const Json& configuration);
 
+// After a server-side apply of `sent` by kubectl: kubectl's annotation, if it is there, says what was applied, so that
+// `kubectl apply` without --server-side compares with that. It goes where it would be too long.
+void keep_last_applied(const Json& sent, Json& object);
+
 }  // namespace api

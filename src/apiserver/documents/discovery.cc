@@ -235,4 +235,18 @@ std::optional<Json> discovery_document(std::string_view path, bool want_aggregat
   return resource_list(group->first + "/" + version->first, version->second);
 }
 
+Json root_paths(const ServedKinds& kinds, const std::vector<std::string>& further) {
+  std::vector<std::string> all = {"/api",    "/api/v1",     "/apis",         "/apis/",      "/healthz",
+                                  "/livez",  "/metrics",    "/healthz/ping", "/livez/ping", "/openapi/v2",
+                                  "/readyz", "/openapi/v3", "/readyz/ping",  "/version"};
+  for (const auto& [group, versions] : groups_of(kinds)) {
+    if (group.empty()) continue;
+    all.push_back("/apis/" + group);
+    for (const auto& [version, held] : versions) all.push_back("/apis/" + group + "/" + version);
+  }
+  all.insert(all.end(), further.begin(), further.end());
+  std::ranges::sort(all);
+  return Json::object({{"paths", strings(all)}});
+}
+
 }  // namespace apiserver

@@ -1,10 +1,11 @@
-// The kinds that the server serves: /api, /apis, resource lists, and the aggregated form of both.
+// The kinds that the server serves: /, /api, /apis, resource lists, and the aggregated form of the two.
 #pragma once
 
 #include <map>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "api/json/json.h"
 #include "apiserver/custom/served_kinds.h"
@@ -18,5 +19,8 @@ using PreferredVersions = std::map<std::string, std::string, std::less<>>;  // b
 // `aggregated`: the APIGroupDiscoveryList of /api and /apis.
 std::optional<api::Json> discovery_document(std::string_view path, bool aggregated, std::string_view server_address,
                                             const PreferredVersions& preferred = {}, const ServedKinds& kinds = {});
+
+// The document at "/": the paths of all those documents, those that are open, and `further` ones, sorted.
+api::Json root_paths(const ServedKinds& kinds, const std::vector<std::string>& further);
 
 }  // namespace apiserver

@@ -350,6 +350,12 @@ class Service : public std::enable_shared_from_this<Service> {
       return true;
     }
     const DocumentFormat wanted = negotiate_document(accept);
+    if (target.path == "/" || target.path == "/index.html") {
+      std::vector<std::string> pages;
+      for (const auto& [path, ask] : options_.pages) pages.push_back(path);
+      exchange.respond(document_response(200, root_paths(*kinds, pages)));
+      return true;
+    }
     const auto document =
         discovery_document(target.path, wanted.aggregated, address_, options_.preferred_versions, *kinds);
     if (!document) return false;

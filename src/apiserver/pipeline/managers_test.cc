@@ -85,6 +85,32 @@ TEST(Managers, a_rewritten_list_is_taken) {
   EXPECT_EQ(managers_of(put)[std::size_t{1}]["fieldsV1"], parse(R"({"f:data":{"f:c":{}}})"));
 }
 
+// `kubectl apply` without --server-side compares with what was applied last, whichever way.
+TEST(Managers, an_apply_of_kubectl_keeps_its_annotation_in_step) {
+  constexpr std::string_view kLast = "kubectl.kubernetes.io/last-applied-configuration";
+  Bench b;
+  b.made();
+  const Json config = parse(
+      R"({"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"m","namespace":"default"},"data":{"z":"<2>"}})");
+  const auto apply = [&](const Json& sent, const char* manager) {
+    return b.ok(Verb::kPatch, sent, PatchType::kApply, manager)["metadata"]["annotations"];
+  };
+  EXPECT_FALSE(apply(config, "kubectl").has(kLast)) << "none was there";
+  b.ok(Verb::kPatch, parse(R"({"metadata":{"annotations":{"kubectl.kubernetes.io/last-applied-configuration":"{}"}}})"),
+       PatchType::kMerge);
+  EXPECT_EQ(apply(config, "flux")[kLast].as_string(), "{}") << "only kubectl's own";
+  const std::string_view text =
+      R"({"apiVersion":"v1","data":{"z":"\u003c2\u003e"},"kind":"ConfigMap","metadata":{"name":"m","namespace":"default"}})"
+      "\n";
+  EXPECT_EQ(apply(config, "kubectl")[kLast].as_string(), text);
+  const Json version = version_of(b.ok(Verb::kPatch, config, PatchType::kApply, "kubectl"));
+  EXPECT_EQ(version_of(b.ok(Verb::kPatch, config, PatchType::kApply, "kubectl")), version) << "nothing changed";
+  // Annotations hold 256 KiB.
+  Json large = config;
+  large.edit("data").set("y", std::string(300 << 10, 'x'));
+  EXPECT_FALSE(apply(large, "kubectl").has(kLast));
+}
+
 TEST(Managers, a_list_that_says_nothing_new_changes_nothing) {
   Bench b;
   const Json made = b.made();

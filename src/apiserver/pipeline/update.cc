@@ -235,6 +235,7 @@ Result<Change> prepare_patch(const Context& context, Request& request) {
   TRY_VOID(check_subresource(request));
   std::vector<std::string> warnings;
   const bool apply = request.patch_type == PatchType::kApply;
+  const Json sent = request.body;
   if (apply) TRY_VOID(prepare_configuration(request, warnings));
   TRY(const store::ObjectPtr stored, live_object(context, request));
   if (!stored && (!apply || !request.subresource.empty())) return not_found(*request.kind, request.name);
@@ -260,6 +261,7 @@ Result<Change> prepare_patch(const Context& context, Request& request) {
   Json object = *std::move(result);
   TRY_VOID(check_identity(request, object));
   set_type(*request.kind, object);
+  if (apply && manager_for(request) == "kubectl") api::keep_last_applied(sent, object);
   if (apply) request.duplicate_keys.clear();  // told already
   auto change = [&]() -> Result<Change> {
     if (stored) return finish_update(context, request, live, std::move(object));

@@ -1,4 +1,4 @@
-// What statuses of pods say of deletions, evictions and preemptions.
+// The words of pods' statuses for deletions, evictions and preemptions.
 #include "controllers/framework/disruption.h"
 
 #include <algorithm>

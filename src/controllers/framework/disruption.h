@@ -5,11 +5,12 @@
 
 namespace controllers {
 
-// Of a pod that has failed: it was deleted, preempted or evicted, or its node was shut down. A pod that went beyond a
+// True if a pod that has failed was deleted, preempted or evicted, or its node was shut down. A pod that went beyond a
 // limit of its own failed by itself.
 bool is_disrupted(const api::Json& pod);
 
-// Of a pod that is being deleted: all its containers had ended before the second in which the deletion was asked for.
+// True if all containers of a pod that is being deleted had ended before the second in which the deletion was asked
+// for.
 bool ended_before_deletion(const api::Json& pod);
 
 }  // namespace controllers

@@ -24,7 +24,7 @@ constexpr Kind kKinds[] = {
     {"MPIJob/v2beta1", R"({"Launcher": {"restartPolicy": "%"}, "Worker": {"replicas": 2, "restartPolicy": "%"}})"},
 };
 
-// What is seen of a pod that others take away, one state after the other; then it is gone, unless the operator has to
+// A pod that others take away as it is seen, one state after the other; then it is gone, unless the operator has to
 // remove it.
 struct Way {
   std::string_view name;
@@ -38,22 +38,21 @@ const std::vector<Way>& ways() {
       {"ends by a signal",
        {R"({"phase": "Running"})", R"({"phase": "Failed", "containerStatuses": [{"name": "%", "state": {"terminated":
            {"exitCode": 143, "finishedAt": "2026-03-20T10:00:31Z"}}}]})"}},
-      {"ends with an error",
-       {R"({"phase": "Failed", "containerStatuses": [{"name": "%", "state": {"terminated":
+      {"ends with an error", {R"({"phase": "Failed", "containerStatuses": [{"name": "%", "state": {"terminated":
            {"exitCode": 1, "finishedAt": "2026-03-20T10:00:31Z"}}}]})"}},
-      {"says that it is done",
-       {R"({"phase": "Succeeded", "containerStatuses": [{"name": "%", "state": {"terminated":
+      {"says that it is done", {R"({"phase": "Succeeded", "containerStatuses": [{"name": "%", "state": {"terminated":
            {"exitCode": 0, "finishedAt": "2026-03-20T10:00:30Z"}}}]})"}},
-      {"preempted",
-       {R"({"phase": "Running", "conditions": [{"type": "DisruptionTarget", "status": "True",
+      {"preempted", {R"({"phase": "Running", "conditions": [{"type": "DisruptionTarget", "status": "True",
             "reason": "PreemptionByScheduler", "message": "by another"}]})"}},
-      {"evicted", {R"({"phase": "Failed", "reason": "Evicted", "message": "The node was low on resource: memory."})"},
+      {"evicted",
+       {R"({"phase": "Failed", "reason": "Evicted", "message": "The node was low on resource: memory."})"},
        false},
       {"target of a disruption",
        {R"({"phase": "Failed", "conditions": [{"type": "DisruptionTarget", "status": "True"}], "containerStatuses":
             [{"name": "%", "state": {"terminated": {"exitCode": 3}}}]})"},
        false},
-      {"out with its node", {R"({"phase": "Failed", "reason": "Terminated", "message": "Node is shutting down"})"},
+      {"out with its node",
+       {R"({"phase": "Failed", "reason": "Terminated", "message": "Node is shutting down"})"},
        false},
   };
   return kWays;
@@ -121,8 +120,7 @@ TEST(DisruptedPods, are_told_of) {
   trial.world.edit(resources::kPods, "ns/j-worker-1")
       ->set("status", parsed(R"({"phase": "Failed", "reason": "Evicted", "message": "The node was low on memory."})"));
   trial.rest();
-  EXPECT_TRUE(trial.was_said(
-      "Evicted: Pod j-worker-1 was taken away and is made again: The node was low on memory."));
+  EXPECT_TRUE(trial.was_said("Evicted: Pod j-worker-1 was taken away and is made again: The node was low on memory."));
 }
 
 // Somebody clears up a pod that has a finalizer: how it ended was known before.

@@ -101,7 +101,8 @@ void Look::look_at_pods() {
 // As a Job counts: each pod that failed, also those that are gone.
 std::int64_t Look::failed_launchers(bool all_end) const {
   std::int64_t failed = status_["restartCount"].as_int();
-  const auto found = pods_.find("launcher");
+  const Replica* launcher = job_.find("Launcher");
+  const auto found = launcher ? pods_.find(launcher->lower) : pods_.end();
   if (found == pods_.end()) return failed;
   for (const auto& [index, pods] : found->second)
     for (const Json* pod : pods) {
@@ -148,7 +149,7 @@ void Look::look_at(const Replica& replica, const Json& pod) {
 bool Look::is_taken_away(const Json& pod) const {
   if (restarts_before_.contains(std::string(api::uid_of(pod)))) return false;  // the operator itself removes it
   if (api::is_deleting(pod)) return !ended_before_deletion(pod);
-  // Where no other can take its place the job ends as its pods end.
+  // A job whose spec gives no other pod ends as its pods end.
   return phase_of(pod) == "Failed" && is_valid() && is_disrupted(pod);
 }
 

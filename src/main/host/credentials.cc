@@ -320,4 +320,21 @@ base::Status check_replaceable(const std::string& present, const std::string& pa
   return {};
 }
 
+KeyRenewal::KeyRenewal(rt::Env& env, std::function<base::Status()> renew)
+    : env_(env), renew_(std::move(renew)), steps_(env, [this] { try_it(); }) {
+  tomorrow();
+}
+
+void KeyRenewal::try_it() {
+  if (const base::Status renewed = renew_(); !renewed.ok())
+    base::log_error("keys", base::format("the keys cannot be renewed: {}", renewed.error().message));
+}
+
+void KeyRenewal::tomorrow() {
+  timer_ = env_.loop().after(base::hours(24), [this] {
+    try_it();
+    tomorrow();
+  });
+}
+
 }  // namespace volcano_main

@@ -3,6 +3,7 @@
 // it yet, or by wish), what is near its end is renewed for the same key, and what does not fit together is an error.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -10,7 +11,10 @@
 #include "apiserver/pipeline/account_tokens.h"
 #include "base/result.h"
 #include "base/time.h"
+#include "rt/clock_steps.h"
+#include "rt/env.h"
 #include "rt/kv.h"
+#include "rt/loop.h"
 #include "rt/tls.h"
 
 namespace volcano_main {
@@ -70,5 +74,24 @@ std::string kubeconfig_text(const KubeconfigFacts& facts);
 std::string kubeconfig_text(const Credentials& credentials, const std::string& server_url);
 // Refuses to let a kubeconfig of other clusters be written over: nobody would have their keys again.
 base::Status check_replaceable(const std::string& present, const std::string& path);
+
+// Calls `renew` each day, and when the clock was set or the machine has slept; logs its failures. Lives and is
+// destroyed on the loop of `env`.
+class KeyRenewal {
+ public:
+  KeyRenewal(rt::Env& env, std::function<base::Status()> renew);
+  ~KeyRenewal() { env_.loop().cancel(timer_); }
+  KeyRenewal(const KeyRenewal&) = delete;
+  KeyRenewal& operator=(const KeyRenewal&) = delete;
+
+ private:
+  void try_it();
+  void tomorrow();
+
+  rt::Env& env_;
+  std::function<base::Status()> renew_;
+  rt::Loop::TimerId timer_ = 0;
+  rt::ClockSteps steps_;
+};
 
 }  // namespace volcano_main

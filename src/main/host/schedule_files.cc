@@ -7,7 +7,7 @@
 
 #include "base/format.h"
 #include "rt/bounded_files.h"
-#include "rt/gunzip.h"
+#include "rt/gzip.h"
 
 namespace volcano_main {
 namespace {

@@ -82,7 +82,7 @@ struct Cluster {
   std::unique_ptr<apiserver::Server> server;
   std::optional<std::string> gateway;  // by which containers reach this machine; unset: they are plain processes
   std::unique_ptr<apiserver::Server> server_for_pods;  // on the gateway
-  rt::Loop::TimerId renewal = 0;                       // of the keys; the API server's loop
+  std::unique_ptr<KeyRenewal> renewal;                 // on the API server's loop
   Component<controllers::Manager> manager;
   Component<scheduler::Scheduler> scheduler;
   std::unique_ptr<ConfigFile> scheduler_conf;  // on the scheduler's loop
@@ -318,7 +318,7 @@ struct Cluster {
       TRY(server_for_pods, apiserver::start_server(*api, std::move(for_pods)));
     }
     TRY_VOID(write_kubeconfig());
-    api_env->loop().post([this] { renew_keys_daily(); });
+    api_env->loop().post([this] { renewal = std::make_unique<KeyRenewal>(*api_env, [this] { return renew_keys(); }); });
     return {};
   }
 
@@ -347,14 +347,6 @@ struct Cluster {
     return rt::write_file(options.kubeconfig, text, 0600);
   }
 
-  // A server that runs for years outlives its certificate. On the API server's loop.
-  void renew_keys_daily() {
-    renewal = api_env->loop().after(base::hours(24), [this] {
-      if (const base::Status renewed = renew_keys(); !renewed.ok())
-        base::log_error("keys", base::format("the keys cannot be renewed: {}", renewed.error().message));
-      renew_keys_daily();
-    });
-  }
   base::Status renew_keys() {
     TRY_VOID(load_authority(keys_folder(), {{"the server that runs", credentials.ca_pem}}));
     TRY(Credentials now, load_or_make_credentials(keys_folder(), api_env->now(), server_names(), Occasion::kRunning));
@@ -413,7 +405,7 @@ struct Cluster {
     scheduler.stop();
     manager.stop();
     on_loop<bool>(*api_env, [this](auto done) {
-      api_env->loop().cancel(renewal);
+      renewal.reset();
       done(true);
     });
     end_answering(std::array{server_for_pods.get(), server.get()}, kLastAnswersMax);

@@ -103,6 +103,7 @@ void Agent::State::opened(base::Result<std::vector<RecoveredPod>> found) {
     return;
   }
   ready = true;
+  clock_steps = std::make_unique<rt::ClockSteps>(env, [this] { renew_all_tokens(); });
   for (RecoveredPod& pod : *found) recovered[pod.uid] = std::move(pod);
   pods.on_change([this](const Json* before, const Json* after, bool) { pod_changed(before, after); });
   const auto follow = [this](client::Informer& informer, const char* kind) {
@@ -327,6 +328,7 @@ void Agent::stop(std::function<void()> done) {
   state.stopped = std::move(done);
   state.stopping = true;
   *state.disk_given_up = true;
+  state.clock_steps.reset();
   if (!state.runtime) return std::exchange(state.stopped, nullptr)();
   if (!state.options.leave_pods) {
     std::vector<std::string> uids;

@@ -161,13 +161,18 @@ TEST(AgentClock, TokensAreRenewedWhenAFifthOfTheirTimeIsLeft) {
                                 "volumes: [{name: v, projected: {sources: [{serviceAccountToken: {path: t}}]}}]}}"));
     env.run_for(base::seconds(1));
     EXPECT_EQ(server.tokens, 1);
-    env.ahead = jump;
     env.run_for(base::minutes(47));
-    EXPECT_EQ(server.tokens, 1) << jump.seconds();
+    EXPECT_EQ(server.tokens, 1);
     env.run_for(base::minutes(2));
-    EXPECT_EQ(server.tokens, 2) << jump.seconds();
+    EXPECT_EQ(server.tokens, 2);
     env.run_for(base::minutes(40));
-    EXPECT_EQ(server.tokens, 2) << jump.seconds();
+    EXPECT_EQ(server.tokens, 2);
+    // They may have ended where the clock went ahead, as after a machine has slept.
+    env.ahead = jump;
+    env.run_for(base::minutes(1));
+    EXPECT_EQ(server.tokens, 3) << jump.seconds();
+    env.run_for(base::minutes(40));
+    EXPECT_EQ(server.tokens, 3) << jump.seconds();
   }
 }
 

@@ -42,9 +42,10 @@ TEST(AgentDisk, APodThatIsEvictedHasNoBackOff) {
   for (const char* policy : {"Always", "OnFailure"}) {
     World world;
     world.start();
-    world.put(base::format("{{restartPolicy: {}, containers: [{{name: a, image: i}}], "
-                           "volumes: [{{name: v, emptyDir: {{sizeLimit: 1Mi}}}}]}}",
-                           policy));
+    world.put(
+        base::format("{{restartPolicy: {}, containers: [{{name: a, image: i}}], "
+                     "volumes: [{{name: v, emptyDir: {{sizeLimit: 1Mi}}}}]}}",
+                     policy));
     world.machine.exit(world.id(), 1);
     world.env.run_for(base::seconds(1));
     world.machine.disk_use.volumes["v"] = 2 << 20;

@@ -22,6 +22,7 @@
 #include "node/pull_slots.h"
 #include "node/resize.h"
 #include "node/volumes.h"
+#include "rt/clock_steps.h"
 
 namespace node {
 
@@ -105,7 +106,8 @@ struct Agent::State : std::enable_shared_from_this<Agent::State> {
   bool stopping = false;
   bool impatient = false;  // the time that pods and calls had when stopping is over
   bool closing = false;
-  std::string last_error;              // in the Ready condition
+  std::string last_error;  // in the Ready condition
+  std::unique_ptr<rt::ClockSteps> clock_steps;
   rt::Loop::TimerId node_timer = 0;    // when the Node is told of next; 0: it is being told
   bool node_due = false;               // it changed meanwhile
   base::Duration node_next{};          // no telling of it before, for what changes all the time
@@ -215,6 +217,7 @@ struct Agent::State : std::enable_shared_from_this<Agent::State> {
   void drop_old_conditions(const PodWorker& worker, api::Json& status) const;
 
   // pod_tokens.cc
+  void renew_all_tokens();
   bool fetch_tokens(PodWorker& worker);  // true while one that the pod needs is not there
   void ask_for_token(PodWorker& worker, const api::Json& source, PodToken& token);
   void token_came(const std::string& uid, const std::string& key, base::Result<api::Json> answer);

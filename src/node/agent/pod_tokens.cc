@@ -56,6 +56,16 @@ void Agent::State::ask_for_token(PodWorker& worker, const Json& source, PodToken
   });
 }
 
+// Tokens end by the wall clock of the server, which is often this machine's.
+void Agent::State::renew_all_tokens() {
+  std::vector<std::string> uids;
+  for (const auto& [uid, worker] : workers) {
+    for (auto& [key, token] : worker->tokens) token.renew_at = env.uptime();
+    if (!worker->tokens.empty()) uids.push_back(uid);
+  }
+  for (const std::string& uid : uids) step(uid);
+}
+
 void Agent::State::token_came(const std::string& uid, const std::string& key, base::Result<Json> answer) {
   PodWorker* worker = find(uid);
   if (worker == nullptr) return;
