@@ -88,9 +88,10 @@ class HttpExchange {
   virtual void respond(HttpResponse response) = 0;
   // Begins a chunked response (watch, logs).
   virtual void start(int status, Headers headers) = 0;
-  // Goes on as a WebSocket; only where the request asks for it. Each send() is then one message: of text, and what the
-  // peer says is dropped, or with `on_bytes` of bytes, and so is each piece that it gets.
-  virtual void start_web_socket(Headers headers, OnBytes on_bytes = {}) = 0;
+  enum class Messages : std::uint8_t { kText, kBytes };
+  // Goes on as a WebSocket; only where the request asks for it. Each send() is then one message of that form, and each
+  // piece that `on_bytes` gets is one of the peer's; without it those are dropped.
+  virtual void start_web_socket(Headers headers, Messages messages, OnBytes on_bytes = {}) = 0;
   // Goes on with the protocol that the request asks for: bytes both ways.
   virtual void start_upgraded(Headers headers, OnBytes on_bytes) = 0;
   // After an OnBytes that said false.

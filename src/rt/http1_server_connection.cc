@@ -50,7 +50,7 @@ class Connection : public ConnectionBase,
   void drain() override;
   void write(std::vector<SharedBytes> pieces, bool more) override;
   void answered(bool keep_alive) override;
-  void open_web_socket(Headers headers, HttpExchange::OnBytes on_bytes) override;
+  void open_web_socket(Headers headers, HttpExchange::Messages messages, HttpExchange::OnBytes on_bytes) override;
   void open_upgraded(HttpExchange::OnBytes on_bytes) override;
   void resume_reading() override;
   void start();
@@ -363,11 +363,12 @@ void Connection<Stream>::answered(bool keep_alive) {
 }
 
 template <class Stream>
-void Connection<Stream>::open_web_socket(Headers headers, HttpExchange::OnBytes on_bytes) {
+void Connection<Stream>::open_web_socket(Headers headers, HttpExchange::Messages messages,
+                                         HttpExchange::OnBytes on_bytes) {
   if (failed_ || !upgrade_) return;
   opening_ = true;
   web_socket_ = make_web_socket(*stream_);
-  const bool binary = static_cast<bool>(on_bytes);
+  const bool binary = messages == HttpExchange::Messages::kBytes;
   web_socket_->accept(*upgrade_, std::move(headers), binary,
                       [self = this->shared_from_this(), on_bytes = std::move(on_bytes)](ErrorCode error) mutable {
                         self->opening_ = false;

@@ -49,7 +49,7 @@ void Http2Exchange::start(int status, Headers headers) {
   push(Http2Step::Head{status, std::move(headers), std::nullopt}, {}, false);
 }
 
-void Http2Exchange::start_web_socket(Headers, OnBytes) {
+void Http2Exchange::start_web_socket(Headers, Messages, OnBytes) {
   respond(sends_->limits().refused({400, "HTTP/2 goes on as nothing else"}));
 }
 void Http2Exchange::start_upgraded(Headers, OnBytes) {

@@ -49,7 +49,7 @@ class Http2Exchange : public HttpExchange, public std::enable_shared_from_this<H
   void respond(HttpResponse response) override;
   void start(int status, Headers headers) override;
   // No request asks for these: HTTP/2 has no upgrades here.
-  void start_web_socket(Headers headers, OnBytes on_bytes) override;
+  void start_web_socket(Headers headers, Messages messages, OnBytes on_bytes) override;
   void start_upgraded(Headers headers, OnBytes on_bytes) override;
   void resume_reading() override {}
   void send(std::vector<Bytes> pieces) override;

@@ -142,11 +142,11 @@ void Exchange::start(int status, Headers headers) {
   enqueue({std::move(bytes)}, false);
 }
 
-void Exchange::start_web_socket(Headers headers, OnBytes on_bytes) {
+void Exchange::start_web_socket(Headers headers, Messages messages, OnBytes on_bytes) {
   web_socket_ = true;
   connection_->post(
-      [self = shared_from_this(), headers = std::move(headers), on_bytes = std::move(on_bytes)]() mutable {
-        if (!self->closed_) self->connection_->open_web_socket(std::move(headers), std::move(on_bytes));
+      [self = shared_from_this(), headers = std::move(headers), messages, on_bytes = std::move(on_bytes)]() mutable {
+        if (!self->closed_) self->connection_->open_web_socket(std::move(headers), messages, std::move(on_bytes));
       });
 }
 

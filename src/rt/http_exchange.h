@@ -80,7 +80,7 @@ class ConnectionBase {
   // in this turn of the thread.
   virtual void write(std::vector<SharedBytes> pieces, bool more) = 0;
   virtual void answered(bool keep_alive) = 0;
-  virtual void open_web_socket(Headers headers, HttpExchange::OnBytes on_bytes) = 0;
+  virtual void open_web_socket(Headers headers, HttpExchange::Messages messages, HttpExchange::OnBytes on_bytes) = 0;
   // The answer to the upgrade was written before.
   virtual void open_upgraded(HttpExchange::OnBytes on_bytes) = 0;
   virtual void resume_reading() = 0;
@@ -103,7 +103,7 @@ class Exchange : public HttpExchange, public std::enable_shared_from_this<Exchan
 
   void respond(HttpResponse response) override;
   void start(int status, Headers headers) override;
-  void start_web_socket(Headers headers, OnBytes on_bytes) override;
+  void start_web_socket(Headers headers, Messages messages, OnBytes on_bytes) override;
   void start_upgraded(Headers headers, OnBytes on_bytes) override;
   void resume_reading() override;
   void send(std::vector<Bytes> pieces) override;

@@ -344,7 +344,7 @@ TEST(HttpWebSocket, messages_go_out_as_frames_and_pings_are_answered) {
   std::promise<std::shared_ptr<HttpExchange>> begun;
   const auto server = *listen_http({}, [&](HttpRequest request, const std::shared_ptr<HttpExchange>& exchange) {
     EXPECT_TRUE(request.web_socket);
-    exchange->start_web_socket({{"Sec-WebSocket-Protocol", "v1"}});
+    exchange->start_web_socket({{"Sec-WebSocket-Protocol", "v1"}}, HttpExchange::Messages::kText);
     exchange->send_one(std::make_shared<const std::string>("one"));
     exchange->send({std::make_shared<const std::string>("t"), std::make_shared<const std::string>("wo")});
     begun.set_value(exchange);

@@ -91,9 +91,9 @@ class AuditedExchange final : public rt::HttpExchange {
     begin(status);
     inner_->start(status, std::move(headers));
   }
-  void start_web_socket(rt::Headers headers, OnBytes on_bytes) override {
+  void start_web_socket(rt::Headers headers, Messages messages, OnBytes on_bytes) override {
     begin(101);
-    inner_->start_web_socket(std::move(headers), std::move(on_bytes));
+    inner_->start_web_socket(std::move(headers), messages, std::move(on_bytes));
   }
   void start_upgraded(rt::Headers headers, OnBytes on_bytes) override {
     begin(101);

@@ -3,23 +3,32 @@
 
 #include <functional>
 #include <memory>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "rt/http.h"
 
 namespace apiserver {
 
-// The answer is only noted.
+// Notes the answer.
 class NotingExchange final : public rt::HttpExchange {
  public:
   void respond(rt::HttpResponse response) override { status = response.status; }
   void start(int, rt::Headers) override {}
-  void start_web_socket(rt::Headers, OnBytes) override {}
+  void start_web_socket(rt::Headers with, Messages form, OnBytes reader) override {
+    headers = std::move(with);
+    messages = form;
+    say = std::move(reader);
+  }
   void start_upgraded(rt::Headers, OnBytes) override {}
-  void resume_reading() override {}
-  void send(std::vector<Bytes>) override {}
+  void resume_reading() override { ++resumed; }
+  void send(std::vector<Bytes> pieces) override {
+    sent.emplace_back();
+    for (const Bytes& piece : pieces) sent.back() += *piece;
+  }
   void send_shared(std::shared_ptr<const rt::SharedChunk>) override {}
-  void finish() override {}
+  void finish() override { finished = true; }
   void abandon() override {}
   std::size_t backlog_bytes() const override { return 0; }
   void on_drained(std::function<void()>) override {}
@@ -27,6 +36,12 @@ class NotingExchange final : public rt::HttpExchange {
   void on_closed(std::function<void()> callback) override { closed = std::move(callback); }
 
   int status = 0;
+  rt::Headers headers;  // of a WebSocket
+  Messages messages = Messages::kText;
+  OnBytes say;  // what its peer sends goes there
+  std::vector<std::string> sent;
+  int resumed = 0;
+  bool finished = false;
   std::function<void()> closed;
 };
 

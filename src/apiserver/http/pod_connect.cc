@@ -25,26 +25,30 @@ constexpr std::string_view kSpdy = "SPDY/3.1";
 // How the client wants to go on.
 struct Upgrade {
   bool web_socket = false;
-  std::string protocol;
+  std::string protocol;  // empty: one of WebSockets that has no name
 };
 
+std::string listed(std::span<const std::string_view> words) {
+  std::string list;
+  for (const std::string_view one : words)
+    if (!one.empty()) list += (list.empty() ? "" : ", ") + std::string(one);
+  return list;
+}
+
 Result<Upgrade> upgrade_of(const rt::HttpRequest& http, bool ports) {
-  Upgrade upgrade{.web_socket = http.web_socket};
   if (!http.web_socket && !rt::same_header(http.upgrade, kSpdy)) return bad_request("Upgrade request required");
   const auto offered =
       http.web_socket ? offered_subprotocols(http) : rt::header_list(http.headers, "X-Stream-Protocol-Version");
-  if (ports) {
-    const std::string_view wanted = http.web_socket ? kPortTunnel : kPortProtocol;
-    if (std::ranges::find(offered, wanted) != offered.end()) upgrade.protocol = wanted;
-  } else {
-    upgrade.protocol = chosen_command_protocol(offered);
-  }
-  if (!upgrade.protocol.empty()) return upgrade;
-  std::string list;
-  for (const std::string_view one : offered) list += (list.empty() ? "" : ", ") + std::string(one);
-  return bad_request(base::format("none of the protocols [{}] is known here; known are {}", list,
-                                  ports ? http.web_socket ? std::string(kPortTunnel) : std::string(kPortProtocol)
-                                        : "v5.channel.k8s.io, v4.channel.k8s.io"));
+  std::vector<std::string_view> known;
+  if (ports) known.push_back(http.web_socket ? kPortTunnel : kPortProtocol);
+  const std::span<const std::string_view> further = !ports ? http.web_socket ? kCommandChannels : kCommandStreams
+                                                    : http.web_socket ? kPortChannels
+                                                                      : std::span<const std::string_view>();
+  known.insert(known.end(), further.begin(), further.end());
+  if (const Protocol chosen = chosen_protocol(known, offered))
+    return Upgrade{.web_socket = http.web_socket, .protocol = std::string(*chosen)};
+  return bad_request(
+      base::format("none of the protocols [{}] is known here; known are {}", listed(offered), listed(known)));
 }
 
 Result<api::ExecOptions> command_of(const rt::Target& target, bool attach) {
@@ -80,7 +84,8 @@ struct Connecting {
   Request request;
   Upgrade upgrade;
   api::ExecOptions options;
-  Encoding encoding;  // of an error
+  std::vector<int> ports;  // as channels
+  Encoding encoding;       // of an error
   std::shared_ptr<rt::HttpExchange> exchange;
 
   void go() {
@@ -89,14 +94,17 @@ struct Connecting {
     api::PodStreams& streams = *api.pod_streams();
     StreamShares& shares = api.stream_shares();
     const std::string uid(api::uid_of(*pod));
-    if (request.subresource == "portforward")
-      return serve_ports(api.env(), std::move(exchange), upgrade.web_socket,
-                         [&streams, &shares, uid, user = request.user](int port, api::PodStreamEvents events) {
-                           return shares.open(user, StreamShares::Use::kConnection, std::move(events),
-                                              [&streams, uid, port](api::PodStreamEvents counted) {
-                                                return streams.connect(uid, port, std::move(counted));
-                                              });
-                         });
+    if (request.subresource == "portforward") {
+      BeginPort begin = [&streams, &shares, uid, user = request.user](int port, api::PodStreamEvents events) {
+        return shares.open(user, StreamShares::Use::kConnection, std::move(events),
+                           [&streams, uid, port](api::PodStreamEvents counted) {
+                             return streams.connect(uid, port, std::move(counted));
+                           });
+      };
+      if (ports.empty()) return serve_ports(api.env(), std::move(exchange), upgrade.web_socket, std::move(begin));
+      const PortWish wish{std::move(ports), base::format("{}_{}, uid {}", request.name, request.ns, uid)};
+      return serve_port_channels(api.env(), std::move(exchange), upgrade.protocol, wish, begin);
+    }
     BeginStream begin = [&streams, &shares, uid, user = request.user, wish = options,
                          attach = request.subresource == "attach"](api::PodStreamEvents events) {
       return shares.open(user, StreamShares::Use::kCommand, std::move(events), [&](api::PodStreamEvents counted) {
@@ -152,8 +160,12 @@ void serve_connect(Api& api, Request request, const rt::HttpRequest& http, const
   if (!options.ok()) return fail(*exchange, options.error(), encoding);
   auto upgrade = upgrade_of(http, ports);
   if (!upgrade.ok()) return fail(*exchange, upgrade.error(), encoding);
-  api.env().loop().post([connecting = Connecting{api, std::move(request), *std::move(upgrade), *std::move(options),
-                                                 encoding, std::move(exchange)}]() mutable { connecting.go(); });
+  const bool as_channels = ports && upgrade->web_socket && upgrade->protocol != kPortTunnel;
+  auto wanted = as_channels ? wanted_ports(target) : Result<std::vector<int>>(std::vector<int>());
+  if (!wanted.ok()) return fail(*exchange, wanted.error(), encoding);
+  api.env().loop().post(
+      [connecting = Connecting{api, std::move(request), *std::move(upgrade), *std::move(options), *std::move(wanted),
+                               encoding, std::move(exchange)}]() mutable { connecting.go(); });
 }
 
 }  // namespace apiserver

@@ -3,14 +3,37 @@
 
 #include <gtest/gtest.h>
 
+#include "apiserver/http/noting_exchange_for_tests.h"
+
 namespace apiserver {
 namespace {
 
 TEST(RemoteCommand, the_newest_protocol_that_both_know_is_spoken) {
-  EXPECT_EQ(chosen_command_protocol({"v4.channel.k8s.io", "v5.channel.k8s.io"}), "v5.channel.k8s.io");
-  EXPECT_EQ(chosen_command_protocol({"channel.k8s.io", "v4.channel.k8s.io"}), "v4.channel.k8s.io");
-  EXPECT_EQ(chosen_command_protocol({"v3.channel.k8s.io", "v4.base64.channel.k8s.io"}), "");
-  EXPECT_EQ(chosen_command_protocol({}), "");
+  EXPECT_EQ(chosen_protocol(kCommandChannels, {"v4.channel.k8s.io", "v5.channel.k8s.io"}), "v5.channel.k8s.io");
+  EXPECT_EQ(chosen_protocol(kCommandChannels, {"channel.k8s.io", "v4.channel.k8s.io"}), "v4.channel.k8s.io");
+  EXPECT_EQ(chosen_protocol(kCommandChannels, {"v3.channel.k8s.io", "base64.channel.k8s.io"}), "base64.channel.k8s.io");
+  EXPECT_EQ(chosen_protocol(kCommandChannels, {}), "");
+  EXPECT_EQ(chosen_protocol(kCommandChannels, {"v3.channel.k8s.io"}), std::nullopt);
+  EXPECT_EQ(chosen_protocol(kCommandStreams, {"v4.base64.channel.k8s.io"}), std::nullopt);
+  EXPECT_EQ(chosen_protocol(kCommandStreams, {}), std::nullopt);
+  EXPECT_EQ(chosen_protocol(kPortChannels, {"v5.channel.k8s.io", "v4.channel.k8s.io"}), "v4.channel.k8s.io");
+}
+
+TEST(RemoteCommand, messages_of_channels_are_bytes_or_base64) {
+  for (const int channel : {0, 1, 4, 63})
+    for (const std::string_view bytes : {std::string_view(), std::string_view("a"), std::string_view("\0\xff", 2)})
+      for (const char* protocol : {"", "v5.channel.k8s.io", "v4.base64.channel.k8s.io"}) {
+        const ChannelForm form = form_of(protocol);
+        NotingExchange sent;
+        send_on_channel(sent, form, channel, bytes);
+        const auto said = channel_message(form, sent.sent.at(0));
+        ASSERT_TRUE(said);
+        EXPECT_EQ(said->channel, channel);
+        EXPECT_EQ(said->bytes, bytes);
+      }
+  EXPECT_EQ(channel_message(ChannelForm::kBytes, "\xff")->channel, 255);
+  for (const char* text : {"", "/YQ==", "0Y", "0Y=Q=", "0 "})
+    EXPECT_FALSE(channel_message(ChannelForm::kBase64, text)) << text;
 }
 
 TEST(RemoteCommand, ends_are_told_as_clients_read_them) {

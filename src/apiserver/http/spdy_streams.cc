@@ -35,7 +35,7 @@ void SpdyStreams::begin_upgraded(rt::Headers headers) {
 }
 
 void SpdyStreams::begin_tunnel(rt::Headers headers) {
-  exchange_->start_web_socket(std::move(headers), reader());
+  exchange_->start_web_socket(std::move(headers), rt::HttpExchange::Messages::kBytes, reader());
   exchange_->on_closed([&loop = loop_, self = shared_from_this()] { loop.post([self] { self->gone(); }); });
 }
 

@@ -124,9 +124,8 @@ class Stream : public std::enable_shared_from_this<Stream> {
           200, {{"Content-Type", std::string(stream_type(encoding_))}, {"Cache-Control", "no-cache, private"}});
     rt::Headers headers;
     if (!format_.web_socket->empty()) headers.emplace_back("Sec-WebSocket-Protocol", *format_.web_socket);
-    rt::HttpExchange::OnBytes drop;  // messages are of bytes, then
-    if (encoding_ == Encoding::kCbor) drop = [](const std::string&) { return true; };
-    exchange_->start_web_socket(std::move(headers), std::move(drop));
+    using Messages = rt::HttpExchange::Messages;
+    exchange_->start_web_socket(std::move(headers), encoding_ == Encoding::kCbor ? Messages::kBytes : Messages::kText);
   }
 
   // False when the peer does not keep up: it goes on from history when it has read.
