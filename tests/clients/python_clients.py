@@ -2,7 +2,7 @@
 import time
 
 from kubernetes import client, config
-from kubernetes.stream import stream
+from kubernetes.stream import portforward, stream
 from kubeflow.training import TrainingClient, constants
 from kubernetes.client import V1Container, V1PodSpec, V1PodTemplateSpec, V1ObjectMeta
 from kubeflow.training import KubeflowOrgV1PyTorchJob, KubeflowOrgV1PyTorchJobSpec, KubeflowOrgV1ReplicaSpec, KubeflowOrgV1RunPolicy
@@ -39,11 +39,34 @@ check("list_jobs", [one.metadata.name for one in training.list_jobs(job_kind="Py
 training.delete_job("sdk", job_kind="PyTorchJob")
 core = client.CoreV1Api()
 core.create_namespaced_pod("default", {"metadata": {"name": "shell"}, "spec": {"terminationGracePeriodSeconds": 1, "containers": [
-    {"name": "c", "image": "nginx:latest", "command": ["sleep", "600"]}]}})
+    {"name": "c", "image": "nginx:latest", "command": ["python3", "-m", "http.server", "--bind", "127.0.0.1", "8000"]}]}})
 end = time.time() + 30
 while core.read_namespaced_pod("shell", "default").status.phase != "Running" and time.time() < end:
     time.sleep(0.2)
 said = stream(core.connect_get_namespaced_pod_exec, "shell", "default", command=["sh", "-c", "echo reached; echo aside >&2"],
               stderr=True, stdin=False, stdout=True, tty=False)
 check("stream runs a command in a pod", "reached" in said and "aside" in said, repr(said))
+
+
+def page(port):
+    """What the pod's server says over one forwarded connection, and what the channel of errors says."""
+    forward = portforward(core.connect_get_namespaced_pod_portforward, "shell", "default", ports=str(port))
+    socket = forward.socket(port)
+    socket.settimeout(20)
+    text = b""
+    try:
+        socket.sendall(b"GET / HTTP/1.0\r\nHost: x\r\n\r\n")
+        while more := socket.recv(65536):
+            text += more
+    except OSError as error:
+        text += str(error).encode()
+    return text.decode(errors="replace"), forward.error(port)
+
+
+end = time.time() + 20
+while not (answer := page(8000))[0].startswith("HTTP/1.0 200") and time.time() < end:
+    time.sleep(0.5)
+check("portforward reaches a port of a pod", answer[0].startswith("HTTP/1.0 200") and not answer[1], answer)
+answer = page(8001)
+check("portforward says why a port fails", "error forwarding port 8001" in str(answer[1]), answer)
 core.delete_namespaced_pod("shell", "default")

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
-# clients of Python's registry: the training SDK, and kubernetes with its streams
+# clients of the registries of Python (the training SDK, kubernetes) and npm: commands in pods, forwarded ports
 # on: src tests/clients tests/e2e
 script tests/clients/python_test.sh
+script tests/clients/javascript_test.sh

@@ -80,7 +80,7 @@ TEST(PortChannels, carry_bytes_of_each_port) {
   EXPECT_EQ(world.pipes[1]->said, "hi");
   world.events[1].on_output(1, "answer");
   EXPECT_EQ(world.exchange->sent, std::vector<std::string>{bytes({2}) + "answer"});
-  // Nothing of what a client should not send does harm.
+  // Odd messages of a client do no harm.
   for (const std::string& odd : {std::string(), bytes({0}), bytes({1, 'x'}), bytes({4, 'x'}), bytes({255, 0})})
     world.say(odd);
   EXPECT_EQ(world.exchange->resumed, 7);

@@ -96,7 +96,8 @@ Protocol chosen_protocol(std::span<const std::string_view> known, const std::vec
 }
 
 ChannelForm form_of(std::string_view protocol) {
-  return protocol.find("base64") == std::string_view::npos ? ChannelForm::kBytes : ChannelForm::kBase64;
+  return protocol.starts_with("base64.") || protocol.starts_with("v4.base64.") ? ChannelForm::kBase64
+                                                                               : ChannelForm::kBytes;
 }
 
 rt::HttpExchange::Messages messages_of(ChannelForm form) {
