@@ -5,6 +5,7 @@
 #include <memory>
 #include <utility>
 
+#include "admission/queue_access.h"
 #include "admission/rules.h"
 #include "api/kubeflow/v1/run_policy.h"
 #include "api/resource.h"
@@ -56,12 +57,16 @@ std::string go_resource(const api::ResourceId& id) {
   return base::format("{{{} {} {}}}", id.group, id.version, id.plural);
 }
 
-// A request for another resource is a mistake of whoever registered the path.
-Review only_for(api::ResourceId resource, Review review) {
-  return [resource = std::move(resource), review = std::move(review)](const AdmissionRequest& request,
-                                                                      const ObjectReader& objects) {
+// A request for another resource is a mistake of whoever registered the path. `validates`: the queue that the object
+// names must be for its author, too.
+Review only_for(api::ResourceId resource, bool validates, Review review) {
+  return [resource = std::move(resource), validates, review = std::move(review)](const AdmissionRequest& request,
+                                                                                 const ObjectReader& objects) {
     if (request.resource != resource) return refuse("expect resource to be " + go_resource(resource));
-    return review(request, objects);
+    AdmissionAnswer answer = review(request, objects);
+    if (!validates || !answer.allowed) return answer;
+    if (std::string why = check_queue_access(request, objects); !why.empty()) return refuse(std::move(why));
+    return answer;
   };
 }
 
@@ -112,7 +117,7 @@ std::vector<api::AdmissionHook> hooks(const Options& given) {
                    .resource = resource,
                    .kind = std::move(kind),
                    .operations = std::move(operations),
-                   .review = only_for(resource, std::move(review))});
+                   .review = only_for(resource, !mutating, std::move(review))});
   };
   add("/jobs/mutate", true, r::kJobs, "Job", {kCreate},
       [options](const AdmissionRequest& q, const ObjectReader&) { return default_job(q, *options); });
@@ -130,6 +135,10 @@ std::vector<api::AdmissionHook> hooks(const Options& given) {
       [](const AdmissionRequest& q, const ObjectReader& o) { return default_podgroup(q, o); });
   add("/podgroups/validate", false, r::kPodGroups, "PodGroup", {kCreate},
       [](const AdmissionRequest& q, const ObjectReader& o) { return check_podgroup(q, o); });
+  // COMPAT(queue-access). A webhook is registered for creation only.
+  if (options->in_process)
+    add("/podgroups/validate", false, r::kPodGroups, "PodGroup", {kUpdate},
+        [](const AdmissionRequest&, const ObjectReader&) { return AdmissionAnswer{}; });
   add("/pods/mutate", true, r::kPods, "Pod", {kCreate},
       [options](const AdmissionRequest& q, const ObjectReader&) { return default_pod(q, *options); });
   add("/pods/validate", false, r::kPods, "Pod", {kCreate},

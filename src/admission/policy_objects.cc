@@ -50,10 +50,14 @@ void add_validating(const ValidatingTable& table, std::vector<Json>& out) {
   }
   spec.set("validations", std::move(validations));
   if (!table.variables.empty()) spec.set("variables", variables_for(table.variables));
+  if (table.asks_queues)
+    spec.set("paramKind", Json::object({{"apiVersion", api::resources::kQueues.api_version()}, {"kind", "Queue"}}));
   const std::string name = table.name + "-validation-policy";
+  Json binding = Json::object({{"policyName", name}, {"validationActions", text_array({"Deny"})}});
+  if (table.asks_queues)
+    binding.set("paramRef", Json::object({{"parameterNotFoundAction", "Allow"}, {"selector", Json::object()}}));
   out.push_back(object_of("v1", "ValidatingAdmissionPolicy", name, std::move(spec)));
-  out.push_back(object_of("v1", "ValidatingAdmissionPolicyBinding", name + "-binding",
-                          Json::object({{"policyName", name}, {"validationActions", text_array({"Deny"})}})));
+  out.push_back(object_of("v1", "ValidatingAdmissionPolicyBinding", name + "-binding", std::move(binding)));
 }
 
 void add_mutating(const MutatingTable& table, const std::string& version, std::vector<Json>& out) {
@@ -85,6 +89,7 @@ std::vector<Json> validating_policy_objects() {
   for (const auto make :
        {job_policy, queue_policy, podgroup_policy, pod_policy, hypernode_policy, jobflow_policy, cronjob_policy})
     add_validating(make(), out);
+  for (const ValidatingTable& table : access_policies()) add_validating(table, out);
   return out;
 }
 

@@ -30,6 +30,7 @@ struct ValidatingTable {
   std::vector<std::string> operations;
   std::vector<PolicyVariable> variables;
   std::vector<PolicyRule> rules;
+  bool asks_queues = false;  // `params` is each queue in turn
 };
 struct MutatingTable {
   std::string name;  // "job": volcano-job-mutation-policy, volcano-job-mutation-binding
@@ -46,6 +47,7 @@ ValidatingTable pod_policy();
 ValidatingTable hypernode_policy();
 ValidatingTable jobflow_policy();
 ValidatingTable cronjob_policy();
+std::vector<ValidatingTable> access_policies();
 std::vector<MutatingTable> mutation_policies();
 
 // Each policy with its binding behind it.

@@ -49,6 +49,17 @@ void add_hierarchy(std::vector<PolicyRule>& rules) {
                    base::format("weights in {} must be larger than 0", kWeights)});
 }
 
+// Names between commas.
+void add_access(std::vector<PolicyRule>& rules) {
+  for (const auto& [annotation, pattern] : {std::pair{kAllowedNamespaces, "^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$"},
+                                            {kAllowedUsers, "^[^[:cntrl:]]+$"},
+                                            {kAllowedGroups, "^[^[:cntrl:]]+$"}})
+    rules.push_back({base::format("!('{0}' in variables.annotations) || "
+                                  "string(variables.annotations['{0}']).split(',').all(w, w.trim().matches('{1}'))",
+                                  annotation, pattern),
+                     base::format("{} must be a comma-separated list of names", annotation)});
+}
+
 // The same amounts, in whatever words: 1000m is 1.
 std::string same_amounts(std::string_view variable) {
   return base::format(
@@ -99,6 +110,7 @@ ValidatingTable queue_policy() {
        "queue state must be in [Open, Closed]"});
   add_amounts(table.rules);
   add_hierarchy(table.rules);
+  add_access(table.rules);
   add_special_queues(table.rules);
   return table;
 }

@@ -1,4 +1,5 @@
-// The rules of PodGroups, Pods, HyperNodes, JobFlows and CronJobs that expressions can say.
+// The rules of PodGroups, Pods, HyperNodes, JobFlows and CronJobs that expressions can say, and of the queues that
+// objects name.
 #include "admission/policy_objects.h"
 #include "admission/vocabulary.h"
 #include "base/format.h"
@@ -45,6 +46,67 @@ void add_patterns(std::vector<PolicyRule>& rules) {
        unmatched(kPairs[1].what)});
   // Evaluation fails where the pattern is none, and the failure says why.
   rules.push_back({"variables.patterns.all(p, ''.matches(p) ? true : true)", "member regexMatch pattern is invalid"});
+}
+
+struct QueueUser {
+  std::string table;
+  api::ResourceId resource;
+  std::vector<std::string> operations;
+  std::string queue;  // an expression of `of`, which is object or oldObject
+};
+
+std::vector<QueueUser> queue_users() {
+  namespace r = api::resources;
+  const std::string in_spec = "{}.?spec.queue.orValue('')";
+  return {
+      {"job", r::kJobs, {"CREATE"}, in_spec},
+      {"jobtemplate", r::kJobTemplates, {"CREATE", "UPDATE"}, in_spec},
+      {"cronjob", r::kCronJobs, {"CREATE", "UPDATE"}, "{}.?spec.jobTemplate.spec.queue.orValue('')"},
+      {"podgroup", r::kPodGroups, {"CREATE", "UPDATE"}, in_spec},
+      {"pod",
+       r::kPods,
+       {"CREATE"},
+       base::format("string({{}}.metadata.?annotations[?'{}'].orValue(''))", kNamespaceQueue)},
+  };
+}
+
+std::string with(std::string text, std::string_view word) {
+  const std::size_t at = text.find("{}");
+  return text.replace(at, 2, word);
+}
+
+PolicyVariable list_variable(const char* name, std::string_view annotation) {
+  return {name, base::format("params.metadata.?annotations[?'{0}'].hasValue() ? "
+                             "string(params.metadata.annotations['{0}']).split(',').map(w, w.trim()) : []",
+                             annotation)};
+}
+
+ValidatingTable access_table(const QueueUser& of) {
+  ValidatingTable table{of.table + "-queue-access", of.resource, of.operations, {}, {}, true};
+  table.variables = {
+      {"queue", with(of.queue, "object")},
+      {"before", "oldObject == null ? '' : " + with(of.queue, "oldObject")},
+      {"judged", "variables.queue == params.metadata.name && variables.queue != variables.before"},
+      list_variable("namespaces", kAllowedNamespaces),
+      list_variable("users", kAllowedUsers),
+      list_variable("groups", kAllowedGroups),
+      {"user", "request.userInfo.?username.orValue('')"},
+      {"userGroups", "request.userInfo.?groups.orValue([])"},
+      {"trusted",
+       "'system:masters' in variables.userGroups || (variables.user.startsWith('system:') && variables.user != "
+       "'system:anonymous' && !variables.user.startsWith('system:serviceaccount:' + request.namespace + ':'))"},
+  };
+  table.rules = {
+      {"!variables.judged || size(variables.namespaces) == 0 || request.namespace in variables.namespaces",
+       base::format("the queue is not for this namespace ({})", kAllowedNamespaces),
+       base::format("'queue `' + variables.queue + '` is not for namespace `' + request.namespace + '` ({})'",
+                    kAllowedNamespaces)},
+      {"!variables.judged || size(variables.users) + size(variables.groups) == 0 || variables.trusted || "
+       "variables.user in variables.users || variables.userGroups.exists(g, g in variables.groups)",
+       base::format("the queue is not for this user ({}, {})", kAllowedUsers, kAllowedGroups),
+       base::format("'queue `' + variables.queue + '` is not for user `' + variables.user + '` ({}, {})'",
+                    kAllowedUsers, kAllowedGroups)}};
+  return table;
 }
 
 }  // namespace
@@ -142,6 +204,12 @@ ValidatingTable cronjob_policy() {
        "format.qualifiedName().validate(object.metadata.name).value().join('; ')"},
   };
   return table;
+}
+
+std::vector<ValidatingTable> access_policies() {
+  std::vector<ValidatingTable> all;
+  for (const QueueUser& one : queue_users()) all.push_back(access_table(one));
+  return all;
 }
 
 }  // namespace admission

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "admission/names.h"
+#include "admission/queue_access.h"
 #include "admission/queue_tree.h"
 #include "admission/rules.h"
 #include "admission/vocabulary.h"
@@ -134,6 +135,7 @@ std::string check_fields(const Json& queue, const Json& old_queue, const ObjectR
     problems.push_back(
         base::format("requestBody.spec.state: Invalid value: {}: queue state must be in [Open Closed]", quoted(state)));
   if (std::string problem = check_hierarchy(queue, objects); !problem.empty()) problems.push_back(std::move(problem));
+  for (std::string& problem : check_access_lists(queue)) problems.push_back(std::move(problem));
   std::set<std::string_view> seen;
   std::vector<std::string> unique;
   for (const std::string& one : problems)

@@ -32,6 +32,9 @@ inline constexpr std::string_view kWeights = "volcano.sh/hierarchy-weights";
 inline constexpr std::string_view kMinAvailable = "volcano.sh/jdb-min-available";
 inline constexpr std::string_view kMaxUnavailable = "volcano.sh/jdb-max-unavailable";
 inline constexpr std::string_view kNamespaceQueue = "scheduling.volcano.sh/queue-name";
+inline constexpr std::string_view kAllowedNamespaces = "volcano.sh/allowed-namespaces";
+inline constexpr std::string_view kAllowedUsers = "volcano.sh/allowed-users";
+inline constexpr std::string_view kAllowedGroups = "volcano.sh/allowed-groups";
 
 inline constexpr std::string_view kBothTiers =
     "must not specify 'highestTierAllowed' and 'highestTierName' in networkTopology simultaneously";

@@ -265,14 +265,35 @@ class Parser {
   std::vector<Flag> flags_;
 };
 
+// No namespace has this name, so that one that was given is told from none.
+constexpr std::string_view kNotGiven = "\n";
+
+bool has_default_namespace(const Flag& flag) { return flag.name == "namespace" && flag.fallback == "default"; }
+
+Command without_default_namespace(const Command& command) {
+  Command out = command;
+  for (Flag& flag : out.flags)
+    if (has_default_namespace(flag)) flag.fallback = kNotGiven;
+  return out;
+}
+
+// COMPAT(context-namespace)
+void settle_namespace(const World& world, const Command& command, Values& values) {
+  for (const Flag& flag : command.flags)
+    if (has_default_namespace(flag) && values.text(flag.name) == kNotGiven)
+      values.set(flag.name, namespace_of_context(world, values));
+}
+
 int run_leaf(const Path& path, const std::vector<std::string>& arguments, bool with_extras, World& world) {
   const Command& command = *path.back();
   Values values;
-  Parser parser(command, values);
+  const Command unsettled = without_default_namespace(command);
+  Parser parser(unsettled, values);
   if (const base::Status read = parser.read(arguments); !read.ok()) {
     world.err += usage_text(path, false) + base::format("Error: {}\n", read.error().message);
     return 1;
   }
+  settle_namespace(world, command, values);
   if (values.on("help") || !command.run) {
     world.out += help_text(path, with_extras);
     return 0;
@@ -294,6 +315,11 @@ bool takes_next(std::string_view flag) {
 }
 
 }  // namespace
+
+std::string namespace_of_context(const World& world, const Values& values) {
+  std::string ns = world.context_namespace ? world.context_namespace(values.text("kubeconfig")) : "";
+  return ns.empty() ? "default" : ns;
+}
 
 const std::string& Values::text(std::string_view name) const {
   const auto found = values_.find(name);

@@ -49,6 +49,9 @@ struct Command {
   bool is_extra = false;               // not of Volcano: `vcctl help` lists it with its parent, and `--help` does not
 };
 
+// The namespace of the kubeconfig's context, or "default". The command needs a flag --kubeconfig.
+std::string namespace_of_context(const World& world, const Values& values);
+
 // Runs what `arguments` name; returns the exit status: 1 for arguments that cannot be read, 255 for work that failed,
 // otherwise world.exit_status.
 int run_command(const Command& root, const std::vector<std::string>& arguments, World& world);

@@ -44,13 +44,9 @@ const Noun& template_noun() {
   return kNoun;
 }
 
-std::string namespace_or_default(const Json& object) {
-  const std::string_view ns = api::namespace_of(object);
-  return ns.empty() ? "default" : std::string(ns);
-}
-
 // The objects of a file, with their namespaces.
-base::Result<std::vector<Json>> read_objects(World& world, const std::string& path, const Noun& noun) {
+base::Result<std::vector<Json>> read_objects(World& world, const Values& values, const Noun& noun) {
+  const std::string& path = values.text("file");
   TRY(const std::string text, world.read_file(path));
   // COMPAT(documents)
   TRY(const std::vector<api::YamlDocument> documents, api::parse_yaml_documents(text));
@@ -66,24 +62,22 @@ base::Result<std::vector<Json>> read_objects(World& world, const std::string& pa
     if (object["apiVersion"].is_null()) object.set("apiVersion", noun.resource->api_version());
     if (object["kind"].is_null()) object.set("kind", noun.kind);
     Json metadata = object["metadata"].is_object() ? object["metadata"] : Json::object();
-    metadata.set("namespace", namespace_or_default(object));
+    if (metadata["namespace"].as_string().empty()) metadata.set("namespace", namespace_of_context(world, values));
     object.set("metadata", std::move(metadata));
     objects.push_back(std::move(object));
   }
   return objects;
 }
 
-std::string named(const Json& object) {
-  return base::format("{}/{}", namespace_or_default(object), api::name_of(object));
-}
+std::string named(const Json& object) { return base::format("{}/{}", api::namespace_of(object), api::name_of(object)); }
 
 base::Status create(World& world, const Values& values, const Noun& noun) {
   TRY(const std::unique_ptr<Api> server, connect(world, values));
-  TRY(const std::vector<Json> objects, read_objects(world, values.text("file"), noun));
+  TRY(const std::vector<Json> objects, read_objects(world, values, noun));
   for (const Json& object : objects) {
     const auto created = server->call({.verb = client::Verb::kCreate,
                                        .resource = *noun.resource,
-                                       .ns = namespace_or_default(object),
+                                       .ns = std::string(api::namespace_of(object)),
                                        .name = {},
                                        .subresource = {},
                                        .body = object});
@@ -107,13 +101,13 @@ base::Status remove_named(Api& server, const Noun& noun, const Json& object) {
     return usage_error(base::format("kind: {} is no {}", object["kind"].dump(), noun.kind));
   if (name.is_null()) return usage_error(std::string(noun.missing));
   if (!name.is_string()) return usage_error(base::format("metadata.name: {} is no text", name.dump()));
-  return remove_one(server, noun, namespace_or_default(object), name.str());
+  return remove_one(server, noun, std::string(api::namespace_of(object)), name.str());
 }
 
 base::Status remove(World& world, const Values& values, const Noun& noun) {
   TRY(const std::unique_ptr<Api> server, connect(world, values));
   if (!values.text("file").empty()) {
-    TRY(const std::vector<Json> objects, read_objects(world, values.text("file"), noun));
+    TRY(const std::vector<Json> objects, read_objects(world, values, noun));
     for (const Json& object : objects) {
       const base::Status gone = remove_named(*server, noun, object);
       world.out += gone.ok() ? base::format("Deleted {}: {}\n", noun.kind, named(object))

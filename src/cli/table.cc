@@ -3,6 +3,7 @@
 
 #include <set>
 
+#include "api/kinds.h"
 #include "api/resource.h"
 #include "base/format.h"
 #include "base/utf8.h"
@@ -90,7 +91,9 @@ base::Status take_page(const Json& page, std::vector<Json>& all) {
 
 }  // namespace
 
-base::Result<std::vector<Json>> list(Api& server, client::Request request) {
+namespace {
+
+base::Result<std::vector<Json>> list_pages(Api& server, client::Request request) {
   const std::string what = request.resource.plural;
   const auto wrong = [&what](std::string why) {
     return base::within(base::make_error(base::Code::kInternal, std::move(why)), what);
@@ -107,6 +110,39 @@ base::Result<std::vector<Json>> list(Api& server, client::Request request) {
       return wrong(
           base::format("the list comes back to the page at {:?}", base::utf8_prefix(request.continue_token, 100)));
   }
+}
+
+// The objects of the namespaces that the person may see, where the person may not see all.
+base::Result<std::vector<Json>> list_where_allowed(Api& server, client::Request request, base::Error refusal) {
+  const auto namespaces =
+      list_pages(server, {.verb = client::Verb::kList, .resource = api::resources::kNamespaces, .ns = {}, .name = {}});
+  std::vector<std::string> names;
+  if (namespaces.ok())
+    for (const Json& one : *namespaces) names.emplace_back(api::name_of(one));
+  else if (const std::string own = server.own_namespace(); !own.empty())
+    names.push_back(own);
+  std::vector<Json> all;
+  bool may_any = false;
+  for (const std::string& name : names) {
+    request.ns = name;
+    auto part = list_pages(server, request);
+    if (!part.ok() && part.error().code == base::Code::kForbidden) continue;
+    if (!part.ok()) return part;
+    may_any = true;
+    all.insert(all.end(), part->begin(), part->end());
+  }
+  if (!may_any) return refusal;
+  return all;
+}
+
+}  // namespace
+
+base::Result<std::vector<Json>> list(Api& server, client::Request request) {
+  const api::KindInfo* kind = api::find_kind(request.resource);
+  const bool everywhere = request.ns.empty() && kind != nullptr && kind->namespaced;
+  auto all = list_pages(server, request);
+  if (all.ok() || !everywhere || all.error().code != base::Code::kForbidden) return all;
+  return list_where_allowed(server, std::move(request), all.take_error());
 }
 
 base::Status send_command(Api& server, const Json& target, const std::string& ns, std::string_view action) {

@@ -50,6 +50,8 @@ class Api {
   virtual void stop(int stream) = 0;
   // Waits for the next event of any stream, `patience` at most.
   virtual Happening next(base::Duration patience) = 0;
+  // The namespace of the context; empty: none is named.
+  virtual std::string own_namespace() const { return {}; }
 };
 
 struct Terminal {
@@ -65,7 +67,9 @@ struct World {
   std::function<base::Result<std::string>(const std::string& path)> read_file;
   std::function<base::Result<std::string>(const std::string& url)> fetch;    // GET over plain HTTP
   std::function<std::string(const std::string& name)> environment_variable;  // empty: not set
-  std::function<std::string(base::Time)> local_time;                         // "2026-08-20 10:07:21 +0800 CST"
+  // The namespace of the kubeconfig's context, or of the pod; empty: none is named. Unset: the same.
+  std::function<std::string(const std::string& kubeconfig)> context_namespace = {};
+  std::function<std::string(base::Time)> local_time;  // "2026-08-20 10:07:21 +0800 CST"
   std::function<base::Time()> now;
   // Hands out and err to the person and empties them; false if nobody reads any more.
   std::function<bool(World&)> show;

@@ -113,6 +113,11 @@ the_guide_works() {
   expect "there to be commands" test "$(section 2 | wc -l)" -gt 10
   expect "teams, people and a job" run_sections 2 3 5 7
   expect "the job to run" wait_for 30 sh -c "kubectl -n vision get vcjob train -o 'jsonpath={.status.state.phase}' | grep -qx Completed"
+  local vcctl="$(dirname "$volcano")/vcctl"
+  expect "vcctl to take the namespace of the file" says train "$vcctl" job list --kubeconfig "$scratch/guide.kubeconfig"
+  expect "a list of what she may see" says train "$vcctl" job list --all-namespaces --kubeconfig "$scratch/guide.kubeconfig"
+  kubectl -n vision get vcjob train -o json | python3 -c 'import json, sys; job = json.load(sys.stdin); job["metadata"] = {"name": "other"}; print(json.dumps(job))' > "$scratch/other.json"
+  expect "the queue for that namespace only" refused 'queue `vision` is not for namespace `team`' kubectl -n team create -f "$scratch/other.json"
   expect "it to be counted" sh -c "kubectl -n vision get quota vision -o 'jsonpath={.status.hard.pods}' | grep -qx 50"
 }
 units_are_well_formed() {

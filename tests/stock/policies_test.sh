@@ -30,12 +30,16 @@ check "policies of tasks" answers "${refused}invalid policy event" $job \
   "{tasks: [{name: a, replicas: 1, policies: [{event: OutOfSync, action: AbortJob}], $template}]}"
 check "defaults of tasks" answers 'name: default0' $job "{tasks: [{replicas: 2, $template}]}"
 check "defaults of jobs" answers 'minAvailable: 2' $job "{tasks: [{replicas: 2, $template}]}"
-check "an order of amounts" answers 'deserved resource values must be <= capability' scheduling.volcano.sh/v1beta1/Queue \
+check "an order of amounts" wait_for 30 answers 'deserved resource values must be <= capability' scheduling.volcano.sh/v1beta1/Queue \
   '{capability: {cpu: 1}, deserved: {cpu: 1100m}}'
 check "a pattern that does not compile" answers 'missing argument to repetition operator' topology.volcano.sh/v1alpha1/HyperNode \
   '{tier: 1, members: [{type: Node, selector: {regexMatch: {pattern: "*"}}}]}'
 check "a rule of a schema" answers 'spec.members[0].selector: Invalid value: Either ExactMatch or RegexMatch or LabelMatch must be specified' \
   topology.volcano.sh/v1alpha1/HyperNode '{tier: 1, members: [{type: Node, selector: {}}]}'
+echo '{"apiVersion": "scheduling.volcano.sh/v1beta1", "kind": "Queue", "metadata": {"name": "lab", "annotations": {"volcano.sh/allowed-namespaces": "lab"}}, "spec": {"weight": 1}}' > "$scratch/queue.json"
+wait_for 30 kubectl apply -f "$scratch/queue.json"
+named() { answers 'queue `lab` is not for namespace `default` (volcano.sh/allowed-namespaces)' "$job" "{queue: lab, tasks: [{name: a, replicas: 1, $template}]}"; }
+check "a queue for a namespace" wait_for 20 named # policies see a new queue a moment later
 sent_to_nodes() { # sent_to_nodes SPEC PATH VALUE: what the demonstration makes of a pod
   local out
   out=$(printf 'apiVersion: v1\nkind: Pod\nmetadata: {name: p, namespace: default, annotations: {volcano.sh/resource-group: default}}\nspec: %s\n' "$1" |

@@ -166,6 +166,24 @@ base::Result<client::ServerAccess> user_access(const std::string& kubeconfig, co
   return by_environment(std::move(access));
 }
 
+std::string user_namespace(const std::string& kubeconfig) {
+  const std::vector<std::string> paths =
+      kubeconfig.empty() ? usual_kubeconfigs() : std::vector<std::string>{kubeconfig};
+  if (!paths.empty()) {
+    // Credentials are of no use here, so those of a program are made up.
+    const auto access = client::load_kubeconfigs(paths, {}, [](const client::CredentialProgram&) {
+      return base::Result<std::string>(R"({"apiVersion": "client.authentication.k8s.io/v1", "kind": "ExecCredential",
+                                           "status": {"token": "none"}})");
+    });
+    if (!access.ok()) return {};
+    if (!access->server.empty()) return access->ns;
+  }
+  if (!in_pod()) return {};
+  const auto access =
+      client::in_cluster_access(variable("KUBERNETES_SERVICE_HOST"), variable("KUBERNETES_SERVICE_PORT"));
+  return access.ok() ? access->ns : "";
+}
+
 std::string own_namespace(const client::ServerAccess& access, const std::string& otherwise) {
   return in_pod() && !access.ns.empty() ? access.ns : otherwise;
 }

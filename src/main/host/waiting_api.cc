@@ -92,6 +92,7 @@ class WaitingApi final : public cli::Api {
   }
 
   Happening next(base::Duration patience) override { return mailbox_.take(patience); }
+  std::string own_namespace() const override { return access_.ns; }
 
  private:
   template <class T, class Work>

@@ -12,6 +12,7 @@
 #include "base/format.h"
 #include "cli/slurm.h"
 #include "cli/terminal_text.h"
+#include "main/host/connection.h"
 #include "main/host/version.h"
 #include "main/host/waiting_api.h"
 #include "main/programs.h"
@@ -80,6 +81,7 @@ int run_root(const cli::Command& root, const Arguments& arguments) {
       .read_file = [](const std::string& path) { return rt::read_bounded_file(path, kFileBytesMax, base::minutes(5)); },
       .fetch = fetch,
       .environment_variable = environment_variable,
+      .context_namespace = user_namespace,
       .local_time = local_time,
       .now = [] { return base::Time{std::time(nullptr) * 1'000'000'000LL}; },
       .show = show,
