@@ -27,14 +27,15 @@ class ExecTurns;
 std::shared_ptr<ExecTurns> make_exec_turns(base::Metrics* metrics);
 
 struct Options {
-  std::string node_name;     // empty: the machine's host name
-  std::string data_dir;      // state lies below, one folder a pod
-  bool host_rootfs = false;  // the host's root file system stands in for images that are not in the store
-  Mode mode = Mode::kAuto;   // kAuto: runc where there is root and runc, else plain processes
-  std::string host_ip = "127.0.0.1";
-  // The address at which pods with a network of their own reach the API server; those on the host's use host_ip. Port
-  // 0: nowhere.
+  std::string node_name;              // empty: the machine's host name
+  std::string data_dir;               // state lies below, one folder a pod
+  bool host_rootfs = false;           // the host's root file system stands in for images that are not in the store
+  Mode mode = Mode::kAuto;            // kAuto: runc where there is root and runc, else plain processes
+  std::string host_ip = "127.0.0.1";  // of the Node, and of pods on the host's network
+  // The address at which pods with a network of their own reach the API server, and that for all others (empty:
+  // host_ip). Port 0: nowhere.
   std::string api_host = {};
+  std::string api_host_of_machine = {};
   int api_port = 0;
   std::string runc = "runc";
   std::map<std::string, std::string> handlers = {};  // further OCI runtimes: handler of a RuntimeClass, program

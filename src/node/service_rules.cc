@@ -11,6 +11,7 @@
 #include "api/network_resources.h"
 #include "api/schema/names.h"
 #include "base/format.h"
+#include "base/number.h"
 
 namespace node {
 
@@ -345,6 +346,15 @@ std::vector<std::string> add_accepted(const std::vector<ServicePart>& parts, Ser
   std::vector<std::string> refused;
   add_accepted(std::span(parts), accepted, refused, taken);
   return refused;
+}
+
+std::set<std::uint16_t> tcp_ports_of_machine(const ServiceRules& rules) {
+  static constexpr std::string_view kTcp = "tcp . ";
+  std::set<std::uint16_t> ports;
+  for (const auto& [key, port] : rules.machine_ports)
+    if (std::string_view(key).starts_with(kTcp))
+      ports.insert(base::parse_number<std::uint16_t>(std::string_view(key).substr(kTcp.size())).value_or(0));
+  return ports;
 }
 
 void add_rules(ServiceRules& rules, const ServiceRules& more) {

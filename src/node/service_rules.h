@@ -85,6 +85,8 @@ struct ServiceDecision {
 };
 // Malformed parts are left out: nothing but numbers, checked names and our own words come into the rules.
 ServiceDecision service_rules(const ServiceObjects& objects);
+// The ports of TCP at which this machine leads to pods.
+std::set<std::uint16_t> tcp_ports_of_machine(const ServiceRules& rules);
 // How `total` is divided among those that want so much each: nobody gets more than is wanted, and nobody less than
 // another who wants as much or more, but for what cannot be divided.
 std::vector<std::int64_t> even_shares(const std::vector<std::int64_t>& wanted, std::int64_t total);

@@ -88,7 +88,8 @@ this_machine_reaches_services() {
   gateway=$(ip -4 -o addr show | awk '/vcbr/ && /'"$(field pod one .status.podIP | cut -d. -f1-3)"'/ {sub("/.*", "", $4); print $4}')
   expect "the node port" get -f "http://$gateway:$node_port/"
   expect "the node port for pods" in_pod curl -sf -m 3 "http://$gateway:$node_port/"
-  expect "nothing on the loopback" refuses get "http://127.0.0.1:$node_port/"
+  expect "the node port on the loopback" wait_for 10 get -f "http://127.0.0.1:$node_port/"
+  expect "both pods to be asked there" everybody_answers get "http://127.0.0.1:$node_port/"
 }
 containers_know_services() {
   expect "the server's variable" in_pod sh -c '[ "$KUBERNETES_SERVICE_HOST:$KUBERNETES_SERVICE_PORT" = 10.96.0.1:443 ]'

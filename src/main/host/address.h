@@ -21,6 +21,9 @@ base::Status check_ip(std::string_view flag, const std::string& text);
 bool is_any_address(const std::string& ip);
 // "https://127.0.0.1:6443"; an address that means all of them is reached at home.
 std::string https_url(const std::string& ip, std::uint16_t port);
+// The address by which others reach this machine: that of its default route, else of an interface that is not a bridge
+// of containers; "127.0.0.1" where there is no other. IPv4 comes first.
+std::string outward_address();
 // The addresses of this machine, in no order that means something.
 std::vector<std::string> own_addresses();
 

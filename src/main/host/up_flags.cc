@@ -10,6 +10,7 @@
 #include "main/host/address.h"
 #include "main/host/mpi_version.h"
 #include "main/host/object_store.h"
+#include "rt/tls.h"
 #include "scheduler/framework/config.h"
 #include "scheduler/options.h"
 
@@ -32,6 +33,16 @@ base::Status check_components(const UpOptions& options) {
   return {};
 }
 
+base::Status check_node_ip(const std::string& ip) {
+  if (ip.empty()) return {};
+  TRY_VOID(check_ip("--node-ip", ip));
+  const std::vector<std::string> own = own_addresses();
+  if (std::ranges::find(own, rt::usual_ip(ip).value_or(ip)) != own.end()) return {};
+  return base::make_error(
+      base::Code::kInvalid,
+      base::format("--node-ip: \"{}\" is no address of this machine, which has {}", ip, base::join(own, ", ")));
+}
+
 }  // namespace
 
 std::vector<base::Flag> up_flags(UpOptions& options) {
@@ -41,6 +52,10 @@ std::vector<base::Flag> up_flags(UpOptions& options) {
       {"address", &options.address, "address the API server listens on"},
       {"port", &options.port, "port the API server listens on; 0: a free one"},
       {"node-name", &options.node_name, "name of this machine's Node (default: the host name)"},
+      {"node-ip", &options.node_ip,
+       "address of this machine that its Node and pods' hostIP have (default: --address if others reach it, else that "
+       "of "
+       "the default route)"},
       {"storage-gib", &options.storage_gib, "the most that objects and their history may take on disk"},
       {"objects-mib", &options.objects_mib,
        "the most that all objects together may take in memory, as text; writes beyond are 507; 0: a quarter of the "
@@ -116,6 +131,18 @@ std::string sharing_config(const UpOptions& options) {
                       *sharing == node::GpuSharing::kVgpu ? "VGPUEnable" : "GPUSharingEnable");
 }
 
+std::string node_address(const UpOptions& options) {
+  if (!options.node_ip.empty()) return options.node_ip;
+  const auto usual = rt::usual_ip(options.address);
+  const bool at_home = !usual || usual->starts_with("127.") || *usual == "::1" || is_any_address(*usual);
+  return at_home ? outward_address() : *usual;
+}
+
+node::Mode mode_of(const UpOptions& options) {
+  if (options.runtime == "process") return node::Mode::kProcess;
+  return options.runtime == "runc" ? node::Mode::kRunc : node::Mode::kAuto;
+}
+
 controllers::workloads::Options workloads_of(const UpOptions& options) {
   controllers::workloads::Options workloads{
       .enabled = {},
@@ -164,6 +191,7 @@ node::DeviceOptions devices_of(const UpOptions& options) {
 base::Status check_up(const UpOptions& options) {
   const auto wrong = [](std::string message) { return base::make_error(base::Code::kInvalid, std::move(message)); };
   TRY_VOID(check_ip("--address", options.address));
+  TRY_VOID(check_node_ip(options.node_ip));
   TRY_VOID(check_mpi_version(options.mpi_version));
   if (const auto keys = read_encryption_keys(options.encryption_key_file); !keys.ok()) return keys.error();
   if (options.runtime != "auto" && options.runtime != "runc" && options.runtime != "process")

@@ -10,7 +10,7 @@
 #include "base/flags.h"
 #include "base/result.h"
 #include "controllers/all.h"
-#include "node/devices/device_manager.h"
+#include "node/agent.h"
 
 namespace volcano_main {
 
@@ -19,6 +19,7 @@ struct UpOptions {
   std::string kubeconfig;
   std::string address = "127.0.0.1";
   std::string node_name;
+  std::string node_ip;
   int port = 6443;
   int storage_gib = 8;
   int objects_mib = 0;
@@ -60,6 +61,10 @@ std::vector<base::Flag> up_flags(UpOptions& options);
 bool runs(const UpOptions& options, std::string_view component);
 // The scheduler's configuration where cards are shared and no file says how; else empty.
 std::string sharing_config(const UpOptions& options);
+// The address that the Node and pods on its network have.
+std::string node_address(const UpOptions& options);
+// How pods run.
+node::Mode mode_of(const UpOptions& options);
 // Which controllers of Kubernetes run, and how.
 controllers::workloads::Options workloads_of(const UpOptions& options);
 // An error names the flag.

@@ -238,7 +238,8 @@ struct Cluster {
     of.host_rootfs = options.host_rootfs;
     of.leave_pods = options.leave_pods;
     of.exec_turns = exec_turns;
-    of.host_ip = options.address;
+    of.host_ip = node_address(options);
+    of.api_host_of_machine = is_any_address(options.address) ? "127.0.0.1" : options.address;
     of.service_range = options.service_range;
     if (auto handlers = handlers_of(options); handlers.ok()) of.handlers = std::move(*handlers);
     of.devices = devices_of(options);
@@ -246,12 +247,10 @@ struct Cluster {
         options.plugins_registry_dir.empty() ? options.data + "/plugins_registry" : options.plugins_registry_dir;
     of.devices.watch_command = {"/proc/self/exe", "gpu-watch"};
     if (server) {
-      of.api_host = gateway.value_or(options.address);
+      of.api_host = place_for_pods().address;
       of.api_port = server->port();
     }
-    of.mode = options.runtime == "process" ? node::Mode::kProcess
-              : options.runtime == "runc"  ? node::Mode::kRunc
-                                           : node::Mode::kAuto;
+    of.mode = mode_of(options);
     return of;
   }
 

@@ -48,8 +48,9 @@ Lookups Agent::State::lookups(const PodWorker& worker) {
   };
   look.allocatable = allocatable();
   look.host_ip = options.host_ip;
+  const std::string& of_machine = options.api_host_of_machine.empty() ? options.host_ip : options.api_host_of_machine;
   look.api_host =
-      worker.pod["spec"]["hostNetwork"].as_bool() || options.api_host.empty() ? options.host_ip : options.api_host;
+      worker.pod["spec"]["hostNetwork"].as_bool() || options.api_host.empty() ? of_machine : options.api_host;
   look.api_port = options.api_port;
   look.services = linked_services(worker.pod);
   look.token = [&worker](const Json& source) -> const std::string* {

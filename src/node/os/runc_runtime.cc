@@ -10,6 +10,7 @@
 #include <csignal>
 #include <cstring>
 
+#include "api/ipv4.h"
 #include "base/format.h"
 #include "base/log.h"
 #include "base/utf8.h"
@@ -454,11 +455,24 @@ std::vector<RecoveredContainer> RuncRuntime::containers_of(const std::string& po
   return folders_.containers_of(pod_uid, exits_);
 }
 
+base::Status RuncRuntime::set_services(const ServiceRules& rules) {
+  TRY_VOID(service_proxy_.set(rules));
+  const bool reached = api::parse_ipv4(options_.host_ip) && !options_.host_ip.starts_with("127.");
+  const std::lock_guard lock(mutex_);
+  if (closed_) return {};
+  if (!loopback_ports_)
+    loopback_ports_ = std::make_unique<LoopbackPorts>(reached ? options_.host_ip : network_.gateway());
+  loopback_ports_->set(tcp_ports_of_machine(rules));
+  return {};
+}
+
 void RuncRuntime::close(bool leave_pods) {
   images_.cancel();
   exits_.close();
   {
     const std::lock_guard lock(mutex_);
+    closed_ = true;
+    loopback_ports_.reset();
     name_server_.reset();
   }
   if (leave_pods) return;

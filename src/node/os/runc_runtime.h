@@ -10,6 +10,7 @@
 #include "node/os/disk_use.h"
 #include "node/os/dns.h"
 #include "node/os/exits.h"
+#include "node/os/loopback_ports.h"
 #include "node/os/network.h"
 #include "node/os/oci_bundle.h"
 #include "node/os/pod_folders.h"
@@ -48,7 +49,7 @@ class RuncRuntime : public Runtime {
   std::vector<RecoveredContainer> containers_of(const std::string& pod_uid) const override;
   void set_names(std::shared_ptr<const NameTable> names) override;
   std::string no_service_proxy() const override { return no_service_proxy_; }
-  base::Status set_services(const ServiceRules& rules) override { return service_proxy_.set(rules); }
+  base::Status set_services(const ServiceRules& rules) override;
   base::Status try_services(const ServiceRules& rules) override { return service_proxy_.try_rules(rules); }
   void close(bool leave_pods) override;
   std::unique_ptr<api::PodStreams> streams() const override { return make_pod_streams(options_, false); }
@@ -94,6 +95,8 @@ class RuncRuntime : public Runtime {
   std::string version_;
   mutable std::mutex mutex_;  // guards the members below
   std::unique_ptr<NameServer> name_server_;
+  std::unique_ptr<LoopbackPorts> loopback_ports_;  // null before the first rules, and at the end
+  bool closed_ = false;
   std::shared_ptr<const NameTable> names_;
   bool name_server_tried_ = false;
   std::mutex sandbox_root_mutex_;              // held while the root of all sandboxes is laid out
