@@ -116,6 +116,10 @@ bool init_passed(const ContainerState& container) {
 
 std::string_view restart_policy(const Json& pod) { return pod["spec"]["restartPolicy"].as_string("Always"); }
 
+std::string_view restart_policy(const Json& pod, const Json& spec) {
+  return spec["restartPolicy"].as_string(restart_policy(pod));
+}
+
 std::string_view spec_list(const ContainerState& container) {
   return container.ephemeral ? "ephemeralContainers" : container.init ? "initContainers" : "containers";
 }
@@ -133,13 +137,26 @@ const Json& container_spec(const Json& pod, const ContainerState& container) {
   return none;
 }
 
+std::string_view restart_rule(const Json& spec, int exit_code) {
+  for (const Json& rule : spec["restartPolicyRules"].items()) {
+    const Json& codes = rule["exitCodes"];
+    const bool named =
+        std::ranges::any_of(codes["values"].items(), [&](const Json& one) { return one.as_int() == exit_code; });
+    if (named == (codes["operator"].as_string() == "In")) return rule["action"].as_string();
+  }
+  return {};
+}
+
 bool will_restart(const Json& pod, const ContainerState& container) {
   if (container.sidecar || (container.init && is_of_lost_sandbox(container))) return true;
   if (container.ephemeral) return false;
-  const std::string_view policy = restart_policy(pod);
+  const bool succeeded = container.ended.exit_code == 0;
+  if (container.init && succeeded && container.doom.empty()) return false;
+  const Json& spec = container_spec(pod, container);
+  if (!restart_rule(spec, container.ended.exit_code).empty()) return true;
+  const std::string_view policy = restart_policy(pod, spec);
   if (!container.doom.empty()) return policy != "Never";  // it did not end by itself
-  if (container.ended.exit_code == 0) return !container.init && policy == "Always";
-  return policy != "Never";
+  return succeeded ? policy == "Always" : policy != "Never";
 }
 
 base::Duration restart_at(const ContainerState& container) { return container.ended_at + container.back_off; }
@@ -159,15 +176,21 @@ void give_up_unstarted(PodState& state, base::Time now) {
 }  // namespace
 
 void begin_anew(const Json& pod, PodState& state, base::Time now) {
-  bool have_run = false, init_failed = false;
+  bool have_run = false, goes_on = restart_policy(pod) != "Never";
   for (const ContainerState& container : state.containers) {
-    if (container.ephemeral) continue;
-    if (!container.init) have_run |= container.phase != RunPhase::kNone || container.attempt > 0;
-    init_failed |= container.init && !container.sidecar && container.phase == RunPhase::kEnded &&
-                   container.ended.exit_code != 0 && !is_of_lost_sandbox(container);
+    if (container.ephemeral || container.sidecar) continue;
+    const bool ended = container.phase == RunPhase::kEnded && !is_of_lost_sandbox(container);
+    // One that failed for good is the pod's end.
+    if (container.init && ended && container.ended.exit_code != 0 && !will_restart(pod, container)) return;
+    if (container.init) continue;
+    have_run |= container.phase != RunPhase::kNone || container.attempt > 0;
+    goes_on |= ended && will_restart(pod, container);
   }
-  if (restart_policy(pod) == "Never" && init_failed) return;
-  if (restart_policy(pod) == "Never" && have_run) return give_up_unstarted(state, now);
+  if (have_run && !goes_on) return give_up_unstarted(state, now);
+  restart_all(state);
+}
+
+void restart_all(PodState& state) {
   for (ContainerState& container : state.containers) {
     if (container.ephemeral) continue;
     container.first_attempt = container.phase == RunPhase::kNone ? container.attempt : container.attempt + 1;
@@ -245,29 +268,29 @@ Plan plan_pod(const Json& pod, const PodState& state, const Moment& moment) {
 
 PodPhase phase_of(const Json& pod, const PodState& state) {
   if (!state.failure_reason.empty()) return PodPhase::kFailed;
-  const std::string_view policy = restart_policy(pod);
   // A pod on its way out is judged by what its containers ended with.
   bool leaving = api::is_deleting(pod) || state.stopping;
   for (const ContainerState& container : state.containers) leaving = leaving && !is_live(container);
-  int initializing = 0, pending = 0, running = 0, ended = 0, succeeded = 0;
+  int initializing = 0, pending = 0, running = 0, ended = 0, succeeded = 0, restarting = 0;
   for (const ContainerState& container : state.containers) {
     if (container.ephemeral) continue;
+    const bool again = container.phase == RunPhase::kEnded && will_restart(pod, container);
     if (container.init) {
       if (init_passed(container)) continue;
-      if (container.phase == RunPhase::kEnded && (policy == "Never" || leaving) && !container.sidecar &&
-          !is_of_lost_sandbox(container))
+      if (container.phase == RunPhase::kEnded &&
+          (!again || (leaving && !container.sidecar && !is_of_lost_sandbox(container))))
         return PodPhase::kFailed;
       ++initializing;
-      continue;
-    }
-    if (container.phase == RunPhase::kRunning) {
+    } else if (container.phase == RunPhase::kRunning) {
       ++running;
     } else if (container.phase == RunPhase::kEnded) {
       ++ended;
-      const bool ends_so = container.doom.empty() || policy == "Never";
+      restarting += again ? 1 : 0;
+      const bool ends_so = container.doom.empty() || !again;
       succeeded += container.ended.exit_code == 0 && ends_so ? 1 : 0;
     } else if (container.last) {
       ++ended;
+      ++restarting;
     } else {
       ++pending;
     }
@@ -276,11 +299,9 @@ PodPhase phase_of(const Json& pod, const PodState& state) {
     return initializing + pending == 0 && succeeded == ended ? PodPhase::kSucceeded : PodPhase::kFailed;
   // As with a kubelet, a pod whose containers have run before does not go back to Pending.
   if (pending > 0 || (initializing > 0 && running + ended == 0)) return PodPhase::kPending;
-  if (running > 0) return PodPhase::kRunning;
+  if (running > 0 || restarting > 0) return PodPhase::kRunning;
   if (ended == 0) return PodPhase::kPending;
-  if (policy == "Always") return PodPhase::kRunning;
-  if (succeeded == ended) return PodPhase::kSucceeded;
-  return policy == "Never" ? PodPhase::kFailed : PodPhase::kRunning;
+  return succeeded == ended ? PodPhase::kSucceeded : PodPhase::kFailed;
 }
 
 bool is_over(const Json& pod, const PodState& state) {

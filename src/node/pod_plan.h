@@ -45,11 +45,16 @@ bool is_over(const api::Json& pod, const PodState& state);  // Succeeded or Fail
 // The pod's sandbox is lost: its life begins anew, init containers first, unless its restart policy is against that.
 // Restarts count on. Ends that nobody saw are in `state` already.
 void begin_anew(const api::Json& pod, PodState& state, base::Time now);
+// All containers run again, init containers first.
+void restart_all(PodState& state);
+// The action of the container's restartPolicyRules for the exit code; empty: no rule is about it.
+std::string_view restart_rule(const api::Json& container_spec, int exit_code);
 // Whether a container in kEnded gets another attempt, by the restart policy.
 bool will_restart(const api::Json& pod, const ContainerState& container);
 // The uptime at which it is due.
 base::Duration restart_at(const ContainerState& container);
 std::string_view restart_policy(const api::Json& pod);
+std::string_view restart_policy(const api::Json& pod, const api::Json& container_spec);  // its own goes before
 // Takes note of ephemeral containers that were added since. Returns whether there are any.
 bool add_ephemeral_containers(const api::Json& pod, PodState& state);
 // "containers", "initContainers" or "ephemeralContainers": where the container is in the spec. In the status it is in

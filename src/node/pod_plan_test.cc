@@ -330,5 +330,53 @@ TEST(PodPlan, WhatRunsInALostSandboxEndsFirst) {
   EXPECT_EQ(text_of(plan_pod(pod, state, kNow), state), "prepare");
 }
 
+struct RuleCase {
+  const char* policy;     // of the pod
+  const char* container;  // fields of it
+  int code;
+  const char* expected;  // whether it is started again, and the phase
+};
+TEST(PodPlan, RulesAndThePolicyOfAContainerGoBeforeThePods) {
+  const char* const on_42 =
+      "restartPolicy: Never, restartPolicyRules: [{action: Restart, exitCodes: {operator: In, values: [41, 42]}}]";
+  const char* const not_3 =
+      "restartPolicy: Never, restartPolicyRules: [{action: Restart, exitCodes: {operator: NotIn, values: [3]}}]";
+  for (const RuleCase& test : {
+           RuleCase{"Never", on_42, 42, "again, Running"},
+           RuleCase{"Never", on_42, 1, "over, Failed"},
+           RuleCase{"Never", on_42, 0, "over, Succeeded"},
+           RuleCase{"Always", on_42, 1, "over, Failed"},
+           RuleCase{"Never", not_3, 4, "again, Running"},
+           RuleCase{"Never", not_3, 3, "over, Failed"},
+           RuleCase{"Never", "restartPolicy: OnFailure", 1, "again, Running"},
+           RuleCase{"Never", "restartPolicy: OnFailure", 0, "over, Succeeded"},
+           RuleCase{"Never", "restartPolicy: Always", 0, "again, Running"},
+           RuleCase{"Always", "restartPolicy: OnFailure", 0, "over, Succeeded"},
+           RuleCase{"OnFailure", "stdin: true", 1, "again, Running"},
+       }) {
+    const Json pod = pod_of(
+        base::format("{{restartPolicy: {}, containers: [{{name: a, image: b, {}}}]}}", test.policy, test.container));
+    PodState state = ready(pod);
+    end(state.containers[0], test.code);
+    static constexpr const char* kPhases[] = {"Pending", "Running", "Succeeded", "Failed"};
+    EXPECT_EQ(base::format("{}, {}", will_restart(pod, state.containers[0]) ? "again" : "over",
+                           kPhases[static_cast<int>(phase_of(pod, state))]),
+              test.expected)
+        << test.policy << " " << test.container << " " << test.code;
+  }
+}
+
+TEST(PodPlan, AnInitContainerWithRulesIsTriedAgain) {
+  const Json pod = pod_of(
+      "{restartPolicy: Never, initContainers: [{name: i, image: b, restartPolicy: Never, restartPolicyRules: [{action: "
+      "Restart, exitCodes: {operator: In, values: [42]}}]}], containers: [{name: a, image: b}]}");
+  PodState state = ready(pod);
+  end(state.containers[0], 42);
+  EXPECT_EQ(text_of(plan_pod(pod, state, kNow), state), "start i");
+  EXPECT_EQ(phase_of(pod, state), PodPhase::kPending);
+  end(state.containers[0], 1);
+  EXPECT_EQ(phase_of(pod, state), PodPhase::kFailed);
+}
+
 }  // namespace
 }  // namespace node

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "api/pod_requests.h"
+#include "api/pods/stop_signals.h"
 #include "api/resource.h"
 #include "api/schema/quantity.h"
 #include "base/format.h"
@@ -90,6 +91,11 @@ base::Status add_mounts(const Json& pod, const Json& json, const Environment& en
       return make_error(Code::kInvalid, "subPath: this is no path");
     spec.mounts.push_back({"volume:" + mount["name"].str() + "/" + sub, mount["mountPath"].str(),
                            mount["readOnly"].as_bool() || live.contains(mount["name"].as_string())});
+    const std::string_view below = mount["recursiveReadOnly"].as_string(), way = mount["mountPropagation"].as_string();
+    if (below == "Enabled") spec.mounts.back().read_only_below = MountSpec::Recursion::kAlways;
+    if (below == "IfPossible") spec.mounts.back().read_only_below = MountSpec::Recursion::kIfPossible;
+    if (way == "HostToContainer") spec.mounts.back().propagation = MountSpec::Propagation::kIn;
+    if (way == "Bidirectional") spec.mounts.back().propagation = MountSpec::Propagation::kBoth;
   }
   return {};
 }
@@ -248,8 +254,10 @@ SandboxSpec sandbox_spec(const Json& pod) {
   spec.uid = api::uid_of(pod);
   spec.ns = api::namespace_of(pod);
   spec.name = api::name_of(pod);
-  spec.hostname = hostname_of(pod);
-  if (const std::string_view subdomain = body["subdomain"].as_string(); !subdomain.empty())
+  // The names in DNS stay what they are.
+  const std::string own_name = body["hostnameOverride"].str();
+  spec.hostname = own_name.empty() ? hostname_of(pod) : own_name;
+  if (const std::string_view subdomain = body["subdomain"].as_string(); !subdomain.empty() && own_name.empty())
     spec.fqdn = base::format("{}.{}.{}.svc.cluster.local", spec.hostname, subdomain, spec.ns);
   spec.set_hostname_as_fqdn = body["setHostnameAsFQDN"].as_bool();
   spec.host_users = body["hostUsers"].as_bool(true);
@@ -280,6 +288,7 @@ base::Result<ContainerSpec> container_spec_for(const Json& pod, const ContainerS
   TRY(spec.command, words("command", json["command"], environment));
   TRY(spec.arguments, words("args", json["args"], environment));
   spec.working_directory = json["workingDir"].str();
+  spec.stop_signal = api::signal_number(json["lifecycle"]["stopSignal"].as_string()).value_or(0);
   spec.terminal = json["tty"].as_bool();
   spec.input = json["stdin"].as_bool();
   spec.input_once = json["stdinOnce"].as_bool();

@@ -46,7 +46,7 @@ std::string shortage_text(const char* name, const api::Quantity& asked, const Re
 
 bool asks_for_restart(const Json& pod, const Json& container, const Json& wanted, const Json& held) {
   // A container that is never restarted cannot be restarted by this, either.
-  if (restart_policy(pod) == "Never" && container["restartPolicy"].as_string() != "Always") return false;
+  if (restart_policy(pod, container) == "Never") return false;
   for (const Json& policy : container["resizePolicy"].items())
     for (const char* name : kResized)
       if (policy["resourceName"].as_string() == name && policy["restartPolicy"].as_string() == "RestartContainer" &&

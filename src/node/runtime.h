@@ -25,6 +25,10 @@ struct MountSpec {
   std::string source;  // a path of the host
   std::string target;  // a path of the container
   bool read_only = false;
+  enum class Recursion : std::uint8_t { kNone, kIfPossible, kAlways };
+  Recursion read_only_below = Recursion::kNone;  // what is mounted below is read-only, too
+  enum class Propagation : std::uint8_t { kNone, kIn, kBoth };
+  Propagation propagation = Propagation::kNone;  // of mounts that are made below later
 };
 
 // A file that a volume consists of. Content comes with it, because only the agent may read secrets.
@@ -130,6 +134,7 @@ struct ContainerSpec {
   bool no_new_privileges = false;
   bool read_only_root = false;
   bool unmasked_proc = false;
+  int stop_signal = 0;  // asks it to end; 0: the image's, or SIGTERM
   bool terminal = false;
   bool input = false;       // it reads what those who attach to it write
   bool input_once = false;  // and its input ends with the first of them
@@ -273,7 +278,7 @@ class Runtime {
                                      const api::Json& told) const {
     return told;
   }
-  // Quick. A process that is gone already is no error.
+  // Quick. SIGTERM stands for the container's own stop signal. A process that is gone already is no error.
   virtual void signal(const std::string& pod_uid, const std::string& container_id, int signal) = 0;
   // Blocking, idempotent: kills what still runs, takes away network, mounts and volumes. `logs_too`: the pod's folder.
   virtual void remove(const std::string& pod_uid, bool logs_too) = 0;

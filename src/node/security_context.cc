@@ -258,6 +258,16 @@ Refusal shape_refusal(const Json& pod) {
     if (!api::is_dns_label(name)) return base::format("spec.volumes: the name {:?} is not a DNS label", name);
     if (!seen.insert(name).second) return base::format("spec.volumes: the name {:?} is there twice", name);
   }
+  for (const char* list : {"initContainers", "containers"})
+    for (const Json& container : spec[list].items())
+      if (!container["volumeDevices"].empty())
+        return base::format("spec.{}{{{}}}.volumeDevices: this node has no block volumes", list,
+                            container["name"].as_string());
+  if (const std::string_view system = spec["os"]["name"].as_string(); !system.empty() && system != "linux")
+    return base::format("spec.os.name: this node runs linux, not {}", system);
+  if (const std::string_view name = spec["hostnameOverride"].as_string();
+      !name.empty() && (!api::is_dns_subdomain(name) || name.size() > 64))
+    return base::format("spec.hostnameOverride: {:?} is not a DNS subdomain of at most 64 letters", name);
   for (const char* field : {"hostname", "subdomain"})
     if (const std::string_view name = spec[field].as_string(); !name.empty() && !api::is_dns_label(name))
       return base::format("spec.{}: {:?} is not a DNS label", field, name);

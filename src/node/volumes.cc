@@ -179,6 +179,9 @@ base::Status follow_claim(const Json& pod, const Json& source, const Lookups& lo
   const std::string_view volume_name = (*claim)["spec"]["volumeName"].as_string();
   if (volume_name.empty() || (*claim)["status"]["phase"].as_string() != "Bound")
     return make_error(Code::kUnavailable, base::format("PVC {}/{} is not bound", ns, name));
+  if ((*claim)["spec"]["volumeMode"].as_string() == "Block")
+    return make_error(Code::kInvalid,
+                      base::format("PVC {}/{} has volumeMode Block, and this node has no block volumes", ns, name));
   const Json* volume = lookups.find("PersistentVolume", {}, volume_name);
   if (volume == nullptr)
     return make_error(Code::kNotFound, base::format("persistentvolume {:?} not found", volume_name));

@@ -59,7 +59,8 @@ a_loopback_alone_is_enough() {
   stop_cluster
 }
 an_address_of_the_machine_comes_before_the_loopback() {
-  ip link add dummy0 type dummy && ip addr add 198.51.100.7/24 dev dummy0 && ip addr add 198.51.100.8/24 dev dummy0 && ip link set dummy0 up
+  ip link add out0 type veth peer name out1 && ip link set out1 up
+  ip addr add 198.51.100.7/24 dev out0 && ip addr add 198.51.100.8/24 dev out0 && ip link set out0 up
   ip link add docker0 type bridge && ip addr add 172.17.0.1/16 dev docker0 && ip link set docker0 up
   start_cluster --node-name n1 --host-rootfs
   addresses_are 198.51.100.7

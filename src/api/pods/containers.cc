@@ -5,6 +5,7 @@
 #include "api/ipv4.h"
 #include "api/pods/names.h"
 #include "api/pods/parts.h"
+#include "api/pods/stop_signals.h"
 #include "base/format.h"
 #include "base/split.h"
 
@@ -180,6 +181,43 @@ void check_resize_policy(const Json& rows, const std::string& path, bool never_r
   }
 }
 
+constexpr std::size_t kRestartRulesMax = 20, kExitCodesMax = 255;
+
+void check_exit_codes(const Json& codes, const std::string& path, FieldErrors& errors) {
+  constexpr std::array<std::string_view, 2> kOperators = {"In", "NotIn"};
+  if (!codes.is_object()) return errors.required(path, "must be specified");
+  errors.one_of(in(path, "operator"), codes["operator"].as_string(), kOperators);
+  const Json& values = codes["values"];
+  if (values.size() > kExitCodesMax) errors.too_many(in(path, "values"), values.size(), kExitCodesMax);
+  std::set<std::int64_t> seen;
+  for (std::size_t i = 0; i < values.size(); ++i)
+    if (!seen.insert(values[i].as_int()).second) errors.duplicate(at(in(path, "values"), i), values[i]);
+}
+
+void check_restart_rules(const Json& container, const std::string& path, FieldErrors& errors) {
+  constexpr std::array<std::string_view, 2> kActions = {"Restart", "RestartAllContainers"};
+  const Json& rules = container["restartPolicyRules"];
+  if (rules.empty()) return;
+  if (container["restartPolicy"].as_string().empty())
+    errors.required(in(path, "restartPolicy"), "must specify restartPolicy when restart rules are used");
+  const std::string where = in(path, "restartPolicyRules");
+  if (rules.size() > kRestartRulesMax) return errors.too_many(where, rules.size(), kRestartRulesMax);
+  for (std::size_t i = 0; i < rules.size(); ++i) {
+    errors.one_of(in(at(where, i), "action"), rules[i]["action"].as_string(), kActions);
+    check_exit_codes(rules[i]["exitCodes"], in(at(where, i), "exitCodes"), errors);
+  }
+}
+
+void check_stop_signal(const Json& lifecycle, const std::string& path, const Json& spec, FieldErrors& errors) {
+  const Json& signal = lifecycle["stopSignal"];
+  if (!signal.is_string()) return;
+  const std::string_view system = spec["os"]["name"].as_string();
+  const bool known = system == "windows" ? signal.as_string() == "SIGTERM" || signal.as_string() == "SIGKILL"
+                                         : is_stop_signal(signal.as_string());
+  if (system.empty()) errors.forbidden(path, "may not be set for containers with empty `spec.os.name`");
+  if (!known) errors.invalid(path, signal, base::format("is not a signal of {}", system.empty() ? "linux" : system));
+}
+
 void check_container(const Json& container, const std::string& path, const Json& spec,
                      const std::set<std::string>& volumes, const PodNames& known, FieldErrors& errors) {
   const std::string name = container["name"].str();
@@ -204,6 +242,7 @@ void check_container(const Json& container, const std::string& path, const Json&
   check_resize_policy(container["resizePolicy"], in(path, "resizePolicy"), spec["restartPolicy"].as_string() == "Never",
                       errors);
   check_choice(container, path, "restartPolicy", kRestartPolicies, errors);
+  check_restart_rules(container, path, errors);
   check_container_security(container["securityContext"], in(path, "securityContext"), errors);
 }
 
@@ -211,6 +250,7 @@ void check_life(const Json& container, const std::string& path, const Json& spec
   const Json& given = spec["terminationGracePeriodSeconds"];
   const std::int64_t grace = given.is_number() ? given.as_int() : kDefaultGraceSeconds;
   const Json& lifecycle = container["lifecycle"];
+  check_stop_signal(lifecycle, in(in(path, "lifecycle"), "stopSignal"), spec, errors);
   for (const char* hook : {"postStart", "preStop"})
     if (lifecycle[hook].is_object()) check_hook(lifecycle[hook], in(in(path, "lifecycle"), hook), grace, errors);
   if (container["livenessProbe"].is_object())

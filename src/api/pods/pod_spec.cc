@@ -86,6 +86,18 @@ void check_names(const Json& spec, const std::string& path, FieldErrors& errors)
   label("subdomain");
 }
 
+void check_hostname_override(const Json& spec, const std::string& path, FieldErrors& errors) {
+  constexpr std::size_t kHostnameMax = 64;
+  const Json& name = spec["hostnameOverride"];
+  if (!name.is_string()) return;
+  const std::string where = in(path, "hostnameOverride");
+  errors.invalid(where, name, check_dns_subdomain(name.as_string()));
+  if (name.as_string().size() > kHostnameMax) errors.too_long(where, kHostnameMax);
+  if (spec["hostNetwork"].as_bool()) errors.forbidden(where, "may not be specified when hostNetwork is true");
+  if (spec["setHostnameAsFQDN"].as_bool())
+    errors.forbidden(where, "may not be specified when setHostnameAsFQDN is true");
+}
+
 void check_gates(const Json& spec, const std::string& path, FieldErrors& errors) {
   const Json& gates = spec["schedulingGates"];
   std::set<std::string> names;
@@ -139,6 +151,7 @@ std::vector<base::Cause> check_pod_spec(const Json& spec, const std::string& pat
   check_readiness_gates(spec["readinessGates"], in(path, "readinessGates"), errors);
   check_pod_security(spec, path, rules, errors);
   check_names(spec, path, errors);
+  check_hostname_override(spec, path, errors);
   check_placement(spec, path, errors);
   check_gates(spec, path, errors);
   check_classes(spec, path, errors);

@@ -40,5 +40,37 @@ TEST(PodSpec, profiles_of_the_node_are_below_its_folder) {
   EXPECT_EQ(causes_of_file("a/../../b"), field + "\"a/../../b\": must not contain '..'\n");
 }
 
+TEST(PodSpec, restart_rules_need_a_policy_and_codes) {
+  const auto causes_of_container = [](const std::string& fields) {
+    const auto spec = parse_yaml("{containers: [{name: c, image: i, " + fields + "}]}");
+    std::string all;
+    for (const base::Cause& cause : check_pod_spec(*spec, "spec", {})) all += cause.field + ": " + cause.message + "\n";
+    return all;
+  };
+  const std::string rule = "restartPolicyRules: [{action: Restart, exitCodes: {operator: In, values: [1, 42]}}]";
+  EXPECT_EQ(causes_of_container("restartPolicy: Never, " + rule), "");
+  EXPECT_EQ(
+      causes_of_container(rule),
+      "spec.containers[0].restartPolicy: Required value: must specify restartPolicy when restart rules are used\n");
+  EXPECT_EQ(causes_of_container("restartPolicy: Never, restartPolicyRules: [{action: Restart}]"),
+            "spec.containers[0].restartPolicyRules[0].exitCodes: Required value: must be specified\n");
+  EXPECT_NE(causes_of_container("restartPolicy: Never, restartPolicyRules: [{action: Stop, exitCodes: {operator: Is, "
+                                "values: [1, 1]}}]"),
+            "");
+  EXPECT_EQ(causes_of_container("lifecycle: {stopSignal: SIGUSR1}"),
+            "spec.containers[0].lifecycle.stopSignal: Forbidden: may not be set for containers with empty "
+            "`spec.os.name`\n");
+}
+
+TEST(PodSpec, a_host_name_of_its_own_is_a_name_and_goes_alone) {
+  EXPECT_EQ(causes_with("hostnameOverride: other.name.example"), "");
+  EXPECT_NE(causes_with("hostnameOverride: Other_Name"), "");
+  EXPECT_NE(causes_with("hostnameOverride: " + std::string(65, 'a')), "");
+  EXPECT_EQ(causes_with("hostnameOverride: a, setHostnameAsFQDN: true"),
+            "spec.hostnameOverride: Forbidden: may not be specified when setHostnameAsFQDN is true\n");
+  EXPECT_EQ(causes_with("hostnameOverride: a, hostNetwork: true"),
+            "spec.hostnameOverride: Forbidden: may not be specified when hostNetwork is true\n");
+}
+
 }  // namespace
 }  // namespace api

@@ -218,6 +218,9 @@ class VolumeController final : public Controller {
       return say_what_it_waits_for(*claim, storage_class, class_name, wait, plan);
     if (!(*claim)["spec"]["volumeName"].as_string().empty()) return;
     if (waits && !has_consumer) return say_what_it_waits_for(*claim, storage_class, class_name, wait, plan);
+    if (mode_of((*claim)["spec"]) == "Block")
+      return plan.event(*claim, "Warning", "ProvisioningFailed",
+                        "spec.volumeMode: Block is not supported: volumes of this class are folders");
     if ((*claim)["spec"]["selector"].is_object())
       return plan.event(*claim, "Warning", "ProvisioningFailed", "claim.Spec.Selector is not supported");
     plan.begin_stage("ProvisioningFailed", "{}");

@@ -52,10 +52,7 @@ std::vector<base::Flag> up_flags(UpOptions& options) {
       {"address", &options.address, "address the API server listens on"},
       {"port", &options.port, "port the API server listens on; 0: a free one"},
       {"node-name", &options.node_name, "name of this machine's Node (default: the host name)"},
-      {"node-ip", &options.node_ip,
-       "address of this machine that its Node and pods' hostIP have (default: --address if others reach it, else that "
-       "of "
-       "the default route)"},
+      {"node-ip", &options.node_ip, "address of the Node, and pods' hostIP (default: one that others reach)"},
       {"storage-gib", &options.storage_gib, "the most that objects and their history may take on disk"},
       {"objects-mib", &options.objects_mib,
        "the most that all objects together may take in memory, as text; writes beyond are 507; 0: a quarter of the "

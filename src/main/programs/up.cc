@@ -43,7 +43,7 @@
 #include "main/host/up_flags.h"
 #include "main/host/version.h"
 #include "main/programs.h"
-#include "node/agent.h"
+#include "node/agent/field_effects.h"
 #include "node/image_hook.h"
 #include "node/image_name.h"
 #include "node/metrics.h"
@@ -92,10 +92,9 @@ struct Cluster {
   Component<node::Agent> agent;
 
   base::Status start() {
-    metrics.add(controllers::metric_rows());
-    metrics.add(scheduler::metric_rows());
-    metrics.add(apiserver::loop_metric_rows());
-    metrics.add(node::metric_rows());
+    for (const auto rows :
+         {controllers::metric_rows(), scheduler::metric_rows(), apiserver::loop_metric_rows(), node::metric_rows()})
+      metrics.add(rows);
     api_env =
         rt::watch_loop(rt::make_real_env("apiserver"), [seconds = metrics.histogram("volcano_api_loop_seconds")](
                                                            base::Duration held) { seconds.observe(held.seconds()); });
@@ -132,6 +131,7 @@ struct Cluster {
       exec_turns = node::make_exec_turns(&metrics);
       pod_streams = node::make_pod_streams(node_options(), true);
       node_usage = node::make_usage_source(node_options());
+      for (api::AdmissionHook& hook : node::field_hooks()) api_options.hooks.push_back(std::move(hook));
     }
     api_options.objects_bytes_max =
         options.objects_mib > 0 ? static_cast<std::size_t>(options.objects_mib) << 20

@@ -222,6 +222,13 @@ void Agent::State::exited(const ExitedContainer& exit) {
           base::format("Back-off restarting failed container {} in pod {}_{}({})", container.name,
                        api::name_of(worker->pod), api::namespace_of(worker->pod), api::uid_of(worker->pod)),
           container);
+  if (!api::is_deleting(worker->pod) && !stopping &&
+      restart_rule(container_spec(worker->pod, container), exit.exit_code) == "RestartAllContainers") {
+    const base::Duration back_off = container.back_off;
+    restart_all(worker->state);
+    container.back_off = back_off;
+    worker->state.sandbox = Sandbox::kLost;
+  }
   // A start forgets this run, and with it what was found.
   const std::string uid = found->second.first;
   step(uid);

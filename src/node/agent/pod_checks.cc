@@ -86,7 +86,7 @@ void Agent::State::probed(PodWorker& worker, ContainerState& container, const st
   const Verdict verdict = weigh(settings, answer.answer, state);
   container.started_once = container.started_once || is_started(container);
   if (verdict != Verdict::kFails || kind == ProbeKind::kReadiness) return;
-  const bool again = container.sidecar || restart_policy(worker.pod) != "Never";
+  const bool again = container.sidecar || restart_policy(worker.pod, container_spec(worker.pod, container)) != "Never";
   container.doom =
       base::format("Container {} failed {} probe{}", container.name,
                    kind == ProbeKind::kStartup ? "startup" : "liveness", again ? ", will be restarted" : "");

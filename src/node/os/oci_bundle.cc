@@ -39,6 +39,22 @@ Json mount_json(const char* target, const char* type, const char* source, std::i
   return Json::object({{"destination", target}, {"type", type}, {"source", source}, {"options", strings(options)}});
 }
 
+std::vector<std::string> options_of(const MountSpec& mount) {
+  const char* way = mount.propagation == MountSpec::Propagation::kBoth ? "rshared"
+                    : mount.propagation == MountSpec::Propagation::kIn ? "rslave"
+                                                                       : "rprivate";
+  const bool below = mount.read_only && mount.read_only_below != MountSpec::Recursion::kNone;
+  return {"rbind", way, below ? "rro" : mount.read_only ? "ro" : "rw"};
+}
+
+// The root has to take part in what one of its mounts takes part in.
+const char* root_propagation(const std::vector<MountSpec>& mounts) {
+  const auto any = [&](MountSpec::Propagation way) {
+    return std::ranges::any_of(mounts, [&](const MountSpec& mount) { return mount.propagation == way; });
+  };
+  return any(MountSpec::Propagation::kBoth) ? "rshared" : any(MountSpec::Propagation::kIn) ? "rslave" : nullptr;
+}
+
 Json mounts_json(const BundleInput& input) {
   const bool privileged = input.spec->privileged;
   Json list = Json::array();
@@ -69,12 +85,10 @@ Json mounts_json(const BundleInput& input) {
     return std::count(a.target.begin(), a.target.end(), '/') < std::count(b.target.begin(), b.target.end(), '/');
   });
   for (const MountSpec& mount : mounts)
-    list.push_back(
-        Json::object({{"destination", mount.target},
-                      {"type", "bind"},
-                      {"source", mount.source},
-                      {"options", mount.read_only ? strings(std::vector<std::string>{"rbind", "rprivate", "ro"})
-                                                  : strings(std::vector<std::string>{"rbind", "rprivate", "rw"})}}));
+    list.push_back(Json::object({{"destination", mount.target},
+                                 {"type", "bind"},
+                                 {"source", mount.source},
+                                 {"options", strings(options_of(mount))}}));
   return list;
 }
 
@@ -225,6 +239,7 @@ ImageConfig image_config_from(const Json& json) {
   for (const Json& word : config["Cmd"].items()) image.command.push_back(word.str());
   for (const Json& word : config["Env"].items()) image.environment.push_back(word.str());
   image.working_directory = config["WorkingDir"].str();
+  image.stop_signal = config["StopSignal"].str();
   image.user = config["User"].str();
   return image;
 }
@@ -311,6 +326,7 @@ base::Result<Json> make_bundle(const BundleInput& input) {
     for (const auto& [name, value] : spec.sysctls) settings.set(name, value);
     linux.set("sysctl", std::move(settings));
   }
+  if (const char* way = root_propagation(input.mounts)) linux.set("rootfsPropagation", way);
   Json bundle = Json::object({{"ociVersion", "1.0.2"},
                               {"process", process},
                               {"root", Json::object({{"path", input.root}, {"readonly", spec.read_only_root}})},

@@ -18,6 +18,7 @@ struct ImageConfig {
   std::vector<std::string> command;
   std::vector<std::string> environment;  // NAME=value
   std::string working_directory;
+  std::string stop_signal;
   std::string user;  // "uid", "uid:gid", "name", "name:group"; empty: root
 };
 ImageConfig image_config_from(const api::Json& json);  // of an OCI image configuration

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <csignal>
 #include <map>
 #include <set>
 
@@ -157,6 +158,11 @@ std::string PodFolders::missing_of_sandbox(const std::string& uid, const CgroupL
 base::Status PodFolders::write_started(const std::string& folder, const std::string& id, base::Time at) const {
   TRY_VOID(rt::write_file(folder + "/id", id, 0600));
   return rt::write_file(folder + "/started", std::to_string(at.ns), 0600);
+}
+
+int PodFolders::stop_signal(const std::string& folder) const {
+  const int number = number_of(read_text(folder + "/stop-signal"));
+  return number >= 1 && number <= 64 ? number : SIGTERM;
 }
 
 std::string PodFolders::find_container(const std::string& uid, const std::string& id) const {

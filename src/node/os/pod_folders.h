@@ -4,7 +4,7 @@
 //   pods/UID/ids                              the first of its ids on the host, if it has a user namespace of its own
 //   pods/UID/volumes/NAME
 //   pods/UID/logs/CONTAINER/ATTEMPT.log
-//   pods/UID/containers/CONTAINER/ATTEMPT/    id, started, monitor, pid, spec.json or an OCI bundle
+//   pods/UID/containers/CONTAINER/ATTEMPT/    id, started, monitor, pid, stop-signal, spec.json or an OCI bundle
 //   exits/CONTAINER_ID                        exit code
 #pragma once
 
@@ -41,6 +41,8 @@ class PodFolders {
   // The part of the sandbox, as pod.json describes it, that is gone, in words; empty: it is whole.
   std::string missing_of_sandbox(const std::string& uid, const CgroupLayout& cgroups) const;
   base::Status write_started(const std::string& container_folder, const std::string& id, base::Time at) const;
+  // The signal by which the container of that folder is asked to end.
+  int stop_signal(const std::string& container_folder) const;
   // The folder of the container with that id, or empty.
   std::string find_container(const std::string& uid, const std::string& id) const;
   // The last 80 lines, at most 2048 bytes, that the container of that folder wrote.

@@ -151,6 +151,7 @@ base::Result<StartedContainer> ProcessRuntime::start(const ContainerSpec& spec) 
   if (spec.user && *spec.user != static_cast<std::int64_t>(::geteuid())) json.set("uid", *spec.user);
   if (spec.group && *spec.group != static_cast<std::int64_t>(::getegid())) json.set("gid", *spec.group);
   TRY_VOID(rt::write_file(folder + "/spec.json", json.dump(), 0600));
+  if (spec.stop_signal != 0) TRY_VOID(rt::write_file(folder + "/stop-signal", std::to_string(spec.stop_signal), 0600));
   const base::Time now = wall_clock();
   TRY_VOID(folders_.write_started(folder, spec.id, now));
   auto ran = run_command({monitor_, "monitor", folder});
@@ -167,7 +168,8 @@ base::Result<StartedContainer> ProcessRuntime::start(const ContainerSpec& spec) 
 void ProcessRuntime::signal(const std::string& pod_uid, const std::string& container_id, int signal) {
   const std::string folder = folders_.find_container(pod_uid, container_id);
   if (folder.empty()) return;
-  if (const pid_t pid = described_process(read_text(folder + "/pid")); pid != 0) ::kill(pid, signal);
+  const pid_t pid = described_process(read_text(folder + "/pid"));
+  if (pid != 0) ::kill(pid, signal == SIGTERM ? folders_.stop_signal(folder) : signal);
 }
 
 void ProcessRuntime::remove(const std::string& pod_uid, bool logs_too) {

@@ -11,6 +11,7 @@
 #include <cstring>
 
 #include "api/ipv4.h"
+#include "api/pods/stop_signals.h"
 #include "base/format.h"
 #include "base/log.h"
 #include "base/utf8.h"
@@ -351,6 +352,9 @@ base::Result<StartedContainer> RuncRuntime::start_once(const ContainerSpec& spec
     TRY(const Json bundle, make_bundle(input));
     TRY_VOID(rt::write_file(folder + "/config.json", bundle.dump(), 0600));
     TRY_VOID(rt::write_file(folder + "/id", spec.id, 0600));
+    const int stop_signal =
+        spec.stop_signal != 0 ? spec.stop_signal : api::signal_number(input.image.stop_signal).value_or(SIGTERM);
+    TRY_VOID(rt::write_file(folder + "/stop-signal", std::to_string(stop_signal), 0600));
     const auto pod = api::parse_json(read_text(folders_.pod(spec.pod_uid) + "/pod.json"));
     TRY(const RuncPrograms programs, programs_of(pod.ok() ? (*pod)["handler"].str() : std::string()));
     return launch_container(programs, {.id = spec.id,
@@ -401,7 +405,8 @@ base::Result<StartedContainer> RuncRuntime::start(const ContainerSpec& spec) {
 void RuncRuntime::signal(const std::string& pod_uid, const std::string& container_id, int signal) {
   const std::string folder = folders_.find_container(pod_uid, container_id);
   if (folder.empty()) return;
-  if (const pid_t pid = described_process(read_text(folder + "/pid")); pid != 0) ::kill(pid, signal);
+  const pid_t pid = described_process(read_text(folder + "/pid"));
+  if (pid != 0) ::kill(pid, signal == SIGTERM ? folders_.stop_signal(folder) : signal);
 }
 
 // Ends what runs, and takes the mounts and the runtime's record away. The log and the exit code stay.

@@ -10,13 +10,13 @@
 #include "node/os/disk_use.h"
 #include "node/os/dns.h"
 #include "node/os/exits.h"
-#include "node/os/loopback_ports.h"
 #include "node/os/network.h"
 #include "node/os/oci_bundle.h"
 #include "node/os/pod_folders.h"
 #include "node/os/profiles.h"
 #include "node/os/runc_launch.h"
-#include "node/os/service_proxy.h"
+#include "node/os/services/loopback_ports.h"
+#include "node/os/services/service_proxy.h"
 #include "node/runtime.h"
 
 namespace node {

@@ -12,6 +12,7 @@
 #include <cstring>
 
 #include "base/format.h"
+#include "base/split.h"
 #include "node/os/user_namespace.h"
 #include "rt/files.h"
 #include "rt/rooted_files.h"
@@ -55,6 +56,20 @@ base::Status pin(const rt::RootedPath& path, const Place& place) {
   return base::within(mounted.take_error(), base::format("cannot mount subPath {:?}", path.path));
 }
 
+// Refuses what a container runtime refuses: mounts are handed on only where the machine shares them.
+base::Status check_propagation(const MountSpec& mount, bool own_ids) {
+  if (mount.propagation == MountSpec::Propagation::kNone) return {};
+  if (own_ids)
+    return make_error(
+        Code::kForbidden,
+        base::format("mountPropagation of {}: a pod with hostUsers: false cannot have it on this node", mount.target));
+  const MountShare share = share_of_path(read_text("/proc/self/mountinfo"), mount.source);
+  const bool both = mount.propagation == MountSpec::Propagation::kBoth;
+  if (share.shared || (!both && share.slave)) return {};
+  return make_error(Code::kForbidden, base::format("path {:?} is mounted on {:?} but it is not a shared{} mount",
+                                                   mount.source, share.mount_point, both ? "" : " or slave"));
+}
+
 base::Result<std::string> real_path(const std::string& path) {
   char real[PATH_MAX];
   if (::realpath(path.c_str(), real) == nullptr)
@@ -86,6 +101,25 @@ base::Status resolve(const std::string& volumes, Place place, MountSpec& mount) 
 
 }  // namespace
 
+MountShare share_of_path(std::string_view mountinfo, std::string_view path) {
+  MountShare share;
+  for (const std::string_view line : base::split(mountinfo, '\n')) {
+    const std::vector<std::string_view> words = base::split(line, ' ');
+    if (words.size() < 7) continue;
+    const std::string_view point = words[4];
+    const bool above = point == "/" || path == point ||
+                       (path.starts_with(point) && path.size() > point.size() && path[point.size()] == '/');
+    // The last one on a place hides those before it.
+    if (!above || point.size() < share.mount_point.size()) continue;
+    share = {std::string(point)};
+    for (std::size_t i = 6; i < words.size() && words[i] != "-"; ++i) {
+      share.shared |= words[i].starts_with("shared:");
+      share.slave |= words[i].starts_with("master:");
+    }
+  }
+  return share;
+}
+
 base::Result<std::vector<MountSpec>> container_mounts(const PodFolders& folders, const ContainerSpec& spec,
                                                       const std::string& folder) {
   std::vector<MountSpec> mounts;
@@ -95,6 +129,7 @@ base::Result<std::vector<MountSpec>> container_mounts(const PodFolders& folders,
   for (MountSpec mount : spec.mounts) {
     const std::string at = base::format("{}/places/{}", folder, mounts.size());
     if (mount.source.starts_with(kVolume)) TRY_VOID(resolve(folders.volumes(spec.pod_uid), {at, user_file}, mount));
+    TRY_VOID(check_propagation(mount, first_id.has_value()));
     mounts.push_back(std::move(mount));
   }
   const auto add = [&](const std::string& source, const std::string& target, bool read_only) {

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/format.h"
 #include "node/os/pod_folders.h"
 #include "rt/files.h"
 
@@ -38,6 +39,27 @@ TEST_F(ContainerMounts, a_pipe_in_the_place_of_a_file_is_not_waited_for) {
   ASSERT_EQ(::mkfifo((folder + "/ids").c_str(), 0600), 0);
   EXPECT_EQ(read_text(folder + "/ids"), "");
   EXPECT_EQ(read_text(folder), "");
+}
+
+TEST(MountShares, APathIsSharedAsTheLastMountAboveIt) {
+  const char* const text =
+      "1 0 8:1 / / rw - ext4 /dev/sda rw\n"
+      "2 1 8:1 /a /a rw shared:7 - ext4 /dev/sda rw\n"
+      "3 2 0:9 / /a/b rw master:7 - tmpfs t rw\n"
+      "4 1 0:9 / /ab rw shared:8 master:1 - tmpfs t rw\n"
+      "5 1 0:9 / /twice rw shared:8 - tmpfs t rw\n"
+      "6 5 0:9 / /twice rw - tmpfs t rw\n";
+  const auto share = [&](const char* path) {
+    const MountShare found = share_of_path(text, path);
+    return base::format("{}{}{}", found.mount_point, found.shared ? " shared" : "", found.slave ? " slave" : "");
+  };
+  EXPECT_EQ(share("/x"), "/");
+  EXPECT_EQ(share("/a"), "/a shared");
+  EXPECT_EQ(share("/a/c/d"), "/a shared");
+  EXPECT_EQ(share("/a/b/d"), "/a/b slave");
+  EXPECT_EQ(share("/ab"), "/ab shared slave");
+  EXPECT_EQ(share("/abc"), "/");
+  EXPECT_EQ(share("/twice/x"), "/twice");
 }
 
 }  // namespace

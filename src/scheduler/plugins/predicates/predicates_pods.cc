@@ -176,6 +176,7 @@ void add_pod_filters(const Model& model, DomainCache& domains, const PredicateSw
   add(on.volume_limits, make_limit_filter);
   add(on.volume_zone, make_zone_filter);
   if (on.topology_spread && spreads) out.push_back(std::make_unique<SpreadFilter>(model, domains, task));
+  add(on.volume_binding, make_once_pod_filter);
   add(on.volume_binding, make_binding_filter);
 }
 

@@ -147,6 +147,50 @@ class VolumeZoneFilter final : public ClusterFilter {
   const Shape& shape_;
 };
 
+// Claims for one pod at a time (ReadWriteOncePod), which pods of any node may have already. Kubernetes'
+// VolumeRestrictions.
+class OncePodFilter final : public ClusterFilter {
+ public:
+  OncePodFilter(const Model& model, const Task& task) : model_(model) {
+    for (const Claim* claim : claims_of(model, model.shape_of(task)))
+      if (is_for_one_pod(*claim)) wanted_.insert(claim->key);
+  }
+  static bool is_for_one_pod(const Claim& claim) {
+    return std::ranges::find(claim.access_modes, "ReadWriteOncePod") != claim.access_modes.end();
+  }
+
+  void apply(Sieve& sieve) override {
+    NodeSet free = model_.nodes.known(), holding = free;
+    holding.clear();
+    free.for_each([&](std::uint32_t n) {
+      if (holds(n)) holding.add(n);
+    });
+    if (holding.empty()) return;
+    // An eviction helps only where the holder is.
+    NodeSet others = free;
+    others.subtract(holding);
+    sieve.refuse(holding, FitCode::kUnschedulable, kConflict);
+    sieve.refuse(others, FitCode::kUnresolvable, kConflict);
+  }
+
+ private:
+  static constexpr std::string_view kConflict =
+      "node has pod using PersistentVolumeClaim with the same name and ReadWriteOncePod access mode";
+
+  bool holds(std::uint32_t n) const {
+    return std::ranges::any_of(model_.nodes[NodeId{n}].tasks, [&](TaskId id) {
+      const Task& task = model_.task(id);
+      if (!(effects_of(task.status) & kEffectSeen)) return false;
+      const Shape& shape = model_.shape_of(task);
+      return std::ranges::any_of(shape.volumes,
+                                 [&](const VolumeUse& use) { return wanted_.contains(shape.ns + "/" + use.claim); });
+    });
+  }
+
+  const Model& model_;
+  std::unordered_set<std::string> wanted_;
+};
+
 class VolumeBindingFilter final : public ClusterFilter {
  public:
   VolumeBindingFilter(const Model& model, const Task& task) : model_(model), shape_(model.shape_of(task)) {}
@@ -197,6 +241,12 @@ std::unique_ptr<ClusterFilter> make_zone_filter(const Model& model, const Task& 
 
 std::unique_ptr<ClusterFilter> make_binding_filter(const Model& model, const Task& task) {
   return model.shape_of(task).volumes.empty() ? nullptr : std::make_unique<VolumeBindingFilter>(model, task);
+}
+
+std::unique_ptr<ClusterFilter> make_once_pod_filter(const Model& model, const Task& task) {
+  const std::vector<const Claim*> claims = claims_of(model, model.shape_of(task));
+  const bool any = std::ranges::any_of(claims, [](const Claim* one) { return OncePodFilter::is_for_one_pod(*one); });
+  return any ? std::make_unique<OncePodFilter>(model, task) : nullptr;
 }
 
 Refusal check_claims(const Model& model, const Task& task) {

@@ -14,6 +14,7 @@ std::vector<const Claim*> claims_of(const Model& model, const Shape& shape);
 std::unique_ptr<ClusterFilter> make_limit_filter(const Model& model, const Task& task);
 std::unique_ptr<ClusterFilter> make_zone_filter(const Model& model, const Task& task);
 std::unique_ptr<ClusterFilter> make_binding_filter(const Model& model, const Task& task);
+std::unique_ptr<ClusterFilter> make_once_pod_filter(const Model& model, const Task& task);
 // Nodes with more room for what is to be made of the same classes score by the shape (gate StorageCapacityScoring).
 using UtilizationShape = std::vector<std::pair<double, double>>;  // (utilization, score), ascending, score 0..100
 std::unique_ptr<NodeScorer> make_storage_scorer(const Model& model, const UtilizationShape& shape, double weight,

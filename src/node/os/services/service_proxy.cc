@@ -1,5 +1,5 @@
 // How nft is called, and what is found out about the machine.
-#include "node/os/service_proxy.h"
+#include "node/os/services/service_proxy.h"
 
 #include <unistd.h>
 

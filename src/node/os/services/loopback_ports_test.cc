@@ -1,5 +1,5 @@
 // Connections to the loopback, handed on to a server that listens on another address of the machine.
-#include "node/os/loopback_ports.h"
+#include "node/os/services/loopback_ports.h"
 
 #include <arpa/inet.h>
 #include <gtest/gtest.h>

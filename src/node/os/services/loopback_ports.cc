@@ -1,5 +1,5 @@
 // One thread that moves bytes between pairs of sockets.
-#include "node/os/loopback_ports.h"
+#include "node/os/services/loopback_ports.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -207,7 +207,7 @@ class LoopbackPorts::Relay {
   std::mutex mutex_;  // guards the next two
   std::set<std::uint16_t> wanted_;
   bool closing_ = false;
-  // Of the thread:
+  // The thread has the rest.
   std::map<int, std::pair<rt::Descriptor, std::uint16_t>> listeners_;  // by descriptor; with their ports
   std::map<int, std::shared_ptr<Pair>> pairs_;                         // by each of their descriptors
   std::thread thread_;
