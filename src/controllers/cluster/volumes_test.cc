@@ -145,6 +145,18 @@ TEST(Volumes, a_claim_takes_only_what_it_asks_for) {
   }
 }
 
+TEST(Volumes, a_claim_of_a_block_device_gets_no_folder) {
+  Stage stage(make_volume_controller({"/data"}));
+  stage.world.put_text(resources::kStorageClasses,
+                       R"({"metadata": {"name": "here"}, "provisioner": "volcano.sh/local-path"})");
+  stage.world.put_text(resources::kPersistentVolumeClaims,
+                       R"({"kind": "PersistentVolumeClaim", "metadata": {"name": "c", "namespace": "ns", "uid": "C"},
+    "spec": {"storageClassName": "here", "volumeMode": "Block"}, "status": {"phase": "Pending"}})");
+  EXPECT_EQ(stage.turn("claim|ns/c"),
+            "event PersistentVolumeClaim ns/c Warning ProvisioningFailed: spec.volumeMode: Block is not supported: "
+            "volumes of this class are folders\n");
+}
+
 TEST(Volumes, of_a_claim_that_was_made_anew_go_though_pods_use_the_new_one) {
   Stage stage(make_volume_controller({.folder = "/tmp/volumes-that-are-not-made", .node_name = "n"}));
   stage.world.put_text(resources::kPersistentVolumes, R"({"kind": "PersistentVolume", "metadata": {"name": "pvc-D",
