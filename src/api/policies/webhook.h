@@ -36,6 +36,8 @@ struct WebhookAddress {
 std::optional<WebhookAddress> read_webhook_address(const Json& config);
 // The faults of a `clientConfig` at `path`.
 void check_webhook_address(const Json& config, const std::string& path, std::vector<base::Cause>& causes);
+// The same of the versions of reviews that a webhook understands.
+void check_webhook_review_versions(const Json& list, const std::string& path, std::vector<base::Cause>& causes);
 
 struct Webhook {
   std::string name;           // "x.example.com"

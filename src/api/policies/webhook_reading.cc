@@ -206,6 +206,11 @@ void check_webhook_address(const Json& config, const std::string& path, std::vec
   check_address(config, path, problems);
 }
 
+void check_webhook_review_versions(const Json& list, const std::string& path, std::vector<Cause>& causes) {
+  Problems problems(causes);
+  check_review_versions(list, path, problems);
+}
+
 void apply_webhook_defaults(Json& object) {
   if (!object["webhooks"].is_array()) return;
   const bool mutating = is_mutating(object);

@@ -87,7 +87,8 @@ std::string item_of(const std::string& path, std::size_t index) {
 
 class Checker {
  public:
-  explicit Checker(std::vector<Cause>& causes) : causes_(causes) {}
+  // `keys`: sets and lists with keys hold nothing twice.
+  explicit Checker(std::vector<Cause>& causes, bool keys = true) : causes_(causes), keys_(keys) {}
 
   // A value that is as it was `before` (null: nothing was) is let be: a schema that became stricter must not keep its
   // objects from being changed.
@@ -146,7 +147,7 @@ class Checker {
     if (schema.items)
       for (std::size_t i = 0; i < value.size() && !full(); ++i)
         walk(*schema.items, value[i], old.of(value[i]), item_of(path, i));
-    if (schema.list_type == Schema::ListType::kAtomic) return;
+    if (!keys_ || schema.list_type == Schema::ListType::kAtomic) return;
     std::set<std::string> seen;
     for (std::size_t i = 0; i < value.size() && !full(); ++i) {
       const Json key = schema.list_type == Schema::ListType::kSet ? value[i] : key_of_item(schema, value[i]);
@@ -279,6 +280,7 @@ class Checker {
   }
 
   std::vector<Cause>& causes_;
+  const bool keys_;
 };
 
 // The object's own metadata.
@@ -305,7 +307,7 @@ void validate(const Structural& root, const Json& object, const Json& before, st
 }
 
 void validate_value(const Structural& schema, const Json& value, const std::string& path, std::vector<Cause>& causes) {
-  Checker(causes).walk(schema, value, nullptr, path);
+  Checker(causes, false).walk(schema, value, nullptr, path);
 }
 
 }  // namespace api

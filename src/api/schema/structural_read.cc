@@ -57,7 +57,8 @@ class Reader {
     read_lists(json, path, out);
     read_rules(json, path, out);
     read_limits(json, path, out);
-    if (where != Where::kJunctor && out.limits) check_completeness(*out.limits, &out, path, path);
+    // Further in a stock server does not look.
+    if (where == Where::kRoot && out.limits) check_completeness(*out.limits, &out, path, path);
     if (where == Where::kJunctor)
       refuse_in_junctor(json, path);
     else
@@ -118,6 +119,8 @@ class Reader {
         require(path, "type", "must be object if x-kubernetes-embedded-resource is true");
       else if (out.type != Type::kObject)
         invalid(path, "type", json["type"], "must be object if x-kubernetes-embedded-resource is true");
+      if (!json["additionalProperties"].is_null())
+        forbid(path, "additionalProperties", "must not be used if x-kubernetes-embedded-resource is set");
       if (!out.preserves_unknown && json["properties"].empty())
         require(path, "properties",
                 "must not be empty if x-kubernetes-embedded-resource is true without "
@@ -150,8 +153,10 @@ class Reader {
     if (additional.is_bool()) {
       out.any_member = additional.as_bool();
     } else {
+      ++maps_around_;
       out.additional = std::make_unique<Structural>(read(
           additional, path + ".additionalProperties", where == Where::kJunctor ? Where::kJunctor : Where::kAdditional));
+      --maps_around_;
     }
   }
 
@@ -221,6 +226,9 @@ class Reader {
       if (member->type == Type::kObject || member->type == Type::kArray)
         invalid(path, base::format("items.properties[{}].type", key), Json(word(member->type)),
                 "must be a scalar type if parent array's x-kubernetes-list-type is map");
+      if (member->nullable)
+        forbid(path, base::format("items.properties[{}].nullable", key),
+               "this property is in x-kubernetes-list-map-keys, so it cannot be nullable");
       const auto* limits = out.items->limits.get();
       const bool needed = limits && std::ranges::find(limits->required, key) != limits->required.end();
       if (!needed && !member->has_default)
@@ -359,16 +367,24 @@ class Reader {
     return {std::make_shared<const Pattern>(text), {}};
   }
 
+  static bool are_two_types(const Json& list) {
+    return list.size() == 2 && list[0] == Json::object({{"type", "integer"}}) &&
+           list[1] == Json::object({{"type", "string"}});
+  }
+
   void read_junctors(const Json& json, const std::string& path, Structural& out) {
     for (const auto& [name, into] :
          {std::pair{"allOf", &Limits::all_of}, {"anyOf", &Limits::any_of}, {"oneOf", &Limits::one_of}}) {
       std::size_t at = 0;
       for (const Json& one : json[name].items()) {
+        const bool is_first = at == 0;
         const std::string place = base::format("{}.{}[{}]", path, name, at++);
-        // A place for a number or a text may have its two types written out.
-        const bool types = out.int_or_string && one.size() == 1 && one.has("type");
-        Structural schema = types ? Structural() : read(one, place, Where::kJunctor);
-        if (types) continue;
+        // A place for a number or a text may have its two types written out, in anyOf or in the first part of allOf.
+        if (out.int_or_string && into == &Limits::any_of && are_two_types(json[name])) continue;
+        Json limit = one;
+        if (out.int_or_string && is_first && into == &Limits::all_of && are_two_types(one["anyOf"]))
+          limit.erase("anyOf");
+        Structural schema = read(limit, place, Where::kJunctor);
         if (!out.limits) out.limits = std::make_unique<Limits>();
         (out.limits.get()->*into).push_back(std::move(schema));
       }
@@ -421,6 +437,12 @@ class Reader {
     const Json* value = json.find("default");
     if (value == nullptr || (value->is_null() && !out.nullable)) return;
     if (where == Where::kRoot) return forbid(path, "default", "must not be set at the root");
+    // A stock server takes every default of values of maps; the wrong ones are refused with the objects.
+    if (maps_around_ > 0) {
+      out.default_value = *value;
+      out.has_default = true;
+      return;
+    }
     Json pruned = Json::object({{"value", *value}});
     Structural holder;
     holder.type = Type::kObject;
@@ -442,6 +464,7 @@ class Reader {
   std::vector<Cause>& causes_;
   std::map<std::string, Compiled> patterns_;
   std::size_t pattern_steps_ = 0;
+  std::size_t maps_around_ = 0;  // the schema that is read is that of values of so many maps, one in the other
 };
 
 }  // namespace

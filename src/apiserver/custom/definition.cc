@@ -122,7 +122,11 @@ class Maker {
   static void add_columns(const Json& version, CustomKind& kind) {
     for (const Json& column : version["additionalPrinterColumns"].items()) {
       auto path = api::JsonPath::parse(column["jsonPath"].as_string());
-      if (!path.ok()) continue;
+      if (!path.ok()) {  // with one that cannot be read a stock server prints none of them
+        kind.columns.clear();
+        kind.cells.clear();
+        return;
+      }
       kind.columns.push_back({keep(kind, column["name"]), keep(kind, column["jsonPath"]), keep(kind, column["type"]),
                               static_cast<int>(column["priority"].as_int())});
       std::string said = column["description"].str();

@@ -6,6 +6,7 @@
 
 #include "api/cel/rule_costs.h"
 #include "api/json/problems.h"
+#include "api/policies/webhook.h"
 #include "api/schema/names.h"
 #include "apiserver/custom/definition.h"
 #include "base/format.h"
@@ -142,6 +143,8 @@ class Checker {
       stored += version["storage"].as_bool();
       if (!version["deprecationWarning"].is_null() && !version["deprecated"].as_bool())
         invalid(path + ".deprecationWarning", version["deprecationWarning"], "can only be set for deprecated versions");
+      else if (const Json& warning = version["deprecationWarning"]; warning.is_string() && warning.as_string().empty())
+        invalid(path + ".deprecationWarning", warning, "must not be an empty string");
       if (!version["schema"]["openAPIV3Schema"].is_object()) {
         require(path + ".schema.openAPIV3Schema");
         continue;
@@ -204,8 +207,6 @@ class Checker {
         require(place + ".JSONPath");
       else if (text.as_string()[0] != '.')
         invalid(place + ".JSONPath", text, "must be a simple json path starting with .");
-      else if (const auto parsed = api::JsonPath::parse(text.as_string()); !parsed.ok())
-        invalid(place + ".JSONPath", text, parsed.error().message);
     }
   }
 
@@ -262,8 +263,7 @@ class Checker {
       const std::string field = path + "." + name;
       if (text.empty()) {
         if (needed) require(field);
-      } else if (text[0] != '.' || text.find('[') != std::string_view::npos ||
-                 text.find("..") != std::string_view::npos || text.ends_with('.')) {
+      } else if (text[0] != '.' || text.find("..") != std::string_view::npos || text.ends_with('.')) {
         invalid(field, scale[name], "must be a simple json path starting with .");
       } else if (std::ranges::none_of(under, [&](std::string_view part) { return text.starts_with(part); })) {
         invalid(field, scale[name], base::format("should be a json path under {}", words));
@@ -317,21 +317,13 @@ class Checker {
     const Json& client = webhook["clientConfig"];
     if (client.is_null()) {
       require(config, "required when strategy is set to Webhook");
-    } else if (client["url"].is_null() == client["service"].is_null()) {
-      require(config, "exactly one of url or service is required");
-    } else if (const std::string_view url = client["url"].as_string();
-               !client["url"].is_null() && !url.starts_with("https://")) {
-      invalid(config + ".url", Json(url.substr(0, url.find(':'))),
-              "'https' is the only allowed URL scheme; desired format: https://host[/path]");
+    } else {
+      api::policies::check_webhook_address(client, config, causes_);
     }
     const Json& versions = webhook["conversionReviewVersions"];
     const std::string field = "spec.conversion.conversionReviewVersions";
-    if (versions.empty())
-      require(field);
-    else if (std::ranges::none_of(versions.items(), [](const Json& one) {
-               return one.as_string() == "v1" || one.as_string() == "v1beta1";
-             }))
-      invalid(field, versions, "must include at least one of v1, v1beta1");
+    if (versions.empty()) return require(field);
+    api::policies::check_webhook_review_versions(versions, field, causes_);
   }
 
   const Json& object_;

@@ -43,8 +43,10 @@ TEST(Definition, definitions_that_make_no_sense_are_refused) {
        "uniqueItems cannot be set to true"},
       {"{type: object, properties: {a: {type: object, anyOf: [{type: object}]}}}",
        "properties[a].anyOf[0].type: Forbidden: must be empty to be structural"},
-      {"{type: object, properties: {a: {type: object, anyOf: [{properties: {b: {minLength: 1}}}]}}}",
+      {"{type: object, properties: {a: {type: object}}, anyOf: [{properties: {a: {properties: {b: {minLength: 1}}}}}]}",
        "properties[a].properties[b]: Required value: because it is defined in"},
+      {"{type: object, properties: {a: {type: string}}, not: {allOf: [{properties: {b: {minLength: 1}}}]}}",
+       "properties[b]: Required value: because it is defined in"},
       {"{type: object, properties: {a: {type: array, items: {type: object, properties: {k: {type: string}}}, "
        "x-kubernetes-list-type: map, x-kubernetes-list-map-keys: [k]}}}",
        "it must have a default or be a required property"},
