@@ -179,6 +179,7 @@ base() {
 
   say "end to end"
   for test in tests/e2e/*_test.sh; do script "$test"; done
+  script tests/people/run.sh
 }
 
 say "packages"

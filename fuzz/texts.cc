@@ -4,7 +4,7 @@
 #include "api/json/yaml.h"
 #include "api/schema/quantity.h"
 #include "api/selector.h"
-#include "cli/shell_words.h"
+#include "cli/text/shell_words.h"
 #include "controllers/hypernode/discovery.h"
 #include "sim/definition.h"
 #include "targets.h"

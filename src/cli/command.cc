@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <map>
 #include <optional>
+#include <utility>
 
 #include "base/flags.h"
 #include "base/format.h"
@@ -83,7 +85,10 @@ std::string usage_text(const Path& path, bool with_extras) {
   const Command& command = *path.back();
   const std::string name = full_name(path);
   std::string text = "Usage:\n";
-  text += base::format("  {} {}\n", name, command.children.empty() ? "[flags]" : "[command]");
+  text += base::format("  {} {}\n", name,
+                       !command.children.empty() ? "[command]"
+                       : command.takes_words     ? "[flags] [command [arguments]]"
+                                                 : "[flags]");
   if (!command.children.empty()) text += "\nAvailable Commands:\n" + command_lines(path, false);
   std::vector<Flag> own;
   std::vector<Flag> extra;
@@ -99,6 +104,7 @@ std::string usage_text(const Path& path, bool with_extras) {
   if (!with_extras) return text;
   if (const std::string lines = command_lines(path, true); !lines.empty()) text += "\nMore Commands:\n" + lines;
   if (!extra.empty()) text += "\nMore Flags:\n" + flag_lines(std::move(extra));
+  if (!command.note.empty()) text += base::format("\n{}\n", command.note);
   return text;
 }
 
@@ -161,10 +167,10 @@ bool is_choice(const Flag& flag, std::string_view value) {
   }
 }
 
-// Reads flags of one leaf; anything else is ignored.
+// Reads flags of one leaf. A word that has no meaning is an error.
 class Parser {
  public:
-  Parser(const Command& command, Values& values) : values_(values), first_argument_(command.first_argument) {
+  Parser(const Command& command, Values& values) : values_(values), command_(command) {
     flags_.insert(flags_.end(), command.flags.begin(), command.flags.end());
     flags_.insert(flags_.end(), kGlobalFlags.begin(), kGlobalFlags.end());
     flags_.push_back({.name = "help", .letter = 'h', .type = Flag::Type::kBool, .fallback = "false"});
@@ -175,19 +181,39 @@ class Parser {
   base::Status read(const std::vector<std::string>& arguments) {
     for (std::size_t i = 0; i < arguments.size(); ++i) {
       const std::string& argument = arguments[i];
-      if (argument == "--") return {};
-      if (argument.starts_with("--"))
+      const bool is_end = argument == "--";
+      if (is_end || (command_.takes_words && !argument.starts_with('-'))) {
+        for (i += is_end ? 1 : 0; i < arguments.size(); ++i) TRY_VOID(take_word(arguments[i]));
+      } else if (argument.starts_with("--")) {
         TRY_VOID(read_long(arguments, i));
-      else if (argument.size() > 1 && argument[0] == '-')
+      } else if (argument.size() > 1 && argument[0] == '-') {
         TRY_VOID(read_short(arguments, i));
-      else if (!first_argument_.empty())
-        values_.set(std::exchange(first_argument_, {}), argument);
+      } else {
+        TRY_VOID(take_word(argument));
+      }
     }
     return {};
+  }
+  // The same from a file: flags that were given before stay.
+  base::Status fill(const std::vector<std::string>& arguments) {
+    kept_ = std::exchange(seen_, {});
+    return read(arguments);
   }
 
  private:
   static base::Error bad(std::string message) { return base::make_error(base::Code::kBadRequest, std::move(message)); }
+
+  // COMPAT(words-understood)
+  base::Status take_word(const std::string& word) {
+    if (command_.takes_words) {
+      values_.add(kWords, word);
+      return {};
+    }
+    for (const Flag& flag : flags_)
+      if (!command_.first_argument.empty() && flag.name == command_.first_argument) return assign(flag, word);
+    if (!command_.children.empty()) return bad(base::format("unknown command {:?} for {:?}", word, command_.name));
+    return bad(base::format("unexpected argument {:?}", word));
+  }
 
   base::Status read_long(const std::vector<std::string>& arguments, std::size_t& i) {
     const std::string& argument = arguments[i];
@@ -224,7 +250,16 @@ class Parser {
     return {};
   }
 
+  // COMPAT(words-understood): of two values of one flag neither is dropped.
   base::Status assign(const Flag& flag, const std::string& value) {
+    if (kept_.contains(flag.name) && !flag.is_many) return {};
+    const auto [before, is_first] = seen_.emplace(flag.name, value);
+    if (!is_first && !flag.is_many && before->second != value)
+      return bad(base::format("flag --{} is given twice: {:?} and {:?}", flag.name, before->second, value));
+    return assign_checked(flag, value);
+  }
+
+  base::Status assign_checked(const Flag& flag, const std::string& value) {
     const std::string shown =
         flag.letter ? base::format("-{}, --{}", flag.letter, flag.name) : base::format("--{}", flag.name);
     const bool is_level = flag.type == Flag::Type::kLevel;
@@ -236,7 +271,7 @@ class Parser {
       if (!problem.empty())
         return bad(base::format("invalid argument \"{}\" for \"{}\" flag: strconv.ParseInt: parsing \"{}\": {}", value,
                                 shown, value, problem));
-      values_.set(flag.name, std::to_string(number));
+      values_.add(flag.name, std::to_string(number));
       return {};
     }
     if (flag.type == Flag::Type::kBool) {
@@ -245,7 +280,7 @@ class Parser {
         return bad(
             base::format("invalid argument \"{}\" for \"{}\" flag: strconv.ParseBool: parsing \"{}\": invalid syntax",
                          value, shown, value));
-      values_.set(flag.name, *on ? "true" : "false");
+      values_.add(flag.name, *on ? "true" : "false");
       return {};
     }
     if (!flag.choices.empty() && !is_choice(flag, value))
@@ -256,13 +291,15 @@ class Parser {
     if (flag.type == Flag::Type::kDuration && !base::parse_go_duration(value))
       return bad(
           base::format("invalid argument \"{}\" for \"{}\" flag: time: invalid duration \"{}\"", value, shown, value));
-    values_.set(flag.name, value);
+    values_.add(flag.name, value);
     return {};
   }
 
   Values& values_;
-  std::string_view first_argument_;
+  const Command& command_;
   std::vector<Flag> flags_;
+  std::map<std::string_view, std::string> seen_;  // flags that were given, with their first values
+  std::map<std::string_view, std::string> kept_;
 };
 
 // No namespace has this name, so that one that was given is told from none.
@@ -293,12 +330,26 @@ int run_leaf(const Path& path, const std::vector<std::string>& arguments, bool w
     world.err += usage_text(path, false) + base::format("Error: {}\n", read.error().message);
     return 1;
   }
+  if (command.more_arguments && !values.on("help")) {
+    auto more = command.more_arguments(world, values);
+    base::Status filled = more.ok() ? parser.fill(*more) : more.take_error();
+    if (!filled.ok()) {
+      world.err += base::format("Error: {}\n", filled.error().message);
+      return 1;
+    }
+  }
   settle_namespace(world, command, values);
   if (values.on("help") || !command.run) {
     world.out += help_text(path, with_extras);
     return 0;
   }
   if (const base::Status done = command.run(world, values); !done.ok()) {
+    if (!command.failure.empty()) {
+      const std::string name = command.first_argument.empty() ? "" : values.text(command.first_argument);
+      world.out +=
+          base::format("cannot {}{}{}: {}\n", command.failure, name.empty() ? "" : " ", name, done.error().message);
+      return 255;
+    }
     std::string words;
     for (std::size_t i = path.size() - 1; i > 0; --i) words += base::format(" {}", path[i]->name);
     world.out += base::format("Failed to{}: {}\n", words, done.error().message);
@@ -329,6 +380,11 @@ const std::string& Values::text(std::string_view name) const {
 
 base::Duration Values::span(std::string_view name) const {
   return base::parse_go_duration(text(name)).value_or(base::Duration{});
+}
+
+std::vector<std::string> Values::list(std::string_view name) const {
+  const auto found = given_.find(name);
+  return found == given_.end() ? std::vector<std::string>() : found->second;
 }
 
 std::int64_t Values::number(std::string_view name) const {

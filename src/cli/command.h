@@ -22,11 +22,19 @@ struct Flag {
   std::string help = {};
   std::string_view choices = {};  // "json|yaml": the only values, beside none; empty: any
   bool is_extra = false;          // not of Volcano: listed by `vcctl help` only
+  bool is_many = false;           // may be given several times, and each value counts
 };
 
 class Values {
  public:
   void set(std::string_view name, std::string value) { values_[std::string(name)] = std::move(value); }
+  void add(std::string_view name, std::string value) {
+    given_[std::string(name)].push_back(value);
+    set(name, std::move(value));
+  }
+  bool is_given(std::string_view name) const { return given_.contains(name); }
+  // The values of a flag in the order in which they were given.
+  std::vector<std::string> list(std::string_view name) const;
   const std::string& text(std::string_view name) const;
   bool on(std::string_view name) const { return text(name) == "true"; }
   std::int64_t number(std::string_view name) const;
@@ -34,7 +42,11 @@ class Values {
 
  private:
   std::map<std::string, std::string, std::less<>> values_;
+  std::map<std::string, std::vector<std::string>, std::less<>> given_;
 };
+
+// The name under which Values have the words of Command::takes_words.
+inline constexpr std::string_view kWords = "(words)";
 
 struct Command {
   std::string_view name;
@@ -43,10 +55,15 @@ struct Command {
   std::vector<Command> children = {};
   // A leaf's work; its error becomes "Failed to <words>: <error>".
   std::function<base::Status(World&, const Values&)> run = {};
-  // The flag that an argument which is no flag stands for; empty: such arguments are ignored.
+  // The flag that an argument which is no flag stands for; empty: such arguments are an error.
   std::string_view first_argument = {};
   std::string_view long_summary = {};  // what its own help begins with; empty: `summary`
   bool is_extra = false;               // not of Volcano: `vcctl help` lists it with its parent, and `--help` does not
+  bool takes_words = false;            // the first argument that is no flag begins a command of the user's own
+  // Flags that stand in a file which the words name. They count where the command line is silent.
+  std::function<base::Result<std::vector<std::string>>(World&, const Values&)> more_arguments = {};
+  std::string_view note = {};     // the last lines of its help
+  std::string_view failure = {};  // "show the logs of job": a failure is "cannot ... NAME: why"; empty: Volcano's words
 };
 
 // The namespace of the kubeconfig's context, or "default". The command needs a flag --kubeconfig.

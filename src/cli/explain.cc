@@ -228,22 +228,26 @@ Command explain_commands() {
                        .summary = "why a job waits",
                        .flags = with_connection({ns, name, scheduler}),
                        .run = explain_job,
-                       .first_argument = "name"},
+                       .first_argument = "name",
+                       .failure = "explain job"},
                       {.name = "podgroup",
                        .summary = "why a group waits",
                        .flags = with_connection({ns, name, scheduler}),
                        .run = explain_podgroup,
-                       .first_argument = "name"},
+                       .first_argument = "name",
+                       .failure = "explain podgroup"},
                       {.name = "pod",
                        .summary = "why a pod waits",
                        .flags = with_connection({ns, name, scheduler}),
                        .run = explain_pod,
-                       .first_argument = "name"},
+                       .first_argument = "name",
+                       .failure = "explain pod"},
                       {.name = "queue",
                        .summary = "which groups of a queue wait, and why",
                        .flags = with_connection({name, scheduler}),
                        .run = explain_queue,
-                       .first_argument = "name"}};
+                       .first_argument = "name",
+                       .failure = "explain queue"}};
   return explain;
 }
 

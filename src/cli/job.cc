@@ -4,8 +4,10 @@
 #include "api/json/yaml.h"
 #include "api/resource.h"
 #include "base/format.h"
+#include "cli/job_list.h"
 #include "cli/output.h"
 #include "cli/table.h"
+#include "cli/text/people_table.h"
 #include "cli/vcctl.h"
 
 namespace cli {
@@ -29,14 +31,43 @@ base::Status delete_job(Api& server, const std::string& ns, const std::string& n
   return {};
 }
 
+base::Status for_each_job(World& world, const Values& values, std::string_view word,
+                          const std::function<base::Status(const std::string& name)>& act) {
+  const std::vector<std::string> names = values.list("name");
+  if (names.empty() || (names.size() == 1 && names.front().empty()))
+    return usage_error(base::format("job name is mandatory to {} a particular job", word));
+  if (names.size() == 1) return act(names.front());
+  base::Status worst;
+  for (const std::string& name : names) {
+    base::Status done = act(name);
+    if (done.ok()) continue;
+    if (!worst.ok()) world.out += base::format("Failed to {} job {}\n", word, worst.error().message);
+    worst = base::within(done.take_error(), name);
+  }
+  return worst;
+}
+
+namespace {
+
+// Volcano has no way from there; with our controllers the job begins anew.
+base::Status check_can_resume(const Json& job, std::string_view action) {
+  const std::string_view phase = job["status"]["state"]["phase"].as_string();
+  if (action == "ResumeJob" && phase == "Completed")
+    return usage_error(base::format("job {} is Completed: submit it again under another name", api::name_of(job)));
+  return {};
+}
+
+}  // namespace
+
 base::Status order_job(World& world, const Values& values, std::string_view word, std::string_view action) {
   TRY(const std::unique_ptr<Api> server, connect(world, values));
-  if (values.text("name").empty())
-    return usage_error(base::format("job name is mandatory to {} a particular job", word));
-  TRY(Json job, get(*server, resources::kJobs, values.text("namespace"), values.text("name")));
-  job.set("apiVersion", "batch.volcano.sh/v1alpha1");
-  job.set("kind", "Job");
-  return send_command(*server, job, std::string(api::namespace_of(job)), action);
+  return for_each_job(world, values, word, [&](const std::string& name) -> base::Status {
+    TRY(Json job, get(*server, resources::kJobs, values.text("namespace"), name));
+    TRY_VOID(check_can_resume(job, action));
+    job.set("apiVersion", "batch.volcano.sh/v1alpha1");
+    job.set("kind", "Job");
+    return send_command(*server, job, std::string(api::namespace_of(job)), action);
+  });
 }
 
 std::vector<Json> events_of_job(World& world, Api& server, const std::string& ns, const std::string& name) {
@@ -54,6 +85,7 @@ namespace {
 
 const Flag kNamespace{"namespace", 'n', Flag::Type::kText, "default", "the namespace of job"};
 const Flag kName{"name", 'N', Flag::Type::kText, "", "the name of job"};
+const Flag kNames{.name = "name", .letter = 'N', .help = "the name of job", .is_many = true};  // also the arguments
 
 base::Result<Json> job_from_file(World& world, const std::string& path) {
   if (path.find(".yaml") == std::string::npos && path.find(".yml") == std::string::npos)
@@ -94,20 +126,24 @@ base::Status run_job(World& world, const Values& values) {
 }
 
 base::Status list_jobs(World& world, const Values& values) {
-  TRY(const std::unique_ptr<Api> server, connect(world, values));
+  TRY(const std::unique_ptr<Api> server, connect_beside_state(world, values));
   const bool everywhere = values.on("all-namespaces");
   TRY(std::vector<Json> jobs, list(*server, resources::kJobs, everywhere ? "" : values.text("namespace")));
   std::erase_if(jobs, [&](const Json& job) {
-    const std::string& queue = values.text("queue");
     const std::string& scheduler = values.text("scheduler");
-    return (!queue.empty() && job["spec"]["queue"].as_string() != queue) ||
+    return !is_asked_for(job, values) ||
            (!scheduler.empty() && job["spec"]["schedulerName"].as_string() != scheduler) ||
            api::name_of(job).find(values.text("selector")) == std::string_view::npos;
   });
-  if (auto text = as_list(values, jobs, resources::kJobs))
+  sort_jobs(jobs, values);
+  if (auto text = as_list(values, jobs, resources::kJobs)) {
     world.out += *text;
-  else
+  } else if (is_for_people(world, values) && !jobs.empty()) {
+    world.as_it_is = true;
+    world.out += job_table_for_people(world, *server, jobs, everywhere ? "" : values.text("namespace"), everywhere);
+  } else {
     world.out += jobs.empty() ? "No resources found\n" : job_table(world, jobs, jobs, everywhere);
+  }
   return {};
 }
 
@@ -127,11 +163,11 @@ base::Status view_job(World& world, const Values& values) {
 
 base::Status remove_job(World& world, const Values& values) {
   TRY(const std::unique_ptr<Api> server, connect(world, values));
-  const std::string& name = values.text("name");
-  if (name.empty()) return usage_error("job name is mandatory to delete a particular job");
-  TRY_VOID(delete_job(*server, values.text("namespace"), name));
-  world.out += base::format("delete job {} successfully\n", name);
-  return {};
+  return for_each_job(world, values, "delete", [&](const std::string& name) -> base::Status {
+    TRY_VOID(delete_job(*server, values.text("namespace"), name));
+    world.out += base::format("delete job {} successfully\n", name);
+    return {};
+  });
 }
 
 }  // namespace
@@ -159,21 +195,38 @@ Command job_commands() {
                                  {"queue", 'q', kText, "", "list job with specified queue name"},
                                  {"scheduler", 'S', kText, "", "list job with specified scheduler name"},
                                  {"selector", 0, kText, "", "fuzzy matching jobName"},
-                                 output_flag()}),
+                                 job_list_flags()[0],
+                                 job_list_flags()[1],
+                                 job_list_flags()[2],
+                                 table_or_output_flag()}),
        .run = list_jobs},
       {.name = "view",
        .summary = "show job information",
        .flags = with_connection({kNamespace, kName, output_flag()}),
-       .run = view_job},
+       .run = view_job,
+       .first_argument = "name"},
       {.name = "suspend",
        .summary = "abort a job",
-       .flags = with_connection({kNamespace, kName}),
-       .run = [](World& w, const Values& v) { return order_job(w, v, "suspend", "AbortJob"); }},
+       .flags = with_connection({kNamespace, kNames}),
+       .run = [](World& w, const Values& v) { return order_job(w, v, "suspend", "AbortJob"); },
+       .first_argument = "name"},
       {.name = "resume",
        .summary = "resume a job",
-       .flags = with_connection({kNamespace, kName}),
-       .run = [](World& w, const Values& v) { return order_job(w, v, "resume", "ResumeJob"); }},
-      {.name = "delete", .summary = "delete a job", .flags = with_connection({kNamespace, kName}), .run = remove_job},
+       .flags = with_connection({kNamespace, kNames}),
+       .run = [](World& w, const Values& v) { return order_job(w, v, "resume", "ResumeJob"); },
+       .first_argument = "name"},
+      {.name = "restart",
+       .summary = "run a job again from its begin, also one that failed",
+       .flags = with_connection({kNamespace, kNames}),
+       .run = [](World& w, const Values& v) { return order_job(w, v, "restart", "RestartJob"); },
+       .first_argument = "name",
+       .is_extra = true,
+       .failure = "restart job"},
+      {.name = "delete",
+       .summary = "delete a job",
+       .flags = with_connection({kNamespace, kNames}),
+       .run = remove_job,
+       .first_argument = "name"},
       logs_command(),
       wait_command()};
   return job;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -43,11 +44,15 @@ base::Result<api::Json> create_job(Api& server, const std::string& ns, api::Json
 base::Status delete_job(Api& server, const std::string& ns, const std::string& name);
 // Orders `action` for the job that the flags name, by a bus Command; `word` is what the user calls it.
 base::Status order_job(World& world, const Values& values, std::string_view word, std::string_view action);
+// Does `act` for each job that the flags name. Each failure among several is said, and the last one is the result.
+base::Status for_each_job(World& world, const Values& values, std::string_view word,
+                          const std::function<base::Status(const std::string& name)>& act);
 
 // job_wait.cc: until a job is in `goal`, a phase in lower case, or "deleted". A `limit` of zero is none.
 base::Status wait_for_job(World& world, Api& server, const std::string& ns, const std::string& name,
                           const std::string& goal, base::Duration limit);
-// Shows how a job goes until it has ended; the exit status is that of its first pod that failed, or 0.
+// Shows how a job goes and what it writes until it has ended; the exit status is that of its first container that
+// failed, or 0.
 base::Result<int> follow_job(World& world, Api& server, const std::string& ns, const std::string& name);
 
 // logs.cc

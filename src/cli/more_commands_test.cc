@@ -91,8 +91,8 @@ TEST_F(VcctlTest, lists_as_json_and_yaml) {
     EXPECT_TRUE(world.out.find("\"items\": []") != std::string::npos) << world.out;
   }
   EXPECT_EQ(run({"queue", "list", "-o", "xml"}), 1);
-  EXPECT_TRUE(
-      world.err.ends_with("Error: invalid argument \"xml\" for \"-o, --output\" flag: must be one of json|yaml\n"));
+  EXPECT_TRUE(world.err.ends_with(
+      "Error: invalid argument \"xml\" for \"-o, --output\" flag: must be one of json|yaml|table\n"));
 }
 
 // What a server gave in pages was cut off after the first.
@@ -145,11 +145,13 @@ TEST_F(VcctlTest, job_wait) {
     int status;
     std::string_view text;
   };
-  const Row rows[] = {
-      {"completed", {"Pending", "Running", "Completed"}, 0, "job default/job-1 is completed\n"},
-      {"failed", {"Failed"}, 0, "job default/job-1 is failed\n"},
-      {"running", {"Pending", "Running"}, 0, "job default/job-1 is running\n"},
-      {"completed", {"Failed"}, 255, "Failed to wait job: job default/job-1 ended as Failed, not as completed\n"}};
+  const Row rows[] = {{"completed", {"Pending", "Running", "Completed"}, 0, "job default/job-1 is completed\n"},
+                      {"failed", {"Failed"}, 0, "job default/job-1 is failed\n"},
+                      {"running", {"Pending", "Running"}, 0, "job default/job-1 is running\n"},
+                      {"completed",
+                       {"Failed"},
+                       255,
+                       "cannot wait for job job-1: job default/job-1 ended as Failed, not as completed\n"}};
   for (const Row& row : rows) {
     server.streams = 0;
     server.news.clear();
@@ -157,15 +159,18 @@ TEST_F(VcctlTest, job_wait) {
     EXPECT_EQ(run({"job", "wait", "job-1", "--for", std::string(row.goal)}), row.status);
     EXPECT_EQ(world.out, row.text);
   }
+  server.streams = 0;
   server.news = {{.kind = Happening::Kind::kCurrent, .stream = 1}};
   EXPECT_EQ(run({"job", "wait", "job-1"}), 255);
-  EXPECT_EQ(world.out, "Failed to wait job: jobs.batch.volcano.sh \"job-1\" not found\n");
+  EXPECT_EQ(world.out, "cannot wait for job job-1: jobs.batch.volcano.sh \"job-1\" not found\n");
+  server.streams = 0;
   server.news = {{.kind = Happening::Kind::kCurrent, .stream = 1}};
   EXPECT_EQ(run({"job", "wait", "job-1", "--for=deleted"}), 0);
   world.now = [this] { return now = now + base::seconds(40); };
+  server.streams = 0;
   for (int i = 0; i < 5; ++i) tell_job(1, "Running");
   EXPECT_EQ(run({"job", "wait", "job-1", "--timeout", "1m"}), 255);
-  EXPECT_EQ(world.out, "Failed to wait job: timed out after 1m0s\n");
+  EXPECT_EQ(world.out, "cannot wait for job job-1: timed out after 1m0s\n");
   EXPECT_EQ(run({"job", "wait", "job-1", "--timeout", "soon"}), 1);
 }
 
@@ -225,6 +230,8 @@ TEST_F(VcctlTest, top_prints_one_page_into_a_pipe) {
   EXPECT_EQ(shown,
             "QUEUE  STATE  WEIGHT  SHARE    CPU  MEMORY  RUNNING  INQUEUE  PENDING\n"
             "test   Open   2       25% cpu  4    1Gi     1        1        0\n\n"
+            "RUNNING    QUEUE  AGE  PODS\n"
+            "default/r  test   -    0 running\n\n"
             "WAITING    QUEUE  AGE  REASON\n"
             "default/g  test   60m  0/1 nodes are available\n");
 }
@@ -234,10 +241,10 @@ TEST_F(VcctlTest, completion_knows_commands_flags_and_choices) {
     EXPECT_EQ(run({"completion", shell}), 0);
     for (const char* line :
          {"'vcctl') found='job ", "'vcctl queue operate') found='--name --weight --action ",
-          "'vcctl job list -o') found='json yaml'", "'vsub') found='--image ", " vsub vjobs vqueues"})
+          "'vcctl job list -o') found='json yaml table'", "'vsub') found='--image ", " vsub vjobs vqueues"})
       EXPECT_NE(world.out.find(line), std::string::npos) << line << world.out;
   }
-  EXPECT_EQ(run({"completion", "fish"}), 255);
+  EXPECT_EQ(run({"completion", "fish"}), 1);
 }
 
 }  // namespace

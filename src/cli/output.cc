@@ -31,6 +31,13 @@ Json shown(Json object, const api::ResourceId& resource) {
 
 }  // namespace
 
+Flag table_or_output_flag() {
+  Flag flag = output_flag();
+  flag.help = "json, yaml, or the table of a terminal also into a pipe";
+  flag.choices = "json|yaml|table";
+  return flag;
+}
+
 Flag output_flag() {
   return {.name = "output",
           .letter = 'o',
@@ -44,13 +51,13 @@ std::string object_text(const Json& object, const api::ResourceId& resource, std
 }
 
 std::optional<std::string> as_object(const Values& values, const Json& object, const api::ResourceId& resource) {
-  if (values.text("output").empty()) return std::nullopt;
+  if (const std::string& format = values.text("output"); format.empty() || format == "table") return std::nullopt;
   return object_text(object, resource, values.text("output"));
 }
 
 std::optional<std::string> as_list(const Values& values, const std::vector<Json>& objects,
                                    const api::ResourceId& resource) {
-  if (values.text("output").empty()) return std::nullopt;
+  if (const std::string& format = values.text("output"); format.empty() || format == "table") return std::nullopt;
   Json items = Json::array();
   for (const Json& object : objects) items.push_back(shown(object, resource));
   return written(Json::object({{"apiVersion", "v1"}, {"items", std::move(items)}, {"kind", "List"}}),

@@ -11,6 +11,8 @@ namespace cli {
 
 // -o json|yaml; an extra of ours.
 Flag output_flag();
+// The same where there is a table for people, too.
+Flag table_or_output_flag();
 // What -o asks for: a List of `objects`, which are of `resource`; nothing without -o.
 std::optional<std::string> as_list(const Values& values, const std::vector<api::Json>& objects,
                                    const api::ResourceId& resource);

@@ -1,10 +1,10 @@
 // vcctl queue: create, list, get, operate, delete (cli.md 2.7).
-#include <map>
-
 #include "api/resource.h"
 #include "base/format.h"
 #include "cli/output.h"
+#include "cli/queue_table.h"
 #include "cli/table.h"
+#include "cli/text/people_table.h"
 #include "cli/vcctl.h"
 
 namespace cli {
@@ -69,41 +69,6 @@ base::Status operate_queue(World& world, const Values& values) {
   return send_command(*server, queue, "default", action == "open" ? "OpenQueue" : "CloseQueue");
 }
 
-using Counts = std::map<std::string, std::map<std::string, std::int64_t>>;  // queue, phase
-
-base::Result<Counts> count_groups(Api& server) {
-  TRY(const std::vector<Json> groups, list(server, resources::kPodGroups, ""));
-  Counts counts;
-  for (const Json& group : groups) ++counts[group["spec"]["queue"].str()][group["status"]["phase"].str()];
-  return counts;
-}
-
-std::string header() {
-  return table_line({{"Name", 25},
-                     {"Weight", 8},
-                     {"State", 8},
-                     {"Parent", 8},
-                     {"Inqueue", 8},
-                     {"Pending", 8},
-                     {"Running", 8},
-                     {"Unknown", 8},
-                     {"Completed", 8}});
-}
-
-std::string row(const Json& queue, Counts& counts) {
-  const std::string name(api::name_of(queue));
-  const auto count = [&](const char* phase) { return std::to_string(counts[name][phase]); };
-  return table_line({{name, 25},
-                     {std::to_string(queue["spec"]["weight"].as_int()), 8},
-                     {queue["status"]["state"].str(), 8},
-                     {queue["spec"]["parent"].str(), 8},
-                     {count("Inqueue"), 8},
-                     {count("Pending"), 8},
-                     {count("Running"), 8},
-                     {count("Unknown"), 8},
-                     {count("Completed"), 8}});
-}
-
 base::Status list_queues(World& world, const Values& values) {
   TRY(const std::unique_ptr<Api> server, connect(world, values));
   TRY(const std::vector<Json> queues, list(*server, resources::kQueues, ""));
@@ -115,10 +80,10 @@ base::Status list_queues(World& world, const Values& values) {
     world.out += "No resources found\n";
     return {};
   }
-  auto counts = count_groups(*server);
-  if (!counts.ok()) return usage_error(base::format("failed to list podgroups with err: {}", counts.error().message));
-  world.out += header();
-  for (const Json& queue : queues) world.out += row(queue, *counts);
+  QueueCounts counts = count_groups_or_ask(*server, queues);
+  world.as_it_is = is_for_people(world, values);
+  world.out +=
+      is_for_people(world, values) ? queue_table_for_people(world, queues, counts) : queue_table(queues, counts, true);
   return {};
 }
 
@@ -131,10 +96,10 @@ base::Status get_queue(World& world, const Values& values) {
     world.out += *text;
     return {};
   }
-  auto counts = count_groups(*server);
-  if (!counts.ok())
-    return usage_error(base::format("failed to list podgroup for queue {} with err: {}", name, counts.error().message));
-  world.out += header() + row(queue, *counts);
+  QueueCounts counts = count_groups_or_ask(*server, {queue});
+  world.as_it_is = is_for_people(world, values);
+  world.out += is_for_people(world, values) ? queue_table_for_people(world, {queue}, counts)
+                                            : queue_table({queue}, counts, true);
   return {};
 }
 
@@ -159,8 +124,15 @@ Command queue_commands() {
             {"weight", 'w', kInt32, "0", "the weight of the queue"},
             {"action", 'a', kText, "", "operate action to queue, valid actions are open, close, update"}}),
        .run = operate_queue},
-      {.name = "list", .summary = "lists all the queue", .flags = with_connection({output_flag()}), .run = list_queues},
-      {.name = "get", .summary = "get a queue", .flags = with_connection({name, output_flag()}), .run = get_queue}};
+      {.name = "list",
+       .summary = "lists all the queue",
+       .flags = with_connection({table_or_output_flag()}),
+       .run = list_queues},
+      {.name = "get",
+       .summary = "get a queue",
+       .flags = with_connection({name, table_or_output_flag()}),
+       .run = get_queue,
+       .first_argument = "name"}};
   return queue;
 }
 

@@ -4,9 +4,12 @@
 #include "api/resource.h"
 #include "base/format.h"
 #include "cli/job.h"
+#include "cli/job_list.h"
 #include "cli/output.h"
-#include "cli/shell_words.h"
+#include "cli/queue_table.h"
+#include "cli/submit.h"
 #include "cli/table.h"
+#include "cli/text/people_table.h"
 
 namespace cli {
 
@@ -16,33 +19,14 @@ namespace resources = api::resources;
 namespace {
 
 const Flag kName{"name", 'n', Flag::Type::kText, "", "the name of job"};
+const Flag kNames{.name = "name", .letter = 'n', .help = "the name of job", .is_many = true};
+constexpr std::string_view kLetters =
+    "Names are also taken as arguments, and -n may be repeated.\n"
+    "-n is --name and -N is --namespace here; in vcctl it is the other way round.";
 const Flag kNamespace{"namespace", 'N', Flag::Type::kText, "default", "the namespace of job"};
 
-base::Status submit(World& world, const Values& values) {
-  TRY(const std::unique_ptr<Api> server, connect(world, values));
-  const std::string& ns = values.text("namespace");
-  if (values.text("name").empty()) return usage_error("job name cannot be left blank");
-  NewJob from{.name = values.text("name"),
-              .ns = ns,
-              .image = values.text("image"),
-              .scheduler = values.text("scheduler"),
-              .min_available = values.number("min"),
-              .replicas = values.number("replicas"),
-              .requests = values.text("requests"),
-              .limits = values.text("limits")};
-  TRY(from.command, split_words(values.text("command")));
-  TRY(Json job, make_job(from));
-  TRY(const Json created, create_job(*server, ns, std::move(job)));
-  const std::string name(api::name_of(created));
-  world.out += base::format("run job {} successfully\n", name);
-  if (values.on("wait")) {
-    TRY(world.exit_status, follow_job(world, *server, ns, name));
-  }
-  return {};
-}
-
 base::Status show_jobs(World& world, const Values& values) {
-  TRY(const std::unique_ptr<Api> server, connect(world, values));
+  TRY(const std::unique_ptr<Api> server, connect_beside_state(world, values));
   const std::string& ns = values.text("namespace");
   if (const std::string& name = values.text("name"); !name.empty()) {
     TRY(const Json job, get(*server, resources::kJobs, ns, name));
@@ -56,31 +40,21 @@ base::Status show_jobs(World& world, const Values& values) {
   TRY(const std::vector<Json> jobs, list(*server, resources::kJobs, everywhere ? "" : ns));
   std::vector<Json> shown;
   for (const Json& job : jobs)
-    if ((values.text("scheduler").empty() || job["spec"]["schedulerName"].as_string() == values.text("scheduler")) &&
+    if (is_asked_for(job, values) &&
+        (values.text("scheduler").empty() || job["spec"]["schedulerName"].as_string() == values.text("scheduler")) &&
         api::name_of(job).find(values.text("selector")) != std::string_view::npos)
       shown.push_back(job);
-  if (auto text = as_list(values, shown, resources::kJobs))
+  sort_jobs(shown, values);
+  if (auto text = as_list(values, shown, resources::kJobs)) {
     world.out += *text;
-  else
+  } else if (is_for_people(world, values)) {
+    world.as_it_is = true;
+    world.out += shown.empty() ? "No resources found\n"
+                               : job_table_for_people(world, *server, shown, everywhere ? "" : ns, everywhere);
+  } else {
     world.out += jobs.empty() ? "No resources found\n" : job_table(world, shown, jobs, everywhere);
-  return {};
-}
-
-std::string queue_table(const std::vector<Json>& queues) {
-  std::string text = table_line(
-      {{"Name", 25}, {"Weight", 8}, {"State", 8}, {"Inqueue", 8}, {"Pending", 8}, {"Running", 8}, {"Unknown", 8}});
-  for (const Json& queue : queues) {
-    const Json& status = queue["status"];
-    const auto count = [&](std::string_view field) { return std::to_string(status[field].as_int()); };
-    text += table_line({{std::string(api::name_of(queue)), 25},
-                        {std::to_string(queue["spec"]["weight"].as_int()), 8},
-                        {status["state"].str(), 8},
-                        {count("inqueue"), 8},
-                        {count("pending"), 8},
-                        {count("running"), 8},
-                        {count("unknown"), 8}});
   }
-  return text;
+  return {};
 }
 
 base::Status show_queues(World& world, const Values& values) {
@@ -96,49 +70,29 @@ base::Status show_queues(World& world, const Values& values) {
   } else {
     TRY(queues, list(*server, resources::kQueues, ""));
   }
-  if (auto text = as_list(values, queues, resources::kQueues))
+  if (auto text = as_list(values, queues, resources::kQueues)) {
     world.out += *text;
-  else
-    world.out += queues.empty() ? "No resources found\n" : queue_table(queues);
+    return {};
+  }
+  if (queues.empty()) {
+    world.out += "No resources found\n";
+    return {};
+  }
+  QueueCounts counts = count_groups_or_ask(*server, queues);
+  world.as_it_is = is_for_people(world, values);
+  world.out +=
+      is_for_people(world, values) ? queue_table_for_people(world, queues, counts) : queue_table(queues, counts, false);
   return {};
 }
 
 base::Status cancel(World& world, const Values& values) {
   TRY(const std::unique_ptr<Api> server, connect(world, values));
-  const std::string& name = values.text("name");
-  if (name.empty()) return usage_error("job name is mandatory to cancel a particular job");
-  TRY_VOID(delete_job(*server, values.text("namespace"), name));
-  world.out += base::format("cancel job {} successfully\n", name);
-  return {};
-}
-
-Command submit_root(const std::function<std::string(const std::string&)>& variable) {
-  using enum Flag::Type;
-  const auto or_else = [&](const char* name, const char* fallback) {
-    std::string value = variable(name);
-    return value.empty() ? std::string(fallback) : value;
-  };
-  return {.name = "vsub",
-          .summary = "submit a job",
-          .flags = with_connection(
-              {{"image", 'i', kText, or_else("VOLCANO_DEFAULT_IMAGE", "busybox"), "the container image of job"},
-               {"namespace", 'N', kText, or_else("VOLCANO_DEFAULT_JOB_NAMESPACE", "default"), "the namespace of job"},
-               kName,
-               {"min", 'm', kInt, "1", "the minimal available tasks of job"},
-               {"replicas", 'r', kInt, "1", "the total tasks of job"},
-               {"requests", 'R', kText, "cpu=1000m,memory=100Mi", "the resource request of the task"},
-               {"limits", 'L', kText, "cpu=1000m,memory=100Mi", "the resource limit of the task"},
-               {"scheduler", 'S', kText, or_else("VOLCANO_SCHEDULER_NAME", "volcano"), "the scheduler for this job"},
-               {"command", 'c', kText, "", "the command of the job"},
-               {.name = "wait",
-                .letter = 'w',
-                .type = kBool,
-                .help = "show how the job goes, and end with its exit code",
-                .is_extra = true}}),
-          .run = submit,
-          .long_summary =
-              "submit a job with specified name and arguments. yaml/json file is not accepted, you may "
-              "refer to kubectl."};
+  if (values.list("name").empty()) return usage_error("job name is mandatory to cancel a particular job");
+  return for_each_job(world, values, "cancel", [&](const std::string& name) -> base::Status {
+    TRY_VOID(delete_job(*server, values.text("namespace"), name));
+    world.out += base::format("cancel job {} successfully\n", name);
+    return {};
+  });
 }
 
 }  // namespace
@@ -146,39 +100,53 @@ Command submit_root(const std::function<std::string(const std::string&)>& variab
 std::vector<Command> slurm_roots(const std::function<std::string(const std::string&)>& variable) {
   using enum Flag::Type;
   std::vector<Command> roots = {submit_root(variable)};
-  roots.push_back({.name = "vjobs",
-                   .summary = "view job information",
-                   .flags = with_connection({kNamespace,
-                                             kName,
-                                             {"scheduler", 'S', kText, "", "list job with specified scheduler name"},
-                                             {"all-namespaces", 0, kBool, "", "list jobs in all namespaces"},
-                                             {"selector", 0, kText, "", "fuzzy matching jobName"},
-                                             output_flag()}),
-                   .run = show_jobs,
-                   .long_summary = "view information of a job with specified name or jobs from the same namespace"});
+  roots.push_back(
+      {.name = "vjobs",
+       .summary = "view job information",
+       .flags = with_connection({kNamespace,
+                                 kName,
+                                 {"scheduler", 'S', kText, "", "list job with specified scheduler name"},
+                                 {"all-namespaces", 0, kBool, "", "list jobs in all namespaces"},
+                                 {"selector", 0, kText, "", "fuzzy matching jobName"},
+                                 {.name = "queue", .letter = 'q', .help = "only jobs of this queue", .is_extra = true},
+                                 job_list_flags()[0],
+                                 job_list_flags()[1],
+                                 job_list_flags()[2],
+                                 table_or_output_flag()}),
+       .run = show_jobs,
+       .first_argument = "name",
+       .long_summary = "view information of a job with specified name or jobs from the same namespace",
+       .note = "-n is --name and -N is --namespace here; in vcctl it is the other way round."});
   roots.push_back(
       {.name = "vqueues",
        .summary = "view queue information",
-       .flags = with_connection({{"name", 'n', kText, "", "the name of queue"}, output_flag()}),
+       .flags = with_connection({{"name", 'n', kText, "", "the name of queue"}, table_or_output_flag()}),
        .run = show_queues,
+       .first_argument = "name",
        .long_summary = "view information of a queue with specified name or queues from the same namespace"});
   roots.push_back({.name = "vcancel",
                    .summary = "cancel a job",
-                   .flags = with_connection({kNamespace, kName}),
+                   .flags = with_connection({kNamespace, kNames}),
                    .run = cancel,
+                   .first_argument = "name",
                    .long_summary = "cancel a running, pending, or aborted job with specified name in default or "
-                                   "specified namespace"});
+                                   "specified namespace",
+                   .note = kLetters});
   roots.push_back(
       {.name = "vsuspend",
        .summary = "suspend a job",
-       .flags = with_connection({kNamespace, kName}),
+       .flags = with_connection({kNamespace, kNames}),
        .run = [](World& w, const Values& v) { return order_job(w, v, "suspend", "AbortJob"); },
-       .long_summary = "suspend a running or pending job with specified name in default or specified namespace"});
+       .first_argument = "name",
+       .long_summary = "suspend a running or pending job with specified name in default or specified namespace",
+       .note = kLetters});
   roots.push_back({.name = "vresume",
                    .summary = "resume a job",
-                   .flags = with_connection({kNamespace, kName}),
+                   .flags = with_connection({kNamespace, kNames}),
                    .run = [](World& w, const Values& v) { return order_job(w, v, "resume", "ResumeJob"); },
-                   .long_summary = "resume an aborted job with specified name in default or specified namespace"});
+                   .first_argument = "name",
+                   .long_summary = "resume an aborted job with specified name in default or specified namespace",
+                   .note = kLetters});
   return roots;
 }
 

@@ -1,6 +1,6 @@
 // The programs named after Slurm's, byte for byte.
 #include "cli/fake_api_for_tests.h"
-#include "cli/shell_words.h"
+#include "cli/text/shell_words.h"
 
 namespace cli {
 namespace {
@@ -14,8 +14,8 @@ TEST_F(VcctlTest, vsub_takes_defaults_from_the_environment) {
   EXPECT_EQ(server.writes[0].body["spec"].sorted().dump(),
             R"({"minAvailable":1,"schedulerName":"","tasks":[{"replicas":1,"template":{"metadata":{"labels":)"
             R"({"job.volcano.sh":"j"},"name":"j"},"spec":{"containers":[{"command":["sh","-c","echo  hi"],)"
-            R"("image":"ours","imagePullPolicy":"IfNotPresent","name":"j","resources":{"limits":{"cpu":"1",)"
-            R"("memory":"100Mi"},"requests":{"cpu":"1","memory":"100Mi"}}}],"restartPolicy":"Never"}}}]})");
+            R"("image":"ours","imagePullPolicy":"IfNotPresent","name":"j","resources":{"requests":{"cpu":"1",)"
+            R"("memory":"100Mi"}}}],"restartPolicy":"Never"}}}]})");
 }
 
 TEST_F(VcctlTest, vsub_waits_and_ends_with_the_code_of_the_job) {
@@ -69,13 +69,14 @@ TEST_F(VcctlTest, vjobs_prints_the_header_even_if_nothing_matches) {
   EXPECT_TRUE(world.out.starts_with("Name:       \tjob-1\n"));
 }
 
-TEST_F(VcctlTest, vqueues_prints_the_counters_of_the_queue) {
+TEST_F(VcctlTest, vqueues_counts_groups_as_vcctl_does) {
   put(resources::kQueues,
       R"({"metadata": {"name": "test"}, "spec": {"weight": 2}, "status": {"state": "Open", "pending": 3}})");
+  put(resources::kPodGroups, R"({"metadata": {"name": "g", "namespace": "ns"}, "spec": {"queue": "test"}})");
   EXPECT_EQ(run_program("vqueues", {}), 0);
   EXPECT_EQ(world.out,
             "Name                     Weight  State   Inqueue Pending Running Unknown \n"
-            "test                     2       Open    0       3       0       0       \n");
+            "test                     2       Open    0       1       0       0       \n");
 }
 
 TEST_F(VcctlTest, vcancel_and_vsuspend) {

@@ -38,6 +38,15 @@ std::string long_span(base::Duration span) {
   return base::format("{}y", y);
 }
 
+bool is_for_people(const World& world, const Values& values) {
+  return values.text("output") == "table" || world.terminal.is_for_people;
+}
+
+std::string age_of(const World& world, const Json& object) {
+  const auto created = base::parse_rfc3339(object["metadata"]["creationTimestamp"].as_string());
+  return created ? base::format_human_duration(world.now() - *created) : "-";
+}
+
 std::vector<Flag> with_connection(std::vector<Flag> flags) {
   flags.push_back({"kubeconfig", 'k', Flag::Type::kText, "", "(optional) absolute path to the kubeconfig file"});
   flags.push_back({"master", 's', Flag::Type::kText, "", "the address of apiserver"});

@@ -22,6 +22,13 @@ std::string table_line(const std::vector<Cell>& cells);
 // The long form of cli.md 1.4.
 std::string long_span(base::Duration span);
 
+// Whether a table is for people: at a terminal, where COLUMNS is set, and with `-o table`. Scripts get Volcano's
+// columns.
+bool is_for_people(const World& world, const Values& values);
+
+// "3s", "12m", "5h", "3d" since that time of an object; "-" where it is not known.
+std::string age_of(const World& world, const api::Json& object);
+
 // The --master and --kubeconfig flags of every leaf.
 std::vector<Flag> with_connection(std::vector<Flag> flags);
 base::Result<std::unique_ptr<Api>> connect(World& world, const Values& values);

@@ -1,14 +1,14 @@
-// vcctl top: queues with their shares, and the groups that wait with their reasons; on a terminal refreshed in place.
+// vcctl top: queues with their shares, the jobs that run, and those that wait with their reasons; on a terminal
+// refreshed in place.
 #include <algorithm>
 #include <map>
 
 #include "api/resource.h"
 #include "api/schema/quantity.h"
 #include "base/format.h"
-#include "base/utf8.h"
 #include "cli/reasons.h"
 #include "cli/table.h"
-#include "cli/terminal_text.h"
+#include "cli/text/people_table.h"
 #include "cli/vcctl.h"
 
 namespace cli {
@@ -43,20 +43,10 @@ std::string dominant_share(const Json& allocated, const Amounts& cluster) {
 
 std::string text_of(const Json& quantity) { return quantity.is_null() ? "0" : quantity.str(); }
 
-// Rows in columns as wide as their longest text; the last column is not padded.
-std::string columns(const std::vector<std::vector<std::string>>& rows, std::size_t width_max) {
-  std::vector<std::size_t> widths(rows[0].size());
-  for (const auto& row : rows)
-    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], row[i].size() + 2);
-  std::string text;
-  for (const auto& row : rows) {
-    std::string line;
-    for (std::size_t i = 0; i + 1 < row.size(); ++i) line += base::format("{:<{}}", row[i], widths[i]);
-    line += row.back();
-    if (width_max > 0 && line.size() > width_max) line.resize(base::utf8_prefix(line, width_max).size());
-    text += line + "\n";
-  }
-  return text;
+// The job that a group is made for, else the group, with its namespace.
+std::string title_of(const Json& group) {
+  const std::string_view owner = api::controller_of(group)["name"].as_string();
+  return base::format("{}/{}", api::namespace_of(group), owner.empty() ? api::name_of(group) : owner);
 }
 
 class Page {
@@ -131,7 +121,28 @@ class Page {
                       text_of(allocated["cpu"]), text_of(allocated["memory"]), std::to_string(of["Running"]),
                       std::to_string(of["Inqueue"]), std::to_string(of["Pending"])});
     }
-    return columns(rows, width());
+    return people_table(shown_on(), rows);
+  }
+
+  // Jobs that have begun, in natural order.
+  std::string running_rows(std::size_t rows_max) const {
+    std::vector<const Json*> running;
+    for (const auto& [key, group] : groups_)
+      if (group["status"]["phase"].as_string() == "Running") running.push_back(&group);
+    if (running.empty()) return {};
+    std::ranges::sort(running, [](const Json* a, const Json* b) { return natural_less(title_of(*a), title_of(*b)); });
+    std::vector<std::vector<std::string>> rows = {{"RUNNING", "QUEUE", "AGE", "PODS"}};
+    for (const Json* group : running) {
+      if (rows.size() > rows_max) break;
+      const Json& status = (*group)["status"];
+      std::string pods = base::format("{} running", status["running"].as_int());
+      for (const char* field : {"succeeded", "failed"})
+        if (const std::int64_t count = status[field].as_int(); count > 0) pods += base::format(", {} {}", count, field);
+      rows.push_back({title_of(*group), (*group)["spec"]["queue"].str(), age_of(world_, *group), pods});
+    }
+    std::string text = people_table(shown_on(), rows);
+    if (running.size() + 1 > rows.size()) text += base::format("and {} more\n", running.size() + 1 - rows.size());
+    return text + "\n";
   }
 
   // Those that wait, the longest first.
@@ -148,30 +159,37 @@ class Page {
     for (const Json* group : waiting) {
       if (rows.size() > rows_max) break;
       const auto queue = queues_.find((*group)["spec"]["queue"].str());
-      const auto made = base::parse_rfc3339((*group)["metadata"]["creationTimestamp"].as_string());
-      rows.push_back({api::key_of(*group), (*group)["spec"]["queue"].str(),
-                      made ? base::format_human_duration(world_.now() - *made) : "<unknown>",
-                      reason_of(*group, queue == queues_.end() ? nullptr : &queue->second, live, events)});
+      rows.push_back(
+          {title_of(*group), (*group)["spec"]["queue"].str(), age_of(world_, *group),
+           plain_reason(reason_of(*group, queue == queues_.end() ? nullptr : &queue->second, live, events))});
     }
-    std::string text = columns(rows, width());
+    std::string text = people_table(shown_on(), rows);
     if (waiting.size() + 1 > rows.size()) text += base::format("and {} more\n", waiting.size() + 1 - rows.size());
     return text;
   }
 
   base::Status draw() {
     const std::string queues = queue_rows();
-    const std::size_t above = static_cast<std::size_t>(std::ranges::count(queues, '\n')) + 4;
+    const auto lines = [](const std::string& text) { return static_cast<std::size_t>(std::ranges::count(text, '\n')); };
     const auto rows = static_cast<std::size_t>(std::max(world_.terminal.rows, 0));
     constexpr std::size_t kAll = 1'000'000;
-    TRY(const std::string waiting, waiting_rows(!world_.terminal.is_one ? kAll : rows > above + 3 ? rows - above : 3));
+    const auto left_below = [&](std::size_t above) {
+      return !world_.terminal.is_one ? kAll : rows > above + 3 ? rows - above : std::size_t{3};
+    };
+    const std::size_t below = left_below(lines(queues) + 4);
+    const std::string running = running_rows(below == kAll ? kAll : std::max<std::size_t>(below / 2, 3));
+    TRY(const std::string waiting, waiting_rows(left_below(lines(queues) + lines(running) + 4)));
     // Home, then erase to the end: what was there before goes without a flicker.
     if (world_.terminal.is_one) world_.out += "\x1b[H\x1b[J";
-    world_.out += for_terminal(queues + "\n" + waiting);
+    world_.out += queues + "\n" + running + waiting;
     return {};
   }
 
-  std::size_t width() const {
-    return world_.terminal.is_one ? static_cast<std::size_t>(std::max(world_.terminal.columns, 20)) : 0;
+  // Into a pipe reasons are whole.
+  Terminal shown_on() const {
+    Terminal terminal = world_.terminal;
+    if (!terminal.is_for_people) terminal.columns = 100'000;
+    return terminal;
   }
 
   World& world_;
@@ -199,7 +217,8 @@ Command top_command() {
                                      "time between two looks, at least 100ms; empty: 2s at a terminal, else one look"},
                                     scheduler_flag()}),
           .run = top,
-          .is_extra = true};
+          .is_extra = true,
+          .failure = "show queues and jobs"};
 }
 
 }  // namespace cli

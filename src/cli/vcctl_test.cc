@@ -134,8 +134,8 @@ TEST_F(VcctlTest, errors_of_commands_go_to_standard_output_with_255) {
 
 TEST_F(VcctlTest, a_command_behind_a_word_that_is_none_is_not_run) {
   put(resources::kQueues, R"({"metadata": {"name": "q"}})");
-  EXPECT_EQ(run({"queue", "typo", "delete"}), 0);
-  EXPECT_NE(world.out.find("Usage:"), std::string::npos) << world.out;
+  EXPECT_EQ(run({"queue", "typo", "delete"}), 1);
+  EXPECT_NE(world.err.find("unknown command \"typo\" for \"queue\""), std::string::npos) << world.err;
   EXPECT_EQ(run({"queue", "typo", "delete", "-n", "q"}), 1) << "a group has no such flag";
   EXPECT_EQ(server.writes.size(), 0u);
 }
@@ -249,7 +249,7 @@ TEST_F(VcctlTest, flags_may_come_before_the_name_of_a_command) {
     EXPECT_NE(world.out.find("job-1"), std::string::npos) << arguments[0];
   }
   EXPECT_EQ(run({"job", "-n", "list"}), 1);
-  EXPECT_EQ(run({"job", "--", "list"}), 0);
+  EXPECT_EQ(run({"job", "--", "list"}), 1);
   EXPECT_EQ(world.out.find("job-1"), std::string::npos) << "what comes behind is no command";
 }
 
@@ -382,7 +382,7 @@ TEST_F(VcctlTest, explain_says_why) {
   EXPECT_EQ(world.out, "pod p: Pending, 0/3 nodes are unavailable\n" + group +
                            "it waits: too big\n  pod p: Pending, 0/3 nodes are unavailable\n");
   EXPECT_EQ(run({"explain", "podgroup", "g", "--scheduler", "http://t"}), 255);
-  EXPECT_EQ(world.out, "Failed to podgroup explain: no such place: http://t/debug/waiting\n");
+  EXPECT_EQ(world.out, "cannot explain podgroup g: no such place: http://t/debug/waiting\n");
   EXPECT_EQ(run({"explain", "pod", "nowhere"}), 255);
   world.fetch = {};
   put(resources::kPods,

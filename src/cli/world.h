@@ -5,10 +5,12 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "api/json/json.h"
 #include "base/result.h"
 #include "base/time.h"
+#include "cli/text/terminal.h"
 #include "client/client.h"
 #include "client/log_reader.h"
 
@@ -54,10 +56,15 @@ class Api {
   virtual std::string own_namespace() const { return {}; }
 };
 
-struct Terminal {
-  bool is_one = false;  // otherwise a file or a pipe, which gets plain lines
-  int columns = 80;
-  int rows = 24;
+// The account of this machine that runs the command.
+struct Person {
+  std::string user;
+  std::string home;
+  std::string folder;   // where the command was typed, without links
+  std::string boot_id;  // of this machine; empty: not known
+  std::int64_t uid = 0;
+  std::int64_t gid = 0;
+  std::vector<std::int64_t> groups = {};
 };
 
 // Main fills it in, tests fake it.
@@ -69,6 +76,9 @@ struct World {
   std::function<std::string(const std::string& name)> environment_variable;  // empty: not set
   // The namespace of the kubeconfig's context, or of the pod; empty: none is named. Unset: the same.
   std::function<std::string(const std::string& kubeconfig)> context_namespace = {};
+  std::function<Person()> person = {};
+  // The folder without links in its path, if the person may list it and enter it, and, where asked, write into it.
+  std::function<base::Result<std::string>(const std::string& path, bool writes)> own_folder = {};
   std::function<std::string(base::Time)> local_time;  // "2026-08-20 10:07:21 +0800 CST"
   std::function<base::Time()> now;
   // Hands out and err to the person and empties them; false if nobody reads any more.

@@ -21,6 +21,7 @@ int run_admit(const Arguments& arguments);
 int run_simulate(const Arguments& arguments);
 int run_monitor(const Arguments& arguments);
 int run_gpu_watch(const Arguments& arguments);
+int run_install(const Arguments& arguments);
 int run_image(const Arguments& arguments);
 int run_vcctl(const Arguments& arguments);
 int run_vsub(const Arguments& arguments);

@@ -35,6 +35,8 @@ constexpr std::array kPrograms{
     Program{"backup", "", volcano_main::run_backup, "write all objects of a cluster, which may run, into a file"},
     Program{"restore", "", volcano_main::run_restore, "make a data folder from a backup"},
     Program{"user", "", volcano_main::run_user, "make and list certificates for people who share the machine"},
+    Program{"install", "", volcano_main::run_install,
+            "copy this program to a prefix, with its links, unit, man pages and completion"},
     Program{"simulate", "", volcano_main::run_simulate, "run a whole cluster on virtual time, from a seed"},
     Program{"crd", "", volcano_main::run_crd, "print the CustomResourceDefinitions of our kinds"},
     Program{"policies", "", volcano_main::run_policies, "print the admission rules as policies of Kubernetes"},
@@ -111,6 +113,12 @@ int main(int argc, char** argv) {
       return finish(program.run({argv + 1, argv + argc}));
   if (argc < 2) return usage(stderr);
   const std::string word = argv[1];
+  if (word == "help" && argc > 2) {
+    for (const Program& program : kPrograms)
+      if (argv[2] == program.word || argv[2] == program.name) return finish(program.run({"--help"}));
+    std::fprintf(stderr, "volcano: unknown command \"%s\"\n", argv[2]);
+    return usage(stderr);
+  }
   if (word == "help" || word == "--help" || word == "-h") return finish(usage(stdout));
   if (word == "--version") return finish(print_version({}));
   for (const Program& program : kPrograms)

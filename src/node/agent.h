@@ -107,6 +107,8 @@ class Agent {
   const std::string& node_name() const;
   // The machine's GPUs, for people; empty: nobody knows yet.
   std::string gpus() const;
+  // Sentences about the pods that stop() ends, with a line each; empty: it ends none. On the agent's loop.
+  std::string ends_of_stop() const;
 
  private:
   struct State;

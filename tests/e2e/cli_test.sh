@@ -6,7 +6,7 @@ PATH=$PWD/build/release/bin:$PATH
 submit() { # submit NAME COMMAND [flags...]
   local name=$1 command=$2
   shift 2
-  vsub -n "$name" -c "$command" -i nginx:latest -R cpu=100m -L cpu=200m "$@"
+  vsub -n "$name" -c "$command" -i nginx:latest -R cpu=100m -L cpu=200m --output none "$@"
 }
 vsub_waits_and_ends_with_the_exit_code() {
   submit good "sh -c 'echo hello; sleep 2; echo bye'" -r 2 -m 2 --wait > "$scratch/good"
@@ -32,7 +32,7 @@ waits_for_a_phase() {
 }
 top_says_why() {
   vsub -n huge -i nginx:latest -R cpu=1000 -L cpu=1000 > /dev/null
-  expect "the reason" wait_for 10 sh -c 'vcctl top | grep -q "^default/huge-.* cpu"'
+  expect "the reason" wait_for 10 sh -c 'vcctl top | grep -q "^default/huge .* cpu"'
   expect "vqueues" sh -c 'vqueues | grep -q "^default  *1  *Open"'
   expect "vcancel" vcancel -n huge
   expect "gone" vcctl job wait huge --for deleted --timeout 10s
@@ -55,7 +55,7 @@ completion_is_read_by_bash() {
     bash -c 'source <(vcctl completion bash); COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _volcano_complete; echo "${COMPREPLY[@]}"' - "$@"
   }
   expect "commands" [ "$(complete_line vcctl job l)" = "list logs" ]
-  expect "choices" [ "$(complete_line vcctl job list -o "")" = "json yaml" ]
+  expect "choices" [ "$(complete_line vcctl job list -o "")" = "json yaml table" ]
   expect "flags" [ "$(complete_line vsub --na)" = "--namespace --name" ]
 }
 

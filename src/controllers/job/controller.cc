@@ -12,6 +12,7 @@
 #include "api/schema/quantity.h"
 #include "base/format.h"
 #include "controllers/framework/execution.h"
+#include "controllers/job/runs.h"
 #include "controllers/podgroup/waiting.h"
 
 namespace controllers::job {
@@ -68,6 +69,10 @@ bool group_changed(const Json* before, const Json* after) {
          api::is_deleting(*before) != api::is_deleting(*after);
 }
 
+bool job_phase_changed(const Json* before, const Json* after) {
+  return !before || !after || (*before)["status"]["state"]["phase"] != (*after)["status"]["state"]["phase"];
+}
+
 bool came(const Json* before, const Json*) { return before == nullptr; }
 
 bool waits_for_volume(const Json& pod) { return !volume_sentence(pod).empty(); }
@@ -90,9 +95,15 @@ std::size_t active_pods(const Memory& memory) {
       memory.pods, [](const auto& one) { return one.second.phase != "Succeeded" && one.second.phase != "Failed"; }));
 }
 
-void note_ends(const std::vector<const Json*>& pods, base::Time now, RestartPauses& pauses) {
+// A stop of the machine is no fault of the pod, which starts again at once.
+void note_ends(const Job& job, const std::vector<const Json*>& pods, base::Time now, RestartPauses& pauses) {
   pauses.begin_look(now);
-  for (const Json* pod : pods) pauses.see(task_of(*pod), *pod);
+  for (const Json* pod : pods) {
+    if (is_to_run_again(job, *pod))
+      pauses.forget(api::uid_of(*pod));
+    else
+      pauses.see(task_of(*pod), *pod);
+  }
   pauses.end_look();
 }
 
@@ -157,6 +168,11 @@ class JobController final : public Controller {
     const auto owner = [](const View&, const Json& object) { return owner_job(object); };
     std::vector<Wake> wakes = {
         {resources::kJobs, own},
+        {resources::kJobs,
+         [](const View& view, const Json& job) {
+           return keys_of(view.by_index(resources::kJobs, "after", api::key_of(job)));
+         },
+         job_phase_changed},
         {resources::kPods, owner, pod_changed},
         {resources::kPodGroups, [](const View&, const Json& group) { return job_of_group(group); }, group_changed},
         {resources::kQueues,
@@ -192,6 +208,7 @@ class JobController final : public Controller {
     std::vector<IndexBy> indexes = {
         {resources::kPods, "job", owner_job},
         {resources::kJobs, "queue", [](const Json& job) { return Keys{job["spec"]["queue"].str()}; }},
+        {resources::kJobs, "after", jobs_before},
         {resources::kJobs, "claim", claims_of_job}};
     if (options_.reads_commands) indexes.push_back({resources::kCommands, "job", command_target});
     return indexes;
@@ -222,7 +239,7 @@ class JobController final : public Controller {
     if (hints_->take(key) || active_pods(known.memory) < active_before) known.memory.refusals.hasten();
     Observed seen = sight.observed;
     seen.refusals = &known.memory.refusals;
-    note_ends(seen.pods, turn.now, known.memory.pauses);
+    note_ends(job, seen.pods, turn.now, known.memory.pauses);
     seen.pauses = &known.memory.pauses;
     Decision decision = job::step(job, seen, known.memory, turn, options_);
     pending.now = turn.now;

@@ -134,7 +134,7 @@ void kill(const Job& job, const Observed& seen, const Move& move, const Request&
   const Json& old_status = job.object["status"];
   const Phase phase = move.enter != Phase::kNone ? move.enter : judge(move.rule, job, victims.counts);
   const bool entered = phase != job.phase;
-  if (is_finished(job.phase)) keep_results(old_status, victims.counts);
+  if (is_finished(job.phase) && !entered) keep_results(old_status, victims.counts);
 
   // The cause of the end stays to be read.
   std::string message = old_status["state"]["message"].str();
@@ -146,7 +146,10 @@ void kill(const Job& job, const Observed& seen, const Move& move, const Request&
   StatusEdit edit{.counts = victims.counts,
                   .phase = phase,
                   .version = job.version,
-                  .retry_count = job.retry_count + (move.is_attempt && spends_attempt(request) ? 1 : 0),
+                  // A job that is begun anew by its owner has all its attempts again.
+                  .retry_count = is_finished(job.phase) && entered
+                                     ? 0
+                                     : job.retry_count + (move.is_attempt && spends_attempt(request) ? 1 : 0),
                   .min_available = old_status["minAvailable"].as_int(),
                   .controlled_resources = old_status["controlledResources"],
                   .message = std::move(message)};

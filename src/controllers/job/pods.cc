@@ -12,6 +12,7 @@
 #include "base/random.h"
 #include "controllers/job/plugins/arguments.h"
 #include "controllers/job/plugins/plugin.h"
+#include "controllers/job/runs.h"
 
 namespace controllers::job {
 
@@ -107,6 +108,7 @@ base::Result<MadePod> pod_for(const Job& job, const Task& task, std::int64_t ind
       {{"apiVersion", "v1"}, {"kind", "Pod"}, {"metadata", std::move(metadata)}, {"spec", std::move(spec)}});
   add_volumes(job, pod);
   TRY_VOID(edit_with_plugins(job, task, index, pod));
+  set_array_index(job, index, pod);
   constexpr std::size_t kMeasuredMax = api::kObjectBytesMax + api::kObjectBytesMax / 16;  // it measures too much
   const auto extent = api::extent_within(pod, {.bytes = kMeasuredMax});
   if (!extent)

@@ -40,9 +40,13 @@ Move move_for(Phase phase, std::string_view action, bool commanded) {
     case Phase::kAborted: return resume ? resumed : Move{Operation::kKillSoft, Rule::kNone};
     case Phase::kCompleting: return {Operation::kKillSoft, Rule::kC};
     case Phase::kTerminating: return {Operation::kKillSoft, Rule::kT};
-    case Phase::kCompleted:
     case Phase::kFailed:
-    case Phase::kTerminated: return {Operation::kKillSoft, Rule::kNone};
+    case Phase::kTerminated:
+      // COMPAT(failed-jobs-run-again)
+      if (commanded && (resume || action == "RestartJob"))
+        return {Operation::kKillAll, Rule::kNone, Phase::kRestarting};
+      return {Operation::kKillSoft, Rule::kNone};
+    case Phase::kCompleted: return {Operation::kKillSoft, Rule::kNone};
   }
   return {};
 }

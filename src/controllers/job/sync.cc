@@ -1,6 +1,7 @@
 // The sync procedure: what a job needs while it is to run, in the order in which it needs it.
 #include <algorithm>
 #include <cctype>
+#include <limits>
 #include <map>
 #include <optional>
 #include <set>
@@ -12,6 +13,7 @@
 #include "controllers/job/plugins/plugin.h"
 #include "controllers/job/podgroup.h"
 #include "controllers/job/pods.h"
+#include "controllers/job/runs.h"
 #include "controllers/job/status.h"
 #include "controllers/job/step.h"
 #include "controllers/job/viewed.h"
@@ -250,6 +252,8 @@ struct Created {
   int pods = 0;
   int held = 0;  // names that others hold
   std::size_t bytes = 0;
+  std::int64_t room = std::numeric_limits<std::int64_t>::max();  // of an array whose runs are limited
+  bool is_full() const { return is_enough() || pods >= room; }
   bool is_enough() const { return pods >= kPodsMax || bytes >= kBytesMax; }
 };
 
@@ -298,7 +302,7 @@ base::Status create_pods(Sync& s, const Names& known, Counts& counts, Created& c
     if (is_held || is_resting(s, task)) continue;
     const bool was_refused = s.seen.refusals && s.seen.refusals->knows(pods_of(task));
     if (was_refused) refused.emplace_back(&task, 0);
-    for (std::int64_t index = 0; !was_refused && index < task.replicas && !created.is_enough(); ++index)
+    for (std::int64_t index = 0; !was_refused && index < task.replicas && !created.is_full(); ++index)
       if (!known.contains(pod_name(s.job, task, index))) TRY_VOID(create_pod(s, task, index, counts, created));
   }
   std::erase_if(refused, [&s](const auto& one) {
@@ -306,10 +310,10 @@ base::Status create_pods(Sync& s, const Names& known, Counts& counts, Created& c
     if (left > base::Duration{}) s.plan.requeue_after(left);
     return left > base::Duration{};
   });
-  for (int batch = 1; !refused.empty() && !created.is_enough(); batch *= 2) {
+  for (int batch = 1; !refused.empty() && !created.is_full(); batch *= 2) {
     s.plan.begin_stage("FailedCreate", "Error creating pods: [{}]");
     for (auto& [task, index] : refused)
-      for (int made = 0; made < batch && index < task->replicas && !created.is_enough(); ++index) {
+      for (int made = 0; made < batch && index < task->replicas && !created.is_full(); ++index) {
         if (known.contains(pod_name(s.job, *task, index))) continue;
         ++made;
         TRY_VOID(create_pod(s, *task, index, counts, created));
@@ -323,12 +327,20 @@ base::Status create_pods(Sync& s, const Names& known, Counts& counts, Created& c
 base::Status keep_pods(Sync& s, bool admitted, Counts& counts) {
   Names known;
   std::vector<const Json*> surplus;
+  Created created{.room = pods_at_once(s.job)};
   for (const Json* pod : s.seen.pods) {
     known.emplace(api::name_of(*pod));
+    if (const std::string_view phase = (*pod)["status"]["phase"].as_string(); phase != "Succeeded" && phase != "Failed")
+      --created.room;
     if (const std::string_view volume = volume_sentence(*pod); !volume.empty() && s.held.empty())
       s.held = base::format("pod {}: {}", api::name_of(*pod), base::utf8_prefix(volume, 512));
     if (api::is_deleting(*pod)) {
       ++counts.terminating;
+      continue;
+    }
+    // COMPAT(runs-again)
+    if (is_to_run_again(s.job, *pod)) {
+      if (admitted) surplus.push_back(pod);
       continue;
     }
     const Task* task = s.job.find_task(task_of(*pod));
@@ -342,7 +354,6 @@ base::Status keep_pods(Sync& s, bool admitted, Counts& counts) {
   }
   if (!admitted) return {};
   s.plan.begin_stage("FailedCreate", "Error creating pods: [{}]");
-  Created created;
   TRY_VOID(create_pods(s, known, counts, created));
   if (created.is_enough()) s.plan.requeue_after({});  // the next ones
   // The job has no event when a stranger's pod goes.
@@ -410,6 +421,13 @@ void sync(const Job& job, const Observed& seen, Rule rule, const Turn& turn, Pla
     return;
   }
   begin(s);
+  if (!seen.group) {
+    s.held = waits_for_jobs(s.job, *seen.view);
+    if (!s.held.empty()) {
+      if (keep_pods(s, false, counts).ok()) conclude(s, rule, counts);
+      return;
+    }
+  }
   if (!find_queue(s)) return;
   if (waits_for_refused(s)) {
     if (keep_pods(s, false, counts).ok()) conclude(s, rule, counts);

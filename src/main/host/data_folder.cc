@@ -39,7 +39,7 @@ bool is_own(const std::string& path) {
 
 std::string default_data_folder() {
   const char* home = std::getenv("HOME");
-  return std::string(home ? home : ".") + "/.local/share/volcano";
+  return home && *home ? std::string(home) + "/.local/share/volcano" : "/var/lib/volcano";
 }
 
 base::Result<std::string> open_data_folder(const std::string& path) {

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <iostream>
 
 #include "base/format.h"
 
@@ -76,6 +77,11 @@ base::Result<std::string> unit_of_up(const std::vector<std::string>& arguments, 
   facts.program = std::filesystem::read_symlink("/proc/self/exe", error).string();
   facts.folder = std::filesystem::current_path(error).string();
   if (facts.program.empty() || facts.folder.empty()) return base::make_error(base::Code::kUnavailable, error.message());
+  if (std::filesystem::exists(std::filesystem::path(facts.program).parent_path().parent_path() / "CMakeCache.txt",
+                              error))
+    std::cerr << base::format(
+        "note: the unit runs {}, which the next build changes; `volcano install` puts a program and a unit in place\n",
+        facts.program);
   for (const std::string& argument : arguments)
     if (!argument.starts_with("--systemd")) facts.arguments.push_back(argument);
   facts.arguments.push_back("--data=" + options.data);

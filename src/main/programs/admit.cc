@@ -8,7 +8,7 @@
 #include "apiserver/kinds/manifest.h"
 #include "base/base64.h"
 #include "base/format.h"
-#include "cli/terminal_text.h"
+#include "cli/text/terminal_text.h"
 #include "main/host/manifests.h"
 #include "main/host/webhook_flags.h"
 #include "main/programs.h"

@@ -9,7 +9,7 @@
 #include "api/json/json.h"
 #include "base/flags.h"
 #include "base/format.h"
-#include "cli/terminal_text.h"
+#include "cli/text/terminal_text.h"
 #include "client/server_connection.h"
 #include "client/wire.h"
 #include "main/host/connection.h"

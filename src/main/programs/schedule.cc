@@ -3,7 +3,7 @@
 #include <future>
 #include <iostream>
 
-#include "cli/terminal_text.h"
+#include "cli/text/terminal_text.h"
 #include "main/host/manifests.h"
 #include "main/host/resource_use.h"
 #include "main/host/schedule_files.h"

@@ -4,7 +4,7 @@
 #include "base/flags.h"
 #include "base/format.h"
 #include "base/log.h"
-#include "cli/terminal_text.h"
+#include "cli/text/terminal_text.h"
 #include "main/programs.h"
 #include "rt/bounded_files.h"
 #include "rt/files.h"

@@ -394,6 +394,10 @@ struct Cluster {
     });
   }
 
+  std::string ends_of_stop() {
+    if (!agent.env) return {};
+    return on_loop<std::string>(*agent.env, [this](auto done) { done(agent.part->ends_of_stop()); });
+  }
   void stop() {
     if (agent.env) on_loop<bool>(*agent.env, [this](auto done) { agent.part->stop([done] { done(true); }); });
     agent.stop();
@@ -483,7 +487,7 @@ int run_up(const Arguments& arguments) {
                     [&cluster] {
                       if (cluster.audit.lines) cluster.audit.lines->reopen();
                     }});
-  std::cout << "stopping\n" << std::flush;
+  std::cout << "stopping\n" << cluster.ends_of_stop() << std::flush;
   cluster.stop();
   return 0;
 }

@@ -1,17 +1,25 @@
 // vcctl and the programs named after Slurm's: the command trees of cli/, over HTTP(S), for a person at a terminal.
 #include "cli/vcctl.h"
 
+#include <pwd.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cerrno>
 #include <cstdlib>
+#include <cstring>
 #include <ctime>
+#include <filesystem>
+#include <fstream>
 #include <future>
 #include <iostream>
 
 #include "base/format.h"
+#include "base/number.h"
 #include "cli/slurm.h"
-#include "cli/terminal_text.h"
+#include "cli/text/terminal_text.h"
 #include "main/host/connection.h"
 #include "main/host/version.h"
 #include "main/host/waiting_api.h"
@@ -51,11 +59,48 @@ std::string environment_variable(const std::string& name) {
   return value ? value : "";
 }
 
-// The facts of standard output.
+std::string first_line_of(const char* path) {
+  std::ifstream file(path);
+  std::string line;
+  std::getline(file, line);
+  return line;
+}
+
+cli::Person person() {
+  cli::Person of{.boot_id = first_line_of("/proc/sys/kernel/random/boot_id"), .uid = getuid(), .gid = getgid()};
+  if (const passwd* entry = getpwuid(getuid())) of.user = entry->pw_name, of.home = entry->pw_dir;
+  std::error_code error;
+  of.folder = std::filesystem::current_path(error).string();
+  std::vector<gid_t> groups(static_cast<std::size_t>(std::max(getgroups(0, nullptr), 0)));
+  groups.resize(static_cast<std::size_t>(std::max(getgroups(static_cast<int>(groups.size()), groups.data()), 0)));
+  of.groups.assign(groups.begin(), groups.end());
+  return of;
+}
+
+// The real ids count: a set-user-id copy of this program gives nobody a folder.
+base::Result<std::string> own_folder(const std::string& path, bool writes) {
+  const auto refused = [&path](int why) {
+    return base::make_error(base::Code::kForbidden, base::format("{}: {}", path, std::strerror(why)));
+  };
+  const std::unique_ptr<char, decltype(&std::free)> real(realpath(path.c_str(), nullptr), &std::free);
+  if (!real) return refused(errno);
+  struct stat facts {};
+  if (stat(real.get(), &facts) != 0) return refused(errno);
+  if (!S_ISDIR(facts.st_mode)) return refused(ENOTDIR);
+  if (access(real.get(), R_OK | X_OK | (writes ? W_OK : 0)) != 0) return refused(errno);
+  return std::string(real.get());
+}
+
+// Standard output as a terminal. COLUMNS says how wide a table is, even where there is none.
 cli::Terminal terminal() {
   cli::Terminal found{.is_one = isatty(STDOUT_FILENO) == 1};
   if (winsize size{}; ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
     found.columns = size.ws_col, found.rows = size.ws_row;
+  if (const auto columns = base::parse_number<int>(environment_variable("COLUMNS")); columns && *columns > 0)
+    found.columns = *columns, found.is_for_people = true;
+  found.is_for_people = found.is_for_people || found.is_one;
+  found.has_colours =
+      found.is_one && environment_variable("NO_COLOR").empty() && environment_variable("TERM") != "dumb";
   return found;
 }
 
@@ -82,6 +127,8 @@ int run_root(const cli::Command& root, const Arguments& arguments) {
       .fetch = fetch,
       .environment_variable = environment_variable,
       .context_namespace = user_namespace,
+      .person = person,
+      .own_folder = own_folder,
       .local_time = local_time,
       .now = [] { return base::Time{std::time(nullptr) * 1'000'000'000LL}; },
       .show = show,

@@ -362,6 +362,26 @@ void Agent::stop(std::function<void()> done) {
   state.check_stopped();
 }
 
+std::string Agent::ends_of_stop() const {
+  if (state_->options.leave_pods || !state_->runtime) return {};
+  int again = 0, gone = 0;
+  for (const auto& [uid, worker] : state_->workers) {
+    if (worker->settled || is_over(worker->pod, worker->state)) continue;
+    const bool is_made_again =
+        api::controller_of(worker->pod).is_object() && api::annotation_of(worker->pod, "volcano.sh/requeue") != "false";
+    ++(is_made_again ? again : gone);
+  }
+  const auto pods = [](int count) { return count == 1 ? std::string("1 pod is") : base::format("{} pods are", count); };
+  std::string text;
+  if (again > 0)
+    text += base::format("{} ended and {} again with the next `volcano up`\n", pods(again),
+                         again == 1 ? "starts" : "start");
+  if (gone > 0)
+    text +=
+        base::format("{} ended for good: no job or controller makes {} again\n", pods(gone), gone == 1 ? "it" : "them");
+  return text;
+}
+
 std::string Agent::gpus() const { return state_->devices.summary(); }
 
 const std::string& Agent::node_name() const { return state_->options.node_name; }

@@ -144,6 +144,7 @@ void Agent::State::keep_node() {
     if (!labels.has(key)) labels.set(key, Json());
   Json annotations = Json::object();
   for (const auto& [key, value] : devices.annotations()) annotations.set(key, value);
+  annotations.set("volcano.sh/host-rootfs", options.host_rootfs ? "true" : "false");  // vsub asks
   node_timer = 0;
   node_due = false;
   node_next = env.uptime() + kNodePause;

@@ -1,5 +1,5 @@
 // Texts of objects that would speak to the terminal.
-#include "cli/terminal_text.h"
+#include "cli/text/terminal_text.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Quotes, backslashes and comments (cli.md 3.1).
-#include "cli/shell_words.h"
+#include "cli/text/shell_words.h"
 
 #include <optional>
 

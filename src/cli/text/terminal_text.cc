@@ -1,5 +1,5 @@
 // Control characters of ASCII, and of Latin-1 as they are in UTF-8.
-#include "cli/terminal_text.h"
+#include "cli/text/terminal_text.h"
 
 #include "base/format.h"
 
