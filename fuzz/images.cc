@@ -14,7 +14,7 @@ namespace {
 
 void image_name(std::string_view name) {
   if (!node::check_image_name(name).ok()) return;
-  promise(!name.starts_with('-'), "a name is no flag", name);
+  promise(!name.starts_with('-'), "a name is not a flag", name);
   for (const std::string_view part : base::split(name, '/'))
     promise(!part.empty() && part != "." && part != "..", "a name leads nowhere as a path", name);
   const std::string normal = node::normal_image_name(name);

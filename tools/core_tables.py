@@ -83,7 +83,7 @@ def field_numbers(name, properties):
 
 
 def omitted_when_zero(name):
-    """The fields that Go's JSON leaves out when they are zero, where protobuf writes them all the same: those that are no pointers."""
+    """The fields that Go's JSON leaves out when they are zero, where protobuf writes them all the same: those that are not pointers."""
     group, version, kind = name.split(".")[-3:]
     root = os.path.join(sys.argv[3], "pkg", "apis") if group == "meta" else sys.argv[2]
     found = set()

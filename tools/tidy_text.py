@@ -48,6 +48,15 @@ def check_sentences(texts):
                 yield room_of(path), f"{path}: a sentence without a noun at its head: {sentence[:90]}"
 
 
+def check_negations(texts):
+    """"X is not a Y", as messages and comments are read elsewhere; "there is no Y" is fine."""
+    negation = re.compile(r"(?<![Tt]here )(?<![Hh]ere )\b(?:is|are|was|were) no (?!longer|more\b|less\b|other|one\b|better|way\b|need|doubt|matter|room\b|place\b|such|time left)[a-z]+")
+    for path, text in texts.items():
+        for number, line in enumerate(text.splitlines(), 1):
+            for found in negation.findall(line):
+                yield room_of(path), f'{path}:{number}: "{found}": write "is not a ..."'
+
+
 def check_names(texts):
     for path, text in texts.items():
         stem = os.path.basename(path).rsplit(".", 1)[0].removesuffix("_test")
@@ -90,7 +99,7 @@ def check_changelog(_):
                 yield "CHANGELOG.md", f"CHANGELOG.md:{number}: over {CHANGELOG_LINE_MAX} letters: users read a line, not a paragraph"
 
 
-CHECKS = {"sentences": check_sentences, "names": check_names, "folder size": check_folders, "keys": check_keys, "changelog": check_changelog}
+CHECKS = {"sentences": check_sentences, "negations": check_negations, "names": check_names, "folder size": check_folders, "keys": check_keys, "changelog": check_changelog}
 
 
 def run(texts, fail, shrink):

@@ -46,7 +46,7 @@ std::string check_made_names(const Json& job) {
     text += refusal("service", head, check_dns_label(head));
   }
   if (const auto problems = check_label_value(spec["queue"].as_string()); !problems.empty())
-    text += base::format(" pods get the queue's name {} as a label, which is no value of one: {};",
+    text += base::format(" pods get the queue's name {} as a label, which is not a value of one: {};",
                          spec["queue"].as_string(), go_list(problems));
   return text;
 }

@@ -79,7 +79,7 @@ Amounts read(const Json& list) {
   return amounts;
 }
 
-// The largest amount is no double: it has become 2^63, which no integer of 64 bits is.
+// The largest amount is not a double: it has become 2^63, which no integer of 64 bits is.
 std::int64_t whole(double value) { return value < 0x1p63 ? static_cast<std::int64_t>(value) : INT64_MAX; }
 
 std::string shown(const std::string& name, double value) {

@@ -156,7 +156,7 @@ base::Status check_request_shape(const Json& given) {
 
 base::Result<AdmissionRequest> read_review(const Json& review) {
   if (review["kind"].as_string() != "AdmissionReview" || review["apiVersion"].as_string() != "admission.k8s.io/v1")
-    return base::make_error(base::Code::kBadRequest, "the body is no admission.k8s.io/v1 AdmissionReview");
+    return base::make_error(base::Code::kBadRequest, "the body is not an admission.k8s.io/v1 AdmissionReview");
   const Json& given = review["request"];
   if (!given.is_object()) return base::make_error(base::Code::kBadRequest, "the AdmissionReview holds no request");
   TRY_VOID(check_request_shape(given));

@@ -48,7 +48,7 @@ struct TextField {
   ResourceId resource;
   std::vector<std::string> path;  // {"spec", "parent"}
 
-  // Absent is "", as is what is no text; true is "true".
+  // Absent is "", as is what is not a text; true is "true".
   std::string of(const Json& object) const;
   bool operator<(const TextField& other) const {
     return std::tie(resource, path) < std::tie(other.resource, other.path);

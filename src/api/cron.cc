@@ -92,7 +92,7 @@ Result<Values> read_field(const Field& field, std::string_view text) {
   Values values;
   for (const std::string_view range : base::split(text, ','))
     if (!range.empty() && !read_range(field, range, values))
-      return invalid(base::format("{}: \"{}\" is no value, range or step between {} and {}", field.what, range,
+      return invalid(base::format("{}: \"{}\" is not a value, range or step between {} and {}", field.what, range,
                                   field.least, field.most));
   return values;
 }
@@ -133,7 +133,7 @@ Result<CronSchedule> CronSchedule::parse(std::string_view text, base::TimeZone z
   }
   if (text.starts_with("@every ")) {
     const auto every = base::parse_go_duration(text.substr(7));
-    if (!every) return invalid(base::format("\"{}\" is no duration", text.substr(7)));
+    if (!every) return invalid(base::format("\"{}\" is not a duration", text.substr(7)));
     schedule.every_ = base::seconds(std::max<std::int64_t>(seconds_of(*every), 1));
     return schedule;
   }

@@ -15,7 +15,7 @@ struct FlowNode {
 // The state of one node.
 struct FlowStanding {
   bool can_start = true;                      // false: it waits in a circle, for somebody in one, or for nobody
-  std::optional<std::string> unknown_target;  // the first of its targets that is no node
+  std::optional<std::string> unknown_target;  // the first of its targets that is not a node
 };
 
 // In the order of `nodes`. The work grows with the size of the graph.

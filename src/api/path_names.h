@@ -6,7 +6,8 @@
 namespace api {
 
 // Whether `name` can be that of an object (the API machinery's rule for path segments). A server decodes a path before
-// it splits it: what is no segment of one would lead to another resource, and nothing at all to the whole collection.
+// it splits it: what is not a segment of one would lead to another resource, and nothing at all to the whole
+// collection.
 inline bool can_be_a_name(std::string_view name) {
   return !name.empty() && name != "." && name != ".." && name.find_first_of("/%") == std::string_view::npos;
 }

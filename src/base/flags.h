@@ -37,7 +37,7 @@ struct Flag {
 };
 
 struct FlagWords {
-  std::vector<std::string> rest;        // what is no flag, in order: "-" is none, and nothing behind "--" is
+  std::vector<std::string> rest;        // what is not a flag, in order: "-" is none, and nothing behind "--" is
   std::vector<std::string_view> given;  // names of rows
 
   bool has(std::string_view name) const;

@@ -23,7 +23,7 @@ std::string_view go_name(std::string_view digits) {
 
 std::string go_quoted(std::string_view text) {
   const std::string seen = format("{:?}", text);
-  const bool has_bytes = !is_utf8(text);  // that are no characters
+  const bool has_bytes = !is_utf8(text);  // that are not characters
   std::string out;
   out.reserve(seen.size());
   for (std::size_t i = 0; i < seen.size(); ++i) {

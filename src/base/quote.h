@@ -6,8 +6,8 @@
 
 namespace base {
 
-// In double quotes, in one line: control characters and others that cannot be seen are escaped. Bytes that are no UTF-8
-// stand as \xNN.
+// In double quotes, in one line: control characters and others that cannot be seen are escaped. Bytes that are not
+// UTF-8 stand as \xNN.
 std::string go_quoted(std::string_view text);
 
 }  // namespace base

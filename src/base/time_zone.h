@@ -14,8 +14,8 @@ class TimeZone {
  public:
   TimeZone() = default;  // UTC
 
-  // A zone by its IANA name, such as "Europe/Berlin". kInvalid: the name is no path below the database, or the database
-  // does not have it. "UTC" needs no database.
+  // A zone by its IANA name, such as "Europe/Berlin". kInvalid: the name is not a path below the database, or the
+  // database does not have it. "UTC" needs no database.
   static Result<TimeZone> load(const std::string& name);
   // The zone of this machine: $TZ, or /etc/localtime.
   static TimeZone local();

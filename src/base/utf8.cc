@@ -85,7 +85,7 @@ std::string to_utf8(std::string_view text) {
 std::string_view utf8_prefix(std::string_view text, std::size_t bytes_max) {
   if (text.size() <= bytes_max) return text;
   std::size_t end = bytes_max;
-  // A character has at most three continuing bytes; more of them are no character.
+  // A character has at most three continuing bytes; more of them are not a character.
   for (int back = 0; back < 3 && end > 0 && continues(text[end]); ++back) --end;
   if (end < text.size() && continues(text[end])) end = bytes_max;
   return text.substr(0, end);

@@ -55,7 +55,7 @@ struct Command {
   std::vector<Command> children = {};
   // A leaf's work; its error becomes "Failed to <words>: <error>".
   std::function<base::Status(World&, const Values&)> run = {};
-  // The flag that an argument which is no flag stands for; empty: such arguments are an error.
+  // The flag that an argument which is not a flag stands for; empty: such arguments are an error.
   std::string_view first_argument = {};
   std::string_view long_summary = {};  // what its own help begins with; empty: `summary`
   bool is_extra = false;               // not of Volcano: `vcctl help` lists it with its parent, and `--help` does not

@@ -98,9 +98,9 @@ base::Status remove_one(Api& server, const Noun& noun, const std::string& ns, co
 base::Status remove_named(Api& server, const Noun& noun, const Json& object) {
   const Json& name = object["metadata"]["name"];
   if (object["kind"].as_string() != noun.kind)
-    return usage_error(base::format("kind: {} is no {}", object["kind"].dump(), noun.kind));
+    return usage_error(base::format("kind: {} is not a {}", object["kind"].dump(), noun.kind));
   if (name.is_null()) return usage_error(std::string(noun.missing));
-  if (!name.is_string()) return usage_error(base::format("metadata.name: {} is no text", name.dump()));
+  if (!name.is_string()) return usage_error(base::format("metadata.name: {} is not a text", name.dump()));
   return remove_one(server, noun, std::string(api::namespace_of(object)), name.str());
 }
 

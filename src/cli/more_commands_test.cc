@@ -58,9 +58,9 @@ TEST_F(VcctlTest, flow_errors) {
       {{"jobflow", "delete", "-f", "odd.yaml"},
        0,
        "Failed to delete JobFlow: jobflow name must be specified\n"
-       "Failed to delete JobFlow: metadata.name: 5 is no text\n"
+       "Failed to delete JobFlow: metadata.name: 5 is not a text\n"
        "Failed to delete JobFlow: jobflows.flow.volcano.sh: \"a/b\" cannot be the name of an object\n"
-       "Failed to delete JobFlow: kind: \"Job\" is no JobFlow\n"},
+       "Failed to delete JobFlow: kind: \"Job\" is not a JobFlow\n"},
       {{"jobflow", "delete", "-f", "list.yaml"},
        255,
        "Failed to delete jobflow: the document at line 2 of list.yaml is a List; each JobFlow is wanted as a document "
@@ -131,11 +131,11 @@ TEST_F(VcctlTest, lists_of_a_server_that_lies_end_with_an_error) {
             }),
             "Failed to list job: jobs: there are more than 20000 pages\n");
   EXPECT_EQ(refusal_of(always(R"({"kind": "Status", "status": "Success"})")),
-            "Failed to list job: jobs: the answer is no list: {\"kind\":\"Status\",\"status\":\"Success\"}\n");
+            "Failed to list job: jobs: the answer is not a list: {\"kind\":\"Status\",\"status\":\"Success\"}\n");
   EXPECT_EQ(refusal_of(always(R"({"items": [{"metadata": {"name": "a"}}, 5]})")),
-            "Failed to list job: jobs: items[1] is no object: 5\n");
+            "Failed to list job: jobs: items[1] is not an object: 5\n");
   EXPECT_EQ(refusal_of(always(R"({"items": {}})")),
-            "Failed to list job: jobs: the answer is no list: {\"items\":{}}\n");
+            "Failed to list job: jobs: the answer is not a list: {\"items\":{}}\n");
 }
 
 TEST_F(VcctlTest, job_wait) {

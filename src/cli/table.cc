@@ -88,10 +88,10 @@ base::Status take_page(const Json& page, std::vector<Json>& all) {
   const auto wrong = [](std::string why) { return base::make_error(base::Code::kInternal, std::move(why)); };
   const Json& items = page["items"];
   if (!items.is_array() && !(items.is_null() && page["kind"].as_string().ends_with("List")))
-    return wrong(base::format("the answer is no list: {}", base::utf8_prefix(page.dump(), 100)));
+    return wrong(base::format("the answer is not a list: {}", base::utf8_prefix(page.dump(), 100)));
   for (std::size_t i = 0; i < items.size(); ++i) {
     if (!items[i]["metadata"].is_object())
-      return wrong(base::format("items[{}] is no object: {}", i, base::utf8_prefix(items[i].dump(), 100)));
+      return wrong(base::format("items[{}] is not an object: {}", i, base::utf8_prefix(items[i].dump(), 100)));
     if (all.size() == kObjectsMax) return wrong(base::format("there are more than {} objects", kObjectsMax));
     all.push_back(items[i]);
   }

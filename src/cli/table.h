@@ -39,8 +39,8 @@ base::Result<api::Json> get(Api& server, const api::ResourceId& resource, const 
                             const std::string& name);
 base::Result<std::vector<api::Json>> list(Api& server, const api::ResourceId& resource, const std::string& ns,
                                           const std::string& label_selector = {});
-// All pages, up to a bound. An answer that is no list, and a server that never comes to its end, are errors. A person
-// who may not see a kind in all namespaces gets those of the namespaces where that is allowed.
+// All pages, up to a bound. An answer that is not a list, and a server that never comes to its end, are errors. A
+// person who may not see a kind in all namespaces gets those of the namespaces where that is allowed.
 base::Result<std::vector<api::Json>> list(Api& server, client::Request request);
 // Orders `action` for `target` (with apiVersion and kind) by a bus Command.
 base::Status send_command(Api& server, const api::Json& target, const std::string& ns, std::string_view action);

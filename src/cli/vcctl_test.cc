@@ -250,7 +250,7 @@ TEST_F(VcctlTest, flags_may_come_before_the_name_of_a_command) {
   }
   EXPECT_EQ(run({"job", "-n", "list"}), 1);
   EXPECT_EQ(run({"job", "--", "list"}), 1);
-  EXPECT_EQ(world.out.find("job-1"), std::string::npos) << "what comes behind is no command";
+  EXPECT_EQ(world.out.find("job-1"), std::string::npos) << "what comes behind is not a command";
 }
 
 TEST_F(VcctlTest, suspend_and_close_send_commands) {

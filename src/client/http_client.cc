@@ -276,7 +276,7 @@ void HttpApiClient::send(Call call) {
   http.may_repeat = may_repeat(request);
   const bool writes = request.verb != Verb::kGet && request.verb != Verb::kList;
   if (writes) http.wanted = options_.may_write;
-  // Other subresources are answered with what is no object of the kind, or with a part of one.
+  // Other subresources are answered with what is not an object of the kind, or with a part of one.
   const bool is_of_kind = request.subresource.empty() || request.subresource == "status";
   const Asked asked{request.only, request.verb, is_of_kind, api::find_kind(request.resource)};
   auto kept = std::make_shared<Call>(std::move(call));

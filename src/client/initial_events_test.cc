@@ -219,7 +219,7 @@ TEST(InitialEvents, are_asked_for_and_read_in_both_forms) {
     wire.stream(0).on_data(form(kEnd));
     EXPECT_TRUE(wire.informer.synced());
     EXPECT_EQ(wire.log, Log{"add a initial"});
-    wire.env.run_for(base::minutes(2));  // silence is no trouble now
+    wire.env.run_for(base::minutes(2));  // silence is not a trouble now
     wire.stream(0).on_end({});
     wire.env.run_for(base::seconds(5));
     ASSERT_EQ(wire.env.http->streams_asked.size(), 2u);

@@ -72,7 +72,7 @@ struct LeaderElection::State : std::enable_shared_from_this<LeaderElection::Stat
   void decide(base::Result<Json> found);
   void write(Verb verb, Json body);
   void result(base::Status outcome);
-  // Somebody else holds it, and that is no trouble.
+  // Somebody else holds it, and that is not a trouble.
   static base::Status held() { return base::make_error(base::Code::kConflict, ""); }
   void guard();
   void lose(std::string_view why);

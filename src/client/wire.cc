@@ -202,7 +202,7 @@ base::Status WatchDecoder::feed(std::string_view bytes, std::vector<WatchEvent>&
   return status;
 }
 
-// A blank line is no event.
+// A blank line is not an event.
 base::Result<std::optional<std::string_view>> WatchDecoder::next_line(std::size_t& begin) const {
   for (;;) {
     const std::size_t end = rest_.find('\n', std::max(begin, looked_through_));

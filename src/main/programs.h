@@ -12,6 +12,7 @@ int run_up(const Arguments& arguments);
 int run_fsck(const Arguments& arguments);
 int run_backup(const Arguments& arguments);
 int run_restore(const Arguments& arguments);
+int run_ui(const Arguments& arguments);
 int run_user(const Arguments& arguments);
 int run_crd(const Arguments& arguments);
 int run_policies(const Arguments& arguments);

@@ -34,6 +34,7 @@ constexpr std::array kPrograms{
     Program{"fsck", "", volcano_main::run_fsck, "check and mend the data folder of a cluster that is not running"},
     Program{"backup", "", volcano_main::run_backup, "write all objects of a cluster, which may run, into a file"},
     Program{"restore", "", volcano_main::run_restore, "make a data folder from a backup"},
+    Program{"ui", "", volcano_main::run_ui, "the web page of a cluster, or a new link to that of volcano up"},
     Program{"user", "", volcano_main::run_user, "make and list certificates for people who share the machine"},
     Program{"install", "", volcano_main::run_install,
             "copy this program to a prefix, with its links, unit, man pages and completion"},

@@ -137,13 +137,13 @@ class RunningCheck final : public Check, public std::enable_shared_from_this<Run
     options.insecure_skip_verify = true;
     options.offer_http2 = false;
     options.timeout = wish_.timeout + base::seconds(1);  // ours is the one that counts
-    if (!is_plain(options.host)) return end(Answer::kUnknown, "host: this is no name");
+    if (!is_plain(options.host)) return end(Answer::kUnknown, "host: this is not a name");
     rt::HttpRequest request{.method = "GET", .target = target_of(handler["path"].as_string()), .headers = {}};
     bool agent = false, accept = false;
     for (const Json& field : handler["httpHeaders"].items()) {
       const std::string name = field["name"].str(), value = field["value"].str();
       if (name.empty() || !is_plain(name) || name.find_first_of(": ") != std::string::npos || !is_plain(value))
-        return end(Answer::kUnknown, base::format("httpHeaders: {:?} is no header", name));
+        return end(Answer::kUnknown, base::format("httpHeaders: {:?} is not a header", name));
       // COMPAT(probe-host): connections name the address that they go to.
       if (rt::same_header(name, "Host") || rt::same_header(name, "Connection")) continue;
       agent |= rt::same_header(name, "User-Agent");
@@ -185,7 +185,7 @@ class RunningCheck final : public Check, public std::enable_shared_from_this<Run
     const rt::GrpcTarget target{
         .address = wish_.address,
         .port = static_cast<std::uint16_t>(std::clamp<std::int64_t>(handler["port"].as_int(), 0, 65535))};
-    if (target.port == 0) return end(Answer::kUnknown, "grpc.port: this is no port");
+    if (target.port == 0) return end(Answer::kUnknown, "grpc.port: this is not a port");
     if (grpc_ == nullptr)
       return end(Answer::kUnknown, "the node has no thread for calls of gRPC, please try again later");
     call_ = rt::begin_unary_call(*grpc_, env_.loop(), target, "/grpc.health.v1.Health/Check",

@@ -29,7 +29,7 @@ class Variables {
     const auto failed = [&](const char* why) {
       return make_error(Code::kInvalid, base::format("environment variable {:?}: {}", name, why));
     };
-    if (!is_name(name)) return failed("this is no name of a variable");
+    if (!is_name(name)) return failed("this is not a name of a variable");
     if (value.find('\0') != std::string::npos) return failed("the value contains a NUL character");
     if (!base::is_utf8(value)) return failed("the value is not valid UTF-8");
     if (name.size() + value.size() + 2 > kWordBytesMax) return failed("the value is longer than a program is given");

@@ -88,7 +88,7 @@ base::Status add_mounts(const Json& pod, const Json& json, const Environment& en
         sub.find("/../") != std::string::npos)
       return make_error(Code::kInvalid, base::format("subPath {:?} leaves the volume", sub));
     if (sub.size() > kPathMax || sub.find('\0') != std::string::npos)
-      return make_error(Code::kInvalid, "subPath: this is no path");
+      return make_error(Code::kInvalid, "subPath: this is not a path");
     spec.mounts.push_back({"volume:" + mount["name"].str() + "/" + sub, mount["mountPath"].str(),
                            mount["readOnly"].as_bool() || live.contains(mount["name"].as_string())});
     const std::string_view below = mount["recursiveReadOnly"].as_string(), way = mount["mountPropagation"].as_string();

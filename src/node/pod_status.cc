@@ -70,7 +70,7 @@ Json state_json(const Json& pod, const PodState& state, const ContainerState& co
   }
 }
 
-// The amounts set aside for the container, and those that it has; what nobody holds it to is no limit.
+// The amounts set aside for the container, and those that it has; what nobody holds it to is not a limit.
 void set_amounts(const Json& pod, const PodState& state, const ContainerState& container, Json& json) {
   const Json& set_aside = container_spec(pod, container)["resources"];
   if (!set_aside["requests"].empty()) json.set("allocatedResources", set_aside["requests"]);

@@ -278,7 +278,7 @@ class Runtime {
                                      const api::Json& told) const {
     return told;
   }
-  // Quick. SIGTERM stands for the container's own stop signal. A process that is gone already is no error.
+  // Quick. SIGTERM stands for the container's own stop signal. A process that is gone already is not an error.
   virtual void signal(const std::string& pod_uid, const std::string& container_id, int signal) = 0;
   // Blocking, idempotent: kills what still runs, takes away network, mounts and volumes. `logs_too`: the pod's folder.
   virtual void remove(const std::string& pod_uid, bool logs_too) = 0;

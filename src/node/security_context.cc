@@ -141,7 +141,7 @@ Refusal capabilities_rule(const Context& context, const Json& value) {
   for (const char* list : {"add", "drop"}) {
     for (const Json& name : value[list].items())
       if (!is_capability(name.as_string()))
-        return base::format("{}.{}: {} is no capability", context.path, list, name.dump());
+        return base::format("{}.{}: {} is not a capability", context.path, list, name.dump());
     if (!context.means.containers && !value[list].empty())
       return base::format("{}.{}: plain processes have the rights of the node agent", context.path, list);
   }

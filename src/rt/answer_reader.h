@@ -25,7 +25,7 @@ class AnswerReader {
   AnswerReader(const AnswerReader&) = delete;
   AnswerReader& operator=(const AnswerReader&) = delete;
 
-  // kUnavailable: these bytes are no answer. No more is read after it, or once is_done().
+  // kUnavailable: these bytes are not an answer. No more is read after it, or once is_done().
   base::Status read(std::string_view bytes);
   // The sender has ended. An error if the answer is not whole.
   base::Status end();

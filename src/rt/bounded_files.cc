@@ -59,7 +59,7 @@ base::Result<std::string> read_bounded_file(const std::string& path, std::size_t
   if (S_ISDIR(about.st_mode)) return failed("read", path, EISDIR);
   const bool is_ordinary = S_ISREG(about.st_mode);
   if (!is_ordinary && patience.ns <= 0)
-    return base::make_error(Code::kUnavailable, base::format("cannot read {}: it is no ordinary file", path));
+    return base::make_error(Code::kUnavailable, base::format("cannot read {}: it is not an ordinary file", path));
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::nanoseconds(patience.ns);
   std::string content;
   if (is_ordinary && about.st_size > 0) content.reserve(std::min(static_cast<std::size_t>(about.st_size), bytes_max));

@@ -43,8 +43,8 @@ TEST(BoundedFiles, says_what_is_no_file) {
   } rows[] = {
       {folder.at("gone"), "No such file or directory", kNone},
       {folder.path, "Is a directory", kNone},
-      {folder.at("pipe"), "it is no ordinary file", kNone},
-      {"/dev/zero", "it is no ordinary file", kNone},
+      {folder.at("pipe"), "it is not an ordinary file", kNone},
+      {"/dev/zero", "it is not an ordinary file", kNone},
       {"/dev/zero", "it has more than 100000 bytes", base::seconds(10)},
       {folder.at("pipe"), "its end does not come", base::milliseconds(20)},
   };

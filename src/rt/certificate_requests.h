@@ -16,7 +16,7 @@ struct RequestFacts {
   std::vector<std::string> ip_addresses;  // as texts
   bool other_names = false;               // mail addresses, URIs and the like
 };
-// An error for what is no request, or is not signed by its own key.
+// An error for what is not a request, or is not signed by its own key.
 base::Result<RequestFacts> certificate_request_facts(const std::string& request_pem);
 // A certificate (PEM) of the CA for the request's key, with its subject and its names. `usages` as OpenSSL names them:
 // of the key ("digitalSignature"), and extended ones ("clientAuth").

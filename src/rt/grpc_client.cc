@@ -51,7 +51,7 @@ base::Result<GrpcEndpoint> grpc_endpoint(const GrpcTarget& target) {
   }
   ErrorCode error;
   const auto address = asio::ip::make_address(target.address, error);
-  if (error) return base::make_error(base::Code::kInvalid, base::format("{:?} is no IP address", target.address));
+  if (error) return base::make_error(base::Code::kInvalid, base::format("{:?} is not an IP address", target.address));
   return GrpcEndpoint(asio::ip::tcp::endpoint(address, target.port));
 }
 

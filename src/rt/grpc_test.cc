@@ -166,7 +166,7 @@ TEST_F(Grpc, tells_how_calls_fail) {
   ended = call(socket("nobody"), "/test/Echo", "");
   EXPECT_EQ(ended.status.code, GrpcCode::kUnavailable);
   EXPECT_EQ(call({.unix_path = std::string(200, 'x')}, "/a/b", "").status.code, GrpcCode::kInvalidArgument);
-  EXPECT_EQ(call({.address = "localhost", .port = 1}, "/a/b", "").status.message, "\"localhost\" is no IP address");
+  EXPECT_EQ(call({.address = "localhost", .port = 1}, "/a/b", "").status.message, "\"localhost\" is not an IP address");
 }
 
 TEST_F(Grpc, outlives_servers_that_break_the_rules) {

@@ -460,7 +460,7 @@ base::Result<std::unique_ptr<HttpClient>> make_http_client(ClientOptions options
     TRY_VOID(use_client_keys(*shared->tls, shared->options));
   }
   try {
-    // Makes what all sockets need, on this thread: its lack is no error of theirs but an exception, which on the
+    // Makes what all sockets need, on this thread: its lack is not an error of theirs but an exception, which on the
     // client's own thread would be the end of the process.
     const asio::steady_timer first(shared->context);
     return std::unique_ptr<HttpClient>(std::make_unique<Client>(shared, loop));

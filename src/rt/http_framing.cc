@@ -59,7 +59,7 @@ std::optional<HttpRefusal> framing_refusal(const http::request_header<>& header)
   if (hosts > 1 || (hosts == 0 && header.version() == 11))
     return HttpRefusal{400, base::format("a request has exactly one Host header, and this one has {}", hosts)};
   const std::string_view host = view(header[http::field::host]);
-  if (!is_host(host)) return HttpRefusal{400, base::format("Host: {} is no host", quoted(host))};
+  if (!is_host(host)) return HttpRefusal{400, base::format("Host: {} is not a host", quoted(host))};
   const std::string_view expected = view(header[http::field::expect]);
   if (header.version() == 11 && !expected.empty() && !same_header(expected, "100-continue"))
     return HttpRefusal{417, base::format("Expect: {} cannot be met, only \"100-continue\"", quoted(expected))};
@@ -85,13 +85,13 @@ HttpRefusal parse_refusal(boost::system::error_code error, std::string_view unre
     return {413, base::format("Request entity too large: limit is {}", body_bytes_max)};
   if (error == http::error::header_limit) return {431, "the header of the request is too large"};
   if (error == http::error::bad_content_length)
-    return {400, base::format("Content-Length: {} is no length, or there are several",
+    return {400, base::format("Content-Length: {} is not a length, or there are several",
                               quoted(raw_value(unread, "Content-Length")))};
   if (error == http::error::bad_transfer_encoding)
     return {400, base::format("Transfer-Encoding: {} is not \"chunked\", or comes with another framing header",
                               quoted(raw_value(unread, "Transfer-Encoding")))};
   if (error == http::error::bad_chunk)
-    return {400, base::format("the size of a chunk: {} is no number that fits", quoted(first_line(unread)))};
+    return {400, base::format("the size of a chunk: {} is not a number that fits", quoted(first_line(unread)))};
   return {400, "the request could not be read as HTTP/1.1"};
 }
 

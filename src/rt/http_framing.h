@@ -1,5 +1,5 @@
 // Which requests the HTTP server refuses before anybody looks at them, and in what words: those whose end or whose
-// addressee two readers could see differently, those that are no HTTP/1.x, and those that are too large.
+// addressee two readers could see differently, those that are not HTTP/1.x, and those that are too large.
 #pragma once
 
 #include <boost/asio/buffer.hpp>

@@ -35,8 +35,8 @@ TEST(HttpFraming, what_two_readers_could_see_differently_is_refused_and_the_conn
   const Row rows[] = {
       {"Host: a\r\nHost: a\r\n", "", "exactly one Host header, and this one has 2"},
       {"", "", "exactly one Host header, and this one has 0"},
-      {"Host: a b\r\n", "", "Host: \"a b\" is no host"},
-      {"Host: a/b\r\n", "", "Host: \"a/b\" is no host"},
+      {"Host: a b\r\n", "", "Host: \"a b\" is not a host"},
+      {"Host: a/b\r\n", "", "Host: \"a/b\" is not a host"},
       {"Host: a\r\nTransfer-Encoding: gzip\r\n", "", "Transfer-Encoding: \"gzip\" is not"},
       {"Host: a\r\nTransfer-Encoding: identity\r\n", "", "Transfer-Encoding: \"identity\" is not"},
       {"Host: a\r\nTransfer-Encoding: xchunked\r\n", "0\r\n\r\n", "Transfer-Encoding: \"xchunked\" is not"},

@@ -74,8 +74,8 @@ class Server : public HttpServer {
     }
     for (int i = 0; i < std::max(shared_->options.io_threads, 1); ++i)
       contexts_.push_back(std::make_shared<asio::io_context>(1));
-    // Makes what all sockets need: where there are no descriptors that is no error but an exception, which has to be
-    // the start's and not that of the first connection.
+    // Makes what all sockets need: where there are no descriptors that is not an error but an exception, which has to
+    // be the start's and not that of the first connection.
     for (const auto& context : contexts_) const asio::steady_timer first(*context);
     acceptor_.emplace(*contexts_[0]);
     pause_.emplace(*contexts_[0]);

@@ -95,7 +95,7 @@ class FileLog final : public LineLog {
   }
 
   void write(std::string line) {
-    if (cut_) line = std::string(1, '\n') + line;  // what is there of the line before is no line
+    if (cut_) line = std::string(1, '\n') + line;  // what is there of the line before is not a line
     std::string_view rest = line;
     while (!rest.empty()) {
       const ssize_t put = ::write(file_, rest.data(), rest.size());

@@ -28,7 +28,7 @@ enum class LmdbState : std::uint8_t { kNewest, kPrevious };
 
 // Walks the file `path`. `visit`, if given, is called for each record in undamaged parts, in key order; its views are
 // valid during the call. Memory: a page for each level, a bit a page, and one value. Errors: kNotFound, or the file
-// cannot be read at all; damage is no error but a problem.
+// cannot be read at all; damage is not an error but a problem.
 base::Result<LmdbCheck> check_lmdb_file(const std::string& path, LmdbState state = LmdbState::kNewest,
                                         const std::function<void(std::string_view, std::string_view)>& visit = {});
 

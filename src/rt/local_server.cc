@@ -34,12 +34,12 @@ std::string text_of(const HttpResponse& response) {
       response.status, reason, response.body.size(), response.body);
 }
 
-// The first line of a question; nothing that is no GET.
+// The first line of a question; nothing that is not a GET.
 HttpResponse answer_to(std::string_view head, const LocalServer::Handler& handler) {
   const std::size_t method_end = head.find(' ');
   const std::size_t target_end = method_end == std::string_view::npos ? method_end : head.find(' ', method_end + 1);
   if (target_end == std::string_view::npos || !head.substr(target_end + 1).starts_with("HTTP/1."))
-    return {.status = 400, .headers = {}, .body = "this is no request of HTTP/1.1\n"};
+    return {.status = 400, .headers = {}, .body = "this is not a request of HTTP/1.1\n"};
   HttpRequest request;
   request.method = std::string(head.substr(0, method_end));
   request.target = std::string(head.substr(method_end + 1, target_end - method_end - 1));
@@ -136,7 +136,7 @@ base::Status prepare_folder(const std::string& folder) {
     return base::make_error(base::Code::kUnavailable, base::format("cannot make {}: {}", folder, failed.message()));
   struct stat facts {};
   if (::lstat(folder.c_str(), &facts) != 0 || !S_ISDIR(facts.st_mode))
-    return base::make_error(base::Code::kInvalid, base::format("{} is no folder", folder));
+    return base::make_error(base::Code::kInvalid, base::format("{} is not a folder", folder));
   // A volume of a pod belongs to root and lets the group write; elsewhere a folder of somebody else is a trap.
   if (facts.st_uid != ::geteuid() && facts.st_uid != 0)
     return base::make_error(base::Code::kForbidden, base::format("{} belongs to user {}", folder, facts.st_uid));

@@ -17,7 +17,7 @@ using base::make_error;
 base::Result<Proxy> parse_proxy_url(std::string_view text) {
   const std::size_t colon = text.find("://");
   const std::string_view scheme = text.substr(0, colon);
-  if (colon == std::string_view::npos) return make_error(Code::kInvalid, "is no URL like http://host:port");
+  if (colon == std::string_view::npos) return make_error(Code::kInvalid, "is not a URL like http://host:port");
   if (scheme.starts_with("socks"))
     return make_error(Code::kInvalid, base::format("{}:// is not supported, only http:// proxies are", scheme));
   if (scheme == "https")

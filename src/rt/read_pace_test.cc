@@ -28,7 +28,7 @@ TEST(ReadPace, what_comes_now_and_then_is_taken_at_once) {
   Reader reader;
   EXPECT_EQ(reader.look(0ms, 1), 0ms);
   for (int i = 0; i < 100; ++i) EXPECT_EQ(reader.look(10ms, 1), 0ms) << i;
-  // Two answers that come close to each other are no load yet.
+  // Two answers that come close to each other are not a load yet.
   EXPECT_EQ(reader.look(10us, 2), 0ms);
 }
 

@@ -16,7 +16,7 @@ void reset_connections_at_close() {
     const std::string name = entry.path().filename().string();
     int file = -1;
     std::from_chars(name.data(), name.data() + name.size(), file);
-    // Refused for what is no socket.
+    // Refused for what is not a socket.
     if (file >= 0) ::setsockopt(file, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
   }
 }

@@ -213,7 +213,7 @@ Result<Asked> read_request(const std::string& pem) {
   Asked asked(PEM_read_bio_X509_REQ(bio.get(), nullptr, no_password, nullptr));
   if (!asked) {
     ERR_clear_error();
-    return make_error(Code::kInvalid, "it is no certificate request in PEM form");
+    return make_error(Code::kInvalid, "it is not a certificate request in PEM form");
   }
   EVP_PKEY* key = X509_REQ_get0_pubkey(asked.get());
   if (key == nullptr || X509_REQ_verify(asked.get(), key) != 1) {

@@ -45,7 +45,7 @@ base::Result<CertificateFacts> certificate_facts(const std::string& certificate_
 base::Status check_pair(const KeyPair& pair);
 // An error unless the CA's key has signed it.
 base::Status check_signed_by(const std::string& certificate_pem, const std::string& ca_pem);
-// "::1" for "0:0:0:0:0:0:0:1"; nothing for what is no address.
+// "::1" for "0:0:0:0:0:0:0:1"; nothing for what is not an address.
 std::optional<std::string> usual_ip(const std::string& address);
 // The key in the older form that every client reads (SEC1 for EC, PKCS#1 for RSA), which is how keys are made here.
 base::Result<std::string> traditional_key_pem(const std::string& key_pem);

@@ -16,7 +16,7 @@ base::Result<ServerUrl> parse_server_url(std::string_view text) {
     return base::make_error(base::Code::kInvalid, base::format("{:?}: {}", text, why));
   };
   const auto parsed = urls::parse_uri({text.data(), text.size()});
-  if (!parsed) return wrong("is no URL like https://host:port");
+  if (!parsed) return wrong("is not a URL like https://host:port");
   const urls::url_view& from = *parsed;
   ServerUrl url;
   if (from.scheme_id() != urls::scheme::http && from.scheme_id() != urls::scheme::https)
@@ -34,7 +34,7 @@ base::Result<ServerUrl> parse_server_url(std::string_view text) {
       return wrong("the port must be between 1 and 65535");
   }
   url.path = std::string(from.encoded_path());
-  if (!url.path.empty() && url.path[0] != '/') return wrong("is no URL like https://host:port");
+  if (!url.path.empty() && url.path[0] != '/') return wrong("is not a URL like https://host:port");
   if (from.has_query()) url.query = "?" + std::string(from.encoded_query());
   return url;
 }

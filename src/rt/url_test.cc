@@ -39,18 +39,18 @@ TEST(ServerUrl, that_is_none_is_named_with_its_fault) {
     const char* message;
   };
   const Row rows[] = {
-      {"", "\"\": is no URL like https://host:port"},
+      {"", "\"\": is not a URL like https://host:port"},
       {"host:8080", "\"host:8080\": the scheme must be https or http"},
       {"ftp://host", "\"ftp://host\": the scheme must be https or http"},
       {"https://", "\"https://\": names no host"},
-      {"https://host:x", "\"https://host:x\": is no URL like https://host:port"},
+      {"https://host:x", "\"https://host:x\": is not a URL like https://host:port"},
       {"https://host:65536", "\"https://host:65536\": the port must be between 1 and 65535"},
       {"https://host:99999", "\"https://host:99999\": the port must be between 1 and 65535"},
-      {"https://host:6x/", "\"https://host:6x/\": is no URL like https://host:port"},
+      {"https://host:6x/", "\"https://host:6x/\": is not a URL like https://host:port"},
       {"https://host:0", "\"https://host:0\": the port must be between 1 and 65535"},
-      {"https://[::1", "\"https://[::1\": is no URL like https://host:port"},
+      {"https://[::1", "\"https://[::1\": is not a URL like https://host:port"},
       {"https://a:b@host", "\"https://a:b@host\": a user in a URL is not supported"},
-      {"https://ho st", "\"https://ho st\": is no URL like https://host:port"},
+      {"https://ho st", "\"https://ho st\": is not a URL like https://host:port"},
   };
   for (const Row& row : rows) {
     const auto url = parse_server_url(row.text);

@@ -48,7 +48,7 @@ std::vector<Row> all_rows(Options& o) {
       {{"cache-dump-dir", &o.cache_dump_dir, "Folder of dumps"}},
       {{"node-worker-threads", base::Accepted::kNumber, "Accepted; nodes are taken in by the loop"}},
       {{"gate-removal-worker-num", &o.gate_removal_worker_num, "Scheduling gates removed at a time"}, Of::kBatch},
-      {{"ignored-provisioners", base::Accepted::kText, "Accepted, and without effect: attach counts are no resources of pods here"}},
+      {{"ignored-provisioners", base::Accepted::kText, "Accepted, and without effect: attach counts are not resources of pods here"}},
       {{"resource-sync-timeout", &o.resource_sync_timeout, "After so long a wait for the first lists a warning says so; 0: never"}},
       {{"disable-default-scheduler-config", &o.disable_default_config, "A missing or broken configuration ends the program"}},
       {{"scheduler-worker-count", &o.worker_count, "Accepted; pods are decided one after the other by the loop"}, Of::kAgent},

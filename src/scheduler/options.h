@@ -79,7 +79,7 @@ Options agent_options();
 // One row per flag, in this order; the rows point into `options`, whose `single_pods` says which program's they are.
 std::vector<base::Flag> flag_rows(Options& options);
 
-// Sets `options` from `arguments`, which may also hold flags of `more`; returns what is no flag.
+// Sets `options` from `arguments`, which may also hold flags of `more`; returns what is not a flag.
 base::Result<std::vector<std::string>> parse_options(const std::vector<std::string>& arguments, Options& options,
                                                      std::span<const base::Flag> more = {});
 

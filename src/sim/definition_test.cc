@@ -89,7 +89,7 @@ INSTANTIATE_TEST_SUITE_P(
         Refusal{"[world]\nparts = [\"moon\"]\n",
                 "line 1: world: no part is called \"moon\"; there are: apiserver, nodes, scheduler, "
                 "agent-scheduler, controllers"},
-        Refusal{"[world]\n[$]\n", "line 2: this is no TOML that can be read"},
+        Refusal{"[world]\n[$]\n", "line 2: this is not TOML that can be read"},
         Refusal{
             "[world]\nnodes = 1\n\xC2\xB5 = 1\n",
             "line 3: Error while parsing root table: expected keys, tables, whitespace or comments, saw '\xC2\xB5'"},

@@ -3,7 +3,7 @@
 
 // A text can reach what the library takes for impossible (a table named "[$]"), which would be undefined in a release
 // build: its assertions stay on, and refuse the text.
-[[noreturn]] static void refuse_text() { throw std::invalid_argument("this is no TOML that can be read"); }
+[[noreturn]] static void refuse_text() { throw std::invalid_argument("this is not TOML that can be read"); }
 #define TOML_EXCEPTIONS 0
 #define TOML_ASSERT(fact) ((fact) ? static_cast<void>(0) : refuse_text())
 #pragma push_macro("NDEBUG")

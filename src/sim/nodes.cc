@@ -191,7 +191,7 @@ struct Nodes::State {
     request.body =
         Json::object({{"gracePeriodSeconds", 0}, {"preconditions", Json::object({{"uid", api::uid_of(pod)}})}});
     client.call(std::move(request), [this, key](base::Result<Json> result) {
-      // A conflict is looked at again: either a new pod has the name by then, or it was no real one.
+      // A conflict is looked at again: either a new pod has the name by then, or it was not a real one.
       if (result.ok() || result.error().code == base::Code::kNotFound)
         queue.done(key);
       else

@@ -34,7 +34,7 @@ base::Result<EncryptionKey> parse_line(std::string_view line) {
   const std::size_t colon = line.find(':');
   if (colon == std::string_view::npos || !is_name(line.substr(0, colon)))
     return base::make_error(base::Code::kInvalid,
-                            "it is no NAME:KEY with a name of at most 63 letters, digits, '.', '_' and '-'");
+                            "it is not a NAME:KEY with a name of at most 63 letters, digits, '.', '_' and '-'");
   EncryptionKey key{.name = std::string(line.substr(0, colon)), .bytes = {}, .check = {}};
   if (key.name == kIdentity)
     return base::make_error(base::Code::kInvalid, "the name \"identity\" means plain text, and has no key");

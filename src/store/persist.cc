@@ -58,7 +58,7 @@ Result<ObjectPtr> parse_object(std::string_view json, std::int64_t revision) {
   TRY_VOID(api::check_readable(json));
   TRY(const api::Json parsed, api::parse_json(json));
   if (!parsed.is_object() || !parsed["metadata"].is_object())
-    return make_error(Code::kInvalid, "it is no object with metadata");
+    return make_error(Code::kInvalid, "it is not an object with metadata");
   auto object = std::make_shared<Object>();
   object->ns = api::namespace_of(parsed);
   object->name = api::name_of(parsed);
@@ -111,7 +111,7 @@ void load_object(std::string_view key, std::string_view value, Loaded& loaded) {
   if (!object.ok()) return broken(object.error().message);
   if ((*object)->ns != ns || (*object)->name != rest)
     return broken(base::format("its own name is {}", base::go_quoted((*object)->ns + "/" + (*object)->name)));
-  if ((*object)->revision < 1) return broken("its revision is no number above 0");
+  if ((*object)->revision < 1) return broken("its revision is not a number above 0");
   loaded.revision = std::max(loaded.revision, (*object)->revision);
   loaded.objects.emplace_back(table, *std::move(object));
 }

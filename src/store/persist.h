@@ -35,7 +35,7 @@ struct Loaded {
   std::vector<Broken> broken;  // what of the disk cannot be read
 };
 
-// Damaged records are no error; they are in `broken`. Revisions never go back behind what is stored.
+// Damaged records are not an error; they are in `broken`. Revisions never go back behind what is stored.
 base::Result<Loaded> load(const rt::KvStore& kv);
 // Takes broken records out, and with them all history, which has a hole now.
 base::Status remove(rt::KvStore& kv, const std::vector<Broken>& broken, const std::vector<Event>& history,

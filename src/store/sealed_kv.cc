@@ -21,7 +21,7 @@ constexpr std::string_view kHistoryTable = "/secrets";
 constexpr std::size_t kRevisionBytes = 8;
 constexpr std::size_t kSealedPerCommit = 256;
 
-// How many bytes of a record lie before its text; nothing for what is no record of Secrets.
+// How many bytes of a record lie before its text; nothing for what is not a record of Secrets.
 std::optional<std::size_t> text_begin(std::string_view key, std::string_view value) {
   if (key.starts_with(kObjects)) return std::min(value.size(), kRevisionBytes);
   if (!key.starts_with('h') || value.empty()) return {};

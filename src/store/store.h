@@ -6,9 +6,9 @@
 // writes are refused with its reason, but for one each second that tries again; deletions, and writes to what is being
 // deleted, are always tried and may use the disk's reserve.
 //
-// The store can read back what it takes: an object that is no JSON of bounded depth and size is refused. Records on the
-// disk that it cannot read are set aside at the start, and everything else is served. Loop thread only, except where
-// noted.
+// The store can read back what it takes: an object that is not JSON of bounded depth and size is refused. Records on
+// the disk that it cannot read are set aside at the start, and everything else is served. Loop thread only, except
+// where noted.
 #pragma once
 
 #include <cstdint>
@@ -115,8 +115,8 @@ class Store {
   const std::vector<Broken>& broken() const;
   base::Status remove_broken();
 
-  // The table of a resource that is no row of all_kinds(), by "group/plural"; made where there is none. It stays for as
-  // long as the store. Objects on the disk of resources that nobody has asked for yet lie in such tables, too.
+  // The table of a resource that is not a row of all_kinds(), by "group/plural"; made where there is none. It stays for
+  // as long as the store. Objects on the disk of resources that nobody has asked for yet lie in such tables, too.
   std::uint32_t table(const std::string& key);
 
   ObjectPtr find(std::uint32_t resource, std::string_view ns, std::string_view name, View view) const;

@@ -282,7 +282,7 @@ TEST(Store, what_it_could_not_read_back_is_refused) {
   ASSERT_FALSE(outcome.ok());
   EXPECT_EQ(outcome.error().code, base::Code::kTooLarge);
   EXPECT_EQ(b.store->find(b.maps, "n", "x", View::kLatest), nullptr);
-  // Bytes that are no text are written as U+FFFD.
+  // Bytes that are not a text are written as U+FFFD.
   EXPECT_TRUE(put("a\xff").ok());
   EXPECT_EQ(b.store->find(b.maps, "n", "x", View::kDurable)->json()["data"].as_string(), "a\xEF\xBF\xBD");
 }

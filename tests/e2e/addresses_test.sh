@@ -81,7 +81,7 @@ an_address_can_be_chosen() {
   start_cluster --node-name n1 --host-rootfs --node-ip 198.51.100.7
   addresses_are 198.51.100.7
   stop_cluster
-  expect "one of another machine to be refused" refused '--node-ip: "203.0.113.1" is no address of this machine' "$volcano" up --data "$scratch/data" --node-ip 203.0.113.1
+  expect "one of another machine to be refused" refused '--node-ip: "203.0.113.1" is not an address of this machine' "$volcano" up --data "$scratch/data" --node-ip 203.0.113.1
   expect "none to be refused" refused '--node-ip: "0.0.0.0"' "$volcano" up --data "$scratch/data" --node-ip 0.0.0.0
 }
 

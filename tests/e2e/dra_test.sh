@@ -161,11 +161,11 @@ a_driver_that_is_gone_takes_its_slices_along() {
   expect "given back" times 'unprepare default/f-c' 1
 }
 strangers_are_refused() {
-  expect "a bad flag" refused '--plugins-registry-dir: "here" is no absolute path' "$volcano" up --plugins-registry-dir here
+  expect "a bad flag" refused '--plugins-registry-dir: "here" is not an absolute path' "$volcano" up --plugins-registry-dir here
   stop_driver
   "$PWD/build/release/bin/fake_dra_driver" Dra_Test "$registry" "$own" "$cdi" 2>> "$scratch/driver.log" &
   driver=$!
-  expect "an event of the node" wait_for 60 event_says 'n1 DRAPlugin RegisterPlugin error -- plugin validation failed with err: the name "Dra_Test" of a DRA driver is no DNS subdomain'
+  expect "an event of the node" wait_for 60 event_says 'n1 DRAPlugin RegisterPlugin error -- plugin validation failed with err: the name "Dra_Test" of a DRA driver is not a DNS subdomain'
   expect "it is told" wait_for 60 driver_says 'registered RegisterPlugin error'
 }
 

@@ -49,11 +49,11 @@ bad_files_are_refused() {
   keys bad "first:c2hvcnQ="
   expect "short keys" starts_not "--encryption-key-file: $scratch/bad: line 1: the key \"first\" has 5 bytes; AES-256 needs 32" --encryption-key-file "$scratch/bad"
   keys bad "$(key first | cut -d: -f2)"
-  expect "lines without names" starts_not "line 1: it is no NAME:KEY" --encryption-key-file "$scratch/bad"
+  expect "lines without names" starts_not "line 1: it is not a NAME:KEY" --encryption-key-file "$scratch/bad"
   expect "files of others" starts_not "others than its owner may use it (mode 0644)" --encryption-key-file "$scratch/open"
   expect "no file" starts_not "$scratch/none: No such file or directory" --encryption-key-file "$scratch/none"
-  expect "folders" starts_not "it is no regular file" --encryption-key-file "$scratch"
-  expect "files without end" starts_not "it is no regular file" --encryption-key-file /dev/zero
+  expect "folders" starts_not "it is not a regular file" --encryption-key-file "$scratch"
+  expect "files without end" starts_not "it is not a regular file" --encryption-key-file /dev/zero
 }
 keys_change_in_turns() {
   expect "a start with a new key before the old" start --encryption-key-file "$scratch/both"

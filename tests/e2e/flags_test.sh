@@ -192,7 +192,7 @@ check "which is in force" answers /getlevel 'Current klog log level: 5'
 check "and ends" wait_for answers /getlevel 'Current klog log level: 3'
 check "no level is refused" answers '/setlevel?duration=1s' 'level: "" is not between 1 and 100'
 check "a level of none is refused" answers '/setlevel?level=-1&duration=1s' 'level: "-1" is not between 1 and 100'
-check "no time is refused" answers '/setlevel?level=5&duration=0s' 'duration: "0s" is no time above zero, such as 5m'
+check "no time is refused" answers '/setlevel?level=5&duration=0s' 'duration: "0s" is not a time above zero, such as 5m'
 check "other pages are not there" answers /other '404 page not found'
 head -c 20000 /dev/zero | timeout 10 python3 -c 'import socket, sys
 one = socket.socket(socket.AF_UNIX)

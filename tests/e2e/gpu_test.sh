@@ -46,7 +46,7 @@ no_driver_is_said() {
   expect "words" wait_for 10 grep -F 'no NVIDIA driver found' "$scratch/up.log"
   expect "no amount" node_has '.status.allocatable.nvidia\.com/gpu' ''
   stop_cluster
-  refused '--nvidia-driver-root: "here" is no absolute path' "$volcano" up --nvidia-driver-root here || problem="a relative root"
+  refused '--nvidia-driver-root: "here" is not an absolute path' "$volcano" up --nvidia-driver-root here || problem="a relative root"
   refused '--gpu-sharing: "much" is none of none, gpu-share, vgpu' "$volcano" up --gpu-sharing much || problem="a bad word"
 }
 cards_are_offered_and_described() {

@@ -37,11 +37,11 @@ some_names_are_refused() {
   expect "administrators" refused "whoever is in it may do everything" user create ann --group system:masters -o -
   expect "an empty name" refused "must not be empty" user create "" -o -
   expect "control characters" refused "control character" user create "$(printf 'a\nb')" -o -
-  expect "bytes that are no text" refused "no valid UTF-8" user create "$(printf 'a\xff')" -o -
+  expect "bytes that are not a text" refused "no valid UTF-8" user create "$(printf 'a\xff')" -o -
   expect "long names" refused "has 65 characters" user create "$(printf 'x%.0s' $(seq 65))" -o -
-  expect "times that are none" refused "is no time such as" user create ann --lifetime soon -o -
+  expect "times that are none" refused "is not a time such as" user create ann --lifetime soon -o -
   expect "no times" refused "between 1m and" user create ann --lifetime 0s -o -
-  expect "other servers" refused "is no https:// URL" user create ann --server 127.0.0.1:6443 -o -
+  expect "other servers" refused "is not an https:// URL" user create ann --server 127.0.0.1:6443 -o -
   expect "a file that is there" refused "is there already" user create jane -o "$scratch/jane.kubeconfig"
   expect "no authority" refused "are not there" "$volcano" user create ann --data "$scratch/nothing" --server https://x -o -
   expect "nothing of that in the list" [ "$(user list | wc -l)" = 2 ]
@@ -155,7 +155,7 @@ backups_are_made_and_restored() {
   expect "no restore of half of it" refused "it is cut short" "$volcano" restore "$scratch/cut" --data "$scratch/back"
   python3 -c 'import sys; b = bytearray(open(sys.argv[1], "rb").read()); b[len(b) // 2] ^= 1; open(sys.argv[2], "wb").write(b)' "$scratch/backup" "$scratch/bent"
   expect "no restore of what was changed" refused "it is damaged" "$volcano" restore "$scratch/bent" --data "$scratch/back"
-  expect "no restore of anything else" refused "it is no backup" "$volcano" restore /etc/hostname --data "$scratch/back"
+  expect "no restore of anything else" refused "it is not a backup" "$volcano" restore /etc/hostname --data "$scratch/back"
   expect "nothing to be left of those" test ! -e "$scratch/back/objects"
   kubectl delete configmap told -n team > /dev/null
   stop_cluster

@@ -48,7 +48,7 @@ unknown_handlers_are_said() {
 }
 flags_are_checked() {
   expect "no program" refused '--runtime-handlers: "a" is not HANDLER=PROGRAM' "$volcano" up --data "$scratch/x" --runtime-handlers a
-  expect "no name" refused '--runtime-handlers: "A_" is no handler' "$volcano" up --data "$scratch/x" --runtime-handlers A_=/bin/true
+  expect "no name" refused '--runtime-handlers: "A_" is not a handler' "$volcano" up --data "$scratch/x" --runtime-handlers A_=/bin/true
   expect "two" refused '--runtime-handlers: "a" is there twice' "$volcano" up --data "$scratch/x" --runtime-handlers a=/bin/true,a=/bin/false
 }
 

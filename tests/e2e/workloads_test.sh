@@ -99,7 +99,7 @@ spec:
 Y
   expect "made from it" kubectl create job by-hand --from=cronjob/tick
   expect "completes" kubectl wait --for=condition=complete job/by-hand --timeout=40s
-  expect "is no run" field_is cronjob.batch tick .status.active ''
+  expect "is not a run" field_is cronjob.batch tick .status.active ''
   expect "the row" sh -c 'kubectl get cronjobs.batch tick --no-headers | grep -qE "^tick +0 0 1 1 \* +<none> +False +0 +<none>"'
   expect "deleted" kubectl delete cronjob.batch tick --wait=false
   expect "its Jobs go" wait_for 20 sh -c '! kubectl get job.batch by-hand'

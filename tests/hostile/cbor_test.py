@@ -102,7 +102,7 @@ def cut_bodies(c):
     c.request("DELETE", f"{MAPS}/whole")
 
 
-@row("texts, byte strings and names that are no UTF-8, numbers that JSON has not", "400, and nothing is stored")
+@row("texts, byte strings and names that are not UTF-8, numbers that JSON has not", "400, and nothing is stored")
 def bad_values(c):
     for bad in BAD:
         for major in (2, 3):

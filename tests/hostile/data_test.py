@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Data that could be written but not read back: bytes that are no text, depth, size. By every way into the API."""
+"""Data that could be written but not read back: bytes that are not a text, depth, size. By every way into the API."""
 import json
 import os
 import sys
@@ -26,7 +26,7 @@ def survives_a_restart(c):
     expect([m["metadata"]["name"] for m in before["items"]] == [m["metadata"]["name"] for m in after["items"]], "objects differ after a restart")
 
 
-@row("bodies with bytes that are no UTF-8, as JSON, YAML and patches", "400, and nothing is stored")
+@row("bodies with bytes that are not UTF-8, as JSON, YAML and patches", "400, and nothing is stored")
 def bad_bytes_in_bodies(c):
     for bad in BAD:
         body = b'{"metadata":{"name":"bad"},"data":{"k":"' + bad + b'"}}'
@@ -54,7 +54,7 @@ def lone_surrogates(c):
     survives_a_restart(c)
 
 
-@row("a User-Agent, fieldManager, selector or name with bytes that are no UTF-8", "refused or made valid; what is stored reads back")
+@row("a User-Agent, fieldManager, selector or name with bytes that are not UTF-8", "refused or made valid; what is stored reads back")
 def bad_bytes_around_bodies(c):
     for number, bad in enumerate(BAD):
         out = c.exchange(
@@ -89,7 +89,7 @@ def protobuf(kind, raw):
     return b"k8s\0" + field(1, field(1, b"v1") + field(2, kind)) + field(2, raw)
 
 
-@row("protobuf bodies with strings and keys that are no UTF-8, or no protobuf at all", "400, and nothing is stored")
+@row("protobuf bodies with strings and keys that are not UTF-8, or no protobuf at all", "400, and nothing is stored")
 def bad_bytes_in_protobuf(c):
     kind = "application/vnd.kubernetes.protobuf"
     good = protobuf(b"ConfigMap", field(1, field(1, b"pb")) + field(2, field(1, b"k") + field(2, b"v")))

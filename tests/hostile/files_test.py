@@ -144,7 +144,7 @@ def one_broken_object():
     cluster.remove()
 
 
-@row("data.mdb is no database, a folder, a FIFO, or not readable as one", "a message names it; nothing is written")
+@row("data.mdb is not a database, a folder, a FIFO, or not readable as one", "a message names it; nothing is written")
 def files_of_another_kind():
     for make in (lambda p: open(p, "wb").write(b"x" * 70000), os.mkdir, os.mkfifo, lambda p: os.symlink("/dev/zero", p)):
         cluster = filled(2)

@@ -58,7 +58,7 @@ class Store:
         expect(not left, f"left in the store: {left}")
 
 
-@row("names that are no names of images", "a refusal that says so")
+@row("names that are not names of images", "a refusal that says so")
 def names():
     with Store() as store:
         file = store.tar("root.tar", (entry("etc/hostname"), b"x"))
@@ -76,7 +76,7 @@ def node_names():
             expect(done.returncode == 2 and b"node name" in done.stderr, f"{name}: {done.returncode} {done.stderr[:200]}")
 
 
-@row("files that are no archives: a FIFO, a device, noise, nothing, a cut one", "a refusal, at once")
+@row("files that are not archives: a FIFO, a device, noise, nothing, a cut one", "a refusal, at once")
 def no_archives():
     with Store() as store:
         os.mkfifo(store.path("fifo"))

@@ -66,7 +66,7 @@ def pipes():
             os.rename(path, kept)
             os.mkfifo(path)
             open(cluster.log, "w").close()
-            refuses(cluster, path, "it is no ordinary file")
+            refuses(cluster, path, "it is not an ordinary file")
             os.remove(path)
             with open(path, "wb") as file:
                 file.truncate(2 << 20)
@@ -80,7 +80,7 @@ def pipes():
         os.mkdir(f"{keys}/users")
         os.mkfifo(f"{keys}/users/1.crt")
         done = subprocess.run([VOLCANO, "user", "list", "--data", cluster.data], capture_output=True, text=True, timeout=20)
-        expect(done.returncode == 1 and f"{keys}/users/1.crt: it is no ordinary file" in done.stderr, f"{done.returncode} {done.stderr}")
+        expect(done.returncode == 1 and f"{keys}/users/1.crt: it is not an ordinary file" in done.stderr, f"{done.returncode} {done.stderr}")
     finally:
         cluster.remove()
 

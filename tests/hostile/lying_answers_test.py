@@ -51,7 +51,7 @@ def watches_end_behind(text):
     return prepare
 
 
-@row("items without uid, without a version, with a version that is no number, twice the same name", "nothing ends")
+@row("items without uid, without a version, with a version that is not a number, twice the same name", "nothing ends")
 def items_that_lack_parts():
     def prepare(liar):
         odd = [{"metadata": {"name": "a", "namespace": "default"}}, {"metadata": {"name": "b", "namespace": "default", "uid": "b"}},

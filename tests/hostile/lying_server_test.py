@@ -13,7 +13,7 @@ from liar import Liar, Program, job
 from lib import MEMORY, expect, row, run, wait_for
 
 
-@row("lists with items that are no objects, and jobs of wrong types", "they are named and left out; the others are worked on")
+@row("lists with items that are not objects, and jobs of wrong types", "they are named and left out; the others are worked on")
 def items_of_wrong_types():
     liar = Liar()
     broken = [None, 5, "x", [], {}, {"metadata": 5}, {"metadata": {"name": 5}}, job("s", status="x"), job("st", status={"state": []}),
@@ -50,7 +50,7 @@ def events_of_wrong_types():
     liar.close()
 
 
-@row("pages in a circle, answers that are no lists, refusals for ever", "each is said, without a storm; all is well once the server is")
+@row("pages in a circle, answers that are not lists, refusals for ever", "each is said, without a storm; all is well once the server is")
 def lies_that_end():
     def circle(handler):
         handler.answer(200, {"kind": "List", "metadata": {"continue": "again", "resourceVersion": "1"}, "items": []})
@@ -161,7 +161,7 @@ def configuration_becomes_a_pipe():
     wait_for(20, "the first lists", lambda: program.living() and liar.lists("pods"))
     os.unlink(path)
     os.mkfifo(path)
-    program.says("it is no ordinary file; the previous one stays")
+    program.says("it is not an ordinary file; the previous one stays")
     os.unlink(path)
     os.mkdir(path)
     program.says("Is a directory; the previous one stays")

@@ -131,7 +131,7 @@ def sub_path_that_is_a_link(cluster):
     delete(cluster, "sub")
 
 
-@row("a program that is not there, with a name that is no UTF-8 once cut", "StartError says so at once")
+@row("a program that is not there, with a name that is not UTF-8 once cut", "StartError says so at once")
 def program_not_there(cluster):
     create(cluster, "noprog", "true", {"command": ["no-such-" + "€" * 1000]})
     done = ended(cluster, "noprog")

@@ -237,7 +237,7 @@ def impersonation(cluster):
     expect(code != 0 and "Forbidden" in out, out)
 
 
-@row("bytes that are no UTF-8 in a path, a parameter or a header ended in objects and messages",
+@row("bytes that are not UTF-8 in a path, a parameter or a header ended in objects and messages",
      "paths and parameters are refused with 400, headers are made valid")
 def text(cluster):
     for path in ["/api/v1/namespaces/default/configmaps/%ff", f"{MAPS}?labelSelector=%ff", f"{MAPS}?%ff=1", "/%c3%28"]:
@@ -252,7 +252,7 @@ def text(cluster):
         head = (f"PATCH {MAPS}/by-agent HTTP/1.1\r\nHost: a\r\nConnection: close\r\nAuthorization: Bearer {cluster.token()}\r\n"
                 f"Content-Type: application/merge-patch+json\r\nContent-Length: {len(body)}\r\nUser-Agent: ").encode()
         answer = cluster.exchange(head + agent + b"\r\n\r\n" + body)
-        if b"\x01" in agent:  # a control character in a header is no HTTP
+        if b"\x01" in agent:  # a control character in a header is not HTTP
             expect(status_of(answer) == 400, f"{agent}: {answer[:300]}")
             continue
         expect(status_of(answer) == 200, f"{agent}: {answer[:300]}")
@@ -263,7 +263,7 @@ def text(cluster):
         status, answer = cluster.request("POST", f"{MAPS}?fieldManager={manager}", {"metadata": {"name": "managed"}})
         expect(status == 422 and "fieldManager" in answer["message"] and why in answer["message"], f"{manager}: {status} {answer}")
     status, _ = cluster.request("POST", f"{MAPS}?fieldManager=%ff", {"metadata": {"name": "managed"}})
-    expect(status == 400, f"fieldManager that is no UTF-8: {status}")
+    expect(status == 400, f"fieldManager that is not UTF-8: {status}")
 
 
 @row("a Status without details: kubectl debug ended with a null pointer", "every Status that refuses has details")

@@ -43,7 +43,7 @@ assert layers == first, "its layers are its own"
 PY
 }
 for image in $images; do check "$image: size, user, entry point, labels" as_stated "$image"; done
-refused() { ! deploy/images/build --out "$scratch/images" vc-shceduler 2> "$scratch/refused" && grep -q 'vc-shceduler is no image; there are: vc-scheduler' "$scratch/refused"; }
+refused() { ! deploy/images/build --out "$scratch/images" vc-shceduler 2> "$scratch/refused" && grep -q 'vc-shceduler is not an image; there are: vc-scheduler' "$scratch/refused"; }
 check "a name that is none is refused" refused
 
 # 2. What is inside.

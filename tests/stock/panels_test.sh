@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The dashboards and alerts of deploy/volcano-monitoring.yaml, asked of a Prometheus that scrapes vc-scheduler and vc-controller-manager at
 # work on a stock kube-apiserver: every query of every panel has an answer, every list of a variable has the name that is looked for, and the
-# alerts that a test can bring about come. What kube-state-metrics would tell (Volcano's fork of it) is a text here, as that is no program of ours.
+# alerts that a test can bring about come. What kube-state-metrics would tell (Volcano's fork of it) is a text here, as that is not a program of ours.
 # Prints "ok NAME" or "FAIL NAME: why". Needs the package prometheus and what tests/stock/build.sh makes.
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 command -v prometheus > /dev/null && command -v promtool > /dev/null || { echo "skip stock panels: prometheus is not installed"; exit 0; }

@@ -240,7 +240,7 @@ odd() { printf 'apiVersion: bus.volcano.sh/v1alpha1\nkind: Command\nmetadata: {n
 check "an object of another form is stored" wait_for 10 odd
 "$bin/volcano" preflight > "$scratch/odd" 2>&1
 preflight=$?
-check "which is no cluster to go on with" test $preflight = 1
+check "which is not a cluster to go on with" test $preflight = 1
 check "the field that differs is named" grep -q '^change .*commands.bus.volcano.sh accepts less than before: action is string instead of integer' "$scratch/odd"
 check "and the object" grep -q '^problem .*commands.bus.volcano.sh: 1 of 1 stored objects .*default/odd: action: ' "$scratch/odd"
 kubectl delete commands.bus.volcano.sh odd > /dev/null

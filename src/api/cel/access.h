@@ -7,7 +7,7 @@
 
 namespace api::cel {
 
-// For a path that is no resource `path` is set, and of the rest only `verb`.
+// For a path that is not a resource `path` is set, and of the rest only `verb`.
 struct AccessQuestion {
   std::string verb;
   std::string group;

@@ -301,7 +301,7 @@ class Evaluator {
     }
   }
 
-  // The value of an entry that may be absent: nothing, a value, or an error where it is no optional.
+  // The value of an entry that may be absent: nothing, a value, or an error where it is not an optional.
   std::optional<Value> entry(std::uint32_t child, const Value& value, std::string_view what) const {
     if (nodes_[child].op != Op::kOptionalItem) return value;
     const Optional* optional = value.get<Optional>();

@@ -20,7 +20,7 @@ using Type = Structural::Type;
 
 constexpr std::uint64_t kRequestBytesMax = std::uint64_t{3} << 20;
 constexpr std::uint64_t kNamesMax = 253;   // of objects
-constexpr std::uint64_t kNumberText = 32;  // characters of what is no text
+constexpr std::uint64_t kNumberText = 32;  // characters of what is not a text
 constexpr std::uint64_t kListCost = 10, kMapCost = 30;
 
 std::uint64_t plus(std::uint64_t a, std::uint64_t b) { return a > UINT64_MAX - b ? UINT64_MAX : a + b; }

@@ -18,7 +18,7 @@ inline constexpr std::uint64_t kRuleEstimateMax = 10'000'000;
 inline constexpr std::uint64_t kSchemaEstimateMax = 100'000'000;
 
 // The cost of evaluating `rule` once where `schema` is that of `self`; UINT64_MAX where that has no bound, 0 for a text
-// that is no expression.
+// that is not an expression.
 std::uint64_t estimated_cost(std::string_view rule, const Structural& schema);
 
 // Adds a cause for each rule below `root` whose estimate is above the limit, and for all together, in the words of

@@ -1,5 +1,5 @@
 // Values as rules of a stranger's schema see them. The schema adds what JSON alone does not have: a time, a number that
-// is no integer, members by the names that expressions can write.
+// is not an integer, members by the names that expressions can write.
 #pragma once
 
 #include <string>

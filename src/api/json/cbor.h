@@ -13,9 +13,9 @@ namespace api {
 
 // One value, and nothing behind it. Texts may be text strings or byte strings; lengths may be open; tags that mean
 // nothing here are passed over, a time becomes its RFC 3339 text, and bytes that are tagged for base64 or base16 become
-// that text. Refused, with the place: equal names in one map, names that are no text, text that is no UTF-8, integers
-// beyond int64, NaN and infinities, `undefined` and other simple values, and what is deeper or of more values than JSON
-// of a body can be.
+// that text. Refused, with the place: equal names in one map, names that are not a text, text that is not UTF-8,
+// integers beyond int64, NaN and infinities, `undefined` and other simple values, and what is deeper or of more values
+// than JSON of a body can be.
 base::Result<Json> parse_cbor(std::string_view bytes);
 
 // The self-described form (a prefix of three bytes that no JSON begins with): texts as byte strings, members in the

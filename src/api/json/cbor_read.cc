@@ -183,14 +183,14 @@ class Reader {
     const double whole = std::floor(seconds);
     const base::UnixTime time{static_cast<std::int64_t>(whole), static_cast<std::int64_t>((seconds - whole) * 1e9)};
     if (!time.in_rfc3339())
-      return wrong(base::format("{} seconds since 1970 are no time of RFC 3339", format_double(out.as_double())));
+      return wrong(base::format("{} seconds since 1970 are not a time of RFC 3339", format_double(out.as_double())));
     out = time_text(time);
     return true;
   }
 
   bool check_time(const Json& text) {
     return base::parse_rfc3339_unix(text.as_string()).has_value() ||
-           wrong(base::format("{:?} is no time of RFC 3339", shortened(text.as_string())));
+           wrong(base::format("{:?} is not a time of RFC 3339", shortened(text.as_string())));
   }
 
   // Text that is given as such must be UTF-8 piece by piece; what bytes say must be when they are complete.
@@ -206,7 +206,7 @@ class Reader {
       if (!next(piece)) return false;
       if (piece.major != head.major || piece.open()) return wrong("a string of open length has a piece that is none");
       if (!take(piece, whole)) return false;
-      if (head.major == Major::kText && !base::is_utf8(whole)) return wrong("the text is no valid UTF-8");
+      if (head.major == Major::kText && !base::is_utf8(whole)) return wrong("the text is not valid UTF-8");
       joined += whole;
     }
     ++at_;
@@ -223,7 +223,7 @@ class Reader {
 
   bool finish(Major major, std::string_view whole, std::uint64_t later, Json& out) {
     if (major == Major::kText || later == kPlain) {
-      if (!base::is_utf8(whole)) return wrong("the text is no valid UTF-8");
+      if (!base::is_utf8(whole)) return wrong("the text is not valid UTF-8");
       out = whole;
     } else {
       out = later == kAsBase16 ? base16(whole) : later == kAsBase64 ? base::base64_encode(whole) : base64url(whole);
@@ -281,7 +281,7 @@ class Reader {
     Head head;
     bool time = false;
     if (!untagged(head, later, time)) return false;
-    if (time || !head.is_text()) return wrong("the name of a member is no text");
+    if (time || !head.is_text()) return wrong("the name of a member is not a text");
     return text(head, later, out);
   }
 

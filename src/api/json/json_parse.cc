@@ -214,7 +214,7 @@ Result<Json> parse_and_build(std::string_view text, Build build) {
   return result;
 }
 
-// The root's member of that name, or nothing where there is none or it is no text.
+// The root's member of that name, or nothing where there is none or it is not a text.
 RecentValues& recent_values() {
   thread_local RecentValues values;
   return values;

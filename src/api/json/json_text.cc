@@ -29,7 +29,7 @@ bool is_plain(std::string_view text) {
   return std::ranges::all_of(text, [](char c) { return kPlain[static_cast<unsigned char>(c)]; });
 }
 
-// Bytes that are no text become U+FFFD, as Go's encoding/json writes them: what is written can be read.
+// Bytes that are not a text become U+FFFD, as Go's encoding/json writes them: what is written can be read.
 void write_string(std::string& out, std::string_view text) {
   static constexpr char kHex[] = "0123456789abcdef";
   if (is_plain(text)) {

@@ -23,7 +23,7 @@ struct PodRules {
 bool has_host_sysctls(const Json& spec);
 
 // Every problem of `spec`, which is at `path` ("spec", "spec.template.spec"). Fields may be filled in with their
-// defaults or not; what is of a wrong type is for the schema to name, and is no problem here.
+// defaults or not; what is of a wrong type is for the schema to name, and is not a problem here.
 std::vector<base::Cause> check_pod_spec(const Json& spec, const std::string& path, PodRules rules);
 
 // The overhead of RuntimeClasses, too.

@@ -16,7 +16,7 @@ std::string causes_with(const std::string& fields) {
 }
 std::string causes_of(const std::string& dns_config) { return causes_with("dnsConfig: " + dns_config); }
 
-// A line break in a search path made a second line, and a word that is no address was taken for a server.
+// A line break in a search path made a second line, and a word that is not an address was taken for a server.
 TEST(PodSpec, dns_is_made_of_addresses_and_names) {
   EXPECT_EQ(
       causes_of("{nameservers: [1.1.1.1, '2001:db8::1'], searches: [a.b., ., _http._tcp.x], options: [{name: ndots}]}"),

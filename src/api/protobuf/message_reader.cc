@@ -282,7 +282,7 @@ bool MessageReader::text(std::string_view bytes, Json& out) {
   else if (of_ == Of::kAnswer)
     out = Json(base::to_utf8(bytes));
   else
-    return refuse("a string that is no UTF-8");
+    return refuse("a string that is not UTF-8");
   return true;
 }
 

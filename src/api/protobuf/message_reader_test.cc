@@ -102,8 +102,8 @@ TEST(MessageReader, knows_all_years_that_rfc_3339_has) {
 }
 
 TEST(MessageReader, of_requests_refuses_what_json_cannot_hold) {
-  EXPECT_EQ(read(metadata(in(1, "\xff"))), "the protobuf body has a string that is no UTF-8");
-  EXPECT_EQ(read(metadata(in(11, in(1, "\xff") + in(2, "v")))), "the protobuf body has a string that is no UTF-8");
+  EXPECT_EQ(read(metadata(in(1, "\xff"))), "the protobuf body has a string that is not UTF-8");
+  EXPECT_EQ(read(metadata(in(11, in(1, "\xff") + in(2, "v")))), "the protobuf body has a string that is not UTF-8");
   EXPECT_NE(read(enveloped("apps/v1", "ControllerRevision", in(2, in(1, "{")))), R"({"data":null})");
   EXPECT_EQ(read(enveloped("apiextensions.k8s.io/v1", "CustomResourceDefinition", "")),
             "the body of the request was in an unknown format - apiextensions.k8s.io/v1 CustomResourceDefinition is "
@@ -132,7 +132,8 @@ TEST(MessageReader, of_answers_takes_what_json_cannot_hold_as_go_shows_it) {
             "the server answers in protobuf with v1 List, which is not known here");
 }
 
-// Names of annotations are kept from one object to the next, more of them than there are places, and what was no UTF-8.
+// Names of annotations are kept from one object to the next, more of them than there are places, and what was not
+// UTF-8.
 TEST(MessageReader, names_are_those_of_the_object) {
   static const Projection kParts{"metadata.annotations"};
   for (int round = 0; round < 2; ++round) {

@@ -16,7 +16,7 @@ namespace api {
 // With what the enveloped form begins; no JSON does.
 inline constexpr std::string_view kProtobufMagic("k8s\0", 4);
 
-// The message that is read for objects of this kind, and of some that are no kinds of resources, such as Status; null:
+// The message that is read for objects of this kind, and of some that are not kinds of resources, such as Status; null:
 // there is none.
 const Schema* protobuf_schema(std::string_view api_version, std::string_view kind);
 // Whether it is written, too: each of its fields, however deep, has a number. Not so for custom resources and their

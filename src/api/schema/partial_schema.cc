@@ -9,7 +9,7 @@ namespace {
 
 class Copies {
  public:
-  // The copy is known before what is below it is copied, so schemas that hold themselves are no trouble.
+  // The copy is known before what is below it is copied, so schemas that hold themselves are not a trouble.
   const Schema& of(const Schema& schema) {
     if (const auto found = copies_.find(&schema); found != copies_.end()) return *found->second;
     // Walks know other objects' metadata by its name; nothing of it is required.

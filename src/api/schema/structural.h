@@ -91,7 +91,7 @@ void apply_defaults(const Structural& root, Json& object);
 // those of values that are as they were `before` (null: a new object). Rules that are expressions come behind these
 // (api/cel/structural_rules.h).
 void validate(const Structural& root, const Json& object, const Json& before, std::vector<base::Cause>& causes);
-// The same of one value that is no whole object, such as a default, but for keys of lists.
+// The same of one value that is not a whole object, such as a default, but for keys of lists.
 void validate_value(const Structural& schema, const Json& value, const std::string& path,
                     std::vector<base::Cause>& causes);
 

@@ -31,7 +31,7 @@ std::string_view word(Type type) {
   return "";
 }
 
-// Decimals are no binary fractions: what is whole but for a few roundings is whole.
+// Decimals are not binary fractions: what is whole but for a few roundings is whole.
 bool is_multiple(double value, double of) {
   constexpr double kRoundings = 1e-14;
   const double times = of < 1 ? value * (1 / of) : value / of;
@@ -44,7 +44,7 @@ bool is_whole(const Json& value) {
          (value.type() != Json::Type::kDouble || value.as_double() == std::floor(value.as_double()));
 }
 
-// A number beyond 2^53 that was no 64-bit integer when it was read has lost digits: it is no integer.
+// A number beyond 2^53 that was no 64-bit integer when it was read has lost digits: it is not an integer.
 bool is_integer(const Json& value) {
   constexpr double kExactMax = 9007199254740991.0;
   return value.type() == Json::Type::kInt || (is_whole(value) && std::fabs(value.as_double()) <= kExactMax);

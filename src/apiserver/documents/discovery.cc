@@ -249,4 +249,16 @@ Json root_paths(const ServedKinds& kinds, const std::vector<std::string>& furthe
   return Json::object({{"paths", strings(all)}});
 }
 
+Json version_document(std::string_view version) {
+  return Json::object({{"major", "1"},
+                       {"minor", "36"},
+                       {"gitVersion", "v1.36.1+volcano-" + std::string(version)},
+                       {"gitCommit", ""},
+                       {"gitTreeState", "clean"},
+                       {"buildDate", "1970-01-01T00:00:00Z"},
+                       {"goVersion", ""},
+                       {"compiler", "c++"},
+                       {"platform", "linux/amd64"}});
+}
+
 }  // namespace apiserver

@@ -23,4 +23,8 @@ std::optional<api::Json> discovery_document(std::string_view path, bool aggregat
 // The document at "/": the paths of all those documents, those that are open, and `further` ones, sorted.
 api::Json root_paths(const ServedKinds& kinds, const std::vector<std::string>& further);
 
+// The answer of /version for this `version` of the program. Clients compare it with their own Kubernetes version, so it
+// names the level of the API that is spoken.
+api::Json version_document(std::string_view version);
+
 }  // namespace apiserver

@@ -2,6 +2,10 @@
 // everything, and others what roles give them.
 #pragma once
 
+#include <memory>
+#include <optional>
+#include <string_view>
+
 #include "apiserver/custom/served_kinds.h"
 #include "apiserver/pipeline/request.h"
 #include "apiserver/pipeline/roles.h"
@@ -35,5 +39,19 @@ std::vector<std::string_view> offered_subprotocols(const rt::HttpRequest& http);
 
 // The token of the request; empty: none.
 std::string bearer_token(const rt::HttpRequest& http);
+
+// A web page beside the API: its paths, and the users of its sessions. Any thread.
+class BrowserAccess {
+ public:
+  virtual ~BrowserAccess() = default;
+  // True for the page's own paths, which need no right of the API.
+  virtual bool has(std::string_view path) const = 0;
+  // Answers such a path. `caller`: the user that the request's own credentials name, or whom it acts as.
+  virtual void serve(const rt::HttpRequest& http, const std::optional<UserInfo>& caller,
+                     std::shared_ptr<rt::HttpExchange> exchange) const = 0;
+  // The user of the session that the request carries; nothing: it carries none. An error: the session is over
+  // (kUnauthorized), or another site made the request (kForbidden).
+  virtual std::optional<base::Result<UserInfo>> user_of(const rt::HttpRequest& http) const = 0;
+};
 
 }  // namespace apiserver

@@ -168,7 +168,7 @@ TEST(CborServing, refuses_bodies_that_are_none) {
             "400 invalid CBOR: metadata: the name \"name\" occurs twice (byte 25)");
   EXPECT_EQ(create("\xa1\x44"
                    "data\xa1\x41k\x41\xff"),
-            "400 invalid CBOR: data.k: the text is no valid UTF-8 (byte 11)");
+            "400 invalid CBOR: data.k: the text is not valid UTF-8 (byte 11)");
   std::string strict = api::to_cbor(Json::object({{"metadata", Json::object({{"name", "a"}})}, {"foo", 1}}));
   const auto unknown =
       served.ask("POST", std::string(kMaps) + "?fieldValidation=Strict", {{"Content-Type", kCbor}}, strict);

@@ -26,7 +26,7 @@ const api::TextField kSliceService{{"discovery.k8s.io", "v1", "endpointslices"},
 const api::ResourceId kPods{"", "v1", "pods"};
 constexpr int kHttpPort = 80, kHttpsPort = 443;
 
-// 0: it is no port.
+// 0: it is not a port.
 int port_number(std::string_view text) {
   int port = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), port);
@@ -37,7 +37,7 @@ int port_number(std::string_view text) {
 Result<int> port_of_pod(const Json& pod, std::string_view wanted, bool tls) {
   if (!wanted.empty()) {
     const int port = port_number(wanted);
-    if (port == 0) return bad_request(base::format("port {:?} is no number from 1 to 65535", wanted));
+    if (port == 0) return bad_request(base::format("port {:?} is not a number from 1 to 65535", wanted));
     return port;
   }
   for (const Json& container : pod["spec"]["containers"].items())

@@ -138,7 +138,7 @@ TEST_F(PodProxy, says_why_there_is_no_answer) {
   };
   expect("pods/none/proxy/", 404, "pods \\\"none\\\" not found");
   expect("pods/early/proxy/", 503, "error trying to reach service: pod \\\"early\\\" is Pending");
-  expect("pods/web:0/proxy/", 400, "port \\\"0\\\" is no number from 1 to 65535");
+  expect("pods/web:0/proxy/", 400, "port \\\"0\\\" is not a number from 1 to 65535");
   expect("pods/a:b:c/proxy/", 400, "invalid pod request \\\"a:b:c\\\"");
   expect("pods/web/proxy/", 503, "error trying to reach service: the answer is not HTTP");
   pods.answer = "";

@@ -120,7 +120,7 @@ Result<std::vector<int>> wanted_ports(const rt::Target& target) {
       const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), port);
       if (error != std::errc() || end != word.data() + word.size() || port < 1 || port > 65535)
         return base::make_error(base::Code::kBadRequest,
-                                base::format("query parameter \"ports\": {:?} is no port from 1 to 65535", word));
+                                base::format("query parameter \"ports\": {:?} is not a port from 1 to 65535", word));
       ports.push_back(port);
     }
   }

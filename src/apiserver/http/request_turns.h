@@ -22,7 +22,7 @@ class RequestTurns : public std::enable_shared_from_this<RequestTurns> {
  public:
   RequestTurns(rt::Env& env, std::shared_ptr<RequestMetrics> metrics) : env_(env), metrics_(std::move(metrics)) {}
 
-  // Held from a list's turn until all of its answer is written or dropped; null for what is no list. Any thread.
+  // Held from a list's turn until all of its answer is written or dropped; null for what is not a list. Any thread.
   using Seat = std::shared_ptr<const void>;
 
   // The answer, whose last piece keeps the seat.

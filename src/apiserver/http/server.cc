@@ -38,10 +38,10 @@ constexpr base::Duration kStandsStill = base::seconds(2);
 
 // Paths and parameters end in objects, messages and logs.
 base::Status check_text(const rt::Target& target) {
-  if (!base::is_utf8(target.path)) return bad_request("the path of the request is no valid UTF-8");
+  if (!base::is_utf8(target.path)) return bad_request("the path of the request is not valid UTF-8");
   for (const auto& [key, value] : target.query)
     if (!base::is_utf8(key) || !base::is_utf8(value))
-      return bad_request(base::format("{:?}: the query parameter is no valid UTF-8", base::to_utf8(key)));
+      return bad_request(base::format("{:?}: the query parameter is not valid UTF-8", base::to_utf8(key)));
   return {};
 }
 
@@ -73,9 +73,20 @@ class Service : public std::enable_shared_from_this<Service> {
 
   std::optional<HttpResponse> refusal_before_body(const HttpRequest& http) const {
     const rt::Target target = rt::parse_target(http.target);
+    if (is_page(target)) return error_response(bad_request("the page takes no body"), accepted_encoding(http));
     const auto caller = let_in(http, target);
     if (caller.ok()) return {};
     return refusal(http, target, caller.error());
+  }
+
+  bool is_page(const rt::Target& target) const { return options_.browser && options_.browser->has(target.path); }
+
+  void serve_page(const HttpRequest& http, std::shared_ptr<HttpExchange> exchange) const {
+    std::optional<UserInfo> own;
+    // A token of a service account holds only as long as the account, which the loop knows: it opens no page.
+    if (auto caller = caller_by_credentials(http); caller.ok() && !caller->claims)
+      if (auto user = act_as(caller->user, http, *api_.roles()); user.ok()) own = *std::move(user);
+    options_.browser->serve(http, own, std::move(exchange));
   }
 
   // The share of the connections that this request's peer takes. An account that is gone is noticed when it asks.
@@ -104,6 +115,7 @@ class Service : public std::enable_shared_from_this<Service> {
   void receive(HttpRequest http, std::shared_ptr<HttpExchange> exchange) {
     const rt::Target target = rt::parse_target(http.target);
     if (serve_open_path(target, *exchange)) return;
+    if (is_page(target)) return serve_page(http, std::move(exchange));
     auto caller = let_in(http, target);
     if (!caller.ok()) return exchange->respond(refusal(http, target, caller.error()));
     const UserInfo& own = caller->own ? *caller->own : caller->user;
@@ -263,7 +275,17 @@ class Service : public std::enable_shared_from_this<Service> {
     return caller;
   }
 
+  // By the request's own credentials, or else by the session of a browser.
   Result<Caller> caller_of(const HttpRequest& http) const {
+    if (options_.browser && http.peer_common_name.empty() && bearer_token(http).empty())
+      if (auto user = options_.browser->user_of(http)) {
+        if (!user->ok()) return user->take_error();
+        return Caller{*std::move(*user)};
+      }
+    return caller_by_credentials(http);
+  }
+
+  Result<Caller> caller_by_credentials(const HttpRequest& http) const {
     auto known = authenticate(http, options_.token);
     if (known.ok()) return Caller{*std::move(known)};
     const std::string token = bearer_token(http);
@@ -306,7 +328,7 @@ class Service : public std::enable_shared_from_this<Service> {
       if (path.ends_with(end)) path.remove_suffix(std::string_view(end).size());
     if (path != "/healthz" && path != "/livez" && path != "/readyz" && path != "/version") return false;
     if (path == "/version") {
-      exchange.respond(document_response(200, version_document()));
+      exchange.respond(document_response(200, version_document(options_.version)));
       return true;
     }
     const bool stands_still = options_.loop_held && options_.loop_held() > kStandsStill;
@@ -405,19 +427,6 @@ class Service : public std::enable_shared_from_this<Service> {
   // An answer that takes long to make is made off the loop.
   void respond_aside(const std::shared_ptr<HttpExchange>& exchange, std::function<HttpResponse()> make) {
     api_.side_work().run([exchange, make = std::move(make)] { exchange->respond(make()); }, [] {});
-  }
-
-  Json version_document() const {
-    // Clients compare this with their own Kubernetes version, so it names the level of the API we speak.
-    return Json::object({{"major", "1"},
-                         {"minor", "36"},
-                         {"gitVersion", "v1.36.1+volcano-" + options_.version},
-                         {"gitCommit", ""},
-                         {"gitTreeState", "clean"},
-                         {"buildDate", "1970-01-01T00:00:00Z"},
-                         {"goVersion", ""},
-                         {"compiler", "c++"},
-                         {"platform", "linux/amd64"}});
   }
 
   Api& api_;

@@ -8,6 +8,7 @@
 
 #include "api/node_usage.h"
 #include "apiserver/documents/discovery.h"
+#include "apiserver/http/access.h"
 #include "apiserver/http/auditing.h"
 #include "apiserver/pipeline/api.h"
 #include "rt/http_server.h"
@@ -25,6 +26,8 @@ struct ServerOptions {
   std::function<std::string()> other_metrics = {};
   // The log of requests; null: nowhere.
   std::shared_ptr<const Auditing> auditing = {};
+  // The web page, and its sessions; null: there is none.
+  std::shared_ptr<const BrowserAccess> browser = {};
   // How long the callback that runs now has held the API's loop; any thread. Unset: nobody watches it.
   std::function<base::Duration()> loop_held = {};
   // Further documents, by path: each answers JSON through its argument, from any thread. Called

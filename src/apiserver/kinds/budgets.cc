@@ -26,7 +26,7 @@ bool is_ready(const Json& pod) {
   return false;
 }
 
-// A pod that serves nobody is no disruption.
+// A pod that serves nobody is not a disruption.
 bool needs_no_budget(const Json& pod) {
   const std::string_view phase = pod["status"]["phase"].as_string();
   return api::is_deleting(pod) || phase == "Succeeded" || phase == "Failed" || phase == "Pending";

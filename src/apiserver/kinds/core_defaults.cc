@@ -15,7 +15,7 @@ using api::Json;
 
 namespace {
 
-// Defaults come before types are checked: what is no object stays as it is, and validation names it.
+// Defaults come before types are checked: what is not an object stays as it is, and validation names it.
 bool takes_members(const Json& value) { return value.is_object() || value.is_null(); }
 
 void set_if_absent(Json& object, std::string_view key, Json value) {

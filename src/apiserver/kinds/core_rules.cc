@@ -193,7 +193,7 @@ void check_admin_access(const Context& context, const Json& object, const Json& 
 
 base::Status prepare_core_create(const Context& context, const api::KindInfo& kind, Json& object,
                                  std::vector<Cause>& causes) {
-  for (const char* part : {"spec", "status"})  // what is no object is left for validation to name
+  for (const char* part : {"spec", "status"})  // what is not an object is left for validation to name
     if (!object[part].is_null() && !object[part].is_object()) return {};
   if (is_workload(kind)) {
     prepare_workload(kind, object);

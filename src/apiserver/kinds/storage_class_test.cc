@@ -50,7 +50,7 @@ TEST(StorageClasses, are_given_to_claims_that_name_none) {
   EXPECT_EQ(classes.given(R"({"spec":{"storageClassName":null}})"), R"("a")") << "the newest, then by name";
   EXPECT_EQ(classes.given(R"({"spec":{"storageClassName":""}})"), R"("")") << "which means none";
   EXPECT_EQ(classes.given(R"({"spec":{"storageClassName":"mine"}})"), R"("mine")");
-  EXPECT_EQ(classes.given(R"({"spec":"x"})"), "null") << "what is no claim is for others to name";
+  EXPECT_EQ(classes.given(R"({"spec":"x"})"), "null") << "what is not a claim is for others to name";
   EXPECT_EQ(classes.given(R"({"metadata":{"annotations":{"volume.beta.kubernetes.io/storage-class":"c"}},"spec":{}})"),
             "null");
 }

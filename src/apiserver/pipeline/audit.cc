@@ -81,7 +81,7 @@ Result<AuditLevel> read_level(const Json& level, const std::string& path) {
 }
 
 base::Status check_members(const Json& object, const std::string& path, std::initializer_list<std::string_view> known) {
-  if (!object.is_object()) return wrong(path, "it is no object");
+  if (!object.is_object()) return wrong(path, "it is not an object");
   for (const Json::Member& member : object.members())
     if (std::ranges::find(known, member.name()) == known.end())
       return wrong(path, base::format("unknown field \"{}\"", member.name()));
@@ -90,12 +90,12 @@ base::Status check_members(const Json& object, const std::string& path, std::ini
 
 // Whether the stage that is written is left out.
 Result<bool> omits_complete(const Json& stages, const std::string& path) {
-  if (!stages.is_null() && !stages.is_array()) return wrong(path, base::format("{} is no list", stages.dump()));
+  if (!stages.is_null() && !stages.is_array()) return wrong(path, base::format("{} is not a list", stages.dump()));
   bool omits = false;
   for (const Json& stage : stages.items()) {
     const std::string_view name = stage.as_string();
     if (name != "RequestReceived" && name != "ResponseStarted" && name != "ResponseComplete" && name != "Panic")
-      return wrong(path, base::format("{} is no stage", stage.dump()));
+      return wrong(path, base::format("{} is not a stage", stage.dump()));
     omits = omits || name == "ResponseComplete";
   }
   return omits;
@@ -113,13 +113,13 @@ Result<AuditRule> read_rule(const Json& json, const std::string& path) {
   TRY(rule.namespaces, texts(json, "namespaces", path));
   TRY(rule.urls, texts(json, "nonResourceURLs", path));
   if (const Json& rows = json["resources"]; !rows.is_null() && !rows.is_array())
-    return wrong(path + ".resources", base::format("{} is no list", rows.dump()));
+    return wrong(path + ".resources", base::format("{} is not a list", rows.dump()));
   for (const Json& row : json["resources"].items()) {
     TRY_VOID(check_members(row, path + ".resources", {"group", "resources", "resourceNames"}));
     if (!row["resourceNames"].empty() && row["resources"].empty())
       return wrong(path + ".resources", "resourceNames need resources");
     if (!row["group"].is_null() && !row["group"].is_string())
-      return wrong(path + ".resources.group", base::format("{} is no text", row["group"].dump()));
+      return wrong(path + ".resources.group", base::format("{} is not a text", row["group"].dump()));
     TRY(std::vector<std::string> resources, texts(row, "resources", path + ".resources"));
     TRY(std::vector<std::string> names, texts(row, "resourceNames", path + ".resources"));
     rule.resources.push_back({row["group"].str(), std::move(resources), std::move(names)});
@@ -216,7 +216,7 @@ Result<AuditPolicy> read_audit_policy(const Json& policy) {
     return wrong("the policy", base::format("it is {} of {}, not Policy of \"audit.k8s.io/v1\"", policy["kind"].dump(),
                                             policy["apiVersion"].dump()));
   if (!policy["rules"].is_null() && !policy["rules"].is_array())
-    return wrong("rules", base::format("{} is no list", policy["rules"].dump()));
+    return wrong("rules", base::format("{} is not a list", policy["rules"].dump()));
   if (policy["rules"].empty()) return wrong("rules", "there are none");
   TRY(const bool omits, omits_complete(policy["omitStages"], "omitStages"));
   AuditPolicy out;

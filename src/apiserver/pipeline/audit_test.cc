@@ -67,17 +67,17 @@ TEST(Audit, a_policy_that_makes_no_sense_is_named) {
   EXPECT_EQ(rules(R"({"level":"All"})"), "rules[0].level: \"All\" is none of None, Metadata, Request, RequestResponse");
   EXPECT_EQ(rules(R"({"level":"None","verb":["get"]})"), "rules[0]: unknown field \"verb\"");
   // Taken for no list, these would be rules of everybody's requests.
-  EXPECT_EQ(rules(R"({"level":"None","users":"ann"})"), "rules[0].users: \"ann\" is no list");
-  EXPECT_EQ(rules(R"({"level":"None","verbs":["get",5]})"), "rules[0].verbs: 5 is no text");
-  EXPECT_EQ(rules(R"({"level":"None","resources":{"group":""}})"), R"(rules[0].resources: {"group":""} is no list)");
-  EXPECT_EQ(rules(R"({"level":"None","resources":[{"group":5}]})"), "rules[0].resources.group: 5 is no text");
+  EXPECT_EQ(rules(R"({"level":"None","users":"ann"})"), "rules[0].users: \"ann\" is not a list");
+  EXPECT_EQ(rules(R"({"level":"None","verbs":["get",5]})"), "rules[0].verbs: 5 is not a text");
+  EXPECT_EQ(rules(R"({"level":"None","resources":{"group":""}})"), R"(rules[0].resources: {"group":""} is not a list)");
+  EXPECT_EQ(rules(R"({"level":"None","resources":[{"group":5}]})"), "rules[0].resources.group: 5 is not a text");
   EXPECT_EQ(rules(R"({"level":"None","resources":[{"resources":"pods"}]})"),
-            "rules[0].resources.resources: \"pods\" is no list");
-  EXPECT_EQ(rules(R"({"level":"None","omitStages":"Panic"})"), "rules[0].omitStages: \"Panic\" is no list");
+            "rules[0].resources.resources: \"pods\" is not a list");
+  EXPECT_EQ(rules(R"({"level":"None","omitStages":"Panic"})"), "rules[0].omitStages: \"Panic\" is not a list");
   EXPECT_EQ(rules(R"({"level":"None","omitManagedFields":"no"})"),
             "rules[0].omitManagedFields: \"no\" is neither true nor false");
-  EXPECT_EQ(said(R"({"apiVersion":"audit.k8s.io/v1","kind":"Policy","rules":"x"})"), "rules: \"x\" is no list");
-  EXPECT_EQ(rules(R"({"level":"None","omitStages":["End"]})"), "rules[0].omitStages: \"End\" is no stage");
+  EXPECT_EQ(said(R"({"apiVersion":"audit.k8s.io/v1","kind":"Policy","rules":"x"})"), "rules: \"x\" is not a list");
+  EXPECT_EQ(rules(R"({"level":"None","omitStages":["End"]})"), "rules[0].omitStages: \"End\" is not a stage");
   EXPECT_EQ(rules(R"({"level":"None","namespaces":["n"],"nonResourceURLs":["/x"]})"),
             "rules[0].nonResourceURLs: rules cannot apply to both regular resources and non-resource URLs");
 }

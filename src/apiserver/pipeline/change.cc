@@ -187,7 +187,7 @@ base::Status run_mutating(const Context& context, Request& request, api::Operati
 
 namespace {
 
-// Values that were there before are no reason to refuse a change of something else.
+// Values that were there before are not a reason to refuse a change of something else.
 base::Status check_security_labels(const Request& request, const Json& object, const Json& old_object) {
   std::vector<base::Cause> causes, before;
   read_security_policy(object["metadata"]["labels"], causes);

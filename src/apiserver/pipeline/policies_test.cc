@@ -110,7 +110,7 @@ TEST(Policies, do_not_keep_a_server_from_starting_nor_themselves_from_being_dele
   EXPECT_EQ(bench.refusal(kMaps, R"({"metadata": {"name": "a"}})"), "");
 }
 
-// Each by its own rules: a write of the status is no write of the object, and what goes away is seen as it was.
+// Each by its own rules: a write of the status is not a write of the object, and what goes away is seen as it was.
 TEST(Policies, see_updates_deletions_and_subresources) {
   Bench bench;
   bench.made(api::policies::kValidatingPolicies,

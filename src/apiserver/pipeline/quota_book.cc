@@ -28,7 +28,7 @@ std::uint32_t quotas_resource() {
 
 constexpr std::size_t kStrangersMax = 1'000;  // kinds that definitions add, of which quotas may ask for the number
 
-// "widgets.example.com" of "count/widgets.example.com", where that is no kind of the program's own; else nothing.
+// "widgets.example.com" of "count/widgets.example.com", where that is not a kind of the program's own; else nothing.
 std::string_view strangers_name(std::string_view counted) {
   constexpr std::string_view kCount = "count/";
   if (!counted.starts_with(kCount) || counted.find('.') == std::string_view::npos) return {};

@@ -157,7 +157,7 @@ bool is_review(const api::KindInfo& kind) {
 Result<Json> review(const Request& request, const RoleSet& roles, const Lookups& objects, const AccountTokens* tokens,
                     base::Time now) {
   const std::string& kind = request.kind->kind;
-  if (!request.body.is_object()) return bad_request(kind + ": the body is no object");
+  if (!request.body.is_object()) return bad_request(kind + ": the body is not an object");
   Json answer = request.body;
   answer.set("kind", kind);
   answer.set("apiVersion", request.kind->resource.api_version());

@@ -12,7 +12,7 @@
 
 namespace apiserver {
 
-// The act that somebody wants to do. For a path that is no resource `path` is set, and of the rest only `verb`.
+// The act that somebody wants to do. For a path that is not a resource `path` is set, and of the rest only `verb`.
 struct Attributes {
   std::string verb;
   std::string group;

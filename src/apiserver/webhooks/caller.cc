@@ -34,7 +34,7 @@ struct Client {
 
 std::string quoted(std::string_view body) { return base::format("{:?}", body.substr(0, kQuotedMax)); }
 
-// As client-go words an answer that is no success.
+// As client-go words an answer that is not a success.
 std::string status_problem(int status, std::string_view body) {
   switch (status) {
     case 400: return "the server rejected our request for an unknown reason";

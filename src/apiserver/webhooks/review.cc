@@ -110,7 +110,7 @@ void read_patch(const Webhook& webhook, const Json& response, Verdict& out) {
   const auto bytes = base::base64_decode(text);
   auto patch = bytes.ok() ? api::parse_json(*bytes) : base::Result<Json>(bytes.error());
   if (!patch.ok() || !(patch->is_array() || patch->is_null())) {
-    out.failure = base::format("received invalid webhook response: the patch is no list of operations{}{}",
+    out.failure = base::format("received invalid webhook response: the patch is not a list of operations{}{}",
                                patch.ok() ? "" : ": ", patch.ok() ? "" : patch.error().message);
     return;
   }

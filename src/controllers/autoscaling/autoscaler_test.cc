@@ -131,7 +131,7 @@ TEST(Autoscaler, looks_no_more_often_than_every_fifteen_seconds) {
   EXPECT_EQ(stage.look(), 3);
   stage.later(15);
   EXPECT_EQ(stage.look(), 6);
-  // A clock that is set back is no pause; what was added just before counts as added now.
+  // A clock that is set back is not a pause; what was added just before counts as added now.
   stage.target(3);
   stage.later(-1800);
   EXPECT_EQ(stage.look(), 4);

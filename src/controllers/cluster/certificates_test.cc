@@ -94,7 +94,7 @@ TEST(Certificates, are_signed_by_the_rules_of_their_signer) {
       {{kNode, kServer, R"(["server auth"])"}, "Failed: DNS or IP subjectAltName is required"},
       {{kServing, kServer, R"(["server auth","key encipherment"])"}, "signed keyEncipherment serverAuth 3600"},
       {{kServing, kKubelet, R"(["client auth"])"}, "Failed: DNS and IP subjectAltNames are not allowed"},
-      {{"nonsense", kClient, R"(["client auth"])"}, "Failed: it is no certificate request in PEM form"},
+      {{"nonsense", kClient, R"(["client auth"])"}, "Failed: it is not a certificate request in PEM form"},
   };
   for (const auto& [c, wanted] : rows) EXPECT_EQ(outcome(c), wanted) << c.signer << " " << c.usages;
 }

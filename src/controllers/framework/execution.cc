@@ -125,7 +125,7 @@ void Execution::tell_successes() {
   }
 }
 
-// Actions that are no creations need none.
+// Actions that are not creations need none.
 bool Execution::has_slot(const std::vector<Action>& actions) {
   if (actions[next].verb != Action::Verb::kCreate) return true;
   return slots->take(number, actions.size() - next, [self = shared_from_this()] { self->pump(); });

@@ -55,7 +55,7 @@ TEST(Hints, room_in_a_quota_wakes_at_once_what_was_refused_in_its_namespace) {
     ASSERT_EQ(client.calls.size(), before);
     show_quota(5);
     env.loop().run(base::seconds(1));
-    ASSERT_EQ(client.calls.size(), before) << "less room is no news";
+    ASSERT_EQ(client.calls.size(), before) << "less room is not news";
     show_quota(3);
     env.loop().run(base::seconds(1));
     EXPECT_EQ(client.calls.size(), before + (here ? 1 : 0));

@@ -124,7 +124,7 @@ TEST_F(HyperNodes, stay_when_the_ufm_server_fails) {
     std::string_view event;
   };
   const Row rows[] = {{"", "source ufm: connection refused"},
-                      {"{}", "source ufm: the answer is no list of ports"},
+                      {"{}", "source ufm: the answer is not a list of ports"},
                       {"[1]", "source ufm: 1 ports have no usable names of a node and a leaf; they are left out"}};
   for (const Row& row : rows) {
     world.now = world.now + base::minutes(11);

@@ -31,8 +31,8 @@ struct Found {
 std::vector<Found> discover_by_label(const std::vector<TopologyType>& types, const std::vector<const api::Json*>& nodes,
                                      const std::vector<const api::Json*>& taken);
 
-// controllers.md 12.3: the answer of a UFM server. An error means that it is no list of ports. Entries without usable
-// names are left out and counted in `unusable`.
+// controllers.md 12.3: the answer of a UFM server. An error means that it is not a list of ports. Entries without
+// usable names are left out and counted in `unusable`.
 base::Result<std::vector<Found>> discover_by_ports(std::string_view answer, std::size_t& unusable);
 
 // The HyperNode as it is created.

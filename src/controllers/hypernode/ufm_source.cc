@@ -60,7 +60,7 @@ std::vector<Found> found_in(const NodesOfLeaf& leaves) {
 
 base::Result<std::vector<Found>> discover_by_ports(std::string_view answer, std::size_t& unusable) {
   TRY(const Json ports, api::parse_json(answer));
-  if (!ports.is_array()) return base::make_error(base::Code::kInvalid, "the answer is no list of ports");
+  if (!ports.is_array()) return base::make_error(base::Code::kInvalid, "the answer is not a list of ports");
   NodesOfLeaf leaves;
   unusable = 0;
   for (const Json& port : ports.items()) {

@@ -395,7 +395,7 @@ TEST_F(JobTest, scaling_creates_and_deletes_pods_and_moves_the_group) {
   world.gone();
   settle();
   EXPECT_EQ(world.find(resources::kPods, "default/job-1-nginx-2"), nullptr);
-  EXPECT_EQ(phase(), "Running");  // scaling down is no eviction
+  EXPECT_EQ(phase(), "Running");  // scaling down is not an eviction
 }
 
 TEST_F(JobTest, a_job_of_more_pods_than_there_is_memory_for_gets_some_each_turn) {

@@ -23,7 +23,7 @@ void mark_impossible(std::vector<Node>& nodes) {
     const std::optional<std::string>& unknown = standings[i].unknown_target;
     if (standings[i].can_start) continue;
     nodes[i].impossible =
-        unknown ? base::format("flow {} waits for {}, which is no flow", nodes[i].name, *unknown)
+        unknown ? base::format("flow {} waits for {}, which is not a flow", nodes[i].name, *unknown)
                 : base::format("flow {} waits for flows that can never complete before it", nodes[i].name);
   }
 }

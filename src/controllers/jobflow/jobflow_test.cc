@@ -238,7 +238,7 @@ TEST_F(JobFlowTest, graphs_that_admission_would_refuse) {
             "SyncJobFlow: SyncJobFlow JobFlow failed for flow a waits for flows that can never complete before it\n"
             "SyncJobFlow: SyncJobFlow JobFlow failed for flow b waits for flows that can never complete before it\n"
             "Created: create a job named f-c!\n"
-            "SyncJobFlow: SyncJobFlow JobFlow failed for flow d waits for nobody, which is no flow");
+            "SyncJobFlow: SyncJobFlow JobFlow failed for flow d waits for nobody, which is not a flow");
 }
 
 // A chain of ten thousand, written last first: each look costs what it is long, not its square.
@@ -328,7 +328,7 @@ TEST_F(JobFlowTest, patches_that_make_no_sense) {
   EXPECT_EQ(jobs(), "f-c");
   const std::string said = events();
   EXPECT_NE(said.find("SyncJobFlow JobFlow failed for patch of flow a: "), std::string::npos) << said;
-  EXPECT_NE(said.find("SyncJobFlow JobFlow failed for patch of flow b: jobSpec is no object"), std::string::npos)
+  EXPECT_NE(said.find("SyncJobFlow JobFlow failed for patch of flow b: jobSpec is not an object"), std::string::npos)
       << said;
 }
 
@@ -481,9 +481,9 @@ TEST_F(ProbeTest, probes_that_make_no_sense) {
       {R"({"httpGetList": [{"taskName": "t", "path": "/ HTTP/1.1", "port": 80}]})",
        "probe: path \"/ HTTP/1.1\" has a blank or a control character"},
       {R"({"httpGetList": [{"taskName": "t", "path": "/", "port": 80, "httpHeader": {"name": "A:", "value": "b"}}]})",
-       "probe: \"A:\" is no HTTP header"},
+       "probe: \"A:\" is not an HTTP header"},
       {R"({"httpGetList": [{"taskName": "t", "path": "/", "port": 80, "httpHeader": {"name": "A", "value": "b\r\nC: d"}}]})",
-       "probe: \"A\" is no HTTP header"}};
+       "probe: \"A\" is not an HTTP header"}};
   for (const auto& [probe, text] : rows) {
     world.objects.clear();
     restart();

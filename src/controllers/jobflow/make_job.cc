@@ -52,7 +52,7 @@ Json with_task_names(Json spec) {
 
 base::Result<Json> patched_spec(const Json& spec, const Json& patch) {
   if (patch.is_null()) return spec;
-  if (!patch.is_object()) return base::make_error(base::Code::kInvalid, "jobSpec is no object");
+  if (!patch.is_object()) return base::make_error(base::Code::kInvalid, "jobSpec is not an object");
   return api::apply_strategic_patch(mergeable_spec(), with_task_names(spec), patch, kPatchStepsMax);
 }
 

@@ -59,7 +59,7 @@ base::Result<Wanted> read_wanted(const Json& entry, bool http) {
   if (header["name"].as_string().empty()) return wanted;
   wanted.probe.header = {header["name"].str(), header["value"].str()};
   if (!is_header_name(wanted.probe.header.first) || !is_printable(wanted.probe.header.second, ' '))
-    return invalid(base::format("probe: {:?} is no HTTP header", wanted.probe.header.first));
+    return invalid(base::format("probe: {:?} is not an HTTP header", wanted.probe.header.first));
   return wanted;
 }
 

@@ -89,7 +89,7 @@ Status check_utilization(const std::string& where, double min, double max) {
 
 Status check_nodes(const std::string& where, std::int64_t min, std::int64_t max) {
   if (min >= 0 && max >= 0 && (max == 0 || min <= max)) return {};
-  return wrong(base::format("{}: minNodes {} and maxNodes {} are no range", where, min, max));
+  return wrong(base::format("{}: minNodes {} and maxNodes {} are not a range", where, min, max));
 }
 
 // COMPAT(sharding-defaults): without arguments every node is in the range, not only idle ones.
@@ -154,7 +154,7 @@ Result<SchedulerShare> read_scheduler(const Json& entry, const std::string& wher
   TRY_VOID(reader.finish());
   if (out.name.empty()) return wrong(base::format("{}.name: a scheduler needs a name", where));
   if (!api::is_dns_subdomain(out.name))
-    return wrong(base::format("{}.name: \"{}\" is no name of a NodeShard", where, out.name));
+    return wrong(base::format("{}.name: \"{}\" is not a name of a NodeShard", where, out.name));
   TRY_VOID(check_nodes(where, limit.nodes_min, limit.nodes_max));
   if (policies.size() > kPoliciesMax) return wrong(base::format("{}.policies: more than {}", where, kPoliciesMax));
   for (std::size_t i = 0; i < policies.size(); ++i) {
@@ -200,14 +200,14 @@ Result<SchedulerShare> read_flag(const std::string& entry) {
   if (parts.size() != 7) return wrong(base::format("{} is not {}", where, kForm));
   SchedulerShare out{.name = parts[0], .type = parts[1], .policies = {}};
   if (!api::is_dns_subdomain(out.name))
-    return wrong(base::format("{}: \"{}\" is no name of a NodeShard", where, out.name));
+    return wrong(base::format("{}: \"{}\" is not a name of a NodeShard", where, out.name));
   Policy rate{.name = std::string(kRate)}, limit{.name = std::string(kLimit)};
   if (!read_share_of_cpu(parts[2], rate.utilization_min) || !read_share_of_cpu(parts[3], rate.utilization_max))
-    return wrong(base::format("{}: {} to {} are no numbers", where, parts[2], parts[3]));
+    return wrong(base::format("{}: {} to {} are not numbers", where, parts[2], parts[3]));
   TRY_VOID(check_utilization(where, rate.utilization_min, rate.utilization_max));
-  if (parts[4] != "true" && parts[4] != "false") return wrong(base::format("{}: {} is no boolean", where, parts[4]));
+  if (parts[4] != "true" && parts[4] != "false") return wrong(base::format("{}: {} is not a boolean", where, parts[4]));
   if (!read_count(parts[5], limit.nodes_min) || !read_count(parts[6], limit.nodes_max))
-    return wrong(base::format("{}: {} to {} are no numbers of nodes", where, parts[5], parts[6]));
+    return wrong(base::format("{}: {} to {} are not numbers of nodes", where, parts[5], parts[6]));
   TRY_VOID(check_nodes(where, limit.nodes_min, limit.nodes_max));
   out.policies.push_back(std::move(rate));
   // COMPAT(sharding-warmup): Volcano writes a line into its log instead.

@@ -77,7 +77,7 @@ TEST(ShardingConfig, is_refused_with_the_field_and_its_value) {
            {"schedulerConfigs: 7", "schedulerConfigs: 7 is not a list"},
            {"[]", "the configuration: [] is not a map"},
            {"schedulerConfigs: [{type: x}]", "schedulerConfigs[0].name: a scheduler needs a name"},
-           {"schedulerConfigs: [{name: A_b}]", "schedulerConfigs[0].name: \"A_b\" is no name of a NodeShard"},
+           {"schedulerConfigs: [{name: A_b}]", "schedulerConfigs[0].name: \"A_b\" is not a name of a NodeShard"},
            {"schedulerConfigs: [{name: a}, {name: a}]", "schedulerConfigs: a is there twice"},
            {"schedulerConfigs: [{name: a}, 7]", "schedulerConfigs[1]: 7 is not a map"},
            {"schedulerConfigs: [{name: a, cpuUtilizationMin: -0.1}]",
@@ -92,9 +92,9 @@ TEST(ShardingConfig, is_refused_with_the_field_and_its_value) {
             "schedulerConfigs[0].policies[0].arguments.minCPUUtil: \"lots\" is not a number"},
            {"schedulerConfigs: [{name: a, minNodes: -1}]", "schedulerConfigs[0].minNodes: -1 is not zero or more"},
            {"schedulerConfigs: [{name: a, minNodes: 3, maxNodes: 2}]",
-            "schedulerConfigs[0]: minNodes 3 and maxNodes 2 are no range"},
+            "schedulerConfigs[0]: minNodes 3 and maxNodes 2 are not a range"},
            {"schedulerConfigs: [{name: a, policies: [{name: node-limit, arguments: {minNodes: 3, maxNodes: 2}}]}]",
-            "schedulerConfigs[0].policies[0].arguments: minNodes 3 and maxNodes 2 are no range"},
+            "schedulerConfigs[0].policies[0].arguments: minNodes 3 and maxNodes 2 are not a range"},
            {"schedulerConfigs: [{name: a, policies: [{weight: 2}]}]",
             "schedulerConfigs[0].policies[0].name: a policy needs a name"},
            {"schedulerConfigs: [{name: a, policies: [{name: warmth}]}]",
@@ -123,13 +123,14 @@ TEST(ShardingConfig, flags_say_the_same_in_seven_parts) {
            {"a:x:0:1:true:0",
             "--scheduler-configs: \"a:x:0:1:true:0\" is not "
             "name:type:minUtil:maxUtil:preferWarmup:minNodes:maxNodes"},
-           {":x:0:1:true:0:0", "--scheduler-configs: \":x:0:1:true:0:0\": \"\" is no name of a NodeShard"},
-           {"a:x:0:much:true:0:0", "--scheduler-configs: \"a:x:0:much:true:0:0\": 0 to much are no numbers"},
+           {":x:0:1:true:0:0", "--scheduler-configs: \":x:0:1:true:0:0\": \"\" is not a name of a NodeShard"},
+           {"a:x:0:much:true:0:0", "--scheduler-configs: \"a:x:0:much:true:0:0\": 0 to much are not numbers"},
            {"a:x:0.7:0.6:true:0:0",
             "--scheduler-configs: \"a:x:0.7:0.6:true:0:0\": a utilization of 0.7 to 0.6 is not within 0 to 1"},
-           {"a:x:0:1:maybe:0:0", "--scheduler-configs: \"a:x:0:1:maybe:0:0\": maybe is no boolean"},
-           {"a:x:0:1:true:1:x", "--scheduler-configs: \"a:x:0:1:true:1:x\": 1 to x are no numbers of nodes"},
-           {"a:x:0:1:true:3:2", "--scheduler-configs: \"a:x:0:1:true:3:2\": minNodes 3 and maxNodes 2 are no range"}}) {
+           {"a:x:0:1:maybe:0:0", "--scheduler-configs: \"a:x:0:1:maybe:0:0\": maybe is not a boolean"},
+           {"a:x:0:1:true:1:x", "--scheduler-configs: \"a:x:0:1:true:1:x\": 1 to x are not numbers of nodes"},
+           {"a:x:0:1:true:3:2",
+            "--scheduler-configs: \"a:x:0:1:true:3:2\": minNodes 3 and maxNodes 2 are not a range"}}) {
     const auto shares = parse_scheduler_flags({row.entry});
     EXPECT_EQ(shares.ok() ? said({.schedulers = *shares}) : shares.error().message, row.expected) << row.entry;
   }

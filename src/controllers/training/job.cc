@@ -170,7 +170,7 @@ std::string problem_of(const TrainingJob& job) {
     if (longest.size() > kNameMax)
       return base::format("{}: the name of a pod, {}, is longer than {} characters; use a shorter name for the job",
                           path, longest, kNameMax);
-    if (!api::is_dns_label(longest)) return base::format("{}: {} is no name for a pod", path, longest);
+    if (!api::is_dns_label(longest)) return base::format("{}: {} is not a name for a pod", path, longest);
   }
   return {};
 }

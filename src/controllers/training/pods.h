@@ -25,8 +25,8 @@ inline const api::ResourceId kAutoscalers{"autoscaling", "v2", "horizontalpodaut
 
 api::Json pod_for(const TrainingJob& job, const Replica& replica, std::int64_t index, const Options& options);
 api::Json service_for(const TrainingJob& job, const Replica& replica, std::int64_t index);
-// The containers that the file of Options::init_template has for a master of this name; an error says why it is no list
-// of containers.
+// The containers that the file of Options::init_template has for a master of this name; an error says why it is not a
+// list of containers.
 base::Result<api::Json> containers_of_template(const Options& options, const std::string& master);
 // "key=value,...", in the order of keys: the pods of one type.
 std::string selector_of(const TrainingJob& job, const Replica& replica);

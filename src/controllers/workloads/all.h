@@ -24,7 +24,7 @@ struct Options {
   cluster::FinishedPodLimits finished_pods = {};
 };
 
-// kInvalid names a word that is no controller.
+// kInvalid names a word that is not a controller.
 base::Status check(const Options& options);
 std::vector<std::unique_ptr<Controller>> make_controllers(const Options& options);
 

@@ -51,7 +51,7 @@ class Look {
     if (!is_job_over(job)) {
       if (api::is_deleting(job)) return;
       // A Job of ours that the status does not know was made just before a crash, or just now. One that a person made
-      // from the template (kubectl create job --from) is no run.
+      // from the template (kubectl create job --from) is not a run.
       const auto due = base::parse_rfc3339(api::annotation_of(job, kScheduledAt));
       if (due && *due <= turn_.now) last_schedule_ = std::max(last_schedule_, *due);
       if (due || was_active) active_.push_back(&job);
@@ -162,7 +162,7 @@ class Look {
     for (const auto& [reason, text] : events_) plan_.event(cron_job_, "Normal", reason, text);
   }
 
-  // As it was written first: that a Job changes is no reason to write its CronJob.
+  // As it was written first: that a Job changes is not a reason to write its CronJob.
   Json known_reference(const Json& job) const {
     const auto found = was_active_.find(api::uid_of(job));
     return found == was_active_.end() ? reference_to("batch/v1", "Job", job) : *found->second;

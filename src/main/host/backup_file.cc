@@ -49,7 +49,7 @@ base::Result<std::unique_ptr<std::FILE, Closed>> open_regular(const std::string&
   std::unique_ptr<std::FILE, Closed> file(::fdopen(number, "rb"));
   struct stat facts {};
   if (::fstat(number, &facts) == 0 && S_ISREG(facts.st_mode)) return file;
-  return make_error(Code::kInvalid, base::format("cannot read {}: it is no ordinary file", path));
+  return make_error(Code::kInvalid, base::format("cannot read {}: it is not an ordinary file", path));
 }
 
 bool read_exactly(std::FILE* file, std::string& out, std::size_t bytes) {
@@ -113,7 +113,7 @@ base::Status read_backup(const std::string& path,
     return make_error(Code::kInvalid, base::format("{}: {}", path, why));
   };
   std::string head, name, content, checksum;
-  if (!read_exactly(file.get(), head, kMagic.size()) || head != kMagic) return wrong("it is no backup of volcano");
+  if (!read_exactly(file.get(), head, kMagic.size()) || head != kMagic) return wrong("it is not a backup of volcano");
   for (;;) {
     if (!read_exactly(file.get(), head, 9)) return wrong("it is cut short");
     const std::size_t name_size = size_from(std::string_view(head).substr(1, 4));

@@ -60,7 +60,7 @@ struct LogLevelSocket::State : std::enable_shared_from_this<LogLevelSocket::Stat
       return text(400, base::format("level: {:?} is not between 1 and {}", level_word, kLevelMax));
     const auto span = base::parse_go_duration(span_word);
     if (!span || span->ns <= 0)
-      return text(400, base::format("duration: {:?} is no time above zero, such as 5m", span_word));
+      return text(400, base::format("duration: {:?} is not a time above zero, such as 5m", span_word));
     set(wanted);
     env.loop().post([self = shared_from_this(), span = *span] { self->go_back_after(span); });
     base::log_info("log", base::format("the log level is {} for {}", wanted, span_word));

@@ -25,7 +25,7 @@ base::Result<store::EncryptionKeys> read_encryption_keys(const std::string& path
   if (path.empty()) return store::EncryptionKeys();
   struct stat facts = {};
   if (::stat(path.c_str(), &facts) != 0) return wrong(path, std::strerror(errno));
-  if (!S_ISREG(facts.st_mode)) return wrong(path, "it is no regular file");
+  if (!S_ISREG(facts.st_mode)) return wrong(path, "it is not a regular file");
   if (facts.st_size > kFileBytesMax) return wrong(path, "it has more than 64 KiB");
   if ((facts.st_mode & 077) != 0)
     return wrong(path, base::format("others than its owner may use it (mode {:04o}); chmod 600 takes that away",

@@ -12,7 +12,7 @@
 namespace volcano_main {
 
 // The file that --encryption-key-file names; an empty path: no keys. Errors name the flag, the path and the line. A
-// file that others may read, that is no file, or that is larger than 64 KiB is refused.
+// file that others may read, that is not a file, or that is larger than 64 KiB is refused.
 base::Result<store::EncryptionKeys> read_encryption_keys(const std::string& path);
 // Opens `data`/objects.
 base::Result<std::unique_ptr<store::SealedKv>> open_objects(

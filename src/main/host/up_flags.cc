@@ -40,7 +40,7 @@ base::Status check_node_ip(const std::string& ip) {
   if (std::ranges::find(own, rt::usual_ip(ip).value_or(ip)) != own.end()) return {};
   return base::make_error(
       base::Code::kInvalid,
-      base::format("--node-ip: \"{}\" is no address of this machine, which has {}", ip, base::join(own, ", ")));
+      base::format("--node-ip: \"{}\" is not an address of this machine, which has {}", ip, base::join(own, ", ")));
 }
 
 }  // namespace
@@ -153,7 +153,7 @@ base::Result<apiserver::ServiceNetwork> services_of(const UpOptions& options) {
   const auto range = api::parse_ipv4_range(options.service_range);
   if (!range || range->prefix_length < 12 || range->prefix_length > 30)
     return base::make_error(base::Code::kInvalid,
-                            base::format("--service-cluster-ip-range: \"{}\" is no IPv4 range of 4 to 1048576 "
+                            base::format("--service-cluster-ip-range: \"{}\" is not an IPv4 range of 4 to 1048576 "
                                          "addresses, such as 10.96.0.0/12",
                                          options.service_range));
   return apiserver::ServiceNetwork{.addresses = *range};
@@ -164,7 +164,8 @@ base::Result<std::map<std::string, std::string>> handlers_of(const UpOptions& op
   for (const std::string_view word : base::split_words(options.runtime_handlers, ',')) {
     const std::string_view name = word.substr(0, word.find('='));
     const std::string program(word.substr(std::min(word.size(), name.size() + 1)));
-    std::string wrong = api::check_dns_label(name).empty() ? std::string() : base::format("\"{}\" is no handler", name);
+    std::string wrong =
+        api::check_dns_label(name).empty() ? std::string() : base::format("\"{}\" is not a handler", name);
     if (program.empty()) wrong = base::format("\"{}\" is not HANDLER=PROGRAM", word);
     if (wrong.empty() && !handlers.emplace(name, program).second) wrong = base::format("\"{}\" is there twice", name);
     if (!wrong.empty()) return base::make_error(base::Code::kInvalid, "--runtime-handlers: " + wrong);
@@ -202,15 +203,15 @@ base::Status check_up(const UpOptions& options) {
   if (const base::Status named = controllers::workloads::check(workloads_of(options)); !named.ok())
     return wrong("--controllers: " + named.error().message);
   if (options.nvidia_driver_root != "none" && !options.nvidia_driver_root.starts_with('/'))
-    return wrong(base::format("--nvidia-driver-root: \"{}\" is no absolute path", options.nvidia_driver_root));
+    return wrong(base::format("--nvidia-driver-root: \"{}\" is not an absolute path", options.nvidia_driver_root));
   if (!options.device_plugin_dir.empty() && !options.device_plugin_dir.starts_with('/'))
-    return wrong(base::format("--device-plugin-dir: \"{}\" is no absolute path", options.device_plugin_dir));
+    return wrong(base::format("--device-plugin-dir: \"{}\" is not an absolute path", options.device_plugin_dir));
   if (!options.plugins_registry_dir.empty() && !options.plugins_registry_dir.starts_with('/'))
-    return wrong(base::format("--plugins-registry-dir: \"{}\" is no absolute path", options.plugins_registry_dir));
+    return wrong(base::format("--plugins-registry-dir: \"{}\" is not an absolute path", options.plugins_registry_dir));
   if (const auto sharing = node::gpu_sharing_from(options.gpu_sharing); !sharing.ok())
     return wrong("--gpu-sharing: " + sharing.error().message);
   for (const std::string_view folder : base::split_words(options.cdi_spec_dirs, ','))
-    if (!folder.starts_with('/')) return wrong(base::format("--cdi-spec-dirs: \"{}\" is no absolute path", folder));
+    if (!folder.starts_with('/')) return wrong(base::format("--cdi-spec-dirs: \"{}\" is not an absolute path", folder));
   if (options.audit_log.empty() && (options.audit_strict || !options.audit_policy_file.empty()))
     return wrong("--audit-strict and --audit-policy-file need --audit-log");
   if (options.port < 0 || options.port > 65535)
@@ -221,6 +222,16 @@ base::Status check_up(const UpOptions& options) {
   if (options.storage_gib < 1 || options.storage_gib > 65536)
     return wrong(base::format("--storage-gib: {} is not between 1 and 65536", options.storage_gib));
   return {};
+}
+
+// Pods here find no kubectl image, and need none where the host's files stand in for images.
+controllers::training::Options training_of(const UpOptions& options) {
+  controllers::training::Options training;
+  training.mpi_version = options.mpi_version;
+  training.autoscalers = true;
+  if (options.host_rootfs)
+    training.delivery_command = {"sh", "-c", "cp \"$(command -v kubectl)\" \"$TARGET_DIR/kubectl\" || true"};
+  return training;
 }
 
 }  // namespace volcano_main

@@ -67,6 +67,7 @@ std::string node_address(const UpOptions& options);
 node::Mode mode_of(const UpOptions& options);
 // Which controllers of Kubernetes run, and how.
 controllers::workloads::Options workloads_of(const UpOptions& options);
+controllers::training::Options training_of(const UpOptions& options);
 // An error names the flag.
 base::Result<apiserver::ServiceNetwork> services_of(const UpOptions& options);
 // How devices of this machine are found and given out, but for the program that asks the driver.

@@ -25,7 +25,7 @@ base::Error wrong(std::string message) { return make_error(Code::kInvalid, std::
 
 base::Status check_name(std::string_view what, const std::string& name) {
   if (name.empty()) return wrong(base::format("{}: it must not be empty", what));
-  if (!base::is_utf8(name)) return wrong(base::format("{}: {:?} is no valid UTF-8", what, base::to_utf8(name)));
+  if (!base::is_utf8(name)) return wrong(base::format("{}: {:?} is not valid UTF-8", what, base::to_utf8(name)));
   std::size_t characters = 0;
   for (const char c : name) {
     if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f)

@@ -53,7 +53,7 @@ int run_image(const Arguments& arguments) {
   const std::vector<std::string>& rest = words->rest;
   if (data.empty()) data = default_data_folder();
   if (gib < 1 || gib > 1 << 20)
-    return failed(base::make_error(base::Code::kInvalid, base::format("--image-gib: {} is no size", gib)));
+    return failed(base::make_error(base::Code::kInvalid, base::format("--image-gib: {} is not a size", gib)));
   std::error_code error;  // where this was started may be gone
   data = std::filesystem::absolute(data, error).string();
   const std::string file = error || rest.size() != 3 ? "" : std::filesystem::absolute(rest[2], error).string();

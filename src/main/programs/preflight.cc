@@ -44,7 +44,7 @@ int fail(const std::string& message) {
   return 2;
 }
 
-// Asks for what a client does not give: /version, which is no resource, and objects as they are stored, of which it
+// Asks for what a client does not give: /version, which is not a resource, and objects as they are stored, of which it
 // leaves out those that make no sense.
 class Server {
  public:

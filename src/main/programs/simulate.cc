@@ -35,7 +35,7 @@ int fail(const std::string& message) {
   return 2;
 }
 
-// One world; false if a check found something or FILE is no definition.
+// One world; false if a check found something or FILE is not a definition.
 base::Result<bool> run_world(const std::string& text, std::uint64_t seed, const SimulateOptions& options) {
   sim::Chronicle::Print print;
   if (!options.quiet)

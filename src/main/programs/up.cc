@@ -42,6 +42,7 @@
 #include "main/host/systemd_unit.h"
 #include "main/host/up_flags.h"
 #include "main/host/version.h"
+#include "main/page/page_access.h"
 #include "main/programs.h"
 #include "node/agent/field_effects.h"
 #include "node/image_hook.h"
@@ -79,6 +80,7 @@ struct Cluster {
   std::unique_ptr<apiserver::WebhookCaller> webhook_caller;
   std::unique_ptr<apiserver::Api> api;
   std::unique_ptr<apiserver::EventExpiry> event_expiry;  // on the API server's loop
+  std::shared_ptr<ui::PageServer> web_page;
   std::unique_ptr<apiserver::Server> server;
   std::optional<std::string> gateway;  // by which containers reach this machine; unset: they are plain processes
   std::unique_ptr<apiserver::Server> server_for_pods;  // on the gateway
@@ -195,7 +197,7 @@ struct Cluster {
       // Without a node nothing is measured.
       if (node_usage) manager_options.kubernetes->pod_usage = [this] { return node_usage->latest(); };
       manager_options.kubernetes->sign_request = request_signer(keys_folder(), credentials.ca_pem);
-      if (options.training) manager_options.training = training();
+      if (options.training) manager_options.training = training_of(options);
       manager_options.volumes_folder = options.data + "/volumes";
       manager_options.node_name = options.node_name;
       manager_options.metrics = &metrics;
@@ -259,16 +261,6 @@ struct Cluster {
     return of;
   }
 
-  // Pods here find no kubectl image, and need none where the host's files stand in for images.
-  controllers::training::Options training() const {
-    controllers::training::Options operator_options;
-    operator_options.mpi_version = options.mpi_version;
-    operator_options.autoscalers = true;
-    if (options.host_rootfs)
-      operator_options.delivery_command = {"sh", "-c", "cp \"$(command -v kubectl)\" \"$TARGET_DIR/kubectl\" || true"};
-    return operator_options;
-  }
-
   // As vc-scheduler does: a file that cannot be used now may become usable.
   static std::unique_ptr<ConfigFile> configure(rt::Env& env, scheduler::Scheduler& part, const std::string& path) {
     auto file = std::make_unique<ConfigFile>(env, "scheduler", path,
@@ -306,7 +298,9 @@ struct Cluster {
     server_options.loop_held = [this] { return api_env->held(); };
     server_options.pages = {{"/debug/waiting", page(&scheduler::Scheduler::waiting_report)},
                             {"/debug/config", page(&scheduler::Scheduler::configuration_report)}};
-    apiserver::ServerOptions for_pods = server_options;
+    apiserver::ServerOptions for_pods = server_options;  // which show no page
+    web_page = make_page(credentials.token, server_names().dns_names, true, *api_env);
+    server_options.browser = page_access(web_page);
     TRY(server, apiserver::start_server(*api, std::move(server_options)));
     // Pods do not reach the host's loopback. The gateway's address comes with the first of them.
     if (gateway && !is_any_address(options.address)) {
@@ -322,6 +316,7 @@ struct Cluster {
   }
 
   std::string keys_folder() const { return options.data + "/keys"; }
+  std::string page_link() const { return url() + web_page->new_link({"volcano-admin", {"system:masters"}}); }
   std::string url() const { return https_url(options.address, server->port()); }
   rt::ServerKeys keys() const {
     return {credentials.server.certificate_pem, credentials.server.key_pem, credentials.ca_pem};
@@ -472,9 +467,9 @@ int run_up(const Arguments& arguments) {
     return 1;
   }
   std::cout << base::format(
-                   "volcano {} is up at {}\n{}\n  export KUBECONFIG={}\n  kubectl get queues\n\nStop it with "
-                   "Ctrl-C.\n",
-                   kVersion, cluster.url(), cluster.found(), options.kubeconfig)
+                   "volcano {} is up at {}\n{}\n  export KUBECONFIG={}\n  kubectl get queues\n\n  {}\n  (the page; the "
+                   "link is good once, `volcano ui link` makes another)\n\nStop it with Ctrl-C.\n",
+                   kVersion, cluster.url(), cluster.found(), options.kubeconfig, cluster.page_link())
             << std::flush;
   wait_for_end({.folder = options.cache_dump_dir,
                 .arguments = {},

@@ -79,7 +79,7 @@ Result<std::string> server_of(const UserFlags& flags) {
   if (!flags.server.empty()) {
     if (flags.server.starts_with("https://") && flags.server.find_first_of(" \t\r\n") == std::string::npos)
       return flags.server;
-    return base::make_error(base::Code::kInvalid, base::format("--server: {:?} is no https:// URL", flags.server));
+    return base::make_error(base::Code::kInvalid, base::format("--server: {:?} is not an https:// URL", flags.server));
   }
   const auto cluster = cluster_of(flags);
   if (!cluster.ok())
@@ -119,7 +119,7 @@ base::Status create(UserFlags& flags) {
   const auto lifetime = base::parse_go_duration(flags.lifetime);
   if (!lifetime)
     return base::make_error(base::Code::kInvalid,
-                            base::format("--lifetime: {:?} is no time such as 720h", flags.lifetime));
+                            base::format("--lifetime: {:?} is not a time such as 720h", flags.lifetime));
   flags.wish.lifetime = *lifetime;
   TRY_VOID(check_user(flags.wish));
   if (flags.output.empty()) {

@@ -171,7 +171,7 @@ TEST(AgentProbes, WhatCannotBeAskedIsSaid) {
   World header(
       "ports: [{name: web, containerPort: 80}], "
       "readinessProbe: {httpGet: {port: web, httpHeaders: [{name: A, value: \"b\\r\\nC: d\"}]}}");
-  EXPECT_TRUE(header.told("Unhealthy", "Readiness probe errored: httpHeaders: \"A\" is no header"));
+  EXPECT_TRUE(header.told("Unhealthy", "Readiness probe errored: httpHeaders: \"A\" is not a header"));
 }
 
 TEST(AgentProbes, HooksRunAfterTheStartAndBeforeTheEnd) {

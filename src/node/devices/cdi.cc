@@ -55,8 +55,8 @@ base::Status read_nodes(const Json& list, DeviceGrant& grant) {
     DeviceNode node{json["hostPath"].str(), json["path"].str(), json["permissions"].str()};
     if (node.host_path.empty()) node.host_path = node.container_path;
     if (node.permissions.empty()) node.permissions = "rwm";
-    if (!is_path(node.container_path)) return wrong("deviceNodes.path", "this is no absolute path");
-    if (!is_path(node.host_path)) return wrong("deviceNodes.hostPath", "this is no absolute path");
+    if (!is_path(node.container_path)) return wrong("deviceNodes.path", "this is not an absolute path");
+    if (!is_path(node.host_path)) return wrong("deviceNodes.hostPath", "this is not an absolute path");
     if (node.permissions.find_first_not_of("rwm") != std::string::npos || node.permissions.size() > 3)
       return wrong("deviceNodes.permissions", base::format("{:?} is not of r, w, m", node.permissions));
     grant.nodes.push_back(std::move(node));
@@ -68,8 +68,8 @@ base::Status read_mounts(const Json& list, DeviceGrant& grant) {
   for (const Json& json : list.items()) {
     DeviceMount mount{json["hostPath"].str(), json["containerPath"].str(), false};
     for (const Json& option : json["options"].items()) mount.read_only |= option.as_string() == "ro";
-    if (!is_path(mount.source)) return wrong("mounts.hostPath", "this is no absolute path");
-    if (!is_path(mount.target)) return wrong("mounts.containerPath", "this is no absolute path");
+    if (!is_path(mount.source)) return wrong("mounts.hostPath", "this is not an absolute path");
+    if (!is_path(mount.target)) return wrong("mounts.containerPath", "this is not an absolute path");
     grant.mounts.push_back(std::move(mount));
   }
   return {};
@@ -80,7 +80,7 @@ base::Status read_hooks(const Json& list, DeviceGrant& grant) {
     DeviceHook hook{.name = json["hookName"].str(), .path = json["path"].str()};
     if (std::ranges::find(kHooks, hook.name) == std::end(kHooks))
       return wrong("hooks.hookName", base::format("{:?} is none of OCI's", hook.name));
-    if (!is_path(hook.path)) return wrong("hooks.path", "this is no absolute path");
+    if (!is_path(hook.path)) return wrong("hooks.path", "this is not an absolute path");
     for (const Json& word : json["args"].items()) hook.arguments.push_back(word.str());
     for (const Json& word : json["env"].items()) hook.environment.push_back(word.str());
     hook.timeout_seconds = static_cast<int>(std::clamp<std::int64_t>(json["timeout"].as_int(), 0, 600));

@@ -192,12 +192,12 @@ TEST(CdiSpecs, that_are_malformed_are_named_by_field) {
       {"{cdiVersion: 0.5.0, kind: a/b, containerEdits: {env: [NOVALUE]}}",
        "containerEdits: env: \"NOVALUE\" is not NAME=value"},
       {"{cdiVersion: 0.5.0, kind: a/b, devices: [{name: x, containerEdits: {deviceNodes: [{path: dev/x}]}}]}",
-       "devices \"x\": deviceNodes.path: this is no absolute path"},
+       "devices \"x\": deviceNodes.path: this is not an absolute path"},
       {"{cdiVersion: 0.5.0, kind: a/b, devices: [{name: x, containerEdits: {deviceNodes: [{path: /dev/x, permissions: "
        "rwx}]}}]}",
        "devices \"x\": deviceNodes.permissions: \"rwx\" is not of r, w, m"},
       {"{cdiVersion: 0.5.0, kind: a/b, containerEdits: {mounts: [{hostPath: /a}]}}",
-       "containerEdits: mounts.containerPath: this is no absolute path"},
+       "containerEdits: mounts.containerPath: this is not an absolute path"},
       {"{cdiVersion: 0.5.0, kind: a/b, containerEdits: {hooks: [{hookName: now, path: /a}]}}",
        "containerEdits: hooks.hookName: \"now\" is none of OCI's"},
   };
@@ -264,7 +264,7 @@ TEST(OciDevices, are_looked_up_on_the_host) {
   grant.nodes = {{"/dev/no-such-device", "/dev/mine", "rw"}};
   EXPECT_EQ(find_devices(grant).error().message, "device /dev/no-such-device: No such file or directory");
   grant.nodes = {{"/etc/passwd", "/dev/mine", "rw"}};
-  EXPECT_EQ(find_devices(grant).error().message, "/etc/passwd is no device");
+  EXPECT_EQ(find_devices(grant).error().message, "/etc/passwd is not a device");
 }
 
 // The edits that all devices of a spec share are counted for each: a spec of 300 KB was a gigabyte.

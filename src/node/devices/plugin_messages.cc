@@ -22,7 +22,7 @@ constexpr std::size_t kValueMax = 65536;
 
 base::Status check_path(std::string_view field, std::string_view path) {
   if (path.starts_with('/') && is_plain_text(path, kTextMax)) return {};
-  return wrong_field(field, path, "is no absolute path");
+  return wrong_field(field, path, "is not an absolute path");
 }
 
 // As Kubernetes has names of extended resources: DOMAIN/NAME.
@@ -59,7 +59,7 @@ base::Result<Device> device_from(std::string_view message) {
     return {};
   }));
   if (device.id.empty() || !is_plain_text(device.id, kDeviceIdBytesMax))
-    return wrong_field("devices.ID", device.id, "is no name of a device");
+    return wrong_field("devices.ID", device.id, "is not a name of a device");
   return device;
 }
 

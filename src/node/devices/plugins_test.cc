@@ -392,7 +392,7 @@ TEST(PluginAnswers, are_read_with_suspicion) {
               mount.add(2, std::string_view("out"));
               of.add_entry(2, mount.take());
             }),
-            "mounts.host_path: \"out\" is no absolute path");
+            "mounts.host_path: \"out\" is not an absolute path");
   EXPECT_EQ(answer([](WireWriter& of) {
               of.add_entry(5,
                            "\x0a\x03"

@@ -48,9 +48,9 @@ base::Result<DeviceNews> news_from(std::string_view message) {
     return {};
   }));
   if (news.pool.empty() || !is_plain_text(news.pool, kNameMax))
-    return wrong_field("pool_name", news.pool, "is no name");
+    return wrong_field("pool_name", news.pool, "is not a name");
   if (news.device.empty() || !is_plain_text(news.device, kNameMax))
-    return wrong_field("device_name", news.device, "is no name");
+    return wrong_field("device_name", news.device, "is not a name");
   return news;
 }
 

@@ -26,7 +26,7 @@ base::Result<PreparedDevice> device_from(std::string_view message) {
     if (field.number == 1) {
       if (device.requests.size() == kRequestsMax)
         return make_error(Code::kTooLarge, base::format("request_names: more than {}", kRequestsMax));
-      if (!is_plain_text(field.bytes, kNameMax)) return wrong_field("request_names", field.bytes, "is no name");
+      if (!is_plain_text(field.bytes, kNameMax)) return wrong_field("request_names", field.bytes, "is not a name");
       device.requests.emplace_back(field.bytes);
     }
     if (field.number == 2) device.pool = field.bytes;
@@ -38,8 +38,8 @@ base::Result<PreparedDevice> device_from(std::string_view message) {
     device.cdi_names.emplace_back(field.bytes);
     return {};
   }));
-  if (!is_plain_text(device.pool, kNameMax)) return wrong_field("pool_name", device.pool, "is no name");
-  if (!is_plain_text(device.device, kNameMax)) return wrong_field("device_name", device.device, "is no name");
+  if (!is_plain_text(device.pool, kNameMax)) return wrong_field("pool_name", device.pool, "is not a name");
+  if (!is_plain_text(device.device, kNameMax)) return wrong_field("device_name", device.device, "is not a name");
   return device;
 }
 
@@ -84,7 +84,7 @@ base::Result<ClaimAnswers> answers_from(std::string_view message,
       TRY(answer, claim_from(inner.bytes));
       return {};
     }));
-    if (!is_plain_text(uid, kNameMax)) return wrong_field("claims", uid, "is no uid");
+    if (!is_plain_text(uid, kNameMax)) return wrong_field("claims", uid, "is not a uid");
     answers[std::move(uid)] = std::move(answer);
     return {};
   }));

@@ -41,7 +41,7 @@ TEST(Registration, refuses_by_name) {
   EXPECT_EQ(introduced(info_message("CSIPlugin", "csi.org", "/csi.sock", {"1.0.0"})),
             "RegisterPlugin error -- no handler registered for plugin type: CSIPlugin at socket /reg.sock");
   EXPECT_EQ(introduced(info_message("DRAPlugin", "Gpu/org", "/dra.sock", {"v1.DRAPlugin"})),
-            failed + "the name \"Gpu/org\" of a DRA driver is no DNS subdomain");
+            failed + "the name \"Gpu/org\" of a DRA driver is not a DNS subdomain");
   EXPECT_EQ(introduced(info_message("DRAPlugin", "gpu.org", "/dra.sock", {})),
             failed +
                 "invalid supported gRPC versions of DRA driver plugin gpu.org at endpoint /dra.sock: empty list of "
@@ -52,8 +52,9 @@ TEST(Registration, refuses_by_name) {
                 "supported by the plugin ([\"1.0.0\"]) are supported by the kubelet ([\"v1.DRAPlugin\" "
                 "\"v1beta1.DRAPlugin\"])");
   EXPECT_EQ(introduced(info_message("DRAPlugin", "gpu.org", "dra.sock", {"v1.DRAPlugin"})),
-            "endpoint: \"dra.sock\" is no absolute path of a socket");
-  EXPECT_EQ(introduced(info_message("DRA\nPlugin", "gpu.org", "", {})), "type: \"DRA\\nPlugin\" is no type of plugin");
+            "endpoint: \"dra.sock\" is not an absolute path of a socket");
+  EXPECT_EQ(introduced(info_message("DRA\nPlugin", "gpu.org", "", {})),
+            "type: \"DRA\\nPlugin\" is not a type of plugin");
   EXPECT_EQ(introduced(info_message("DRAPlugin", "gpu.org", "", std::vector<std::string>(33, "v1.DRAPlugin"))),
             "supported_versions: more than 32");
   EXPECT_EQ(introduced("\x0a\x7f nonsense"), "the message is malformed");
@@ -111,7 +112,7 @@ TEST(DraMessages, are_read_with_suspicion) {
   EXPECT_EQ(wrong(prepared({device({}, "gpu-0", {"gpu"})})), "cdi_device_ids: \"gpu\" is not VENDOR/CLASS=NAME");
   EXPECT_EQ(wrong(prepared({device({}, "gpu-0", std::vector<std::string>(65, "a/b=c"))})),
             "cdi_device_ids: more than 64");
-  EXPECT_EQ(wrong(prepared({device({}, "a\nb", {})})), "device_name: \"a\\nb\" is no name");
+  EXPECT_EQ(wrong(prepared({device({}, "a\nb", {})})), "device_name: \"a\\nb\" is not a name");
   EXPECT_EQ(wrong(prepared({device(std::vector<std::string>(65, "r"), "a", {})})), "request_names: more than 64");
   EXPECT_EQ(wrong(prepared(std::vector<std::string>(513, device({}, "a", {})))), "devices: more than 512");
   EXPECT_EQ(wrong("\x0a\x7f nonsense"), "the message is malformed");

@@ -218,7 +218,7 @@ TEST_F(DriverHosts, hear_how_devices_are) {
   EXPECT_TRUE(heard("silence of gpu.org;"));
   driver = std::make_unique<FakeDriver>(io, folder + "/liar.sock");
   EXPECT_TRUE(heard("DRA driver gpu.org says nonsense about the health of its devices: the message is malformed;"));
-  EXPECT_EQ(prepare(), "gpu.org/gpu=0") << "which is no reason to use it less";
+  EXPECT_EQ(prepare(), "gpu.org/gpu=0") << "which is not a reason to use it less";
   FakeDriver::health = 0;
 }
 
@@ -233,7 +233,7 @@ TEST_F(DriverHosts, refuse_who_is_not_wanted_and_say_so) {
   FakeDriver thief(io, folder + "/thief.sock", "DRAPlugin", {"v1.DRAPlugin"}, folder + "/first.sock");
   EXPECT_TRUE(heard("RegisterPlugin error -- plugin registration failed with err: endpoint " + folder +
                     "/first.sock already registered for DRA driver plugin gpu.org;"));
-  // Names that begin with a dot, and files that are no sockets, are nobody's.
+  // Names that begin with a dot, and files that are not sockets, are nobody's.
   FakeDriver hidden(io, folder + "/.hidden.sock");
   ASSERT_TRUE(rt::write_file(folder + "/file.sock", "", 0600).ok());
   EXPECT_EQ(prepare(), "gpu.org/gpu=0");

@@ -46,14 +46,15 @@ base::Result<PluginInfo> plugin_info_from(std::string_view message) {
     if (field.number != 4) return {};
     if (info.versions.size() == kVersionsMax)
       return base::make_error(base::Code::kTooLarge, base::format("supported_versions: more than {}", kVersionsMax));
-    if (!is_plain_text(field.bytes, kTextMax)) return wrong_field("supported_versions", field.bytes, "is no version");
+    if (!is_plain_text(field.bytes, kTextMax))
+      return wrong_field("supported_versions", field.bytes, "is not a version");
     info.versions.emplace_back(field.bytes);
     return {};
   }));
-  if (!is_plain_text(info.type, kTextMax)) return wrong_field("type", info.type, "is no type of plugin");
-  if (!is_plain_text(info.name, kTextMax)) return wrong_field("name", info.name, "is no name of a plugin");
+  if (!is_plain_text(info.type, kTextMax)) return wrong_field("type", info.type, "is not a type of plugin");
+  if (!is_plain_text(info.name, kTextMax)) return wrong_field("name", info.name, "is not a name of a plugin");
   if (!info.endpoint.empty() && (!info.endpoint.starts_with('/') || !is_plain_text(info.endpoint, kSocketMax)))
-    return wrong_field("endpoint", info.endpoint, "is no absolute path of a socket");
+    return wrong_field("endpoint", info.endpoint, "is not an absolute path of a socket");
   return info;
 }
 
@@ -72,7 +73,7 @@ base::Result<DraPlugin> dra_plugin_from(const PluginInfo& info, const std::strin
   DraPlugin plugin{info.name, info.endpoint.empty() ? socket : info.endpoint, {}};
   constexpr std::string_view kFailed = "RegisterPlugin error -- plugin validation failed with err: ";
   if (!api::is_dns_subdomain(info.name))
-    return invalid(base::format("{}the name {:?} of a DRA driver is no DNS subdomain", kFailed, info.name));
+    return invalid(base::format("{}the name {:?} of a DRA driver is not a DNS subdomain", kFailed, info.name));
   for (const Version& version : kVersions) {
     if (std::ranges::find(info.versions, version.name) == info.versions.end()) continue;
     plugin.service = version.service;

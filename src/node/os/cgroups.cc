@@ -104,7 +104,7 @@ std::int64_t cpu_weight(std::int64_t shares) {
 
 constexpr std::int64_t kNoLimit = std::numeric_limits<std::int64_t>::max();
 
-// The first number of a file; what is none ("max", -1) is no limit.
+// The first number of a file; what is none ("max", -1) is not a limit.
 std::int64_t limit_in(const std::string& text) {
   std::int64_t value = -1;
   std::from_chars(text.data(), text.data() + text.size(), value);

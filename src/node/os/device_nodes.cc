@@ -38,7 +38,7 @@ base::Result<std::vector<OciDevice>> find_devices(const DeviceGrant& grant) {
       return base::make_error(base::Code::kUnavailable,
                               base::format("device {}: {}", node.host_path, std::strerror(errno)));
     if (!S_ISCHR(facts.st_mode) && !S_ISBLK(facts.st_mode))
-      return base::make_error(base::Code::kUnavailable, base::format("{} is no device", node.host_path));
+      return base::make_error(base::Code::kUnavailable, base::format("{} is not a device", node.host_path));
     devices.push_back({node.container_path, S_ISCHR(facts.st_mode) ? 'c' : 'b', major(facts.st_rdev),
                        minor(facts.st_rdev), static_cast<std::int64_t>(facts.st_mode & 0777), facts.st_uid,
                        facts.st_gid, node.permissions});

@@ -31,7 +31,7 @@ std::optional<std::int64_t> number_in(std::string_view text) {
   return end.ec == std::errc() ? std::optional(value) : std::nullopt;
 }
 
-// "max" and what is below zero are no limit, which is 0 here.
+// "max" and what is below zero are not a limit, which is 0 here.
 std::optional<std::int64_t> limit_in(std::string_view text) {
   if (text.starts_with("max")) return 0;
   const auto value = number_in(text);

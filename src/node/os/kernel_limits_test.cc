@@ -42,7 +42,7 @@ TEST(KernelLimits, are_read_from_either_version) {
   limits = kernel_limits(v1, "/p", read);
   EXPECT_EQ(limits.cpu_shares, 204);
   EXPECT_EQ(limits.cpu_quota, 20'000);
-  EXPECT_EQ(limits.memory_limit_bytes, 0) << "the largest number of pages is no limit";
+  EXPECT_EQ(limits.memory_limit_bytes, 0) << "the largest number of pages is not a limit";
   EXPECT_EQ(kernel_limits(v1, "/q", read).cpu_quota, 0);
 }
 

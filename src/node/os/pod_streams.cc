@@ -241,7 +241,7 @@ class FolderStreams : public api::PodStreams {
                  });
   }
   Opened connect(const std::string& uid, int port, api::PodStreamEvents events) override {
-    if (port < 1 || port > 65535) return make_error(Code::kInvalid, base::format("{} is no port", port));
+    if (port < 1 || port > 65535) return make_error(Code::kInvalid, base::format("{} is not a port", port));
     return begin(uid, kConnectionsMax, std::move(events),
                  [folders = folders_, uid, port, containers = containers_](StreamPump& pump) {
                    return run_connect(pump, folders, uid, port, containers);

@@ -7,7 +7,7 @@
 
 namespace scheduler {
 
-// Takes the value that `rest` begins with off its front. Texts are our own; one that is no JSON gives null.
+// Takes the value that `rest` begins with off its front. Texts are our own; one that is not JSON gives null.
 api::Json take_json(std::string_view& rest);
 
 }  // namespace scheduler

@@ -142,7 +142,7 @@ class Model {
   void for_each_job(Visit&& visit) const {
     for (const JobId id : sorted_jobs_.of(jobs_)) visit(jobs_[id.index]);
   }
-  // By their ids, which is no order that means anything.
+  // By their ids, which is not an order that means anything.
   template <class Visit>
   void for_each_job_unsorted(Visit&& visit) const {
     for (const Job& job : jobs_) {

@@ -172,7 +172,7 @@ class Tdm final : public Plugin {
   static std::int64_t victims_max(const Job& job) {
     const std::int64_t tasks = job.task_count(), running = job.count(TaskStatus::kRunning);
     const std::int64_t finished = job.count(TaskStatus::kSucceeded) + job.count(TaskStatus::kFailed);
-    // COMPAT(tdm-unreadable-budget): a budget that is no number is none.
+    // COMPAT(tdm-unreadable-budget): a budget that is not a number is none.
     if (const auto most = count_or_percent_from(job.extras().budget_max_unavailable))
       return std::max<std::int64_t>(0, most->of(tasks) - (tasks - finished - running));
     // COMPAT(tdm-below-minimum): a group that is below its minimum already loses nobody.

@@ -89,7 +89,7 @@ TEST_F(Bounded, whatever_else_comes_is_an_error_that_says_what) {
             "error: the answer is longer than 4 bytes");
   EXPECT_EQ(ask({.url = "ftp://x"}), "error: \"ftp://x\": the scheme must be https or http");
   EXPECT_EQ(ask({.url = "http://"}), "error: \"http://\": names no host");
-  EXPECT_EQ(ask({.url = "http://h:port/"}), "error: \"http://h:port/\": is no URL like https://host:port");
+  EXPECT_EQ(ask({.url = "http://h:port/"}), "error: \"http://h:port/\": is not a URL like https://host:port");
   EXPECT_EQ(ask({.url = "http://127.0.0.1:1/x", .timeout = base::seconds(20)}).substr(0, 6), "error:");
 }
 

@@ -11,7 +11,7 @@
 namespace scheduler {
 
 // Reads a Prometheus answer to an instant query: the sample of each instance, by its name without a port. The rest of
-// it is not believed; values that are no numbers are left out.
+// it is not believed; values that are not numbers are left out.
 std::map<std::string, double> prometheus_samples(std::string_view answer);
 
 // Asks every interval (of the first configuration). A source that is down leaves the last values, which grow old.

@@ -408,7 +408,7 @@ void add_device_wishes(const Line& line, Json& pod) {
       if (const std::string* text = line.find(word)) labels.set(std::string("vnpu-") + word, *text);
     }
   }
-  // Kubernetes takes what is no cpu and no memory only where the limit is the request.
+  // Kubernetes takes what is not a cpu and no memory only where the limit is the request.
   const Json requests = resources["requests"];
   for (const auto& one : requests.members()) {
     if (line.find("limits") != nullptr) break;

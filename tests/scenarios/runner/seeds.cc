@@ -38,7 +38,7 @@ std::uint64_t count_lines(const std::string& text, std::string_view beginning) {
   return out;
 }
 
-// The faults of the decisions, or nothing. A text that cannot be played is no find.
+// The faults of the decisions, or nothing. A text that cannot be played is not a find.
 std::string fault_of(const std::string& text) {
   const auto fast = play(text);
   if (!fast.ok()) return "";

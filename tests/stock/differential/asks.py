@@ -286,7 +286,7 @@ def fields():
         return Ask(f"{kind}: {words}", "POST", folder(version, plural, namespaced) + "?dryRun=All", obj)
     yield make("a key", "v1", "ConfigMap", "configmaps", {"data": {"a b": "c"}})
     yield make("keys in both", "v1", "ConfigMap", "configmaps", {"data": {"a": "c"}, "binaryData": {"a": "Yg=="}})
-    yield make("data that is no base64", "v1", "ConfigMap", "configmaps", {"binaryData": {"a": "%"}})
+    yield make("data that is not base64", "v1", "ConfigMap", "configmaps", {"binaryData": {"a": "%"}})
     yield make("a number as text", "v1", "ConfigMap", "configmaps", {"data": {"a": 1}})
     yield make("label", "v1", "ConfigMap", "configmaps", {}, labels={"a": "b c"})
     yield make("annotation", "v1", "ConfigMap", "configmaps", {}, annotations={"a b": "c"})
@@ -467,7 +467,7 @@ def requests():
     """What is wrong with the request itself, reads that are special, and reviews."""
     maps = "/api/v1/namespaces/probe/configmaps"
     one = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "c"}, "data": {"a": "1"}}
-    yield Ask("body that is no JSON", "POST", maps, raw=b"{")
+    yield Ask("body that is not JSON", "POST", maps, raw=b"{")
     yield Ask("body that is empty", "POST", maps, raw=b"")
     yield Ask("body that is a list", "POST", maps, raw=b"[]")
     yield Ask("body without a kind", "POST", maps, {"metadata": {"name": "c"}})

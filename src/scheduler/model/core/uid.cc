@@ -11,7 +11,7 @@ constexpr std::array<std::size_t, 4> kDashes = {8, 13, 18, 23};
 
 bool is_dash(std::size_t at) { return at == kDashes[0] || at == kDashes[1] || at == kDashes[2] || at == kDashes[3]; }
 
-// The value of each byte as a digit; 16: it is no digit of a uid.
+// The value of each byte as a digit; 16: it is not a digit of a uid.
 constexpr std::array<std::uint8_t, 256> kDigits = [] {
   std::array<std::uint8_t, 256> out{};
   out.fill(16);

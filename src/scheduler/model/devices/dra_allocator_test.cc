@@ -54,7 +54,7 @@ class Search : public testing::Test {
 TEST_F(Search, ends_where_selectors_cost_too_much) {
   set_slice("d", "n");
   EXPECT_EQ(outcome(100), kTooLong);
-  EXPECT_EQ(outcome(100), kTooLong);  // which is no answer that is remembered
+  EXPECT_EQ(outcome(100), kTooLong);  // which is not an answer that is remembered
   EXPECT_EQ(outcome(kSelectorsCostMax), "found");
   EXPECT_EQ(outcome(100), "found");  // known already
 }

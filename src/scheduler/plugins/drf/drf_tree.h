@@ -30,7 +30,7 @@ class DrfTree {
     std::uint32_t parent = 0;
     double weight = 1;
     std::vector<std::uint32_t> children;
-    std::map<std::string, std::uint32_t, std::less<>> inner;  // children that are no jobs, by name
+    std::map<std::string, std::uint32_t, std::less<>> inner;  // children that are not jobs, by name
     JobId job;                                                // of a leaf, as what follows
     Resource request;
     Resource allocated;

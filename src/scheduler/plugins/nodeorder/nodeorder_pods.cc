@@ -28,7 +28,7 @@ DomainUse domains_in_use(const DomainColumn& domains, const NodeSet& candidates)
   return out;
 }
 
-// To every node of a domain the domain's score; of nodes that are no candidates nobody reads the total.
+// To every node of a domain the domain's score; of nodes that are not candidates nobody reads the total.
 void add_domain_scores(const DomainColumn& domains, std::vector<double>& scores, double without,
                        std::vector<double>& totals) {
   const auto none = static_cast<std::uint32_t>(scores.size());

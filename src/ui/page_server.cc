@@ -1,0 +1,196 @@
+// Files, links, sessions; Host, Origin and proof are checked on what a browser's cookie pays for.
+#include "ui/page_server.h"
+
+#include <algorithm>
+
+#include "api/json/json.h"
+#include "base/format.h"
+#include "rt/tls.h"
+#include "ui/bundle.h"
+
+namespace ui {
+namespace {
+
+using base::Code;
+using base::make_error;
+
+// The browser asks for the page's own files and the API that serves it, and for nothing else.
+constexpr const char* kPolicy =
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; "
+    "form-action 'none'; frame-ancestors 'none'";
+
+rt::HttpResponse answer(int status, std::string type, std::string body) {
+  return {status,
+          {{"Content-Type", std::move(type)},
+           {"Content-Security-Policy", kPolicy},
+           {"X-Content-Type-Options", "nosniff"},
+           {"Referrer-Policy", "no-referrer"},
+           {"Cross-Origin-Opener-Policy", "same-origin"},
+           {"Cross-Origin-Resource-Policy", "same-origin"},
+           {"Cache-Control", "no-store"}},
+          std::move(body)};
+}
+
+rt::HttpResponse refusal(const base::Error& error) {
+  return answer(base::http_status(error.code), "text/plain; charset=utf-8", error.message + "\n");
+}
+
+rt::HttpResponse file_answer(const BundleFile& file, std::string_view accepted) {
+  if (accepted.find("gzip") == std::string_view::npos)
+    return answer(406, "text/plain; charset=utf-8", "this page is served to browsers that take gzip\n");
+  rt::HttpResponse out = answer(200, std::string(file.type), std::string(file.gzip));
+  out.headers.emplace_back("Content-Encoding", "gzip");
+  return out;
+}
+
+// Every byte is compared, so that the time says nothing.
+bool equal_secret(std::string_view a, std::string_view b) {
+  if (a.size() != b.size()) return false;
+  unsigned difference = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) difference |= static_cast<unsigned char>(a[i] ^ b[i]);
+  return difference == 0;
+}
+
+// "name:8443" -> "name", "[::1]:80" -> "::1".
+std::string_view host_without_port(std::string_view host) {
+  if (host.starts_with('[')) return host.substr(1, host.find(']') == std::string_view::npos ? 0 : host.find(']') - 1);
+  return host.substr(0, host.find(':'));
+}
+
+bool is_read(std::string_view method) { return method == "GET" || method == "HEAD" || method == "OPTIONS"; }
+
+}  // namespace
+
+PageServer::PageServer(PageOptions options)
+    : options_(std::move(options)),
+      cookie_("volcano-page-" + rt::sha256_hex("name of the cookie\n" + options_.secret).substr(0, 12)),
+      sessions_(options_.secret) {}
+
+bool PageServer::has(std::string_view path) { return path == "/ui" || path.starts_with("/ui/"); }
+
+std::string PageServer::new_link(const Visitor& visitor) const {
+  return "/ui/login?code=" + sessions_.make_code(visitor, options_.now());
+}
+
+// A name that somebody else's DNS leads here must not become the page's origin: only addresses and known names are.
+bool PageServer::knows_host(std::string_view host) const {
+  const std::string_view name = host_without_port(host);
+  if (name.empty()) return false;
+  if (name == "localhost" || name.find(':') != std::string_view::npos) return true;
+  if (name.find_first_not_of("0123456789.") == std::string_view::npos) return true;
+  return std::ranges::find(options_.hosts, name) != options_.hosts.end();
+}
+
+// A browser says from which site a request comes; a site that is not the page's own changes nothing and reads nothing.
+base::Status PageServer::check_origin(const rt::HttpRequest& http, const Session* session) const {
+  const std::string_view host = rt::header(http.headers, "Host");
+  if (!knows_host(host))
+    return make_error(Code::kForbidden, base::format("Host: {:?} is not a name of this server", host));
+  const std::string own = base::format("{}://{}", options_.tls ? "https" : "http", host);
+  const std::string_view origin = rt::header(http.headers, "Origin");
+  if (!origin.empty() && origin != own)
+    return make_error(Code::kForbidden, base::format("Origin: {:?} is not this page", origin));
+  const std::string_view site = rt::header(http.headers, "Sec-Fetch-Site");
+  if (!site.empty() && site != "same-origin" && (site != "none" || session != nullptr))
+    return make_error(Code::kForbidden, "the request comes from another site");
+  if (session == nullptr || is_read(http.method)) return {};
+  if (origin.empty()) return make_error(Code::kForbidden, "Origin: a change needs the page's own");
+  if (!equal_secret(rt::header(http.headers, "X-Volcano-Proof"), session->proof))
+    return make_error(Code::kForbidden, "X-Volcano-Proof: a change needs the proof of its session");
+  return {};
+}
+
+std::string_view PageServer::cookie_of(const rt::HttpRequest& http) const {
+  for (std::string_view line : rt::all_headers(http.headers, "Cookie")) {
+    while (!line.empty()) {
+      std::string_view pair = line.substr(0, line.find(';'));
+      line.remove_prefix(std::min(line.size(), pair.size() + 1));
+      while (pair.starts_with(' ')) pair.remove_prefix(1);
+      if (pair.starts_with(cookie_) && pair.substr(cookie_.size()).starts_with('='))
+        return pair.substr(cookie_.size() + 1);
+    }
+  }
+  return {};
+}
+
+std::string PageServer::cookie_line(std::string_view value, base::Duration life) const {
+  return base::format("{}={}; Path=/; Max-Age={}; HttpOnly; SameSite=Strict{}", cookie_, value,
+                      static_cast<std::int64_t>(life.seconds()), options_.tls ? "; Secure" : "");
+}
+
+std::optional<base::Result<Session>> PageServer::session_of(const rt::HttpRequest& http) const {
+  const std::string_view cookie = cookie_of(http);
+  if (cookie.empty()) return std::nullopt;
+  auto session = sessions_.read(cookie, options_.now());
+  if (!session.ok()) return session;
+  // Browsers let any site open WebSockets, and send the cookie along: the page's own only reads.
+  const bool is_page_stream = http.web_socket && rt::parse_target(http.target).path == "/ui/stream" &&
+                              !rt::header(http.headers, "Origin").empty();
+  if ((http.web_socket || !http.upgrade.empty()) && !is_page_stream)
+    return base::Result<Session>(make_error(Code::kForbidden, "a session opens no streams into pods"));
+  if (const base::Status checked = check_origin(http, &*session); !checked.ok())
+    return base::Result<Session>(checked.error());
+  return session;
+}
+
+void PageServer::serve(const rt::HttpRequest& http, const std::optional<Visitor>& caller,
+                       std::shared_ptr<rt::HttpExchange> exchange) {
+  const rt::Target target = rt::parse_target(http.target);
+  if (!knows_host(rt::header(http.headers, "Host")))
+    return exchange->respond(
+        refusal(make_error(Code::kForbidden, "Host: the page has another name; use the address of its link")));
+  if (target.path == "/ui/link" && http.method == "POST") {
+    if (!caller)
+      return exchange->respond(refusal(make_error(Code::kUnauthorized, "a link needs a user's own credentials")));
+    return exchange->respond(
+        answer(200, "application/json",
+               api::Json::object({{"link", new_link(*caller)}, {"user", caller->name}}).dump() + "\n"));
+  }
+  if (target.path == "/ui/logout" && http.method == "POST") {
+    const auto session = session_of(http);
+    if (!session || !session->ok())
+      return exchange->respond(refusal(session ? session->error() : make_error(Code::kUnauthorized, "no session")));
+    rt::HttpResponse out = answer(200, "application/json", "{}\n");
+    out.headers.emplace_back("Set-Cookie", cookie_line("", {}));
+    return exchange->respond(std::move(out));
+  }
+  if (!is_read(http.method)) return exchange->respond(refusal(make_error(Code::kMethodNotAllowed, "the page is read")));
+  if (target.path == "/ui/session") {
+    const auto session = session_of(http);
+    if (!session || !session->ok())
+      return exchange->respond(refusal(session ? session->error() : make_error(Code::kUnauthorized, "no session")));
+    api::Json groups = api::Json::array({});
+    for (const std::string& group : (*session)->visitor.groups) groups.push_back(group);
+    return exchange->respond(answer(200, "application/json",
+                                    api::Json::object({{"user", (*session)->visitor.name},
+                                                       {"groups", std::move(groups)},
+                                                       {"proof", (*session)->proof},
+                                                       {"until", base::format_rfc3339((*session)->until)}})
+                                            .dump() +
+                                        "\n"));
+  }
+  if (target.path == "/ui/login") return log_in(std::string(target.get("code")), std::move(exchange));
+  if (target.path == "/ui") {
+    rt::HttpResponse out = answer(308, "text/plain; charset=utf-8", "/ui/\n");
+    out.headers.emplace_back("Location", "/ui/");
+    return exchange->respond(std::move(out));
+  }
+  const BundleFile* file = bundle_file(std::string_view(target.path).substr(4));
+  exchange->respond(file == nullptr ? refusal(make_error(Code::kNotFound, "the page has no such file"))
+                                    : file_answer(*file, rt::header(http.headers, "Accept-Encoding")));
+}
+
+void PageServer::log_in(std::string code, std::shared_ptr<rt::HttpExchange> exchange) {
+  options_.loop->post([self = shared_from_this(), code = std::move(code), exchange = std::move(exchange)] {
+    const auto cookie = self->sessions_.redeem(code, self->options_.now());
+    if (!cookie.ok())
+      return exchange->respond(
+          answer(403, "text/plain; charset=utf-8", cookie.error().message + "; `volcano ui link` makes a new link\n"));
+    rt::HttpResponse out = answer(303, "text/plain; charset=utf-8", "/ui/\n");
+    out.headers.emplace_back("Set-Cookie", self->cookie_line(*cookie, kSessionLife));
+    out.headers.emplace_back("Location", "/ui/");
+    exchange->respond(std::move(out));
+  });
+}
+
+}  // namespace ui

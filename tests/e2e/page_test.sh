@@ -1,0 +1,43 @@
+#!/usr/bin/env bash
+# The web page: `volcano up` and `volcano ui` with a real browser (tests/page). Needs Node.js 18 with npm, and Chromium.
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+page=src/ui/page
+export CHROMIUM=${CHROMIUM:-/usr/lib/chromium/chromium-headless-shell}
+for need in node npm "$CHROMIUM"; do
+  command -v "$need" > /dev/null || { echo "skip page: $need is not installed"; exit 0; }
+done
+(cd $page && npm ls --silent > /dev/null 2>&1) || (cd $page && npm ci --no-audit --no-fund --silent) || { echo "FAIL page: npm ci failed"; exit 1; }
+tools/ui --check | grep -E '^(ok|FAIL)'
+(cd $page && npm test --silent > "$scratch/pure.log" 2>&1) && echo "ok page: its pure parts" || { grep -A8 '^not ok' "$scratch/pure.log"; echo "FAIL page: its pure parts"; }
+
+start_cluster --runtime process --host-rootfs
+cpus=$(nproc)
+kubectl apply -f - > /dev/null << YAML
+apiVersion: batch.volcano.sh/v1alpha1
+kind: Job
+metadata: {name: waits}
+spec:
+  minAvailable: 1
+  tasks: [{name: main, replicas: 1, template: {spec: {restartPolicy: Never, containers: [{name: main, image: x, command: [sleep, "1"], resources: {requests: {cpu: "$((cpus * 4))"}}}]}}}]
+---
+apiVersion: batch.volcano.sh/v1alpha1
+kind: Job
+metadata: {name: hostile}
+spec:
+  minAvailable: 1
+  tasks: [{name: main, replicas: 1, template: {spec: {restartPolicy: Never, containers: [{name: main, image: x, command: [sh, -c, "printf '<img src=x onerror=alert(1)>\\\\n\\\\342\\\\200\\\\256back\\\\n\\\\033[31mred\\\\n'; sleep 300"]}]}}}]
+YAML
+kubectl create role reader --verb=get,list,watch --resource=jobs.batch.volcano.sh > /dev/null
+kubectl create rolebinding ann --role=reader --user=ann > /dev/null
+link=$(sed -n 's/^  \(https:.*login.*\)$/\1/p' "$scratch/up.log")
+node tests/page/page_test.mjs "$link" build/page "$volcano"
+
+# The same page on loopback, by plain HTTP: watches are WebSockets there.
+"$volcano" ui --port 0 > "$scratch/ui.log" 2>&1 &
+served=$!
+wait_for 10 grep -q login "$scratch/ui.log"
+node tests/page/loopback_test.mjs "$(sed -n 's/^  \(http:.*login.*\)$/\1/p' "$scratch/ui.log")"
+kill $served
+wait $served 2> /dev/null
+stop_cluster
+rm -rf "$scratch"
