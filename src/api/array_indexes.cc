@@ -14,10 +14,11 @@ namespace {
 constexpr std::int64_t kIndexMax = 1'000'000'000;
 
 base::Error wrong(std::string_view text, std::string_view part) {
-  return base::make_error(base::Code::kInvalid,
-                          base::format("array {:?}: {:?} is no index, no range such as 1-50, no range with a step such "
-                                       "as 0-6:2, and no limit such as %4",
-                                       text, part));
+  return base::make_error(
+      base::Code::kInvalid,
+      base::format("array {:?}: {:?} is not an index, a range such as 1-50, or a range with a step such "
+                   "as 0-6:2, and no limit such as %4",
+                   text, part));
 }
 
 struct Range {

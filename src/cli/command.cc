@@ -144,7 +144,7 @@ std::string read_number(std::string_view text, bool is_decimal, std::int64_t& va
   return error == std::errc::result_out_of_range ? "value out of range" : "";
 }
 
-// What klog says of a text that is not a list of PATTERN=N; null if it is one.
+// The words of klog for a text that is not a list of PATTERN=N; null if it is one.
 const char* modules_problem(std::string_view text) {
   for (const std::string_view part : base::split(text, ',')) {
     if (part.empty()) continue;

@@ -59,7 +59,7 @@ struct Command {
   std::string_view first_argument = {};
   std::string_view long_summary = {};  // what its own help begins with; empty: `summary`
   bool is_extra = false;               // not of Volcano: `vcctl help` lists it with its parent, and `--help` does not
-  bool takes_words = false;            // the first argument that is no flag begins a command of the user's own
+  bool takes_words = false;            // the first argument that is not a flag begins a command of the user's own
   // Flags that stand in a file which the words name. They count where the command line is silent.
   std::function<base::Result<std::vector<std::string>>(World&, const Values&)> more_arguments = {};
   std::string_view note = {};     // the last lines of its help

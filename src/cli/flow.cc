@@ -15,7 +15,7 @@ namespace resources = api::resources;
 
 namespace {
 
-// What differs between the two nouns.
+// The differences between the two nouns.
 struct Noun {
   std::string_view kind;
   std::string_view word;     // in help texts and commands
@@ -93,8 +93,8 @@ base::Status remove_one(Api& server, const Noun& noun, const std::string& ns, co
   return {};
 }
 
-// Of an object that a file holds. One of another kind may have the name of one of this kind; numbers and what is not
-// there would name all of them.
+// Removes an object that a file holds. One of another kind may have the name of one of this kind; numbers and what is
+// not there would name all of them.
 base::Status remove_named(Api& server, const Noun& noun, const Json& object) {
   const Json& name = object["metadata"]["name"];
   if (object["kind"].as_string() != noun.kind)

@@ -1,4 +1,4 @@
-// What vcctl job and the programs named after Slurm's share.
+// The shared parts of vcctl job and the programs named after Slurm's.
 #pragma once
 
 #include <cstdint>
@@ -36,7 +36,7 @@ struct JobView {
   bool with_conditions = true;
 };
 std::string job_view(const api::Json& job, const std::vector<api::Json>& events, const JobView& how);
-// The events of a job as `job view` finds them. That they cannot be read is said on standard error.
+// The events of a job as `job view` finds them. An error of reading them is said on standard error.
 std::vector<api::Json> events_of_job(World& world, Api& server, const std::string& ns, const std::string& name);
 
 // job.cc

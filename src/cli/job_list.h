@@ -12,7 +12,7 @@ namespace cli {
 std::vector<Flag> job_list_flags();
 // Whether the job is one that --queue, --user and --state (or a phase behind -s) ask for.
 bool is_asked_for(const api::Json& job, const Values& values);
-// -s is --master in Volcano's tools. A phase is no address, and means --state.
+// -s is --master in Volcano's tools. A phase is not an address, and means --state.
 bool names_state(const Values& values);
 base::Result<std::unique_ptr<Api>> connect_beside_state(World& world, const Values& values);
 // In natural order of names, or as --sort says.

@@ -95,7 +95,7 @@ TEST_F(VcctlTest, lists_as_json_and_yaml) {
       "Error: invalid argument \"xml\" for \"-o, --output\" flag: must be one of json|yaml|table\n"));
 }
 
-// What a server gave in pages was cut off after the first.
+// A list in pages was cut off after the first.
 TEST_F(VcctlTest, lists_follow_their_pages) {
   const auto page = [](const std::string& name, const std::string& next) {
     return *api::parse_json(base::format(R"({{"kind": "QueueList", "metadata": {{"continue": "{}"}}, "items":

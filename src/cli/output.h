@@ -13,7 +13,7 @@ namespace cli {
 Flag output_flag();
 // The same where there is a table for people, too.
 Flag table_or_output_flag();
-// What -o asks for: a List of `objects`, which are of `resource`; nothing without -o.
+// The output that -o asks for: a List of `objects`, which are of `resource`; nothing without -o.
 std::optional<std::string> as_list(const Values& values, const std::vector<api::Json>& objects,
                                    const api::ResourceId& resource);
 // The same of one object.

@@ -53,7 +53,7 @@ struct Row {
   Restarts restarts;
 };
 
-// What an init container that holds the pod up says; nothing if it is over, or runs beside the others.
+// The state of an init container that holds the pod up; nothing if it is over, or runs beside the others.
 std::optional<std::string> held_up_by(const Json& pod, const Json& status, std::size_t index) {
   const Json& terminated = status["state"]["terminated"];
   const Json& waiting = status["state"]["waiting"];

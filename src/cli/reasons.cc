@@ -1,4 +1,4 @@
-// What the scheduler wrote into conditions, and what it answers when asked.
+// The conditions that the scheduler wrote, and its answers when asked.
 #include "cli/reasons.h"
 
 #include <utility>

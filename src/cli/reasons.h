@@ -10,7 +10,7 @@ namespace cli {
 
 // The flag with the address of the scheduler's metrics server.
 Flag scheduler_flag();
-// What the scheduler at --scheduler says about waiting groups, by "namespace/name"; empty without the flag.
+// The report of the scheduler at --scheduler on waiting groups, by "namespace/name"; empty without the flag.
 base::Result<api::Json> ask_scheduler(World& world, const Values& values);
 
 // The last condition of that type, or null.

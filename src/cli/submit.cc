@@ -223,7 +223,7 @@ base::Status submit(World& world, const Values& values) {
   const std::string name(api::name_of(created));
   world.out += base::format("run job {} successfully\n", name);
   if (!one.typed.empty() && one.typed != name)
-    world.out += base::format("{:?} is no name that Kubernetes takes: the job is named {}\n", one.typed, name);
+    world.out += base::format("{:?} is not a name that Kubernetes takes: the job is named {}\n", one.typed, name);
   if (!one.output.empty()) {
     const bool is_absolute = one.output.starts_with('/');
     std::string shown = output_path(one.output, name);

@@ -54,7 +54,7 @@ base::Result<std::vector<std::string>> script_flags(const std::string& text) {
     for (std::string& word : *words) flags.push_back(std::move(word));
     const std::size_t before = flags.size() - words->size();
     if (before < flags.size() && !flags[before].starts_with('-'))
-      return usage_error(base::format("line {} of the script: {:?} is no flag", number, flags[before]));
+      return usage_error(base::format("line {} of the script: {:?} is not a flag", number, flags[before]));
   }
   return flags;
 }

@@ -67,7 +67,7 @@ class Page {
       if (news.kind == Happening::Kind::kEnd && !news.end.ok()) return news.end.take_error();
       changed |= take(std::move(news));
       if (!is_current() || world_.now() - drawn < interval) continue;
-      // What waits at a terminal also grows older.
+      // A waiting job at a terminal also grows older.
       if (changed || world_.terminal.is_one) {
         TRY_VOID(draw());
         if (!world_.show(world_)) return {};
@@ -145,7 +145,7 @@ class Page {
     return text + "\n";
   }
 
-  // Those that wait, the longest first.
+  // Rows of waiting jobs, the longest first.
   base::Result<std::string> waiting_rows(std::size_t rows_max) const {
     TRY(const Json live, ask_scheduler(world_, values_));
     std::vector<const Json*> waiting;

@@ -16,7 +16,7 @@
 
 namespace cli {
 
-// What one of the streams of an Api brought.
+// An event of one of an Api's streams.
 struct Happening {
   enum class Kind : std::uint8_t {
     kNothing,  // the time was over
@@ -41,7 +41,8 @@ struct Selection {
   std::string field_selector = {};
 };
 
-// An API server that answers while the caller waits. What comes by itself is fetched with next(), in its order.
+// An API server that answers while the caller waits. Events that come by themselves are fetched with next(), in their
+// order.
 class Api {
  public:
   virtual ~Api() = default;

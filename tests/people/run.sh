@@ -126,6 +126,6 @@ it_is_installed() {
 
 [ $root = 1 ] || { echo "skip people: accounts of others need root"; exit 0; }
 start_cluster --node-name n1 --host-rootfs
-grep -q 'pods are containers' "$scratch/up.log" || { echo "skip people: pods are no containers here"; exit 0; }
+grep -q 'pods are containers' "$scratch/up.log" || { echo "skip people: pods are not containers here"; exit 0; }
 run_tests results_stay folders_of_others_are_not_mounted the_readme_of_runs scripts_bring_flags tables_fit no_word_is_dropped a_stop_ends_nothing_for_good it_is_installed
 exit ${failed:-0}

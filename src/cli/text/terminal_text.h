@@ -1,4 +1,4 @@
-// What is shown to a person, of texts that anybody may have written into an object.
+// Texts that anybody may have written into an object, as a person sees them.
 #pragma once
 
 #include <string>

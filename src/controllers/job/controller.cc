@@ -95,7 +95,7 @@ std::size_t active_pods(const Memory& memory) {
       memory.pods, [](const auto& one) { return one.second.phase != "Succeeded" && one.second.phase != "Failed"; }));
 }
 
-// A stop of the machine is no fault of the pod, which starts again at once.
+// A stop of the machine is not a fault of the pod, which starts again at once.
 void note_ends(const Job& job, const std::vector<const Json*>& pods, base::Time now, RestartPauses& pauses) {
   pauses.begin_look(now);
   for (const Json* pod : pods) {
