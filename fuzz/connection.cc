@@ -27,7 +27,7 @@ void answer(const rt::HttpRequest& request, const std::shared_ptr<rt::HttpExchan
   const bool stream = request.target.starts_with("/stream");
   if (request.web_socket || stream) {
     if (request.web_socket)
-      exchange->start_web_socket({{"Sec-WebSocket-Protocol", "v1"}});
+      exchange->start_web_socket({{"Sec-WebSocket-Protocol", "v1"}}, rt::HttpExchange::Messages::kText);
     else
       exchange->start(200, {});
     exchange->send({text("one "), text("and "), text("two")});

@@ -14,7 +14,7 @@ class KeptExchange final : public rt::HttpExchange {
   explicit KeptExchange(rt::HttpResponse& answer) : answer_(answer) {}
   void respond(rt::HttpResponse response) override { answer_ = std::move(response); }
   void start(int, rt::Headers) override {}
-  void start_web_socket(rt::Headers, OnBytes) override {}
+  void start_web_socket(rt::Headers, Messages, OnBytes) override {}
   void start_upgraded(rt::Headers, OnBytes) override {}
   void resume_reading() override {}
   void send(std::vector<Bytes>) override {}

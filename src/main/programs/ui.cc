@@ -61,7 +61,7 @@ class Forwarder : public std::enable_shared_from_this<Forwarder> {
   // A GET whose answer comes over a WebSocket: browsers open six connections to a server, and a page has more watches.
   // The first message is the status, the others are the answer's bytes.
   void stream(std::string path, std::string accept, std::shared_ptr<rt::HttpExchange> exchange) {
-    exchange->start_web_socket({}, [](const std::string&) { return true; });
+    exchange->start_web_socket({}, rt::HttpExchange::Messages::kBytes);
     rt::HttpRequest request{.method = "GET", .target = std::move(path), .headers = {{"Accept", std::move(accept)}}};
     run(std::move(request), std::move(exchange), [](rt::HttpExchange& to, int status, const rt::Headers&) {
       to.send_one(std::make_shared<const std::string>(base::format("{{\"status\":{}}}\n", status)));
