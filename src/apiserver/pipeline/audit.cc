@@ -65,10 +65,10 @@ Result<std::vector<std::string>> texts(const Json& of, std::string_view key, con
   const auto refused = [&](const Json& value, std::string_view why) {
     return wrong(base::format("{}.{}", path, key), base::format("{} is {}", value.dump(), why));
   };
-  if (!list.is_null() && !list.is_array()) return refused(list, "no list");
+  if (!list.is_null() && !list.is_array()) return refused(list, "not a list");
   std::vector<std::string> out;
   for (const Json& item : list.items()) {
-    if (!item.is_string()) return refused(item, "no text");
+    if (!item.is_string()) return refused(item, "not a text");
     out.push_back(item.str());
   }
   return out;
