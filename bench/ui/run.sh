@@ -10,7 +10,7 @@ build/release/bin/volcano up --data "$scratch/data" --kubeconfig "$scratch/kubec
 server=$!
 trap 'kill $server 2> /dev/null; wait $server 2> /dev/null; rm -rf "$scratch"' EXIT
 export KUBECONFIG=$scratch/kubeconfig
-until grep -q login "$scratch/up.log"; do kill -0 $server; sleep 0.1; done
+until grep -q "ui link" "$scratch/up.log"; do kill -0 $server; sleep 0.1; done
 python3 - << 'PYTHON' > "$scratch/objects.json"
 import json, os
 items = []
@@ -30,7 +30,7 @@ server_url=$(kubectl config view -o 'jsonpath={.clusters[0].cluster.server}')
 python3 bench/ui/fill.py "$server_url" "$scratch/data/keys/token" "$scratch/objects.json"
 kubectl get queues -o name | wc -l | sed 's/^/queues                     /'
 cpu() { awk '{print ($14 + $15) / 100}' /proc/$server/stat; }
-node bench/ui/measure.mjs "$(sed -n 's/^  \(https:.*login.*\)$/\1/p' "$scratch/up.log")" &
+node bench/ui/measure.mjs "$(build/release/bin/volcano ui link 2> /dev/null)" &
 browser=$!
 sleep 12
 before=$(cpu)

@@ -37,7 +37,7 @@ some_names_are_refused() {
   expect "administrators" refused "whoever is in it may do everything" user create ann --group system:masters -o -
   expect "an empty name" refused "must not be empty" user create "" -o -
   expect "control characters" refused "control character" user create "$(printf 'a\nb')" -o -
-  expect "bytes that are not a text" refused "no valid UTF-8" user create "$(printf 'a\xff')" -o -
+  expect "bytes that are not a text" refused "not valid UTF-8" user create "$(printf 'a\xff')" -o -
   expect "long names" refused "has 65 characters" user create "$(printf 'x%.0s' $(seq 65))" -o -
   expect "times that are none" refused "is not a time such as" user create ann --lifetime soon -o -
   expect "no times" refused "between 1m and" user create ann --lifetime 0s -o -

@@ -372,7 +372,7 @@ def backups_without_keys():
             os.rename(away, f"{keys}/{name}")
         os.rename(f"{keys}/token", away)
         os.mkfifo(f"{keys}/token")
-        backs_up(cluster, f"{keys}/token", "no ordinary file")
+        backs_up(cluster, f"{keys}/token", "not an ordinary file")
         os.rename(away, f"{keys}/token")
         for name in ["server.crt", "server.key"]:
             os.remove(f"{keys}/{name}")

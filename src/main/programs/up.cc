@@ -316,7 +316,12 @@ struct Cluster {
   }
 
   std::string keys_folder() const { return options.data + "/keys"; }
-  std::string page_link() const { return url() + web_page->new_link({"volcano-admin", {"system:masters"}}); }
+  // A log is read by others, too, so that a link is shown to a terminal alone.
+  std::string page_hint() const {
+    if (isatty(STDOUT_FILENO) != 1) return "a link to the page";
+    return base::format("another link to the page; this one is good once:\n\n  {}{}", url(),
+                        web_page->new_link({"volcano-admin", {"system:masters"}}));
+  }
   std::string url() const { return https_url(options.address, server->port()); }
   rt::ServerKeys keys() const {
     return {credentials.server.certificate_pem, credentials.server.key_pem, credentials.ca_pem};
@@ -466,11 +471,12 @@ int run_up(const Arguments& arguments) {
     std::cerr << "volcano up: " << started.error().message << "\n";
     return 1;
   }
-  std::cout << base::format(
-                   "volcano {} is up at {}\n{}\n  export KUBECONFIG={}\n  kubectl get queues\n\n  {}\n  (the page; the "
-                   "link is good once, `volcano ui link` makes another)\n\nStop it with Ctrl-C.\n",
-                   kVersion, cluster.url(), cluster.found(), options.kubeconfig, cluster.page_link())
-            << std::flush;
+  std::cout
+      << base::format(
+             "volcano {} is up at {}\n{}\n  export KUBECONFIG={}\n  kubectl get queues\n  volcano ui link     # {}"
+             "\n\nStop it with Ctrl-C.\n",
+             kVersion, cluster.url(), cluster.found(), options.kubeconfig, cluster.page_hint())
+      << std::flush;
   wait_for_end({.folder = options.cache_dump_dir,
                 .arguments = {},
                 .with_scheduler =
