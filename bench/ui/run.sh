@@ -6,7 +6,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 export JOBS=${1:-10000} NODES=${2:-2000} SECONDS_OPEN=20
 export CHROMIUM=${CHROMIUM:-/usr/lib/chromium/chromium-headless-shell}
 scratch=$(mktemp -d)
-build/release/bin/volcano up --data "$scratch/data" --kubeconfig "$scratch/kubeconfig" --port 0 --components "" > "$scratch/up.log" 2>&1 &
+build/release/bin/volcano up --data "$scratch/data" --kubeconfig "$scratch/kubeconfig" --port 0 --components apiserver > "$scratch/up.log" 2>&1 &
 server=$!
 trap 'kill $server 2> /dev/null; wait $server 2> /dev/null; rm -rf "$scratch"' EXIT
 export KUBECONFIG=$scratch/kubeconfig
