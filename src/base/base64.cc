@@ -62,6 +62,14 @@ Result<std::string> base64_decode(std::string_view text) {
   return out;
 }
 
+std::string base64url_encode(std::string_view bytes) {
+  std::string text = base64_encode(bytes);
+  text.erase(text.find_last_not_of('=') + 1);
+  std::ranges::replace(text, '+', '-');
+  std::ranges::replace(text, '/', '_');
+  return text;
+}
+
 Result<std::string> base64url_decode(std::string_view text) {
   if (text.find_first_of("+/=\r\n") != std::string_view::npos) return illegal();
   std::string standard(text);

@@ -8,6 +8,9 @@ namespace volcano_main {
 
 using Arguments = std::vector<std::string>;  // without the program's own name
 
+// The names under which the binary is a program of its own, such as vcctl.
+std::vector<std::string> program_names();
+
 int run_up(const Arguments& arguments);
 int run_fsck(const Arguments& arguments);
 int run_backup(const Arguments& arguments);

@@ -74,6 +74,17 @@ constexpr std::array kPrograms{
     Program{"version", "", print_version, "print the version"},
 };
 
+}  // namespace
+
+std::vector<std::string> volcano_main::program_names() {
+  std::vector<std::string> names;
+  for (const Program& program : kPrograms)
+    if (!program.name.empty()) names.emplace_back(program.name);
+  return names;
+}
+
+namespace {
+
 int usage(std::FILE* to) {
   std::fprintf(to, "usage: volcano COMMAND [flags]\n\ncommands:\n");
   for (const Program& program : kPrograms)

@@ -1,6 +1,7 @@
 // OpenSSL's AES-256-GCM.
 #include "rt/sealing.h"
 
+#include <openssl/crypto.h>
 #include <openssl/evp.h>
 #include <openssl/rand.h>
 
@@ -57,6 +58,10 @@ std::optional<std::string> unseal(std::string_view key, std::string_view sealed,
       EVP_DecryptFinal_ex(context.get(), bytes_of(plain) + size, &size) == 1;
   if (!opened) return {};
   return plain;
+}
+
+bool equal_secret(std::string_view a, std::string_view b) {
+  return a.size() == b.size() && CRYPTO_memcmp(a.data(), b.data(), a.size()) == 0;
 }
 
 }  // namespace rt

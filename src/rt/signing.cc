@@ -37,13 +37,6 @@ base::Error refused() { return make_error(Code::kUnauthorized, "the token is not
 
 const unsigned char* bytes_of(std::string_view text) { return reinterpret_cast<const unsigned char*>(text.data()); }
 
-std::string base64url(std::string_view bytes) {
-  std::string text = base::base64_encode(bytes);
-  while (text.ends_with('=')) text.pop_back();
-  for (char& c : text) c = c == '+' ? '-' : c == '/' ? '_' : c;
-  return text;
-}
-
 constexpr std::string_view kHeader = R"({"alg":"ES256","typ":"JWT"})";
 
 }  // namespace
@@ -79,7 +72,7 @@ base::Result<std::shared_ptr<const TokenKey>> TokenKey::load(const std::string& 
 }
 
 base::Result<std::string> TokenKey::sign(std::string_view payload) const {
-  const std::string text = base64url(kHeader) + "." + base64url(payload);
+  const std::string text = base::base64url_encode(kHeader) + "." + base::base64url_encode(payload);
   const Digest digest(EVP_MD_CTX_new());
   unsigned char der[256];
   std::size_t size = sizeof der;
@@ -93,14 +86,14 @@ base::Result<std::string> TokenKey::sign(std::string_view payload) const {
   if (!signature || BN_bn2binpad(ECDSA_SIG_get0_r(signature.get()), out, kHalf) != kHalf ||
       BN_bn2binpad(ECDSA_SIG_get0_s(signature.get()), out + kHalf, kHalf) != kHalf)
     return failed();
-  return text + "." + base64url(raw);
+  return text + "." + base::base64url_encode(raw);
 }
 
 base::Result<std::string> TokenKey::verify(std::string_view token) const {
   const std::size_t first = token.find('.'), last = token.rfind('.');
   if (token.size() > kTokenBytesMax || first == std::string_view::npos || first == last) return refused();
   // Only what we write ourselves is read: no other algorithm can be asked for.
-  if (token.substr(0, first) != base64url(kHeader)) return refused();
+  if (token.substr(0, first) != base::base64url_encode(kHeader)) return refused();
   const auto raw = base::base64url_decode(token.substr(last + 1));
   auto payload = base::base64url_decode(token.substr(first + 1, last - first - 1));
   if (!raw.ok() || !payload.ok() || raw->size() != std::size_t{2} * kHalf) return refused();

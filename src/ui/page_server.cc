@@ -5,6 +5,9 @@
 
 #include "api/json/json.h"
 #include "base/format.h"
+#include "base/log.h"
+#include "base/split.h"
+#include "rt/sealing.h"
 #include "rt/tls.h"
 #include "ui/bundle.h"
 
@@ -43,18 +46,20 @@ rt::HttpResponse file_answer(const BundleFile& file, std::string_view accepted) 
   return out;
 }
 
-// Every byte is compared, so that the time says nothing.
-bool equal_secret(std::string_view a, std::string_view b) {
-  if (a.size() != b.size()) return false;
-  unsigned difference = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) difference |= static_cast<unsigned char>(a[i] ^ b[i]);
-  return difference == 0;
-}
-
 // "name:8443" -> "name", "[::1]:80" -> "::1".
 std::string_view host_without_port(std::string_view host) {
   if (host.starts_with('[')) return host.substr(1, host.find(']') == std::string_view::npos ? 0 : host.find(']') - 1);
   return host.substr(0, host.find(':'));
+}
+
+// The answer of a pod, a service or a node through the server must not become a document of the page's own origin.
+bool is_proxied(const rt::HttpRequest& http) {
+  const std::string path = rt::parse_target(http.target).path;
+  const std::vector<std::string_view> parts = base::split(path, '/');
+  const auto part = [&parts](std::size_t at) { return at < parts.size() ? parts[at] : std::string_view(); };
+  if (part(1) != "api") return false;
+  if (part(3) == "namespaces") return part(7) == "proxy";
+  return part(3) == "proxy" || (part(3) == "nodes" && part(5) == "proxy");
 }
 
 bool is_read(std::string_view method) { return method == "GET" || method == "HEAD" || method == "OPTIONS"; }
@@ -95,7 +100,7 @@ base::Status PageServer::check_origin(const rt::HttpRequest& http, const Session
     return make_error(Code::kForbidden, "the request comes from another site");
   if (session == nullptr || is_read(http.method)) return {};
   if (origin.empty()) return make_error(Code::kForbidden, "Origin: a change needs the page's own");
-  if (!equal_secret(rt::header(http.headers, "X-Volcano-Proof"), session->proof))
+  if (!rt::equal_secret(rt::header(http.headers, "X-Volcano-Proof"), session->proof))
     return make_error(Code::kForbidden, "X-Volcano-Proof: a change needs the proof of its session");
   return {};
 }
@@ -128,6 +133,8 @@ std::optional<base::Result<Session>> PageServer::session_of(const rt::HttpReques
                               !rt::header(http.headers, "Origin").empty();
   if ((http.web_socket || !http.upgrade.empty()) && !is_page_stream)
     return base::Result<Session>(make_error(Code::kForbidden, "a session opens no streams into pods"));
+  if (is_proxied(http))
+    return base::Result<Session>(make_error(Code::kForbidden, "a session reaches no pods by proxy"));
   if (const base::Status checked = check_origin(http, &*session); !checked.ok())
     return base::Result<Session>(checked.error());
   return session;
@@ -142,6 +149,7 @@ void PageServer::serve(const rt::HttpRequest& http, const std::optional<Visitor>
   if (target.path == "/ui/link" && http.method == "POST") {
     if (!caller)
       return exchange->respond(refusal(make_error(Code::kUnauthorized, "a link needs a user's own credentials")));
+    base::log_info("page", base::format("a link for {:?} was made", caller->name));
     return exchange->respond(
         answer(200, "application/json",
                api::Json::object({{"link", new_link(*caller)}, {"user", caller->name}}).dump() + "\n"));

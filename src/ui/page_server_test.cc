@@ -145,6 +145,11 @@ TEST_F(PageTest, other_sites_and_other_names_read_nothing) {
   EXPECT_EQ(user({{"Cookie", cookie}, {"Host", "[::1]:7443"}}), "ann");
   EXPECT_EQ(user({{"Cookie", cookie}, {"Host", "rebound.example:7443"}}), "403");
   EXPECT_EQ(ask("GET", "/ui/", {{"Host", "rebound.example"}}).status, 403);
+  // Documents of pods would be the page's own.
+  for (const char* path : {"/api/v1/namespaces/n/pods/p/proxy/", "/api/v1/namespaces/n/services/s:80/proxy/x",
+                           "/api/v1/nodes/n/proxy/logs/", "/api/v1/namespaces/n/pods/p/%70roxy/"})
+    EXPECT_EQ(user({{"Cookie", cookie}}, "GET", path), "403") << path;
+  EXPECT_EQ(user({{"Cookie", cookie}}, "GET", "/api/v1/namespaces/proxy/pods/proxy"), "ann");
   // Exec and port-forward.
   EXPECT_EQ(
       user({{"Cookie", cookie}, {"Origin", "https://127.0.0.1:7443"}}, "GET", "/api/v1/namespaces/n/pods/p/exec", true),

@@ -20,13 +20,6 @@ constexpr std::int64_t kNanoseconds = 1'000'000'000;  // of a second
 constexpr const char* kNotOurs = "the session is not one of this server";
 constexpr std::string_view kCodeUse = "volcano page: code", kSessionUse = "volcano page: session";
 
-std::string base64url(std::string_view bytes) {
-  std::string text = base::base64_encode(bytes);
-  while (text.ends_with('=')) text.pop_back();
-  for (char& c : text) c = c == '+' ? '-' : c == '/' ? '_' : c;
-  return text;
-}
-
 int digit(char c) { return c <= '9' ? c - '0' : c - 'a' + 10; }
 
 std::string key_from(std::string_view secret) {
@@ -65,7 +58,7 @@ base::Result<Session> Sessions::read(std::string_view cookie, base::Time now) co
 std::string Sessions::sealed(const Visitor& visitor, base::Time until, std::string_view use) const {
   api::Json content = api::Json::array({until.ns / kNanoseconds, visitor.name, visitor.uid});
   for (const std::string& group : visitor.groups) content.push_back(group);
-  return base64url(rt::seal(key_, content.dump(), use));
+  return base::base64url_encode(rt::seal(key_, content.dump(), use));
 }
 
 base::Result<Session> Sessions::opened(std::string_view text, base::Time now, std::string_view use) const {

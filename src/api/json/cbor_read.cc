@@ -61,14 +61,6 @@ std::string base16(std::string_view bytes) {
   return text;
 }
 
-std::string base64url(std::string_view bytes) {
-  std::string text = base::base64_encode(bytes);
-  text.erase(text.find_last_not_of('=') + 1);
-  std::ranges::replace(text, '+', '-');
-  std::ranges::replace(text, '/', '_');
-  return text;
-}
-
 // Functions that return bool say false where the input is refused; `problem_` says why. (Results are too large for
 // frames of a recursion that goes as deep as a body may.)
 class Reader {
@@ -226,7 +218,9 @@ class Reader {
       if (!base::is_utf8(whole)) return wrong("the text is not valid UTF-8");
       out = whole;
     } else {
-      out = later == kAsBase16 ? base16(whole) : later == kAsBase64 ? base::base64_encode(whole) : base64url(whole);
+      out = later == kAsBase16   ? base16(whole)
+            : later == kAsBase64 ? base::base64_encode(whole)
+                                 : base::base64url_encode(whole);
     }
     return true;
   }

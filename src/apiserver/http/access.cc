@@ -10,6 +10,7 @@
 #include "base/format.h"
 #include "base/trim.h"
 #include "base/utf8.h"
+#include "rt/sealing.h"
 
 namespace apiserver {
 
@@ -23,14 +24,6 @@ constexpr std::string_view kMasters = "system:masters";
 constexpr std::string_view kAuthenticated = "system:authenticated";
 constexpr std::string_view kServiceAccount = "system:serviceaccount:";
 constexpr std::string_view kTokenProtocol = "base64url.bearer.authorization.k8s.io.";
-
-// Every comparison looks at every byte.
-bool equal_secret(std::string_view a, std::string_view b) {
-  if (a.size() != b.size()) return false;
-  unsigned difference = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) difference |= static_cast<unsigned char>(a[i] ^ b[i]);
-  return difference == 0;
-}
 
 std::vector<std::string_view> subprotocols(const rt::HttpRequest& http) {
   return rt::header_list(http.headers, "Sec-WebSocket-Protocol");
@@ -176,7 +169,7 @@ Result<UserInfo> authenticate(const rt::HttpRequest& http, std::string_view toke
   if (!http.peer_common_name.empty()) {
     user.name = http.peer_common_name;
     user.groups = http.peer_organizations;
-  } else if (!token.empty() && equal_secret(bearer_token(http), token)) {
+  } else if (!token.empty() && rt::equal_secret(bearer_token(http), token)) {
     user.name = "volcano-admin";
     user.groups = {std::string(kMasters)};
   } else {

@@ -97,6 +97,8 @@ Job read_job(const Json& object) {
   job.deleting = api::is_deleting(object);
   if (const auto created = base::parse_rfc3339(object["metadata"]["creationTimestamp"].as_string()))
     job.created = *created;
+  if (const std::string_view text = api::annotation_of(object, api::kArrayAnnotation); !text.empty())
+    if (auto array = api::parse_array(text); array.ok()) job.array = *std::move(array);
   const Json& spec = object["spec"];
   job.queue = spec["queue"].str();
   job.scheduler_name = spec["schedulerName"].str();

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "api/array_indexes.h"
 #include "api/json/json.h"
 #include "base/time.h"
 
@@ -83,6 +84,7 @@ struct Job {
   std::vector<Volume> volumes;
   std::vector<std::pair<std::string, std::vector<std::string>>> plugins;  // name and arguments, sorted by name
   api::Json network_topology;
+  std::optional<api::ArrayIndexes> array;  // of an array of runs (runs.h); one that cannot be read is none
 
   Phase phase = Phase::kNone;
   std::int64_t version = 0;

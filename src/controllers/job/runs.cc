@@ -16,8 +16,6 @@ using api::Json;
 
 namespace {
 
-std::string_view array_of(const Job& job) { return api::annotation_of(job.object, api::kArrayAnnotation); }
-
 bool is_of_a_stop(std::string_view reason) {
   static constexpr std::array<std::string_view, 4> kReasons = {"NodeLost", "NodeShutdown", "Shutdown", "Terminated"};
   return std::ranges::find(kReasons, reason) != kReasons.end();
@@ -34,19 +32,13 @@ bool has_lost_container(const Json& pod) {
 }  // namespace
 
 std::int64_t pods_at_once(const Job& job) {
-  constexpr std::int64_t kAll = std::numeric_limits<std::int64_t>::max();
-  const std::string_view text = array_of(job);
-  if (text.empty()) return kAll;
-  const auto array = api::parse_array(text);
-  return array.ok() && array->at_once > 0 ? array->at_once : kAll;
+  return job.array && job.array->at_once > 0 ? job.array->at_once : std::numeric_limits<std::int64_t>::max();
 }
 
 void set_array_index(const Job& job, std::int64_t index, Json& pod) {
-  const std::string_view text = array_of(job);
-  if (text.empty()) return;
-  const auto array = api::parse_array(text);
+  if (!job.array) return;
   const auto place = static_cast<std::size_t>(index);
-  const std::int64_t named = array.ok() && place < array->indexes.size() ? array->indexes[place] : index;
+  const std::int64_t named = place < job.array->indexes.size() ? job.array->indexes[place] : index;
   for_containers(pod, true, [named](Json& container) {
     add_env(container, std::string(api::kArrayIndexVariable), std::to_string(named));
   });

@@ -19,19 +19,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::array kLinks = {"vcctl",
-                               "vsub",
-                               "vjobs",
-                               "vqueues",
-                               "vcancel",
-                               "vsuspend",
-                               "vresume",
-                               "vc-scheduler",
-                               "vc-agent-scheduler",
-                               "vc-controller-manager",
-                               "vc-hypernode-controller-manager",
-                               "vc-webhook-manager",
-                               "training-operator"};
 // Programs for people, which have a man page each: its name, and what prints its help.
 constexpr std::array kPages = {std::pair{"volcano", "help"},           std::pair{"volcano-up", "help up"},
                                std::pair{"volcano-user", "help user"}, std::pair{"volcano-image", "help image"},
@@ -92,7 +79,7 @@ base::Status put_programs(const Places& places) {
   fs::copy_file("/proc/self/exe", fresh, fs::copy_options::overwrite_existing, error);
   if (!error) fs::permissions(fresh, fs::perms(0755), error);
   if (!error) fs::rename(fresh, program, error);  // one that runs goes on
-  for (const char* name : kLinks) {
+  for (const std::string& name : program_names()) {
     if (error) break;
     const std::string link = places.path_of(base::format("bin/{}", name));
     fs::remove(link, error);

@@ -3,11 +3,13 @@
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <map>
@@ -23,6 +25,7 @@ namespace node {
 namespace {
 
 constexpr std::size_t kPairsMax = 1024;
+constexpr int kDescriptorsPause = 50;  // ms
 constexpr std::size_t kPiece = std::size_t{64} << 10;
 
 sockaddr_in place_of(const std::string& ip, std::uint16_t port) {
@@ -48,6 +51,7 @@ struct Pair {
   std::array<Flow, 2> from;  // by the end that they come from
   std::array<std::uint32_t, 2> wanted = {0, 0};
   bool connected = false;
+  std::uint64_t moved = 0;  // the number of the last move in which it had a part
 
   // False when the pair is over.
   bool receive(std::size_t end) {
@@ -170,17 +174,22 @@ class LoopbackPorts::Relay {
 
   void accept_from(int listener, std::uint16_t port) {
     rt::Descriptor client(::accept4(listener, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
-    if (!client.is_open() || pairs_.size() / 2 >= kPairsMax) return;
+    if (!client.is_open()) {
+      // The client still waits, and would wake this thread at once, for as long as there are no descriptors.
+      if (errno == EMFILE || errno == ENFILE) ::poll(nullptr, 0, kDescriptorsPause);
+      return;
+    }
+    if (pairs_.size() / 2 >= kPairsMax) end_quietest_pair();
     auto pair = std::make_shared<Pair>();
     pair->ends = {std::move(client), new_socket()};
     const sockaddr_in place = place_of(through_, port);
     const int begun = ::connect(pair->ends[1].get(), reinterpret_cast<const sockaddr*>(&place), sizeof place);
     if (begun != 0 && errno != EINPROGRESS) return;
     for (std::size_t end = 0; end < 2; ++end) {
-      pair->wanted[end] = pair->events_of(end);
-      watch(EPOLL_CTL_ADD, pair->ends[end].get(), pair->wanted[end]);
       pairs_[pair->ends[end].get()] = pair;
+      watch_end(*pair, end);
     }
+    pair->moved = ++moves_;
   }
 
   void move_bytes(int fd, std::uint32_t events) {
@@ -193,9 +202,23 @@ class LoopbackPorts::Relay {
     const bool received = !broken && ((events & (EPOLLIN | EPOLLHUP)) == 0 || pair->receive(end));
     const bool goes_on = received && (!pair->connected || (pair->send_on(0) && pair->send_on(1)));
     if (!goes_on || pair->is_over()) return end_pair(*pair);
-    for (std::size_t i = 0; i < 2; ++i)
-      if (const std::uint32_t wanted = pair->events_of(i); wanted != pair->wanted[i])
-        watch(EPOLL_CTL_MOD, pair->ends[i].get(), pair->wanted[i] = wanted);
+    pair->moved = ++moves_;
+    for (std::size_t i = 0; i < 2; ++i) watch_end(*pair, i);
+  }
+
+  // An end from which nothing is wanted is not watched at all: one whose peer has gone would wake this thread again and
+  // again, until the other end has read what is left.
+  void watch_end(Pair& pair, std::size_t end) const {
+    const std::uint32_t wanted = pair.events_of(end), before = std::exchange(pair.wanted[end], wanted);
+    if (wanted == before) return;
+    watch(wanted == 0 ? EPOLL_CTL_DEL : before == 0 ? EPOLL_CTL_ADD : EPOLL_CTL_MOD, pair.ends[end].get(), wanted);
+  }
+
+  // Connections that say nothing must not keep others out.
+  void end_quietest_pair() {
+    const auto quietest = std::ranges::min_element(pairs_, {}, [](const auto& one) { return one.second->moved; });
+    const std::shared_ptr<Pair> pair = quietest->second;
+    end_pair(*pair);
   }
 
   void end_pair(const Pair& pair) {
@@ -210,6 +233,7 @@ class LoopbackPorts::Relay {
   // The thread has the rest.
   std::map<int, std::pair<rt::Descriptor, std::uint16_t>> listeners_;  // by descriptor; with their ports
   std::map<int, std::shared_ptr<Pair>> pairs_;                         // by each of their descriptors
+  std::uint64_t moves_ = 0;
   std::thread thread_;
 };
 

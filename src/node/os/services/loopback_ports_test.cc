@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <string>
+#include <vector>
 
 #include "rt/rooted_files.h"
 
@@ -77,6 +78,48 @@ TEST(LoopbackPorts, BytesGoBothWaysAndSoDoTheirEnds) {
   write_all(served.get(), "answer");
   ASSERT_EQ(::shutdown(served.get(), SHUT_WR), 0);
   EXPECT_EQ(read_all(client.get()), "answer");
+}
+
+TEST(LoopbackPorts, AReaderThatComesLateGetsTheRest) {
+  std::uint16_t port = 0;
+  const rt::Descriptor server = listen(port);
+  LoopbackPorts ports("127.0.0.2");
+  ports.set({port});
+  const rt::Descriptor client = connect_when(true, port);
+  ASSERT_EQ(::shutdown(client.get(), SHUT_WR), 0);
+  rt::Descriptor served(::accept4(server.get(), nullptr, nullptr, SOCK_CLOEXEC));
+  EXPECT_EQ(read_all(served.get()), "");
+  // The server has gone for good while its answer waits at each step of the way.
+  const int small = 1;
+  ::setsockopt(client.get(), SOL_SOCKET, SO_RCVBUF, &small, sizeof small);
+  const std::string text(200'000, 'x');
+  write_all(served.get(), text);
+  served = {};
+  // Another connection is served meanwhile.
+  const rt::Descriptor other = connect(port);
+  const rt::Descriptor other_served(::accept4(server.get(), nullptr, nullptr, SOCK_CLOEXEC));
+  write_all(other_served.get(), "answer");
+  ASSERT_EQ(::shutdown(other_served.get(), SHUT_WR), 0);
+  EXPECT_EQ(read_all(other.get()), "answer");
+  EXPECT_EQ(read_all(client.get()), text);
+}
+
+TEST(LoopbackPorts, SilentConnectionsKeepNobodyOut) {
+  std::uint16_t port = 0;
+  const rt::Descriptor server = listen(port);
+  LoopbackPorts ports("127.0.0.2");
+  ports.set({port});
+  (void)connect_when(true, port);
+  std::vector<rt::Descriptor> silent, served;
+  served.emplace_back(::accept4(server.get(), nullptr, nullptr, SOCK_CLOEXEC));
+  for (int i = 0; i < 1100; ++i) {
+    silent.push_back(connect(port));
+    served.emplace_back(::accept4(server.get(), nullptr, nullptr, SOCK_CLOEXEC));
+    if (!silent.back().is_open() || !served.back().is_open()) GTEST_SKIP() << "this process may open few files";
+  }
+  write_all(served.back().get(), "answer");
+  ASSERT_EQ(::shutdown(served.back().get(), SHUT_WR), 0);
+  EXPECT_EQ(read_all(silent.back().get()), "answer");
 }
 
 TEST(LoopbackPorts, APortThatNobodyServesOrWantsIsClosed) {

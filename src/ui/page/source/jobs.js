@@ -31,9 +31,9 @@ function savedViews() {
 // Carries an action out on each row, a few at a time, and says how each went.
 export async function act(rows, action, onProgress) {
   const results = new Map();
-  const todo = [...rows];
+  const remaining = [...rows];
   const worker = async () => {
-    for (let row = todo.shift(); row; row = todo.shift()) {
+    for (let row = remaining.shift(); row; row = remaining.shift()) {
       const wish = actionOn(row, action);
       try {
         if (!wish) throw new Error('this kind has no such action');
