@@ -150,6 +150,11 @@ await test('a user sees what the user may, and is told of the rest', async () =>
   await ann.waitForSelector('text=You may not see this.');
   await ann.goto(`${base}/ui/#/objects/v1/secrets`);
   await ann.waitForSelector('text=cannot list resource');
+  // The role is one of the namespace default.
+  await ann.getByRole('textbox', { name: 'Namespace' }).fill('default');
+  await ann.keyboard.press('Tab');
+  await ann.goto(`${base}/ui/#/jobs`);
+  await ann.waitForSelector('.scroll .row >> text=waits');
   await ann.context().close();
 });
 await test('the keyboard reaches a job', async () => {

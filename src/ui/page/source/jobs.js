@@ -6,15 +6,16 @@ import { plain } from './format.js';
 import { actionOn, grouped, jobRows, kJobKinds, kindPath, matches, sorted } from './jobs_model.js';
 import { useCollections, usePolled } from './live.js';
 import { Ago, Dialog, Notices, State, Table, loading, where } from './parts.js';
+import { scoped } from './scope.js';
 import { t } from './words.js';
 
 export function useJobs() {
-  const sources = useCollections([...kJobKinds.map((kind) => ({ path: kindPath(kind), table: true })), { path: '/apis/scheduling.volcano.sh/v1beta1/podgroups', table: true }]);
+  const sources = useCollections([...kJobKinds.map((kind) => ({ path: kindPath(kind), table: true })), { path: scoped('/apis/scheduling.volcano.sh/v1beta1', 'podgroups'), table: true }]);
   const waiting = usePolled('/debug/waiting', 3000);
   const groups = sources[sources.length - 1];
   const rows = useMemo(
     () => jobRows(kJobKinds.map((kind, at) => ({ kind, items: sources[at].rows.values() })), [...groups.rows.values()], waiting.value),
-    [sources.map((one) => `${one.version}/${one.state}`).join(), waiting.value],
+    [sources.map((one) => `${one.path}/${one.version}/${one.state}`).join(), waiting.value],
   );
   return { rows, collections: sources.filter((one) => one.state !== 'absent'), waiting: waiting.value };
 }
@@ -27,6 +28,9 @@ function savedViews() {
     return {};
   }
 }
+
+// The labels that jobs have, so that they can be grouped by one; the first twenty.
+const labelsOf = (rows) => [...new Set(rows.flatMap((row) => Object.keys(row.labels)))].sort().slice(0, 20);
 
 // Carries an action out on each row, a few at a time, and says how each went.
 export async function act(rows, action, onProgress) {
@@ -96,7 +100,7 @@ export function Jobs({ query, setQuery, go }) {
     <form class="tools" role="search" onSubmit=${(event) => event.preventDefault()}>
       <label>${t('Filter')} <input type="search" value=${filter} placeholder="state:waiting queue:default name" onInput=${(event) => setQuery({ filter: event.currentTarget.value })} /></label>
       <label>${t('Group by')} <select value=${by} onChange=${(event) => setQuery({ by: event.currentTarget.value })}>
-        ${[['', t('nothing')], ['queue', t('Queue')], ['user', t('User')], ['kind', t('Kind')], ['ns', t('Namespace')], ['state', t('State')]].map(([value, title]) => html`<option key=${value} value=${value}>${title}</option>`)}
+        ${[['', t('nothing')], ['queue', t('Queue')], ['user', t('User')], ['kind', t('Kind')], ['ns', t('Namespace')], ['state', t('State')], ...labelsOf(rows).map((label) => [`label:${label}`, label])].map(([value, title]) => html`<option key=${value} value=${value}>${title}</option>`)}
       </select></label>
       <button type="button" onClick=${save}>${t('Save view')}</button>
       ${Object.keys(views).length > 0 && html`<label>${t('Saved views')} <select value="" onChange=${(event) => setQuery(views[event.currentTarget.value] || {})}><option value=""></option>${Object.keys(views).map((name) => html`<option key=${name} value=${name}>${plain(name)}</option>`)}</select></label>`}

@@ -1,5 +1,6 @@
 // Jobs of all kinds as rows of one table. Pure.
 import { natural } from './format.js';
+import { scoped } from './scope.js';
 
 const kubeflow = (plural, kind) => ({ group: 'kubeflow.org/v1', plural, kind, training: true });
 export const kJobKinds = [
@@ -12,7 +13,7 @@ export const kJobKinds = [
   kubeflow('paddlejobs', 'PaddleJob'),
   kubeflow('jaxjobs', 'JAXJob'),
 ];
-export const kindPath = (kind) => `/apis/${kind.group}/${kind.plural}`;
+export const kindPath = (kind) => scoped(`/apis/${kind.group}`, kind.plural);
 export const objectPath = (kind, ns, name) => `/apis/${kind.group}/namespaces/${ns}/${kind.plural}/${name}`;
 export const kindLabel = (kind) => (kind.volcano ? 'vcjob' : kind.kind === 'Job' ? 'Job' : kind.kind);
 

@@ -6,6 +6,7 @@ import { amount, hue, natural, plain, quantity, trim } from './format.js';
 import { stateOf } from './jobs_model.js';
 import { useCollection } from './live.js';
 import { Ago, Bar, Dialog, Link, Notices, State, Table, where } from './parts.js';
+import { scoped } from './scope.js';
 import { t } from './words.js';
 
 const kCellsMax = 64;
@@ -125,7 +126,7 @@ export function Machines({ name, go }) {
   const list = useCollection('/api/v1/nodes');
   const hyper = useCollection('/apis/topology.volcano.sh/v1alpha1/hypernodes');
   const few = list.rows.size > 0 && list.rows.size <= kNodesWithPods;
-  const pods = useCollection('/api/v1/pods', { query: name ? { fieldSelector: `spec.nodeName=${name}` } : few ? { fieldSelector: 'status.phase!=Succeeded,status.phase!=Failed' } : { fieldSelector: 'metadata.name=no-pod-is-listed-here' } });
+  const pods = useCollection(scoped('/api/v1', 'pods'), { query: name ? { fieldSelector: `spec.nodeName=${name}` } : few ? { fieldSelector: 'status.phase!=Succeeded,status.phase!=Failed' } : { fieldSelector: 'metadata.name=no-pod-is-listed-here' } });
   const byNode = useMemo(() => {
     const out = new Map();
     for (const pod of pods.rows.values()) if (pod.spec?.nodeName && !isOver(pod)) out.set(pod.spec.nodeName, [...(out.get(pod.spec.nodeName) || []), pod]);

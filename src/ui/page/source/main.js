@@ -10,6 +10,7 @@ import { EventList, ObjectPage, Objects } from './objects.js';
 import { Overview } from './overview.js';
 import { Queues } from './queues.js';
 import { Submit } from './submit.js';
+import { currentScope, setScope } from './scope.js';
 import { currentLanguage, setLanguage, t } from './words.js';
 
 // A page: its first path segment, its title in the navigation (none: reached by links), and what draws it.
@@ -95,7 +96,8 @@ function App() {
   return html`<a class="skip" href="#content" onClick=${(event) => (event.preventDefault(), document.getElementById('content').focus())}>${t('Skip to content')}</a>
     <header class="top"><h1><a href="#/">volcano</a></h1>
       <nav aria-label=${t('Navigation')}><ul>${kPages.filter((one) => one.title).map((one) => html`<li key=${one.id}><a href=${`#/${one.id}`} aria-current=${(page.of || page.id) === one.id ? 'page' : undefined}>${t(one.title)}</a></li>`)}</ul></nav>
-      <div class="who"><label>${t('Language')} <select value=${currentLanguage()} onChange=${(event) => (setLanguage(event.currentTarget.value), redraw((count) => count + 1))}><option value="en">English</option><option value="zh">中文</option></select></label>
+      <div class="who"><label>${t('Namespace')} <input size="12" value=${currentScope()} placeholder=${t('all')} onChange=${(event) => (setScope(event.currentTarget.value), redraw((count) => count + 1))} /></label>
+        <label>${t('Language')} <select value=${currentLanguage()} onChange=${(event) => (setLanguage(event.currentTarget.value), redraw((count) => count + 1))}><option value="en">English</option><option value="zh">中文</option></select></label>
         <label>${t('Theme')} <select value=${storedTheme()} onChange=${(event) => (setTheme(event.currentTarget.value), redraw((count) => count + 1))}><option value="">${t('system')}</option><option value="light">${t('light')}</option><option value="dark">${t('dark')}</option></select></label>
         <span class="soft">${t('Signed in as')} ${plain(session.user)}</span> <button type="button" onClick=${signOut}>${t('Sign out')}</button></div>
     </header>

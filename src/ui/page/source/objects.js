@@ -5,6 +5,7 @@ import { json, request } from './api.js';
 import { natural, plain } from './format.js';
 import { useCollection } from './live.js';
 import { Ago, Dialog, Link, Notices, Table, where } from './parts.js';
+import { scoped } from './scope.js';
 import { t } from './words.js';
 import { yaml } from './yaml.js';
 
@@ -26,7 +27,8 @@ export function Objects({ group, plural, go }) {
   const [error, setError] = useState(null);
   useEffect(() => void discover().then(setKinds, setError), []);
   const shown = group && plural ? { group, plural } : { group: 'v1', plural: 'configmaps' };
-  const list = useCollection(`${basePath(shown.group)}/${shown.plural}`, { table: true });
+  const lies = kinds.find((one) => one.group === shown.group && one.plural === shown.plural)?.namespaced ?? true;
+  const list = useCollection(lies ? scoped(basePath(shown.group), shown.plural) : `${basePath(shown.group)}/${shown.plural}`, { table: true });
   const rows = [...list.rows.values()].map((row) => ({ ...row, key: row.metadata.uid || row.metadata.name, name: row.metadata.name })).sort((a, b) => natural(a.metadata.namespace, b.metadata.namespace) || natural(a.name, b.name));
   const extra = (list.columns || []).filter((name) => !/^(name|namespace|age)$/i.test(name)).slice(0, 4);
   const columns = [
@@ -67,7 +69,7 @@ export function ObjectPage({ group, plural, ns, name, go }) {
 const timeOf = (event) => Date.parse(event.series?.lastObservedTime || event.lastTimestamp || event.eventTime || event.metadata.creationTimestamp);
 
 export function EventList({ ns, names }) {
-  const list = useCollection(ns ? `/api/v1/namespaces/${encodeURIComponent(ns)}/events` : '/api/v1/events');
+  const list = useCollection(ns ? `/api/v1/namespaces/${encodeURIComponent(ns)}/events` : scoped('/api/v1', 'events'));
   const wanted = names && new Set(names.filter(Boolean));
   const events = [...list.rows.values()].filter((event) => !wanted || wanted.has(event.involvedObject?.name)).sort((a, b) => timeOf(b) - timeOf(a));
   const rows = events.map((event) => ({ event, key: event.metadata.uid, name: event.metadata.name }));

@@ -6,6 +6,7 @@ import { amount, bytes, plain, quantity, trim } from './format.js';
 import { useJobs } from './jobs.js';
 import { useCollection, usePolled } from './live.js';
 import { Bar, Link, Notices, loading, where } from './parts.js';
+import { scoped } from './scope.js';
 import { t } from './words.js';
 
 const kRing = 720; // samples that are kept: an hour at one every five seconds
@@ -105,7 +106,7 @@ export function Overview() {
   const nodes = useCollection('/api/v1/nodes');
   const queues = useCollection('/apis/scheduling.volcano.sh/v1beta1/queues');
   // Only pods that are neither running nor over: what hangs is among them.
-  const pods = useCollection('/api/v1/pods', { table: true, query: { fieldSelector: 'status.phase!=Succeeded,status.phase!=Failed,status.phase!=Running' } });
+  const pods = useCollection(scoped('/api/v1', 'pods'), { table: true, query: { fieldSelector: 'status.phase!=Succeeded,status.phase!=Failed,status.phase!=Running' } });
   const usage = usePolled('/apis/metrics.k8s.io/v1beta1/nodes', 5000);
   const measured = (usage.value?.items || []).reduce((sum, one) => ({ cpu: sum.cpu + quantity(one.usage?.cpu), memory: sum.memory + quantity(one.usage?.memory) }), { cpu: 0, memory: 0 });
   if (usage.value) sample(measured.cpu, measured.memory);

@@ -2,6 +2,7 @@
 import { html } from 'htm/preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { age, plain } from './format.js';
+import { currentScope } from './scope.js';
 import { t } from './words.js';
 
 let now = Date.now();
@@ -31,7 +32,7 @@ export function Notices({ of }) {
   const told = new Map();
   for (const one of of) {
     if (one.state === 'broken') told.set('broken', `${t('The connection is lost; trying again.')} ${one.error?.message || ''}`);
-    if (one.state === 'denied') told.set(one.path, `${t('You may not see this.')} ${one.error?.message || ''}`);
+    if (one.state === 'denied') told.set(one.path, `${t('You may not see this.')} ${currentScope() ? '' : t('Choose a namespace above.')} ${one.error?.message || ''}`);
   }
   return html`<div role="status" class="notices">${[...told].map(([key, text]) => html`<p key=${key} class="notice">${plain(text)}</p>`)}</div>`;
 }
