@@ -10,6 +10,7 @@
 #include "rt/sealing.h"
 #include "rt/tls.h"
 #include "ui/bundle.h"
+#include "ui/hosts.h"
 
 namespace ui {
 namespace {
@@ -46,12 +47,6 @@ rt::HttpResponse file_answer(const BundleFile& file, std::string_view accepted) 
   return out;
 }
 
-// "name:8443" -> "name", "[::1]:80" -> "::1".
-std::string_view host_without_port(std::string_view host) {
-  if (host.starts_with('[')) return host.substr(1, host.find(']') == std::string_view::npos ? 0 : host.find(']') - 1);
-  return host.substr(0, host.find(':'));
-}
-
 // The answer of a pod, a service or a node through the server must not become a document of the page's own origin.
 bool is_proxied(const rt::HttpRequest& http) {
   const std::string path = rt::parse_target(http.target).path;
@@ -62,13 +57,20 @@ bool is_proxied(const rt::HttpRequest& http) {
   return part(3) == "proxy" || (part(3) == "nodes" && part(5) == "proxy");
 }
 
+// A new session leads to the page, or to a notebook.
+bool is_own_path(std::string_view path) {
+  const bool known = path.starts_with("/ui/") || path.starts_with("/notebook/") || path.starts_with("/tensorboard/");
+  return known && std::ranges::all_of(path, [](char c) { return c > ' ' && c < '\x7f' && c != '\\'; });
+}
+
 bool is_read(std::string_view method) { return method == "GET" || method == "HEAD" || method == "OPTIONS"; }
 
 }  // namespace
 
 PageServer::PageServer(PageOptions options)
     : options_(std::move(options)),
-      cookie_("volcano-page-" + rt::sha256_hex("name of the cookie\n" + options_.secret).substr(0, 12)),
+      cookie_(guarded_cookie_name(
+          "volcano-page-" + rt::sha256_hex("name of the cookie\n" + options_.secret).substr(0, 12), options_.tls)),
       sessions_(options_.secret) {}
 
 bool PageServer::has(std::string_view path) { return path == "/ui" || path.starts_with("/ui/"); }
@@ -77,19 +79,10 @@ std::string PageServer::new_link(const Visitor& visitor) const {
   return "/ui/login?code=" + sessions_.make_code(visitor, options_.now());
 }
 
-// A name that somebody else's DNS leads here must not become the page's origin: only addresses and known names are.
-bool PageServer::knows_host(std::string_view host) const {
-  const std::string_view name = host_without_port(host);
-  if (name.empty()) return false;
-  if (name == "localhost" || name.find(':') != std::string_view::npos) return true;
-  if (name.find_first_not_of("0123456789.") == std::string_view::npos) return true;
-  return std::ranges::find(options_.hosts, name) != options_.hosts.end();
-}
-
 // A browser says from which site a request comes; a site that is not the page's own changes nothing and reads nothing.
 base::Status PageServer::check_origin(const rt::HttpRequest& http, const Session* session) const {
   const std::string_view host = rt::header(http.headers, "Host");
-  if (!knows_host(host))
+  if (!is_own_host(host, options_.hosts))
     return make_error(Code::kForbidden, base::format("Host: {:?} is not a name of this server", host));
   const std::string own = base::format("{}://{}", options_.tls ? "https" : "http", host);
   const std::string_view origin = rt::header(http.headers, "Origin");
@@ -105,28 +98,15 @@ base::Status PageServer::check_origin(const rt::HttpRequest& http, const Session
   return {};
 }
 
-std::string_view PageServer::cookie_of(const rt::HttpRequest& http) const {
-  for (std::string_view line : rt::all_headers(http.headers, "Cookie")) {
-    while (!line.empty()) {
-      std::string_view pair = line.substr(0, line.find(';'));
-      line.remove_prefix(std::min(line.size(), pair.size() + 1));
-      while (pair.starts_with(' ')) pair.remove_prefix(1);
-      if (pair.starts_with(cookie_) && pair.substr(cookie_.size()).starts_with('='))
-        return pair.substr(cookie_.size() + 1);
-    }
-  }
-  return {};
-}
-
-std::string PageServer::cookie_line(std::string_view value, base::Duration life) const {
-  return base::format("{}={}; Path=/; Max-Age={}; HttpOnly; SameSite=Strict{}", cookie_, value,
+std::string PageServer::cookie_line(std::string_view name, std::string_view value, base::Duration life) const {
+  return base::format("{}={}; Path=/; Max-Age={}; HttpOnly; SameSite=Strict{}", name, value,
                       static_cast<std::int64_t>(life.seconds()), options_.tls ? "; Secure" : "");
 }
 
 std::optional<base::Result<Session>> PageServer::session_of(const rt::HttpRequest& http) const {
-  const std::string_view cookie = cookie_of(http);
-  if (cookie.empty()) return std::nullopt;
-  auto session = sessions_.read(cookie, options_.now());
+  const auto cookie = cookie_of(http, cookie_);
+  if (!cookie) return std::nullopt;
+  auto session = sessions_.read(*cookie, options_.now());
   if (!session.ok()) return session;
   // Browsers let any site open WebSockets, and send the cookie along: the page's own only reads.
   const bool is_page_stream = http.web_socket && rt::parse_target(http.target).path == "/ui/stream" &&
@@ -140,10 +120,24 @@ std::optional<base::Result<Session>> PageServer::session_of(const rt::HttpReques
   return session;
 }
 
+std::optional<base::Result<Session>> PageServer::session_of_visit(const rt::HttpRequest& http) const {
+  const auto cookie = cookie_of(http, cookie_);
+  if (!cookie) return std::nullopt;
+  return sessions_.read(*cookie, options_.now());
+}
+
+base::Result<Session> PageServer::session_of_form(const rt::HttpRequest& http, std::string_view proof) const {
+  rt::HttpRequest with_proof{.method = http.method, .target = http.target, .headers = http.headers};
+  with_proof.headers.emplace_back("X-Volcano-Proof", proof);
+  auto session = session_of(with_proof);
+  if (!session) return make_error(Code::kUnauthorized, "no session");
+  return *std::move(session);
+}
+
 void PageServer::serve(const rt::HttpRequest& http, const std::optional<Visitor>& caller,
                        std::shared_ptr<rt::HttpExchange> exchange) {
   const rt::Target target = rt::parse_target(http.target);
-  if (!knows_host(rt::header(http.headers, "Host")))
+  if (!is_own_host(rt::header(http.headers, "Host"), options_.hosts))
     return exchange->respond(
         refusal(make_error(Code::kForbidden, "Host: the page has another name; use the address of its link")));
   if (target.path == "/ui/link" && http.method == "POST") {
@@ -154,14 +148,7 @@ void PageServer::serve(const rt::HttpRequest& http, const std::optional<Visitor>
         answer(200, "application/json",
                api::Json::object({{"link", new_link(*caller)}, {"user", caller->name}}).dump() + "\n"));
   }
-  if (target.path == "/ui/logout" && http.method == "POST") {
-    const auto session = session_of(http);
-    if (!session || !session->ok())
-      return exchange->respond(refusal(session ? session->error() : make_error(Code::kUnauthorized, "no session")));
-    rt::HttpResponse out = answer(200, "application/json", "{}\n");
-    out.headers.emplace_back("Set-Cookie", cookie_line("", {}));
-    return exchange->respond(std::move(out));
-  }
+  if (target.path == "/ui/logout" && http.method == "POST") return log_out(http, *exchange);
   if (!is_read(http.method)) return exchange->respond(refusal(make_error(Code::kMethodNotAllowed, "the page is read")));
   if (target.path == "/ui/session") {
     const auto session = session_of(http);
@@ -177,7 +164,7 @@ void PageServer::serve(const rt::HttpRequest& http, const std::optional<Visitor>
                                             .dump() +
                                         "\n"));
   }
-  if (target.path == "/ui/login") return log_in(std::string(target.get("code")), std::move(exchange));
+  if (target.path == "/ui/login") return log_in(target, std::move(exchange));
   if (target.path == "/ui") {
     rt::HttpResponse out = answer(308, "text/plain; charset=utf-8", "/ui/\n");
     out.headers.emplace_back("Location", "/ui/");
@@ -188,17 +175,32 @@ void PageServer::serve(const rt::HttpRequest& http, const std::optional<Visitor>
                                     : file_answer(*file, rt::header(http.headers, "Accept-Encoding")));
 }
 
-void PageServer::log_in(std::string code, std::shared_ptr<rt::HttpExchange> exchange) {
-  options_.loop->post([self = shared_from_this(), code = std::move(code), exchange = std::move(exchange)] {
-    const auto cookie = self->sessions_.redeem(code, self->options_.now());
-    if (!cookie.ok())
-      return exchange->respond(
-          answer(403, "text/plain; charset=utf-8", cookie.error().message + "; `volcano ui link` makes a new link\n"));
-    rt::HttpResponse out = answer(303, "text/plain; charset=utf-8", "/ui/\n");
-    out.headers.emplace_back("Set-Cookie", self->cookie_line(*cookie, kSessionLife));
-    out.headers.emplace_back("Location", "/ui/");
-    exchange->respond(std::move(out));
-  });
+// The sessions at notebooks end with the page's.
+void PageServer::log_out(const rt::HttpRequest& http, rt::HttpExchange& exchange) const {
+  const auto session = session_of(http);
+  if (!session || !session->ok())
+    return exchange.respond(refusal(session ? session->error() : make_error(Code::kUnauthorized, "no session")));
+  rt::HttpResponse out = answer(200, "application/json", "{}\n");
+  out.headers.emplace_back("Set-Cookie", cookie_line(cookie_, "", {}));
+  for (const std::string& name : cookies_that_begin(http, guarded_cookie_name(kNotebookCookie, options_.tls)))
+    out.headers.emplace_back("Set-Cookie", cookie_line(name, "", {}));
+  exchange.respond(std::move(out));
+}
+
+void PageServer::log_in(const rt::Target& target, std::shared_ptr<rt::HttpExchange> exchange) {
+  std::string to = "/ui/";
+  if (const std::string_view wish = target.get("to"); is_own_path(wish)) to = wish;
+  options_.loop->post(
+      [self = shared_from_this(), code = std::string(target.get("code")), to, exchange = std::move(exchange)] {
+        const auto cookie = self->sessions_.redeem(code, self->options_.now());
+        if (!cookie.ok())
+          return exchange->respond(answer(403, "text/plain; charset=utf-8",
+                                          cookie.error().message + "; `volcano ui link` makes a new link\n"));
+        rt::HttpResponse out = answer(303, "text/plain; charset=utf-8", to + "\n");
+        out.headers.emplace_back("Set-Cookie", self->cookie_line(self->cookie_, *cookie, kSessionLife));
+        out.headers.emplace_back("Location", to);
+        exchange->respond(std::move(out));
+      });
 }
 
 }  // namespace ui

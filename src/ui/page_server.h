@@ -34,15 +34,19 @@ class PageServer : public std::enable_shared_from_this<PageServer> {
   // The session of a request to the API; nothing: it carries none. kUnauthorized: it is over. kForbidden: another site
   // made the request. Any thread.
   std::optional<base::Result<Session>> session_of(const rt::HttpRequest& http) const;
+  // The session of a person who opens an address of this origin by hand, by a link or from a notebook: what is done
+  // then changes nothing. As session_of() otherwise. Any thread.
+  std::optional<base::Result<Session>> session_of_visit(const rt::HttpRequest& http) const;
+  // The session of a form that this origin made, with the proof that the form has. Any thread.
+  base::Result<Session> session_of_form(const rt::HttpRequest& http, std::string_view proof) const;
   // "/ui/login?code=...", good once and for kCodeLife. Any thread.
   std::string new_link(const Visitor& visitor) const;
 
  private:
   base::Status check_origin(const rt::HttpRequest& http, const Session* session) const;
-  bool knows_host(std::string_view host) const;
-  std::string_view cookie_of(const rt::HttpRequest& http) const;
-  std::string cookie_line(std::string_view value, base::Duration life) const;
-  void log_in(std::string code, std::shared_ptr<rt::HttpExchange> exchange);
+  std::string cookie_line(std::string_view name, std::string_view value, base::Duration life) const;
+  void log_out(const rt::HttpRequest& http, rt::HttpExchange& exchange) const;
+  void log_in(const rt::Target& target, std::shared_ptr<rt::HttpExchange> exchange);
 
   const PageOptions options_;
   const std::string cookie_;  // its name: one a server, as browsers share cookies between ports

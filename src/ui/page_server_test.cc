@@ -4,38 +4,10 @@
 #include <gtest/gtest.h>
 
 #include "api/json/json.h"
+#include "ui/exchange_for_tests.h"
 
 namespace ui {
 namespace {
-
-// The answer to one request, kept.
-class KeptExchange final : public rt::HttpExchange {
- public:
-  explicit KeptExchange(rt::HttpResponse& answer) : answer_(answer) {}
-  void respond(rt::HttpResponse response) override { answer_ = std::move(response); }
-  void start(int, rt::Headers) override {}
-  void start_web_socket(rt::Headers, Messages, OnBytes) override {}
-  void start_upgraded(rt::Headers, OnBytes) override {}
-  void resume_reading() override {}
-  void send(std::vector<Bytes>) override {}
-  void send_shared(std::shared_ptr<const rt::SharedChunk>) override {}
-  void finish() override {}
-  void abandon() override {}
-  std::size_t backlog_bytes() const override { return 0; }
-  void on_drained(std::function<void()>) override {}
-  void wait_until_drained() override {}
-  void on_closed(std::function<void()>) override {}
-
- private:
-  rt::HttpResponse& answer_;
-};
-
-class InlineLoop final : public rt::Loop {
- public:
-  void post(rt::Task task) override { task(); }
-  TimerId after(base::Duration, rt::Task) override { return 0; }
-  void cancel(TimerId) override {}
-};
 
 class PageTest : public testing::Test {
  protected:

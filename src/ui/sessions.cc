@@ -18,7 +18,6 @@ constexpr std::size_t kTextMax = 8192;                // of a cookie; browsers k
 constexpr std::size_t kUsedMax = 100'000;             // codes of an hour
 constexpr std::int64_t kNanoseconds = 1'000'000'000;  // of a second
 constexpr const char* kNotOurs = "the session is not one of this server";
-constexpr std::string_view kCodeUse = "volcano page: code", kSessionUse = "volcano page: session";
 
 int digit(char c) { return c <= '9' ? c - '0' : c - 'a' + 10; }
 
@@ -34,23 +33,27 @@ base::Error refused(const char* why) { return make_error(Code::kUnauthorized, wh
 
 }  // namespace
 
-Sessions::Sessions(std::string_view secret) : key_(key_from(secret)) {}
+Sessions::Sessions(std::string_view secret, std::string_view purpose, base::Duration code_life)
+    : key_(key_from(secret)),
+      code_use_(std::string(purpose) + ": code"),
+      session_use_(std::string(purpose) + ": session"),
+      code_life_(code_life) {}
 
 std::string Sessions::make_code(const Visitor& visitor, base::Time now) const {
-  return sealed(visitor, now + kCodeLife, kCodeUse);
+  return sealed(visitor, now + code_life_, code_use_);
 }
 
 base::Result<std::string> Sessions::redeem(std::string_view code, base::Time now) {
-  TRY(const Session found, opened(code, now, kCodeUse));
+  TRY(const Session found, opened(code, now, code_use_));
   std::erase_if(used_, [now](const auto& one) { return one.second <= now; });
   if (used_.size() >= kUsedMax) return refused("too many links were used in the last hour");
   // Base64 has several texts for one code; its proof is one.
   if (!used_.emplace(found.proof, found.until).second) return refused("this link was used already");
-  return sealed(found.visitor, now + kSessionLife, kSessionUse);
+  return sealed(found.visitor, now + kSessionLife, session_use_);
 }
 
 base::Result<Session> Sessions::read(std::string_view cookie, base::Time now) const {
-  return opened(cookie, now, kSessionUse);
+  return opened(cookie, now, session_use_);
 }
 
 // A list: the end in seconds, the name, the uid, the groups. Short, because a person may have to copy a link; JSON,

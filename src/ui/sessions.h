@@ -30,10 +30,12 @@ struct Session {
 
 class Sessions {
  public:
-  // `secret`: a text that only this server knows. Sessions and codes end when it changes.
-  explicit Sessions(std::string_view secret);
+  // `secret`: a text that only this server knows. Sessions and codes end when it changes. `purpose`: those of another
+  // one do not count. `code_life`: how long a code is good.
+  explicit Sessions(std::string_view secret, std::string_view purpose = "volcano page",
+                    base::Duration code_life = kCodeLife);
 
-  // A code for redeem(), good for kCodeLife. Any thread.
+  // A code for redeem(). Any thread.
   std::string make_code(const Visitor& visitor, base::Time now) const;
   // The cookie of a new session. kUnauthorized for a code that is not ours, too old, or was used. Loop thread only.
   base::Result<std::string> redeem(std::string_view code, base::Time now);
@@ -44,7 +46,8 @@ class Sessions {
   std::string sealed(const Visitor& visitor, base::Time until, std::string_view use) const;
   base::Result<Session> opened(std::string_view text, base::Time now, std::string_view use) const;
 
-  std::string key_;
+  const std::string key_, code_use_, session_use_;
+  const base::Duration code_life_;
   std::map<std::string, base::Time, std::less<>> used_;  // codes, until they are too old anyway
 };
 

@@ -4,6 +4,7 @@
 #include "apiserver/pipeline/invalid_options.h"
 #include "apiserver/pipeline/manager_name.h"
 #include "base/format.h"
+#include "base/utf8.h"
 
 namespace apiserver {
 namespace {
@@ -142,6 +143,14 @@ base::Status check_query(const rt::Target& target, const Request& request) {
     case Verb::kGet: break;
   }
   if (!causes.empty()) return invalid_options(options_of(request.verb), std::move(causes));
+  return {};
+}
+
+base::Status check_text(const rt::Target& target) {
+  if (!base::is_utf8(target.path)) return bad_request("the path of the request is not valid UTF-8");
+  for (const auto& [key, value] : target.query)
+    if (!base::is_utf8(key) || !base::is_utf8(value))
+      return bad_request(base::format("{:?}: the query parameter is not valid UTF-8", base::to_utf8(key)));
   return {};
 }
 

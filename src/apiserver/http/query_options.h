@@ -13,4 +13,7 @@ base::Status read_query(const rt::Target& target, Request& request);
 // A parameter that makes no sense for request.verb is 422, in Kubernetes' words.
 base::Status check_query(const rt::Target& target, const Request& request);
 
+// Paths and parameters end in objects, messages and logs: kBadRequest for text that is none.
+base::Status check_text(const rt::Target& target);
+
 }  // namespace apiserver

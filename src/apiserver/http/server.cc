@@ -13,6 +13,7 @@
 #include "apiserver/http/pod_connect.h"
 #include "apiserver/http/pod_log.h"
 #include "apiserver/http/pod_proxy.h"
+#include "apiserver/http/query_options.h"
 #include "apiserver/http/request_turns.h"
 #include "apiserver/http/route.h"
 #include "apiserver/http/usage_metrics.h"
@@ -20,7 +21,6 @@
 #include "apiserver/pipeline/aside.h"
 #include "apiserver/pipeline/manager_name.h"
 #include "base/format.h"
-#include "base/utf8.h"
 
 namespace apiserver {
 
@@ -35,15 +35,6 @@ namespace {
 
 // A loop that one callback holds for longer answers nobody.
 constexpr base::Duration kStandsStill = base::seconds(2);
-
-// Paths and parameters end in objects, messages and logs.
-base::Status check_text(const rt::Target& target) {
-  if (!base::is_utf8(target.path)) return bad_request("the path of the request is not valid UTF-8");
-  for (const auto& [key, value] : target.query)
-    if (!base::is_utf8(key) || !base::is_utf8(value))
-      return bad_request(base::format("{:?}: the query parameter is not valid UTF-8", base::to_utf8(key)));
-  return {};
-}
 
 // Users who wait behind nobody: administrators, and the nodes. The components of this process do not come this way.
 bool is_exempt(const UserInfo& user) {
@@ -118,29 +109,15 @@ class Service : public std::enable_shared_from_this<Service> {
     if (is_page(target)) return serve_page(http, std::move(exchange));
     auto caller = let_in(http, target);
     if (!caller.ok()) return exchange->respond(refusal(http, target, caller.error()));
-    const UserInfo& own = caller->own ? *caller->own : caller->user;
-    Asker asker{
-        caller->user, {.user = is_exempt(own) ? "" : own.name, .encoding = accepted_encoding(http)}, caller->kinds};
-    if (options_.auditing) {
-      Auditing::Caller known{caller->own ? *caller->own : asker.user};
-      if (caller->own) known.impersonated = asker.user;
-      exchange = options_.auditing->watch(http, target, known, std::move(exchange), asker.notes);
-    }
-    if (!caller->claims) return receive_from(std::move(asker), std::move(http), target, std::move(exchange));
-    // Whether the account is still there the loop knows.
-    const auto routed = route(http, target, *asker.kinds);
-    const bool known = routed.ok() && *routed;
-    Place place = known && (*routed)->verb == Verb::kWatch ? Place() : asker.place;
-    place.lists = known && (*routed)->verb == Verb::kList;
-    if (known) place.counted = counted_as(**routed);
-    in_turn(place, exchange,
-            [self = shared_from_this(), claims = *std::move(caller->claims), asker = std::move(asker),
-             http = std::move(http), target, exchange]() mutable {
-              if (!self->api_.token_holds(claims))
-                return fail(*exchange, base::make_error(Code::kUnauthorized, "Unauthorized"), asker.place.encoding);
-              asker.place.reached = true;
-              self->receive_from(std::move(asker), std::move(http), target, std::move(exchange));
-            });
+    receive_of(*std::move(caller), std::move(http), target, std::move(exchange));
+  }
+
+  void receive_as(UserInfo user, HttpRequest http, bool as_read, std::shared_ptr<HttpExchange> exchange) {
+    const rt::Target target = rt::parse_target(http.target);
+    const HttpRequest judged{.method = as_read ? "GET" : http.method, .target = http.target};
+    auto caller = judge(Caller{std::move(user)}, judged, target);
+    if (!caller.ok()) return fail(*exchange, caller.error(), accepted_encoding(http));
+    receive_of(*std::move(caller), std::move(http), target, std::move(exchange));
   }
 
  private:
@@ -151,6 +128,33 @@ class Service : public std::enable_shared_from_this<Service> {
     // The kinds that the rights were judged by: one that comes later is not served to this request.
     std::shared_ptr<const ServedKinds> kinds = {};
   };
+
+  void receive_of(Caller caller, HttpRequest http, const rt::Target& target, std::shared_ptr<HttpExchange> exchange) {
+    const UserInfo& own = caller.own ? *caller.own : caller.user;
+    Asker asker{
+        caller.user, {.user = is_exempt(own) ? "" : own.name, .encoding = accepted_encoding(http)}, caller.kinds};
+    if (options_.auditing) {
+      Auditing::Caller known{caller.own ? *caller.own : asker.user};
+      if (caller.own) known.impersonated = asker.user;
+      exchange = options_.auditing->watch(http, target, known, std::move(exchange), asker.notes);
+    }
+    if (!caller.claims) return receive_from(std::move(asker), std::move(http), target, std::move(exchange));
+    // Whether the account is still there the loop knows.
+    const auto routed = route(http, target, *asker.kinds);
+    const bool known = routed.ok() && *routed;
+    Place place = known && (*routed)->verb == Verb::kWatch ? Place() : asker.place;
+    place.lists = known && (*routed)->verb == Verb::kList;
+    if (known) place.counted = counted_as(**routed);
+    in_turn(place, exchange,
+            [self = shared_from_this(), claims = *std::move(caller.claims), asker = std::move(asker),
+             http = std::move(http), target, exchange]() mutable {
+              if (!self->api_.token_holds(claims))
+                return fail(*exchange, base::make_error(Code::kUnauthorized, "Unauthorized"), asker.place.encoding);
+              asker.place.reached = true;
+              self->receive_from(std::move(asker), std::move(http), target, std::move(exchange));
+            });
+  }
+
   // The place in which a request waits for its turn.
   struct Place {
     std::string user = {};                // in whose queue; empty: in none
@@ -265,13 +269,16 @@ class Service : public std::enable_shared_from_this<Service> {
   // The user, if they may: by the header alone.
   Result<Caller> let_in(const HttpRequest& http, const rt::Target& target) const {
     TRY(Caller caller, caller_of(http));
-    const std::shared_ptr<const RoleSet> roles = api_.roles();
     UserInfo own = caller.user;
-    TRY(caller.user, act_as(std::move(caller.user), http, *roles));
+    TRY(caller.user, act_as(std::move(caller.user), http, *api_.roles()));
     if (caller.user.name != own.name || caller.user.groups != own.groups) caller.own = std::move(own);
+    return judge(std::move(caller), http, target);
+  }
+
+  Result<Caller> judge(Caller caller, const HttpRequest& http, const rt::Target& target) const {
     TRY_VOID(check_text(target));
     caller.kinds = api_.kinds();
-    TRY_VOID(authorize(caller.user, http, target, *roles, *caller.kinds));
+    TRY_VOID(authorize(caller.user, http, target, *api_.roles(), *caller.kinds));
     return caller;
   }
 
@@ -460,6 +467,9 @@ class RealServer : public Server {
     service_->end_watches();
   }
   void set_ready(bool ready) override { service_->set_ready(ready); }
+  void serve_as(UserInfo user, HttpRequest request, bool as_read, std::shared_ptr<HttpExchange> exchange) override {
+    service_->receive_as(std::move(user), std::move(request), as_read, std::move(exchange));
+  }
   base::Status set_keys(const rt::ServerKeys& keys) override { return http_->set_keys(keys); }
 
  private:

@@ -41,6 +41,10 @@ class Server {
   virtual std::uint16_t port() const = 0;
   // Readiness is false until this is called.
   virtual void set_ready(bool ready) = 0;
+  // A request that came another way, of a user who is known already. `as_read`: the right that it needs is that of a
+  // GET. Any thread.
+  virtual void serve_as(UserInfo user, rt::HttpRequest request, bool as_read,
+                        std::shared_ptr<rt::HttpExchange> exchange) = 0;
   // Before the end: takes no new connections, ends watches, and answers what else was asked. `done` comes once, on an
   // I/O thread: when no connection is left, or after `time_max`. Once, any thread; a server that ends before drops it.
   virtual void drain(base::Duration time_max, std::function<void()> done) = 0;

@@ -5,6 +5,7 @@
 
 #include "api/schema/names.h"
 #include "base/format.h"
+#include "base/number.h"
 #include "base/split.h"
 #include "base/time_zone.h"
 #include "main/host/address.h"
@@ -51,6 +52,7 @@ std::vector<base::Flag> up_flags(UpOptions& options) {
       {"kubeconfig", &options.kubeconfig, "where to write the administrator's kubeconfig (default DATA/kubeconfig)"},
       {"address", &options.address, "address the API server listens on"},
       {"port", &options.port, "port the API server listens on; 0: a free one"},
+      {"notebook-ports", &options.notebook_ports, "notebooks' ports, one a namespace: FIRST-LAST, or 0: free ones"},
       {"node-name", &options.node_name, "name of this machine's Node (default: the host name)"},
       {"node-ip", &options.node_ip, "address of the Node, and pods' hostIP (default: one that others reach)"},
       {"storage-gib", &options.storage_gib, "the most that objects and their history may take on disk"},
@@ -149,6 +151,17 @@ controllers::workloads::Options workloads_of(const UpOptions& options) {
   return workloads;
 }
 
+base::Result<std::pair<std::uint16_t, std::uint16_t>> notebook_ports_of(const UpOptions& options) {
+  const std::string_view text = options.notebook_ports;
+  if (text == "0") return std::pair<std::uint16_t, std::uint16_t>();
+  const std::size_t dash = text.find('-');
+  const auto first = base::parse_number<std::uint16_t>(text.substr(0, dash));
+  const auto last = dash == text.npos ? first : base::parse_number<std::uint16_t>(text.substr(dash + 1));
+  if (first && last && *first > 0 && *first <= *last) return std::pair{*first, *last};
+  return base::make_error(base::Code::kInvalid,
+                          base::format("--notebook-ports: {:?} is not FIRST-LAST, such as 6500-6699", text));
+}
+
 base::Result<apiserver::ServiceNetwork> services_of(const UpOptions& options) {
   const auto range = api::parse_ipv4_range(options.service_range);
   if (!range || range->prefix_length < 12 || range->prefix_length > 30)
@@ -195,6 +208,7 @@ base::Status check_up(const UpOptions& options) {
   if (options.runtime != "auto" && options.runtime != "runc" && options.runtime != "process")
     return wrong(base::format("--runtime: \"{}\" is none of auto, runc, process", options.runtime));
   TRY_VOID(services_of(options));
+  TRY_VOID(notebook_ports_of(options));
   TRY_VOID(handlers_of(options));
   TRY_VOID(check_components(options));
   scheduler::Options sharded;

@@ -21,6 +21,7 @@ struct UpOptions {
   std::string node_name;
   std::string node_ip;
   int port = 6443;
+  std::string notebook_ports = "6500-6699";
   int storage_gib = 8;
   int objects_mib = 0;
   bool host_rootfs = false;
@@ -68,6 +69,8 @@ node::Mode mode_of(const UpOptions& options);
 // Which controllers of Kubernetes run, and how.
 controllers::workloads::Options workloads_of(const UpOptions& options);
 controllers::training::Options training_of(const UpOptions& options);
+// The first and the last; two zeros: free ones. An error names the flag.
+base::Result<std::pair<std::uint16_t, std::uint16_t>> notebook_ports_of(const UpOptions& options);
 // An error names the flag.
 base::Result<apiserver::ServiceNetwork> services_of(const UpOptions& options);
 // How devices of this machine are found and given out, but for the program that asks the driver.

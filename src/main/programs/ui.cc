@@ -147,13 +147,13 @@ base::Status serve(const UiFlags& flags) {
   TRY(auto connection, connect(access, *env));
   auto forwarder = std::make_shared<Forwarder>(*env, std::move(connection));
   // Sessions end with the program: its seal is made of random bytes.
-  std::shared_ptr<ui::PageServer> page;
   rt::ServerOptions options{.address = "127.0.0.1", .port = static_cast<std::uint16_t>(flags.port)};
-  page = make_page(rt::seal(std::string(rt::kSealingKeyBytes, 'k'), "", ""), {}, false, *env);
-  auto handler = [page, forwarder, &env](rt::HttpRequest http, std::shared_ptr<rt::HttpExchange> exchange) {
+  PageHost pages({.secret = rt::seal(std::string(rt::kSealingKeyBytes, 'k'), "", ""), .tls = false}, *env);
+  auto handler = [page = pages.page(), access = pages.access(), forwarder, &env](
+                     rt::HttpRequest http, std::shared_ptr<rt::HttpExchange> exchange) {
     const rt::Target target = rt::parse_target(http.target);
     const bool streams = target.path == "/ui/stream" && http.web_socket;
-    if (ui::PageServer::has(target.path) && !streams) return page->serve(http, std::nullopt, std::move(exchange));
+    if (access->has(target.path) && !streams) return access->serve(http, std::nullopt, std::move(exchange));
     if (target.path == "/") return exchange->respond({303, {{"Location", "/ui/"}}, ""});
     const auto session = page->session_of(http);
     if (!session || !session->ok())
@@ -171,7 +171,7 @@ base::Status serve(const UiFlags& flags) {
   }
   const std::string address = base::format("http://127.0.0.1:{}", (*server)->port());
   std::cout << base::format("the page of {} is at\n\n  {}{}\n\nThe link is good once. Stop with Ctrl-C.\n",
-                            access.server, address, page->new_link({"the user of the kubeconfig"}))
+                            access.server, address, pages.page()->new_link({"the user of the kubeconfig"}))
             << std::flush;
   wait_for_end({});
   server->reset();

@@ -80,7 +80,7 @@ struct Cluster {
   std::unique_ptr<apiserver::WebhookCaller> webhook_caller;
   std::unique_ptr<apiserver::Api> api;
   std::unique_ptr<apiserver::EventExpiry> event_expiry;  // on the API server's loop
-  std::shared_ptr<ui::PageServer> web_page;
+  std::unique_ptr<PageHost> pages;
   std::unique_ptr<apiserver::Server> server;
   std::optional<std::string> gateway;  // by which containers reach this machine; unset: they are plain processes
   std::unique_ptr<apiserver::Server> server_for_pods;  // on the gateway
@@ -299,9 +299,10 @@ struct Cluster {
     server_options.pages = {{"/debug/waiting", page(&scheduler::Scheduler::waiting_report)},
                             {"/debug/config", page(&scheduler::Scheduler::configuration_report)}};
     apiserver::ServerOptions for_pods = server_options;  // which show no page
-    web_page = make_page(credentials.token, server_names().dns_names, true, *api_env);
-    server_options.browser = page_access(web_page);
+    pages = std::make_unique<PageHost>(page_options(), *api_env);
+    server_options.browser = pages->access();
     TRY(server, apiserver::start_server(*api, std::move(server_options)));
+    pages->begin(send_by(*server), server->port());
     // Pods do not reach the host's loopback. The gateway's address comes with the first of them.
     if (gateway && !is_any_address(options.address)) {
       for_pods.http.address = *gateway;
@@ -316,11 +317,11 @@ struct Cluster {
   }
 
   std::string keys_folder() const { return options.data + "/keys"; }
-  // A log is read by others, too, so that a link is shown to a terminal alone.
-  std::string page_hint() const {
-    if (isatty(STDOUT_FILENO) != 1) return "a link to the page";
-    return base::format("another link to the page; this one is good once:\n\n  {}{}", url(),
-                        web_page->new_link({"volcano-admin", {"system:masters"}}));
+  PageHostOptions page_options() const {
+    const auto [first, last] = *notebook_ports_of(options);
+    return {.secret = credentials.token,
+            .hosts = server_names().dns_names,
+            .notebooks = {options.address, {first, last}, options.data + "/notebook-ports", keys()}};
   }
   std::string url() const { return https_url(options.address, server->port()); }
   rt::ServerKeys keys() const {
@@ -355,6 +356,7 @@ struct Cluster {
     if (!changed) return {};
     TRY_VOID(server->set_keys(keys()));
     if (server_for_pods) TRY_VOID(server_for_pods->set_keys(keys()));
+    TRY_VOID(pages->set_keys(keys()));
     return write_kubeconfig();
   }
 
@@ -409,6 +411,7 @@ struct Cluster {
     manager.stop();
     on_loop<bool>(*api_env, [this](auto done) {
       renewal.reset();
+      pages->end();
       done(true);
     });
     end_answering(std::array{server_for_pods.get(), server.get()}, kLastAnswersMax);
@@ -475,7 +478,7 @@ int run_up(const Arguments& arguments) {
       << base::format(
              "volcano {} is up at {}\n{}\n  export KUBECONFIG={}\n  kubectl get queues\n  volcano ui link     # {}"
              "\n\nStop it with Ctrl-C.\n",
-             kVersion, cluster.url(), cluster.found(), options.kubeconfig, cluster.page_hint())
+             kVersion, cluster.url(), cluster.found(), options.kubeconfig, cluster.pages->hint(cluster.url()))
       << std::flush;
   wait_for_end({.folder = options.cache_dump_dir,
                 .arguments = {},

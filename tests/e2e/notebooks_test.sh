@@ -1,0 +1,72 @@
+#!/usr/bin/env bash
+# Notebooks by their links: the way from the page's session, streams, and what a hostile notebook's page cannot do.
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+here=$PWD/tests/e2e
+export CHROMIUM=${CHROMIUM:-/usr/lib/chromium/chromium-headless-shell}
+
+# notebook NAMESPACE: a pod and a Service as the controller of notebooks makes them.
+notebook() {
+  kubectl create namespace "$1" > /dev/null 2>&1
+  kubectl -n "$1" create configmap server --from-file="$here/notebook_server.py" > /dev/null
+  kubectl apply --validate=false -f - > /dev/null <<YAML
+apiVersion: v1
+kind: Pod
+metadata: {name: one-0, namespace: $1, labels: {statefulset: one, notebook-name: one}}
+spec:
+  terminationGracePeriodSeconds: 0
+  volumes: [{name: server, configMap: {name: server}}]
+  containers:
+  - name: one
+    image: i
+    command: [python3, /server/notebook_server.py, "8888", /notebook/$1/one]
+    ports: [{name: notebook-port, containerPort: 8888}]
+    volumeMounts: [{name: server, mountPath: /server}]
+    readinessProbe: {periodSeconds: 1, tcpSocket: {port: 8888}}
+---
+apiVersion: v1
+kind: Service
+metadata: {name: one, namespace: $1}
+spec: {selector: {statefulset: one}, ports: [{name: http-one, port: 80, targetPort: 8888}]}
+YAML
+  kubectl -n "$1" create role notebooks --verb=get --resource=services/proxy > /dev/null
+  kubectl -n "$1" create rolebinding notebooks --role=notebooks --user="$1" > /dev/null
+}
+server() { kubectl config view -o 'jsonpath={.clusters[0].cluster.server}'; }
+link() { "$volcano" ui link ${1:+--as-user "$1"} 2> /dev/null; }
+
+a_link_leads_to_a_notebook_and_its_page_to_nothing_else() {
+  notebook ann
+  notebook bob
+  expect "ann's server" kubectl -n ann wait --for=condition=Ready pod/one-0 --timeout=30s
+  expect "bob's server" kubectl -n bob wait --for=condition=Ready pod/one-0 --timeout=30s
+  expect "the endpoint to be told" wait_for 10 kubectl get --raw /api/v1/namespaces/bob/services/one:80/proxy/
+  expect "links, streams, attacks" python3 "$here/notebook_attacks.py" "$(server)" "$(link ann)" "$(link bob)" "$(link)"
+}
+a_browser_keeps_them_apart() {
+  for need in node npm "$CHROMIUM"; do
+    command -v "$need" > /dev/null || { skipped="$need is not installed"; return; }
+  done
+  (cd src/ui/page && npm ls --silent > /dev/null 2>&1) || (cd src/ui/page && npm ci --no-audit --no-fund --silent)
+  expect "attacks in Chromium" node tests/page/notebook_test.mjs "$(server)" "$(link)"
+  grep -E '^(ok|FAIL)' "$scratch/expect.out"
+}
+a_port_stays_with_its_namespace() {
+  local before
+  before=$(grep ' ann$' "$scratch/data/notebook-ports")
+  stop_cluster
+  PORT=${PORT:-0} start_cluster "${flags[@]}"
+  expect "the same port after a restart" grep -qx "$before" "$scratch/data/notebook-ports"
+}
+flags_are_checked() {
+  expect "a range upside down" refused '--notebook-ports: "7-6" is not FIRST-LAST' "$volcano" up --notebook-ports 7-6
+  expect "a word" refused '--notebook-ports: "x" is not FIRST-LAST' "$volcano" up --notebook-ports x
+}
+
+if [ $root = 0 ]; then
+  echo "skip notebooks: containers need root"
+  exit 0
+fi
+flags=(--node-name n1 --host-rootfs --runtime runc)
+start_cluster "${flags[@]}"
+run_tests a_link_leads_to_a_notebook_and_its_page_to_nothing_else a_browser_keeps_them_apart a_port_stays_with_its_namespace flags_are_checked
+exit "${failed:-0}"
