@@ -95,9 +95,12 @@ std::string usage_text(const Path& path, bool with_extras) {
   for (const Flag& flag : command.flags) (flag.is_extra ? extra : own).push_back(flag);
   const std::string help = base::format("help for {}", command.name);
   own.push_back({.name = "help", .letter = 'h', .type = Flag::Type::kBool, .help = help});
-  if (path.size() == 1) own.insert(own.end(), kGlobalFlags.begin(), kGlobalFlags.end());
+  // Programs that Volcano does not have take its flags of logs without a word.
+  const bool shows_global = !path.front()->name.starts_with("volcano ");
+  if (path.size() == 1 && shows_global) own.insert(own.end(), kGlobalFlags.begin(), kGlobalFlags.end());
   text += "\nFlags:\n" + flag_lines(own);
-  if (path.size() > 1) text += "\nGlobal Flags:\n" + flag_lines({kGlobalFlags.begin(), kGlobalFlags.end()});
+  if (path.size() > 1 && shows_global)
+    text += "\nGlobal Flags:\n" + flag_lines({kGlobalFlags.begin(), kGlobalFlags.end()});
   if (!command.children.empty())
     text += base::format("\nUse \"{} [command] --help\" for more information about a command.\n", name);
   // COMPAT(more-help): `--help` says what Volcano's tools say, and `vcctl help` what they do not have, too.

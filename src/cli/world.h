@@ -72,6 +72,10 @@ struct Person {
 struct World {
   // From --kubeconfig and --master, either of which may be empty.
   std::function<base::Result<std::unique_ptr<Api>>(const std::string& kubeconfig, const std::string& master)> connect;
+  // A link to a path of the server's page, good once.
+  std::function<base::Result<std::string>(const std::string& kubeconfig, const std::string& master,
+                                          const std::string& path)>
+      page_link = {};
   std::function<base::Result<std::string>(const std::string& path)> read_file;
   std::function<base::Result<std::string>(const std::string& url)> fetch;    // GET over plain HTTP
   std::function<std::string(const std::string& name)> environment_variable;  // empty: not set

@@ -28,6 +28,8 @@ int run_gpu_watch(const Arguments& arguments);
 int run_install(const Arguments& arguments);
 int run_image(const Arguments& arguments);
 int run_vcctl(const Arguments& arguments);
+int run_notebook(const Arguments& arguments);
+int run_tensorboard(const Arguments& arguments);
 int run_vsub(const Arguments& arguments);
 int run_vjobs(const Arguments& arguments);
 int run_vqueues(const Arguments& arguments);

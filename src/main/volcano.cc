@@ -50,6 +50,8 @@ constexpr std::array kPrograms{
     Program{"schedule", "", volcano_main::run_schedule, "decide what the scheduler would do with the objects in files"},
     Program{"admit", "", volcano_main::run_admit, "say what admission says to the objects in files"},
     Program{"vcctl", "vcctl", volcano_main::run_vcctl, "jobs and queues from the command line"},
+    Program{"notebook", "", volcano_main::run_notebook, "make notebooks, open, stop and start them"},
+    Program{"tensorboard", "", volcano_main::run_tensorboard, "make and open TensorBoards"},
     Program{"vsub", "vsub", volcano_main::run_vsub, "submit a job"},
     Program{"vjobs", "vjobs", volcano_main::run_vjobs, "view job information"},
     Program{"vqueues", "vqueues", volcano_main::run_vqueues, "view queue information"},

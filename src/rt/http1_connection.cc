@@ -32,6 +32,9 @@ void Http1Connection::run(const HttpRequest& request, bool stream, base::Duratio
   callbacks_ = std::move(callbacks);
   on_gone_ = nullptr;
   stream_ = stream;
+  wants_upgrade_ = stream && !request.upgrade.empty();
+  upgraded_ = false;
+  unsaid_.clear();
   out_ = encode(request);
   parser_.emplace();
   has_left_ = false;
@@ -59,6 +62,7 @@ std::string Http1Connection::encode(const HttpRequest& request) const {
   std::string text =
       base::format("{} {} HTTP/1.1\r\nHost: {}\r\n", request.method, request.target, shared_->authority());
   for (const auto& [name, value] : request.headers) text += name + ": " + value + "\r\n";
+  if (!request.upgrade.empty()) text += base::format("Connection: Upgrade\r\nUpgrade: {}\r\n", request.upgrade);
   if (!request.body.empty() || request.method != "GET")
     text += base::format("Content-Length: {}\r\n", request.body.size());
   text += "\r\n";
@@ -109,6 +113,7 @@ void Http1Connection::read() {
 
 void Http1Connection::ended(ErrorCode error) {
   if (!callbacks_.on_done) return close();
+  if (upgraded_ && error == asio::error::eof) return done();
   if (parser_ && parser_->is_header_done() && parser_->need_eof()) {
     ErrorCode ignored;
     parser_->put_eof(ignored);
@@ -117,8 +122,32 @@ void Http1Connection::ended(ErrorCode error) {
   fail(Code::kUnavailable, base::format("the connection was lost: {}", error.message()));
 }
 
+// Whether the head of a 101 is there, which ends HTTP on this connection.
+bool Http1Connection::goes_on_otherwise() const {
+  constexpr unsigned kSwitchingProtocols = 101;
+  return wants_upgrade_ && parser_->is_header_done() && parser_->get().result_int() == kSwitchingProtocols;
+}
+
+void Http1Connection::say(std::string_view bytes) {
+  unsaid_ += bytes;
+  if (upgraded_ && !writing_) say_more();
+}
+
+void Http1Connection::say_more() {
+  out_ = std::exchange(unsaid_, {});
+  writing_ = true;
+  socket_.with_stream([this](auto& stream) {
+    asio::async_write(stream, asio::buffer(out_), [self = shared_from_this()](ErrorCode error, std::size_t size) {
+      self->writing_ = false;
+      if (error) return self->fail(Code::kUnavailable, base::format("cannot send: {}", error.message()));
+      if (self->callbacks_.on_written) self->callbacks_.on_written(size);
+      if (self->connected_ && !self->unsaid_.empty()) self->say_more();
+    });
+  });
+}
+
 void Http1Connection::consume() {
-  while (!in_.empty() && callbacks_.on_done && !parser_->is_done()) {
+  while (!upgraded_ && !in_.empty() && callbacks_.on_done && !parser_->is_done()) {
     if (has_left_ && !may_parse_again(*parser_, in_.size())) break;
     ErrorCode error;
     const std::size_t used = put_bytes(*parser_, in_, error);
@@ -130,6 +159,14 @@ void Http1Connection::consume() {
     if (used == 0) break;
   }
   if (!callbacks_.on_done) return;
+  if (!upgraded_ && goes_on_otherwise()) {
+    upgraded_ = true;
+    if (!unsaid_.empty() && !writing_) say_more();
+  }
+  if (upgraded_) {
+    if (!in_.empty()) callbacks_.on_data(std::exchange(in_, {}));
+    return read_when_taken();
+  }
   if (parser_->is_done()) return done();
   read_when_taken();
 }

@@ -22,6 +22,7 @@ class Http1Connection : public std::enable_shared_from_this<Http1Connection> {
     std::function<void(int, Headers)> on_head;  // streams only
     std::function<void(std::string)> on_data;   // streams only
     std::function<void(base::Result<HttpResponse>, bool reusable)> on_done;
+    std::function<void(std::size_t)> on_written = {};  // so many bytes of say()
   };
 
   explicit Http1Connection(std::shared_ptr<ClientShared> shared);
@@ -34,6 +35,8 @@ class Http1Connection : public std::enable_shared_from_this<Http1Connection> {
   void rest(std::function<void()> on_gone);
   void run(const HttpRequest& request, bool stream, base::Duration timeout, Callbacks callbacks);
   void abort();
+  // Bytes of the protocol with which the connection goes on.
+  void say(std::string_view bytes);
 
  private:
   using ErrorCode = boost::system::error_code;
@@ -46,6 +49,8 @@ class Http1Connection : public std::enable_shared_from_this<Http1Connection> {
   void read_when_taken();
   void ended(ErrorCode error);
   void consume();
+  bool goes_on_otherwise() const;
+  void say_more();
   void deliver();
   Headers headers() const;
   void disarm();
@@ -71,6 +76,9 @@ class Http1Connection : public std::enable_shared_from_this<Http1Connection> {
   bool writing_ = false;
   std::uint32_t armed_ = 0;  // counts what the timer was set for
   bool stream_ = false;
+  bool wants_upgrade_ = false;
+  bool upgraded_ = false;  // all that comes is for on_data
+  std::string unsaid_;
   bool head_sent_ = false;
   bool got_bytes_ = false;
   bool used_ = false;

@@ -25,8 +25,9 @@ namespace {
 namespace asio = boost::asio;
 using base::Code;
 
-constexpr std::size_t kStreamsPerConnection = 90;  // Go's servers take 100 by default
-constexpr int kRefusalsMax = 3;                    // of one request
+constexpr std::size_t kStreamsPerConnection = 90;           // Go's servers take 100 by default
+constexpr int kRefusalsMax = 3;                             // of one request
+constexpr std::size_t kUnsentMax = std::size_t{256} << 10;  // of a stream that was upgraded
 
 struct Job {
   HttpRequest request;
@@ -310,7 +311,8 @@ class Client : public HttpClient {
     while (!streams_waiting_.empty()) {
       const std::shared_ptr<StreamJob> job = streams_waiting_.front();
       if (!job->cancelled) {
-        if (protocol_ == Protocol::kHttp1) {
+        // A connection of HTTP/2 carries one protocol only.
+        if (protocol_ == Protocol::kHttp1 || !job->request.upgrade.empty()) {
           start_stream_http1(job);
         } else if (const auto carrier = stream_carrier()) {
           start_stream_http2(job, carrier);
@@ -402,17 +404,26 @@ struct Piece {
 
 class Stream : public HttpStream {
  public:
-  Stream(std::shared_ptr<ClientShared> shared, std::shared_ptr<StreamJob> job, std::shared_ptr<std::atomic<bool>> alive)
-      : shared_(std::move(shared)), job_(std::move(job)), alive_(std::move(alive)) {}
+  Stream(std::shared_ptr<ClientShared> shared, std::shared_ptr<StreamJob> job, std::shared_ptr<std::atomic<bool>> alive,
+         std::shared_ptr<std::atomic<std::size_t>> unsent)
+      : shared_(std::move(shared)), job_(std::move(job)), alive_(std::move(alive)), unsent_(std::move(unsent)) {}
   ~Stream() override {
     *alive_ = false;
     asio::post(shared_->context, [job = job_] { job->cancel(); });
+  }
+  bool write(std::string bytes) override {
+    const bool enough = (*unsent_ += bytes.size()) > kUnsentMax;
+    asio::post(shared_->context, [job = job_, bytes = std::move(bytes)] {
+      if (job->http1) job->http1->say(bytes);
+    });
+    return !enough;
   }
 
  private:
   std::shared_ptr<ClientShared> shared_;
   std::shared_ptr<StreamJob> job_;
-  std::shared_ptr<std::atomic<bool>> alive_;  // read by the loop; cleared wherever the owner is destroyed
+  std::shared_ptr<std::atomic<bool>> alive_;          // read by the loop; cleared wherever the owner is destroyed
+  std::shared_ptr<std::atomic<std::size_t>> unsent_;  // bytes of write() on their way to the socket
 };
 
 std::unique_ptr<HttpStream> Client::stream(HttpRequest request, StreamCallbacks callbacks) {
@@ -441,12 +452,20 @@ std::unique_ptr<HttpStream> Client::stream(HttpRequest request, StreamCallbacks 
       if (shared_callbacks->on_end) shared_callbacks->on_end(status);
     });
   };
+  auto unsent = std::make_shared<std::atomic<std::size_t>>(0);
+  inner.on_written = [to_loop, shared_callbacks, unsent](std::size_t size) {
+    const std::size_t before = unsent->fetch_sub(size);
+    if (before <= kUnsentMax || before - size > kUnsentMax) return;
+    to_loop([shared_callbacks] {
+      if (shared_callbacks->on_room) shared_callbacks->on_room();
+    });
+  };
   asio::post(shared_->context, [this, job] {
     if (const base::Status fine = check_lines(job->request); !fine.ok()) return job->end(fine.error());
     streams_waiting_.push_back(keep_in_sight(stream_jobs_, job));
     next_streams();
   });
-  return std::make_unique<Stream>(shared_, std::move(job), alive);
+  return std::make_unique<Stream>(shared_, std::move(job), alive, std::move(unsent));
 }
 
 }  // namespace

@@ -41,6 +41,9 @@ struct ClientOptions {
 class HttpStream {
  public:
   virtual ~HttpStream() = default;  // closes the connection; no callback follows
+  // Bytes for the server of a stream that goes on with another protocol (HttpRequest::upgrade, answered 101). False: it
+  // has enough until on_room. Loop thread.
+  virtual bool write(std::string /*bytes*/) { return true; }
 };
 
 class HttpClient {
@@ -50,6 +53,7 @@ class HttpClient {
     std::function<void(int status, const Headers&)> on_start;
     std::function<void(std::string_view bytes)> on_data;  // any split of the body
     std::function<void(base::Status)> on_end;             // exactly once
+    std::function<void()> on_room = {};                   // after a write() that said false
   };
 
   virtual ~HttpClient() = default;

@@ -279,6 +279,45 @@ TEST(HttpClient, a_stream_that_outlives_the_client_keeps_nothing) {
   EXPECT_EQ(kept.use_count(), 1);
 }
 
+TEST(HttpClient, a_stream_that_is_upgraded_says_bytes_both_ways) {
+  Server server({[&](int connection) {
+    ASSERT_TRUE(Server::hear(connection));
+    const std::string head = "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\nfirst ";
+    ASSERT_EQ(::send(connection, head.data(), head.size(), MSG_NOSIGNAL), static_cast<ssize_t>(head.size()));
+    char c = 0;
+    while (::recv(connection, &c, 1, 0) == 1 && c != '.') ::send(connection, &c, 1, MSG_NOSIGNAL);
+  }});
+  Caller caller(server.port());
+  std::unique_ptr<HttpStream> stream;
+  std::string heard, upgrade;
+  int status = 0;
+  std::promise<base::Status> ended;
+  caller.env->loop().post([&] {
+    HttpClient::StreamCallbacks callbacks;
+    callbacks.on_start = [&](int code, const Headers& headers) {
+      status = code;
+      upgrade = header(headers, "Upgrade");
+      EXPECT_TRUE(stream->write("hel"));
+      EXPECT_TRUE(stream->write("lo."));
+    };
+    callbacks.on_data = [&](std::string_view bytes) { heard += bytes; };
+    callbacks.on_end = [&](base::Status end) { ended.set_value(std::move(end)); };
+    HttpRequest request{.method = "GET", .target = "/"};
+    request.upgrade = "echo";
+    stream = caller.client->stream(std::move(request), std::move(callbacks));
+  });
+  EXPECT_TRUE(ended.get_future().get().ok());
+  EXPECT_EQ(status, 101);
+  EXPECT_EQ(upgrade, "echo");
+  EXPECT_EQ(heard, "first hello");
+  std::promise<void> gone;
+  caller.env->loop().post([&] {
+    stream.reset();
+    gone.set_value();
+  });
+  gone.get_future().wait();
+}
+
 TEST(HttpClient, a_stream_that_the_loop_does_not_take_waits_at_the_server) {
   constexpr std::size_t kAll = std::size_t{64} << 20;
   std::atomic<std::size_t> sent{0};

@@ -50,6 +50,15 @@ a_browser_keeps_them_apart() {
   expect "attacks in Chromium" node tests/page/notebook_test.mjs "$(server)" "$(link)"
   grep -E '^(ok|FAIL)' "$scratch/expect.out"
 }
+volcano_ui_does_the_same_on_loopback() {
+  "$volcano" ui --port 0 > "$scratch/ui.log" 2>&1 &
+  local served=$! of
+  wait_for 10 grep -q login "$scratch/ui.log"
+  of=$(sed -n 's/^  \(http:.*login.*\)$/\1/p' "$scratch/ui.log")
+  expect "links and streams" python3 "$here/notebook_loopback.py" "$of"
+  kill $served
+  wait $served 2> /dev/null
+}
 a_port_stays_with_its_namespace() {
   local before
   before=$(grep ' ann$' "$scratch/data/notebook-ports")
@@ -68,5 +77,5 @@ if [ $root = 0 ]; then
 fi
 flags=(--node-name n1 --host-rootfs --runtime runc)
 start_cluster "${flags[@]}"
-run_tests a_link_leads_to_a_notebook_and_its_page_to_nothing_else a_browser_keeps_them_apart a_port_stays_with_its_namespace flags_are_checked
+run_tests a_link_leads_to_a_notebook_and_its_page_to_nothing_else a_browser_keeps_them_apart volcano_ui_does_the_same_on_loopback a_port_stays_with_its_namespace flags_are_checked
 exit "${failed:-0}"

@@ -18,9 +18,11 @@
 
 #include "base/format.h"
 #include "base/number.h"
+#include "cli/notebook.h"
 #include "cli/slurm.h"
 #include "cli/text/terminal_text.h"
 #include "main/host/connection.h"
+#include "main/host/page_link.h"
 #include "main/host/version.h"
 #include "main/host/waiting_api.h"
 #include "main/programs.h"
@@ -120,9 +122,17 @@ std::string local_time(base::Time time) {
   return text;
 }
 
+base::Result<std::string> link_to_page(const std::string& kubeconfig, const std::string& master,
+                                       const std::string& path) {
+  TRY(const client::ServerAccess access, user_access(kubeconfig, master));
+  TRY(PageLink link, page_link(access, "", path));
+  return std::move(link.url);
+}
+
 int run_root(const cli::Command& root, const Arguments& arguments) {
   cli::World world{
       .connect = open_waiting_api,
+      .page_link = link_to_page,
       .read_file = [](const std::string& path) { return rt::read_bounded_file(path, kFileBytesMax, base::minutes(5)); },
       .fetch = fetch,
       .environment_variable = environment_variable,
@@ -149,6 +159,8 @@ static int run_slurm(std::string_view name, const Arguments& arguments) {
   return 2;
 }
 
+int run_notebook(const Arguments& arguments) { return run_root(cli::notebook_root(), arguments); }
+int run_tensorboard(const Arguments& arguments) { return run_root(cli::tensorboard_root(), arguments); }
 int run_vsub(const Arguments& arguments) { return run_slurm("vsub", arguments); }
 int run_vjobs(const Arguments& arguments) { return run_slurm("vjobs", arguments); }
 int run_vqueues(const Arguments& arguments) { return run_slurm("vqueues", arguments); }

@@ -1,0 +1,191 @@
+// One stream of the client for each request; a browser that reads nothing, or goes away, ends it.
+#include "main/page/forwarder.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "api/json/json.h"
+#include "base/format.h"
+
+namespace volcano_main {
+namespace {
+
+constexpr std::size_t kBacklogMax = std::size_t{64} << 20;
+constexpr std::size_t kErrorMax = std::size_t{64} << 10;  // of an answer that may be an error of the API server
+constexpr int kSwitchingProtocols = 101, kUnauthorized = 401, kBadGateway = 502;
+
+rt::Headers kept(const rt::Headers& headers) {
+  rt::Headers out = {{"X-Content-Type-Options", "nosniff"},
+                     {"Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'; sandbox"},
+                     {"Cross-Origin-Resource-Policy", "same-origin"},
+                     {"Cache-Control", "no-store"}};
+  for (const char* name : {"Content-Type", "Warning", "Retry-After", "Audit-Id"})
+    for (const std::string_view value : rt::all_headers(headers, name)) out.emplace_back(name, value);
+  return out;
+}
+
+// Without those of one connection, and those that the client writes itself.
+rt::Headers end_to_end(const rt::Headers& headers) {
+  std::vector<std::string_view> held = {"Connection",     "Proxy-Connection",  "Keep-Alive", "TE",
+                                        "Trailer",        "Upgrade",           "Host",       "User-Agent",
+                                        "Content-Length", "Transfer-Encoding", "Expect"};
+  for (const std::string_view one : rt::header_list(headers, "Connection")) held.push_back(one);
+  rt::Headers out;
+  for (const auto& [name, value] : headers)
+    if (std::ranges::none_of(held, [&name](std::string_view one) { return rt::same_header(name, one); }))
+      out.emplace_back(name, value);
+  return out;
+}
+
+bool is_json(const rt::Headers& headers) { return rt::header(headers, "Content-Type").starts_with("application/json"); }
+
+bool is_status(const std::string& body) {
+  const auto parsed = api::parse_json(body);
+  return parsed.ok() && (*parsed)["kind"].as_string() == "Status" && (*parsed)["apiVersion"].as_string() == "v1";
+}
+
+// Holds an answer back that may be an error of the API server, until its end shows what it is.
+class Sifting final : public rt::HttpExchange {
+ public:
+  explicit Sifting(std::shared_ptr<rt::HttpExchange> inner) : inner_(std::move(inner)) {}
+
+  void respond(rt::HttpResponse response) override { inner_->respond(std::move(response)); }
+  void start(int status, rt::Headers headers) override {
+    if (status >= 400 && is_json(headers))
+      held_ = rt::HttpResponse{status, std::move(headers), "", {}};
+    else
+      inner_->start(status, std::move(headers));
+  }
+  void start_web_socket(rt::Headers headers, Messages messages, OnBytes on_bytes) override {
+    inner_->start_web_socket(std::move(headers), messages, std::move(on_bytes));
+  }
+  void start_upgraded(rt::Headers headers, OnBytes on_bytes) override {
+    inner_->start_upgraded(std::move(headers), std::move(on_bytes));
+  }
+  void resume_reading() override { inner_->resume_reading(); }
+  void send(std::vector<Bytes> pieces) override {
+    if (!held_) return inner_->send(std::move(pieces));
+    for (const Bytes& piece : pieces) held_->body += *piece;
+    if (held_->body.size() > kErrorMax) let_go();
+  }
+  void send_shared(std::shared_ptr<const rt::SharedChunk> chunk) override { inner_->send_shared(std::move(chunk)); }
+  void finish() override {
+    if (held_ && is_status(held_->body)) return inner_->respond(*std::exchange(held_, std::nullopt));
+    if (held_) let_go();
+    inner_->finish();
+  }
+  void abandon() override { inner_->abandon(); }
+  std::size_t backlog_bytes() const override { return inner_->backlog_bytes(); }
+  void on_drained(std::function<void()> callback) override { inner_->on_drained(std::move(callback)); }
+  void wait_until_drained() override { inner_->wait_until_drained(); }
+  void on_closed(std::function<void()> callback) override { inner_->on_closed(std::move(callback)); }
+
+ private:
+  void let_go() {
+    rt::HttpResponse held = *std::exchange(held_, std::nullopt);
+    inner_->start(held.status, std::move(held.headers));
+    inner_->send_one(std::make_shared<const std::string>(std::move(held.body)));
+  }
+
+  const std::shared_ptr<rt::HttpExchange> inner_;
+  std::optional<rt::HttpResponse> held_;
+};
+
+}  // namespace
+
+void Forwarder::forward(const rt::HttpRequest& http, std::shared_ptr<rt::HttpExchange> exchange) {
+  rt::HttpRequest request{.method = http.method, .target = http.target, .headers = {}, .body = http.body};
+  for (const char* name : {"Accept", "Content-Type"})
+    if (const std::string_view value = rt::header(http.headers, name); !value.empty())
+      request.headers.emplace_back(name, value);
+  run(std::move(request), std::move(exchange),
+      [](rt::HttpExchange& to, int status, const rt::Headers& headers) { to.start(status, kept(headers)); });
+}
+
+void Forwarder::stream(std::string path, std::string accept, std::shared_ptr<rt::HttpExchange> exchange) {
+  exchange->start_web_socket({}, rt::HttpExchange::Messages::kBytes);
+  rt::HttpRequest request{.method = "GET", .target = std::move(path), .headers = {{"Accept", std::move(accept)}}};
+  run(std::move(request), std::move(exchange), [](rt::HttpExchange& to, int status, const rt::Headers&) {
+    to.send_one(std::make_shared<const std::string>(base::format("{{\"status\":{}}}\n", status)));
+  });
+}
+
+void Forwarder::relay(const rt::HttpRequest& http, const std::shared_ptr<rt::HttpExchange>& exchange) {
+  rt::HttpRequest request{.method = http.method, .target = http.target, .headers = end_to_end(http.headers)};
+  request.body = http.body;
+  request.upgrade = http.upgrade;
+  const std::uint64_t id = last_ + 1;  // that run() takes
+  run(std::move(request), std::make_shared<Sifting>(exchange),
+      [this, id, exchange](rt::HttpExchange& to, int status, const rt::Headers& headers) {
+        if (status == kSwitchingProtocols) return go_on(id, exchange, headers);
+        to.start(status, end_to_end(headers));
+      });
+}
+
+// What the browser says goes on piece by piece: it waits until the server has taken the last one.
+void Forwarder::go_on(std::uint64_t id, const std::shared_ptr<rt::HttpExchange>& exchange, const rt::Headers& headers) {
+  rt::Headers out = end_to_end(headers);
+  out.emplace_back("Upgrade", rt::header(headers, "Upgrade"));
+  exchange->start_upgraded(std::move(out),
+                           [weak = weak_from_this(), &loop = env_.loop(), id, exchange](std::string bytes) {
+                             loop.post([weak, id, exchange, bytes = std::move(bytes)]() mutable {
+                               const auto self = weak.lock();
+                               if (!self) return;
+                               const auto found = self->streams_.find(id);
+                               if (found != self->streams_.end() && found->second->write(std::move(bytes)))
+                                 exchange->resume_reading();
+                             });
+                             return false;
+                           });
+}
+
+void Forwarder::run(rt::HttpRequest request, std::shared_ptr<rt::HttpExchange> exchange, Begin begin) {
+  if (!server_) return exchange->abandon();
+  server_->complete(request);
+  const std::uint64_t id = ++last_;
+  exchange->on_closed([weak = weak_from_this(), id] {
+    if (const auto self = weak.lock()) self->end_later(id);
+  });
+  const auto begun = std::make_shared<bool>(false);
+  rt::HttpClient::StreamCallbacks callbacks;
+  callbacks.on_start = [this, exchange, begun, begin](int status, const rt::Headers& headers) {
+    if (status == kUnauthorized) server_->refused();
+    *begun = true;
+    begin(*exchange, status, headers);
+  };
+  callbacks.on_data = [this, exchange, id](std::string_view bytes) {
+    if (exchange->backlog_bytes() <= kBacklogMax) return exchange->send_one(std::make_shared<const std::string>(bytes));
+    // A browser that reads nothing for so long asks again, from where it was.
+    exchange->abandon();
+    end_later(id);
+  };
+  callbacks.on_end = [this, exchange, begun, begin, id](base::Status ended) {
+    if (!*begun) {
+      begin(*exchange, kBadGateway, {{"Content-Type", "text/plain; charset=utf-8"}});
+      exchange->send_one(
+          std::make_shared<const std::string>(ended.ok() ? "no answer\n" : ended.error().message + "\n"));
+      ended = {};
+    }
+    ended.ok() ? exchange->finish() : exchange->abandon();
+    end_later(id);
+  };
+  callbacks.on_room = [exchange] { exchange->resume_reading(); };
+  streams_[id] = server_->http().stream(std::move(request), std::move(callbacks));
+}
+
+void Forwarder::end() {
+  streams_.clear();
+  server_.reset();
+}
+
+// A stream must not be destroyed by its own callback.
+void Forwarder::end_later(std::uint64_t id) {
+  env_.loop().post([weak = weak_from_this(), id] {
+    if (const auto self = weak.lock()) self->streams_.erase(id);
+  });
+}
+
+}  // namespace volcano_main

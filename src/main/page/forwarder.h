@@ -1,0 +1,45 @@
+// Requests of browsers, sent on to an API server with the credentials of a kubeconfig.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "client/server_connection.h"
+#include "rt/env.h"
+#include "rt/http.h"
+
+namespace volcano_main {
+
+// Everything on the loop of `env`.
+class Forwarder : public std::enable_shared_from_this<Forwarder> {
+ public:
+  Forwarder(rt::Env& env, std::unique_ptr<client::ServerConnection> server) : env_(env), server_(std::move(server)) {}
+
+  // The page's own request: little of its header goes on, and little comes back.
+  void forward(const rt::HttpRequest& http, std::shared_ptr<rt::HttpExchange> exchange);
+  // A GET whose answer comes over a WebSocket: browsers open six connections to a server, and a page has more watches.
+  // The first message is the status, the others are the answer's bytes.
+  void stream(std::string path, std::string accept, std::shared_ptr<rt::HttpExchange> exchange);
+  // A request that goes as it is, upgrades included. An error of the API server itself is answered whole, as
+  // ui::Passing wants it.
+  void relay(const rt::HttpRequest& http, const std::shared_ptr<rt::HttpExchange>& exchange);
+  // Ends all streams, and the connections.
+  void end();
+
+ private:
+  using Begin = std::function<void(rt::HttpExchange& to, int status, const rt::Headers& headers)>;
+
+  void run(rt::HttpRequest request, std::shared_ptr<rt::HttpExchange> exchange, Begin begin);
+  void go_on(std::uint64_t id, const std::shared_ptr<rt::HttpExchange>& exchange, const rt::Headers& headers);
+  void end_later(std::uint64_t id);
+
+  rt::Env& env_;
+  std::unique_ptr<client::ServerConnection> server_;
+  std::map<std::uint64_t, std::unique_ptr<rt::HttpStream>> streams_;
+  std::uint64_t last_ = 0;
+};
+
+}  // namespace volcano_main
