@@ -1,6 +1,7 @@
 // Structural schemas, written in place: a CRD knows no references.
 #include "api/crd.h"
 
+#include "api/other_versions.h"
 #include "api/schema/schema_json.h"
 
 namespace api {
@@ -104,6 +105,25 @@ Json schema_json(const Schema& schema, int depth) {
   return out;
 }
 
+// A schema's texts, which a definition of several versions says once. A property may be called "description", too.
+Json without_descriptions(const Json& schema) {
+  Json out = Json::object();
+  for (const Json::Member& member : schema.members()) {
+    const std::string_view name = member.name();
+    if (name == "properties") {
+      Json properties = Json::object();
+      for (const Json::Member& one : member.value.members())
+        properties.set(one.name(), without_descriptions(one.value));
+      out.set(name, std::move(properties));
+    } else if (name == "items" || name == "additionalProperties") {
+      out.set(name, without_descriptions(member.value));
+    } else if (name != "description") {
+      out.set(name, member.value);
+    }
+  }
+  return out;
+}
+
 }  // namespace
 
 Json make_crd(const KindInfo& kind) {
@@ -133,6 +153,15 @@ Json make_crd(const KindInfo& kind) {
                                             {"statusReplicasPath", kind.scale.status_replicas}}));
   if (kind.status_subresource) subresources.set("status", Json::object());
   version.set("subresources", std::move(subresources));
+  Json versions = Json::array({version});
+  for (const OtherVersion& other : other_versions()) {
+    if (other.stored != &kind || other.kind.resource.group != kind.resource.group) continue;
+    Json same = version;
+    same.set("name", other.kind.resource.version);
+    same.set("schema", Json::object({{"openAPIV3Schema", without_descriptions(version["schema"]["openAPIV3Schema"])}}));
+    same.set("storage", false);
+    versions.push_back(std::move(same));
+  }
   const std::string name = kind.resource.plural + "." + kind.resource.group;
   return Json::object({{"apiVersion", "apiextensions.k8s.io/v1"},
                        {"kind", "CustomResourceDefinition"},
@@ -141,7 +170,7 @@ Json make_crd(const KindInfo& kind) {
                        {"spec", Json::object({{"group", kind.resource.group},
                                               {"names", names},
                                               {"scope", kind.namespaced ? "Namespaced" : "Cluster"},
-                                              {"versions", Json::array({version})}})}});
+                                              {"versions", std::move(versions)}})}});
 }
 
 }  // namespace api

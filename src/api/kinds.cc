@@ -9,10 +9,15 @@
 #include "api/flow/v1alpha1/jobtemplate.h"
 #include "api/kubeflow/v1/jaxjob.h"
 #include "api/kubeflow/v1/mpijob.h"
+#include "api/kubeflow/v1/notebook.h"
 #include "api/kubeflow/v1/paddlejob.h"
+#include "api/kubeflow/v1/profile.h"
 #include "api/kubeflow/v1/pytorchjob.h"
 #include "api/kubeflow/v1/tfjob.h"
 #include "api/kubeflow/v1/xgboostjob.h"
+#include "api/kubeflow/v1alpha1/poddefault.h"
+#include "api/kubeflow/v1alpha1/pvcviewer.h"
+#include "api/kubeflow/v1alpha1/tensorboard.h"
 #include "api/kubeflow/v2beta1/mpijob.h"
 #include "api/metrics/v1beta1/metrics.h"
 #include "api/nodeinfo/v1alpha1/numatopology.h"
@@ -222,6 +227,11 @@ std::vector<KindInfo> make_kinds() {
   kinds.push_back(
       training<JaxJob>(resources::kJaxJobs, "JAXJob", {".spec.jaxReplicaSpecs.Worker.replicas", kActive, kSelector}));
   kinds.push_back(training<SshMpiJob>(resources::kSshMpiJobs, "MPIJob"));
+  kinds.push_back(custom<Notebook>(resources::kNotebooks, "Notebook", kNamespaced, true, {}, {}));
+  kinds.push_back(custom<Tensorboard>(resources::kTensorboards, "Tensorboard", kNamespaced, true, {}, {}));
+  kinds.push_back(custom<PvcViewer>(resources::kPvcViewers, "PVCViewer", kNamespaced, true, {}, {}));
+  kinds.push_back(custom<PodDefault>(resources::kPodDefaults, "PodDefault", kNamespaced, false, {}, {}));
+  kinds.push_back(custom<Profile>(resources::kProfiles, "Profile", kCluster, true, {}, {}));
   // A caller that asks while the program's constants are still made would get kinds without names.
   for (const KindInfo& kind : kinds) CHECK(!kind.resource.plural.empty());
   return kinds;

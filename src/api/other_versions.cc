@@ -2,7 +2,10 @@
 #include "api/other_versions.h"
 
 #include "api/json/json.h"
+#include "api/kubeflow/v1/notebook.h"
+#include "api/kubeflow/v1/profile.h"
 #include "base/check.h"
+#include "base/format.h"
 
 namespace api {
 namespace {
@@ -149,6 +152,31 @@ OtherVersion row(std::string_view group, std::string_view schema, const KindInfo
   return made;
 }
 
+// Versions of one shape differ in their names only.
+constexpr char kKubeflowV1[] = "kubeflow.org/v1", kKubeflowV1Beta1[] = "kubeflow.org/v1beta1",
+               kKubeflowV1Alpha1[] = "kubeflow.org/v1alpha1";
+
+template <const char* kVersion>
+Json named(Json object) {
+  return retyped(std::move(object), kVersion);
+}
+
+template <const char* kVersion>
+OtherVersion same_shape(const ResourceId& stored_as) {
+  const KindInfo* stored = find_kind(stored_as);
+  CHECK(stored != nullptr);
+  OtherVersion made;
+  made.kind = *stored;
+  made.kind.resource.version = std::string_view(kVersion).substr(std::string_view(kVersion).find('/') + 1);
+  auto& schema = *new Schema(*stored->schema);  // never destroyed, as all schemas
+  schema.name = base::format("org.kubeflow.{}.{}", made.kind.resource.version, stored->kind);
+  made.kind.schema = &schema;
+  made.stored = stored;
+  made.to_stored = named<kKubeflowV1>;
+  made.from_stored = named<kVersion>;
+  return made;
+}
+
 std::vector<OtherVersion> make_rows() {
   std::vector<OtherVersion> rows;
   OtherVersion& event = rows.emplace_back(row("events.k8s.io", "events.v1.Event", find_kind(resources::kEvents)));
@@ -159,6 +187,9 @@ std::vector<OtherVersion> make_rows() {
                                                    find_kind("autoscaling", "v2", "horizontalpodautoscalers")));
   autoscaler.to_stored = autoscaler_to_stored;
   autoscaler.from_stored = autoscaler_from_stored;
+  rows.push_back(same_shape<kKubeflowV1Beta1>(resources::kNotebooks));
+  rows.push_back(same_shape<kKubeflowV1Alpha1>(resources::kNotebooks));
+  rows.push_back(same_shape<kKubeflowV1Beta1>(resources::kProfiles));
   return rows;
 }
 

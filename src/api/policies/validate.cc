@@ -12,7 +12,7 @@ using base::Code;
 using cel::Value;
 
 constexpr std::size_t kMessageBytesMax = 5 * 1024;
-constexpr std::size_t kNoteBytesMax = 10 * 1024;
+constexpr std::size_t kContentBytesMax = 10 * 1024;
 
 struct Finding {
   std::string message;
@@ -128,7 +128,7 @@ class Judge {
     if (value.is_null()) return;
     if (const std::string* text = value.get<std::string>()) {
       const std::string content(base::trim(*text, base::kAllBlanks));
-      if (!content.empty()) note(policy.name + "/" + wanted.name, content.substr(0, kNoteBytesMax));
+      if (!content.empty()) note(policy.name + "/" + wanted.name, content.substr(0, kContentBytesMax));
       return;
     }
     if (policy.ignores_failures) return;

@@ -120,7 +120,8 @@ RecentMessages* recent_messages(const Projection* only) {
 const Schema* protobuf_schema(std::string_view api_version, std::string_view kind) {
   if (const KindInfo* info = find_kind_named(api_version, kind); info && !info->custom) return info->schema;
   for (const OtherVersion& other : other_versions())
-    if (other.kind.kind == kind && other.kind.resource.api_version() == api_version) return other.kind.schema;
+    if (other.kind.kind == kind && other.kind.resource.api_version() == api_version && !other.kind.custom)
+      return other.kind.schema;
   if (kind == "Scale" && api_version == "autoscaling/v1") return &core_schema("autoscaling.v1.Scale");
   if (kind == "PartialObjectMetadata" && api_version == "meta.k8s.io/v1")
     return &core_schema("meta.v1.PartialObjectMetadata");

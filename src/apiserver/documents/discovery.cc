@@ -19,13 +19,21 @@ using Kinds = std::vector<const KindInfo*>;
 // Group -> versions with their kinds, the most wanted version first.
 using Groups = std::map<std::string, std::vector<std::pair<std::string, Kinds>>>;
 
+Kinds& kinds_of(Groups& all, const KindInfo& kind) {
+  auto& versions = all[kind.resource.group];
+  auto at = std::ranges::find(versions, kind.resource.version, &std::pair<std::string, Kinds>::first);
+  if (at == versions.end()) at = versions.insert(versions.end(), {kind.resource.version, {}});
+  return at->second;
+}
+
 Groups own_groups() {
   std::map<std::string, std::map<std::string, Kinds>> sorted;
   for (const KindInfo& kind : api::all_kinds()) sorted[kind.resource.group][kind.resource.version].push_back(&kind);
   Groups made;
   for (auto& [group, versions] : sorted) made[group].assign(versions.begin(), versions.end());
-  for (const api::OtherVersion& other : api::other_versions())
-    made[other.kind.resource.group].push_back({other.kind.resource.version, {&other.kind}});
+  for (const api::OtherVersion& other : api::other_versions()) kinds_of(made, other.kind).push_back(&other.kind);
+  for (auto& [group, versions] : made)
+    std::ranges::stable_sort(versions, comes_before, &std::pair<std::string, Kinds>::first);
   return made;
 }
 
@@ -33,12 +41,7 @@ Groups own_groups() {
 Groups groups_of(const ServedKinds& kinds) {
   static const Groups kOwn = own_groups();
   Groups all = kOwn;
-  for (const ServedKind& one : kinds.custom()) {
-    auto& versions = all[one.kind->resource.group];
-    auto at = std::ranges::find(versions, one.kind->resource.version, &std::pair<std::string, Kinds>::first);
-    if (at == versions.end()) at = versions.insert(versions.end(), {one.kind->resource.version, {}});
-    at->second.push_back(one.kind);
-  }
+  for (const ServedKind& one : kinds.custom()) kinds_of(all, *one.kind).push_back(one.kind);
   for (auto& [group, versions] : all)
     if (!kOwn.contains(group)) std::ranges::stable_sort(versions, comes_before, &std::pair<std::string, Kinds>::first);
   return all;

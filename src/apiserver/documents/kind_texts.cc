@@ -32,6 +32,11 @@ std::string_view kind_text(const api::KindInfo& kind) {
       {{"kubeflow.org", "XGBoostJob"}, "An XGBoostJob trains with XGBoost on a master and workers."},
       {{"kubeflow.org", "PaddleJob"}, "A PaddleJob trains with PaddlePaddle on a master and workers."},
       {{"kubeflow.org", "JAXJob"}, "A JAXJob runs a JAX program on workers."},
+      {{"kubeflow.org", "Notebook"}, "A Notebook is a server of notebooks that can be stopped and started again."},
+      {{"tensorboard.kubeflow.org", "Tensorboard"}, "A Tensorboard shows the logs of trainings on a page."},
+      {{"kubeflow.org", "PVCViewer"}, "A PVCViewer shows the files of a claim on a page."},
+      {{"kubeflow.org", "PodDefault"}, "A PodDefault is what selected pods get when they are created."},
+      {{"kubeflow.org", "Profile"}, "A Profile is a person's namespace, its limits, and who may do what in it."},
   };
   const auto found = kTexts.find(Key{kind.resource.group, kind.kind});
   return found == kTexts.end() ? std::string_view() : found->second;

@@ -171,6 +171,8 @@ Json valid(const api::KindInfo& kind) {
           {"expression":"[]"}}]}})"},
       {"ValidatingAdmissionPolicyBinding", R"({"spec":{"policyName":"b","validationActions":["Deny"]}})"},
       {"MutatingAdmissionPolicyBinding", R"({"spec":{"policyName":"b"}})"},
+      {"Notebook", R"({"spec":{"template":{"spec":{"containers":[{"name":"c","image":"x"}]}}}})"},
+      {"PVCViewer", R"({"spec":{"pvc":"c"}})"},
       {"ReplicationController", R"({"spec":{"selector":{"a":"b"},"template":
           {"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"c","image":"x"}]}}}})"},
       {"Deployment", kWorkload},
