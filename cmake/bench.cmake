@@ -1,8 +1,8 @@
 # Benchmarks and tools that are not part of the product. Benchmarks are always built: one that does not compile measures
 # nothing.
 file(GLOB scheduler_bench_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/bench/scheduler/*.cc)
-add_executable(scheduler_bench ${scheduler_bench_sources} src/main/programs/schedule.cc src/main/host/schedule_files.cc src/main/host/manifests.cc
-               src/main/host/schedule_flags.cc src/main/host/resource_use.cc src/cli/text/terminal_text.cc)
+add_executable(scheduler_bench ${scheduler_bench_sources} src/main/programs/schedule.cc src/main/host/flags/schedule_files.cc src/main/host/flags/manifests.cc
+               src/main/host/flags/schedule_flags.cc src/main/host/base/resource_use.cc src/cli/text/terminal_text.cc)
 target_link_libraries(scheduler_bench PRIVATE scheduler apiserver admission rt api mimalloc)
 
 file(GLOB scenario_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/tests/scenarios/runner/*.cc)

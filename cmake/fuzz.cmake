@@ -1,8 +1,8 @@
 # fuzz_test runs every target for a short while in every build. With VOLCANO_FUZZ (Clang), fuzz_<target> is a libFuzzer program.
 file(GLOB fuzz_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/fuzz/*.cc)
 list(FILTER fuzz_sources EXCLUDE REGEX "(libfuzzer|fuzz_test)\\.cc$")
-add_library(fuzz STATIC ${fuzz_sources} ${CMAKE_SOURCE_DIR}/src/main/host/credentials.cc
-  ${CMAKE_SOURCE_DIR}/src/main/host/key_files.cc)
+add_library(fuzz STATIC ${fuzz_sources} ${CMAKE_SOURCE_DIR}/src/main/host/keys/credentials.cc
+  ${CMAKE_SOURCE_DIR}/src/main/host/keys/key_files.cc)
 target_include_directories(fuzz PUBLIC ${CMAKE_SOURCE_DIR}/fuzz)
 target_link_libraries(fuzz PUBLIC sim apiserver node rt api)
 add_executable(fuzz_test ${CMAKE_SOURCE_DIR}/fuzz/fuzz_test.cc)

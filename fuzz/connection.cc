@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "rt/http_server.h"
+#include "rt/http/server/http_server.h"
 #include "targets.h"
 
 namespace fuzz {

@@ -8,8 +8,8 @@
 
 #include "api/kinds.h"
 #include "client/fake_env_for_tests.h"
-#include "rt/files.h"
-#include "rt/lmdb_file.h"
+#include "rt/files/files.h"
+#include "rt/storage/lmdb_file.h"
 #include "store/store.h"
 #include "targets.h"
 

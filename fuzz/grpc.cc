@@ -2,7 +2,7 @@
 #include <string>
 
 #include "base/protobuf_wire.h"
-#include "rt/grpc_session.h"
+#include "rt/grpc/grpc_session.h"
 #include "targets.h"
 
 namespace fuzz {

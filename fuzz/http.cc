@@ -1,5 +1,5 @@
 // HTTP requests: as parsed ones into routing and decoding of bodies; and as raw bytes into a real server on loopback.
-#include "rt/http.h"
+#include "rt/http/http.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -10,7 +10,7 @@
 #include <string>
 
 #include "apiserver/http/route.h"
-#include "rt/http_server.h"
+#include "rt/http/server/http_server.h"
 #include "targets.h"
 
 namespace fuzz {

@@ -2,7 +2,7 @@
 // without limit.
 #include <string>
 
-#include "rt/http2_session.h"
+#include "rt/http/client/http2_session.h"
 #include "targets.h"
 
 namespace fuzz {

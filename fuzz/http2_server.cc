@@ -3,7 +3,7 @@
 #include <map>
 #include <string>
 
-#include "rt/http2_server_session.h"
+#include "rt/http/server/http2_server_session.h"
 #include "targets.h"
 
 namespace fuzz {

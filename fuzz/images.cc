@@ -2,8 +2,8 @@
 #include "api/json/json.h"
 #include "base/split.h"
 #include "base/utf8.h"
-#include "node/image_name.h"
-#include "node/os/oci_bundle.h"
+#include "node/machine/image_name.h"
+#include "node/os/runc/oci_bundle.h"
 #include "targets.h"
 
 namespace fuzz {

@@ -6,8 +6,8 @@
 #include <iterator>
 #include <string>
 
-#include "main/host/credentials.h"
-#include "rt/http_server.h"
+#include "main/host/keys/credentials.h"
+#include "rt/http/server/http_server.h"
 #include "targets.h"
 
 namespace fuzz {

@@ -1,7 +1,7 @@
 // Bytes of a client over SPDY: it can be read in any pieces, and costs no more than its size.
-#include "rt/spdy.h"
+#include "rt/http/spdy.h"
 
-#include "rt/spdy_all_for_tests.h"
+#include "rt/http/spdy_all_for_tests.h"
 #include "targets.h"
 
 namespace fuzz {

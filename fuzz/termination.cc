@@ -1,9 +1,9 @@
 // Files that containers and runtimes leave behind (message files, logs, exits), as they become a pod's status.
 #include "api/json/json.h"
 #include "base/utf8.h"
-#include "node/container_text.h"
-#include "node/pod_plan.h"
-#include "node/pod_status.h"
+#include "node/machine/container_text.h"
+#include "node/pod/pod_plan.h"
+#include "node/pod/pod_status.h"
 #include "targets.h"
 
 namespace fuzz {

@@ -6,7 +6,7 @@
 #include "api/selector.h"
 #include "cli/text/shell_words.h"
 #include "controllers/hypernode/discovery.h"
-#include "sim/definition.h"
+#include "sim/world/definition.h"
 #include "targets.h"
 
 namespace fuzz {

@@ -4,11 +4,11 @@
 #include <string>
 #include <vector>
 
-#include "admission/hooks.h"
-#include "apiserver/kinds/runtime_class_hook.h"
-#include "apiserver/kinds/service_account_hook.h"
-#include "apiserver/kinds/storage_class_hook.h"
-#include "apiserver/kinds/storage_protection_hook.h"
+#include "admission/rules/hooks.h"
+#include "apiserver/kinds/pods/runtime_class_hook.h"
+#include "apiserver/kinds/pods/service_account_hook.h"
+#include "apiserver/kinds/storage/storage_class_hook.h"
+#include "apiserver/kinds/storage/storage_protection_hook.h"
 #include "apiserver/pipeline/api.h"
 #include "client/fake_env_for_tests.h"
 #include "targets.h"

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Takes the default roles and bindings of a stock server (facts that it answers) and prints the compact table
-src/apiserver/pipeline/default_roles.inc. Roles that gather others, and those that they gather, are left out: ours name our own kinds, too.
+src/apiserver/pipeline/rights/default_roles.inc. Roles that gather others, and those that they gather, are left out: ours name our own kinds, too.
 
 usage: kubectl get clusterroles,clusterrolebindings,roles,rolebindings -A -l kubernetes.io/bootstrapping=rbac-defaults -o json |
-         tools/default_roles.py VERSION > src/apiserver/pipeline/default_roles.inc
+         tools/default_roles.py VERSION > src/apiserver/pipeline/rights/default_roles.inc
 """
 import json
 import sys

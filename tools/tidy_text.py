@@ -78,7 +78,7 @@ def check_keys(texts):
     """Each quoted key of an object is in a field table, or in the list of keys of formats that have none."""
     known = set(re.findall(r"[A-Za-z_$-][A-Za-z0-9_$-]*", open("src/api/core/tables.inc", encoding="utf-8").read()))
     for text in texts.values():
-        known |= set(re.findall(r'field<[^>]*>\(\s*"([^"]+)"', text))
+        known |= set(re.findall(r'field<[^("]*>\(\s*"([^"]+)"', text))
     listed = {word for line in open(KEYS, encoding="utf-8") if not line.startswith("#") for word in line.rsplit(": ", 1)[-1].split()}
     used = set()
     for path, text in texts.items():

@@ -10,11 +10,11 @@
 
 #include "api/json/json.h"
 #include "base/format.h"
-#include "client/kubeconfig.h"
+#include "client/http/kubeconfig.h"
 #include "own_server.h"
 #include "rt/env.h"
-#include "rt/http_client.h"
-#include "rt/url.h"
+#include "rt/http/client/http_client.h"
+#include "rt/http/url.h"
 #include "thread_times.h"
 
 namespace {

@@ -3,12 +3,12 @@
 
 #include <future>
 
-#include "admission/hooks.h"
+#include "admission/rules/hooks.h"
 #include "apiserver/http/server.h"
 #include "apiserver/pipeline/api.h"
 #include "base/format.h"
-#include "rt/kv.h"
-#include "rt/tls.h"
+#include "rt/storage/kv.h"
+#include "rt/tls/tls.h"
 
 namespace bench {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "base/result.h"
-#include "client/kubeconfig.h"
+#include "client/http/kubeconfig.h"
 
 namespace bench {
 

@@ -9,11 +9,11 @@
 #include <future>
 
 #include "api/json/json.h"
-#include "api/resource.h"
+#include "api/meta/resource.h"
 #include "base/format.h"
-#include "client/http_client.h"
-#include "client/identity_parts.h"
-#include "client/kubeconfig.h"
+#include "client/http/http_client.h"
+#include "client/http/kubeconfig.h"
+#include "client/watch/identity_parts.h"
 #include "rt/env.h"
 
 namespace {

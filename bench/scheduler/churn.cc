@@ -7,7 +7,7 @@
 #include "api/json/json.h"
 #include "base/format.h"
 #include "loads.h"
-#include "main/host/resource_use.h"
+#include "main/host/base/resource_use.h"
 #include "objects.h"
 #include "scheduler/actions/all.h"
 #include "scheduler/intake_options.h"

@@ -20,8 +20,8 @@
 #include "check.h"
 #include "churn.h"
 #include "loads.h"
-#include "main/host/resource_use.h"
-#include "main/programs.h"
+#include "main/host/base/resource_use.h"
+#include "main/programs/programs.h"
 #include "restart.h"
 
 namespace {

@@ -10,10 +10,10 @@
 
 #include "base/format.h"
 #include "client/client.h"
-#include "client/initial_events.h"
-#include "client/wire.h"
+#include "client/http/wire.h"
+#include "client/watch/initial_events.h"
 #include "loads.h"
-#include "main/host/resource_use.h"
+#include "main/host/base/resource_use.h"
 #include "rt/env.h"
 #include "scheduler/scheduler.h"
 

@@ -15,10 +15,10 @@
 #include <vector>
 
 #include "api/kubeflow/v1/run_policy.h"
-#include "api/resource.h"
+#include "api/meta/resource.h"
 #include "base/format.h"
 #include "controllers/all.h"
-#include "sim/env.h"
+#include "sim/world/env.h"
 
 namespace {
 

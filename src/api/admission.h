@@ -13,7 +13,7 @@
 
 #include "api/cel/access.h"
 #include "api/json/json.h"
-#include "api/resource.h"
+#include "api/meta/resource.h"
 #include "base/result.h"
 
 namespace api {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "api/json/json.h"
-#include "api/resource.h"
+#include "api/meta/resource.h"
 #include "api/schema/schema.h"
 
 namespace api {

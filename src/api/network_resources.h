@@ -1,7 +1,7 @@
 // Names of the resources of services beyond core/v1.
 #pragma once
 
-#include "api/resource.h"
+#include "api/meta/resource.h"
 
 namespace api::resources {
 

@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-#include "api/resource.h"
+#include "api/meta/resource.h"
 
 namespace api {
 

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <map>
 
+#include "api/meta/resource.h"
 #include "api/path_names.h"
 #include "api/pods/volume_claims.h"
-#include "api/resource.h"
 #include "base/format.h"
 #include "cli/reasons.h"
 #include "cli/table.h"
@@ -40,7 +40,7 @@ std::string describe_queue(const Json& queue) {
   return text + "\n";
 }
 
-struct Scene {
+struct ExplainedObjects {
   std::unique_ptr<Api> server;
   Json live;  // what the scheduler says
 
@@ -51,8 +51,8 @@ struct Scene {
   }
 };
 
-base::Result<Scene> look(World& world, const Values& values) {
-  Scene scene;
+base::Result<ExplainedObjects> look(World& world, const Values& values) {
+  ExplainedObjects scene;
   TRY(scene.server, connect(world, values));
   TRY(scene.live, ask_scheduler(world, values));
   return scene;
@@ -98,7 +98,7 @@ base::Result<std::string> claim_lines(Api& server, const Json& pod, std::map<std
   return lines;
 }
 
-base::Status explain_group(World& world, Scene& scene, const Json& group) {
+base::Status explain_group(World& world, ExplainedObjects& scene, const Json& group) {
   const auto queue = scene.queue_of(group);
   if (!queue.ok() && queue.error().code != base::Code::kNotFound) return base::Error(queue.error());
   const Json& status = group["status"];
@@ -128,7 +128,7 @@ base::Status explain_group(World& world, Scene& scene, const Json& group) {
 
 base::Status explain_podgroup(World& world, const Values& values) {
   if (values.text("name").empty()) return usage_error("podgroup name must be specified");
-  TRY(Scene scene, look(world, values));
+  TRY(ExplainedObjects scene, look(world, values));
   TRY(const Json group, get(*scene.server, resources::kPodGroups, values.text("namespace"), values.text("name")));
   return explain_group(world, scene, group);
 }
@@ -146,7 +146,7 @@ std::string why_at_rest(const Json& job) {
 base::Status explain_job(World& world, const Values& values) {
   const std::string& ns = values.text("namespace");
   if (values.text("name").empty()) return usage_error("job name must be specified");
-  TRY(Scene scene, look(world, values));
+  TRY(ExplainedObjects scene, look(world, values));
   TRY(const Json job, get(*scene.server, resources::kJobs, ns, values.text("name")));
   const std::string phase = job["status"]["state"]["phase"].str(), why = job["status"]["state"]["message"].str();
   world.out += base::format("job {}: {}\n", api::key_of(job), phase.empty() ? "Pending" : phase);
@@ -175,7 +175,7 @@ std::string owner_of(const Json& pod) {
 
 base::Status explain_pod(World& world, const Values& values) {
   if (values.text("name").empty()) return usage_error("pod name must be specified");
-  TRY(Scene scene, look(world, values));
+  TRY(ExplainedObjects scene, look(world, values));
   TRY(const Json pod, get(*scene.server, resources::kPods, values.text("namespace"), values.text("name")));
   world.out += pod_line(pod).substr(2);
   if (!pod["spec"]["nodeName"].as_string().empty()) return {};
@@ -202,7 +202,7 @@ base::Status explain_pod(World& world, const Values& values) {
 
 base::Status explain_queue(World& world, const Values& values) {
   if (values.text("name").empty()) return usage_error("queue name must be specified");
-  TRY(Scene scene, look(world, values));
+  TRY(ExplainedObjects scene, look(world, values));
   TRY(const Json queue, get(*scene.server, resources::kQueues, "", values.text("name")));
   world.out += describe_queue(queue);
   TRY(const std::vector<Json> groups, list(*scene.server, resources::kPodGroups, ""));

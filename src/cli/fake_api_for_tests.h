@@ -7,7 +7,7 @@
 #include <map>
 
 #include "api/json/json.h"
-#include "api/resource.h"
+#include "api/meta/resource.h"
 #include "base/format.h"
 #include "cli/slurm.h"
 #include "cli/vcctl.h"

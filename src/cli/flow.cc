@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "api/json/yaml.h"
-#include "api/resource.h"
+#include "api/meta/resource.h"
 #include "base/format.h"
 #include "cli/output.h"
 #include "cli/table.h"

@@ -2,7 +2,7 @@
 #include "cli/job.h"
 
 #include "api/json/yaml.h"
-#include "api/resource.h"
+#include "api/meta/resource.h"
 #include "base/format.h"
 #include "cli/job_list.h"
 #include "cli/output.h"

@@ -6,7 +6,7 @@
 #include <map>
 #include <set>
 
-#include "api/resource.h"
+#include "api/meta/resource.h"
 #include "base/format.h"
 #include "base/split.h"
 #include "cli/table.h"

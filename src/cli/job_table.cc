@@ -1,7 +1,7 @@
 // Jobs, one a line, in columns that scripts cut (cli.md 2.3).
 #include <algorithm>
 
-#include "api/resource.h"
+#include "api/meta/resource.h"
 #include "cli/job.h"
 #include "cli/table.h"
 

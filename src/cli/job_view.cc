@@ -1,5 +1,5 @@
 // One job in words (cli.md 2.4). Labels and values are separated by a tab, levels are two blanks.
-#include "api/resource.h"
+#include "api/meta/resource.h"
 #include "api/schema/quantity.h"
 #include "base/format.h"
 #include "base/trim.h"

@@ -4,7 +4,7 @@
 #include <optional>
 #include <set>
 
-#include "api/resource.h"
+#include "api/meta/resource.h"
 #include "base/format.h"
 #include "cli/job.h"
 #include "cli/job_logs.h"

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <set>
 
-#include "api/resource.h"
+#include "api/meta/resource.h"
 #include "base/format.h"
 #include "cli/job.h"
 #include "cli/job_logs.h"

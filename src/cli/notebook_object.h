@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "api/json/json.h"
-#include "api/resource.h"
+#include "api/meta/resource.h"
 #include "base/result.h"
 #include "base/time.h"
 

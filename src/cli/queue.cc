@@ -1,5 +1,5 @@
 // vcctl queue: create, list, get, operate, delete (cli.md 2.7).
-#include "api/resource.h"
+#include "api/meta/resource.h"
 #include "base/format.h"
 #include "cli/output.h"
 #include "cli/queue_table.h"

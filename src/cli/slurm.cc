@@ -1,7 +1,7 @@
 // One root without children for each program (cli.md 3). Name and namespace have each other's letters here.
 #include "cli/slurm.h"
 
-#include "api/resource.h"
+#include "api/meta/resource.h"
 #include "base/format.h"
 #include "cli/job.h"
 #include "cli/job_list.h"

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "api/array_indexes.h"
-#include "api/resource.h"
+#include "api/meta/resource.h"
 #include "base/format.h"
 #include "base/number.h"
 #include "base/split.h"

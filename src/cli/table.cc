@@ -4,10 +4,10 @@
 #include <set>
 
 #include "api/kinds.h"
-#include "api/resource.h"
+#include "api/meta/resource.h"
 #include "base/format.h"
 #include "base/utf8.h"
-#include "client/request_names.h"
+#include "client/http/request_names.h"
 
 namespace cli {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "api/resource.h"
+#include "api/meta/resource.h"
 #include "api/schema/quantity.h"
 #include "base/format.h"
 #include "cli/reasons.h"

@@ -1,7 +1,7 @@
 // vcctl's output, byte for byte, against a fake API server.
 #include <limits>
 
-#include "api/resource.h"
+#include "api/meta/resource.h"
 #include "base/format.h"
 #include "cli/fake_api_for_tests.h"
 #include "cli/table.h"

@@ -12,7 +12,7 @@
 #include "base/time.h"
 #include "cli/text/terminal.h"
 #include "client/client.h"
-#include "client/log_reader.h"
+#include "client/http/log_reader.h"
 
 namespace cli {
 

@@ -1,5 +1,5 @@
 // The one way components talk to an API server: in process (apiserver/pipeline/local_client.h) or over HTTPS
-// (client/http_client.h), from one loop. Objects travel as Json.
+// (client/http/http_client.h), from one loop. Objects travel as Json.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 #include "api/json/json.h"
 #include "api/json/projection.h"
-#include "api/resource.h"
+#include "api/meta/resource.h"
 #include "base/result.h"
 
 namespace client {
@@ -55,7 +55,7 @@ struct WatchRequest {
   std::string label_selector = {};
   std::string field_selector = {};
   // Events after this one. Empty: first what there is, as additions in any order, then a bookmark that says so
-  // (client/initial_events.h), then what comes. A server that cannot do that ends the watch with kInvalid.
+  // (client/watch/initial_events.h), then what comes. A server that cannot do that ends the watch with kInvalid.
   std::string resource_version = {};
   bool bookmarks = true;
   const api::Projection* only = nullptr;  // of each object, as in a list

@@ -10,11 +10,11 @@
 #include <string>
 #include <vector>
 
-#include "api/resource.h"
+#include "api/meta/resource.h"
 #include "api/selector.h"
 #include "base/format.h"
 #include "client/client.h"
-#include "client/initial_events.h"
+#include "client/watch/initial_events.h"
 #include "rt/env.h"
 
 namespace client::testing {

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "api/json/json.h"
-#include "api/resource.h"
+#include "api/meta/resource.h"
 
 namespace client {
 

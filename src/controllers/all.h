@@ -11,9 +11,9 @@
 #include "base/time.h"
 #include "base/time_zone.h"
 #include "client/client.h"
+#include "controllers/one_machine.h"
 #include "controllers/sharding/controller.h"
 #include "controllers/training/controller.h"
-#include "controllers/workloads/all.h"
 #include "rt/env.h"
 
 namespace controllers {

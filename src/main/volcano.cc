@@ -9,8 +9,8 @@
 #include <iostream>
 #include <string>
 
-#include "main/host/version.h"
-#include "main/programs.h"
+#include "main/host/base/version.h"
+#include "main/programs/programs.h"
 
 namespace {
 

@@ -22,8 +22,8 @@
 #include "base/format.h"
 #include "base/log.h"
 #include "rt/env.h"
-#include "rt/http_client.h"
-#include "rt/kv.h"
+#include "rt/http/client/http_client.h"
+#include "rt/storage/kv.h"
 
 namespace rt {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "rt/loop.h"
+#include "rt/loop/loop.h"
 
 namespace rt {
 

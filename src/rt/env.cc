@@ -2,8 +2,8 @@
 #include "rt/env.h"
 
 #include "base/format.h"
-#include "rt/http_client.h"
-#include "rt/kv.h"
+#include "rt/http/client/http_client.h"
+#include "rt/storage/kv.h"
 
 namespace rt {
 namespace {

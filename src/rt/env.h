@@ -9,7 +9,7 @@
 #include "base/random.h"
 #include "base/result.h"
 #include "base/time.h"
-#include "rt/loop.h"
+#include "rt/loop/loop.h"
 
 namespace rt {
 
@@ -45,11 +45,12 @@ class Env {
   // outlive the environment. An environment without threads does its work as offload() does.
   virtual std::unique_ptr<Worker> worker(const std::string& name);
 
-  // The network: a client of one server (rt/http_client.h), with callbacks on this loop, which must outlive it.
-  // Connections are made on demand; an error here means that the options make no sense. An environment without a
+  // The network: a client of one server (rt/http/client/http_client.h), with callbacks on this loop, which must outlive
+  // it. Connections are made on demand; an error here means that the options make no sense. An environment without a
   // network says so.
   virtual base::Result<std::unique_ptr<HttpClient>> http_client(ClientOptions options);
-  // The disk: a durable store (rt/kv.h) of at most `bytes_max` in the folder `path`, which one process opens at a time.
+  // The disk: a durable store (rt/storage/kv.h) of at most `bytes_max` in the folder `path`, which one process opens at
+  // a time.
   virtual base::Result<std::unique_ptr<KvStore>> open_store(const std::string& path, std::size_t bytes_max);
 };
 

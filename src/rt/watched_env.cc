@@ -3,8 +3,8 @@
 
 #include <atomic>
 
-#include "rt/http_client.h"
-#include "rt/kv.h"
+#include "rt/http/client/http_client.h"
+#include "rt/storage/kv.h"
 
 namespace rt {
 namespace {

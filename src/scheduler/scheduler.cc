@@ -7,7 +7,7 @@
 
 #include "base/format.h"
 #include "base/log.h"
-#include "client/informer.h"
+#include "client/watch/informer.h"
 #include "scheduler/actions/all.h"
 #include "scheduler/cache/intake.h"
 #include "scheduler/cache/intake_fields.h"

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "api/resource.h"
+#include "api/meta/resource.h"
 #include "base/metrics.h"
 #include "base/result.h"
 #include "client/client.h"

@@ -30,8 +30,8 @@ constexpr std::array kFaults = {
     PieceKind<Fault>{"restart", make_restart},           PieceKind<Fault>{"slow-network", make_slow_network},
 };
 
-// Lost writes and holes in watches (sim/truth.h), cycles that break what must hold (sim/decisions.h) and writes at rest
-// (sim/world.cc) are looked for in every world.
+// Lost writes and holes in watches (sim/world/truth.h), cycles that break what must hold (sim/world/decisions.h) and
+// writes at rest (sim/world/world.cc) are looked for in every world.
 constexpr std::array kChecks = {
     PieceKind<Check>{"crons-keep-apart", make_crons_keep_apart},
     PieceKind<Check>{"evictions-help", make_evictions_help},

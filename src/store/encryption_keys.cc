@@ -6,8 +6,8 @@
 #include "base/base64.h"
 #include "base/format.h"
 #include "base/split.h"
-#include "rt/sealing.h"
-#include "rt/tls.h"
+#include "rt/tls/sealing.h"
+#include "rt/tls/tls.h"
 
 namespace store {
 namespace {

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "base/format.h"
-#include "rt/sealing.h"
-#include "rt/tls.h"
+#include "rt/tls/sealing.h"
+#include "rt/tls/tls.h"
 
 namespace store {
 namespace {

@@ -2,7 +2,7 @@
 //
 // Only the JSON text of a record of Secrets (objects and history, store/persist.h) is replaced:
 //
-//   "volcano:enc:aes-256-gcm:v1:" NAME ":" CHECK ":" SUM ":"    then nonce, ciphertext and tag (rt/sealing.h)
+//   "volcano:enc:aes-256-gcm:v1:" NAME ":" CHECK ":" SUM ":"    then nonce, ciphertext and tag (rt/tls/sealing.h)
 //
 // NAME is the key's, CHECK tells it from another key of that name, and SUM (8 characters of the SHA-256 of what is
 // before it) tells a key that is missing from a record that is damaged. The key in the database and the bytes before
@@ -14,7 +14,7 @@
 #include <string>
 #include <string_view>
 
-#include "rt/kv.h"
+#include "rt/storage/kv.h"
 #include "store/encryption_keys.h"
 
 namespace store {

@@ -21,10 +21,10 @@
 #include "api/json/json.h"
 #include "api/json/limits.h"
 #include "api/json/projection.h"
-#include "api/resource.h"
+#include "api/meta/resource.h"
 #include "base/result.h"
 #include "rt/env.h"
-#include "rt/kv.h"
+#include "rt/storage/kv.h"
 
 namespace store {
 

@@ -4,8 +4,8 @@
 #include <utility>
 #include <vector>
 
-#include "rt/http.h"
-#include "rt/loop.h"
+#include "rt/http/http.h"
+#include "rt/loop/loop.h"
 
 namespace ui {
 

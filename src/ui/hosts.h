@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "rt/http.h"
+#include "rt/http/http.h"
 
 namespace ui {
 

@@ -7,8 +7,8 @@
 #include "base/format.h"
 #include "base/log.h"
 #include "base/split.h"
-#include "rt/sealing.h"
-#include "rt/tls.h"
+#include "rt/tls/sealing.h"
+#include "rt/tls/tls.h"
 #include "ui/bundle.h"
 #include "ui/hosts.h"
 

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "base/result.h"
-#include "rt/http.h"
-#include "rt/loop.h"
+#include "rt/http/http.h"
+#include "rt/loop/loop.h"
 #include "ui/sessions.h"
 
 namespace ui {

@@ -5,8 +5,8 @@
 
 #include "api/json/json.h"
 #include "base/base64.h"
-#include "rt/sealing.h"
-#include "rt/tls.h"
+#include "rt/tls/sealing.h"
+#include "rt/tls/tls.h"
 
 namespace ui {
 namespace {

@@ -16,8 +16,8 @@
 
 #include "base/format.h"
 #include "base/protobuf_wire.h"
-#include "rt/files.h"
-#include "rt/grpc.h"
+#include "rt/files/files.h"
+#include "rt/grpc/grpc.h"
 
 namespace {
 

@@ -203,7 +203,7 @@ def small_bombs(count):
 
 def spdy_dictionary():
     """As the server has it: words behind their lengths, then text."""
-    with open(f"{lib.ROOT}/src/rt/spdy.cc") as source:
+    with open(f"{lib.ROOT}/src/rt/http/spdy.cc") as source:
         code = source.read()
     def text(name):
         return "".join(re.findall('"([^"]*)"', code.split(name + " =")[1].split(";\n")[0]))

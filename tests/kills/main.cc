@@ -4,7 +4,7 @@
 #include <cstdio>
 
 #include "base/format.h"
-#include "client/http_client.h"
+#include "client/http/http_client.h"
 #include "rt/env.h"
 
 namespace {

@@ -114,7 +114,7 @@ void PluginTrial::in_session(const std::function<void(Session&)>& ask) {
   question = &ask;
   decider_.run_cycle(now_);
   bool answered = false;
-  for (const scheduler::OutsideQuestion& asked : model_.outside.take_questions()) {
+  for (const scheduler::ExternalQuestion& asked : model_.outside.take_questions()) {
     const auto found = answers_.find(asked.url.substr(asked.url.rfind('/') + 1));
     if (found == answers_.end()) continue;
     model_.outside.put(asked, found->second);

@@ -107,7 +107,7 @@ class PluginTrial {
   scheduler::Intake intake_;
   scheduler::Decider decider_;
   base::Time now_;
-  std::map<std::string, scheduler::OutsideAnswer> answers_;  // by verb
+  std::map<std::string, scheduler::ExternalAnswer> answers_;  // by verb
 };
 
 }  // namespace plugins

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "api/schema/structural.h"
+#include "api/schema/structural/structural.h"
 #include "base/result.h"
 
 namespace api::cel {

@@ -6,7 +6,7 @@
 
 #include "api/cel/structural_value.h"
 #include "api/json/problems.h"
-#include "api/schema/old_items.h"
+#include "api/schema/structural/old_items.h"
 #include "base/format.h"
 
 namespace api::cel {

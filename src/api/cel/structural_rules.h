@@ -9,7 +9,7 @@
 
 #include "api/cel/expression.h"
 #include "api/cel/patterns.h"
-#include "api/schema/structural.h"
+#include "api/schema/structural/structural.h"
 #include "base/result.h"
 
 namespace api::cel {

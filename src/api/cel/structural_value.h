@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "api/cel/value.h"
-#include "api/schema/structural.h"
+#include "api/schema/structural/structural.h"
 
 namespace api::cel {
 

@@ -1,7 +1,7 @@
 // The pod first, then what its group waits for, then events of objects that have made no pod.
 #include "api/pods/notebook_state.h"
 
-#include "api/resource.h"
+#include "api/meta/resource.h"
 #include "base/format.h"
 
 namespace api {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <string_view>
 
-#include "api/resource.h"
+#include "api/meta/resource.h"
 #include "base/format.h"
 
 namespace api {

@@ -1,7 +1,7 @@
 // Claims that are named, and claims that are made.
 #include "api/pods/volume_claims.h"
 
-#include "api/resource.h"
+#include "api/meta/resource.h"
 #include "base/format.h"
 
 namespace api {

@@ -2,8 +2,8 @@
 #include <algorithm>
 
 #include "api/kinds.h"
+#include "api/policies/evaluation.h"
 #include "api/policies/judge.h"
-#include "api/policies/scene.h"
 #include "api/schema/field_set.h"
 #include "api/schema/managed_fields.h"
 #include "api/schema/patch.h"
@@ -85,7 +85,7 @@ base::Status mutate(const Policy& policy, const KindInfo& kind, AdmissionRequest
                     const Json& param, Budget& budget) {
   const WalkOptions walk{.custom_resource = kind.custom};
   for (const Mutation& mutation : policy.mutations) {
-    const Scene scene(request, objects);
+    const RequestValues scene(request, objects);
     Evaluation evaluation(policy, scene, param, budget);
     const Value value = evaluation.run(mutation.program);
     if (value.is_error()) return make_error(Code::kInvalid, evaluation_error(mutation.program, value));
@@ -121,7 +121,7 @@ Result<bool> Mutator::invoke(const Policy& policy, const Binding& binding, Admis
     if (policy.ignores_failures) return false;
     return refusal(request, policy, &binding, why);
   };
-  std::optional<Scene> scene;
+  std::optional<RequestValues> scene;
   scene.emplace(request, objects_);
   if (!is_bound(policy, binding, *scene)) return false;
   if (!policy.problem.empty()) return fails("failed to configure policy: " + policy.problem);

@@ -10,7 +10,7 @@
 #include "api/admission.h"
 #include "api/cel/expression.h"
 #include "api/json/json.h"
-#include "api/resource.h"
+#include "api/meta/resource.h"
 #include "api/selector.h"
 #include "base/result.h"
 

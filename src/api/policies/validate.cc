@@ -1,7 +1,7 @@
 // Validating policies: what they refuse, warn of, and note.
 #include "api/kinds.h"
+#include "api/policies/evaluation.h"
 #include "api/policies/judge.h"
-#include "api/policies/scene.h"
 #include "base/format.h"
 #include "base/trim.h"
 
@@ -22,7 +22,7 @@ struct Finding {
 
 class Judge {
  public:
-  Judge(const Scene& scene, Budget& budget) : scene_(scene), budget_(budget) {}
+  Judge(const RequestValues& scene, Budget& budget) : scene_(scene), budget_(budget) {}
 
   void run(const Bound& bound) {
     const Policy& policy = *bound.policy;
@@ -149,7 +149,7 @@ class Judge {
     if (out_.notes.size() < kNotesMax) out_.notes.push_back(std::move(line));
   }
 
-  const Scene& scene_;
+  const RequestValues& scene_;
   Budget& budget_;
   Judgement out_;
 };
@@ -165,7 +165,7 @@ bool concerns(const std::vector<Bound>& all, const AdmissionRequest& request, Bu
 
 Judgement validate(const Set& set, const AdmissionRequest& request, const ObjectReader& objects, Budget& budget) {
   if (!concerns(set.validating, request, budget)) return {};
-  const Scene scene(request, objects);
+  const RequestValues scene(request, objects);
   Judge judge(scene, budget);
   for (const Bound& bound : set.validating) judge.run(bound);
   return judge.take();

@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "api/kinds.h"
-#include "api/policies/scene.h"
+#include "api/policies/evaluation.h"
 #include "api/policies/webhook.h"
 #include "base/format.h"
 
@@ -87,7 +87,7 @@ base::Result<bool> concerns(const Webhook& webhook, const AdmissionRequest& requ
                             Budget& budget) {
   const bool selects = !webhook.match.namespaces.requirements.empty() || !webhook.match.objects.requirements.empty();
   if (!selects && webhook.guard.conditions.empty()) return true;
-  const Scene scene(request, objects);
+  const RequestValues scene(request, objects);
   if (!budget.take(cost_of(webhook.match)) || !matches_selectors(webhook.match, request, scene.space_labels()))
     return false;
   if (webhook.guard.conditions.empty()) return true;

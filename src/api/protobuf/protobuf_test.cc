@@ -6,7 +6,7 @@
 #include <set>
 
 #include "api/kinds.h"
-#include "api/resource.h"
+#include "api/meta/resource.h"
 #include "base/base64.h"
 #include "base/format.h"
 #include "base/protobuf_wire.h"

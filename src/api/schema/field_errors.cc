@@ -10,13 +10,11 @@
 namespace api {
 
 void FieldErrors::required(const std::string& path, std::string_view why) {
-  if (is_full()) return;
-  causes_.push_back({"FieldValueRequired", base::format("Required value{}{}", why.empty() ? "" : ": ", why), path});
+  add({"FieldValueRequired", base::format("Required value{}{}", why.empty() ? "" : ": ", why), path});
 }
 
 void FieldErrors::invalid(const std::string& path, const Json& value, std::string_view why) {
-  if (is_full()) return;
-  causes_.push_back({"FieldValueInvalid", base::format("Invalid value: {}: {}", shown(value), why), path});
+  add({"FieldValueInvalid", base::format("Invalid value: {}: {}", shown(value), why), path});
 }
 
 void FieldErrors::invalid(const std::string& path, const Json& value, const std::vector<std::string>& problems) {
@@ -24,30 +22,23 @@ void FieldErrors::invalid(const std::string& path, const Json& value, const std:
 }
 
 void FieldErrors::duplicate(const std::string& path, const Json& value) {
-  if (is_full()) return;
-  causes_.push_back({"FieldValueDuplicate", base::format("Duplicate value: {}", shown(value)), path});
+  add({"FieldValueDuplicate", base::format("Duplicate value: {}", shown(value)), path});
 }
 
 void FieldErrors::not_found(const std::string& path, const Json& value, std::string_view why) {
-  if (is_full()) return;
-  causes_.push_back(
-      {"FieldValueNotFound", base::format("Not found: {}{}{}", shown(value), why.empty() ? "" : ": ", why), path});
+  add({"FieldValueNotFound", base::format("Not found: {}{}{}", shown(value), why.empty() ? "" : ": ", why), path});
 }
 
 void FieldErrors::too_long(const std::string& path, std::size_t bytes_max) {
-  if (is_full()) return;
-  causes_.push_back({"FieldValueTooLong", base::format("Too long: may not be more than {} bytes", bytes_max), path});
+  add({"FieldValueTooLong", base::format("Too long: may not be more than {} bytes", bytes_max), path});
 }
 
 void FieldErrors::too_many(const std::string& path, std::size_t count, std::size_t items_max) {
-  if (is_full()) return;
-  causes_.push_back(
-      {"FieldValueTooMany", base::format("Too many: {}: must have at most {} items", count, items_max), path});
+  add({"FieldValueTooMany", base::format("Too many: {}: must have at most {} items", count, items_max), path});
 }
 
 void FieldErrors::forbidden(const std::string& path, std::string_view why) {
-  if (is_full()) return;
-  causes_.push_back({"FieldValueForbidden", base::format("Forbidden: {}", why), path});
+  add({"FieldValueForbidden", base::format("Forbidden: {}", why), path});
 }
 
 void FieldErrors::one_of(const std::string& path, std::string_view value, std::span<const std::string_view> supported) {
@@ -57,8 +48,20 @@ void FieldErrors::one_of(const std::string& path, std::string_view value, std::s
     if (!words.empty()) words += ", ";
     words += shown(Json(word));
   }
-  causes_.push_back({"FieldValueNotSupported",
-                     base::format("Unsupported value: {}: supported values: {}", shown(Json(value)), words), path});
+  unsupported(path, Json(value), words);
+}
+
+void FieldErrors::unsupported(const std::string& path, const Json& value, std::string_view supported) {
+  add({"FieldValueNotSupported", base::format("Unsupported value: {}: supported values: {}", shown(value), supported),
+       path});
+}
+
+void FieldErrors::add(base::Cause cause) {
+  if (!is_full()) causes_.push_back(std::move(cause));
+}
+
+void FieldErrors::add(std::vector<base::Cause> causes) {
+  for (base::Cause& cause : causes) add(std::move(cause));
 }
 
 void FieldErrors::not_negative(const std::string& path, const Json& value) {

@@ -25,7 +25,11 @@ class FieldErrors {
   void forbidden(const std::string& path, std::string_view why);
   // If `value` is not one of `supported`, which are named in their order.
   void one_of(const std::string& path, std::string_view value, std::span<const std::string_view> supported);
+  // `supported`: the words as they are shown, "A", "B".
+  void unsupported(const std::string& path, const Json& value, std::string_view supported);
   void not_negative(const std::string& path, const Json& value);
+  void add(base::Cause cause);
+  void add(std::vector<base::Cause> causes);
 
   bool empty() const { return causes_.empty(); }
   bool is_full() const { return causes_.size() >= kKept; }

@@ -1,4 +1,4 @@
-// The walk over rows: decoding, encoding, and the schema that follows from a table.
+// The schema that follows from a table.
 #include "api/schema/fields.h"
 
 #include <algorithm>
@@ -75,30 +75,6 @@ const Schema& with_rules(const Schema& plain, const Rules& rules) {
 
 }  // namespace
 
-namespace fields_detail {
-
-void Codec<std::int32_t>::from(const Json& json, std::int32_t& value) {
-  value = static_cast<std::int32_t>(std::clamp<std::int64_t>(json.as_int(), INT32_MIN, INT32_MAX));
-}
-
-}  // namespace fields_detail
-
-void decode_rows(std::span<const FieldRow> table, const Json& json, void* object) {
-  for (const FieldRow& row : table) {
-    const Json* value = json.find(row.name);
-    if (value && !value->is_null()) row.ops->decode(*value, row.member(object));
-  }
-}
-
-Json encode_rows(std::span<const FieldRow> table, const void* object) {
-  Json json = Json::object();
-  for (const FieldRow& row : table) {
-    const void* member = row.member(const_cast<void*>(object));
-    if (row.rules.keep_empty || !row.ops->is_empty(member)) json.set(row.name, row.ops->encode(member));
-  }
-  return json;
-}
-
 Schema make_object_schema(std::span<const FieldRow> table, std::string_view name) {
   Schema schema;
   schema.kind = Schema::Kind::kObject;
@@ -106,7 +82,7 @@ Schema make_object_schema(std::span<const FieldRow> table, std::string_view name
   for (const FieldRow& row : table) {
     SchemaField field;
     field.name = row.name;
-    field.schema = &with_rules(row.ops->schema(), row.rules);
+    field.schema = &with_rules(row.schema(), row.rules);
     field.required = row.rules.required;
     field.description = row.description;
     if (!row.rules.default_json.empty()) {
@@ -132,31 +108,6 @@ const Schema& make_map_schema(const Schema& element) {
   schema.kind = Schema::Kind::kMap;
   schema.element = &element;
   return keep(std::move(schema));
-}
-
-std::string uncovered_bytes(std::span<const FieldRow> table, void* object, std::size_t size) {
-  struct Place {
-    std::size_t begin, end, alignment;
-  };
-  std::vector<Place> places;
-  std::size_t alignment_max = 1;
-  for (const FieldRow& row : table) {
-    const auto begin = static_cast<std::size_t>(static_cast<char*>(row.member(object)) - static_cast<char*>(object));
-    places.push_back({begin, begin + row.ops->size, row.ops->alignment});
-    alignment_max = std::max(alignment_max, row.ops->alignment);
-  }
-  std::ranges::sort(places, {}, &Place::begin);
-  std::size_t at = 0;
-  std::string gaps;
-  const auto gap = [&](std::size_t begin, std::size_t alignment) {
-    if (begin >= at + alignment) gaps += "bytes " + std::to_string(at) + " to " + std::to_string(begin) + "; ";
-  };
-  for (const Place& place : places) {
-    gap(place.begin, place.alignment);
-    at = place.end;
-  }
-  gap(size, alignment_max);
-  return gaps;
 }
 
 }  // namespace api

@@ -1,64 +1,50 @@
-// Field tables: codec round trips and the completeness of every table.
+// Field tables: the schemas that follow from their rows.
 #include "api/schema/fields.h"
 
 #include <gtest/gtest.h>
 
-#include "api/batch/v1alpha1/job.h"
-#include "api/bus/v1alpha1/command.h"
-#include "api/scheduling/v1beta1/podgroup.h"
-#include "api/scheduling/v1beta1/queue.h"
-#include "api/topology/v1alpha1/hypernode.h"
-
 namespace api {
 namespace {
 
-template <class T>
-void expect_complete() {
-  T object{};
-  EXPECT_EQ(uncovered_bytes(table_of<T>(), &object, sizeof(T)), "") << T::kSchemaName;
+struct Part {
+  static constexpr std::string_view kSchemaName = "test.Part";
+  static constexpr auto fields() { return rows(field<Text>("name", {.required = true, .length_max = 3}, "Its name.")); }
+};
+
+struct Whole {
+  static constexpr std::string_view kSchemaName = "test.Whole";
+  static constexpr auto fields() {
+    return rows(field<std::int32_t>("weight", {.default_json = "1", .minimum = 1}, "Its weight."),
+                field<List<Part>>("parts", {.items_min = 2, .list_map_key = "name"}, "Its parts."),
+                field<Map<Text>>("notes", "Notes."),
+                field<List<Text>>("words", {.items_min = 1, .enumeration = "a|b"}, "Words."),
+                field<Json>("pod", {.core_type = "core.v1.PodSpec"}, "A pod."));
+  }
+};
+
+const Schema& member(std::string_view name) { return *schema_of<Whole>().field(name)->schema; }
+
+TEST(Fields, rules_of_a_row_are_those_of_its_schema) {
+  EXPECT_EQ(schema_of<Whole>().field("weight")->default_value.as_int(), 1);
+  EXPECT_EQ(member("weight").minimum, 1);
+  EXPECT_EQ(member("parts").items_min, 2);
+  EXPECT_EQ(member("parts").list_keys, std::vector<std::string>{"name"});
+  EXPECT_TRUE(member("parts").element->field("name")->required);
+  EXPECT_EQ(member("parts").element->field("name")->schema->length_max, 3);
+  EXPECT_EQ(member("notes").kind, Schema::Kind::kMap);
+  EXPECT_EQ(&member("pod"), &core_schema("core.v1.PodSpec"));
 }
 
-TEST(Fields, every_member_has_a_row) {
-  expect_complete<OwnerReference>();
-  expect_complete<ObjectMeta>();
-  expect_complete<Command>();
-  expect_complete<NetworkTopologySpec>();
-  expect_complete<QueueCluster>();
-  expect_complete<QueueSpec>();
-  expect_complete<QueueStatus>();
-  expect_complete<Queue>();
-  expect_complete<HyperNode>();
-  expect_complete<SubGroupPolicySpec>();
-  expect_complete<PodGroupSpec>();
-  expect_complete<PodGroupCondition>();
-  expect_complete<PodGroupStatus>();
-  expect_complete<PodGroup>();
-  expect_complete<LifecyclePolicy>();
-  expect_complete<DependsOn>();
-  expect_complete<PartitionPolicySpec>();
-  expect_complete<TaskSpec>();
-  expect_complete<VolumeSpec>();
-  expect_complete<JobSpec>();
-  expect_complete<JobState>();
-  expect_complete<JobCondition>();
-  expect_complete<JobStatus>();
-  expect_complete<Job>();
+// Bounds of a list of plain values are those of its items, but for the number of items.
+TEST(Fields, rules_of_a_list_are_those_of_its_items) {
+  EXPECT_EQ(member("words").items_min, 1);
+  EXPECT_EQ(member("words").element->enumeration, (std::vector<std::string>{"a", "b"}));
+  EXPECT_TRUE(member("words").enumeration.empty());
 }
 
-TEST(Fields, a_missing_row_is_found) {
-  QueueSpec spec;
-  const auto all = table_of<QueueSpec>();
-  EXPECT_NE(uncovered_bytes(all.subspan(1), &spec, sizeof spec), "");
-}
-
-TEST(Fields, a_job_survives_decode_and_encode) {
-  const Json source = *parse_json(
-      R"({"metadata":{"name":"j","namespace":"ns"},"spec":{"minAvailable":2,"tasks":[{"name":"t","replicas":2,
-    "template":{"spec":{"containers":[{"name":"c","x-unknown":1}]}},"policies":[{"event":"TaskCompleted","action":"CompleteJob","timeout":"1m0s"}]}],
-    "plugins":{"env":[],"svc":["--x"]},"minSuccess":1},"status":{"state":{"phase":"Running"},"conditions":[{"status":"Running"}]}})");
-  const Job job = decode<Job>(source);
-  EXPECT_EQ(job.spec.tasks[0].policies[0].timeout->ns, base::minutes(1).ns);
-  EXPECT_EQ(encode(job), source);
+TEST(Fields, types_without_rules_share_their_schema) {
+  EXPECT_EQ(member("notes").element, &string_schema());
+  EXPECT_EQ(&schema_of<Whole>(), &schema_of<Whole>());
 }
 
 }  // namespace

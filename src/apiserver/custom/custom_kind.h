@@ -10,7 +10,7 @@
 #include "api/cel/structural_rules.h"
 #include "api/json/json_path.h"
 #include "api/kinds.h"
-#include "api/schema/structural.h"
+#include "api/schema/structural/structural.h"
 #include "store/store.h"
 
 namespace apiserver {

@@ -13,7 +13,7 @@
 #include "apiserver/documents/openapi_custom.h"
 #include "apiserver/documents/openapi_proto.h"
 #include "base/format.h"
-#include "rt/tls.h"
+#include "rt/tls/tls.h"
 
 namespace apiserver {
 

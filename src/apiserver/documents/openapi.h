@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "apiserver/custom/served_kinds.h"
-#include "rt/http.h"
+#include "rt/http/http.h"
 
 namespace apiserver {
 

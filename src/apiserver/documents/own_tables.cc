@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "api/resource.h"
+#include "api/meta/resource.h"
 #include "api/schema/quantity.h"
 #include "base/format.h"
 #include "base/utf8.h"

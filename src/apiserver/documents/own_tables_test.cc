@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "api/resource.h"
+#include "api/meta/resource.h"
 #include "apiserver/documents/kind_texts.h"
 #include "apiserver/documents/tables.h"
 

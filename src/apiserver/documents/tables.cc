@@ -5,9 +5,9 @@
 #include <functional>
 #include <map>
 
+#include "api/meta/resource.h"
 #include "api/other_versions.h"
 #include "api/pods/pod_summary.h"
-#include "api/resource.h"
 #include "api/schema/quantity.h"
 #include "api/storage_resources.h"
 #include "apiserver/documents/access_tables.h"

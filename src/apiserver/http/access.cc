@@ -4,13 +4,13 @@
 #include <algorithm>
 
 #include "apiserver/http/node_proxy.h"
-#include "apiserver/http/path_wish.h"
+#include "apiserver/http/requested_resource.h"
 #include "apiserver/http/route.h"
 #include "base/base64.h"
 #include "base/format.h"
 #include "base/trim.h"
 #include "base/utf8.h"
-#include "rt/sealing.h"
+#include "rt/tls/sealing.h"
 
 namespace apiserver {
 
@@ -52,7 +52,7 @@ Attributes wish_of(const rt::HttpRequest& http, const rt::Target& target,
                    const Result<std::optional<Request>>& routed) {
   Attributes wish;
   if (!routed.ok() || !*routed) {
-    if (auto by_path = wish_of_path(http, target)) return std::move(by_path->of);
+    if (auto by_path = requested_resource(http, target)) return std::move(by_path->of);
     wish.verb = lower(http.method);
     wish.path = target.path;
     return wish;

@@ -7,9 +7,9 @@
 #include <string_view>
 
 #include "apiserver/custom/served_kinds.h"
-#include "apiserver/pipeline/request.h"
-#include "apiserver/pipeline/roles.h"
-#include "rt/http.h"
+#include "apiserver/pipeline/request/request.h"
+#include "apiserver/pipeline/rights/roles.h"
+#include "rt/http/http.h"
 
 namespace apiserver {
 

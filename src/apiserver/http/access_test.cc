@@ -5,7 +5,7 @@
 
 #include "apiserver/http/node_proxy.h"
 #include "apiserver/http/route.h"
-#include "apiserver/pipeline/manager_name.h"
+#include "apiserver/pipeline/write/manager_name.h"
 
 namespace apiserver {
 namespace {

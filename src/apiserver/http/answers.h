@@ -2,9 +2,9 @@
 #pragma once
 
 #include "apiserver/http/negotiation.h"
-#include "apiserver/pipeline/request.h"
+#include "apiserver/pipeline/request/request.h"
 #include "base/time.h"
-#include "rt/http.h"
+#include "rt/http/http.h"
 
 namespace apiserver {
 

@@ -5,11 +5,11 @@
 
 #include "api/protobuf/protobuf.h"
 #include "apiserver/http/access.h"
-#include "apiserver/http/path_wish.h"
+#include "apiserver/http/requested_resource.h"
 #include "apiserver/http/route.h"
 #include "base/format.h"
 #include "base/utf8.h"
-#include "rt/tls.h"
+#include "rt/tls/tls.h"
 
 namespace apiserver {
 namespace {
@@ -144,7 +144,7 @@ std::optional<AuditRecord> Auditing::record_for(const rt::HttpRequest& http, con
   if (record.choice.level == AuditLevel::kNone) return {};
   if (const auto routed = route(http, target); routed.ok() && *routed)
     record.version = (*routed)->kind->resource.version;
-  else if (const auto by_path = wish_of_path(http, target))
+  else if (const auto by_path = requested_resource(http, target))
     record.version = by_path->version;
   record.id = new_id();
   record.uri = base::to_utf8(http.target);

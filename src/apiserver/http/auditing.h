@@ -9,8 +9,8 @@
 
 #include "apiserver/pipeline/audit.h"
 #include "rt/env.h"
-#include "rt/http.h"
-#include "rt/line_log.h"
+#include "rt/files/line_log.h"
+#include "rt/http/http.h"
 
 namespace apiserver {
 

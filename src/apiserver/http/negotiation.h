@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "apiserver/documents/tables.h"
-#include "rt/http.h"
+#include "rt/http/http.h"
 
 namespace apiserver {
 

@@ -4,8 +4,8 @@
 #include "api/node_usage.h"
 #include "apiserver/http/negotiation.h"
 #include "apiserver/pipeline/api.h"
-#include "rt/http.h"
-#include "rt/http_server.h"
+#include "rt/http/http.h"
+#include "rt/http/server/http_server.h"
 
 namespace apiserver {
 

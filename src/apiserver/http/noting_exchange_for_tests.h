@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "rt/http.h"
+#include "rt/http/http.h"
 
 namespace apiserver {
 

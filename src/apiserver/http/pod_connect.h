@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "apiserver/pipeline/api.h"
-#include "rt/http.h"
+#include "rt/http/http.h"
 
 namespace apiserver {
 

@@ -6,7 +6,7 @@
 #include "apiserver/http/answers.h"
 #include "apiserver/http/query_options.h"
 #include "apiserver/http/route.h"
-#include "apiserver/pipeline/invalid_options.h"
+#include "apiserver/pipeline/write/invalid_options.h"
 #include "base/format.h"
 #include "base/quote.h"
 #include "base/split.h"

@@ -5,7 +5,7 @@
 
 #include "apiserver/http/negotiation.h"
 #include "apiserver/pipeline/api.h"
-#include "rt/http.h"
+#include "rt/http/http.h"
 
 namespace apiserver {
 

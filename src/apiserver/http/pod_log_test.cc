@@ -7,7 +7,7 @@
 
 #include "api/json/yaml.h"
 #include "apiserver/http/served_for_tests.h"
-#include "rt/tls.h"
+#include "rt/tls/tls.h"
 
 namespace apiserver {
 namespace {

@@ -8,7 +8,7 @@
 #include "apiserver/http/pod_relay.h"
 #include "apiserver/pipeline/api.h"
 #include "base/random.h"
-#include "rt/http.h"
+#include "rt/http/http.h"
 
 namespace apiserver {
 

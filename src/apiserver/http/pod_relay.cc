@@ -10,8 +10,8 @@
 #include "apiserver/http/proxied_request.h"
 #include "base/format.h"
 #include "base/number.h"
-#include "rt/answer_reader.h"
-#include "rt/tls_bytes.h"
+#include "rt/http/client/answer_reader.h"
+#include "rt/tls/tls_bytes.h"
 
 namespace apiserver {
 

@@ -8,7 +8,7 @@
 
 #include "api/pod_streams.h"
 #include "base/result.h"
-#include "rt/http.h"
+#include "rt/http/http.h"
 
 namespace apiserver {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-#include "rt/http.h"
+#include "rt/http/http.h"
 
 namespace apiserver {
 

@@ -1,8 +1,8 @@
 // The parameters of a query, by verb.
 #include "apiserver/http/query_options.h"
 
-#include "apiserver/pipeline/invalid_options.h"
-#include "apiserver/pipeline/manager_name.h"
+#include "apiserver/pipeline/write/invalid_options.h"
+#include "apiserver/pipeline/write/manager_name.h"
 #include "base/format.h"
 #include "base/utf8.h"
 

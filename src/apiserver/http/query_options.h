@@ -1,8 +1,8 @@
 // The options that a request has in its query: dryRun, fieldManager, resourceVersionMatch and so on.
 #pragma once
 
-#include "apiserver/pipeline/request.h"
-#include "rt/http.h"
+#include "apiserver/pipeline/request/request.h"
+#include "rt/http/http.h"
 
 namespace apiserver {
 

@@ -6,7 +6,7 @@
 #include "api/json/json.h"
 #include "apiserver/http/server.h"
 #include "apiserver/pipeline/api_for_tests.h"
-#include "rt/http_client.h"
+#include "rt/http/client/http_client.h"
 
 namespace apiserver {
 namespace {

@@ -13,7 +13,7 @@
 #include "api/pod_streams.h"
 #include "base/result.h"
 #include "rt/env.h"
-#include "rt/http.h"
+#include "rt/http/http.h"
 
 namespace apiserver {
 

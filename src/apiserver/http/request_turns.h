@@ -8,11 +8,11 @@
 #include <unordered_map>
 #include <vector>
 
-#include "apiserver/pipeline/fair_turns.h"
 #include "apiserver/pipeline/metrics.h"
+#include "apiserver/pipeline/turns/fair_turns.h"
 #include "base/result.h"
 #include "rt/env.h"
-#include "rt/http.h"
+#include "rt/http/http.h"
 
 namespace apiserver {
 

@@ -4,8 +4,8 @@
 #include <optional>
 
 #include "apiserver/custom/served_kinds.h"
-#include "apiserver/pipeline/request.h"
-#include "rt/http.h"
+#include "apiserver/pipeline/request/request.h"
+#include "rt/http/http.h"
 
 namespace apiserver {
 

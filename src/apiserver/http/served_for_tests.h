@@ -8,8 +8,8 @@
 #include <mutex>
 
 #include "apiserver/http/server.h"
-#include "rt/http_client.h"
-#include "rt/kv.h"
+#include "rt/http/client/http_client.h"
+#include "rt/storage/kv.h"
 
 namespace apiserver {
 

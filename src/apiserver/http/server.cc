@@ -18,8 +18,8 @@
 #include "apiserver/http/route.h"
 #include "apiserver/http/usage_metrics.h"
 #include "apiserver/http/watch_stream.h"
-#include "apiserver/pipeline/aside.h"
-#include "apiserver/pipeline/manager_name.h"
+#include "apiserver/pipeline/write/manager_name.h"
+#include "apiserver/pipeline/write/off_loop_writes.h"
 #include "base/format.h"
 
 namespace apiserver {

@@ -11,7 +11,7 @@
 #include "apiserver/http/access.h"
 #include "apiserver/http/auditing.h"
 #include "apiserver/pipeline/api.h"
-#include "rt/http_server.h"
+#include "rt/http/server/http_server.h"
 
 namespace apiserver {
 

@@ -4,7 +4,7 @@
 #include <future>
 
 #include "apiserver/http/served_for_tests.h"
-#include "rt/peer_for_tests.h"
+#include "rt/http/peer_for_tests.h"
 
 namespace apiserver {
 namespace {

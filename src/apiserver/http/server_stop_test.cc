@@ -4,8 +4,8 @@
 #include <future>
 
 #include "apiserver/http/server.h"
-#include "rt/http_client.h"
-#include "rt/kv.h"
+#include "rt/http/client/http_client.h"
+#include "rt/storage/kv.h"
 
 namespace apiserver {
 namespace {

@@ -4,7 +4,7 @@
 #include <map>
 
 #include "apiserver/pipeline/api_for_tests.h"
-#include "apiserver/pipeline/reviews.h"
+#include "apiserver/pipeline/rights/reviews.h"
 #include "base/format.h"
 
 namespace apiserver {

@@ -7,9 +7,9 @@
 #include <string>
 
 #include "api/pod_streams.h"
-#include "rt/http.h"
-#include "rt/loop.h"
-#include "rt/spdy.h"
+#include "rt/http/http.h"
+#include "rt/http/spdy.h"
+#include "rt/loop/loop.h"
 
 namespace apiserver {
 

@@ -9,7 +9,7 @@
 #include "apiserver/http/negotiation.h"
 #include "apiserver/pipeline/api.h"
 #include "apiserver/pipeline/metrics.h"
-#include "rt/http.h"
+#include "rt/http/http.h"
 
 namespace apiserver {
 

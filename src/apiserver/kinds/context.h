@@ -7,8 +7,8 @@
 #include "api/admission.h"
 #include "api/policies/judge.h"
 #include "api/policies/webhook.h"
-#include "apiserver/kinds/latest.h"
-#include "apiserver/kinds/service_network.h"
+#include "apiserver/kinds/live_objects.h"
+#include "apiserver/kinds/services/service_network.h"
 #include "base/random.h"
 #include "base/time.h"
 

@@ -2,11 +2,11 @@
 #include "api/pod_requests.h"
 #include "api/policies/policy.h"
 #include "api/policies/webhook.h"
-#include "apiserver/kinds/autoscalers.h"
-#include "apiserver/kinds/limit_ranges.h"
-#include "apiserver/kinds/service_rules.h"
+#include "apiserver/kinds/pods/limit_ranges.h"
+#include "apiserver/kinds/services/service_rules.h"
 #include "apiserver/kinds/strategy.h"
-#include "apiserver/kinds/workloads.h"
+#include "apiserver/kinds/workloads/autoscalers.h"
+#include "apiserver/kinds/workloads/workloads.h"
 #include "base/base64.h"
 
 namespace apiserver {

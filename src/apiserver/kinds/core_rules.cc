@@ -9,22 +9,22 @@
 #include "api/policies/webhook.h"
 #include "api/schema/names.h"
 #include "api/schema/unwritten.h"
-#include "apiserver/kinds/autoscalers.h"
-#include "apiserver/kinds/budgets.h"
-#include "apiserver/kinds/enough.h"
-#include "apiserver/kinds/ephemeral_containers.h"
+#include "apiserver/kinds/builtin_rules.h"
+#include "apiserver/kinds/cause_limit.h"
 #include "apiserver/kinds/fixed_fields.h"
-#include "apiserver/kinds/limit_ranges.h"
-#include "apiserver/kinds/new_problems.h"
-#include "apiserver/kinds/pod_resize.h"
-#include "apiserver/kinds/pod_update.h"
-#include "apiserver/kinds/quota_usage.h"
-#include "apiserver/kinds/service_addresses.h"
-#include "apiserver/kinds/service_rules.h"
+#include "apiserver/kinds/pods/ephemeral_containers.h"
+#include "apiserver/kinds/pods/limit_ranges.h"
+#include "apiserver/kinds/pods/pod_resize.h"
+#include "apiserver/kinds/pods/pod_update.h"
+#include "apiserver/kinds/pods/quota_usage.h"
+#include "apiserver/kinds/ratcheting.h"
+#include "apiserver/kinds/services/service_addresses.h"
+#include "apiserver/kinds/services/service_rules.h"
 #include "apiserver/kinds/signing_requests.h"
-#include "apiserver/kinds/small_rules.h"
 #include "apiserver/kinds/strategy.h"
-#include "apiserver/kinds/workloads.h"
+#include "apiserver/kinds/workloads/autoscalers.h"
+#include "apiserver/kinds/workloads/budgets.h"
+#include "apiserver/kinds/workloads/workloads.h"
 #include "base/base64.h"
 #include "base/format.h"
 
@@ -156,7 +156,7 @@ void prepare_namespace(Json& object, std::vector<Cause>& causes) {
   bool has_own = false;
   for (const Json& one : all.items()) {
     has_own = has_own || one.as_string() == kOwn;
-    if (!one.is_string() || is_told_enough(causes)) continue;
+    if (!one.is_string() || has_enough_causes(causes)) continue;
     for (const std::string& why : api::check_qualified_name(one.as_string()))
       invalid_value(causes, "spec.finalizers", one, why);
     if (one.as_string().find('/') == std::string_view::npos && one.as_string() != kOwn)
@@ -238,7 +238,7 @@ void check_core_create(const api::KindInfo& kind, const Json& object, std::vecto
   if (is_signing_request(kind)) check_signing_request(Json(), object, causes);
   if (kind.kind == "LimitRange") check_limit_range(object, causes);
   if (kind.kind == "ResourceQuota") check_resource_quota(Json(), object, causes);
-  check_small_kind(kind, object, causes);
+  check_builtin_kind(kind, object, causes);
 }
 
 void check_core_update(const api::KindInfo& kind, std::string_view subresource, const Json& old_object,
@@ -250,8 +250,8 @@ void check_core_update(const api::KindInfo& kind, std::string_view subresource, 
   if (api::policies::is_policy_kind(kind.resource)) api::policies::check(object, causes);
   if (api::policies::is_webhook_kind(kind.resource)) api::policies::check_webhooks(object, old_object, causes);
   if (is_workload(kind)) return check_workload_update(kind, old_object, object, causes);
-  check_new_problems([&kind](const Json& one, std::vector<Cause>& all) { check_small_kind(kind, one, all); },
-                     old_object, object, causes);
+  check_ratcheting([&kind](const Json& one, std::vector<Cause>& all) { check_builtin_kind(kind, one, all); },
+                   old_object, object, causes);
   check_fixed_fields(kind, old_object, object, causes);
   if (kind.kind == "Pod") {
     check_pod_update(old_object, object, causes);

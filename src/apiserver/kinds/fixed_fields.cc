@@ -8,7 +8,7 @@
 
 #include "api/schema/field_errors.h"
 #include "api/schema/unwritten.h"
-#include "apiserver/kinds/storage_rules.h"
+#include "apiserver/kinds/storage/storage_rules.h"
 
 namespace apiserver {
 

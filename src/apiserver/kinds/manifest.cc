@@ -4,8 +4,8 @@
 #include <utility>
 #include <vector>
 
-#include "apiserver/kinds/limit_ranges.h"
-#include "apiserver/kinds/runtime_class_hook.h"
+#include "apiserver/kinds/pods/limit_ranges.h"
+#include "apiserver/kinds/pods/runtime_class_hook.h"
 #include "apiserver/kinds/strategy.h"
 
 namespace apiserver {

@@ -6,10 +6,10 @@
 
 #include "api/json/problems.h"
 #include "api/schema/names.h"
-#include "apiserver/kinds/enough.h"
+#include "apiserver/kinds/cause_limit.h"
 #include "base/base64.h"
 #include "base/format.h"
-#include "rt/certificate_requests.h"
+#include "rt/tls/certificate_requests.h"
 
 namespace apiserver {
 
@@ -81,7 +81,7 @@ void check_spec(const Json& spec, std::vector<Cause>& causes) {
   if (usages.empty()) causes.push_back({"FieldValueRequired", "Required value: usages", "spec.usages"});
   std::size_t at = 0;
   for (const Json& usage : usages.items()) {
-    if (is_told_enough(causes)) break;
+    if (has_enough_causes(causes)) break;
     const std::string path = base::format("spec.usages[{}]", at++);
     if (std::ranges::find(kUsages, usage.as_string()) == std::end(kUsages))
       causes.push_back({"FieldValueNotSupported", base::format("Unsupported value: {}", api::shown(usage)), path});

@@ -9,9 +9,9 @@
 #include "api/schema/names.h"
 #include "api/schema/quantity.h"
 #include "api/schema/unwritten.h"
-#include "apiserver/kinds/enough.h"
-#include "apiserver/kinds/ephemeral_containers.h"
-#include "apiserver/kinds/pod_resize.h"
+#include "apiserver/kinds/cause_limit.h"
+#include "apiserver/kinds/pods/ephemeral_containers.h"
+#include "apiserver/kinds/pods/pod_resize.h"
 #include "apiserver/kinds/signing_requests.h"
 #include "base/format.h"
 
@@ -142,7 +142,7 @@ void check_metadata(const api::KindInfo& kind, const Json& object, std::vector<C
   std::size_t at = 0;
   int controllers = 0;
   for (const Json& owner : meta["ownerReferences"].items()) {
-    if (is_told_enough(causes)) break;
+    if (has_enough_causes(causes)) break;
     const std::string path = base::format("metadata.ownerReferences[{}]", at++);
     for (const char* key : {"apiVersion", "kind", "name", "uid"})
       if (owner[key].is_null() || (owner[key].is_string() && owner[key].as_string().empty()))

@@ -3,25 +3,25 @@
 
 #include <algorithm>
 
-#include "apiserver/kinds/pod_security_labels.h"
-#include "apiserver/kinds/scale.h"
-#include "apiserver/pipeline/account_book.h"
-#include "apiserver/pipeline/aside.h"
-#include "apiserver/pipeline/bounds.h"
-#include "apiserver/pipeline/change.h"
-#include "apiserver/pipeline/collection.h"
-#include "apiserver/pipeline/converted.h"
+#include "apiserver/kinds/pods/pod_security_labels.h"
+#include "apiserver/kinds/workloads/scale.h"
+#include "apiserver/pipeline/bootstrap_objects.h"
+#include "apiserver/pipeline/builtin_versions.h"
 #include "apiserver/pipeline/definition_keeper.h"
-#include "apiserver/pipeline/first_objects.h"
-#include "apiserver/pipeline/list.h"
-#include "apiserver/pipeline/memory_bound.h"
-#include "apiserver/pipeline/other_form.h"
-#include "apiserver/pipeline/policy_book.h"
-#include "apiserver/pipeline/quota_book.h"
-#include "apiserver/pipeline/reviews.h"
-#include "apiserver/pipeline/secret_tokens.h"
-#include "apiserver/pipeline/watch.h"
-#include "apiserver/pipeline/webhook_stage.h"
+#include "apiserver/pipeline/read/list.h"
+#include "apiserver/pipeline/read/watch.h"
+#include "apiserver/pipeline/request/bounds.h"
+#include "apiserver/pipeline/rights/account_book.h"
+#include "apiserver/pipeline/rights/reviews.h"
+#include "apiserver/pipeline/rights/secret_tokens.h"
+#include "apiserver/pipeline/webhook_versions.h"
+#include "apiserver/pipeline/write/change.h"
+#include "apiserver/pipeline/write/collection.h"
+#include "apiserver/pipeline/write/memory_bound.h"
+#include "apiserver/pipeline/write/off_loop_writes.h"
+#include "apiserver/pipeline/write/policy_book.h"
+#include "apiserver/pipeline/write/quota_book.h"
+#include "apiserver/pipeline/write/webhook_stage.h"
 #include "apiserver/webhooks/webhook_book.h"
 #include "base/format.h"
 #include "base/log.h"
@@ -156,11 +156,11 @@ struct Api::State : std::enable_shared_from_this<Api::State> {
   rt::Env& env;
   store::Store& store;
   ApiOptions options;
-  Latest latest;
+  LiveObjects latest;
   SideWork side_work;
   std::shared_ptr<StreamShares> stream_shares = std::make_shared<StreamShares>(env, StreamShares::Limits());
   Converter converter;
-  Aside aside;
+  OffLoopWrites aside;
   PolicyBook policies;
   WebhookBook webhooks;
   RoleBook roles;
@@ -173,7 +173,7 @@ struct Api::State : std::enable_shared_from_this<Api::State> {
   WatchSlices watch_slices;
 
   void write(Request request, OnAnswer on_answer) {
-    Aside::Laws laws{policies.current(), nullptr, request.conversion};
+    OffLoopWrites::RulesInForce laws{policies.current(), nullptr, request.conversion};
     if (options.webhook_caller != nullptr)
       if (auto set = webhooks.current(); set && may_concern(*set, request)) laws.webhooks = std::move(set);
     if (laws.webhooks && !laws.conversion) laws.conversion = conversion_of(request);
@@ -181,7 +181,7 @@ struct Api::State : std::enable_shared_from_this<Api::State> {
     return write_by(std::move(laws), std::move(request), std::move(on_answer));
   }
 
-  void write_by(Aside::Laws laws, Request request, OnAnswer on_answer) {
+  void write_by(OffLoopWrites::RulesInForce laws, Request request, OnAnswer on_answer) {
     const CustomKind* custom = custom_kind(*request.kind);
     if (is_definition(*request.kind) || laws.webhooks) request.kinds = kinds.current();
     if (!laws.webhooks && !laws.conversion && !is_long(latest, request)) {
@@ -489,7 +489,7 @@ void Api::bootstrap(std::function<void(base::Status)> done) {
                                     state->write_by({}, std::move(request), std::move(on_answer));
                                 });
   // By no policies: a server that these keep from starting could not be told to forget them.
-  write_first_objects(
+  write_bootstrap_objects(
       state_->store,
       [state = state_](Request request, OnAnswer on_answer) {
         state->write_by({}, std::move(request), std::move(on_answer));

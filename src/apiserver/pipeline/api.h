@@ -10,35 +10,18 @@
 #include "api/pod_logs.h"
 #include "api/pod_streams.h"
 #include "apiserver/custom/served_kinds.h"
-#include "apiserver/kinds/service_network.h"
-#include "apiserver/pipeline/account_tokens.h"
-#include "apiserver/pipeline/request.h"
-#include "apiserver/pipeline/roles.h"
-#include "apiserver/pipeline/side_work.h"
-#include "apiserver/pipeline/stream_shares.h"
-#include "apiserver/pipeline/watch_slices.h"
+#include "apiserver/kinds/services/service_network.h"
+#include "apiserver/pipeline/read/api_watch.h"
+#include "apiserver/pipeline/request/request.h"
+#include "apiserver/pipeline/rights/account_tokens.h"
+#include "apiserver/pipeline/rights/roles.h"
+#include "apiserver/pipeline/rights/stream_shares.h"
+#include "apiserver/pipeline/turns/side_work.h"
 #include "apiserver/webhooks/caller.h"
 #include "rt/env.h"
 #include "store/store.h"
 
 namespace apiserver {
-
-struct WatchSink {
-  // Events in order, as they were stored. False: no more of them until ApiWatch::resume().
-  std::function<bool(const WatchSlicePtr&)> on_events;
-  std::function<void(std::int64_t revision, bool initial_end)> on_bookmark;
-  // The kind is another one now, or gone: whoever watches begins anew. Nothing follows; may be unset.
-  std::function<void()> on_end = {};
-};
-
-// Ends the watch when destroyed. Loop thread only.
-class ApiWatch {
- public:
-  virtual ~ApiWatch() = default;
-  // Begins to tell, or goes on after an on_events() that returned false; what happened meanwhile is read from history,
-  // so that a watcher who waits costs nothing. kExpired: history does not reach back that far.
-  virtual base::Status resume() = 0;
-};
 
 struct ApiOptions {
   std::vector<api::AdmissionHook> hooks;

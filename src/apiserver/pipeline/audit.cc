@@ -5,7 +5,7 @@
 #include <array>
 
 #include "api/ipv4.h"
-#include "apiserver/pipeline/reviews.h"
+#include "apiserver/pipeline/rights/reviews.h"
 #include "base/format.h"
 
 namespace apiserver {

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "api/json/json.h"
-#include "apiserver/pipeline/request.h"
-#include "apiserver/pipeline/roles.h"
+#include "apiserver/pipeline/request/request.h"
+#include "apiserver/pipeline/rights/roles.h"
 #include "base/result.h"
 #include "base/time.h"
 

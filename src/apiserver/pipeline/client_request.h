@@ -2,7 +2,7 @@
 #pragma once
 
 #include "apiserver/custom/served_kinds.h"
-#include "apiserver/pipeline/request.h"
+#include "apiserver/pipeline/request/request.h"
 #include "client/client.h"
 
 namespace apiserver {

@@ -5,10 +5,10 @@
 
 #include "api/json/problems.h"
 #include "api/json/work.h"
-#include "api/resource.h"
+#include "api/meta/resource.h"
 #include "apiserver/pipeline/api_for_tests.h"
-#include "apiserver/pipeline/aside.h"
-#include "apiserver/pipeline/bounds.h"
+#include "apiserver/pipeline/request/bounds.h"
+#include "apiserver/pipeline/write/off_loop_writes.h"
 #include "base/format.h"
 
 namespace apiserver {
@@ -108,7 +108,7 @@ TEST(LongWrites, hold_for_what_they_saw_or_are_decided_again) {
   Bench b;
   ASSERT_TRUE(b.call(b.request(Verb::kCreate, "", map_of("m", 4000))).ok());
   Request slow = b.request(Verb::kPatch, "m", Json::object({{"data", Json::object({{"slow", "1"}})}}));
-  ASSERT_TRUE(is_long(static_cast<const Lookups&>(Latest(*b.store)), slow));
+  ASSERT_TRUE(is_long(static_cast<const Lookups&>(LiveObjects(*b.store)), slow));
   Request other = slow;
   other.body = Json::object({{"data", Json::object({{"other", "1"}})}});
   std::optional<base::Result<Answer>> first, second;

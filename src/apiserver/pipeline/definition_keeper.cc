@@ -7,8 +7,8 @@
 #include <tuple>
 #include <utility>
 
-#include "apiserver/pipeline/aside.h"
-#include "apiserver/pipeline/collection.h"
+#include "apiserver/pipeline/write/collection.h"
+#include "apiserver/pipeline/write/off_loop_writes.h"
 #include "base/format.h"
 #include "base/log.h"
 

@@ -6,8 +6,8 @@
 #include <string>
 
 #include "apiserver/custom/served_kinds.h"
-#include "apiserver/pipeline/request.h"
-#include "apiserver/pipeline/side_work.h"
+#include "apiserver/pipeline/request/request.h"
+#include "apiserver/pipeline/turns/side_work.h"
 #include "rt/env.h"
 #include "store/store.h"
 

@@ -5,7 +5,7 @@
 
 #include "api/kinds.h"
 #include "client/fake_env_for_tests.h"
-#include "rt/kv.h"
+#include "rt/storage/kv.h"
 
 namespace apiserver {
 namespace {

@@ -2,7 +2,7 @@
 #include "apiserver/pipeline/local_client.h"
 
 #include "apiserver/pipeline/client_request.h"
-#include "client/initial_events.h"
+#include "client/watch/initial_events.h"
 #include "store/shared_json.h"
 
 namespace apiserver {

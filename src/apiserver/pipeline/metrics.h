@@ -8,11 +8,11 @@
 #include <string>
 #include <tuple>
 
-#include "apiserver/pipeline/request.h"
-#include "apiserver/pipeline/stream_shares.h"
+#include "apiserver/pipeline/request/request.h"
+#include "apiserver/pipeline/rights/stream_shares.h"
 #include "base/metrics.h"
 #include "base/time.h"
-#include "rt/connection_shares.h"
+#include "rt/http/server/connection_shares.h"
 #include "store/store.h"
 
 namespace apiserver {

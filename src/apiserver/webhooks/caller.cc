@@ -9,7 +9,7 @@
 
 #include "apiserver/webhooks/endpoint.h"
 #include "base/format.h"
-#include "rt/http_client.h"
+#include "rt/http/client/http_client.h"
 
 namespace apiserver {
 

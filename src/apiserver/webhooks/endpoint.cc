@@ -5,7 +5,7 @@
 
 #include "api/kinds.h"
 #include "base/format.h"
-#include "rt/url.h"
+#include "rt/http/url.h"
 
 namespace apiserver {
 

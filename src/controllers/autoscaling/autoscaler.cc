@@ -29,10 +29,10 @@ double tolerance_of(const Json& rules) {
   return value ? static_cast<double>(value->milli_value()) / 1000.0 : 0.1;
 }
 
-class Look {
+class AutoscalerStep {
  public:
-  Look(const View& view, const Json& scaler, const api::NodeUsage* usage, const Turn& turn, Memory memory,
-       base::Result<Target> target)
+  AutoscalerStep(const View& view, const Json& scaler, const api::NodeUsage* usage, const Turn& turn, Memory memory,
+                 base::Result<Target> target)
       : view_(view),
         scaler_(scaler),
         spec_(scaler["spec"]),
@@ -276,7 +276,7 @@ class AutoscalerController final : public Controller {
     auto target = find_target(view, *scaler, kept, plan);
     if (!target) return plan;
     const auto usage = usage_ ? usage_() : nullptr;
-    Look look(view, *scaler, usage.get(), turn, kept.memory, *std::move(target));
+    AutoscalerStep look(view, *scaler, usage.get(), turn, kept.memory, *std::move(target));
     plan = look.take();
     kept.pending = std::move(look).memory();
     kept.pending_next = turn.now + kPeriod;

@@ -5,7 +5,7 @@
 #include <optional>
 #include <set>
 
-#include "api/resource.h"
+#include "api/meta/resource.h"
 #include "api/schema/quantity.h"
 #include "base/format.h"
 #include "controllers/workloads/pods.h"

@@ -5,7 +5,7 @@
 #include <array>
 #include <optional>
 
-#include "api/resource.h"
+#include "api/meta/resource.h"
 #include "base/base64.h"
 #include "base/format.h"
 

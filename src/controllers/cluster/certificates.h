@@ -8,7 +8,7 @@
 #include "base/result.h"
 #include "base/time.h"
 #include "controllers/framework/controller.h"
-#include "rt/certificate_requests.h"
+#include "rt/tls/certificate_requests.h"
 
 namespace controllers::cluster {
 

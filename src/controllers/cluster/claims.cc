@@ -3,7 +3,7 @@
 #include <map>
 #include <vector>
 
-#include "api/resource.h"
+#include "api/meta/resource.h"
 #include "base/format.h"
 #include "controllers/cluster/cluster.h"
 

@@ -1,7 +1,7 @@
 // Which addresses stand behind a service: the pods its selector finds.
 #include <map>
 
-#include "api/resource.h"
+#include "api/meta/resource.h"
 #include "base/format.h"
 #include "controllers/cluster/cluster.h"
 #include "controllers/cluster/service_pods.h"

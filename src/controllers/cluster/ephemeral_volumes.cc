@@ -1,6 +1,6 @@
 // The claims of pods' ephemeral volumes. In a cluster Kubernetes does.
+#include "api/meta/resource.h"
 #include "api/pods/volume_claims.h"
-#include "api/resource.h"
 #include "base/format.h"
 #include "controllers/cluster/cluster.h"
 

@@ -1,7 +1,7 @@
 // The status of pods that are taken from their nodes.
 #include "controllers/cluster/evictions.h"
 
-#include "api/resource.h"
+#include "api/meta/resource.h"
 
 namespace controllers::cluster {
 

@@ -2,9 +2,9 @@
 #include <map>
 
 #include "api/kinds.h"
-#include "api/resource.h"
+#include "api/meta/resource.h"
 #include "controllers/cluster/cluster.h"
-#include "controllers/cluster/remains.h"
+#include "controllers/cluster/namespace_content.h"
 
 namespace controllers::cluster {
 
@@ -94,8 +94,8 @@ class NamespaceController final : public Controller {
   }
 
   // Takes out what is seen of a resource, and counts it.
-  static void remove_seen(const View& view, const api::ResourceId& resource, const std::string& key, Remains& remains,
-                          Plan& plan) {
+  static void remove_seen(const View& view, const api::ResourceId& resource, const std::string& key,
+                          NamespaceContent& remains, Plan& plan) {
     const auto objects = view.by_index(resource, "namespace", key);
     remains.add(resource, objects);
     for (const Json* object : objects)
@@ -103,7 +103,7 @@ class NamespaceController final : public Controller {
   }
 
   void empty_out(const View& view, const Json& space, const std::string& key, const Turn& turn, Plan& plan) const {
-    Remains remains;
+    NamespaceContent remains;
     for (const api::KindInfo& kind : api::all_kinds())
       if (kind.namespaced && kind.kind != "Event") remove_seen(view, kind.resource, key, remains, plan);
     for (const auto& [resource, kind] : strangers_) remove_seen(view, resource, key, remains, plan);
@@ -129,7 +129,7 @@ class NamespaceController final : public Controller {
 
   // Why the namespace is still there. An object that has only now been told to go may be gone at once, which needs no
   // words.
-  static void tell(const Json& space, const Remains& remains, const Turn& turn, Plan& plan) {
+  static void tell(const Json& space, const NamespaceContent& remains, const Turn& turn, Plan& plan) {
     if (!plan.writes_nothing()) return;
     if (remains.empty() && space["status"]["conditions"].empty()) return;  // nothing was ever said to be left
     auto conditions = remains.conditions(space, turn.now);

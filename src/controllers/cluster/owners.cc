@@ -8,7 +8,7 @@
 #include <set>
 
 #include "api/kinds.h"
-#include "api/resource.h"
+#include "api/meta/resource.h"
 #include "base/format.h"
 #include "controllers/cluster/cluster.h"
 

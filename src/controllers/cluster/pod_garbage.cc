@@ -6,7 +6,7 @@
 #include <map>
 #include <optional>
 
-#include "api/resource.h"
+#include "api/meta/resource.h"
 #include "controllers/cluster/evictions.h"
 
 namespace controllers::cluster {

@@ -1,11 +1,11 @@
 // The finalizers kubernetes.io/pvc-protection and kubernetes.io/pv-protection: admission gives them to what is made
-// (apiserver/kinds/storage_protection_hook.h), here they are given to what was made without, and taken away.
+// (apiserver/kinds/storage/storage_protection_hook.h), here they are given to what was made without, and taken away.
 #include "controllers/cluster/protection.h"
 
 #include <algorithm>
 
+#include "api/meta/resource.h"
 #include "api/pods/volume_claims.h"
-#include "api/resource.h"
 #include "base/format.h"
 
 namespace controllers::cluster {

@@ -1,7 +1,7 @@
 // The rules of a ClusterRole with an aggregationRule: the rules of all those that its selectors choose.
 #include <algorithm>
 
-#include "api/resource.h"
+#include "api/meta/resource.h"
 #include "api/selector.h"
 #include "controllers/cluster/cluster.h"
 

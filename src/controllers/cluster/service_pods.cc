@@ -1,7 +1,7 @@
 // The parts of pods that controllers of services read.
 #include "controllers/cluster/service_pods.h"
 
-#include "api/resource.h"
+#include "api/meta/resource.h"
 
 namespace controllers::cluster {
 

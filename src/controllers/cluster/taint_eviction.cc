@@ -6,8 +6,8 @@
 #include <map>
 #include <optional>
 
+#include "api/meta/resource.h"
 #include "api/pods/tolerations.h"
-#include "api/resource.h"
 #include "base/format.h"
 #include "controllers/cluster/evictions.h"
 

@@ -3,14 +3,14 @@
 #include <map>
 #include <optional>
 
+#include "api/meta/resource.h"
 #include "api/pods/volume_claims.h"
-#include "api/resource.h"
 #include "api/schema/quantity.h"
 #include "api/selector.h"
 #include "api/storage_resources.h"
 #include "base/format.h"
 #include "controllers/cluster/cluster.h"
-#include "rt/files.h"
+#include "rt/files/files.h"
 
 namespace controllers::cluster {
 

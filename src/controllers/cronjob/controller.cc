@@ -4,7 +4,7 @@
 #include <map>
 #include <optional>
 
-#include "api/resource.h"
+#include "api/meta/resource.h"
 #include "base/format.h"
 #include "controllers/cronjob/step.h"
 #include "controllers/framework/execution.h"

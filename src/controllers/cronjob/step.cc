@@ -6,7 +6,7 @@
 #include <set>
 
 #include "api/cron.h"
-#include "api/resource.h"
+#include "api/meta/resource.h"
 #include "base/format.h"
 #include "controllers/framework/pauses.h"
 #include "controllers/framework/references.h"
@@ -63,9 +63,9 @@ struct Status {
   }
 };
 
-class Look {
+class CronJobStep {
  public:
-  Look(const Observed& seen, Memory memory, const Turn& turn, const base::TimeZone& local)
+  CronJobStep(const Observed& seen, Memory memory, const Turn& turn, const base::TimeZone& local)
       : seen_(seen),
         cronjob_(*seen.cronjob),
         spec_(cronjob_["spec"]),
@@ -366,7 +366,7 @@ class Look {
   const base::TimeZone& local_;
   Decision decision_;
   Status status_;
-  SaidOnce said_;
+  OngoingStates said_;
   std::vector<std::pair<std::string, std::string>> warnings_;  // reason and text
   std::vector<Said> after_status_;                             // what the status will show
   std::vector<std::pair<std::string, std::string>> stale_;     // name and uid of Jobs that are gone
@@ -378,7 +378,7 @@ class Look {
 }  // namespace
 
 Decision step(const Observed& seen, Memory memory, const Turn& turn, const base::TimeZone& local) {
-  return Look(seen, std::move(memory), turn, local).take();
+  return CronJobStep(seen, std::move(memory), turn, local).take();
 }
 
 }  // namespace controllers::cronjob

@@ -9,8 +9,8 @@
 #include "base/time.h"
 #include "base/time_zone.h"
 #include "controllers/framework/controller.h"
+#include "controllers/framework/ongoing_states.h"
 #include "controllers/framework/plan.h"
-#include "controllers/framework/said_once.h"
 
 namespace controllers::cronjob {
 

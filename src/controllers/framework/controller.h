@@ -10,7 +10,7 @@
 
 #include "api/json/json.h"
 #include "api/kinds.h"
-#include "api/resource.h"
+#include "api/meta/resource.h"
 #include "base/time.h"
 #include "controllers/framework/plan.h"
 
@@ -93,7 +93,7 @@ class Controller {
   virtual std::vector<Wake> wakes_on() const = 0;
   virtual std::vector<IndexBy> indexes() const { return {}; }
   // For controllers that look at every kind, also at those that definitions of strangers add while they run: the driver
-  // tells of each, and watches it for them (framework/strangers.h).
+  // tells of each, and watches it for them (framework/defined_kinds.h).
   virtual bool follows_definitions() const { return false; }
   virtual void kind_comes(const api::KindInfo& /*kind*/) {}
   virtual void kind_goes(const api::ResourceId& /*resource*/) {}

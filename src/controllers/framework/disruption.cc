@@ -5,7 +5,7 @@
 #include <array>
 #include <string_view>
 
-#include "api/resource.h"
+#include "api/meta/resource.h"
 #include "base/time.h"
 
 namespace controllers {

@@ -12,13 +12,13 @@
 #include "api/kinds.h"
 #include "base/format.h"
 #include "base/log.h"
-#include "client/informer.h"
-#include "client/work_queue.h"
+#include "client/watch/informer.h"
+#include "client/watch/work_queue.h"
+#include "controllers/framework/defined_kinds.h"
 #include "controllers/framework/execution.h"
 #include "controllers/framework/key_states.h"
 #include "controllers/framework/refusals.h"
-#include "controllers/framework/strangers.h"
-#include "rt/tls.h"
+#include "rt/tls/tls.h"
 
 namespace controllers {
 
@@ -235,7 +235,7 @@ void Driver::State::listen(client::Informer& informer, Unit* unit, const Wake& o
 
 void Driver::State::follow(const Json* before, const Json* after) {
   const std::string name(api::name_of(after != nullptr ? *after : *before));
-  std::optional<api::KindInfo> now = after != nullptr ? stranger_of(*after) : std::nullopt;
+  std::optional<api::KindInfo> now = after != nullptr ? defined_kind(*after) : std::nullopt;
   const auto known = strangers.find(name);
   if (known != strangers.end() && now && now->resource == known->second.resource && now->kind == known->second.kind)
     return;
@@ -260,7 +260,7 @@ void Driver::State::kind_comes(const api::KindInfo& kind) {
   slot = std::make_unique<client::Informer>(
       client, env, kind.resource,
       client::InformerOptions{
-          .ns = kind.namespaced ? options.only_namespace : "", .may_be_absent = true, .only = &stranger_parts()});
+          .ns = kind.namespaced ? options.only_namespace : "", .may_be_absent = true, .only = &defined_kind_parts()});
   for (auto& unit : units) {
     if (!unit->controller->follows_definitions()) continue;
     unit->controller->kind_comes(kind);

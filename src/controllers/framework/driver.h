@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "client/client.h"
-#include "client/event_recorder.h"
+#include "client/events/event_recorder.h"
 #include "controllers/framework/controller.h"
 #include "rt/env.h"
 

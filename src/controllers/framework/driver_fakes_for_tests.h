@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "base/format.h"
-#include "client/initial_events.h"
+#include "client/watch/initial_events.h"
 #include "controllers/framework/driver.h"
-#include "rt/http_client.h"
+#include "rt/http/client/http_client.h"
 
 namespace controllers::driver_fakes {
 

@@ -9,7 +9,7 @@
 
 #include "api/path_names.h"
 #include "base/format.h"
-#include "client/identity_parts.h"
+#include "client/watch/identity_parts.h"
 #include "controllers/framework/off_loop.h"
 #include "controllers/framework/refusals.h"
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "client/client.h"
-#include "client/event_recorder.h"
+#include "client/events/event_recorder.h"
 #include "controllers/framework/create_slots.h"
 #include "controllers/framework/plan.h"
 #include "controllers/framework/prober.h"

@@ -1,11 +1,11 @@
 // Key pairs and folders for the actions of plans.
 #include "controllers/framework/off_loop.h"
 
-#include "api/resource.h"
+#include "api/meta/resource.h"
 #include "base/base64.h"
 #include "base/format.h"
-#include "rt/files.h"
-#include "rt/tls.h"
+#include "rt/files/files.h"
+#include "rt/tls/tls.h"
 
 namespace controllers {
 

@@ -8,7 +8,7 @@
 
 #include "controllers/framework/plan.h"
 #include "rt/env.h"
-#include "rt/http_client.h"
+#include "rt/http/client/http_client.h"
 
 namespace controllers {
 

@@ -7,7 +7,7 @@
 #include <mutex>
 #include <vector>
 
-#include "rt/http_server.h"
+#include "rt/http/server/http_server.h"
 
 namespace controllers {
 namespace {

@@ -1,7 +1,7 @@
 // References of core/v1.
 #include "controllers/framework/references.h"
 
-#include "api/resource.h"
+#include "api/meta/resource.h"
 
 namespace controllers {
 

@@ -1,7 +1,7 @@
 // Waits for spec.ttlSecondsAfterFinished to pass, then deletes the Job with its pods.
 #include "controllers/gc/controller.h"
 
-#include "api/resource.h"
+#include "api/meta/resource.h"
 #include "controllers/job/job.h"
 
 namespace controllers::gc {

@@ -6,7 +6,7 @@
 
 #include "api/json/yaml.h"
 #include "base/format.h"
-#include "rt/url.h"
+#include "rt/http/url.h"
 
 namespace controllers::hypernode {
 

@@ -6,11 +6,11 @@
 #include <set>
 #include <utility>
 
-#include "api/resource.h"
+#include "api/meta/resource.h"
 #include "base/base64.h"
 #include "base/format.h"
+#include "controllers/framework/ongoing_states.h"
 #include "controllers/framework/pauses.h"
-#include "controllers/framework/said_once.h"
 #include "controllers/hypernode/step.h"
 
 namespace controllers::hypernode {
@@ -126,7 +126,7 @@ class HyperNodeController final : public Controller {
   Plan check_config(const View& view) {
     Plan plan;
     const Json* map = view.find(resources::kConfigMaps, config_key_);
-    SaidOnce said(config_said_);
+    OngoingStates said(config_said_);
     const auto warn = [&](const std::string& text) {
       if (said.is_new(text) && map != nullptr) plan.event(*map, "Warning", "InvalidNetworkTopologyDiscovery", text);
     };
@@ -149,7 +149,7 @@ class HyperNodeController final : public Controller {
   // A HyperNode that a source found and that is somebody else's: said once, and left alone. Returns all of it.
   std::set<std::string> say_taken(const View& view, std::string_view source, const std::vector<std::string>& taken,
                                   const std::set<std::string>& before, Plan& plan) const {
-    SaidOnce said(before);
+    OngoingStates said(before);
     for (const std::string& name : taken) {
       const Json* object = view.find(resources::kHyperNodes, name);
       if (!said.is_new(name) || object == nullptr) continue;

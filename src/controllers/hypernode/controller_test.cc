@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "api/resource.h"
+#include "api/meta/resource.h"
 #include "base/base64.h"
 #include "base/format.h"
 #include "controllers/framework/trial_for_tests.h"

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <set>
 
-#include "api/resource.h"
+#include "api/meta/resource.h"
 #include "base/format.h"
 #include "base/random.h"
 #include "controllers/hypernode/discovery.h"

@@ -8,12 +8,12 @@
 #include <set>
 #include <utility>
 
-#include "api/resource.h"
+#include "api/meta/resource.h"
 #include "api/schema/quantity.h"
 #include "base/format.h"
 #include "controllers/framework/execution.h"
+#include "controllers/groups/waiting.h"
 #include "controllers/job/runs.h"
-#include "controllers/podgroup/waiting.h"
 
 namespace controllers::job {
 

@@ -1,7 +1,7 @@
 // The kill procedure: pods that must go are marked, deleted and counted; a full kill also drops the group.
 #include <algorithm>
 
-#include "api/resource.h"
+#include "api/meta/resource.h"
 #include "base/format.h"
 #include "controllers/job/ending.h"
 #include "controllers/job/plugins/plugin.h"

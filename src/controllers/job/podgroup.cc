@@ -1,9 +1,9 @@
 // PodGroup content, controllers.md 3.9.
 #include "controllers/job/podgroup.h"
 
-#include "api/resource.h"
+#include "api/meta/resource.h"
 #include "api/schema/quantity.h"
-#include "controllers/job/usage.h"
+#include "controllers/job/min_resources.h"
 
 namespace controllers::job {
 

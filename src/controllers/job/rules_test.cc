@@ -2,10 +2,11 @@
 #include <gtest/gtest.h>
 
 #include "base/format.h"
+#include "controllers/groups/usage.h"
+#include "controllers/job/min_resources.h"
 #include "controllers/job/request.h"
 #include "controllers/job/state.h"
 #include "controllers/job/status.h"
-#include "controllers/job/usage.h"
 
 namespace controllers::job {
 namespace {

@@ -5,7 +5,7 @@
 #include <array>
 
 #include "api/array_indexes.h"
-#include "api/resource.h"
+#include "api/meta/resource.h"
 #include "base/format.h"
 #include "base/split.h"
 #include "controllers/job/plugins/arguments.h"

@@ -6,9 +6,10 @@
 #include <optional>
 #include <set>
 
-#include "api/resource.h"
+#include "api/meta/resource.h"
 #include "base/format.h"
 #include "base/utf8.h"
+#include "controllers/groups/waiting.h"
 #include "controllers/job/ending.h"
 #include "controllers/job/plugins/plugin.h"
 #include "controllers/job/podgroup.h"
@@ -18,7 +19,6 @@
 #include "controllers/job/step.h"
 #include "controllers/job/viewed.h"
 #include "controllers/job/volumes.h"
-#include "controllers/podgroup/waiting.h"
 
 namespace controllers::job {
 

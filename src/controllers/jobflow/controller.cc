@@ -6,11 +6,11 @@
 #include <set>
 
 #include "api/json/work.h"
-#include "api/resource.h"
+#include "api/meta/resource.h"
 #include "base/format.h"
 #include "controllers/framework/execution.h"
+#include "controllers/framework/ongoing_states.h"
 #include "controllers/framework/pauses.h"
-#include "controllers/framework/said_once.h"
 #include "controllers/jobflow/flow.h"
 #include "controllers/jobflow/make_job.h"
 #include "controllers/jobflow/probes.h"
@@ -57,9 +57,9 @@ struct Pending {
   bool succeeded = false, failed = false;  // the flow, in this plan
 };
 
-class Look {
+class JobFlowStep {
  public:
-  Look(const View& view, const Json& flow, Jobs jobs, Memory memory, const Turn& turn)
+  JobFlowStep(const View& view, const Json& flow, Jobs jobs, Memory memory, const Turn& turn)
       : view_(view),
         flow_(flow),
         before_(flow["status"]),
@@ -190,7 +190,7 @@ class Look {
   const Jobs jobs_;
   const Turn& turn_;
   const std::vector<Node> nodes_;
-  SaidOnce said_;
+  OngoingStates said_;
   Plan plan_;
   Pending pending_;
   std::vector<std::pair<std::string, Question>> questions_;  // node and question
@@ -253,7 +253,7 @@ class JobFlowController final : public Controller {
       memory = known->second;
     memory.uid = uid;
     if (!memory.first_seen.is_set()) memory.first_seen = turn.now;
-    Look look(view, *flow, std::move(jobs), std::move(memory), turn);
+    JobFlowStep look(view, *flow, std::move(jobs), std::move(memory), turn);
     look.take();
     pending_[key] = std::move(look.pending());
     return std::move(look.plan());

@@ -2,7 +2,7 @@
 #include "controllers/jobflow/flow.h"
 
 #include "api/flow_graph.h"
-#include "api/resource.h"
+#include "api/meta/resource.h"
 #include "base/format.h"
 
 namespace controllers::jobflow {

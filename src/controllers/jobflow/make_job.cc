@@ -2,7 +2,7 @@
 #include "controllers/jobflow/make_job.h"
 
 #include "api/batch/v1alpha1/job.h"
-#include "api/resource.h"
+#include "api/meta/resource.h"
 #include "api/schema/patch.h"
 #include "base/format.h"
 

@@ -7,7 +7,7 @@
 #include <optional>
 #include <set>
 
-#include "api/resource.h"
+#include "api/meta/resource.h"
 #include "base/format.h"
 #include "controllers/job/job.h"
 

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "api/resource.h"
+#include "api/meta/resource.h"
 #include "base/format.h"
 
 namespace controllers::jobtemplate {

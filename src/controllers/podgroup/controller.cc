@@ -7,12 +7,12 @@
 #include <optional>
 #include <set>
 
-#include "api/resource.h"
+#include "api/meta/resource.h"
 #include "api/schema/names.h"
 #include "api/schema/quantity.h"
 #include "base/format.h"
 #include "base/number.h"
-#include "controllers/job/usage.h"
+#include "controllers/groups/usage.h"
 
 namespace controllers::podgroup {
 
@@ -90,7 +90,7 @@ Json group_for(const Json& pod, const std::vector<const Json*>& owners, bool inh
     metadata.set("ownerReferences", pod["metadata"]["ownerReferences"]);
   }
   const std::int64_t min_member = min_member_for(owners, inherit);
-  api::ResourceList needed = job::quota_usage(pod["spec"]);
+  api::ResourceList needed = quota_usage(pod["spec"]);
   for (auto& [name, quantity] : needed) quantity = quantity.times(min_member);
   Json spec = Json::object({{"minMember", min_member}, {"minResources", api::to_json(needed)}});
   if (const std::string priority = pod["spec"]["priorityClassName"].str(); !priority.empty())

@@ -5,7 +5,7 @@
 // A queue that closes takes its children along and marks them, so that opening it again opens just those.
 #include "controllers/queue/step.h"
 
-#include "api/resource.h"
+#include "api/meta/resource.h"
 #include "base/format.h"
 #include "controllers/framework/counts.h"
 

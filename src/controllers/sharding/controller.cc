@@ -6,7 +6,7 @@
 #include <optional>
 #include <utility>
 
-#include "api/resource.h"
+#include "api/meta/resource.h"
 #include "api/schema/quantity.h"
 #include "base/check.h"
 #include "base/format.h"

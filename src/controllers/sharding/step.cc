@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "api/resource.h"
+#include "api/meta/resource.h"
 #include "api/schema/quantity.h"
 #include "base/format.h"
 

@@ -1,9 +1,9 @@
 // The HorizontalPodAutoscaler of an elastic job that says what its workers follow (training.md 9).
-#include "api/resource.h"
+#include "api/meta/resource.h"
 #include "api/schema/quantity.h"
 #include "base/format.h"
-#include "controllers/training/look.h"
 #include "controllers/training/pods.h"
+#include "controllers/training/training_step.h"
 
 namespace controllers::training {
 
@@ -51,7 +51,7 @@ bool holds(const Json& have, const Json& wanted) {
 }  // namespace
 
 // COMPAT(training-autoscaler)
-void Look::keep_autoscaler() {
+void TrainingStep::keep_autoscaler() {
   if (job_.spec()["elasticPolicy"]["metrics"].empty()) return remove_autoscaler();
   if (!options_.autoscalers)
     return say_once("Warning", "FailedCreateHPA",
@@ -79,7 +79,7 @@ void Look::keep_autoscaler() {
   }
 }
 
-void Look::remove_autoscaler() {
+void TrainingStep::remove_autoscaler() {
   const Json* have = options_.autoscalers ? seen_.view->find(kAutoscalers, key(job_.name)) : nullptr;
   if (have && is_ours(*have) && !api::is_deleting(*have)) plan().remove(kAutoscalers, *have);
 }

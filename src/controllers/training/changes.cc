@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "api/resource.h"
+#include "api/meta/resource.h"
 #include "controllers/training/job.h"
 #include "controllers/training/pods.h"
 #include "controllers/training/verdict.h"

@@ -3,7 +3,7 @@
 
 #include <map>
 
-#include "api/resource.h"
+#include "api/meta/resource.h"
 #include "base/format.h"
 #include "controllers/training/changes.h"
 #include "controllers/training/framework.h"

@@ -1,16 +1,16 @@
 // The objects that go when a job has finished, is suspended, or has been there long enough (training.md 7.3, 7.6).
-#include "api/resource.h"
+#include "api/meta/resource.h"
 #include "base/format.h"
 #include "controllers/framework/counts.h"
-#include "controllers/training/look.h"
 #include "controllers/training/mpi_objects.h"
+#include "controllers/training/training_step.h"
 
 namespace controllers::training {
 
 using api::Json;
 namespace resources = api::resources;
 
-void Look::remove_pod(const Json& pod) {
+void TrainingStep::remove_pod(const Json& pod) {
   if (api::is_deleting(pod)) return;
   decision_.memory.pauses.forget(api::uid_of(pod));
   Action& action = plan().remove(resources::kPods, pod);
@@ -22,14 +22,14 @@ void Look::remove_pod(const Json& pod) {
   count("deleted_pods_total");
 }
 
-const Json* Look::service_named(std::string_view name) {
+const Json* TrainingStep::service_named(std::string_view name) {
   if (services_.empty())
     for (const Json* service : seen_.services) services_[api::name_of(*service)] = service;
   const auto found = services_.find(name);
   return found == services_.end() ? nullptr : found->second;
 }
 
-void Look::remove_service(const Json& service) {
+void TrainingStep::remove_service(const Json& service) {
   if (api::is_deleting(service)) return;
   Action& action = plan().remove(resources::kServices, service);
   action.success_reason = "SuccessfulDeleteService";
@@ -39,13 +39,13 @@ void Look::remove_service(const Json& service) {
   action.failure_text = "Error deleting: {}";
 }
 
-void Look::remove_all() {
+void TrainingStep::remove_all() {
   for (const Json* pod : seen_.pods) remove_pod(*pod);
   if (!job_.framework->has_services) return;
   for (const Json* service : seen_.services) remove_service(*service);
 }
 
-void Look::remove_group() {
+void TrainingStep::remove_group() {
   const Json* found = group();
   if (!found || !is_ours(*found) || api::is_deleting(*found)) return;
   Action& action = plan().remove(group_resource(options_), *found);
@@ -57,7 +57,7 @@ void Look::remove_group() {
 }
 
 // A pod that a successful job leaves running is not a failure.
-void Look::count_active_as_succeeded() {
+void TrainingStep::count_active_as_succeeded() {
   if (!conditions_.is_true("Succeeded")) return;
   const Json counted = status_["replicaStatuses"];
   for (const Json::Member& member : counted.members()) {
@@ -70,14 +70,14 @@ void Look::count_active_as_succeeded() {
 }
 
 // The remains of a job that failed at a limit, whatever its policy says.
-void Look::remove_after_limit() {
+void TrainingStep::remove_after_limit() {
   if (!job_.framework->launcher_is_a_job) return remove_all();
   // As a Job leaves it: what failed can be read, what runs is ended.
   for (const Json* pod : seen_.pods)
     if (is_launcher(*pod) && (*pod)["status"]["phase"].as_string() != "Failed") remove_pod(*pod);
 }
 
-void Look::clean_up() {
+void TrainingStep::clean_up() {
   const bool ended_at_limit = has_failed_at_limit();
   const bool all = job_.clean_pod_policy == "All" || (ended_at_limit && !job_.framework->launcher_is_a_job);
   if (ended_at_limit && !all) remove_after_limit();
@@ -104,7 +104,7 @@ void Look::clean_up() {
   end_time_to_live();
 }
 
-void Look::end_time_to_live() {
+void TrainingStep::end_time_to_live() {
   if (!job_.time_to_live) return;
   const auto completed = base::parse_rfc3339(status_["completionTime"].as_string());
   if (!completed) return;
@@ -123,7 +123,7 @@ void Look::end_time_to_live() {
   count("training_operator_jobs_deleted_total");
 }
 
-void Look::suspend() {
+void TrainingStep::suspend() {
   remove_all();
   remove_group();
   remove_autoscaler();
@@ -139,14 +139,14 @@ void Look::suspend() {
 }
 
 // A Job that is suspended has no pods either.
-void Look::patch_suspend(bool suspend) {
+void TrainingStep::patch_suspend(bool suspend) {
   if (!seen_.launcher_job || (*seen_.launcher_job)["spec"]["suspend"].as_bool() == suspend) return;
   Json patch = Json::array({Json::object({{"op", "add"}, {"path", "/spec/suspend"}, {"value", suspend}})});
   plan().patch(kBatchJobs, *seen_.launcher_job, client::PatchType::kJson, std::move(patch));
 }
 
 // False while pods of the time before are still there.
-bool Look::resume() {
+bool TrainingStep::resume() {
   if (!seen_.pods.empty()) {
     remove_all();
     return false;

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <set>
 
-#include "api/resource.h"
+#include "api/meta/resource.h"
 #include "api/schema/quantity.h"
 #include "base/format.h"
 #include "controllers/training/mpi_objects.h"

@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "api/json/json.h"
-#include "api/resource.h"
+#include "api/meta/resource.h"
 #include "controllers/training/framework.h"
 
 namespace controllers::training {

@@ -4,15 +4,15 @@
 
 #include "api/json/json_bulk.h"
 #include "api/json/limits.h"
-#include "api/resource.h"
+#include "api/meta/resource.h"
 #include "base/format.h"
 #include "base/number.h"
 #include "controllers/framework/counts.h"
 #include "controllers/framework/disruption.h"
-#include "controllers/podgroup/waiting.h"
-#include "controllers/training/look.h"
+#include "controllers/groups/waiting.h"
 #include "controllers/training/mpi_objects.h"
 #include "controllers/training/pods.h"
+#include "controllers/training/training_step.h"
 
 namespace controllers::training {
 
@@ -48,7 +48,7 @@ std::optional<std::int64_t> exit_code_of(const Json& pod, std::string_view conta
   return std::nullopt;
 }
 
-void Look::sort_pods() {
+void TrainingStep::sort_pods() {
   for (const Replica& replica : job_.replicas) pods_[replica.lower] = {};
   const Replica* worker = job_.find("Worker");
   const std::int64_t first = worker ? first_index(job_, *worker) : 0;
@@ -62,7 +62,7 @@ void Look::sort_pods() {
 }
 
 // Its pods are the Job's; it says itself when it is over.
-void Look::look_at_launcher_job() {
+void TrainingStep::look_at_launcher_job() {
   if (!seen_.launcher_job) return;
   Counts& counts = verdict_.all_counts()["Launcher"];
   for (const Json* pod : seen_.launcher_pods) {
@@ -80,7 +80,7 @@ void Look::look_at_launcher_job() {
   }
 }
 
-void Look::look_at_pods() {
+void TrainingStep::look_at_pods() {
   for (const Replica& replica : job_.replicas) {
     verdict_.all_counts()[replica.type] = {};
     for (const auto& [index, pods] : pods_[replica.lower]) {
@@ -99,7 +99,7 @@ void Look::look_at_pods() {
 }
 
 // As a Job counts: each pod that failed, also those that are gone.
-std::int64_t Look::failed_launchers(bool all_end) const {
+std::int64_t TrainingStep::failed_launchers(bool all_end) const {
   std::int64_t failed = status_["restartCount"].as_int();
   const Replica* launcher = job_.find("Launcher");
   const auto found = launcher ? pods_.find(launcher->lower) : pods_.end();
@@ -115,7 +115,7 @@ std::int64_t Look::failed_launchers(bool all_end) const {
 }
 
 // Also of pods that went before: their services may have stayed.
-void Look::remove_surplus_services() {
+void TrainingStep::remove_surplus_services() {
   for (const Json* service : seen_.services) {
     const std::string_view type = api::label_of(*service, kReplicaType);
     const auto replica = std::ranges::find_if(job_.replicas, [&](const Replica& one) { return one.lower == type; });
@@ -124,7 +124,7 @@ void Look::remove_surplus_services() {
   }
 }
 
-void Look::look_at(const Replica& replica, const Json& pod) {
+void TrainingStep::look_at(const Replica& replica, const Json& pod) {
   const std::string_view phase = phase_of(pod);
   const auto exit_code = exit_code_of(pod, job_.framework->container);
   say_how_it_ended(pod, exit_code);
@@ -146,14 +146,14 @@ void Look::look_at(const Replica& replica, const Json& pod) {
 }
 
 // COMPAT(training-disruptions): such a pod counts nowhere, and its place is filled again.
-bool Look::is_taken_away(const Json& pod) const {
+bool TrainingStep::is_taken_away(const Json& pod) const {
   if (restarts_before_.contains(std::string(api::uid_of(pod)))) return false;  // the operator itself removes it
   if (api::is_deleting(pod)) return !ended_before_deletion(pod);
   // A job whose spec gives no other pod ends as its pods end.
   return phase_of(pod) == "Failed" && is_valid() && is_disrupted(pod);
 }
 
-void Look::make_up_for(const Json& pod) {
+void TrainingStep::make_up_for(const Json& pod) {
   if (api::is_deleting(pod)) return;
   const Json& status = pod["status"];
   const std::string_view reason = status["reason"].as_string();
@@ -165,30 +165,30 @@ void Look::make_up_for(const Json& pod) {
 }
 
 // COMPAT(training-events): that a worker is done is in its pod's status.
-void Look::say_how_it_ended(const Json& pod, std::optional<std::int64_t> exit_code) {
+void TrainingStep::say_how_it_ended(const Json& pod, std::optional<std::int64_t> exit_code) {
   if (exit_code && (*exit_code != 0 || api::label_of(pod, kJobRole) == "master"))
     say_once("Normal", "ExitedWithCode",
              base::format("Pod: {}.{} exited with code {}", job_.ns, api::name_of(pod), *exit_code), api::uid_of(pod));
   if (!api::is_deleting(pod)) mirror_waiting_for_master(pod);
 }
 
-bool Look::is_made_again(const Replica& replica) const {
+bool TrainingStep::is_made_again(const Replica& replica) const {
   return replica.tried_again && (!job_.framework->restarts_by_exit_code_only || replica.restart_policy == "ExitCode");
 }
 
 // Such a failure would come again.
-bool Look::is_permanent(const Replica& replica, const Json& failed) const {
+bool TrainingStep::is_permanent(const Replica& replica, const Json& failed) const {
   return replica.restart_policy == "ExitCode" &&
          exit_code_of(failed, job_.framework->container).value_or(kRetryableFrom) < kRetryableFrom;
 }
 
 // Whether the status has it, although the pod is still there.
-bool Look::is_restart_counted(const Json& pod) const {
+bool TrainingStep::is_restart_counted(const Json& pod) const {
   const auto found = restarts_before_.find(std::string(api::uid_of(pod)));
   return found != restarts_before_.end() && (*seen_.job)["status"]["restartCount"].as_int() >= found->second;
 }
 
-void Look::restart_or_fail(const Replica& replica, const Json& pod) {
+void TrainingStep::restart_or_fail(const Replica& replica, const Json& pod) {
   if (!is_made_again(replica)) return;
   if (is_permanent(replica, pod))
     return verdict_.failed(
@@ -203,14 +203,14 @@ void Look::restart_or_fail(const Replica& replica, const Json& pod) {
   verdict_.restarting(base::format("job {} is restarting because {} replica(s) failed.", job_.name, replica.type));
 }
 
-void Look::remove_failed() {
+void TrainingStep::remove_failed() {
   if (to_make_again_.empty()) return;
   plan().begin_stage();
   for (const Json* pod : to_make_again_) remove_pod(*pod);
 }
 
 // COMPAT(training-master): whoever gave up says so where it is looked for.
-void Look::mirror_waiting_for_master(const Json& pod) {
+void TrainingStep::mirror_waiting_for_master(const Json& pod) {
   for (const Json& one : pod["status"]["initContainerStatuses"].items()) {
     if (one["name"].as_string() != kWaitsForMaster) continue;
     for (const char* state : {"state", "lastState"})
@@ -224,7 +224,7 @@ void Look::mirror_waiting_for_master(const Json& pod) {
 }
 
 // The trouble of a pod is said of its job, too.
-void Look::mirror_trouble(const Json& pod) {
+void TrainingStep::mirror_trouble(const Json& pod) {
   const auto say = [&](const Json& reason, const std::string& text) {
     if (!reason.as_string().empty()) say_once("Warning", reason.as_string(), text, api::uid_of(pod));
   };
@@ -249,7 +249,7 @@ void Look::mirror_trouble(const Json& pod) {
 
 // COMPAT(training-priority): a job that names a class that is not there waits for it, as a pod of that class would be
 // refused. A job that has begun goes on. If not even the system's classes are seen, they are hidden from us.
-bool Look::are_priorities_known() {
+bool TrainingStep::are_priorities_known() {
   if (!seen_.pods.empty() || group() || seen_.view->all(resources::kPriorityClasses).empty()) return true;
   for (const auto& [path, name] : priority_classes_of(*job_.framework, job_.object)) {
     if (seen_.view->find(resources::kPriorityClasses, name)) continue;
@@ -262,7 +262,7 @@ bool Look::are_priorities_known() {
   return true;
 }
 
-bool Look::admit_group() {
+bool TrainingStep::admit_group() {
   if (!options_.gang) return true;
   const PriorityOf priority_of = [this](std::string_view name) {
     const Json* found = seen_.view->find(resources::kPriorityClasses, name);
@@ -311,7 +311,7 @@ bool Look::admit_group() {
 }
 
 // False if one of them belongs to somebody else; nothing that comes after it is made then.
-bool Look::make_own_objects() {
+bool TrainingStep::make_own_objects() {
   if (!job_.framework->objects) return true;
   std::vector<std::string> running;
   int launchers = 0;
@@ -355,7 +355,7 @@ bool Look::make_own_objects() {
   return true;
 }
 
-void Look::make_missing() {
+void TrainingStep::make_missing() {
   plan().begin_stage();
   // In an MPIJob workers come before the launcher.
   if (job_.framework->kind == "MPIJob") {
@@ -365,7 +365,7 @@ void Look::make_missing() {
   }
 }
 
-bool Look::are_workers_ready() const {
+bool TrainingStep::are_workers_ready() const {
   const Replica* worker = job_.find("Worker");
   const auto found = pods_.find("worker");
   std::int64_t ready = 0;
@@ -377,13 +377,13 @@ bool Look::are_workers_ready() const {
   return !worker || ready >= worker->count;
 }
 
-void Look::make_launcher_job(const Replica& replica) {
+void TrainingStep::make_launcher_job(const Replica& replica) {
   if (seen_.launcher_job) return patch_suspend(false);
   warn_of_template(replica);
   make(kBatchJobs, launcher_job(job_, pod_for(job_, replica, 0, options_)), "Job");
 }
 
-void Look::make_replicas(const Replica& replica) {
+void TrainingStep::make_replicas(const Replica& replica) {
   if (job_.framework->launcher_is_a_job && replica.type == "Launcher") {
     const bool waits = job_.launcher_waits();
     if (waits && pods_[replica.lower].empty() && !seen_.launcher_job && !are_workers_ready()) return;
@@ -412,7 +412,7 @@ void Look::make_replicas(const Replica& replica) {
 
 // As text, about. Nothing: every container is told of every other pod, and that is more than can be stored; it is not
 // sent, and may be more than there is memory.
-std::optional<std::size_t> Look::bytes_of(const Json& pod) {
+std::optional<std::size_t> TrainingStep::bytes_of(const Json& pod) {
   constexpr std::size_t kMeasuredMax = api::kObjectBytesMax + api::kObjectBytesMax / 16;  // it measures too much
   if (const auto extent = api::extent_within(pod, {.bytes = kMeasuredMax})) return extent->bytes;
   say_once(
@@ -423,7 +423,7 @@ std::optional<std::size_t> Look::bytes_of(const Json& pod) {
   return std::nullopt;
 }
 
-void Look::make(const api::ResourceId& resource, Json object, std::string_view kind) {
+void TrainingStep::make(const api::ResourceId& resource, Json object, std::string_view kind) {
   const std::string name(api::name_of(object));
   const std::string word = lower_case(kind);
   if (const Json* other = seen_.view->find(resource, key(name))) {
@@ -450,7 +450,7 @@ void Look::make(const api::ResourceId& resource, Json object, std::string_view k
   if (kind != "Job") count(kind == "Pod" ? "created_pods_total" : "succeeded_service_creation_total");
 }
 
-void Look::warn_of_template(const Replica& replica) {
+void TrainingStep::warn_of_template(const Replica& replica) {
   if (replica.pod_template["spec"]["restartPolicy"].as_string().empty()) return;
   say_once("Warning",
            job_.framework->kind == "MPIJob" ? "SettedPodTemplateRestartPolicy" : "SetPodTemplateRestartPolicy",

@@ -3,10 +3,10 @@
 
 #include <algorithm>
 
-#include "api/resource.h"
+#include "api/meta/resource.h"
 #include "base/format.h"
-#include "controllers/training/look.h"
 #include "controllers/training/pods.h"
+#include "controllers/training/training_step.h"
 
 namespace controllers::training {
 
@@ -38,7 +38,8 @@ std::shared_ptr<const Reading> reading_of(const Framework& framework, const Json
 
 }  // namespace
 
-Look::Look(const Framework& framework, const Observed& seen, Memory memory, const Turn& turn, const Options& options)
+TrainingStep::TrainingStep(const Framework& framework, const Observed& seen, Memory memory, const Turn& turn,
+                           const Options& options)
     : seen_(seen),
       turn_(turn),
       options_(options),
@@ -61,18 +62,19 @@ Look::Look(const Framework& framework, const Observed& seen, Memory memory, cons
   if (!status_["replicaStatuses"].is_object()) status_.set("replicaStatuses", Json::object());
 }
 
-Decision Look::take() {
+Decision TrainingStep::take() {
   decide();
   decision_.memory.said = said_.all();
   decision_.memory.group = std::move(good_group_);
   return std::move(decision_);
 }
 
-void Look::say_once(std::string_view type, std::string_view reason, const std::string& text, std::string_view about) {
+void TrainingStep::say_once(std::string_view type, std::string_view reason, const std::string& text,
+                            std::string_view about) {
   if (said_.is_new(base::format("{} {} {}", reason, about, text))) plan().event(*seen_.job, type, reason, text);
 }
 
-void Look::decide() {
+void TrainingStep::decide() {
   const bool is_ours_to_run = job_.managed_by.empty() || job_.managed_by == job_.framework->manager;
   if (!is_ours_to_run || api::is_deleting(*seen_.job)) return;
   if (!is_valid() && !conditions_.is_finished()) {
@@ -113,11 +115,11 @@ void Look::decide() {
   if (!tells_first) write_status();
 }
 
-bool Look::has_negative_counts() const {
+bool TrainingStep::has_negative_counts() const {
   return std::ranges::any_of(job_.replicas, [](const Replica& one) { return one.count < 0; });
 }
 
-void Look::note_created() {
+void TrainingStep::note_created() {
   if (conditions_.has("Created")) return;
   conditions_.set("Created", true, base::format("{}Created", job_.framework->kind),
                   base::format("{} {} is created.", job_.framework->kind,
@@ -125,7 +127,7 @@ void Look::note_created() {
   count("training_operator_jobs_created_total");
 }
 
-void Look::end_verdict() {
+void TrainingStep::end_verdict() {
   for (const Said& one : verdict_.said()) plan().event(*seen_.job, one.type, one.reason, one.message);
   if (verdict_.has_succeeded()) count("training_operator_jobs_successful_total");
   if (verdict_.has_failed()) count("training_operator_jobs_failed_total");
@@ -137,7 +139,7 @@ void Look::end_verdict() {
   count_active_as_succeeded();
 }
 
-Json Look::replica_status(const Replica& replica, const Counts& counts) const {
+Json TrainingStep::replica_status(const Replica& replica, const Counts& counts) const {
   Json out = Json::object();
   if (counts.active > 0) out.set("active", counts.active);
   if (counts.succeeded > 0) out.set("succeeded", counts.succeeded);
@@ -148,7 +150,7 @@ Json Look::replica_status(const Replica& replica, const Counts& counts) const {
 
 // Restarts in place, of containers of pods that run. COMPAT(training-restarts): also of the containers that a pod waits
 // for, so that a worker whose master never resolves comes to an end, too.
-std::int64_t Look::containers_restarted() const {
+std::int64_t TrainingStep::containers_restarted() const {
   std::int64_t sum = 0;
   for (const Replica& replica : job_.replicas) {
     const auto found = pods_.find(replica.lower);
@@ -167,7 +169,7 @@ std::int64_t Look::containers_restarted() const {
 }
 
 // COMPAT(training-restarts): pods that failed now and would be made again.
-std::int64_t Look::restarts_due() const {
+std::int64_t TrainingStep::restarts_due() const {
   std::int64_t due = 0;
   for (const Replica& replica : job_.replicas) {
     const auto found = pods_.find(replica.lower);
@@ -180,7 +182,7 @@ std::int64_t Look::restarts_due() const {
   return due;
 }
 
-bool Look::exceeds_limits() {
+bool TrainingStep::exceeds_limits() {
   if (has_launcher_job()) return false;  // that Job has the limits
   if (job_.backoff_limit) {
     const std::int64_t limit = *job_.backoff_limit;
@@ -202,7 +204,7 @@ bool Look::exceeds_limits() {
   return true;
 }
 
-void Look::fail_at_limit(const std::string& message) {
+void TrainingStep::fail_at_limit(const std::string& message) {
   for (const Json* pod : seen_.pods) say_how_it_ended(*pod, exit_code_of(*pod, job_.framework->container));
   verdict_.failed(message);
   const Json counted = status_["replicaStatuses"];
@@ -220,12 +222,12 @@ void Look::fail_at_limit(const std::string& message) {
   if (!keeps_group()) remove_group();
 }
 
-bool Look::has_failed_at_limit() const {
+bool TrainingStep::has_failed_at_limit() const {
   const std::string_view message = conditions_.message("Failed");
   return message.ends_with(kBackoffReached) || message.ends_with(kDeadlineReached);
 }
 
-void Look::write_status() {
+void TrainingStep::write_status() {
   Json next = status_;
   next.set("conditions", conditions_.json());
   const Json& before = (*seen_.job)["status"];
@@ -240,7 +242,7 @@ void Look::write_status() {
 
 Decision step(const Framework& framework, const Observed& seen, Memory memory, const Turn& turn,
               const Options& options) {
-  return Look(framework, seen, std::move(memory), turn, options).take();
+  return TrainingStep(framework, seen, std::move(memory), turn, options).take();
 }
 
 }  // namespace controllers::training

@@ -20,7 +20,7 @@ namespace {
 constexpr base::Duration kPauseMin = base::seconds(10);
 constexpr base::Duration kPauseMax = base::minutes(10);
 constexpr std::size_t kBurstMax = 500;
-// Numbers of pods are given one by one; a larger one is somebody else's, and those after it could not be read again.
+// NumberSet of pods are given one by one; a larger one is somebody else's, and those after it could not be read again.
 constexpr std::int64_t kGivenMax = 100'000'000'000;
 // The numbers of pods are believed up to here, so that what follows stays below the other.
 constexpr std::int64_t kBelievedMax = kGivenMax - 1'000'000'000;
@@ -53,7 +53,8 @@ JobLook::JobLook(const View& view, const Json& job, const Turn& turn, RestartPau
       completions_(spec_["completions"].is_null() ? -1 : spec_["completions"].as_int()),
       failed_(status_["failed"].as_int()),
       succeeded_(status_["succeeded"].as_int()) {
-  if (indexed_) done_ = Numbers::parse(status_["completedIndexes"].as_string()).value_or(Numbers()).below(completions_);
+  if (indexed_)
+    done_ = NumberSet::parse(status_["completedIndexes"].as_string()).value_or(NumberSet()).below(completions_);
 }
 
 Plan JobLook::take() {
@@ -84,11 +85,11 @@ Plan JobLook::take() {
 
 void JobLook::sort_out() {
   const std::string_view record = api::annotation_of(job_, kSettled);
-  auto known = Numbers::parse(record);
+  auto known = NumberSet::parse(record);
   if (known && known->highest() > kGivenMax) known.reset();
-  settled_ = known.value_or(Numbers());
+  settled_ = known.value_or(NumberSet());
   for (const Json* pod : claimed_.owned) {
-    const auto number = Numbers::parse(api::annotation_of(*pod, kPodNumber));
+    const auto number = NumberSet::parse(api::annotation_of(*pod, kPodNumber));
     const bool is_ours = number && number->count() == 1 && number->highest() <= kBelievedMax;
     const std::int64_t value = is_ours ? number->highest() : -1;
     next_ = std::max(next_, value + 1);
@@ -126,7 +127,7 @@ void JobLook::adopt() {
 }
 
 std::int64_t JobLook::index_of(const Json& pod) const {
-  const auto index = Numbers::parse(api::annotation_of(pod, "batch.kubernetes.io/job-completion-index"));
+  const auto index = NumberSet::parse(api::annotation_of(pod, "batch.kubernetes.io/job-completion-index"));
   return index && index->count() == 1 ? index->highest() : -1;
 }
 
@@ -255,7 +256,7 @@ void JobLook::plan_pods() {
   else if (succeeded_ > 0)
     wanted = std::min<std::int64_t>(parallelism, static_cast<std::int64_t>(running_.size()));
   std::vector<Running> kept;
-  Numbers taken;
+  NumberSet taken;
   for (const Running& one : running_) {  // an index is worked at once, and only while it is wanted
     const bool spare =
         indexed_ && (one.index < 0 || one.index >= completions_ || done_.has(one.index) || taken.has(one.index));

@@ -17,10 +17,10 @@ std::unique_ptr<Controller> make_batch_job_controller();
 std::unique_ptr<Controller> make_ttl_controller();
 
 // A set of numbers as text, "0-3,7"; work and memory follow the number of ranges.
-class Numbers {
+class NumberSet {
  public:
   // Empty if the text is not one of ours.
-  static std::optional<Numbers> parse(std::string_view text);
+  static std::optional<NumberSet> parse(std::string_view text);
 
   bool has(std::int64_t number) const;
   // The first number from `from` on that is none of them.
@@ -29,9 +29,9 @@ class Numbers {
   std::int64_t count() const;
   std::int64_t highest() const;  // -1: there is none
   // The numbers below `limit` only.
-  Numbers below(std::int64_t limit) const;
+  NumberSet below(std::int64_t limit) const;
   std::string text() const;  // ranges of two are two numbers, as in status.completedIndexes
-  bool operator==(const Numbers&) const = default;
+  bool operator==(const NumberSet&) const = default;
 
  private:
   std::map<std::int64_t, std::int64_t> ranges_;  // first to last

@@ -63,8 +63,8 @@ class JobLook {
   std::int64_t completions_;  // -1: until one pod succeeds
   std::int64_t failed_;
   std::int64_t succeeded_;
-  Numbers done_;     // indexes
-  Numbers settled_;  // numbers of pods
+  NumberSet done_;     // indexes
+  NumberSet settled_;  // numbers of pods
   std::int64_t next_ = 0;
   Claim claimed_;
   std::vector<Owned> pods_;

@@ -62,9 +62,10 @@ struct One {
 };
 
 TEST(BatchJob, numbers_are_kept_as_ranges) {
-  for (const char* text : {"", "0", "0,1", "0-2", "1,3-5,9"}) EXPECT_EQ(Numbers::parse(text)->text(), text);
-  for (const char* text : {"x", "3-1", "1,1", "2,1", "-", "99999999999999"}) EXPECT_FALSE(Numbers::parse(text)) << text;
-  Numbers numbers;
+  for (const char* text : {"", "0", "0,1", "0-2", "1,3-5,9"}) EXPECT_EQ(NumberSet::parse(text)->text(), text);
+  for (const char* text : {"x", "3-1", "1,1", "2,1", "-", "99999999999999"})
+    EXPECT_FALSE(NumberSet::parse(text)) << text;
+  NumberSet numbers;
   for (const int number : {5, 1, 0, 2, 7, 6, 5}) numbers.add(number);
   EXPECT_EQ(numbers.text(), "0-2,5-7");
   EXPECT_EQ(numbers.count(), 6);
@@ -73,10 +74,10 @@ TEST(BatchJob, numbers_are_kept_as_ranges) {
 }
 
 TEST(BatchJob, the_first_that_is_absent) {
-  const Numbers numbers = *Numbers::parse("0-3,4,7-2000000000");
+  const NumberSet numbers = *NumberSet::parse("0-3,4,7-2000000000");
   for (const auto& [from, absent] : {std::pair<std::int64_t, std::int64_t>{0, 5}, {5, 5}, {6, 6}, {7, 2'000'000'001}})
     EXPECT_EQ(numbers.first_absent(from), absent) << from;
-  EXPECT_EQ(Numbers().first_absent(0), 0);
+  EXPECT_EQ(NumberSet().first_absent(0), 0);
 }
 
 TEST(BatchJob, runs_to_its_completions) {
@@ -290,9 +291,9 @@ TEST(BatchJob, counts_every_pod_once_whatever_fails) {
     for (int round = 0; round < 400; ++round) {
       if (round == 300) trial.faults = false;
       trial.look(kKey);
-      const Numbers settled = *Numbers::parse(api::annotation_of(*world.find(kBatchJobs, kKey), kSettled));
+      const NumberSet settled = *NumberSet::parse(api::annotation_of(*world.find(kBatchJobs, kKey), kSettled));
       const auto is_settled = [&](const Json& pod) {
-        return settled.has(Numbers::parse(api::annotation_of(pod, kPodNumber))->highest());
+        return settled.has(NumberSet::parse(api::annotation_of(pod, kPodNumber))->highest());
       };
       for (auto& [key, pod] : world.objects[resources::kPods]) {
         if (is_over(pod) || api::is_deleting(pod) || !world.dice.chance(0.1)) continue;

@@ -25,9 +25,9 @@ constexpr int kMissedMax = 100;
 constexpr Duration kTimerMax = base::minutes(10);  // a timer stands still while the machine sleeps
 constexpr std::string_view kScheduledAt = "batch.kubernetes.io/cronjob-scheduled-timestamp";
 
-class Look {
+class CronJobStep {
  public:
-  Look(const View& view, const Json& cron_job, const Turn& turn, const base::TimeZone& local)
+  CronJobStep(const View& view, const Json& cron_job, const Turn& turn, const base::TimeZone& local)
       : view_(view), cron_job_(cron_job), spec_(cron_job["spec"]), turn_(turn), local_(local) {
     last_schedule_ = time_in(cron_job["status"]["lastScheduleTime"]);
     // COMPAT(cronjob-clock): runs count from now on.
@@ -201,7 +201,7 @@ class CronJobController final : public Controller {
   std::vector<IndexBy> indexes() const override { return ownership_indexes(kBatchJobs); }
   Plan step(const View& view, const std::string& key, const Turn& turn) override {
     const Json* cron_job = view.find(kBatchCronJobs, key);
-    return cron_job ? Look(view, *cron_job, turn, local_).take() : Plan();
+    return cron_job ? CronJobStep(view, *cron_job, turn, local_).take() : Plan();
   }
 
  private:

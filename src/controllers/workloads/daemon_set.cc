@@ -38,9 +38,9 @@ struct Place {
   std::vector<const Json*> pods = {};  // the oldest first
 };
 
-class Look {
+class DaemonSetStep {
  public:
-  Look(const View& view, const Json& set, const Turn& turn, RestartPauses& pauses)
+  DaemonSetStep(const View& view, const Json& set, const Turn& turn, RestartPauses& pauses)
       : view_(view),
         set_(set),
         spec_(set["spec"]),
@@ -370,7 +370,7 @@ class DaemonSetController final : public Controller {
   }
   Plan step(const View& view, const std::string& key, const Turn& turn) override {
     const Json* set = view.find(kDaemonSets, key);
-    if (set != nullptr) return Look(view, *set, turn, pauses_.of(key)).take();
+    if (set != nullptr) return DaemonSetStep(view, *set, turn, pauses_.of(key)).take();
     pauses_.forget(key);
     return {};
   }

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "api/meta/resource.h"
 #include "api/pods/tolerations.h"
-#include "api/resource.h"
 #include "api/selector.h"
 
 namespace controllers::workloads {

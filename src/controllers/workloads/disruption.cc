@@ -36,9 +36,9 @@ std::optional<api::LabelSelector> pods_of(const Json& budget) {
   return *std::move(selector);
 }
 
-class Look {
+class DisruptionStep {
  public:
-  Look(const View& view, const Json& budget, const Turn& turn)
+  DisruptionStep(const View& view, const Json& budget, const Turn& turn)
       : view_(view), budget_(budget), spec_(budget["spec"]), turn_(turn) {}
 
   Plan take() {
@@ -209,7 +209,7 @@ class DisruptionController final : public Controller {
   }
   Plan step(const View& view, const std::string& key, const Turn& turn) override {
     const Json* budget = view.find(resources::kPodDisruptionBudgets, key);
-    return budget && !api::is_deleting(*budget) ? Look(view, *budget, turn).take() : Plan();
+    return budget && !api::is_deleting(*budget) ? DisruptionStep(view, *budget, turn).take() : Plan();
   }
 };
 

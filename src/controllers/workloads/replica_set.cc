@@ -48,10 +48,10 @@ int compare_age(base::Time a, base::Time b, base::Time now) {
   return age_class(a, now) - age_class(b, now);
 }
 
-class Look {
+class ReplicaSetStep {
  public:
-  Look(const View& view, const Json& set, const api::ResourceId& resource, std::string_view kind, const Turn& turn,
-       RestartPauses& pauses)
+  ReplicaSetStep(const View& view, const Json& set, const api::ResourceId& resource, std::string_view kind,
+                 const Turn& turn, RestartPauses& pauses)
       : view_(view), set_(set), resource_(resource), kind_(kind), turn_(turn), pauses_(pauses) {}
 
   Plan take() {
@@ -221,7 +221,7 @@ class ReplicaSetController final : public Controller {
 
   Plan step(const View& view, const std::string& key, const Turn& turn) override {
     const Json* set = view.find(resource_, key);
-    if (set != nullptr) return Look(view, *set, resource_, kind_, turn, pauses_.of(key)).take();
+    if (set != nullptr) return ReplicaSetStep(view, *set, resource_, kind_, turn, pauses_.of(key)).take();
     pauses_.forget(key);
     return {};
   }

@@ -24,9 +24,9 @@ constexpr std::string_view kRevisionHash = "controller-revision-hash";
 // more of them than there is memory. The rest comes at the next look.
 constexpr std::size_t kWeightMax = 500;
 
-class Look {
+class StatefulSetStep {
  public:
-  Look(const View& view, const Json& set, const Turn& turn, RestartPauses& pauses)
+  StatefulSetStep(const View& view, const Json& set, const Turn& turn, RestartPauses& pauses)
       : view_(view),
         set_(set),
         spec_(set["spec"]),
@@ -368,7 +368,7 @@ class StatefulSetController final : public Controller {
   }
   Plan step(const View& view, const std::string& key, const Turn& turn) override {
     const Json* set = view.find(resources::kStatefulSets, key);
-    if (set != nullptr) return Look(view, *set, turn, pauses_.of(key)).take();
+    if (set != nullptr) return StatefulSetStep(view, *set, turn, pauses_.of(key)).take();
     pauses_.forget(key);
     return {};
   }

@@ -7,9 +7,9 @@
 #include <memory>
 #include <string>
 
-#include "client/server_connection.h"
+#include "client/http/server_connection.h"
 #include "rt/env.h"
-#include "rt/http.h"
+#include "rt/http/http.h"
 
 namespace volcano_main {
 

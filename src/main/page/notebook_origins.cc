@@ -10,8 +10,8 @@
 #include "base/log.h"
 #include "base/number.h"
 #include "base/split.h"
-#include "rt/bounded_files.h"
-#include "rt/files.h"
+#include "rt/files/bounded_files.h"
+#include "rt/files/files.h"
 
 namespace volcano_main {
 namespace {

@@ -9,7 +9,7 @@
 #include <string>
 
 #include "base/result.h"
-#include "rt/http_server.h"
+#include "rt/http/server/http_server.h"
 #include "ui/notebooks/notebook_gate.h"
 
 namespace volcano_main {

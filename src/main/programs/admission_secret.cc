@@ -4,13 +4,13 @@
 #include <chrono>
 #include <iostream>
 
-#include "admission/server_keys.h"
-#include "api/resource.h"
+#include "admission/server/server_keys.h"
+#include "api/meta/resource.h"
 #include "base/flags.h"
 #include "base/format.h"
-#include "main/host/log_setup.h"
-#include "main/host/waiting_api.h"
-#include "main/programs.h"
+#include "main/host/base/log_setup.h"
+#include "main/host/base/waiting_api.h"
+#include "main/programs/programs.h"
 
 namespace volcano_main {
 namespace {

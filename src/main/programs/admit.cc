@@ -1,17 +1,17 @@
 // `volcano admit`: what admission says to manifests and to AdmissionReviews in files.
 #include <iostream>
 
-#include "admission/review.h"
+#include "admission/server/review.h"
 #include "api/json/yaml.h"
 #include "api/kinds.h"
-#include "api/resource.h"
+#include "api/meta/resource.h"
 #include "apiserver/kinds/manifest.h"
 #include "base/base64.h"
 #include "base/format.h"
 #include "cli/text/terminal_text.h"
-#include "main/host/manifests.h"
-#include "main/host/webhook_flags.h"
-#include "main/programs.h"
+#include "main/host/flags/manifests.h"
+#include "main/host/flags/webhook_flags.h"
+#include "main/programs/programs.h"
 
 namespace volcano_main {
 namespace {

@@ -1,7 +1,7 @@
 // vc-controller-manager, and the discovery of HyperNodes as a program of its own.
 #include "base/format.h"
-#include "main/host/address.h"
-#include "main/host/controller_host.h"
+#include "main/host/base/address.h"
+#include "main/host/hosts/controller_host.h"
 
 namespace volcano_main {
 

@@ -7,8 +7,8 @@
 #include <iostream>
 
 #include "api/json/yaml.h"
-#include "main/host/mpi_version.h"
-#include "main/programs.h"
+#include "main/host/base/mpi_version.h"
+#include "main/programs/programs.h"
 
 namespace volcano_main {
 

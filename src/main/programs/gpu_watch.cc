@@ -1,7 +1,7 @@
 // `volcano gpu-watch LIBRARY`: asks NVIDIA's management library, so that only this process hangs or crashes with it.
 #include <iostream>
 
-#include "main/programs.h"
+#include "main/programs/programs.h"
 #include "node/devices/nvml.h"
 
 namespace volcano_main {

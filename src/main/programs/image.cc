@@ -6,9 +6,9 @@
 #include "base/flags.h"
 #include "base/format.h"
 #include "base/time.h"
-#include "main/host/data_folder.h"
-#include "main/programs.h"
-#include "node/image_store.h"
+#include "main/host/data/data_folder.h"
+#include "main/programs/programs.h"
+#include "node/machine/image_store.h"
 
 namespace volcano_main {
 namespace {

@@ -9,10 +9,10 @@
 
 #include "base/flags.h"
 #include "base/format.h"
-#include "main/host/systemd_unit.h"
-#include "main/host/version.h"
-#include "main/programs.h"
-#include "rt/files.h"
+#include "main/host/base/version.h"
+#include "main/host/flags/systemd_unit.h"
+#include "main/programs/programs.h"
+#include "rt/files/files.h"
 
 namespace volcano_main {
 namespace {

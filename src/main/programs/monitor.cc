@@ -1,8 +1,8 @@
 // `volcano monitor FOLDER`: what stands between the node agent and one plain process.
 #include <iostream>
 
-#include "main/programs.h"
-#include "node/agent.h"
+#include "main/programs/programs.h"
+#include "node/machine/machine.h"
 
 namespace volcano_main {
 

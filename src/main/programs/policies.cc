@@ -2,10 +2,10 @@
 // cluster.
 #include <iostream>
 
-#include "admission/policy_objects.h"
+#include "admission/policies/policy_objects.h"
 #include "api/json/yaml.h"
 #include "base/flags.h"
-#include "main/programs.h"
+#include "main/programs/programs.h"
 
 namespace volcano_main {
 

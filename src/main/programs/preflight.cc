@@ -1,5 +1,5 @@
 // `volcano preflight`: may this take the place of Volcano on a cluster, and what would change?
-#include "main/host/preflight.h"
+#include "main/host/preflight/preflight.h"
 
 #include <algorithm>
 #include <chrono>
@@ -10,11 +10,11 @@
 #include "base/flags.h"
 #include "base/format.h"
 #include "cli/text/terminal_text.h"
-#include "client/server_connection.h"
-#include "client/wire.h"
-#include "main/host/connection.h"
-#include "main/host/waiting_api.h"
-#include "main/programs.h"
+#include "client/http/server_connection.h"
+#include "client/http/wire.h"
+#include "main/host/base/connection.h"
+#include "main/host/base/waiting_api.h"
+#include "main/programs/programs.h"
 
 namespace volcano_main {
 namespace {

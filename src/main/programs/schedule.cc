@@ -4,14 +4,14 @@
 #include <iostream>
 
 #include "cli/text/terminal_text.h"
-#include "main/host/manifests.h"
-#include "main/host/resource_use.h"
-#include "main/host/schedule_files.h"
-#include "main/host/schedule_flags.h"
-#include "main/programs.h"
-#include "rt/bounded_files.h"
+#include "main/host/base/resource_use.h"
+#include "main/host/flags/manifests.h"
+#include "main/host/flags/schedule_files.h"
+#include "main/host/flags/schedule_flags.h"
+#include "main/programs/programs.h"
 #include "rt/env.h"
-#include "rt/files.h"
+#include "rt/files/bounded_files.h"
+#include "rt/files/files.h"
 #include "scheduler/sources/bounded_fetch.h"
 
 namespace volcano_main {
@@ -37,9 +37,9 @@ class Asker {
     gone.get_future().wait();
   }
 
-  scheduler::OutsideAnswer ask(const scheduler::OutsideQuestion& question) {
+  scheduler::ExternalAnswer ask(const scheduler::ExternalQuestion& question) {
     if (!env_) env_ = rt::make_real_env("schedule");
-    std::promise<scheduler::OutsideAnswer> answered;
+    std::promise<scheduler::ExternalAnswer> answered;
     env_->loop().post([&] {
       if (!fetch_) fetch_ = std::make_unique<scheduler::BoundedFetch>(*env_);
       scheduler::FetchRequest request{
@@ -103,7 +103,7 @@ int run_schedule(const Arguments& arguments) {
     flags->options.config = *std::move(config);
   }
   Asker asker;
-  flags->options.asker = [&asker](const scheduler::OutsideQuestion& question) { return asker.ask(question); };
+  flags->options.asker = [&asker](const scheduler::ExternalQuestion& question) { return asker.ask(question); };
   PodCompletion completion;
   flags->options.complete_pod = [&completion](api::Json& pod) { completion.complete(pod); };
   scheduler::OneShot run(flags->options, stopwatch());

@@ -5,10 +5,10 @@
 #include "base/format.h"
 #include "base/log.h"
 #include "cli/text/terminal_text.h"
-#include "main/programs.h"
-#include "rt/bounded_files.h"
-#include "rt/files.h"
-#include "sim/world.h"
+#include "main/programs/programs.h"
+#include "rt/files/bounded_files.h"
+#include "rt/files/files.h"
+#include "sim/world/world.h"
 
 namespace volcano_main {
 namespace {

@@ -8,9 +8,9 @@
 #include "controllers/training/job.h"
 #include "controllers/training/mpi_objects.h"
 #include "controllers/training/pods.h"
-#include "main/host/controller_host.h"
-#include "main/host/mpi_version.h"
-#include "rt/files.h"
+#include "main/host/base/mpi_version.h"
+#include "main/host/hosts/controller_host.h"
+#include "rt/files/files.h"
 
 namespace volcano_main {
 namespace {

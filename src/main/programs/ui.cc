@@ -9,16 +9,16 @@
 
 #include "base/flags.h"
 #include "base/format.h"
-#include "client/server_connection.h"
-#include "main/host/component.h"
-#include "main/host/connection.h"
-#include "main/host/page_link.h"
-#include "main/host/scheduler_host.h"
+#include "client/http/server_connection.h"
+#include "main/host/base/component.h"
+#include "main/host/base/connection.h"
+#include "main/host/base/page_link.h"
+#include "main/host/hosts/scheduler_host.h"
 #include "main/page/forwarder.h"
 #include "main/page/page_access.h"
-#include "main/programs.h"
-#include "rt/http_server.h"
-#include "rt/sealing.h"
+#include "main/programs/programs.h"
+#include "rt/http/server/http_server.h"
+#include "rt/tls/sealing.h"
 
 namespace volcano_main {
 namespace {

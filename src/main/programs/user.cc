@@ -9,13 +9,13 @@
 #include "base/flags.h"
 #include "base/format.h"
 #include "base/time.h"
-#include "main/host/credentials.h"
-#include "main/host/data_folder.h"
-#include "main/host/user_keys.h"
-#include "main/programs.h"
-#include "rt/bounded_files.h"
+#include "main/host/data/data_folder.h"
+#include "main/host/keys/credentials.h"
+#include "main/host/keys/user_keys.h"
+#include "main/programs/programs.h"
 #include "rt/env.h"
-#include "rt/files.h"
+#include "rt/files/bounded_files.h"
+#include "rt/files/files.h"
 
 namespace volcano_main {
 namespace {

@@ -21,15 +21,15 @@
 #include "cli/notebook.h"
 #include "cli/slurm.h"
 #include "cli/text/terminal_text.h"
-#include "main/host/connection.h"
-#include "main/host/page_link.h"
-#include "main/host/version.h"
-#include "main/host/waiting_api.h"
-#include "main/programs.h"
-#include "rt/bounded_files.h"
+#include "main/host/base/connection.h"
+#include "main/host/base/page_link.h"
+#include "main/host/base/version.h"
+#include "main/host/base/waiting_api.h"
+#include "main/programs/programs.h"
 #include "rt/env.h"
-#include "rt/http_client.h"
-#include "rt/url.h"
+#include "rt/files/bounded_files.h"
+#include "rt/http/client/http_client.h"
+#include "rt/http/url.h"
 
 namespace volcano_main {
 namespace {

@@ -1,5 +1,5 @@
 // Which pods the agent looks after: recovery, arrivals, ends of processes, the agent's own stop.
-#include "node/agent.h"
+#include "node/agent/agent.h"
 
 #include <algorithm>
 
@@ -7,12 +7,12 @@
 #include "base/format.h"
 #include "base/log.h"
 #include "node/agent/agent_state.h"
-#include "node/container_text.h"
 #include "node/dra/driver_host.h"
-#include "node/huge_pages.h"
-#include "node/pod_specs.h"
-#include "node/probe.h"
-#include "node/volumes.h"
+#include "node/machine/container_text.h"
+#include "node/machine/huge_pages.h"
+#include "node/pod/pod_specs.h"
+#include "node/pod/probe.h"
+#include "node/pod/volumes.h"
 
 namespace node {
 

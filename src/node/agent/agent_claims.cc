@@ -1,5 +1,5 @@
 // Resource claims as the agent's pods have them: their drivers, what containers get, the end.
-#include "api/resource.h"
+#include "api/meta/resource.h"
 #include "base/format.h"
 #include "base/log.h"
 #include "node/agent/agent_state.h"

@@ -6,10 +6,10 @@
 #include "base/format.h"
 #include "client/fake_client_for_tests.h"
 #include "client/fake_env_for_tests.h"
-#include "node/agent.h"
+#include "node/agent/agent.h"
 #include "node/agent/lasting_runtime_for_tests.h"
 #include "node/dra/fake_drivers_for_tests.h"
-#include "rt/files.h"
+#include "rt/files/files.h"
 
 namespace node {
 namespace {

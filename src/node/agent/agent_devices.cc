@@ -1,5 +1,5 @@
 // Devices as the agent's pods have them: admission, what containers get, the end.
-#include "api/resource.h"
+#include "api/meta/resource.h"
 #include "node/agent/agent_state.h"
 
 namespace node {

@@ -1,7 +1,7 @@
 // Which pods go because they keep more on the disk than they may.
 #include "node/agent/agent_state.h"
-#include "node/disk_limits.h"
-#include "node/pod_plan.h"
+#include "node/pod/disk_limits.h"
+#include "node/pod/pod_plan.h"
 
 namespace node {
 

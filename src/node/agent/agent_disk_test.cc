@@ -3,7 +3,7 @@
 
 #include "base/format.h"
 #include "node/agent/agent_world_for_tests.h"
-#include "node/disk_limits.h"
+#include "node/pod/disk_limits.h"
 
 namespace node {
 namespace {

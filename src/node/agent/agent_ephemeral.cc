@@ -1,10 +1,10 @@
 // The checks of a container that joins a running pod, which cannot be refused any more.
 #include <algorithm>
 
-#include "api/resource.h"
+#include "api/meta/resource.h"
 #include "base/format.h"
 #include "node/agent/agent_state.h"
-#include "node/pod_specs.h"
+#include "node/pod/pod_specs.h"
 
 namespace node {
 

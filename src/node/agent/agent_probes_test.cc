@@ -7,9 +7,9 @@
 #include "api/json/yaml.h"
 #include "base/format.h"
 #include "client/fake_client_for_tests.h"
-#include "node/agent.h"
+#include "node/agent/agent.h"
+#include "node/agent/clock_for_tests.h"
 #include "node/agent/lasting_runtime_for_tests.h"
-#include "node/clock_for_tests.h"
 
 namespace node {
 namespace {

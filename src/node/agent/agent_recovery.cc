@@ -1,11 +1,11 @@
 // How the agent takes pods up again after it was away: the API says one half, this machine the other.
 #include <algorithm>
 
-#include "api/resource.h"
+#include "api/meta/resource.h"
 #include "base/format.h"
 #include "base/log.h"
 #include "node/agent/agent_state.h"
-#include "node/container_text.h"
+#include "node/machine/container_text.h"
 
 namespace node {
 

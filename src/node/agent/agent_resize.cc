@@ -2,13 +2,13 @@
 #include <algorithm>
 #include <utility>
 
+#include "api/meta/resource.h"
 #include "api/pod_requests.h"
-#include "api/resource.h"
 #include "base/format.h"
 #include "base/log.h"
 #include "node/agent/agent_state.h"
-#include "node/container_text.h"
-#include "node/pod_specs.h"
+#include "node/machine/container_text.h"
+#include "node/pod/pod_specs.h"
 
 namespace node {
 

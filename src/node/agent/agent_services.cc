@@ -2,11 +2,11 @@
 #include <algorithm>
 
 #include "api/ipv4.h"
-#include "api/resource.h"
+#include "api/meta/resource.h"
 #include "base/format.h"
 #include "base/log.h"
 #include "node/agent/agent_state.h"
-#include "node/names.h"
+#include "node/pod/names.h"
 
 namespace node {
 

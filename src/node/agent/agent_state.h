@@ -9,19 +9,20 @@
 #include <set>
 #include <string>
 
-#include "client/event_recorder.h"
-#include "client/informer.h"
-#include "node/agent.h"
-#include "node/allocation_facts.h"
-#include "node/check.h"
+#include "client/events/event_recorder.h"
+#include "client/watch/informer.h"
+#include "node/agent/agent.h"
+#include "node/agent/allocation_facts.h"
+#include "node/agent/check.h"
+#include "node/agent/pod_calls.h"
+#include "node/devices/device_manager.h"
 #include "node/dra/claim_keeper.h"
 #include "node/dra/slice_wiper.h"
-#include "node/lookups.h"
-#include "node/pod_calls.h"
-#include "node/pod_plan.h"
-#include "node/pull_slots.h"
-#include "node/resize.h"
-#include "node/volumes.h"
+#include "node/machine/pull_slots.h"
+#include "node/pod/lookups.h"
+#include "node/pod/pod_plan.h"
+#include "node/pod/resize.h"
+#include "node/pod/volumes.h"
 #include "rt/clock_steps.h"
 
 namespace node {

@@ -10,8 +10,8 @@
 
 #include "api/json/yaml.h"
 #include "client/fake_client_for_tests.h"
-#include "node/agent.h"
-#include "node/clock_for_tests.h"
+#include "node/agent/agent.h"
+#include "node/agent/clock_for_tests.h"
 
 namespace node::made_up {
 

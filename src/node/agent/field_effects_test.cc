@@ -11,9 +11,9 @@
 #include "api/schema/schema.h"
 #include "base/format.h"
 #include "base/split.h"
-#include "node/environment.h"
-#include "node/security_context.h"
-#include "node/volumes.h"
+#include "node/machine/security_context.h"
+#include "node/pod/environment.h"
+#include "node/pod/volumes.h"
 
 namespace node {
 namespace {

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "node/runtime.h"
+#include "node/machine/runtime.h"
 #include "rt/env.h"
 
 namespace node {

@@ -1,12 +1,12 @@
 // This machine as the API sees it: the Node object, its status, its Lease.
 #include <algorithm>
 
-#include "api/resource.h"
+#include "api/meta/resource.h"
 #include "base/format.h"
 #include "base/log.h"
 #include "node/agent/agent_state.h"
 #include "node/devices/gpu_labels.h"
-#include "node/huge_pages.h"
+#include "node/machine/huge_pages.h"
 
 namespace node {
 

@@ -1,12 +1,12 @@
 // Probes and lifecycle hooks as effects: checks that begin, and what their answers do to a container.
 #include <csignal>
 
-#include "api/resource.h"
+#include "api/meta/resource.h"
 #include "base/format.h"
 #include "base/log.h"
 #include "node/agent/agent_state.h"
-#include "node/container_text.h"
-#include "node/probe.h"
+#include "node/machine/container_text.h"
+#include "node/pod/probe.h"
 
 namespace node {
 

@@ -1,9 +1,9 @@
 // The surroundings of a pod's containers: how it is made, once all is there that it needs, and how it is taken away.
-#include "api/resource.h"
+#include "api/meta/resource.h"
 #include "base/format.h"
 #include "node/agent/agent_state.h"
-#include "node/pod_specs.h"
-#include "node/volumes.h"
+#include "node/pod/pod_specs.h"
+#include "node/pod/volumes.h"
 
 namespace node {
 

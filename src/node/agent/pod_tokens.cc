@@ -1,11 +1,11 @@
 // Tokens of service accounts that pods have in volumes: asked for before the volumes are laid out, and anew in time.
 #include <algorithm>
 
-#include "api/resource.h"
+#include "api/meta/resource.h"
 #include "base/format.h"
 #include "node/agent/agent_state.h"
-#include "node/container_text.h"
-#include "node/volumes.h"
+#include "node/machine/container_text.h"
+#include "node/pod/volumes.h"
 
 namespace node {
 

@@ -2,20 +2,20 @@
 #include <algorithm>
 #include <csignal>
 
+#include "api/meta/resource.h"
 #include "api/pod_requests.h"
 #include "api/pods/tolerations.h"
-#include "api/resource.h"
 #include "base/format.h"
 #include "base/log.h"
 #include "node/agent/agent_state.h"
-#include "node/container_text.h"
-#include "node/disk_limits.h"
-#include "node/image_name.h"
-#include "node/pod_specs.h"
-#include "node/pod_status.h"
-#include "node/probe.h"
-#include "node/registry_keys.h"
-#include "node/security_context.h"
+#include "node/machine/container_text.h"
+#include "node/machine/image_name.h"
+#include "node/machine/registry_keys.h"
+#include "node/machine/security_context.h"
+#include "node/pod/disk_limits.h"
+#include "node/pod/pod_specs.h"
+#include "node/pod/pod_status.h"
+#include "node/pod/probe.h"
 
 namespace node {
 

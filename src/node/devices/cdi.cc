@@ -10,7 +10,7 @@
 #include "api/json/yaml.h"
 #include "base/format.h"
 #include "base/log.h"
-#include "rt/rooted_files.h"
+#include "rt/files/rooted_files.h"
 
 namespace node {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "node/devices/device_grant.h"
+#include "node/machine/device_grant.h"
 
 namespace node {
 

@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "node/os/pod_folders.h"
-#include "rt/files.h"
+#include "rt/files/files.h"
 
 namespace node {
 

@@ -1,7 +1,7 @@
 // How reports become pools, and pods' wishes become grants.
 #include <algorithm>
 
-#include "api/resource.h"
+#include "api/meta/resource.h"
 #include "base/format.h"
 #include "base/log.h"
 #include "node/devices/device_manager_state.h"

@@ -11,19 +11,10 @@
 #include "api/json/json.h"
 #include "api/schema/quantity.h"
 #include "node/devices/device_facts.h"
-#include "node/devices/gpu_shares.h"
+#include "node/machine/device_options.h"
 #include "rt/env.h"
 
 namespace node {
-
-struct DeviceOptions {
-  bool enabled = false;           // false: this node has no devices
-  std::string driver_root = "/";  // where the NVIDIA driver's files are; empty: its cards are left to others
-  std::vector<std::string> cdi_folders = {"/etc/cdi", "/var/run/cdi"};  // the last wins
-  GpuSharing sharing = GpuSharing::kNone;
-  std::string plugin_folder = {};               // where device plugins register; empty: nowhere
-  std::vector<std::string> watch_command = {};  // asks the driver (gpu_watch.h); the library's path is added
-};
 
 // A few looks at the disk.
 bool has_nvidia_driver(const DeviceOptions& options);

@@ -8,7 +8,7 @@
 #include "base/split.h"
 #include "node/devices/device_manager_state.h"
 #include "node/os/pod_folders.h"
-#include "rt/files.h"
+#include "rt/files/files.h"
 
 namespace node {
 

@@ -11,7 +11,7 @@
 #include "node/devices/gpu_labels.h"
 #include "node/devices/gpu_shares.h"
 #include "node/devices/gpu_watch.h"
-#include "node/os/device_nodes.h"
+#include "node/os/runc/device_nodes.h"
 
 namespace node {
 namespace {

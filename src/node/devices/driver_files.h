@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "node/devices/device_grant.h"
 #include "node/devices/gpu_report.h"
+#include "node/machine/device_grant.h"
 
 namespace node {
 

@@ -10,12 +10,10 @@
 #include "api/schema/quantity.h"
 #include "base/result.h"
 #include "node/devices/gpu_report.h"
+#include "node/machine/device_options.h"
 
 namespace node {
 
-// How the cards of this machine are offered: whole (nvidia.com/gpu), by memory or number as Volcano's GPU share has
-// them (volcano.sh/gpu-memory, volcano.sh/gpu-number), or as vGPUs (volcano.sh/vgpu-number, -memory, -cores).
-enum class GpuSharing : std::uint8_t { kNone, kGpuShare, kVgpu };
 base::Result<GpuSharing> gpu_sharing_from(std::string_view word);  // none, gpu-share, vgpu
 
 // The Node's amounts of cards that are shared.

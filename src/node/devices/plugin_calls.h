@@ -8,7 +8,7 @@
 #include <string>
 
 #include "base/result.h"
-#include "rt/grpc.h"
+#include "rt/grpc/grpc.h"
 
 namespace node {
 

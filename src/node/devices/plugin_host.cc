@@ -8,8 +8,8 @@
 #include "base/log.h"
 #include "base/utf8.h"
 #include "node/devices/plugin_calls.h"
-#include "rt/files.h"
-#include "rt/grpc.h"
+#include "rt/files/files.h"
+#include "rt/grpc/grpc.h"
 
 namespace node {
 

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "base/result.h"
-#include "node/devices/device_grant.h"
 #include "node/devices/device_pools.h"
+#include "node/machine/device_grant.h"
 
 namespace node {
 

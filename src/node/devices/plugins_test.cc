@@ -11,7 +11,7 @@
 #include "base/protobuf_wire.h"
 #include "node/devices/device_manager.h"
 #include "node/devices/plugin_messages.h"
-#include "rt/grpc.h"
+#include "rt/grpc/grpc.h"
 
 namespace node {
 namespace {

@@ -12,9 +12,9 @@
 
 #include "base/metrics.h"
 #include "client/client.h"
-#include "node/devices/device_grant.h"
 #include "node/dra/claim_plan.h"
 #include "node/dra/drivers.h"
+#include "node/machine/device_grant.h"
 #include "rt/env.h"
 
 namespace node {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "node/dra/claim_keeper.h"
-#include "node/metrics.h"
+#include "node/machine/metrics.h"
 
 namespace node {
 

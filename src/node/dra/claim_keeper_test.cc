@@ -8,8 +8,8 @@
 #include "client/fake_client_for_tests.h"
 #include "client/fake_env_for_tests.h"
 #include "node/dra/fake_drivers_for_tests.h"
-#include "node/metrics.h"
-#include "rt/files.h"
+#include "node/machine/metrics.h"
+#include "rt/files/files.h"
 
 namespace node {
 namespace {

@@ -7,7 +7,7 @@
 #include "base/format.h"
 #include "base/log.h"
 #include "node/dra/plugin_registry.h"
-#include "node/metrics.h"
+#include "node/machine/metrics.h"
 
 namespace node {
 

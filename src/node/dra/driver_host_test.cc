@@ -11,9 +11,9 @@
 #include "base/format.h"
 #include "base/protobuf_wire.h"
 #include "node/dra/registration.h"
-#include "node/metrics.h"
-#include "rt/files.h"
-#include "rt/grpc.h"
+#include "node/machine/metrics.h"
+#include "rt/files/files.h"
+#include "rt/grpc/grpc.h"
 
 namespace node {
 namespace {

@@ -7,7 +7,7 @@
 #include "base/format.h"
 #include "base/log.h"
 #include "node/os/pod_folders.h"
-#include "rt/files.h"
+#include "rt/files/files.h"
 
 namespace node {
 

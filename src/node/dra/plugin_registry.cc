@@ -8,7 +8,7 @@
 #include "base/format.h"
 #include "base/log.h"
 #include "node/dra/socket_folder.h"
-#include "rt/files.h"
+#include "rt/files/files.h"
 
 namespace node {
 

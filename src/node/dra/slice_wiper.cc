@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <map>
 
-#include "api/resource.h"
+#include "api/meta/resource.h"
 #include "base/format.h"
 #include "base/log.h"
 

@@ -16,7 +16,7 @@
 #include <ctime>
 
 #include "base/format.h"
-#include "node/container_text.h"
+#include "node/machine/container_text.h"
 
 extern char** environ;
 

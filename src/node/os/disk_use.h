@@ -3,8 +3,8 @@
 
 #include <atomic>
 
+#include "node/machine/runtime.h"
 #include "node/os/pod_folders.h"
-#include "node/runtime.h"
 
 namespace node {
 

@@ -6,7 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "rt/files.h"
+#include "rt/files/files.h"
 
 namespace node {
 namespace {

@@ -13,7 +13,7 @@
 
 #include "base/format.h"
 #include "node/os/proc.h"
-#include "rt/files.h"
+#include "rt/files/files.h"
 
 namespace node {
 

@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "base/result.h"
-#include "node/runtime.h"
+#include "node/machine/runtime.h"
 
 namespace node {
 

@@ -9,8 +9,8 @@
 
 #include "base/format.h"
 #include "base/split.h"
+#include "node/machine/amounts.h"
 #include "node/os/pod_folders.h"
-#include "node/pod_specs.h"
 
 namespace node {
 

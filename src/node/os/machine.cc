@@ -1,4 +1,6 @@
 // The facts of this machine.
+#include "node/machine/machine.h"
+
 #include <sched.h>
 #include <sys/statvfs.h>
 #include <sys/utsname.h>
@@ -8,11 +10,10 @@
 
 #include "base/format.h"
 #include "base/number.h"
-#include "node/agent.h"
-#include "node/container_text.h"
-#include "node/image_name.h"
+#include "node/machine/container_text.h"
+#include "node/machine/image_name.h"
 #include "node/os/pod_folders.h"
-#include "rt/files.h"
+#include "rt/files/files.h"
 
 namespace node {
 

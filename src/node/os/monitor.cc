@@ -22,10 +22,10 @@
 
 #include "api/json/json.h"
 #include "base/format.h"
-#include "node/agent.h"
-#include "node/os/cri_log.h"
+#include "node/machine/machine.h"
 #include "node/os/proc.h"
-#include "rt/files.h"
+#include "node/os/streams/cri_log.h"
+#include "rt/files/files.h"
 
 namespace node {
 

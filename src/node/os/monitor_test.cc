@@ -10,10 +10,10 @@
 #include <csignal>
 
 #include "api/json/json.h"
-#include "node/agent.h"
+#include "node/machine/machine.h"
 #include "node/os/pod_folders.h"
 #include "node/os/proc.h"
-#include "rt/files.h"
+#include "rt/files/files.h"
 
 namespace node {
 namespace {

@@ -7,19 +7,19 @@
 #include <set>
 
 #include "base/format.h"
-#include "node/cri_line.h"
+#include "node/machine/cri_line.h"
 #include "node/os/cgroups.h"
 #include "node/os/command.h"
-#include "node/os/cri_log.h"
-#include "node/os/dns.h"
-#include "node/os/image_tree.h"
-#include "node/os/left_bridges.h"
-#include "node/os/oci_bundle.h"
+#include "node/os/images/image_tree.h"
+#include "node/os/network/dns.h"
+#include "node/os/network/left_bridges.h"
 #include "node/os/pod_folders.h"
 #include "node/os/proc.h"
+#include "node/os/runc/oci_bundle.h"
+#include "node/os/streams/cri_log.h"
 #include "node/os/user_namespace.h"
 #include "node/os/volumes/volume_folders.h"
-#include "rt/files.h"
+#include "rt/files/files.h"
 
 namespace node {
 namespace {

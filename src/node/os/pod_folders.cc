@@ -14,13 +14,13 @@
 #include "api/json/json.h"
 #include "base/format.h"
 #include "base/log.h"
-#include "node/container_text.h"
-#include "node/os/network.h"
+#include "node/machine/container_text.h"
+#include "node/os/network/network.h"
 #include "node/os/proc.h"
 #include "node/os/user_namespace.h"
-#include "rt/bounded_files.h"
-#include "rt/files.h"
-#include "rt/rooted_files.h"
+#include "rt/files/bounded_files.h"
+#include "rt/files/files.h"
+#include "rt/files/rooted_files.h"
 
 namespace node {
 

@@ -13,9 +13,9 @@
 #include <string>
 #include <vector>
 
+#include "node/machine/runtime.h"
 #include "node/os/cgroups.h"
 #include "node/os/exits.h"
-#include "node/runtime.h"
 
 namespace node {
 

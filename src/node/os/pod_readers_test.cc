@@ -9,9 +9,9 @@
 #include "api/pod_logs.h"
 #include "api/pod_streams.h"
 #include "base/format.h"
-#include "node/agent.h"
+#include "node/machine/machine.h"
 #include "node/os/pod_folders.h"
-#include "rt/files.h"
+#include "rt/files/files.h"
 #include "rt/no_threads_for_tests.h"
 
 namespace node {

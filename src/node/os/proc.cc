@@ -7,7 +7,7 @@
 #include <cstdlib>
 
 #include "base/format.h"
-#include "rt/files.h"
+#include "rt/files/files.h"
 
 namespace node {
 

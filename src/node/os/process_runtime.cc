@@ -11,10 +11,10 @@
 #include <vector>
 
 #include "base/format.h"
+#include "node/machine/security_context.h"
 #include "node/os/command.h"
 #include "node/os/proc.h"
-#include "node/security_context.h"
-#include "rt/files.h"
+#include "rt/files/files.h"
 
 namespace node {
 

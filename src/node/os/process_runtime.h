@@ -3,11 +3,11 @@
 
 #include <memory>
 
-#include "node/agent.h"
+#include "node/machine/machine.h"
+#include "node/machine/runtime.h"
 #include "node/os/disk_use.h"
 #include "node/os/exits.h"
 #include "node/os/pod_folders.h"
-#include "node/runtime.h"
 
 namespace node {
 

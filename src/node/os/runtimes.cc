@@ -1,9 +1,9 @@
 // Which runtime this machine and these options give.
 #include "base/format.h"
-#include "node/agent.h"
+#include "node/machine/machine.h"
 #include "node/os/process_runtime.h"
-#include "node/os/runc_runtime.h"
-#include "rt/files.h"
+#include "node/os/runc/runc_runtime.h"
+#include "rt/files/files.h"
 
 namespace node {
 

@@ -7,9 +7,9 @@
 #include <map>
 
 #include "node/os/cgroups.h"
-#include "node/os/oci_bundle.h"
 #include "node/os/pod_folders.h"
-#include "rt/files.h"
+#include "node/os/runc/oci_bundle.h"
+#include "rt/files/files.h"
 
 namespace node {
 namespace {

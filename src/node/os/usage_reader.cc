@@ -12,7 +12,7 @@
 #include "base/split.h"
 #include "node/os/proc.h"
 #include "node/os/process_runtime.h"
-#include "rt/tls.h"
+#include "rt/tls/tls.h"
 
 namespace node {
 

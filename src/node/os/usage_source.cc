@@ -1,13 +1,13 @@
 // A reading every so often; the last two are what is known.
-#include "node/usage_source.h"
+#include "node/machine/usage_source.h"
 
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
 #include <thread>
 
+#include "node/machine/usage.h"
 #include "node/os/usage_reader.h"
-#include "node/usage.h"
 
 namespace node {
 

@@ -15,11 +15,11 @@
 
 #include "base/format.h"
 #include "node/os/command.h"
-#include "node/os/container_root.h"
 #include "node/os/pod_folders.h"
-#include "rt/files.h"
-#include "rt/rooted_files.h"
-#include "rt/tls.h"
+#include "node/os/runc/container_root.h"
+#include "rt/files/files.h"
+#include "rt/files/rooted_files.h"
+#include "rt/tls/tls.h"
 
 namespace node {
 

@@ -11,7 +11,7 @@
 #include <string_view>
 
 #include "base/result.h"
-#include "node/security_context.h"
+#include "node/machine/security_context.h"
 
 namespace node {
 

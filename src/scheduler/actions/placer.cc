@@ -52,7 +52,7 @@ Placer::Outcome Placer::place_task(const PlaceTarget& target, const Job& job, co
     return Outcome::kSkipped;
   }
   const Role& role = job.roles[task.role];
-  const JobTrouble* trouble = session_.find_trouble(job.id);
+  const JobProblem* trouble = session_.find_trouble(job.id);
   if (trouble != nullptr && !role.name.empty() && trouble->has_failed(target.part, task.role)) {
     FitErrors errors;
     errors.set_text(base::format("Task {} with role spec {} has already predicated failed, skip",
@@ -132,7 +132,7 @@ bool Placer::place_nominated(const PlaceTarget& target, TaskHeap& tasks, Session
 }
 
 void Placer::record(const PlaceTarget& target, const Job& job, const Task& task, FitErrors errors) {
-  JobTrouble& trouble = session_.trouble(job.id);
+  JobProblem& trouble = session_.trouble(job.id);
   if (job.has_role_minimums || !job.roles[task.role].name.empty()) trouble.note_failed(target.part, task.role);
   trouble.by_task.insert_or_assign(model_.text(task.id).name.str(), std::move(errors));
 }
@@ -144,7 +144,7 @@ bool Placer::worth_going_on(const PlaceTarget& target, const Job& job) const {
       job.topology->sub_jobs[target.part].min_available >= job.topology->sub_jobs[target.part].task_count())
     return false;
   if (job.has_sub_groups()) return true;
-  const JobTrouble& trouble = session_.trouble(job.id);
+  const JobProblem& trouble = session_.trouble(job.id);
   if (job.min_available < job.roles_min_total) {
     std::int32_t hopeful = job.ready_count();
     for (std::uint32_t i = 0; i < job.roles.size(); ++i) {

@@ -34,7 +34,7 @@ bool TopologyPlacer::place_job(JobId id, Worksheet& sheet) {
     session_.rollback(mark);
   }
   // No domain was even tried if none has what the group, or one of its parts, asks for altogether.
-  JobTrouble& trouble = session_.trouble(id);
+  JobProblem& trouble = session_.trouble(id);
   if (trouble.by_task.empty() && job.topology && job.topology->wish.hard) {
     trouble.text = base::format("no hyperNode of tier {} or below has enough resources", job.topology->wish.allowed);
   } else if (trouble.by_task.empty() && job.topology) {

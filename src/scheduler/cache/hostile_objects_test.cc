@@ -3,14 +3,14 @@
 
 #include <limits>
 
-#include "api/resource.h"
+#include "api/meta/resource.h"
 #include "base/format.h"
 #include "scheduler/cache/intake.h"
 #include "scheduler/framework/config.h"
 #include "scheduler/plugins/devices/device_family.h"
 #include "scheduler/plugins/topology/task_buckets.h"
-#include "scheduler/session/impossible.h"
 #include "scheduler/session/queue_devices.h"
+#include "scheduler/session/unschedulable.h"
 
 namespace scheduler {
 namespace {
@@ -91,7 +91,7 @@ TEST_F(HostileObjects, a_name_beyond_the_bound_is_said_as_such) {
   const Job& job = set_group("", R"(,"minResources":{"a.b/one":"1","a.b/other":"2"})");
   const PluginSet none({}, model_);
   WaitReason reason;
-  EXPECT_TRUE(Impossible(model_, none).is_sum(*job.min_resources(), reason));
+  EXPECT_TRUE(Unschedulable(model_, none).is_sum(*job.min_resources(), reason));
   EXPECT_EQ(reason.detail, "no node has a resource that it names, which is not among the first 1024 names");
 }
 

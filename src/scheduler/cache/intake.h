@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "api/json/json.h"
-#include "api/resource.h"
+#include "api/meta/resource.h"
 #include "scheduler/cache/scheduler_share.h"
 #include "scheduler/ledger/ledger.h"
 #include "scheduler/model/model.h"

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "api/json/projection.h"
-#include "api/resource.h"
+#include "api/meta/resource.h"
 
 namespace scheduler {
 

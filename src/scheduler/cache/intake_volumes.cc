@@ -38,7 +38,7 @@ Claim claim_from(const api::Json& object, Symbols& symbols) {
   out.uid = std::string(api::uid_of(object));
   const std::string_view phase = object["status"]["phase"].as_string();
   out.lost = phase == "Lost";
-  // Named by the claim, and confirmed by its annotation or phase.
+  // ItemsByName by the claim, and confirmed by its annotation or phase.
   const bool bound =
       phase == "Bound" || out.lost || !api::annotation_of(object, "pv.kubernetes.io/bind-completed").empty();
   if (bound) out.volume = spec["volumeName"].str();

@@ -1,7 +1,7 @@
 // Which pods and groups does the model hold, and at which version? For informers, which then keep nothing of them.
 #pragma once
 
-#include "client/identities.h"
+#include "client/watch/identities.h"
 #include "scheduler/model/model.h"
 
 namespace scheduler {

@@ -1,7 +1,7 @@
 // Which part of the pods, groups and nodes is this scheduler's, where several schedulers of one name share them?
 #include "scheduler/cache/scheduler_share.h"
 
-#include "api/resource.h"
+#include "api/meta/resource.h"
 
 namespace scheduler {
 namespace {

@@ -3,7 +3,7 @@
 #include <map>
 #include <tuple>
 
-#include "api/resource.h"
+#include "api/meta/resource.h"
 #include "base/format.h"
 #include "base/time.h"
 #include "scheduler/dump/dump_parts.h"

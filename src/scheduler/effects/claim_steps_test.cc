@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "api/resource.h"
+#include "api/meta/resource.h"
 
 namespace scheduler {
 namespace {

@@ -1,7 +1,7 @@
 // The consequences of a write's end. The model and the ledger hear what became of it.
 #include <algorithm>
 
-#include "api/resource.h"
+#include "api/meta/resource.h"
 #include "base/format.h"
 #include "base/log.h"
 #include "scheduler/effects/outbox_requests.h"

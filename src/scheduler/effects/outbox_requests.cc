@@ -1,9 +1,9 @@
 // Which requests say what a plan decided?
 #include "scheduler/effects/outbox_requests.h"
 
-#include "api/resource.h"
+#include "api/meta/resource.h"
 #include "base/format.h"
-#include "client/identity_parts.h"
+#include "client/watch/identity_parts.h"
 #include "scheduler/cache/intake.h"
 #include "scheduler/cache/intake_fields.h"
 

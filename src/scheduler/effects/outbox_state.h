@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "client/event_recorder.h"
+#include "client/events/event_recorder.h"
 #include "scheduler/effects/outbox.h"
 #include "scheduler/effects/write.h"
 

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <utility>
 
-#include "api/resource.h"
+#include "api/meta/resource.h"
 #include "base/format.h"
 
 namespace scheduler {

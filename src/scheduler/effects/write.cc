@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "api/resource.h"
+#include "api/meta/resource.h"
 #include "scheduler/effects/outbox_requests.h"
 
 namespace scheduler {

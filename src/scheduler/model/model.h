@@ -21,10 +21,10 @@
 #include "scheduler/model/core/sorted_jobs.h"
 #include "scheduler/model/devices/device_notes.h"
 #include "scheduler/model/devices/dra.h"
+#include "scheduler/model/external_answers.h"
 #include "scheduler/model/nodes/node_shards.h"
 #include "scheduler/model/nodes/node_table.h"
 #include "scheduler/model/nodes/node_usage.h"
-#include "scheduler/model/outside.h"
 #include "scheduler/model/pods/affinity.h"
 #include "scheduler/model/pods/disruption_budgets.h"
 #include "scheduler/model/pods/pod_notes.h"
@@ -69,7 +69,7 @@ class Model {
   GroupWishes group_wishes;
   NodeUsages usage;
   NodeShards shards;
-  OutsideBook outside;
+  ExternalAnswers outside;
   // When plugins last did what they do only now and then; outlives configurations.
   std::map<std::string, base::Time, std::less<>> last_runs;
   Workloads workloads;

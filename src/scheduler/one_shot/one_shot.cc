@@ -51,9 +51,9 @@ void OneShot::take_effect(const Plan& plan) {
 }
 
 // Without somebody who asks, nobody answers: that is an error like any other that an extender can make.
-void OneShot::answer(std::vector<OutsideQuestion> questions) {
-  for (const OutsideQuestion& question : questions) {
-    OutsideAnswer answer{false, "nobody is asked here", now_};
+void OneShot::answer(std::vector<ExternalQuestion> questions) {
+  for (const ExternalQuestion& question : questions) {
+    ExternalAnswer answer{false, "nobody is asked here", now_};
     if (options_.asker) answer = options_.asker(question);
     answer.at = now_;
     model_.outside.put(question, std::move(answer));
@@ -81,7 +81,7 @@ bool OneShot::run_cycle(OneShotStats::Phase& phase) {
   pipelined_ = std::move(report.pipelined);
   if (options_.tasks) tasks_ = std::move(report.tasks);
   now_ = now_ + options_.scheduler.schedule_period;
-  std::vector<OutsideQuestion> questions = model_.outside.take_questions();
+  std::vector<ExternalQuestion> questions = model_.outside.take_questions();
   const bool waits_for_answers =
       std::any_of(questions.begin(), questions.end(), [](const auto& one) { return !one.only_told; });
   if (!questions.empty()) answer(std::move(questions));

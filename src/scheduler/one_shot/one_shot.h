@@ -32,7 +32,7 @@ struct OneShotOptions {
   bool tasks = false;
   bool reasons = true;  // false: to measure what WaitReasons cost
   // Asks a program outside (an extender), waiting for its answer. Without it every question ends in an error.
-  std::function<OutsideAnswer(const OutsideQuestion&)> asker = {};
+  std::function<ExternalAnswer(const ExternalQuestion&)> asker = {};
   // Fills in what an API server would fill into a pod, without as_is. Unset: a pod says everything itself.
   std::function<void(api::Json& pod)> complete_pod = {};
 };
@@ -92,7 +92,7 @@ class OneShot {
   void add_missing_queues();
   void add_group_for(api::Json& pod);
   void take_effect(const Plan& plan);
-  void answer(std::vector<OutsideQuestion> questions);
+  void answer(std::vector<ExternalQuestion> questions);
   bool run_cycle(OneShotStats::Phase& phase);
   api::Json groups_json() const;
 

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <set>
 
-#include "api/resource.h"
+#include "api/meta/resource.h"
 #include "base/format.h"
 #include "base/random.h"
 #include "scheduler/cache/intake.h"

@@ -6,13 +6,13 @@
 
 #include "scheduler/framework/extension_points.h"
 #include "scheduler/ledger/ledger.h"
-#include "scheduler/session/impossible.h"
 #include "scheduler/session/session_input.h"
+#include "scheduler/session/unschedulable.h"
 
 namespace scheduler {
 
 // The answer holds while the job, the nodes and the queues stay as they are.
-bool LapsedReserves::can_never_start(const SessionInput& in, Impossible& impossible, const Job& job) {
+bool LapsedReserves::can_never_start(const SessionInput& in, Unschedulable& impossible, const Job& job) {
   Verdict& verdict = verdicts_[job.id.index];
   const bool is_known = verdict.changes == job.changes && !in.nodes_changed && !in.queues_changed;
   if (is_known && !in.all_jobs_changed) return verdict.is_never;
@@ -58,7 +58,7 @@ void LapsedReserves::follow(const SessionInput& in) {
   in.model.for_each_job_unsorted(look_at);
 }
 
-void LapsedReserves::settle(const SessionInput& in, Impossible& impossible) {
+void LapsedReserves::settle(const SessionInput& in, Unschedulable& impossible) {
   verdicts_.resize(std::max<std::size_t>(verdicts_.size(), in.model.job_capacity()));
   std::vector<std::pair<JobId, Why>> before;
   for (const JobId id : std::exchange(lapsed_, {})) {

@@ -17,7 +17,7 @@
 namespace scheduler {
 
 struct Job;
-class Impossible;
+class Unschedulable;
 struct SessionInput;
 
 // How long an admitted group may lack pods before its reserve lapses.
@@ -29,7 +29,7 @@ inline constexpr std::string_view kReserveLapsed = "ReserveLapsed";
 class LapsedReserves {
  public:
   // Once in a cycle, when the plugins are open.
-  void settle(const SessionInput& in, Impossible& impossible);
+  void settle(const SessionInput& in, Unschedulable& impossible);
   bool has(JobId job) const { return why(job) != Why::kHolds; }
   bool lacks_pods(JobId job) const { return why(job) == Why::kLacksPods; }
   // When the next reserve lapses for lack of pods although nothing else happens; unset: never.
@@ -45,7 +45,7 @@ class LapsedReserves {
 
   void follow(const SessionInput& in);
   Why why(JobId job) const { return job.index < verdicts_.size() ? verdicts_[job.index].why : Why::kHolds; }
-  bool can_never_start(const SessionInput& in, Impossible& impossible, const Job& job);
+  bool can_never_start(const SessionInput& in, Unschedulable& impossible, const Job& job);
   bool has_lacked_pods(const SessionInput& in, const Job& job);
 
   std::vector<Verdict> verdicts_;  // by job

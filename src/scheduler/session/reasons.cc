@@ -124,7 +124,7 @@ bool Reasons::refused_by_admission(const Job& job, bool may_be_impossible, WaitR
 }
 
 bool Reasons::met_trouble(const Job& job, WaitReason& out) const {
-  const JobTrouble* trouble = troubles_.find(job.id);
+  const JobProblem* trouble = troubles_.find(job.id);
   if (trouble == nullptr) return false;
   if (!trouble->text.empty()) {
     out.kind = WaitKind::kDomain;
@@ -143,7 +143,7 @@ bool Reasons::met_trouble(const Job& job, WaitReason& out) const {
 
 bool Reasons::limited_by_queue(const Job& job, TaskId first, WaitReason& out) const {
   const Queue& queue = in_.model.queue(job.queue);
-  const JobTrouble* trouble = troubles_.find(job.id);
+  const JobProblem* trouble = troubles_.find(job.id);
   // Pods that ask for nothing are not held back by it.
   const bool asks = job.count(TaskStatus::kPending) > job.pending_best_effort;
   const bool overused = asks && troubles_.is_overused(queue.id);
@@ -222,7 +222,7 @@ WaitReason Reasons::cause_of(const Job& job, bool may_be_impossible) {
 // The reason also says why no eviction makes room.
 void Reasons::add_evictions(const Job& job, WaitReason& out) const {
   if (out.is_impossible) return;
-  const JobTrouble* trouble = troubles_.find(job.id);
+  const JobProblem* trouble = troubles_.find(job.id);
   if (trouble != nullptr) out.evictions = trouble->evictions;
   if (statuses_.refusal_of(job.id) == nullptr || !job.is_pending()) return;
   std::string actions;

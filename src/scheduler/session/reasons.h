@@ -6,17 +6,17 @@
 #include <utility>
 #include <vector>
 
-#include "scheduler/session/impossible.h"
+#include "scheduler/session/job_problems.h"
 #include "scheduler/session/session_input.h"
 #include "scheduler/session/statuses.h"
-#include "scheduler/session/troubles.h"
+#include "scheduler/session/unschedulable.h"
 
 namespace scheduler {
 
 class Reasons {
  public:
   // All of them outlive it.
-  Reasons(const SessionInput& input, const Troubles& troubles, const Statuses& statuses)
+  Reasons(const SessionInput& input, const JobProblems& troubles, const Statuses& statuses)
       : in_(input), troubles_(troubles), statuses_(statuses), impossible_(input.model, input.plugins) {}
 
   // The reason as people are told it. Says the same as before as long as nothing but the amounts changed that come and
@@ -33,7 +33,7 @@ class Reasons {
   }
   std::vector<std::pair<JobId, WaitReason>> take();
   // Wishes that nodes and queues, as they are in this cycle, can never meet.
-  Impossible& impossible() { return impossible_; }
+  Unschedulable& impossible() { return impossible_; }
 
  private:
   template <class P, class... A>
@@ -65,9 +65,9 @@ class Reasons {
   bool still_limits(const Job& job, const Shortage& shown) const;
 
   const SessionInput& in_;
-  const Troubles& troubles_;
+  const JobProblems& troubles_;
   const Statuses& statuses_;
-  Impossible impossible_;
+  Unschedulable impossible_;
   std::unordered_map<std::uint32_t, WaitReason> found_;  // by job
   std::vector<JobId> waiting_;
   mutable std::map<Dim, Room> rooms_;  // while no node is touched

@@ -15,13 +15,13 @@
 #include <vector>
 
 #include "base/time.h"
+#include "scheduler/session/job_problems.h"
 #include "scheduler/session/journal.h"
 #include "scheduler/session/live_heap.h"
 #include "scheduler/session/plan.h"
 #include "scheduler/session/reasons.h"
 #include "scheduler/session/session_input.h"
 #include "scheduler/session/statuses.h"
-#include "scheduler/session/troubles.h"
 
 namespace scheduler {
 
@@ -132,8 +132,8 @@ class Session {
   void forget_attempts(JobId job);
 
   // The troubles that jobs met (troubles.h).
-  JobTrouble& trouble(JobId job) { return troubles_.of(job); }
-  const JobTrouble* find_trouble(JobId job) const { return troubles_.find(job); }
+  JobProblem& trouble(JobId job) { return troubles_.of(job); }
+  const JobProblem* find_trouble(JobId job) const { return troubles_.find(job); }
   void clear_trouble(JobId job) { troubles_.clear(job); }
   // The queue may not take the task, of this part of the job, now.
   void note_over_limit(const Job& job, std::uint32_t part, const Task& task);
@@ -204,7 +204,7 @@ class Session {
 
   SessionInput in_;
   Plan plan_;
-  Troubles troubles_;
+  JobProblems troubles_;
   Journal journal_;
   Statuses statuses_;
   Reasons reasons_;

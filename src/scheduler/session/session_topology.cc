@@ -101,7 +101,7 @@ void Session::nominate_domain(JobId job, std::uint32_t part, DomainId domain) {
 // Attempts in several domains follow one another; what is told about a task is what the last of them met.
 void Session::forget_attempts(JobId id, std::uint32_t part) {
   const Job& job = in_.model.job(id);
-  JobTrouble* trouble = troubles_.find(id);
+  JobProblem* trouble = troubles_.find(id);
   for (const TaskId task : job.tasks) {
     if (job.topology && in_.model.sub_job_of(task) != part) continue;
     in_.model.edit_task(task).last_cycle = 0;
@@ -114,7 +114,7 @@ void Session::forget_attempts(JobId id, std::uint32_t part) {
 
 void Session::forget_attempts(JobId id) {
   for (const TaskId task : in_.model.job(id).tasks) in_.model.edit_task(task).last_cycle = 0;
-  JobTrouble* trouble = troubles_.find(id);
+  JobProblem* trouble = troubles_.find(id);
   if (trouble == nullptr) return;
   trouble->by_task.clear();
   trouble->failed_roles.clear();

@@ -72,7 +72,7 @@ void sort_by_key(const Model& model, std::vector<JobId>& jobs) {
 
 }  // namespace
 
-Statuses::Statuses(const SessionInput& input, const Troubles& troubles, Plan& plan)
+Statuses::Statuses(const SessionInput& input, const JobProblems& troubles, Plan& plan)
     : in_(input), troubles_(troubles), plan_(plan), changed_before_(input.model.job_capacity()) {
   for (const JobId id : in_.changed_jobs) changed_before_[id.index] = true;
 }
@@ -129,7 +129,7 @@ std::string Statuses::job_text(const Job& job) const {
     ++known->second;
   }
   if (!reasons.empty()) out += "; Pending: " + histogram_text(reasons);
-  if (const JobTrouble* trouble = troubles_.find(job.id)) {
+  if (const JobProblem* trouble = troubles_.find(job.id)) {
     if (!trouble->text.empty()) {
       out += ". Origin reason is: " + trouble->text;
     } else if (!trouble->by_task.empty()) {
@@ -163,7 +163,7 @@ Statuses::TaskReason Statuses::task_reason(const Task& task) const {
     if (evicted) out.nominated_node = node_name;
     return out;
   }
-  const JobTrouble* trouble = task.job.is_set() ? troubles_.find(task.job) : nullptr;
+  const JobProblem* trouble = task.job.is_set() ? troubles_.find(task.job) : nullptr;
   if (trouble == nullptr) return out;
   out.message = trouble->text;
   if (status != TaskStatus::kPending) return out;

@@ -13,9 +13,9 @@
 #include <unordered_map>
 #include <vector>
 
+#include "scheduler/session/job_problems.h"
 #include "scheduler/session/plan.h"
 #include "scheduler/session/session_input.h"
-#include "scheduler/session/troubles.h"
 
 namespace scheduler {
 
@@ -38,7 +38,7 @@ class Statuses {
   using Why = std::function<Explanation(const Job&)>;
 
   // All of them outlive it.
-  Statuses(const SessionInput& input, const Troubles& troubles, Plan& plan);
+  Statuses(const SessionInput& input, const JobProblems& troubles, Plan& plan);
   void explain_with(Why why) { why_ = std::move(why); }
 
   void set_condition(JobId job, std::string_view type, std::string_view reason, std::string_view message);
@@ -103,7 +103,7 @@ class Statuses {
   std::string text_beside(const Job& job, TaskStatus told, std::string found) const;
 
   const SessionInput& in_;
-  const Troubles& troubles_;
+  const JobProblems& troubles_;
   Plan& plan_;
   Why why_ = [](const Job&) { return Explanation(); };
   std::vector<bool> changed_before_;  // by job: one of the input's changed jobs

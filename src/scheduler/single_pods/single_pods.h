@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "api/resource.h"
+#include "api/meta/resource.h"
 #include "scheduler/cache/intake.h"
 #include "scheduler/model/model.h"
 #include "scheduler/session/session.h"

@@ -2,7 +2,7 @@
 #include "scheduler/sources/bounded_fetch.h"
 
 #include "base/format.h"
-#include "rt/url.h"
+#include "rt/http/url.h"
 
 namespace scheduler {
 

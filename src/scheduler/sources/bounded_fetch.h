@@ -9,7 +9,7 @@
 #include "base/result.h"
 #include "base/time.h"
 #include "rt/env.h"
-#include "rt/http_client.h"
+#include "rt/http/client/http_client.h"
 
 namespace scheduler {
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/format.h"
-#include "rt/http_server.h"
+#include "rt/http/server/http_server.h"
 #include "scheduler/sources/outside_asker.h"
 
 namespace scheduler {
@@ -94,11 +94,11 @@ TEST_F(Bounded, whatever_else_comes_is_an_error_that_says_what) {
 }
 
 TEST_F(Bounded, questions_of_a_cycle_are_asked_once_and_answered_in_the_book) {
-  OutsideBook book;
+  ExternalAnswers book;
   std::unique_ptr<OutsideAsker> asker;
   std::promise<void> answered;
   int answers = 0;
-  const OutsideQuestion good{url("/a"), "{}", base::seconds(20)}, bad{url("/refuse"), "{}", base::seconds(20)};
+  const ExternalQuestion good{url("/a"), "{}", base::seconds(20)}, bad{url("/refuse"), "{}", base::seconds(20)};
   on_loop([&] {
     asker = std::make_unique<OutsideAsker>(*env_, book, [&] {
       if (++answers == 2) answered.set_value();
@@ -108,7 +108,7 @@ TEST_F(Bounded, questions_of_a_cycle_are_asked_once_and_answered_in_the_book) {
       EXPECT_EQ(book.ask(good), nullptr);
       EXPECT_EQ(book.ask(bad), nullptr);
     }
-    std::vector<OutsideQuestion> questions = book.take_questions();
+    std::vector<ExternalQuestion> questions = book.take_questions();
     EXPECT_EQ(questions.size(), 2u);
     asker->ask(questions);
     asker->ask(questions);  // under way already
@@ -127,7 +127,7 @@ TEST_F(Bounded, questions_of_a_cycle_are_asked_once_and_answered_in_the_book) {
 }
 
 TEST_F(Bounded, what_is_told_arrives_in_its_order) {
-  OutsideBook book;
+  ExternalAnswers book;
   std::unique_ptr<OutsideAsker> asker;
   std::string expected;
   on_loop([&] {
@@ -144,10 +144,10 @@ TEST_F(Bounded, what_is_told_arrives_in_its_order) {
   on_loop([&] { asker.reset(); });
 }
 
-TEST(OutsideBook, forgets_old_answers_and_asks_again_for_stale_ones) {
-  OutsideBook book;
+TEST(ExternalAnswers, forgets_old_answers_and_asks_again_for_stale_ones) {
+  ExternalAnswers book;
   const base::Time begin{1'000'000'000'000};
-  const OutsideQuestion question{"u", "b"};
+  const ExternalQuestion question{"u", "b"};
   book.open(begin);
   EXPECT_EQ(book.ask(question), nullptr);
   EXPECT_EQ(book.take_questions().size(), 1u);
@@ -162,11 +162,11 @@ TEST(OutsideBook, forgets_old_answers_and_asks_again_for_stale_ones) {
   EXPECT_EQ(book.ask(question), nullptr);
 }
 
-TEST(OutsideBook, bounds_what_one_cycle_asks) {
-  OutsideBook book;
+TEST(ExternalAnswers, bounds_what_one_cycle_asks) {
+  ExternalAnswers book;
   book.open(base::Time{1});
-  for (std::size_t i = 0; i < 2 * OutsideBook::kQuestionsMax; ++i) book.ask({"u", std::to_string(i)});
-  EXPECT_EQ(book.take_questions().size(), OutsideBook::kQuestionsMax);
+  for (std::size_t i = 0; i < 2 * ExternalAnswers::kQuestionsMax; ++i) book.ask({"u", std::to_string(i)});
+  EXPECT_EQ(book.take_questions().size(), ExternalAnswers::kQuestionsMax);
 }
 
 }  // namespace

@@ -9,9 +9,9 @@ constexpr std::size_t kToldMax = 4096;  // a program that hangs is not told what
 
 }  // namespace
 
-void OutsideAsker::ask(std::vector<OutsideQuestion> questions) {
+void OutsideAsker::ask(std::vector<ExternalQuestion> questions) {
   waiting_.clear();
-  for (OutsideQuestion& one : questions) {
+  for (ExternalQuestion& one : questions) {
     if (one.only_told)
       told_.push_back(std::move(one));
     else if (!under_way_.contains(one.key()))
@@ -26,8 +26,8 @@ void OutsideAsker::pump() {
     // Notifications arrive in their order: one at a time.
     const bool tell = !told_.empty() && !telling_;
     if (!tell && waiting_.empty()) return;
-    std::deque<OutsideQuestion>& from = tell ? told_ : waiting_;
-    OutsideQuestion question = std::move(from.front());
+    std::deque<ExternalQuestion>& from = tell ? told_ : waiting_;
+    ExternalQuestion question = std::move(from.front());
     from.pop_front();
     under_way_.insert(question.key());
     telling_ |= question.only_told;

@@ -5,7 +5,7 @@
 #include <functional>
 #include <set>
 
-#include "scheduler/model/outside.h"
+#include "scheduler/model/external_answers.h"
 #include "scheduler/sources/bounded_fetch.h"
 
 namespace scheduler {
@@ -13,19 +13,19 @@ namespace scheduler {
 // On the loop. Each question is under way once; of those that wait, the newest cycle's count.
 class OutsideAsker {
  public:
-  OutsideAsker(rt::Env& env, OutsideBook& book, std::function<void()> on_answer)
+  OutsideAsker(rt::Env& env, ExternalAnswers& book, std::function<void()> on_answer)
       : env_(env), fetch_(env), book_(book), on_answer_(std::move(on_answer)) {}
 
-  void ask(std::vector<OutsideQuestion> questions);
+  void ask(std::vector<ExternalQuestion> questions);
 
  private:
   void pump();
 
   rt::Env& env_;
   BoundedFetch fetch_;
-  OutsideBook& book_;
+  ExternalAnswers& book_;
   std::function<void()> on_answer_;
-  std::deque<OutsideQuestion> told_, waiting_;
+  std::deque<ExternalQuestion> told_, waiting_;
   std::multiset<std::string> under_way_;
   bool telling_ = false;
 };

@@ -6,7 +6,7 @@
 #include <future>
 
 #include "base/format.h"
-#include "rt/http_server.h"
+#include "rt/http/server/http_server.h"
 
 namespace scheduler {
 namespace {

@@ -2,7 +2,7 @@
 // ended, and what its status says of its Jobs is so.
 #include "base/format.h"
 #include "sim/checks/all.h"
-#include "sim/world.h"
+#include "sim/world/world.h"
 
 namespace sim {
 

@@ -6,7 +6,7 @@
 
 #include "base/format.h"
 #include "sim/checks/all.h"
-#include "sim/world.h"
+#include "sim/world/world.h"
 
 namespace sim {
 

@@ -3,7 +3,7 @@
 #include "base/format.h"
 #include "controllers/hypernode/step.h"
 #include "sim/checks/all.h"
-#include "sim/world.h"
+#include "sim/world/world.h"
 
 namespace sim {
 

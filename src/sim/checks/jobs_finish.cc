@@ -1,7 +1,7 @@
 // In the end every job is finished, every pod of a finished job has ended, and nothing is left half deleted.
 #include "base/format.h"
 #include "sim/checks/all.h"
-#include "sim/world.h"
+#include "sim/world/world.h"
 
 namespace sim {
 

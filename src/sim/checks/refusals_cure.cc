@@ -2,7 +2,7 @@
 // so.
 #include "base/format.h"
 #include "sim/checks/all.h"
-#include "sim/world.h"
+#include "sim/world/world.h"
 
 namespace sim {
 

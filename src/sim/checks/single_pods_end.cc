@@ -1,7 +1,7 @@
 // In the healed world every single pod finds a node and ends.
 #include "base/format.h"
 #include "sim/checks/all.h"
-#include "sim/world.h"
+#include "sim/world/world.h"
 
 namespace sim {
 

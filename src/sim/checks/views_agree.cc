@@ -2,9 +2,9 @@
 #include <map>
 
 #include "base/format.h"
-#include "client/informer.h"
+#include "client/watch/informer.h"
 #include "sim/checks/all.h"
-#include "sim/world.h"
+#include "sim/world/world.h"
 
 namespace sim {
 

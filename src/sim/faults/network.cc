@@ -1,6 +1,6 @@
 // The network loses, delays and cuts.
 #include "sim/faults/all.h"
-#include "sim/world.h"
+#include "sim/world/world.h"
 
 namespace sim {
 

@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "sim/faults/all.h"
-#include "sim/world.h"
+#include "sim/world/world.h"
 
 namespace sim {
 

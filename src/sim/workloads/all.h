@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "sim/pieces.h"
+#include "sim/world/pieces.h"
 
 namespace sim {
 

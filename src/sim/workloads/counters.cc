@@ -4,8 +4,8 @@
 #include <charconv>
 
 #include "base/format.h"
-#include "sim/person_calls.h"
 #include "sim/workloads/all.h"
+#include "sim/world/person_calls.h"
 
 namespace sim {
 

@@ -1,7 +1,7 @@
 // Users change their minds: they suspend, resume, restart and delete jobs.
 #include "base/format.h"
-#include "sim/person_calls.h"
 #include "sim/workloads/all.h"
+#include "sim/world/person_calls.h"
 
 namespace sim {
 

@@ -1,7 +1,7 @@
 // Somebody deletes or evicts running pods at random.
 #include "base/format.h"
-#include "sim/person_calls.h"
 #include "sim/workloads/all.h"
+#include "sim/world/person_calls.h"
 
 namespace sim {
 

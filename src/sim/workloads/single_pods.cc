@@ -2,8 +2,8 @@
 #include <algorithm>
 
 #include "base/format.h"
-#include "sim/person_calls.h"
 #include "sim/workloads/all.h"
+#include "sim/world/person_calls.h"
 
 namespace sim {
 

@@ -6,9 +6,9 @@
 
 #include "api/kubeflow/v1/run_policy.h"
 #include "base/format.h"
-#include "sim/nodes.h"
-#include "sim/person_calls.h"
 #include "sim/workloads/all.h"
+#include "sim/world/nodes.h"
+#include "sim/world/person_calls.h"
 
 namespace sim {
 

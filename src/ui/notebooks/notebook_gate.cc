@@ -6,7 +6,7 @@
 
 #include "api/json/json.h"
 #include "base/format.h"
-#include "rt/tls.h"
+#include "rt/tls/tls.h"
 #include "ui/hosts.h"
 #include "ui/notebooks/notebook_headers.h"
 #include "ui/notebooks/passing_exchange.h"

@@ -9,8 +9,8 @@
 #include <string>
 
 #include "base/result.h"
-#include "rt/http.h"
-#include "rt/loop.h"
+#include "rt/http/http.h"
+#include "rt/loop/loop.h"
 #include "ui/notebooks/notebook_look.h"
 #include "ui/notebooks/notebook_place.h"
 #include "ui/page_server.h"

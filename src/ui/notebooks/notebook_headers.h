@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "base/result.h"
-#include "rt/http.h"
+#include "rt/http/http.h"
 #include "ui/notebooks/notebook_place.h"
 
 namespace ui {

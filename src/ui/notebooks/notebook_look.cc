@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "api/resource.h"
+#include "api/meta/resource.h"
 #include "api/schema/names.h"
 #include "base/format.h"
 #include "ui/notebooks/passing_exchange.h"

@@ -8,7 +8,7 @@
 #include "api/json/json.h"
 #include "api/pods/notebook_state.h"
 #include "base/result.h"
-#include "rt/http.h"
+#include "rt/http/http.h"
 #include "ui/notebooks/notebook_place.h"
 #include "ui/sessions.h"
 

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "rt/http.h"
+#include "rt/http/http.h"
 
 namespace ui {
 

@@ -252,7 +252,7 @@ class Stage {
   // line, or error=TEXT. The first that fits counts; without one the answer is still under way.
   void answer_questions(std::vector<std::string>& lines) {
     std::map<std::string, int> asked;
-    for (const scheduler::OutsideQuestion& question : model_.outside.take_questions()) {
+    for (const scheduler::ExternalQuestion& question : model_.outside.take_questions()) {
       const std::string verb = question.url.substr(question.url.rfind('/') + 1);
       ++asked[verb];
       for (const Line& line : answers_) {

@@ -6,30 +6,21 @@
 namespace api {
 
 struct XgboostJobSpec {
-  std::optional<TrainingRunPolicy> run_policy;
-  TrainingReplicas replicas;
-  std::string scheduler_name;
-
   static constexpr std::string_view kSchemaName = "org.kubeflow.v1.XgboostJobSpec";
   static constexpr auto fields() {
-    using J = XgboostJobSpec;
-    return rows(field<&J::run_policy>("runPolicy", "How the job is run."),
-                field<&J::replicas>("xgbReplicaSpecs", {.required = true}, "Replicas by type: Master, Worker."),
+    return rows(field<TrainingRunPolicy>("runPolicy", "How the job is run."),
+                field<TrainingReplicas>("xgbReplicaSpecs", {.required = true}, "Replicas by type: Master, Worker."),
                 // COMPAT(training-scheduler-name)
-                field<&J::scheduler_name>("schedulerName", "Who schedules pods whose template does not say."));
+                field<Text>("schedulerName", "Who schedules pods whose template does not say."));
   }
 };
 
 struct XgboostJob {
-  ObjectMeta metadata;
-  XgboostJobSpec spec;
-  TrainingJobStatus status;
-
   static constexpr std::string_view kSchemaName = "org.kubeflow.v1.XgboostJob";
   static constexpr auto fields() {
-    using J = XgboostJob;
-    return rows(field<&J::metadata>("metadata", {.core_type = "meta.v1.ObjectMeta"}, "Standard metadata."),
-                field<&J::spec>("spec", "What to train, and with what."), field<&J::status>("status", "How it goes."));
+    return rows(field<Json>("metadata", {.core_type = "meta.v1.ObjectMeta"}, "Standard metadata."),
+                field<XgboostJobSpec>("spec", "What to train, and with what."),
+                field<TrainingJobStatus>("status", "How it goes."));
   }
 };
 

@@ -2,8 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
-#include <string>
 
 #include "api/schema/fields.h"
 
@@ -14,18 +12,13 @@ inline constexpr std::string_view kDnsSubdomainPattern =
 inline constexpr std::string_view kDnsLabelPattern = R"(^[a-z0-9]([-a-z0-9]*[a-z0-9])?$)";
 
 struct NetworkTopologySpec {
-  std::string mode;
-  std::optional<std::int64_t> highest_tier_allowed;
-  std::string highest_tier_name;
-
   static constexpr std::string_view kSchemaName = "sh.volcano.scheduling.v1beta1.NetworkTopologySpec";
   static constexpr auto fields() {
-    using N = NetworkTopologySpec;
-    return rows(field<&N::mode>("mode", {.default_json = "\"hard\"", .enumeration = "hard|soft"},
-                                "hard: must fit inside the allowed tier; soft: a preference."),
-                field<&N::highest_tier_allowed>("highestTierAllowed", {.minimum = 0},
-                                                "The highest HyperNode tier the pods may span."),
-                field<&N::highest_tier_name>("highestTierName", {.length_max = 253}, "The same, by the tier's name."));
+    return rows(
+        field<Text>("mode", {.default_json = "\"hard\"", .enumeration = "hard|soft"},
+                    "hard: must fit inside the allowed tier; soft: a preference."),
+        field<std::int64_t>("highestTierAllowed", {.minimum = 0}, "The highest HyperNode tier the pods may span."),
+        field<Text>("highestTierName", {.length_max = 253}, "The same, by the tier's name."));
   }
 };
 

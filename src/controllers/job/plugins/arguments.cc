@@ -7,7 +7,7 @@
 
 #include "api/json/json_bulk.h"
 #include "api/json/limits.h"
-#include "api/resource.h"
+#include "api/meta/resource.h"
 #include "base/format.h"
 #include "base/log.h"
 #include "base/number.h"

@@ -2,7 +2,7 @@
 #include <array>
 #include <optional>
 
-#include "api/resource.h"
+#include "api/meta/resource.h"
 #include "controllers/job/plugins/arguments.h"
 #include "controllers/job/plugins/plugin.h"
 

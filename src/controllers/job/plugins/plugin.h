@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "api/json/json.h"
-#include "api/resource.h"
+#include "api/meta/resource.h"
 #include "base/result.h"
 #include "controllers/framework/plan.h"
 #include "controllers/job/job.h"

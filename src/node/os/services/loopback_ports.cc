@@ -18,7 +18,7 @@
 
 #include "base/format.h"
 #include "base/log.h"
-#include "rt/rooted_files.h"
+#include "rt/files/rooted_files.h"
 
 namespace node {
 

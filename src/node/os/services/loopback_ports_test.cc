@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "rt/rooted_files.h"
+#include "rt/files/rooted_files.h"
 
 namespace node {
 namespace {

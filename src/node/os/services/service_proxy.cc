@@ -5,9 +5,9 @@
 
 #include "base/format.h"
 #include "base/log.h"
-#include "node/container_text.h"
+#include "node/machine/container_text.h"
 #include "node/os/command.h"
-#include "node/os/network.h"
+#include "node/os/network/network.h"
 #include "node/os/pod_folders.h"
 
 namespace node {

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "base/result.h"
-#include "node/service_rules.h"
+#include "node/machine/service_rules.h"
 
 namespace node {
 

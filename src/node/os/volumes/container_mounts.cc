@@ -14,8 +14,8 @@
 #include "base/format.h"
 #include "base/split.h"
 #include "node/os/user_namespace.h"
-#include "rt/files.h"
-#include "rt/rooted_files.h"
+#include "rt/files/files.h"
+#include "rt/files/rooted_files.h"
 
 namespace node {
 

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "base/result.h"
+#include "node/machine/runtime.h"
 #include "node/os/pod_folders.h"
-#include "node/runtime.h"
 
 namespace node {
 

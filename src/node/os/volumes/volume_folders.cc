@@ -16,8 +16,8 @@
 #include "base/format.h"
 #include "node/os/pod_folders.h"
 #include "node/os/volumes/volume_group.h"
-#include "rt/files.h"
-#include "rt/tls.h"
+#include "rt/files/files.h"
+#include "rt/tls/tls.h"
 
 namespace node {
 

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "base/result.h"
-#include "node/runtime.h"
+#include "node/machine/runtime.h"
 
 namespace node {
 

@@ -12,7 +12,7 @@
 #include <cstring>
 
 #include "base/format.h"
-#include "rt/rooted_files.h"
+#include "rt/files/rooted_files.h"
 
 namespace node {
 

@@ -11,8 +11,8 @@
 
 #include "api/json/json.h"
 #include "base/time.h"
-#include "scheduler/model/core/box.h"
 #include "scheduler/model/core/ids.h"
+#include "scheduler/model/core/optional_value.h"
 #include "scheduler/model/core/resource.h"
 #include "scheduler/model/core/shared.h"
 #include "scheduler/model/core/status.h"
@@ -145,7 +145,7 @@ struct Job {
   std::int32_t gated = 0;
   std::int32_t releasing_on_node = 0;
   Sums allocated;                 // of Allocated-like tasks
-  Box<Sums> pipelined;            // promised in this cycle, or an earlier one; see promised()
+  OptionalValue<Sums> pipelined;  // promised in this cycle, or an earlier one; see promised()
   std::uint64_t changes = 0;      // grows with every change of the job or its tasks
   std::uint32_t pod_changes = 0;  // grows when a pod of it comes or goes
   Text spec_text;                 // what the group was last read from, to tell changes of status from changes of wishes

@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "api/schema/quantity.h"
-#include "scheduler/model/core/box.h"
 #include "scheduler/model/core/ids.h"
+#include "scheduler/model/core/optional_value.h"
 #include "scheduler/model/core/symbols.h"
 
 namespace scheduler {
@@ -117,7 +117,7 @@ class Sums {
 
   std::array<std::int64_t, kOwn> own_{};
   std::int32_t pods_count_ = 0;
-  Box<std::vector<Sum>> further_;  // by dimension, from kOwn
+  OptionalValue<std::vector<Sum>> further_;  // by dimension, from kOwn
 };
 
 // The meaning of a scalar that the right side of a comparison lacks.
@@ -178,7 +178,7 @@ class Resource {
 
   std::array<double, kOwn> own_{};
   bool has_pods_ = false;
-  Box<std::vector<Scalar>> further_;  // by dimension, from kOwn
+  OptionalValue<std::vector<Scalar>> further_;  // by dimension, from kOwn
 };
 
 // The part that `used` is of `total`: all of nothing counts as everything.

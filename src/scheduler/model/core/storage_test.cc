@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "base/random.h"
-#include "scheduler/model/core/box.h"
 #include "scheduler/model/core/id_table.h"
+#include "scheduler/model/core/optional_value.h"
 #include "scheduler/model/core/shared.h"
 #include "scheduler/model/core/text.h"
 #include "scheduler/model/model.h"
@@ -51,10 +51,10 @@ TEST(SharedTexts, equal_texts_share_until_their_place_is_taken) {
   EXPECT_EQ(texts.share("Unschedulable"), first);
 }
 
-TEST(Box, copies_what_it_holds) {
-  Box<std::string> empty, box;
+TEST(OptionalValue, copies_what_it_holds) {
+  OptionalValue<std::string> empty, box;
   box = std::string("a");
-  Box<std::string> copy = box;
+  OptionalValue<std::string> copy = box;
   copy.edit() += "b";
   EXPECT_EQ(*box, "a");
   EXPECT_EQ(*copy, "ab");

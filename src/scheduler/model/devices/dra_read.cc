@@ -4,7 +4,7 @@
 
 #include "api/cel/expression.h"
 #include "api/cel/patterns.h"
-#include "api/resource.h"
+#include "api/meta/resource.h"
 #include "scheduler/model/devices/dra.h"
 
 namespace scheduler {

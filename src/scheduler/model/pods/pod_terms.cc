@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <set>
 
-#include "api/resource.h"
+#include "api/meta/resource.h"
 
 namespace scheduler {
 namespace {

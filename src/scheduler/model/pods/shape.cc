@@ -6,9 +6,9 @@
 #include <optional>
 #include <tuple>
 
+#include "api/meta/resource.h"
 #include "api/pod_requests.h"
-#include "api/resource.h"
-#include "scheduler/model/pods/named.h"
+#include "scheduler/model/pods/items_by_name.h"
 #include "scheduler/model/pods/pod_terms.h"
 
 namespace scheduler {
@@ -53,7 +53,7 @@ Request requests_of(const api::Json& container, Dimensions& dimensions) {
 // The kubelet's grants, where they are not simply what the spec asks for; by the container's position.
 bool append_granted(Key& out, char tag, const api::Json& containers, const api::Json& statuses) {
   bool differs = false;
-  const Named named(containers);
+  const ItemsByName named(containers);
   for (const api::Json& status : statuses.items()) {
     const api::Json& granted = status["resources"]["requests"];
     const api::Json& allocated = status["allocatedResources"];
@@ -83,7 +83,7 @@ bool is_pod_level_resource(std::string_view name) {
 
 // In-place resize: what the kubelet has granted counts while it is more than the spec asks for. Amounts below zero in a
 // status do not count.
-Request effective_request(const api::Json& container, const Named& statuses, bool is_infeasible,
+Request effective_request(const api::Json& container, const ItemsByName& statuses, bool is_infeasible,
                           Dimensions& dimensions) {
   Request out = requests_of(container, dimensions);
   bool is_refused = false;
@@ -335,7 +335,7 @@ Request pod_request(const api::Json& pod, Dimensions& dimensions) {
   const api::Json& spec = pod["spec"];
   const api::Json& status = pod["status"];
   const bool is_infeasible = api::is_resize_infeasible(pod);
-  const Named statuses(status["containerStatuses"]), of_init(status["initContainerStatuses"]);
+  const ItemsByName statuses(status["containerStatuses"]), of_init(status["initContainerStatuses"]);
   for (const api::Json& container : spec["containers"].items())
     sum.add(effective_request(container, statuses, is_infeasible, dimensions));
   for (const api::Json& container : spec["initContainers"].items()) {

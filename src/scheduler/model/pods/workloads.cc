@@ -3,7 +3,7 @@
 
 #include <utility>
 
-#include "api/resource.h"
+#include "api/meta/resource.h"
 
 namespace scheduler {
 

@@ -82,7 +82,7 @@ class Extender final : public Plugin {
   std::string url_of(const std::string& verb) const { return prefix_ + "/" + verb; }
 
   Reply ask(const std::string& verb, Json body) {
-    const OutsideAnswer* answer = model_->outside.ask({url_of(verb), body.dump(), timeout_});
+    const ExternalAnswer* answer = model_->outside.ask({url_of(verb), body.dump(), timeout_});
     if (answer == nullptr) return {};
     if (!answer->ok) return {Reply::Kind::kError, {}, base::format("extender {}: {}", verb, answer->text)};
     auto parsed = api::parse_json(answer->text);
@@ -119,10 +119,10 @@ class Extender final : public Plugin {
   std::set<std::string> managed_;
   std::map<std::string, std::string> verbs_;  // by what they are asked for
   bool open_ = true;
-  std::set<std::uint32_t> held_;                     // jobs that wait for answers
-  std::map<std::uint32_t, std::string> unscored_;    // tasks that cannot be scored, and why
-  std::map<Allocation, OutsideQuestion> allocated_;  // what the extender has agreed to
-  std::set<std::uint32_t> evicted_;                  // tasks, in this cycle
+  std::set<std::uint32_t> held_;                      // jobs that wait for answers
+  std::map<std::uint32_t, std::string> unscored_;     // tasks that cannot be scored, and why
+  std::map<Allocation, ExternalQuestion> allocated_;  // what the extender has agreed to
+  std::set<std::uint32_t> evicted_;                   // tasks, in this cycle
 };
 
 class ExtenderFilter final : public NodeFilter {
@@ -249,7 +249,7 @@ void Extender::open(Session& session) {
   const auto verb = verbs_.find("onSessionOpen");
   if (verb == verbs_.end()) return;
   // The session counts as opened well while the last answer that is known was good.
-  const OutsideAnswer* last = model_->outside.last_told(url_of(verb->second));
+  const ExternalAnswer* last = model_->outside.last_told(url_of(verb->second));
   open_ = last == nullptr || last->ok || ignorable_;
   model_->outside.tell({url_of(verb->second), extender_session(session.model()).dump(), timeout_});
 }
@@ -320,7 +320,7 @@ Refusal Extender::placed(const Task& task) {
   if (reply.unknown()) return hold(task), Refusal{};
   if (reply.error()) return ignorable_ ? Refusal{} : Refusal{"Extender", reply.problem};
   if (std::string problem = reply.body["errorMessage"].str(); !problem.empty()) return {"Extender", std::move(problem)};
-  allocated_.emplace(key, OutsideQuestion{url_of(verbs_["allocateFunc"]), body.dump(), timeout_});
+  allocated_.emplace(key, ExternalQuestion{url_of(verbs_["allocateFunc"]), body.dump(), timeout_});
   return {};
 }
 

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "api/cel/expression.h"
-#include "api/resource.h"
+#include "api/meta/resource.h"
 #include "scheduler/cache/intake.h"
 #include "scheduler/model/devices/dra_allocator.h"
 

@@ -41,7 +41,7 @@ class QueueReserve {
   struct Held {
     QueueId queue;  // unset: nothing
     Resource elastic;
-    Box<Resource> inqueue;
+    OptionalValue<Resource> inqueue;
   };
 
   void follow(const Model& model, const Job& job) {

@@ -1,0 +1,237 @@
+// Objects with one thing wrong, and the field that is named, as Kubernetes documents it (1.36).
+#include "apiserver/kinds/builtin_rules.h"
+
+#include <gtest/gtest.h>
+
+#include "api/json/yaml.h"
+#include "api/kinds.h"
+#include "api/pods/pod_spec.h"
+#include "apiserver/kinds/fixed_fields.h"
+#include "apiserver/kinds/strategy.h"
+#include "base/base64.h"
+
+namespace apiserver {
+namespace {
+
+std::string fields_of(const std::vector<base::Cause>& causes) {
+  std::string text;
+  for (const base::Cause& cause : causes) text += (text.empty() ? "" : " ") + cause.field;
+  return text;
+}
+
+struct Row {
+  std::string_view api_version, kind, object, fields;
+};
+constexpr Row kRows[] = {
+    {"networking.k8s.io/v1", "NetworkPolicy",
+     "spec: {podSelector: {}, ingress: [{from: [{ipBlock: {cidr: 10.0.0.0/8, except: [10.1.0.0/16]}}], ports: [{port: "
+     "80, "
+     "endPort: 90}, {port: web}]}], egress: [{to: [{namespaceSelector: {}}]}], policyTypes: [Ingress, Egress]}",
+     ""},
+    {"networking.k8s.io/v1", "NetworkPolicy", "spec: {ingress: [{from: [{ipBlock: {cidr: 10.0.0.0/33}}]}]}",
+     "spec.ingress[0].from[0].ipBlock.cidr"},
+    {"networking.k8s.io/v1", "NetworkPolicy",
+     "spec: {egress: [{to: [{ipBlock: {cidr: 10.1.0.0/16, except: [10.0.0.0/8]}}]}]}",
+     "spec.egress[0].to[0].ipBlock.except[0]"},
+    {"networking.k8s.io/v1", "NetworkPolicy", "spec: {ingress: [{from: [{}]}]}", "spec.ingress[0].from[0]"},
+    {"networking.k8s.io/v1", "NetworkPolicy", "spec: {ingress: [{ports: [{port: 80, endPort: 70}]}]}",
+     "spec.ingress[0].ports[0].endPort"},
+    {"networking.k8s.io/v1", "NetworkPolicy", "spec: {podSelector: {matchExpressions: [{key: a, operator: Like}]}}",
+     "spec.podSelector.matchExpressions[0].operator"},
+    {"networking.k8s.io/v1", "Ingress", "spec: {defaultBackend: {service: {name: s, port: {name: A_B}}}}",
+     "spec.defaultBackend.service.port.name spec.defaultBackend.service.port.name"},
+    {"networking.k8s.io/v1", "Ingress",
+     "spec: {defaultBackend: {service: {name: s, port: {number: 80}}}, tls: [{hosts: ['*']}]}", "spec.tls[0].hosts[0]"},
+    {"networking.k8s.io/v1", "Ingress",
+     "spec: {defaultBackend: {service: {name: s, port: {number: 80}}}, tls: [{hosts: [10.0.0.1]}]}", ""},
+    {"networking.k8s.io/v1", "Ingress", "spec: {rules: [{host: 10.0.0.1}]}", "spec.rules[0].host"},
+    {"networking.k8s.io/v1", "IngressClass", "spec: {controller: plain}", "spec.controller"},
+    {"storage.k8s.io/v1", "StorageClass", "{provisioner: p, allowedTopologies: [{matchLabelExpressions: [{key: a}]}]}",
+     "allowedTopologies[0].matchLabelExpressions[0].values"},
+    {"v1", "PersistentVolume", "spec: {capacity: {storage: 1Gi}, accessModes: [ReadWriteOnce], local: {path: /x}}",
+     "spec.nodeAffinity"},
+    {"v1", "PersistentVolume",
+     "spec: {capacity: {storage: 1Gi}, accessModes: [ReadWriteOnce], hostPath: {path: /x}, nfs: {server: s, path: /e}}",
+     "spec.nfs"},
+    {"v1", "PersistentVolumeClaim",
+     "spec: {accessModes: [ReadWriteOnce, ReadWriteOncePod], resources: {requests: {storage: 1Gi}}}",
+     "spec.accessModes"},
+    {"policy/v1", "PodDisruptionBudget", "spec: {selector: {matchExpressions: [{key: a, operator: In}]}}",
+     "spec.selector.matchExpressions[0].values"},
+    {"discovery.k8s.io/v1", "EndpointSlice", "{addressType: IPv4, endpoints: [{addresses: [169.254.1.1]}]}",
+     "endpoints[0].addresses[0]"},
+    {"v1", "Endpoints", "subsets: [{ports: [{port: 80, protocol: TCP}]}]", "subsets[0]"},
+    {"v1", "Node", "spec: {taints: [{key: a, effect: NoSchedule}, {key: a, effect: NoSchedule}]}",
+     "metadata.taints[1]"},
+    {"resource.k8s.io/v1", "ResourceClaim",
+     "spec: {devices: {requests: [{name: r, exactly: {deviceClassName: d, allocationMode: ExactCount, count: 1}}], "
+     "constraints: [{requests: [other], matchAttribute: a.example.com/numa}]}}",
+     "spec.devices.constraints[0].requests[0]"},
+    {"resource.k8s.io/v1", "ResourceClaim", "spec: {devices: {requests: [{name: r}]}}", "spec.devices.requests[0]"},
+    {"resource.k8s.io/v1", "DeviceClass", "spec: {selectors: [{cel: {expression: 'device.driver =='}}]}",
+     "spec.selectors[0].cel.expression"},
+    {"resource.k8s.io/v1", "DeviceClass", "spec: {extendedResourceName: cpu}", "spec.extendedResourceName"},
+    {"resource.k8s.io/v1", "ResourceSlice",
+     "spec: {driver: d, pool: {name: p, generation: 1, resourceSliceCount: 1}, nodeName: node-1, allNodes: true}",
+     "spec"},
+    {"rbac.authorization.k8s.io/v1", "RoleBinding",
+     "{roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: r}, subjects: [{kind: User, name: u, apiGroup: "
+     "example.com}]}",
+     "subjects[0].apiGroup"},
+    {"rbac.authorization.k8s.io/v1", "RoleBinding",
+     "{roleRef: {apiGroup: rbac.authorization.k8s.io, kind: Role, name: r}, subjects: [{kind: ServiceAccount, name: "
+     "a}]}",
+     ""},
+    {"rbac.authorization.k8s.io/v1", "ClusterRoleBinding",
+     "{roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: r}, subjects: [{kind: ServiceAccount, "
+     "name: a}]}",
+     "subjects[0].namespace"},
+};
+
+TEST(SmallKinds, name_the_field_that_is_wrong) {
+  for (const Row& row : kRows) {
+    api::Json object = *api::parse_yaml(std::string(row.object));
+    object.set("kind", row.kind);
+    object.edit("metadata").set("name", "x");
+    std::vector<base::Cause> causes;
+    check_builtin_kind(*api::find_kind_named(row.api_version, row.kind), object, causes);
+    EXPECT_EQ(fields_of(causes), row.fields) << row.object;
+  }
+}
+
+// A few bytes of a pattern may take long to read, and a claim has room for thousands of selectors.
+TEST(SmallKinds, patterns_of_a_claim_are_bounded_together) {
+  api::Json requests = api::Json::array();
+  for (int i = 0; i < 20; ++i) {
+    const std::string n = std::to_string(i);
+    requests.push_back(*api::parse_yaml(
+        "{name: r" + n +
+        ", exactly: {deviceClassName: d, allocationMode: ExactCount, count: 1, selectors: [{cel: {expression: "
+        "\"device.driver.matches('\\\\\\\\pL{29}" +
+        n + "')\"}}]}}"));
+  }
+  api::Json object = api::Json::object({{"kind", "ResourceClaim"}});
+  object.edit("metadata").set("name", "x");
+  object.edit("spec").edit("devices").set("requests", requests);
+  std::vector<base::Cause> causes;
+  check_builtin_kind(*api::find_kind_named("resource.k8s.io/v1", "ResourceClaim"), object, causes);
+  ASSERT_EQ(fields_of(causes), "spec.devices.requests[5].exactly.selectors[0].cel.expression");
+  EXPECT_NE(causes[0].message.find("the regular expressions are too large together"), std::string::npos)
+      << causes[0].message;
+}
+
+// By the bytes that base64 stands for, and by as many ports as a Service may have.
+TEST(SmallKinds, have_room) {
+  const auto problems = [](std::string_view api_version, std::string_view kind, api::Json object) {
+    object.set("kind", kind);
+    std::vector<base::Cause> causes;
+    check_builtin_kind(*api::find_kind_named(api_version, kind), object, causes);
+    return fields_of(causes);
+  };
+  const auto holds = [&](std::string_view kind, std::string_view part, std::size_t bytes, bool encoded) {
+    const std::string text(bytes, 'a');
+    const api::Json held = api::Json::object({{"k", encoded ? base::base64_encode(text) : text}});
+    const std::string said = problems("v1", kind, api::Json::object({{part, held}}));
+    return said.empty() ? "taken" : said == " " || said == "data" ? "too long in " + said : said;
+  };
+  constexpr std::size_t kMost = 1024 * 1024;
+  EXPECT_EQ(holds("Secret", "data", kMost, true), "taken");
+  EXPECT_EQ(holds("Secret", "data", kMost + 3, true), "too long in data");
+  EXPECT_EQ(holds("ConfigMap", "binaryData", kMost, true), "taken");
+  EXPECT_EQ(holds("ConfigMap", "data", kMost, false), "taken");
+  api::Json slice = *api::parse_yaml("{addressType: IPv4}");
+  for (int i = 0; i < 150; ++i)
+    slice.edit("ports").push_back(
+        api::Json::object({{"name", "p" + std::to_string(i)}, {"port", i + 1}, {"protocol", "TCP"}}));
+  EXPECT_EQ(problems("discovery.k8s.io/v1", "EndpointSlice", slice), "");
+}
+
+TEST(SmallKinds, what_is_fixed_stays) {
+  struct Change {
+    std::string_view api_version, kind, before, after, fields;
+  };
+  constexpr Change kChanges[] = {
+      {"v1", "PersistentVolume", "spec: {nfs: {server: a, path: /e}}", "spec: {nfs: {server: b, path: /e}}",
+       "spec.persistentvolumesource"},
+      {"v1", "PersistentVolume", "spec: {nfs: {server: a, path: /e}}",
+       "spec: {nfs: {server: a, path: /e}, mountOptions: [ro]}", ""},
+      {"rbac.authorization.k8s.io/v1", "RoleBinding", "roleRef: {name: a}", "roleRef: {name: b}", "roleRef"},
+      {"storage.k8s.io/v1", "StorageClass", "{provisioner: a, parameters: {a: b}}", "{provisioner: a}", "parameters"},
+      {"resource.k8s.io/v1", "ResourceClaim", "spec: {devices: {}}", "spec: {devices: {config: []}}", ""},
+      {"resource.k8s.io/v1", "ResourceClaim", "spec: {devices: {}}", "spec: {devices: {requests: [{name: r}]}}",
+       "spec"},
+      {"v1", "PersistentVolume", "spec: {nfs: {server: a, path: /e, readOnly: false}}",
+       "spec: {nfs: {server: a, path: /e}}", ""},
+      {"v1", "Node", "spec: {providerID: ''}", "spec: {providerID: x}", ""},
+      {"v1", "Node", "spec: {providerID: x}", "spec: {providerID: z}", "spec.providerID"},
+  };
+  for (const Change& change : kChanges) {
+    std::vector<base::Cause> causes;
+    check_fixed_fields(*api::find_kind_named(change.api_version, change.kind),
+                       *api::parse_yaml(std::string(change.before)), *api::parse_yaml(std::string(change.after)),
+                       causes);
+    EXPECT_EQ(fields_of(causes), change.fields) << change.after;
+  }
+}
+
+// Stored before the rule was known: it can lose a finalizer, and gets no second mistake.
+TEST(SmallKinds, what_was_wrong_before_holds_up_no_change) {
+  const api::KindInfo& kind = *api::find_kind_named("storage.k8s.io/v1", "StorageClass");
+  const api::Json before = *api::parse_yaml("{metadata: {finalizers: [a/b]}, provisioner: A b}");
+  const auto problems = [&](const char* after) {
+    std::vector<base::Cause> causes;
+    check_core_update(kind, "", before, *api::parse_yaml(after), causes);
+    return fields_of(causes);
+  };
+  EXPECT_EQ(problems("{metadata: {}, provisioner: A b}"), "");
+  EXPECT_EQ(problems("{metadata: {}, provisioner: A b, volumeBindingMode: Never}"),
+            "volumeBindingMode volumeBindingMode");
+  const api::KindInfo& deployments = *api::find_kind_named("apps/v1", "Deployment");
+  api::Json deployment = *api::parse_yaml(
+      "{metadata: {name: d, finalizers: [a/b]}, spec: {selector: {matchLabels: {a: b}}, strategy: {type: Recreate}, "
+      "template: {metadata: {labels: {a: b}}, spec: {restartPolicy: Always, containers: [{name: c, image: i, "
+      "envFrom: [{prefix: '=', configMapRef: {name: m}}]}]}}}}");
+  std::vector<base::Cause> made, changed;
+  check_core_create(deployments, deployment, made);
+  EXPECT_FALSE(made.empty());
+  api::Json freed = deployment;
+  freed.edit("metadata").erase("finalizers");
+  check_core_update(deployments, "", deployment, freed, changed);
+  EXPECT_EQ(fields_of(changed), "");
+}
+
+TEST(SmallKinds, pods_name_the_field_that_is_wrong) {
+  const std::pair<std::string_view, std::string_view> rows[] = {
+      {"volumes: [{name: v, projected: {sources: [{serviceAccountToken: {path: t, expirationSeconds: 5}}]}}]",
+       "spec.volumes[0].projected.sources[0].serviceAccountToken.expirationSeconds"},
+      {"volumes: [{name: v, projected: {sources: [{secret: {name: s, items: [{key: a, path: f}]}}, {configMap: {name: "
+       "m, "
+       "items: [{key: b, path: f}]}}]}}]",
+       "spec.volumes[0].projected"},
+      {"volumes: [{name: v, downwardAPI: {items: [{path: f, fieldRef: {fieldPath: spec.nodeName}}]}}]",
+       "spec.volumes[0].downwardAPI.items[0].fieldRef.fieldPath"},
+      {"volumes: [{name: v, ephemeral: {volumeClaimTemplate: {spec: {accessModes: [ReadWriteOnce]}}}}]",
+       "spec.volumes[0].ephemeral.volumeClaimTemplate.spec.resources[storage]"},
+      {"volumes: [{name: v, csi: {driver: A_b}}]", "spec.volumes[0].csi.driver"},
+      {"topologySpreadConstraints: [{maxSkew: 1, topologyKey: z, whenUnsatisfiable: ScheduleAnyway, minDomains: 2}]",
+       "spec.topologySpreadConstraints[0].minDomains"},
+      {"topologySpreadConstraints: [{maxSkew: 1, topologyKey: z, whenUnsatisfiable: DoNotSchedule, nodeTaintsPolicy: "
+       "Never}]",
+       "spec.topologySpreadConstraints[0].nodeTaintsPolicy"},
+      {"affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [{matchFields: "
+       "[{key: spec.x, operator: In, values: [n]}]}]}}}",
+       "spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms[0].matchFields[0]."
+       "key"},
+      {"{os: {name: windows}, hostUsers: false}", "spec.hostUsers"},
+      {"{os: {name: linux}, securityContext: {windowsOptions: {}}}", "spec.securityContext.windowsOptions"},
+  };
+  for (const auto& [part, fields] : rows) {
+    api::Json spec = *api::parse_yaml("containers: [{name: c, image: i}]");
+    const api::Json more = *api::parse_yaml(std::string(part));
+    for (const api::Json::Member& member : more.members()) spec.set(member.name(), member.value);
+    EXPECT_EQ(fields_of(api::check_pod_spec(spec, "spec", {})), fields) << part;
+  }
+}
+
+}  // namespace
+}  // namespace apiserver

@@ -1,0 +1,141 @@
+// Volumes have one source, and local ones say where they are.
+#include "apiserver/kinds/storage/storage_rules.h"
+
+#include <algorithm>
+#include <array>
+#include <set>
+#include <string>
+
+#include "api/pods/volume_sources.h"
+#include "api/schema/names.h"
+#include "api/schema/quantity.h"
+#include "api/schema/selector_rules.h"
+#include "api/schema/unwritten.h"
+
+namespace apiserver {
+
+using api::at;
+using api::FieldErrors;
+using api::in;
+using api::Json;
+
+namespace {
+
+constexpr std::array<std::string_view, 9> kPlain = {"accessModes",      "capacity",
+                                                    "claimRef",         "mountOptions",
+                                                    "nodeAffinity",     "persistentVolumeReclaimPolicy",
+                                                    "storageClassName", "volumeAttributesClassName",
+                                                    "volumeMode"};
+
+void check_csi(const Json& source, FieldErrors& errors) {
+  if (source["volumeHandle"].as_string().empty()) errors.required("spec.csi.volumeHandle");
+  for (const char* field :
+       {"controllerPublishSecretRef", "nodePublishSecretRef", "controllerExpandSecretRef", "nodeExpandSecretRef"}) {
+    if (!source[field].is_object()) continue;
+    for (const char* part : {"name", "namespace"})
+      if (source[field][part].as_string().empty()) errors.required(in(in("spec.csi", field), part));
+  }
+}
+
+void check_source(const Json& spec, FieldErrors& errors) {
+  int sources = 0;
+  for (const Json::Member& member : spec.members()) {
+    if (std::ranges::find(kPlain, member.name()) != kPlain.end() || !member.value.is_object()) continue;
+    const std::string path = in("spec", member.name());
+    if (++sources > 1) {
+      errors.forbidden(path, "may not specify more than 1 volume type");
+      continue;
+    }
+    api::check_volume_source(member.name(), member.value, path, errors);
+    if (member.name() == "csi") check_csi(member.value, errors);
+  }
+  if (sources == 0) errors.required("spec", "must specify a volume type");
+}
+
+}  // namespace
+
+void check_claim(const Json& object, FieldErrors& errors) { api::check_claim_spec(object["spec"], "spec", errors); }
+
+void check_volume(const Json& object, FieldErrors& errors) {
+  const Json& spec = object["spec"];
+  api::check_access_modes(spec, "spec", "", errors);
+  const Json& size = spec["capacity"]["storage"];
+  if (spec["capacity"].empty())
+    errors.required("spec.capacity");
+  else if (size.is_null() || spec["capacity"].size() > 1)
+    errors.invalid("spec.capacity", spec["capacity"], "supported values: \"storage\"");
+  else if (const auto amount = api::Quantity::from_json(size); amount && amount->sign() <= 0)
+    errors.invalid("spec.capacity[storage]", size, "must be greater than zero");
+  if (const Json& place = spec["nodeAffinity"]; place.is_object()) {
+    if (place["required"].is_object())
+      api::check_node_selector(place["required"], "spec.nodeAffinity.required", errors);
+    else
+      errors.required("spec.nodeAffinity.required", "must specify required node constraints");
+  } else if (spec["local"].is_object()) {
+    errors.required("spec.nodeAffinity", "Local volume requires node affinity");
+  }
+  check_source(spec, errors);
+  constexpr std::array<std::string_view, 3> kReclaim = {"Delete", "Recycle", "Retain"};
+  constexpr std::array<std::string_view, 2> kModes = {"Block", "Filesystem"};
+  if (const std::string policy = spec["persistentVolumeReclaimPolicy"].str(); !policy.empty())
+    errors.one_of("spec.persistentVolumeReclaimPolicy", policy, kReclaim);
+  if (spec["hostPath"]["path"].as_string() == "/" && spec["persistentVolumeReclaimPolicy"].as_string() == "Recycle")
+    errors.forbidden("spec.persistentVolumeReclaimPolicy", "may not be 'recycle' for a hostPath mount of '/'");
+  for (const char* field : {"storageClassName", "volumeAttributesClassName"})
+    if (const std::string name = spec[field].str(); !name.empty())
+      errors.invalid(in("spec", field), name, api::check_dns_subdomain(name));
+  if (const Json& mode = spec["volumeMode"]; mode.is_string())
+    errors.one_of("spec.volumeMode", mode.as_string(), kModes);
+}
+
+void check_volume_change(const Json& old_object, const Json& object, FieldErrors& errors) {
+  Json before = old_object["spec"], after = object["spec"];
+  for (Json* spec : {&before, &after})
+    for (const std::string_view field : kPlain) spec->erase(field);
+  if (!api::same_as_written(api::core_schema("core.v1.PersistentVolumeSpec"), before, after))
+    errors.forbidden("spec.persistentvolumesource", "spec.persistentvolumesource is immutable after creation");
+}
+
+void check_storage_class(const Json& object, FieldErrors& errors) {
+  constexpr std::array<std::string_view, 2> kModes = {"Immediate", "WaitForFirstConsumer"};
+  constexpr std::array<std::string_view, 2> kReclaim = {"Delete", "Retain"};
+  constexpr std::size_t kParametersMax = 512;
+  if (const std::string name = object["provisioner"].str(); name.empty()) {
+    errors.required("provisioner");
+  } else {
+    std::string lower = name;
+    for (char& c : lower)
+      if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+    errors.invalid("provisioner", name, api::check_qualified_name(lower));
+  }
+  if (object["parameters"].size() > kParametersMax)
+    errors.invalid("parameters", "Provisioner Parameters exceeded max allowed", "must have at most 512 entries");
+  for (const Json::Member& parameter : object["parameters"].members())
+    if (parameter.name().empty()) errors.invalid("parameters", "", "field can not be empty.");
+  if (const std::string policy = object["reclaimPolicy"].str(); !policy.empty())
+    errors.one_of("reclaimPolicy", policy, kReclaim);
+  if (const std::string mode = object["volumeBindingMode"].str(); !mode.empty())
+    errors.one_of("volumeBindingMode", mode, kModes);
+  const Json& topologies = object["allowedTopologies"];
+  std::set<std::string> seen;
+  for (std::size_t i = 0; i < topologies.size(); ++i) {
+    const std::string where = at("allowedTopologies", i);
+    if (!seen.insert(topologies[i].dump()).second) errors.duplicate(in(where, "matchLabelExpressions"), "");
+    const Json& rows = topologies[i]["matchLabelExpressions"];
+    if (rows.empty()) errors.required(in(where, "matchLabelExpressions"));
+    std::set<std::string> keys;
+    for (std::size_t k = 0; k < rows.size(); ++k) {
+      const std::string row = at(in(where, "matchLabelExpressions"), k);
+      const std::string key = rows[k]["key"].str();
+      errors.invalid(in(row, "key"), key, api::check_qualified_name(key));
+      if (!keys.insert(key).second) errors.duplicate(in(row, "key"), key);
+      if (rows[k]["values"].empty()) errors.required(in(row, "values"));
+      std::set<std::string> values;
+      for (std::size_t v = 0; v < rows[k]["values"].size(); ++v)
+        if (!values.insert(rows[k]["values"][v].str()).second)
+          errors.duplicate(at(in(row, "values"), v), rows[k]["values"][v]);
+    }
+  }
+}
+
+}  // namespace apiserver
