@@ -1,6 +1,7 @@
 // The words and the JSON of a reason to wait.
 #include "scheduler/framework/wait_reason.h"
 
+#include <cmath>
 #include <functional>
 #include <utility>
 
@@ -30,6 +31,14 @@ std::string holder_text(const Shortage& s) {
   return "all nodes together";
 }
 
+// The limit as a multiple of what there is: a machine of two processors has "2 (x 1.2)", and not 2.4.
+std::string allowed_text(const Shortage& s) {
+  if (s.factor == 1) return amount_text(s.allowed, s.resource);
+  const double milli = std::round(static_cast<double>(s.allowed.milli_value()) / s.factor);
+  const api::Quantity present = api::Quantity::from_milli(static_cast<std::int64_t>(milli));
+  return base::format("{} (x {})", amount_text(present, s.resource), s.factor);
+}
+
 // Without the mark of what is impossible.
 std::string limit_text(const Shortage& s) {
   const auto text = [&](const api::Quantity& amount) { return amount_text(amount, s.resource); };
@@ -38,7 +47,7 @@ std::string limit_text(const Shortage& s) {
                         s.limit == Limit::kQuota ? "allows" : "may hold", text(s.allowed));
   }
   return base::format("{}: {} {} of {}{} {}, this group asks for {} more", holder_text(s), s.resource, text(s.used),
-                      s.limit == Limit::kDeserved ? "its share of " : "", text(s.allowed),
+                      s.limit == Limit::kDeserved ? "its share of " : "", allowed_text(s),
                       s.is_admission ? "used or admitted" : "used", text(s.wanted));
 }
 

@@ -28,6 +28,7 @@ struct Shortage {
   std::string name;  // of the queue (the group's own or an ancestor), or of the ResourceQuota
   std::string resource;
   api::Quantity allowed;      // at most
+  double factor = 1;          // `allowed` is this multiple of what there is
   api::Quantity used;         // by what runs, is promised or admitted
   api::Quantity wanted;       // by the pods that are missing, or by the group's minimum at its admission
   bool is_admission = false;  // `used` counts admitted groups

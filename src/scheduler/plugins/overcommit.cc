@@ -82,11 +82,12 @@ class Overcommit final : public Plugin {
       const Resource wanted = minimum_of(job);
       std::vector<Dim> failing;
       if ((inqueue_ + wanted).fits_wanted(idle_, wanted, &failing)) return Vote::kPermit;
-      last_refused_.emplace(
-          *job.min_resources(),
-          std::make_shared<const AdmissionRefusal>(AdmissionRefusal{
-              .message = "resource in cluster is overused: " + failing_text(*model_, failing, "overused"),
-              .shortage = shortage_of(*model_, nullptr, Limit::kOvercommit, used_ + inqueue_, wanted, idle_ + used_)}));
+      auto shortage = shortage_of(*model_, nullptr, Limit::kOvercommit, used_ + inqueue_, wanted, idle_ + used_);
+      if (shortage) shortage->factor = factor_;
+      last_refused_.emplace(*job.min_resources(), std::make_shared<const AdmissionRefusal>(AdmissionRefusal{
+                                                      .message = "resource in cluster is overused: " +
+                                                                 failing_text(*model_, failing, "overused"),
+                                                      .shortage = std::move(shortage)}));
     }
     session_->refuse(job, last_refused_->second);
     return Vote::kReject;
