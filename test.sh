@@ -180,6 +180,7 @@ base() {
   say "end to end"
   for test in tests/e2e/*_test.sh; do script "$test"; done
   script tests/people/run.sh
+  script tests/people/administrator.sh
 }
 
 say "packages"
