@@ -32,6 +32,7 @@ class FieldErrors {
   void add(std::vector<base::Cause> causes);
 
   bool empty() const { return causes_.empty(); }
+  std::size_t size() const { return causes_.size(); }
   bool is_full() const { return causes_.size() >= kKept; }
   std::vector<base::Cause> take() { return std::move(causes_); }
   std::vector<std::string> take_texts();  // "path: message" each

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "apiserver/kinds/pods/limit_ranges.h"
+#include "apiserver/kinds/pods/pod_priority.h"
 #include "apiserver/kinds/pods/runtime_class_hook.h"
 #include "apiserver/kinds/strategy.h"
 

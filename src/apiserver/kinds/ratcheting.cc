@@ -6,14 +6,15 @@
 
 namespace apiserver {
 
-void check_ratcheting(const CheckObject& check, const api::Json& old_object, const api::Json& object,
-                      std::vector<base::Cause>& causes) {
-  std::vector<base::Cause> now, before;
-  check(object, now);
-  if (now.empty()) return;
-  check(old_object, before);
-  for (base::Cause& cause : now)
-    if (std::ranges::find(before, cause) == before.end()) causes.push_back(std::move(cause));
+std::vector<base::Cause> new_problems(CheckObject check, const api::Json& old_object, const api::Json& object) {
+  api::FieldErrors now, before;
+  check(old_object, object, now);
+  if (now.empty()) return {};
+  check(old_object, old_object, before);
+  std::vector<base::Cause> out = now.take();
+  const std::vector<base::Cause> known = before.take();
+  std::erase_if(out, [&](const base::Cause& cause) { return std::ranges::find(known, cause) != known.end(); });
+  return out;
 }
 
 }  // namespace apiserver

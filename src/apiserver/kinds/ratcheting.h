@@ -2,16 +2,15 @@
 // before a rule was known could never lose its finalizers.
 #pragma once
 
-#include <functional>
 #include <vector>
 
 #include "api/json/json.h"
+#include "api/schema/field_errors.h"
 #include "base/result.h"
 
 namespace apiserver {
 
-using CheckObject = std::function<void(const api::Json& object, std::vector<base::Cause>& causes)>;
-void check_ratcheting(const CheckObject& check, const api::Json& old_object, const api::Json& object,
-                      std::vector<base::Cause>& causes);
+using CheckObject = void (*)(const api::Json& stored, const api::Json& object, api::FieldErrors& errors);
+std::vector<base::Cause> new_problems(CheckObject check, const api::Json& old_object, const api::Json& object);
 
 }  // namespace apiserver

@@ -5,8 +5,10 @@
 #include <iterator>
 
 #include "api/json/problems.h"
+#include "api/schema/field_errors.h"
 #include "api/schema/names.h"
 #include "apiserver/kinds/cause_limit.h"
+#include "apiserver/kinds/rows.h"
 #include "base/base64.h"
 #include "base/format.h"
 #include "rt/tls/certificate_requests.h"
@@ -68,66 +70,58 @@ bool has_type(const Json& object, std::string_view type) {
                              [&](const Json& one) { return one["type"].as_string() == type; });
 }
 
-void invalid_value(std::vector<Cause>& causes, std::string field, const Json& value, std::string_view why) {
-  causes.push_back(
-      {"FieldValueInvalid", base::format("Invalid value: {}: {}", api::shown(value), why), std::move(field)});
-}
-
-void check_spec(const Json& spec, std::vector<Cause>& causes) {
+void check_spec(const Json& spec, api::FieldErrors& errors) {
   const auto pem = base::base64_decode(spec["request"].as_string());
   const auto facts = pem.ok() ? rt::certificate_request_facts(*pem) : base::Result<rt::RequestFacts>(pem.error());
-  if (!facts.ok()) invalid_value(causes, "spec.request", spec["request"], facts.error().message);
+  if (!facts.ok()) errors.invalid("spec.request", spec["request"], facts.error().message);
   const Json& usages = spec["usages"];
-  if (usages.empty()) causes.push_back({"FieldValueRequired", "Required value: usages", "spec.usages"});
+  if (usages.empty()) errors.add({"FieldValueRequired", "Required value: usages", "spec.usages"});
   std::size_t at = 0;
   for (const Json& usage : usages.items()) {
-    if (has_enough_causes(causes)) break;
+    if (errors.is_full()) break;
     const std::string path = base::format("spec.usages[{}]", at++);
     if (std::ranges::find(kUsages, usage.as_string()) == std::end(kUsages))
-      causes.push_back({"FieldValueNotSupported", base::format("Unsupported value: {}", api::shown(usage)), path});
+      errors.add({"FieldValueNotSupported", base::format("Unsupported value: {}", api::shown(usage)), path});
   }
   const std::string_view signer = spec["signerName"].as_string();
   const std::size_t slash = signer.find('/');
   if (signer == "kubernetes.io/legacy-unknown")
-    invalid_value(causes, "spec.signerName", spec["signerName"],
-                  "the legacy signerName is not allowed via this API version");
+    errors.invalid("spec.signerName", spec["signerName"], "the legacy signerName is not allowed via this API version");
   else if (slash == std::string_view::npos || api::check_dns_subdomain(signer.substr(0, slash)).size() > 0 ||
            api::check_dns_subdomain(signer.substr(slash + 1)).size() > 0)
-    invalid_value(causes, "spec.signerName", spec["signerName"],
-                  "must be a fully qualified domain and path of the form 'example.com/signer-name'");
+    errors.invalid("spec.signerName", spec["signerName"],
+                   "must be a fully qualified domain and path of the form 'example.com/signer-name'");
   if (const Json* seconds = spec.find("expirationSeconds"); seconds && seconds->as_int() < kExpirationSecondsMin)
-    invalid_value(causes, "spec.expirationSeconds", *seconds,
-                  "may not specify a duration less than 600 seconds (10 minutes)");
+    errors.invalid("spec.expirationSeconds", *seconds, "may not specify a duration less than 600 seconds (10 minutes)");
 }
 
-void check_conditions(const Json& old_object, const Json& object, std::vector<Cause>& causes) {
+void check_conditions(const Json& old_object, const Json& object, api::FieldErrors& errors) {
   std::size_t at = 0;
   for (const Json& one : object["status"]["conditions"].items()) {
     const std::string path = base::format("status.conditions[{}]", at++);
     const std::string_view type = one["type"].as_string(), status = one["status"].as_string();
-    if (type.empty()) causes.push_back({"FieldValueRequired", "Required value", path + ".type"});
-    if (status.empty()) causes.push_back({"FieldValueRequired", "Required value", path + ".status"});
+    if (type.empty()) errors.add({"FieldValueRequired", "Required value", path + ".type"});
+    if (status.empty()) errors.add({"FieldValueRequired", "Required value", path + ".status"});
     if ((is_decision(one) || type == "Failed") && !status.empty() && status != "True")
-      causes.push_back({"FieldValueNotSupported",
-                        base::format("Unsupported value: \"{}\": supported values: \"True\"", status),
-                        path + ".status"});
+      errors.add({"FieldValueNotSupported",
+                  base::format("Unsupported value: \"{}\": supported values: \"True\"", status), path + ".status"});
   }
   if (has_type(object, "Approved") && has_type(object, "Denied"))
-    invalid_value(causes, "status.conditions", "Denied", "Approved and Denied conditions are mutually exclusive");
+    errors.invalid("status.conditions", "Denied", "Approved and Denied conditions are mutually exclusive");
   for (const char* type : {"Approved", "Denied", "Failed"})
     if (has_type(old_object, type) && !has_type(object, type))
-      causes.push_back({"FieldValueForbidden",
-                        base::format("Forbidden: updates may not remove a condition of type \"{}\"", type),
-                        "status.conditions"});
+      errors.add({"FieldValueForbidden",
+                  base::format("Forbidden: updates may not remove a condition of type \"{}\"", type),
+                  "status.conditions"});
   const Json& before = old_object["status"]["certificate"];
   const Json& now = object["status"]["certificate"];
   if (!before.is_null() && !(before == now))
-    causes.push_back({"FieldValueForbidden", "Forbidden: updates may not set certificate content to a different value",
-                      "status.certificate"});
+    errors.add({"FieldValueForbidden", "Forbidden: updates may not set certificate content to a different value",
+                "status.certificate"});
   if (before.is_null() && !now.is_null()) {
     const auto pem = base::base64_decode(now.as_string());
     const auto facts = pem.ok() ? rt::certificate_facts(*pem) : base::Result<rt::CertificateFacts>(pem.error());
-    if (!facts.ok()) invalid_value(causes, "status.certificate", "<certificate data>", facts.error().message);
+    if (!facts.ok()) errors.invalid("status.certificate", "<certificate data>", facts.error().message);
   }
 }
 
@@ -182,9 +176,9 @@ void separate_approval(std::string_view subresource, const Json& old_object, Jso
   merge_conditions(old_object, object, approves);
 }
 
-void check_signing_request(const Json& old_object, const Json& object, std::vector<Cause>& causes) {
-  if (old_object.is_null()) return check_spec(object["spec"], causes);
-  check_conditions(old_object, object, causes);
+void check_signing_request(const Json& old_object, const Json& object, api::FieldErrors& errors) {
+  if (old_object.is_null()) return check_spec(object["spec"], errors);
+  check_conditions(old_object, object, errors);
 }
 
 std::optional<std::string> refused_subject(const Json& object) {
@@ -204,5 +198,11 @@ std::optional<SignerWish> signer_wish(std::string_view subresource, const Json& 
   if (signs) return SignerWish{"sign", signer};
   return {};
 }
+
+const KindRules kCertificateSigningRequest = {
+    .kind = "CertificateSigningRequest",
+    .judges_subresources = true,
+    .check_create = [](const Json& object, api::FieldErrors& errors) { check_signing_request(Json(), object, errors); },
+    .check_update = check_signing_request};
 
 }  // namespace apiserver

@@ -9,6 +9,7 @@
 
 #include "api/json/json.h"
 #include "api/kinds.h"
+#include "api/schema/field_errors.h"
 #include "base/result.h"
 
 namespace apiserver {
@@ -26,7 +27,7 @@ void fill_signing_request(const Requestor& user, api::Json& object);
 // `subresource` is "", "status" or "approval": what else it may change is put back.
 void separate_approval(std::string_view subresource, const api::Json& old_object, api::Json& object);
 // `old_object` is null for a new one.
-void check_signing_request(const api::Json& old_object, const api::Json& object, std::vector<base::Cause>& causes);
+void check_signing_request(const api::Json& old_object, const api::Json& object, api::FieldErrors& errors);
 // The subject that a new one may not have, whoever approves: what the requested subject may not say, whoever approves.
 std::optional<std::string> refused_subject(const api::Json& object);
 // The signer whose rules an approval, or a certificate, is given by; empty: the write gives neither.

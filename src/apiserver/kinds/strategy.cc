@@ -10,6 +10,7 @@
 #include "api/schema/quantity.h"
 #include "api/schema/unwritten.h"
 #include "apiserver/kinds/cause_limit.h"
+#include "apiserver/kinds/kind_rules.h"
 #include "apiserver/kinds/pods/ephemeral_containers.h"
 #include "apiserver/kinds/pods/pod_resize.h"
 #include "apiserver/kinds/signing_requests.h"
@@ -21,17 +22,6 @@ using api::Json;
 using base::Cause;
 
 namespace {
-
-// Kinds whose names are single labels.
-bool named_by_label(const api::KindInfo& kind) {
-  return !kind.custom && (kind.kind == "Namespace" || kind.kind == "Service" || kind.kind == "StatefulSet");
-}
-
-// Kinds whose names are words of paths, such as "system:discovery".
-bool named_freely(const api::KindInfo& kind) {
-  return !kind.custom && (kind.resource.group == "rbac.authorization.k8s.io" || kind.kind == "Event" ||
-                          kind.kind == "PodDisruptionBudget");
-}
 
 void drop_nulls(Json& value) {
   if (value.is_array()) {
@@ -101,11 +91,12 @@ void check_finalizers(const Json& finalizers, api::FieldErrors& errors) {
 // A prefix may end as a name may not.
 void check_prefix(const api::KindInfo& kind, const Json& prefix, std::vector<Cause>& causes) {
   std::string masked = prefix.str();
-  if (masked.empty() || kind.custom || named_freely(kind)) return;
+  const Naming naming = rules_of(kind).naming;
+  if (masked.empty() || kind.custom || naming == Naming::kPath) return;
   if (masked.back() == '-') masked.back() = 'a';
   api::FieldErrors errors;
   errors.invalid("metadata.generateName", prefix,
-                 named_by_label(kind) ? api::check_dns_label(masked) : api::check_dns_subdomain(masked));
+                 naming == Naming::kLabel ? api::check_dns_label(masked) : api::check_dns_subdomain(masked));
   std::ranges::move(errors.take(), std::back_inserter(causes));
 }
 
@@ -119,10 +110,11 @@ void canonicalize(const api::KindInfo& kind, Json& object) {
 void check_metadata(const api::KindInfo& kind, const Json& object, std::vector<Cause>& causes) {
   const Json& meta = object["metadata"];
   const std::string_view name = meta["name"].as_string();
+  const Naming naming = rules_of(kind).naming;
   check_prefix(kind, meta["generateName"], causes);
   if (name.empty()) {
     causes.push_back({"FieldValueRequired", "Required value: name or generateName is required", "metadata.name"});
-  } else if (named_freely(kind)) {
+  } else if (naming == Naming::kPath) {
     if (name == "." || name == ".." || name.size() > 253 || name.find_first_of("/%") != std::string_view::npos)
       causes.push_back({"FieldValueInvalid",
                         base::format("Invalid value: \"{}\": may not be '.' or '..', or contain '/' or '%'", name),
@@ -130,7 +122,7 @@ void check_metadata(const api::KindInfo& kind, const Json& object, std::vector<C
   } else {
     api::FieldErrors errors;
     errors.invalid("metadata.name", name,
-                   named_by_label(kind) ? api::check_dns_label(name) : api::check_dns_subdomain(name));
+                   naming == Naming::kLabel ? api::check_dns_label(name) : api::check_dns_subdomain(name));
     std::ranges::move(errors.take(), std::back_inserter(causes));
   }
   // The schema's walk has refused what is of a wrong type.
@@ -188,7 +180,8 @@ void separate_status(const api::KindInfo& kind, std::string_view subresource, co
 
 bool generation_parts_differ(const api::KindInfo& kind, const Json& old_object, const Json& object) {
   // A Deployment hands its annotations on to what it makes.
-  if (kind.kind == "Deployment" && !(old_object["metadata"]["annotations"] == object["metadata"]["annotations"]))
+  if (rules_of(kind).hands_annotations_on &&
+      !(old_object["metadata"]["annotations"] == object["metadata"]["annotations"]))
     return true;
   // Objects stored by earlier versions have what Go leaves out.
   if (!kind.custom) return !api::same_member_as_written(*kind.schema, "spec", old_object, object);

@@ -10,7 +10,7 @@
 
 namespace apiserver {
 
-// Defaults that no table can say (core_defaults.cc): a limit becomes a request, ":latest" is pulled always, ...
+// The walk over the rows of kinds (kind_rules.h). Defaults that no table can say: a limit becomes a request, ...
 void apply_core_defaults(const api::KindInfo& kind, api::Json& object);
 // Stored objects of Kubernetes' kinds have canonical quantities and no nulls; custom resources lose only nulls.
 void canonicalize(const api::KindInfo& kind, api::Json& object);
@@ -20,9 +20,6 @@ base::Status prepare_core_create(const Context& context, const api::KindInfo& ki
 // Before an update is checked: what the server keeps, takes back or adds. `object` has its new defaults.
 void prepare_core_update(const Context& context, const api::KindInfo& kind, std::string_view subresource,
                          const api::Json& old_object, api::Json& object, std::vector<base::Cause>& causes);
-// A pod's priority and preemption policy, by its PriorityClass or the default one. kForbidden, in Kubernetes' words,
-// where the class does not exist or the pod says something else.
-base::Status set_pod_priority(const api::ObjectReader& objects, api::Json& pod);
 void check_core_create(const api::KindInfo& kind, const api::Json& object, std::vector<base::Cause>& causes);
 void check_core_update(const api::KindInfo& kind, std::string_view subresource, const api::Json& old_object,
                        const api::Json& object, std::vector<base::Cause>& causes);

@@ -125,7 +125,7 @@ void Forwarder::relay(const rt::HttpRequest& http, const std::shared_ptr<rt::Htt
       });
 }
 
-// What the browser says goes on piece by piece: it waits until the server has taken the last one.
+// The browser's bytes go on piece by piece: the next one waits until the server has taken the last one.
 void Forwarder::go_on(std::uint64_t id, const std::shared_ptr<rt::HttpExchange>& exchange, const rt::Headers& headers) {
   rt::Headers out = end_to_end(headers);
   out.emplace_back("Upgrade", rt::header(headers, "Upgrade"));

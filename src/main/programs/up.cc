@@ -392,10 +392,7 @@ struct Cluster {
   // A configuration file is watched on its scheduler's loop, and let go there.
   static void forget(Component<scheduler::Scheduler>& of, std::unique_ptr<ConfigFile>& file) {
     if (!of.env) return;
-    on_loop<bool>(*of.env, [&file](auto done) {
-      file.reset();
-      done(true);
-    });
+    on_loop<bool>(*of.env, [&file](auto done) { file.reset(), done(true); });
   }
 
   std::string ends_of_stop() {

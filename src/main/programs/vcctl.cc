@@ -18,7 +18,7 @@
 
 #include "base/format.h"
 #include "base/number.h"
-#include "cli/notebook.h"
+#include "cli/notebooks/notebook.h"
 #include "cli/slurm.h"
 #include "cli/text/terminal_text.h"
 #include "main/host/base/connection.h"

@@ -8,9 +8,13 @@
 
 #include "api/cel/expression.h"
 #include "api/cel/patterns.h"
+#include "api/meta/resource.h"
 #include "api/pods/volume_sources.h"
 #include "api/schema/names.h"
 #include "api/schema/selector_rules.h"
+#include "apiserver/kinds/context.h"
+#include "apiserver/kinds/defaults.h"
+#include "apiserver/kinds/rows.h"
 #include "base/format.h"
 
 namespace apiserver {
@@ -322,5 +326,82 @@ void check_resource_slice(const Json& object, FieldErrors& errors) {
   for (std::size_t i = 0; i < spec["devices"].size(); ++i)
     check_device(spec["devices"][i], at("spec.devices", i), names, errors);
 }
+
+namespace {
+
+void default_device_requests(Json& claim) {
+  for (std::size_t i = 0; i < claim["devices"]["requests"].items().size(); ++i) {
+    const auto fill = [](Json& wish) {
+      if (wish["allocationMode"] == Json("")) wish.erase("allocationMode");
+      set_if_absent(wish, "allocationMode", "ExactCount");
+      if (wish["allocationMode"].as_string() == "ExactCount") set_if_absent(wish, "count", 1);
+    };
+    const Json& request = claim["devices"]["requests"][i];
+    const std::size_t others = request["firstAvailable"].items().size();
+    if (request["exactly"].is_object()) fill(claim.edit("devices").edit("requests").edit(i).edit("exactly"));
+    for (std::size_t k = 0; k < others; ++k)
+      if (claim["devices"]["requests"][i]["firstAvailable"][k].is_object())
+        fill(claim.edit("devices").edit("requests").edit(i).edit("firstAvailable").edit(k));
+  }
+}
+
+void default_resource_claim(Json& object) { default_device_requests(object.edit("spec")); }
+
+void default_claim_template(Json& object) {
+  if (object["spec"].is_object()) default_device_requests(object.edit("spec").edit("spec"));
+}
+
+// Administrators see devices that others have; whose namespace may, its label says.
+void check_admin_access(const Context& context, const Json& object, const Json& spec, const std::string& path,
+                        api::FieldErrors& errors) {
+  const auto space = context.objects.find(api::resources::kNamespaces, "", api::namespace_of(object));
+  if (space && api::label_of(*space, "resource.kubernetes.io/admin-access") == "true") return;
+  const Json& requests = spec["devices"]["requests"];
+  for (std::size_t i = 0; i < requests.items().size(); ++i)
+    if (requests[i]["exactly"]["adminAccess"].as_bool())
+      errors.forbidden(base::format("{}.devices.requests[{}].exactly.adminAccess", path, i),
+                       "admin access to devices requires the `resource.kubernetes.io/admin-access: true` label on the "
+                       "containing namespace");
+}
+
+base::Status prepare_resource_claim(const Context& context, Json& object, api::FieldErrors& errors) {
+  check_admin_access(context, object, object["spec"], "spec", errors);
+  return {};
+}
+
+base::Status prepare_claim_template(const Context& context, Json& object, api::FieldErrors& errors) {
+  check_admin_access(context, object, object["spec"]["spec"], "spec.spec", errors);
+  return {};
+}
+
+constexpr FixedField kFixedSpec[] = {{"spec", "field is immutable"}};
+constexpr FixedField kFixedOfSlice[] = {{"spec.driver", "field is immutable"},
+                                        {"spec.nodeName", "field is immutable"},
+                                        {"spec.pool.name", "field is immutable"}};
+
+}  // namespace
+
+const KindRules kDeviceClass = {
+    .kind = "DeviceClass",
+    .check = [](const Json&, const Json& object, api::FieldErrors& errors) { check_device_class(object, errors); }};
+
+const KindRules kResourceClaim = {
+    .kind = "ResourceClaim",
+    .defaults = default_resource_claim,
+    .prepare = prepare_resource_claim,
+    .check = [](const Json&, const Json& object, api::FieldErrors& errors) { check_resource_claim(object, errors); },
+    .fixed = kFixedSpec};
+
+const KindRules kResourceClaimTemplate = {
+    .kind = "ResourceClaimTemplate",
+    .defaults = default_claim_template,
+    .prepare = prepare_claim_template,
+    .check = [](const Json&, const Json& object, api::FieldErrors& errors) { check_claim_template(object, errors); },
+    .fixed = kFixedSpec};
+
+const KindRules kResourceSlice = {
+    .kind = "ResourceSlice",
+    .check = [](const Json&, const Json& object, api::FieldErrors& errors) { check_resource_slice(object, errors); },
+    .fixed = kFixedOfSlice};
 
 }  // namespace apiserver

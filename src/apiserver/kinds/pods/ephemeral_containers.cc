@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "api/json/problems.h"
+#include "api/schema/field_errors.h"
 #include "api/schema/names.h"
 #include "api/schema/unwritten.h"
 #include "base/format.h"
@@ -43,9 +44,9 @@ constexpr std::array<std::string_view, 18> kAllowed = {"args",
                                                        "workingDir",
                                                        "resources"};  // resources: empty ones are a default
 
-void check_fields_of(const Json& container, const std::string& path, std::vector<Cause>& causes) {
+void check_fields_of(const Json& container, const std::string& path, api::FieldErrors& errors) {
   const auto cannot_be_set = [&](std::string field) {
-    causes.push_back({"FieldValueForbidden", "Forbidden: cannot be set for an Ephemeral Container", std::move(field)});
+    errors.add({"FieldValueForbidden", "Forbidden: cannot be set for an Ephemeral Container", std::move(field)});
   };
   for (const Json::Member& member : container.members()) {
     const bool allowed = std::ranges::find(kAllowed, member.name()) != kAllowed.end();
@@ -63,19 +64,19 @@ void check_fields_of(const Json& container, const std::string& path, std::vector
 
 using Names = std::set<std::string, std::less<>>;
 
-void check_mounts(const Names& volumes, const Json& container, const std::string& path, std::vector<Cause>& causes) {
+void check_mounts(const Names& volumes, const Json& container, const std::string& path, api::FieldErrors& errors) {
   std::size_t at = 0;
   for (const Json& mount : container["volumeMounts"].items()) {
     const std::string mount_path = base::format("{}.volumeMounts[{}]", path, at++);
     if (!volumes.contains(mount["name"].as_string()))
-      causes.push_back(
+      errors.add(
           {"FieldValueNotFound", base::format("Not found: {}", api::shown(mount["name"])), mount_path + ".name"});
     if (mount["mountPath"].as_string().empty())
-      causes.push_back({"FieldValueRequired", "Required value", mount_path + ".mountPath"});
+      errors.add({"FieldValueRequired", "Required value", mount_path + ".mountPath"});
   }
 }
 
-void check_list(const Json& spec, std::vector<Cause>& causes) {
+void check_list(const Json& spec, api::FieldErrors& errors) {
   Names targets, names, volumes;
   for (const Json& volume : spec["volumes"].items()) volumes.emplace(volume["name"].as_string());
   for (const char* list : {"initContainers", "containers"})
@@ -86,20 +87,18 @@ void check_list(const Json& spec, std::vector<Cause>& causes) {
     const std::string path = base::format("{}[{}]", kField, at++);
     const std::string_view name = container["name"].as_string();
     if (name.empty())
-      causes.push_back({"FieldValueRequired", "Required value", path + ".name"});
+      errors.add({"FieldValueRequired", "Required value", path + ".name"});
     else if (!api::is_dns_label(name))
-      causes.push_back(
+      errors.add(
           {"FieldValueInvalid", base::format("Invalid value: \"{}\": {}", name, api::kDnsLabelRule), path + ".name"});
     else if (!names.emplace(name).second)
-      causes.push_back({"FieldValueDuplicate", base::format("Duplicate value: \"{}\"", name), path + ".name"});
-    if (container["image"].as_string().empty())
-      causes.push_back({"FieldValueRequired", "Required value", path + ".image"});
+      errors.add({"FieldValueDuplicate", base::format("Duplicate value: \"{}\"", name), path + ".name"});
+    if (container["image"].as_string().empty()) errors.add({"FieldValueRequired", "Required value", path + ".image"});
     const std::string_view target = container["targetContainerName"].as_string();
     if (!target.empty() && !targets.contains(target))
-      causes.push_back(
-          {"FieldValueNotFound", base::format("Not found: \"{}\"", target), path + ".targetContainerName"});
-    check_fields_of(container, path, causes);
-    check_mounts(volumes, container, path, causes);
+      errors.add({"FieldValueNotFound", base::format("Not found: \"{}\"", target), path + ".targetContainerName"});
+    check_fields_of(container, path, errors);
+    check_mounts(volumes, container, path, errors);
   }
 }
 
@@ -120,8 +119,8 @@ void take_ephemeral_containers(const Json& old_object, Json& object) {
   object = std::move(merged);
 }
 
-void check_ephemeral_containers(const Json& old_object, const Json& object, std::vector<Cause>& causes) {
-  check_list(object["spec"], causes);
+void check_ephemeral_containers(const Json& old_object, const Json& object, api::FieldErrors& errors) {
+  check_list(object["spec"], errors);
   const api::Schema& schema = api::core_schema("core.v1.EphemeralContainer");
   std::map<std::string_view, const Json*> by_name;
   for (const Json& one : object["spec"][kList].items()) by_name.insert_or_assign(one["name"].as_string(), &one);
@@ -129,10 +128,10 @@ void check_ephemeral_containers(const Json& old_object, const Json& object, std:
     const auto found = by_name.find(before["name"].as_string());
     const Json* after = found == by_name.end() ? nullptr : found->second;
     if (after == nullptr || !api::same_as_written(schema, *after, before))
-      causes.push_back({"FieldValueForbidden",
-                        base::format("Forbidden: existing ephemeral containers \"{}\" may not be {}",
-                                     before["name"].as_string(), after == nullptr ? "removed" : "changed"),
-                        std::string(kField)});
+      errors.add({"FieldValueForbidden",
+                  base::format("Forbidden: existing ephemeral containers \"{}\" may not be {}",
+                               before["name"].as_string(), after == nullptr ? "removed" : "changed"),
+                  std::string(kField)});
   }
 }
 

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "api/json/json.h"
+#include "api/schema/field_errors.h"
 #include "base/result.h"
 
 namespace apiserver {
@@ -11,6 +12,6 @@ namespace apiserver {
 // `object`, what a client sent to the subresource, becomes `old_object` with the ephemeral containers sent.
 void take_ephemeral_containers(const api::Json& old_object, api::Json& object);
 // Containers are only added, and have only what such a container can have.
-void check_ephemeral_containers(const api::Json& old_object, const api::Json& object, std::vector<base::Cause>& causes);
+void check_ephemeral_containers(const api::Json& old_object, const api::Json& object, api::FieldErrors& errors);
 
 }  // namespace apiserver

@@ -8,7 +8,9 @@
 #include "api/json/problems.h"
 #include "api/meta/resource.h"
 #include "api/pod_requests.h"
+#include "api/schema/field_errors.h"
 #include "apiserver/kinds/cause_limit.h"
+#include "apiserver/kinds/rows.h"
 #include "base/format.h"
 
 namespace apiserver {
@@ -146,10 +148,6 @@ void fill_container(const Defaults& defaults, Json& container, std::vector<std::
   if (!limits.empty()) notes.push_back(format("{} limit for {}", limits, name));
 }
 
-void invalid_value(std::vector<base::Cause>& causes, std::string field, const Json& value, std::string_view why) {
-  causes.push_back({"FieldValueInvalid", format("Invalid value: {}: {}", api::shown(value), why), std::move(field)});
-}
-
 // The first of two amounts of one resource must not be larger.
 struct Order {
   const char *low, *low_words, *high, *high_words;
@@ -161,21 +159,21 @@ constexpr Order kOrders[] = {{"min", "min", "max", "max"},
                              {"defaultRequest", "default request", "default", "default limit"},
                              {"default", "default", "max", "max"}};
 
-void check_orders(const Json& item, const std::string& path, std::vector<base::Cause>& causes) {
+void check_orders(const Json& item, const std::string& path, api::FieldErrors& errors) {
   for (const Order& order : kOrders)
     for (const Json::Member& row : item[order.low].members()) {
-      if (has_enough_causes(causes)) return;
+      if (errors.is_full()) return;
       const auto low = Quantity::from_json(row.value), high = Quantity::from_json(item[order.high][row.name()]);
       if (low && high && *low > *high)
-        invalid_value(causes, format("{}.{}[{}]", path, order.low, row.name()), row.value,
-                      format("{} value {} is greater than {} value {}", order.low_words, low->to_string(),
-                             order.high_words, high->to_string()));
+        errors.invalid(format("{}.{}[{}]", path, order.low, row.name()), row.value,
+                       format("{} value {} is greater than {} value {}", order.low_words, low->to_string(),
+                              order.high_words, high->to_string()));
     }
   for (const Json::Member& row : item["maxLimitRequestRatio"].members()) {
-    if (has_enough_causes(causes)) return;
+    if (errors.is_full()) return;
     if (const auto ratio = Quantity::from_json(row.value); ratio && *ratio < Quantity::from_int(1))
-      invalid_value(causes, format("{}.maxLimitRequestRatio[{}]", path, row.name()), row.value,
-                    format("ratio {} is less than 1", ratio->to_string()));
+      errors.invalid(format("{}.maxLimitRequestRatio[{}]", path, row.name()), row.value,
+                     format("ratio {} is less than 1", ratio->to_string()));
   }
 }
 
@@ -196,32 +194,31 @@ void default_limit_range(Json& object) {
   }
 }
 
-void check_limit_range(const Json& object, std::vector<base::Cause>& causes) {
+void check_limit_range(const Json& object, api::FieldErrors& errors) {
   std::set<std::string, std::less<>> types;
   std::size_t at = 0;
   for (const Json& item : object["spec"]["limits"].items()) {
-    if (has_enough_causes(causes)) break;
+    if (errors.is_full()) break;
     const std::string path = format("spec.limits[{}]", at++);
     const std::string_view type = item["type"].as_string();
     if (type.empty()) {
-      causes.push_back({"FieldValueRequired", "Required value", path + ".type"});
+      errors.add({"FieldValueRequired", "Required value", path + ".type"});
       continue;
     }
     if (type != "Container" && type != "Pod" && type != "PersistentVolumeClaim" &&
         type.find('/') == std::string_view::npos)
-      invalid_value(causes, path + ".type", item["type"], "must be a standard limit type or fully qualified");
+      errors.invalid(path + ".type", item["type"], "must be a standard limit type or fully qualified");
     if (!types.emplace(type).second)
-      causes.push_back(
-          {"FieldValueDuplicate", format("Duplicate value: {}", api::shown(item["type"])), path + ".type"});
+      errors.add({"FieldValueDuplicate", format("Duplicate value: {}", api::shown(item["type"])), path + ".type"});
     for (const char* part : {"default", "defaultRequest"})
       if (type == "Pod" && !item[part].empty())
-        causes.push_back({"FieldValueForbidden", "Forbidden: may not be specified when `type` is 'Pod'",
-                          format("{}.{}", path, part)});
+        errors.add({"FieldValueForbidden", "Forbidden: may not be specified when `type` is 'Pod'",
+                    format("{}.{}", path, part)});
     if (type == "PersistentVolumeClaim" && item["min"]["storage"].is_null() && item["max"]["storage"].is_null())
-      causes.push_back({"FieldValueRequired",
-                        "Required value: either minimum or maximum storage value is required, but neither was provided",
-                        path});
-    check_orders(item, path, causes);
+      errors.add({"FieldValueRequired",
+                  "Required value: either minimum or maximum storage value is required, but neither was provided",
+                  path});
+    check_orders(item, path, errors);
   }
 }
 
@@ -267,7 +264,7 @@ base::Status check_limits(const std::vector<Json>& ranges, const api::KindInfo& 
     std::vector<std::string> problems;
     for (const Json& item : range["spec"]["limits"].items()) {
       const Bounds bounds(item);
-      if (kind.kind == "Pod")
+      if (kind.resource == api::resources::kPods)
         check_pod_by(bounds, object["spec"], problems);
       else if (bounds.type == "PersistentVolumeClaim")
         check_item(bounds, {api::resource_list_from(object["spec"]["resources"]["requests"]), {}}, problems);
@@ -286,5 +283,12 @@ base::Status check_limits(const std::vector<Json>& ranges, const api::KindInfo& 
   }
   return {};
 }
+
+const KindRules kLimitRange = {.kind = "LimitRange",
+                               .defaults = default_limit_range,
+                               .check_create = check_limit_range,
+                               .check_update = [](const Json&, const Json& object, api::FieldErrors& errors) {
+                                 check_limit_range(object, errors);
+                               }};
 
 }  // namespace apiserver

@@ -7,13 +7,14 @@
 #include "api/admission.h"
 #include "api/json/json.h"
 #include "api/kinds.h"
+#include "api/schema/field_errors.h"
 #include "base/result.h"
 
 namespace apiserver {
 
 // Of containers: a maximum is the default limit, which is the default request; or else the minimum is.
 void default_limit_range(api::Json& object);
-void check_limit_range(const api::Json& object, std::vector<base::Cause>& causes);
+void check_limit_range(const api::Json& object, api::FieldErrors& errors);
 
 // The LimitRanges of a namespace, by name.
 std::vector<api::Json> limit_ranges_of(const api::ObjectReader& objects, const std::string& ns);

@@ -8,6 +8,7 @@
 #include "api/meta/resource.h"
 #include "api/pod_requests.h"
 #include "api/pods/pod_spec.h"
+#include "api/schema/field_errors.h"
 #include "api/schema/unwritten.h"
 #include "base/format.h"
 
@@ -23,10 +24,6 @@ constexpr const char* kSides[] = {"requests", "limits"};
 // The path of the pod as a whole, as Kubernetes writes an empty one.
 constexpr const char* kWhole = "[]";
 constexpr std::string_view kMirror = "kubernetes.io/config.mirror";
-
-void forbidden(std::vector<Cause>& causes, std::string field, std::string_view why) {
-  causes.push_back({"FieldValueForbidden", base::format("Forbidden: {}", why), std::move(field)});
-}
 
 bool same_containers(const Json& one, const Json& other) {
   if (one.size() != other.size()) return false;
@@ -50,29 +47,28 @@ bool node_can_resize(const Json& pod) {
   return true;
 }
 
-void check_order(const Json& old_spec, const Json& spec, std::vector<Cause>& causes) {
+void check_order(const Json& old_spec, const Json& spec, api::FieldErrors& errors) {
   for (const char* list : kLists) {
     const Json &before = old_spec[list], &after = spec[list];
     if (before.size() != after.size()) {
-      forbidden(causes, base::format("spec.{}", list), base::format("{} may not be added or removed on resize", list));
+      errors.forbidden(base::format("spec.{}", list), base::format("{} may not be added or removed on resize", list));
       continue;
     }
     for (std::size_t i = 0; i < before.size(); ++i)
       if (before[i]["name"] != after[i]["name"])
-        forbidden(causes, base::format("spec.{}[{}].name", list, i),
-                  base::format("{} may not be renamed or reordered on resize", list));
+        errors.forbidden(base::format("spec.{}[{}].name", list, i),
+                         base::format("{} may not be renamed or reordered on resize", list));
   }
 }
 
 // `whose` is said before "resource".
 void check_nothing_removed(const Json& before, const Json& after, const std::string& path, std::string_view whose,
-                           std::vector<Cause>& causes) {
+                           api::FieldErrors& errors) {
   for (const char* side : kSides) {
     const bool removed = std::ranges::any_of(
         before[side].members(), [&](const Json::Member& amount) { return !after[side].has(amount.name()); });
     if (removed)
-      forbidden(causes, base::format("{}.{}", path, side),
-                base::format("{}resource {} cannot be removed", whose, side));
+      errors.forbidden(base::format("{}.{}", path, side), base::format("{}resource {} cannot be removed", whose, side));
   }
 }
 
@@ -93,30 +89,30 @@ Json fixed_part(Json container) {
 }
 
 // The requests of the pod as a whole.
-void check_whole(const Json& before, const Json& after, std::vector<Cause>& causes) {
+void check_whole(const Json& before, const Json& after, api::FieldErrors& errors) {
   const auto fixed = [](const Json& resources) { return fixed_part(Json::object({{"resources", resources}})); };
   if (before.is_object() && !after.is_object())
-    return forbidden(causes, "spec.resources", "pod-level resources cannot be removed");
-  check_nothing_removed(before, after, "spec.resources", "pod-level ", causes);
+    return errors.forbidden("spec.resources", "pod-level resources cannot be removed");
+  check_nothing_removed(before, after, "spec.resources", "pod-level ", errors);
   if (before.is_object() ? fixed(before) != fixed(after) : fixed(after).has("resources"))
-    forbidden(causes, "spec", "only cpu and memory resources are mutable at pod-level");
+    errors.forbidden("spec", "only cpu and memory resources are mutable at pod-level");
 }
 
-void check_containers(const Json& old_spec, const Json& spec, std::vector<Cause>& causes) {
+void check_containers(const Json& old_spec, const Json& spec, api::FieldErrors& errors) {
   for (const char* list : {"initContainers", "containers"})
     for (std::size_t i = 0; i < spec[list].size(); ++i)
       check_nothing_removed(old_spec[list][i]["resources"], spec[list][i]["resources"],
-                            base::format("spec.{}[{}].resources", list, i), "", causes);
+                            base::format("spec.{}[{}].resources", list, i), "", errors);
   const auto differ = [&](const char* list, std::size_t i) {
     return !api::same_as_written(api::core_schema("core.v1.Container"), fixed_part(old_spec[list][i]),
                                  fixed_part(spec[list][i]));
   };
   for (std::size_t i = 0; i < spec["containers"].size(); ++i)
-    if (differ("containers", i)) forbidden(causes, "spec", "only cpu and memory resources are mutable");
+    if (differ("containers", i)) errors.forbidden("spec", "only cpu and memory resources are mutable");
   for (std::size_t i = 0; i < spec["initContainers"].size(); ++i) {
     const std::string path = base::format("spec.initContainers[{}]", i);
     if (differ("initContainers", i))
-      forbidden(causes, path, "only cpu and memory resources for init or sidecar containers are mutable");
+      errors.forbidden(path, "only cpu and memory resources for init or sidecar containers are mutable");
   }
 }
 
@@ -156,27 +152,26 @@ Json resize_configuration(const Json& body) {
   return kept;
 }
 
-void check_resize(const Json& old_object, const Json& object, std::vector<Cause>& causes) {
+void check_resize(const Json& old_object, const Json& object, api::FieldErrors& errors) {
   const Json &before = old_object["spec"], &spec = object["spec"];
   if (old_object["metadata"]["annotations"].has(kMirror))
-    return forbidden(causes, kWhole, "static pods cannot be resized");
-  if (before["os"]["name"].as_string() == "windows") return forbidden(causes, kWhole, "windows pods cannot be resized");
+    return errors.forbidden(kWhole, "static pods cannot be resized");
+  if (before["os"]["name"].as_string() == "windows") return errors.forbidden(kWhole, "windows pods cannot be resized");
   Json judged = spec;
   judged.erase("ephemeralContainers");  // these were judged as they came
-  std::ranges::move(api::check_pod_spec(judged, "spec", {.host_sysctls = api::has_host_sysctls(before)}),
-                    std::back_inserter(causes));
+  errors.add(api::check_pod_spec(judged, "spec", {.host_sysctls = api::has_host_sysctls(before)}));
   const std::string_view given = old_object["status"]["qosClass"].as_string();
   const std::string_view old_class = given.empty() ? api::qos_class(before) : given;
   if (old_class != api::qos_class(spec))
-    causes.push_back({"FieldValueInvalid",
-                      base::format("Invalid value: {}: Pod QOS Class may not change as a result of resizing",
-                                   Json(old_class).dump()),
-                      "spec"});
-  if (!node_can_resize(old_object)) forbidden(causes, "spec", "Pod running on node without support for resize");
-  check_whole(before["resources"], spec["resources"], causes);
-  const std::size_t so_far = causes.size();
-  check_order(before, spec, causes);
-  if (causes.size() == so_far) check_containers(before, spec, causes);
+    errors.add({"FieldValueInvalid",
+                base::format("Invalid value: {}: Pod QOS Class may not change as a result of resizing",
+                             Json(old_class).dump()),
+                "spec"});
+  if (!node_can_resize(old_object)) errors.forbidden("spec", "Pod running on node without support for resize");
+  check_whole(before["resources"], spec["resources"], errors);
+  const std::size_t so_far = errors.size();
+  check_order(before, spec, errors);
+  if (errors.size() == so_far) check_containers(before, spec, errors);
 }
 
 }  // namespace apiserver

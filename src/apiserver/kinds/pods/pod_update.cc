@@ -11,6 +11,7 @@
 #include "api/json/json_bulk.h"
 #include "api/json/problems.h"
 #include "api/pods/pod_spec.h"
+#include "api/schema/field_errors.h"
 #include "api/schema/unwritten.h"
 #include "apiserver/kinds/cause_limit.h"
 #include "base/format.h"
@@ -22,24 +23,19 @@ using base::Cause;
 
 namespace {
 
-void refuse_value(std::vector<Cause>& causes, std::string field, const Json& value, std::string_view why) {
-  causes.push_back(
-      {"FieldValueInvalid", base::format("Invalid value: {}: {}", api::shown(value), why), std::move(field)});
-}
-
-void check_deadline(const Json& before, const Json& after, std::vector<Cause>& causes) {
+void check_deadline(const Json& before, const Json& after, api::FieldErrors& errors) {
   const char* const path = "spec.activeDeadlineSeconds";
   constexpr std::int64_t kMax = std::numeric_limits<std::int32_t>::max();
   if (after.is_null()) {
-    if (!before.is_null()) refuse_value(causes, path, after, "must not update from a positive integer to nil value");
+    if (!before.is_null()) errors.invalid(path, after, "must not update from a positive integer to nil value");
   } else if (after.as_int() < 0 || after.as_int() > kMax) {
-    refuse_value(causes, path, after, base::format("must be between 0 and {}, inclusive", kMax));
+    errors.invalid(path, after, base::format("must be between 0 and {}, inclusive", kMax));
   } else if (!before.is_null() && after.as_int() > before.as_int()) {
-    refuse_value(causes, path, after, "must be less than or equal to previous value");
+    errors.invalid(path, after, "must be less than or equal to previous value");
   }
 }
 
-void check_tolerations_update(const Json& before, const Json& after, std::vector<Cause>& causes) {
+void check_tolerations_update(const Json& before, const Json& after, api::FieldErrors& errors) {
   const auto but_seconds = [](Json toleration) {
     toleration.erase("tolerationSeconds");
     return api::identity_of(toleration);
@@ -48,23 +44,21 @@ void check_tolerations_update(const Json& before, const Json& after, std::vector
   for (const Json& toleration : after.items()) tolerations.insert(but_seconds(toleration));
   for (const Json& toleration : before.items())
     if (!tolerations.contains(but_seconds(toleration))) {
-      causes.push_back({"FieldValueForbidden",
-                        "Forbidden: existing toleration can not be modified except its tolerationSeconds",
-                        "spec.tolerations"});
+      errors.add({"FieldValueForbidden",
+                  "Forbidden: existing toleration can not be modified except its tolerationSeconds",
+                  "spec.tolerations"});
       break;
     }
   if (before == after) return;
-  api::FieldErrors errors;
   api::check_tolerations(after, "spec.tolerations", errors);
-  std::ranges::move(errors.take(), std::back_inserter(causes));
 }
 
-void check_gates_update(const Json& before, const Json& after, std::vector<Cause>& causes) {
+void check_gates_update(const Json& before, const Json& after, api::FieldErrors& errors) {
   std::set<std::string> gates;
   for (const Json& gate : before.items()) gates.insert(api::identity_of(gate));
   for (const Json& gate : after.items())
-    if (!gates.contains(api::identity_of(gate)) && !has_enough_causes(causes))
-      causes.push_back(
+    if (!gates.contains(api::identity_of(gate)) && !errors.is_full())
+      errors.add(
           {"FieldValueForbidden",
            base::format("Forbidden: only deletion is allowed, but found new scheduling gate '{}'", gate["name"].str()),
            "spec.schedulingGates"});
@@ -83,11 +77,11 @@ bool has_only_additions(const Json& before, const Json& after) {
 
 // The nodes where a pod with gates may run become fewer. The judged parts are put back in
 // `after`.
-void check_narrowing(const Json& before, Json& after, std::vector<Cause>& causes) {
+void check_narrowing(const Json& before, Json& after, api::FieldErrors& errors) {
   for (const Json::Member& one : before["nodeSelector"].members())
     if (after["nodeSelector"][one.name()] != one.value) {
-      refuse_value(causes, "spec.nodeSelector", after["nodeSelector"],
-                   "only additions to spec.nodeSelector are allowed (no mutations or deletions)");
+      errors.invalid("spec.nodeSelector", after["nodeSelector"],
+                     "only additions to spec.nodeSelector are allowed (no mutations or deletions)");
       break;
     }
   const std::string path =
@@ -98,12 +92,12 @@ void check_narrowing(const Json& before, Json& after, std::vector<Cause>& causes
   const Json& old_terms = terms_of(before);
   const Json& new_terms = terms_of(after);
   if (!old_terms.empty() && old_terms.size() != new_terms.size()) {
-    refuse_value(causes, path, new_terms, "no additions/deletions to non-empty NodeSelectorTerms list are allowed");
+    errors.invalid(path, new_terms, "no additions/deletions to non-empty NodeSelectorTerms list are allowed");
   } else {
-    for (std::size_t i = 0; i < old_terms.size() && !has_enough_causes(causes); ++i)
+    for (std::size_t i = 0; i < old_terms.size() && !errors.is_full(); ++i)
       if (!has_only_additions(old_terms[i], new_terms[i]))
-        refuse_value(causes, base::format("{}[{}]", path, i), new_terms[i],
-                     "only additions are allowed (no mutations or deletions)");
+        errors.invalid(base::format("{}[{}]", path, i), new_terms[i],
+                       "only additions are allowed (no mutations or deletions)");
   }
   const auto put_back = [](const Json& old_parent, Json& parent, const char* key) {
     if (const Json* old = old_parent.find(key))
@@ -127,7 +121,7 @@ void drop_free_fields(Json& spec) {
 
 }  // namespace
 
-void check_pod_update(const Json& old_object, const Json& object, std::vector<Cause>& causes) {
+void check_pod_update(const Json& old_object, const Json& object, api::FieldErrors& errors) {
   Json before = old_object["spec"];
   Json after = object["spec"];
   for (Json* spec : {&before, &after})
@@ -135,16 +129,16 @@ void check_pod_update(const Json& old_object, const Json& object, std::vector<Ca
   for (const char* list : {"containers", "initContainers"})
     for (std::size_t i = 0; i < after[list].size(); ++i)
       if (after[list][i]["image"].as_string().empty())
-        causes.push_back({"FieldValueRequired", "Required value", base::format("spec.{}[{}].image", list, i)});
-  check_deadline(old_object["spec"]["activeDeadlineSeconds"], object["spec"]["activeDeadlineSeconds"], causes);
-  check_tolerations_update(before["tolerations"], after["tolerations"], causes);
-  check_gates_update(before["schedulingGates"], after["schedulingGates"], causes);
+        errors.add({"FieldValueRequired", "Required value", base::format("spec.{}[{}].image", list, i)});
+  check_deadline(old_object["spec"]["activeDeadlineSeconds"], object["spec"]["activeDeadlineSeconds"], errors);
+  check_tolerations_update(before["tolerations"], after["tolerations"], errors);
+  check_gates_update(before["schedulingGates"], after["schedulingGates"], errors);
   if (before["terminationGracePeriodSeconds"].as_int() < 0 && after["terminationGracePeriodSeconds"].as_int() == 1)
     after.set("terminationGracePeriodSeconds", before["terminationGracePeriodSeconds"]);
-  if (!before["schedulingGates"].empty()) check_narrowing(before, after, causes);
+  if (!before["schedulingGates"].empty()) check_narrowing(before, after, errors);
   for (Json* spec : {&before, &after}) drop_free_fields(*spec);
   if (!(before == after))
-    causes.push_back(
+    errors.add(
         {"FieldValueForbidden",
          "Forbidden: pod updates may not change fields other than "
          "`spec.containers[*].image`,`spec.initContainers[*].image`,`spec.activeDeadlineSeconds`,`spec."

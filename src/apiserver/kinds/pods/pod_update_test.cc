@@ -13,10 +13,10 @@ std::string problems_of_update(std::string_view before, std::string_view after) 
   const auto pod = [](std::string_view more) {
     return *api::parse_yaml(base::format("{{spec: {{containers: [{{name: c, image: i}}], {}}}}}", more));
   };
-  std::vector<base::Cause> causes;
-  check_pod_update(pod(before), pod(after), causes);
+  api::FieldErrors errors;
+  check_pod_update(pod(before), pod(after), errors);
   std::string text;
-  for (const base::Cause& cause : causes) text += (text.empty() ? "" : " ") + cause.field;
+  for (const base::Cause& cause : errors.take()) text += (text.empty() ? "" : " ") + cause.field;
   return text;
 }
 

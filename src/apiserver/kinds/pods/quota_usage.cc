@@ -8,7 +8,9 @@
 
 #include "api/json/problems.h"
 #include "api/pod_requests.h"
+#include "api/schema/field_errors.h"
 #include "api/schema/names.h"
+#include "apiserver/kinds/rows.h"
 #include "base/format.h"
 
 namespace apiserver {
@@ -140,12 +142,6 @@ bool is_counted(std::string_view name) {
          name.ends_with(".storageclass.storage.k8s.io/persistentvolumeclaims");
 }
 
-void invalid_value(std::vector<base::Cause>& causes, std::string field, const Json& value, std::string_view why) {
-  if (causes.size() > 2 * api::kProblemsMax) return;  // each shows a value, perhaps a list of thousands
-  causes.push_back(
-      {"FieldValueInvalid", base::format("Invalid value: {}: {}", api::shown(value), why), std::move(field)});
-}
-
 // Which amounts a scope can be about; those that a quota counts by another name ("count/...") always.
 bool fits(std::string_view scope, std::string_view resource) {
   static constexpr std::string_view kCompute[] = {"cpu",        "memory",       "requests.cpu", "requests.memory",
@@ -158,20 +154,19 @@ bool fits(std::string_view scope, std::string_view resource) {
   return scope != "BestEffort" || std::ranges::find(kCompute, resource) == std::end(kCompute);
 }
 
-void check_scope_fits(const Json& spec, const std::set<std::string, std::less<>>& scopes,
-                      std::vector<base::Cause>& causes) {
+void check_scope_fits(const Json& spec, const std::set<std::string, std::less<>>& scopes, api::FieldErrors& errors) {
   for (const std::string& scope : scopes)
     for (const Json::Member& amount : spec["hard"].members())
       if (!fits(scope, amount.name()))
-        return invalid_value(causes, "spec.scopes", spec["scopes"], "unsupported scope applied to resource");
+        return errors.invalid("spec.scopes", spec["scopes"], "unsupported scope applied to resource");
 }
 
-void check_scope_names(const Json& spec, std::vector<base::Cause>& causes) {
+void check_scope_names(const Json& spec, api::FieldErrors& errors) {
   std::set<std::string, std::less<>> seen;
   std::size_t at = 0;
   const auto check = [&](const Json& scope, const std::string& path) {
     if (std::ranges::find(kScopes, scope.as_string()) == kScopes.end())
-      return invalid_value(causes, path, scope, "unsupported scope");
+      return errors.invalid(path, scope, "unsupported scope");
     seen.emplace(scope.as_string());
   };
   for (const Json& scope : spec["scopes"].items()) check(scope, base::format("spec.scopes[{}]", at++));
@@ -182,27 +177,25 @@ void check_scope_names(const Json& spec, std::vector<base::Cause>& causes) {
     const std::string_view op = row["operator"].as_string();
     const bool listed = op == "In" || op == "NotIn";
     if (!listed && op != "Exists" && op != "DoesNotExist")
-      invalid_value(causes, path + ".operator", row["operator"], "not a valid selector operator");
+      errors.invalid(path + ".operator", row["operator"], "not a valid selector operator");
     else if (row["scopeName"].as_string() != "PriorityClass" && op != "Exists")
-      invalid_value(
-          causes, path + ".operator", row["operator"],
+      errors.invalid(
+          path + ".operator", row["operator"],
           "must be 'Exist' when scope is any of ResourceQuotaScopeTerminating, "
           "ResourceQuotaScopeNotTerminating, ResourceQuotaScopeBestEffort, ResourceQuotaScopeNotBestEffort or "
           "ResourceQuotaScopeCrossNamespacePodAffinity");
     else if (listed == row["values"].empty())
-      causes.push_back({listed ? "FieldValueRequired" : "FieldValueInvalid",
-                        listed
-                            ? "Required value: must be at least one value when `operator` is 'In' or 'NotIn' for scope "
-                              "selector"
-                            : base::format("Invalid value: {}: must be no value when `operator` is 'Exist' or "
-                                           "'DoesNotExist' for scope selector",
-                                           api::shown(row["values"])),
-                        path + ".values"});
+      errors.add({listed ? "FieldValueRequired" : "FieldValueInvalid",
+                  listed ? "Required value: must be at least one value when `operator` is 'In' or 'NotIn' for scope "
+                           "selector"
+                         : base::format("Invalid value: {}: must be no value when `operator` is 'Exist' or "
+                                        "'DoesNotExist' for scope selector",
+                                        api::shown(row["values"])),
+                  path + ".values"});
   }
   for (const auto& [one, other] : {std::pair{"BestEffort", "NotBestEffort"}, {"Terminating", "NotTerminating"}})
-    if (seen.contains(one) && seen.contains(other))
-      invalid_value(causes, "spec.scopes", spec["scopes"], "conflicting scopes");
-  check_scope_fits(spec, seen, causes);
+    if (seen.contains(one) && seen.contains(other)) errors.invalid("spec.scopes", spec["scopes"], "conflicting scopes");
+  check_scope_fits(spec, seen, errors);
 }
 
 }  // namespace
@@ -214,9 +207,9 @@ bool QuotaTerms::measures(const api::KindInfo& kind) const {
   if (hard.contains(kind.resource.plural)) return true;
   return std::ranges::any_of(hard, [&kind](const auto& row) {
     const std::string& name = row.first;
-    if (kind.kind == "Pod") return is_pod_compute(name);
-    if (kind.kind == "Service") return name.starts_with("services.");
-    return kind.kind == "PersistentVolumeClaim" &&
+    if (kind.resource == api::resources::kPods) return is_pod_compute(name);
+    if (kind.resource == api::resources::kServices) return name.starts_with("services.");
+    return kind.resource == api::resources::kPersistentVolumeClaims &&
            (name == "requests.storage" || name.find(kOfClass) != std::string::npos);
   });
 }
@@ -305,29 +298,29 @@ std::string quota_text(const ResourceList& list, const std::vector<std::string>&
   return text;
 }
 
-void check_resource_quota(const Json& old_object, const Json& object, std::vector<base::Cause>& causes) {
+void check_resource_quota(const Json& old_object, const Json& object, api::FieldErrors& errors) {
   const Json& spec = object["spec"];
   // All are written into the status twice, and each that counts a definition's kind has a table for ever.
   if (spec["hard"].size() > kHardMax && spec["hard"] != old_object["spec"]["hard"])
-    return causes.push_back({"FieldValueTooMany",
-                             base::format("Too many: {}: must have at most {} items", spec["hard"].size(), kHardMax),
-                             "spec.hard"});
+    return errors.add({"FieldValueTooMany",
+                       base::format("Too many: {}: must have at most {} items", spec["hard"].size(), kHardMax),
+                       "spec.hard"});
   for (const Json::Member& row : spec["hard"].members()) {
     const std::string path = base::format("spec.hard[{}]", row.name());
     const std::string_view name = row.name();
     const std::string_view bare = name.starts_with("count/") ? name.substr(6) : name;
     if (!api::is_qualified_name(bare))
-      invalid_value(causes, path, Json(name), "must be a valid resource name");
+      errors.invalid(path, Json(name), "must be a valid resource name");
     else if (name.find('/') == std::string_view::npos && !is_counted(name) && !is_pod_compute(name) &&
              name != "requests.storage")
-      invalid_value(causes, path, Json(name), "must be a standard resource for quota");
+      errors.invalid(path, Json(name), "must be a standard resource for quota");
     const auto amount = Quantity::from_json(row.value);
     if (!amount) continue;  // the schema's walk names it
-    if (amount->sign() < 0) invalid_value(causes, path, row.value, "must be greater than or equal to 0");
+    if (amount->sign() < 0) errors.invalid(path, row.value, "must be greater than or equal to 0");
     if (is_counted(name) && *amount != Quantity::from_int(amount->value()))
-      invalid_value(causes, path, row.value, "must be an integer");
+      errors.invalid(path, row.value, "must be an integer");
   }
-  check_scope_names(spec, causes);
+  check_scope_names(spec, errors);
   if (old_object.is_null()) return;
   const auto sorted_scopes = [](const Json& of) {
     std::set<std::string, std::less<>> all;
@@ -335,7 +328,12 @@ void check_resource_quota(const Json& old_object, const Json& object, std::vecto
     return all;
   };
   if (sorted_scopes(old_object) != sorted_scopes(object))
-    invalid_value(causes, "spec.scopes", spec["scopes"], "field is immutable");
+    errors.invalid("spec.scopes", spec["scopes"], "field is immutable");
 }
+
+const KindRules kResourceQuota = {
+    .kind = "ResourceQuota",
+    .check_create = [](const Json& object, api::FieldErrors& errors) { check_resource_quota(Json(), object, errors); },
+    .check_update = check_resource_quota};
 
 }  // namespace apiserver

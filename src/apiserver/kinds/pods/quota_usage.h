@@ -8,6 +8,7 @@
 #include "api/json/json.h"
 #include "api/json/projection.h"
 #include "api/kinds.h"
+#include "api/schema/field_errors.h"
 #include "api/schema/quantity.h"
 #include "base/result.h"
 
@@ -35,6 +36,6 @@ std::string unsaid_by_pod(const QuotaTerms& terms, const api::Json& pod);
 std::string quota_text(const api::ResourceList& list, const std::vector<std::string>& names);
 
 // The rules of a ResourceQuota; `old_object` is null on create.
-void check_resource_quota(const api::Json& old_object, const api::Json& object, std::vector<base::Cause>& causes);
+void check_resource_quota(const api::Json& old_object, const api::Json& object, api::FieldErrors& errors);
 
 }  // namespace apiserver

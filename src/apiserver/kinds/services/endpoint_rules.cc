@@ -7,6 +7,8 @@
 
 #include "api/ipv4.h"
 #include "api/schema/names.h"
+#include "apiserver/kinds/defaults.h"
+#include "apiserver/kinds/rows.h"
 
 namespace apiserver {
 
@@ -125,5 +127,35 @@ void check_endpoints(const Json& object, FieldErrors& errors) {
     }
   }
 }
+
+namespace {
+
+void default_protocols(Json& holder) {
+  for (std::size_t i = 0; i < holder["ports"].items().size(); ++i)
+    set_if_absent(holder.edit("ports").edit(i), "protocol", "TCP");
+}
+
+void default_endpoints(Json& object) {
+  for (std::size_t i = 0; i < object["subsets"].items().size(); ++i)
+    if (object["subsets"][i].is_object()) default_protocols(object.edit("subsets").edit(i));
+}
+
+void check_endpoint_slice_update(const Json& old_object, const Json& object, api::FieldErrors& errors) {
+  if (!(old_object["addressType"] == object["addressType"]))
+    errors.invalid("addressType", object["addressType"], "field is immutable");
+}
+
+}  // namespace
+
+const KindRules kEndpoints = {
+    .kind = "Endpoints",
+    .defaults = default_endpoints,
+    .check = [](const Json&, const Json& object, api::FieldErrors& errors) { check_endpoints(object, errors); }};
+
+const KindRules kEndpointSlice = {
+    .kind = "EndpointSlice",
+    .defaults = default_protocols,
+    .check = [](const Json&, const Json& object, api::FieldErrors& errors) { check_endpoint_slice(object, errors); },
+    .check_update = check_endpoint_slice_update};
 
 }  // namespace apiserver

@@ -9,6 +9,8 @@
 #include "api/pods/names.h"
 #include "api/schema/names.h"
 #include "api/schema/selector_rules.h"
+#include "apiserver/kinds/defaults.h"
+#include "apiserver/kinds/rows.h"
 #include "base/format.h"
 
 namespace apiserver {
@@ -212,5 +214,49 @@ void check_ingress_class(const Json& object, FieldErrors& errors) {
   if (scope == "Cluster" && placed)
     errors.forbidden("spec.parameters.namespace", "`parameters.scope` is set to 'Cluster'");
 }
+
+namespace {
+
+// A port of a policy is one of TCP, if it does not say.
+void default_policy_ports(Json& policy) {
+  for (const char* way : {"ingress", "egress"})
+    for (std::size_t i = 0; i < policy["spec"][way].items().size(); ++i)
+      for (std::size_t k = 0; k < policy["spec"][way][i]["ports"].items().size(); ++k)
+        if (policy["spec"][way][i]["ports"][k].is_object())
+          set_if_absent(policy.edit("spec").edit(way).edit(i).edit("ports").edit(k), "protocol", "TCP");
+}
+
+void default_network_policy(Json& object) {
+  default_policy_ports(object);
+  const Json& given = object["spec"]["policyTypes"];
+  if (!object["spec"].is_object() || !(given.is_null() || (given.is_array() && given.empty()))) return;
+  Json types = Json::array({Json("Ingress")});
+  if (!object["spec"]["egress"].is_null()) types.push_back("Egress");
+  object.edit("spec").set("policyTypes", std::move(types));
+}
+
+void default_ingress_class(Json& object) {
+  if (object["spec"]["parameters"].is_object())
+    set_if_absent(object.edit_path({"spec", "parameters"}), "scope", "Cluster");
+}
+
+constexpr FixedField kFixedOfIngressClass[] = {{"spec.controller", "field is immutable"}};
+
+}  // namespace
+
+const KindRules kNetworkPolicy = {
+    .kind = "NetworkPolicy",
+    .defaults = default_network_policy,
+    .check = [](const Json&, const Json& object, api::FieldErrors& errors) { check_network_policy(object, errors); }};
+
+const KindRules kIngress = {.kind = "Ingress", .check = [](const Json&, const Json& object, api::FieldErrors& errors) {
+                              check_ingress(object, errors);
+                            }};
+
+const KindRules kIngressClass = {
+    .kind = "IngressClass",
+    .defaults = default_ingress_class,
+    .check = [](const Json&, const Json& object, api::FieldErrors& errors) { check_ingress_class(object, errors); },
+    .fixed = kFixedOfIngressClass};
 
 }  // namespace apiserver

@@ -6,6 +6,7 @@
 
 #include "api/json/problems.h"
 #include "api/meta/resource.h"
+#include "api/schema/field_errors.h"
 #include "apiserver/kinds/services/service_rules.h"
 #include "base/format.h"
 
@@ -53,10 +54,10 @@ bool is_address_free(const Context& context, const Json& service, const std::str
   return std::ranges::all_of(holders, [&](const Json& other) { return is_same(other, service); });
 }
 
-void allocate_address(const Context& context, const Json& old_object, Json& object, std::vector<Cause>& causes) {
+void allocate_address(const Context& context, const Json& old_object, Json& object, api::FieldErrors& errors) {
   const api::Ipv4Range& range = context.services.addresses;
   const auto refuse = [&](const Json& stated, std::string_view why) {
-    causes.push_back(
+    errors.add(
         {"FieldValueInvalid", base::format("Invalid value: {}: {}", api::shown(stated), why), "spec.clusterIPs"});
   };
   if (const Json& given = object["spec"]["clusterIP"]; !given.is_null() && !given.is_string()) return;
@@ -97,7 +98,7 @@ std::set<std::int64_t> ports_of_others(const Context& context, const Json& objec
   return taken;
 }
 
-void allocate_ports(const Context& context, const Json& old_object, Json& object, std::vector<Cause>& causes) {
+void allocate_ports(const Context& context, const Json& old_object, Json& object, api::FieldErrors& errors) {
   const ServiceNetwork& network = context.services;
   std::set<std::int64_t> taken = ports_of_others(context, object);
   std::set<std::int64_t> held;
@@ -108,7 +109,7 @@ void allocate_ports(const Context& context, const Json& old_object, Json& object
     const std::int64_t stated = port["nodePort"].as_int();
     if (stated == 0 || held.contains(stated)) continue;
     const auto refuse = [&](std::string_view why) {
-      causes.push_back({"FieldValueInvalid", base::format("Invalid value: {}: {}", stated, why), path});
+      errors.add({"FieldValueInvalid", base::format("Invalid value: {}: {}", stated, why), path});
     };
     if (stated < network.first_port || stated > network.last_port)
       refuse(base::format("provided port is not in the valid range. The range of valid ports is {}-{}",
@@ -124,8 +125,8 @@ void allocate_ports(const Context& context, const Json& old_object, Json& object
     const auto found = find_free(context.random, band,
                                  [&](std::uint64_t one) { return !taken.contains(static_cast<std::int64_t>(one)); });
     if (!found) {
-      causes.push_back({"FieldValueInvalid", "Invalid value: 0: failed to allocate a nodePort: range is full",
-                        base::format("spec.ports[{}].nodePort", i)});
+      errors.add({"FieldValueInvalid", "Invalid value: 0: failed to allocate a nodePort: range is full",
+                  base::format("spec.ports[{}].nodePort", i)});
       return;
     }
     taken.insert(static_cast<std::int64_t>(*found));
@@ -135,15 +136,15 @@ void allocate_ports(const Context& context, const Json& old_object, Json& object
 
 }  // namespace
 
-void allocate_for_service(const Context& context, const Json& old_object, Json& object, std::vector<Cause>& causes) {
-  std::vector<Cause> problems;
+void allocate_for_service(const Context& context, const Json& old_object, Json& object, api::FieldErrors& errors) {
+  api::FieldErrors problems;
   check_service(object, problems);
   for (const Json& port : object["spec"]["ports"].items())
     if (!port.is_object()) return;
   const Json& ports = object["spec"]["ports"];
   if (!problems.empty() || !(ports.is_null() || ports.is_array())) return;
-  if (needs_cluster_ip(object)) allocate_address(context, old_object, object, causes);
-  if (needs_node_ports(object)) allocate_ports(context, old_object, object, causes);
+  if (needs_cluster_ip(object)) allocate_address(context, old_object, object, errors);
+  if (needs_node_ports(object)) allocate_ports(context, old_object, object, errors);
 }
 
 }  // namespace apiserver

@@ -12,6 +12,8 @@
 #include "api/schema/field_errors.h"
 #include "api/schema/names.h"
 #include "apiserver/kinds/cause_limit.h"
+#include "apiserver/kinds/defaults.h"
+#include "apiserver/kinds/rows.h"
 #include "base/format.h"
 
 namespace apiserver {
@@ -21,38 +23,10 @@ using base::Cause;
 
 namespace {
 
+constexpr std::string_view kProtocols[] = {"SCTP", "TCP", "UDP"};
+constexpr std::string_view kAffinities[] = {"ClientIP", "None"};
 constexpr int kAffinitySeconds = 10800;
 constexpr int kAffinitySecondsMax = 86400;
-
-bool takes_members(const Json& value) { return value.is_object() || value.is_null(); }
-
-void set_if_absent(Json& object, std::string_view key, Json value) {
-  const Json* present = object.find(key);
-  if (!present || present->is_null()) object.set(key, std::move(value));
-}
-
-void required(std::vector<Cause>& causes, std::string field, std::string_view why = {}) {
-  causes.push_back({"FieldValueRequired", why.empty() ? "Required value" : base::format("Required value: {}", why),
-                    std::move(field)});
-}
-void invalid(std::vector<Cause>& causes, std::string field, const Json& value, std::string_view why) {
-  causes.push_back(
-      {"FieldValueInvalid", base::format("Invalid value: {}: {}", api::shown(value), why), std::move(field)});
-}
-void forbidden(std::vector<Cause>& causes, std::string field, std::string_view why) {
-  causes.push_back({"FieldValueForbidden", base::format("Forbidden: {}", why), std::move(field)});
-}
-
-// False, and a cause, if the text is none of `known`, which are in the order of the alphabet.
-bool one_of(std::vector<Cause>& causes, std::string field, std::string_view text,
-            std::initializer_list<std::string_view> known) {
-  if (std::ranges::find(known, text) != known.end()) return true;
-  std::string words;
-  for (const std::string_view word : known) words += base::format("{}\"{}\"", words.empty() ? "" : ", ", word);
-  causes.push_back({"FieldValueNotSupported",
-                    base::format("Unsupported value: \"{}\": supported values: {}", text, words), std::move(field)});
-  return false;
-}
 
 bool is_port(const Json& value) { return value.is_int() && value.as_int() >= 1 && value.as_int() <= 65535; }
 
@@ -72,32 +46,31 @@ bool is_reached_from_outside(const Json& service) {
          (type == "ClusterIP" && !service["spec"]["externalIPs"].empty());
 }
 
-void check_port(const Json& spec, const Json& port, const std::string& path, std::vector<Cause>& causes) {
+void check_port(const Json& spec, const Json& port, const std::string& path, api::FieldErrors& errors) {
   const std::string_view name = port["name"].as_string();
-  if (name.empty() && spec["ports"].size() > 1) required(causes, path + ".name");
-  if (!name.empty() && !api::is_dns_label(name)) invalid(causes, path + ".name", port["name"], api::kDnsLabelRule);
+  if (name.empty() && spec["ports"].size() > 1) errors.required(path + ".name");
+  if (!name.empty() && !api::is_dns_label(name)) errors.invalid(path + ".name", port["name"], api::kDnsLabelRule);
   if (!is_port(port["port"]))
-    invalid(causes, path + ".port", Json(port["port"].as_int()), "must be between 1 and 65535, inclusive");
+    errors.invalid(path + ".port", Json(port["port"].as_int()), "must be between 1 and 65535, inclusive");
   if (port["protocol"].as_string().empty())
-    required(causes, path + ".protocol");
+    errors.required(path + ".protocol");
   else
-    one_of(causes, path + ".protocol", port["protocol"].as_string(), {"SCTP", "TCP", "UDP"});
+    errors.one_of(path + ".protocol", port["protocol"].as_string(), kProtocols);
   const Json& target = port["targetPort"];
   if (target.is_number() && !is_port(target))
-    invalid(causes, path + ".targetPort", target, "must be between 1 and 65535, inclusive");
+    errors.invalid(path + ".targetPort", target, "must be between 1 and 65535, inclusive");
   if (target.is_string() && !is_port_name(target.as_string()))
-    invalid(causes, path + ".targetPort", target,
-            "must be a name of at most 15 lower case letters, digits and single hyphens, with a letter in it");
+    errors.invalid(path + ".targetPort", target,
+                   "must be a name of at most 15 lower case letters, digits and single hyphens, with a letter in it");
   if (const Json& protocol = port["appProtocol"]; protocol.is_string() && !api::is_qualified_name(protocol.as_string()))
-    invalid(causes, path + ".appProtocol", protocol,
-            "must be a name of letters, digits, '-', '_' and '.', or one behind a domain and '/'");
+    errors.invalid(path + ".appProtocol", protocol,
+                   "must be a name of letters, digits, '-', '_' and '.', or one behind a domain and '/'");
   const std::string_view type = spec["type"].as_string();
   if (port["nodePort"].as_int() != 0 && (type == "ClusterIP" || type == "ExternalName"))
-    forbidden(causes, path + ".nodePort", base::format("may not be used when `type` is '{}'", type));
+    errors.forbidden(path + ".nodePort", base::format("may not be used when `type` is '{}'", type));
 }
 
-void check_selector(const Json& spec, std::vector<Cause>& causes) {
-  api::FieldErrors errors;
+void check_selector(const Json& spec, api::FieldErrors& errors) {
   api::check_labels(spec["selector"], "spec.selector", errors);
   constexpr std::string_view kFamilies[] = {"IPv4", "IPv6"};
   constexpr std::string_view kFamilyPolicies[] = {"SingleStack", "PreferDualStack", "RequireDualStack"};
@@ -106,21 +79,20 @@ void check_selector(const Json& spec, std::vector<Cause>& causes) {
   const Json& families = spec["ipFamilies"];
   for (std::size_t i = 0; i < families.size(); ++i)
     errors.one_of(api::at("spec.ipFamilies", i), families[i].as_string(), kFamilies);
-  std::ranges::move(errors.take(), std::back_inserter(causes));
 }
 
-void check_ports(const Json& spec, std::vector<Cause>& causes) {
+void check_ports(const Json& spec, api::FieldErrors& errors) {
   const bool headless = spec["clusterIP"].as_string() == "None";
-  if (spec["ports"].empty() && !headless && spec["type"].as_string() != "ExternalName") required(causes, "spec.ports");
+  if (spec["ports"].empty() && !headless && spec["type"].as_string() != "ExternalName") errors.required("spec.ports");
   std::set<std::string, std::less<>> names;
   std::set<std::pair<std::string, std::int64_t>> ports, node_ports;
   std::size_t at = 0;
   for (const Json& port : spec["ports"].items()) {
-    if (has_enough_causes(causes)) break;
+    if (errors.is_full()) break;
     const std::string path = base::format("spec.ports[{}]", at++);
-    check_port(spec, port, path, causes);
+    check_port(spec, port, path, errors);
     const auto duplicate = [&](const std::string& field, const Json& value) {
-      causes.push_back({"FieldValueDuplicate", base::format("Duplicate value: {}", api::shown(value)), field});
+      errors.add({"FieldValueDuplicate", base::format("Duplicate value: {}", api::shown(value)), field});
     };
     const std::string_view name = port["name"].as_string();
     const std::string protocol = port["protocol"].str();
@@ -133,41 +105,43 @@ void check_ports(const Json& spec, std::vector<Cause>& causes) {
   }
 }
 
-void check_addresses(const Json& spec, std::vector<Cause>& causes) {
+void check_addresses(const Json& spec, api::FieldErrors& errors) {
   const std::string_view type = spec["type"].as_string();
   const Json& all = spec["clusterIPs"];
   if (type == "ExternalName") {
     if (!all.empty() || !spec["clusterIP"].as_string().empty())
-      forbidden(causes, "spec.clusterIPs", "may not be set for ExternalName services");
+      errors.forbidden("spec.clusterIPs", "may not be set for ExternalName services");
     return;
   }
   if (all.size() > 1)
-    invalid(causes, "spec.clusterIPs", all, "may only hold one value where services have one IP family");
+    errors.invalid("spec.clusterIPs", all, "may only hold one value where services have one IP family");
   if (!all.empty() && !(all[std::size_t{0}] == spec["clusterIP"]))
-    invalid(causes, "spec.clusterIP", spec["clusterIP"], "must be the first element of clusterIPs");
+    errors.invalid("spec.clusterIP", spec["clusterIP"], "must be the first element of clusterIPs");
   if (all.empty()) return;
   const std::string_view first = all[std::size_t{0}].as_string();
   if (first == "None") {
     if (type != "ClusterIP")
-      invalid(causes, "spec.clusterIPs[0]", all, base::format("may not be set to 'None' for {} services", type));
+      errors.invalid("spec.clusterIPs[0]", all, base::format("may not be set to 'None' for {} services", type));
   } else if (!api::parse_ipv4(first)) {
-    invalid(causes, "spec.clusterIPs[0]", all[std::size_t{0}],
-            "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)");
+    errors.invalid("spec.clusterIPs[0]", all[std::size_t{0}],
+                   "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)");
   }
 }
 
-void check_affinity(const Json& spec, std::vector<Cause>& causes) {
-  if (!one_of(causes, "spec.sessionAffinity", spec["sessionAffinity"].as_string(), {"ClientIP", "None"})) return;
+void check_affinity(const Json& spec, api::FieldErrors& errors) {
+  const std::size_t so_far = errors.size();
+  errors.one_of("spec.sessionAffinity", spec["sessionAffinity"].as_string(), kAffinities);
+  if (errors.size() != so_far) return;
   const Json& settings = spec["sessionAffinityConfig"];
   if (spec["sessionAffinity"].as_string() == "None") {
     if (!settings.is_null())
-      forbidden(causes, "spec.sessionAffinityConfig", "must not be set when session affinity is None");
+      errors.forbidden("spec.sessionAffinityConfig", "must not be set when session affinity is None");
     return;
   }
   const Json& seconds = settings["clientIP"]["timeoutSeconds"];
   if (!seconds.is_int() || seconds.as_int() <= 0 || seconds.as_int() > kAffinitySecondsMax)
-    invalid(causes, "spec.sessionAffinityConfig.clientIP.timeoutSeconds", seconds,
-            base::format("must be greater than 0 and less than or equal to {}", kAffinitySecondsMax));
+    errors.invalid("spec.sessionAffinityConfig.clientIP.timeoutSeconds", seconds,
+                   base::format("must be greater than 0 and less than or equal to {}", kAffinitySecondsMax));
 }
 
 std::string_view without_blanks(std::string_view text) {
@@ -176,33 +150,33 @@ std::string_view without_blanks(std::string_view text) {
   return text;
 }
 
-void check_policies(const Json& service, std::vector<Cause>& causes) {
+void check_policies(const Json& service, api::FieldErrors& errors) {
   const Json& spec = service["spec"];
   if (const Json& outside = spec["externalTrafficPolicy"]; !outside.as_string().empty()) {
     if (!is_reached_from_outside(service))
-      invalid(causes, "spec.externalTrafficPolicy", outside, "may only be set for externally-accessible services");
+      errors.invalid("spec.externalTrafficPolicy", outside, "may only be set for externally-accessible services");
     else
-      one_of(causes, "spec.externalTrafficPolicy", outside.as_string(), {"Cluster", "Local"});
+      one_of(errors, "spec.externalTrafficPolicy", outside.as_string(), {"Cluster", "Local"});
   }
   if (const Json& inside = spec["internalTrafficPolicy"]; !inside.is_null())
-    one_of(causes, "spec.internalTrafficPolicy", inside.as_string(), {"Cluster", "Local"});
+    one_of(errors, "spec.internalTrafficPolicy", inside.as_string(), {"Cluster", "Local"});
   if (const Json& near = spec["trafficDistribution"]; !near.is_null())
-    one_of(causes, "spec.trafficDistribution", near.as_string(), {"PreferClose", "PreferSameNode", "PreferSameZone"});
+    one_of(errors, "spec.trafficDistribution", near.as_string(), {"PreferClose", "PreferSameNode", "PreferSameZone"});
   if (const Json& name = spec["loadBalancerClass"]; name.is_string() && !api::is_qualified_name(name.as_string()))
-    invalid(causes, "spec.loadBalancerClass", name,
-            "must be a name of letters, digits, '-', '_' and '.', or one behind a domain and '/'");
+    errors.invalid("spec.loadBalancerClass", name,
+                   "must be a name of letters, digits, '-', '_' and '.', or one behind a domain and '/'");
   const Json& ranges = spec["loadBalancerSourceRanges"];
   if (!ranges.empty() && spec["type"].as_string() != "LoadBalancer")
-    forbidden(causes, "spec.LoadBalancerSourceRanges", "may only be used when `type` is 'LoadBalancer'");
+    errors.forbidden("spec.LoadBalancerSourceRanges", "may only be used when `type` is 'LoadBalancer'");
   else
-    for (std::size_t i = 0; i < ranges.size() && !has_enough_causes(causes); ++i)
+    for (std::size_t i = 0; i < ranges.size() && !errors.is_full(); ++i)
       if (!api::is_ip_range(without_blanks(ranges[i].as_string())))
-        invalid(causes, api::at("spec.LoadBalancerSourceRanges", i), ranges[i],
-                "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)");
+        errors.invalid(api::at("spec.LoadBalancerSourceRanges", i), ranges[i],
+                       "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)");
   if (spec["type"].as_string() != "LoadBalancer")
     for (const char* key : {"allocateLoadBalancerNodePorts", "loadBalancerClass"})
       if (!spec[key].is_null())
-        forbidden(causes, base::format("spec.{}", key), "may only be used when `type` is 'LoadBalancer'");
+        errors.forbidden(base::format("spec.{}", key), "may only be used when `type` is 'LoadBalancer'");
 }
 
 bool is_headless(const Json& service) { return service["spec"]["clusterIP"].as_string() == "None"; }
@@ -283,27 +257,27 @@ void default_service(Json& object) {
     spec.set("clusterIPs", Json::array({spec["clusterIP"]}));
 }
 
-void check_service(const Json& object, std::vector<Cause>& causes) {
+void check_service(const Json& object, api::FieldErrors& errors) {
   const Json& spec = object["spec"];
   const std::string_view type = spec["type"].as_string();
-  if (!one_of(causes, "spec.type", type, {"ClusterIP", "ExternalName", "LoadBalancer", "NodePort"})) return;
-  check_selector(spec, causes);
-  check_ports(spec, causes);
-  check_addresses(spec, causes);
-  check_affinity(spec, causes);
-  check_policies(object, causes);
+  if (!one_of(errors, "spec.type", type, {"ClusterIP", "ExternalName", "LoadBalancer", "NodePort"})) return;
+  check_selector(spec, errors);
+  check_ports(spec, errors);
+  check_addresses(spec, errors);
+  check_affinity(spec, errors);
+  check_policies(object, errors);
   if (type == "ExternalName") {
     std::string_view name = spec["externalName"].as_string();
     if (name.ends_with('.')) name.remove_suffix(1);
     if (name.empty())
-      required(causes, "spec.externalName");
+      errors.required("spec.externalName");
     else if (!api::is_dns_subdomain(name))
-      invalid(causes, "spec.externalName", spec["externalName"], api::kDnsSubdomainRule);
+      errors.invalid("spec.externalName", spec["externalName"], api::kDnsSubdomainRule);
   }
   std::size_t at = 0;
   for (const Json& ip : spec["externalIPs"].items())
     if (const std::string path = base::format("spec.externalIPs[{}]", at++); !api::is_ip_address(ip.as_string()))
-      invalid(causes, path, ip, "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)");
+      errors.invalid(path, ip, "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)");
 }
 
 void settle_service_update(const Json& old_object, Json& object) {
@@ -332,20 +306,20 @@ void settle_service_update(const Json& old_object, Json& object) {
     erase_if_same(old_spec, spec, {"allocateLoadBalancerNodePorts", "loadBalancerClass"});
 }
 
-void check_service_update(const Json& old_object, const Json& object, std::vector<Cause>& causes) {
-  check_service(object, causes);
+void check_service_update(const Json& old_object, const Json& object, api::FieldErrors& errors) {
+  check_service(object, errors);
   const Json& before = old_object["spec"];
   const Json& after = object["spec"];
   if (!needs_cluster_ip(old_object) || !needs_cluster_ip(object)) return;
   if (!before["clusterIP"].as_string().empty() && !(before["clusterIP"] == after["clusterIP"]))
-    invalid(causes, "spec.clusterIPs[0]", after["clusterIPs"], "may not change once set");
+    errors.invalid("spec.clusterIPs[0]", after["clusterIPs"], "may not change once set");
   if (!before["ipFamilies"].empty() && !after["ipFamilies"].empty() &&
       !(before["ipFamilies"][std::size_t{0}] == after["ipFamilies"][std::size_t{0}]))
-    invalid(causes, "spec.ipFamilies[0]", after["ipFamilies"][std::size_t{0}], "may not change once set");
+    errors.invalid("spec.ipFamilies[0]", after["ipFamilies"][std::size_t{0}], "may not change once set");
   if (is_headless(old_object)) return;
   if (before["type"] == after["type"] && !before["loadBalancerClass"].is_null() &&
       !(before["loadBalancerClass"] == after["loadBalancerClass"]))
-    invalid(causes, "spec.loadBalancerClass", after["loadBalancerClass"], "may not change once set");
+    errors.invalid("spec.loadBalancerClass", after["loadBalancerClass"], "may not change once set");
 }
 
 }  // namespace apiserver

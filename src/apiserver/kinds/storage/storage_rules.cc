@@ -11,6 +11,8 @@
 #include "api/schema/quantity.h"
 #include "api/schema/selector_rules.h"
 #include "api/schema/unwritten.h"
+#include "apiserver/kinds/defaults.h"
+#include "apiserver/kinds/rows.h"
 
 namespace apiserver {
 
@@ -137,5 +139,90 @@ void check_storage_class(const Json& object, FieldErrors& errors) {
     }
   }
 }
+
+namespace {
+
+void default_claim(Json& object) { set_if_absent(object.edit("spec"), "volumeMode", "Filesystem"); }
+
+void default_volume_object(Json& object) {
+  set_if_absent(object.edit("spec"), "volumeMode", "Filesystem");
+  set_if_absent(object.edit("spec"), "persistentVolumeReclaimPolicy", "Retain");
+  if (object["spec"]["hostPath"].is_object()) set_if_absent(object.edit_path({"spec", "hostPath"}), "type", "");
+}
+
+void default_storage_class(Json& object) {
+  set_if_absent(object, "reclaimPolicy", "Delete");
+  set_if_absent(object, "volumeBindingMode", "Immediate");
+}
+
+base::Status prepare_pending(const Context&, Json& object, api::FieldErrors&) {
+  object.set("status", Json::object({{"phase", "Pending"}}));
+  return {};
+}
+
+void check_claim_update(const Json& old_object, const Json& object, api::FieldErrors& errors) {
+  Json before = old_object["spec"];
+  Json after = object["spec"];
+  for (Json* spec : {&before, &after}) {
+    spec->erase("resources");
+    spec->erase("volumeAttributesClassName");
+    // Given once: another volume may be somebody else's.
+    if (old_object["spec"]["volumeName"].as_string().empty()) spec->erase("volumeName");
+    if (old_object["spec"]["storageClassName"].is_null()) spec->erase("storageClassName");
+  }
+  if (!old_object["spec"]["volumeAttributesClassName"].as_string().empty() &&
+      object["spec"]["volumeAttributesClassName"].as_string().empty())
+    errors.forbidden("spec.volumeAttributesClassName", "update from non-nil value to nil is forbidden");
+  if (!api::same_as_written(api::core_schema("core.v1.PersistentVolumeClaimSpec"), before, after))
+    errors.forbidden(
+        "spec",
+        "spec is immutable after creation except resources.requests and volumeAttributesClassName for bound claims");
+}
+
+void check_volume_update(const Json& old_object, const Json& object, api::FieldErrors& errors) {
+  if (old_object["spec"].is_object() && object["spec"].is_object()) check_volume_change(old_object, object, errors);
+}
+
+void default_csi_driver(Json& driver) {
+  if (!driver["spec"].is_object()) return;
+  Json& spec = driver.edit("spec");
+  set_if_absent(spec, "attachRequired", true);
+  set_if_absent(spec, "fsGroupPolicy", "ReadWriteOnceWithFSType");
+  for (const char* field : {"podInfoOnMount", "requiresRepublish", "seLinuxMount", "storageCapacity"})
+    set_if_absent(spec, field, false);
+  set_if_absent(spec, "volumeLifecycleModes", Json::array({Json("Persistent")}));
+}
+
+constexpr FixedField kFixedOfVolume[] = {{"spec.volumeMode", "field is immutable"}};
+
+constexpr FixedField kFixedOfStorageClass[] = {{"parameters", "updates to parameters are forbidden.", true},
+                                               {"provisioner", "updates to provisioner are forbidden.", true},
+                                               {"reclaimPolicy", "updates to reclaimPolicy are forbidden.", true},
+                                               {"volumeBindingMode", "field is immutable"}};
+
+}  // namespace
+
+const KindRules kPersistentVolumeClaim = {
+    .kind = "PersistentVolumeClaim",
+    .defaults = default_claim,
+    .prepare = prepare_pending,
+    .check = [](const Json&, const Json& object, api::FieldErrors& errors) { check_claim(object, errors); },
+    .check_update = check_claim_update};
+
+const KindRules kPersistentVolume = {
+    .kind = "PersistentVolume",
+    .defaults = default_volume_object,
+    .prepare = prepare_pending,
+    .check = [](const Json&, const Json& object, api::FieldErrors& errors) { check_volume(object, errors); },
+    .check_update = check_volume_update,
+    .fixed = kFixedOfVolume};
+
+const KindRules kStorageClass = {
+    .kind = "StorageClass",
+    .defaults = default_storage_class,
+    .check = [](const Json&, const Json& object, api::FieldErrors& errors) { check_storage_class(object, errors); },
+    .fixed = kFixedOfStorageClass};
+
+const KindRules kCsiDriver = {.kind = "CSIDriver", .defaults = default_csi_driver};
 
 }  // namespace apiserver

@@ -6,8 +6,10 @@
 #include <string_view>
 
 #include "api/json/problems.h"
+#include "api/schema/field_errors.h"
 #include "api/schema/quantity.h"
 #include "apiserver/kinds/cause_limit.h"
+#include "apiserver/kinds/rows.h"
 #include "base/format.h"
 
 namespace apiserver {
@@ -27,19 +29,6 @@ constexpr Source kSources[] = {{"ContainerResource", "containerResource"},
                                {"Pods", "pods"},
                                {"Resource", "resource"}};
 
-void required(std::vector<Cause>& causes, std::string field, std::string_view why = {}) {
-  causes.push_back({"FieldValueRequired", why.empty() ? "Required value" : base::format("Required value: {}", why),
-                    std::move(field)});
-}
-void invalid_value(std::vector<Cause>& causes, std::string field, const Json& value, std::string_view why) {
-  causes.push_back(
-      {"FieldValueInvalid", base::format("Invalid value: {}: {}", api::shown(value), why), std::move(field)});
-}
-
-void forbidden(std::vector<Cause>& causes, std::string field, std::string_view why) {
-  causes.push_back({"FieldValueForbidden", base::format("Forbidden: {}", why), std::move(field)});
-}
-
 void default_rules(Json& rules, bool up) {
   if (!rules.is_object()) return;
   if (rules["selectPolicy"].is_null()) rules.set("selectPolicy", "Max");
@@ -51,122 +40,119 @@ void default_rules(Json& rules, bool up) {
   rules.set("policies", std::move(policies));
 }
 
-void check_target(const Json& target, const std::string& path, bool of_resource, std::vector<Cause>& causes) {
+void check_target(const Json& target, const std::string& path, bool of_resource, api::FieldErrors& errors) {
   const std::string_view type = target["type"].as_string();
   if (type != "Utilization" && type != "Value" && type != "AverageValue")
-    invalid_value(causes, path + ".type", target["type"], "must be either Utilization, Value, or AverageValue");
+    errors.invalid(path + ".type", target["type"], "must be either Utilization, Value, or AverageValue");
   if (const Json& percent = target["averageUtilization"]; !percent.is_null() && percent.as_int() < 1)
-    invalid_value(causes, path + ".averageUtilization", percent, "must be greater than 0");
+    errors.invalid(path + ".averageUtilization", percent, "must be greater than 0");
   for (const char* name : {"value", "averageValue"})
     if (const auto quantity = api::Quantity::from_json(target[name]); quantity && quantity->sign() <= 0)
-      invalid_value(causes, base::format("{}.{}", path, name), target[name], "must be positive");
+      errors.invalid(base::format("{}.{}", path, name), target[name], "must be positive");
   if (!of_resource) return;
   const bool percent = !target["averageUtilization"].is_null(), value = !target["averageValue"].is_null();
   if (!percent && !value)
-    required(causes, path + ".averageUtilization", "must set either a target raw value or a target utilization");
+    errors.required(path + ".averageUtilization", "must set either a target raw value or a target utilization");
   if (percent && value)
-    forbidden(causes, path + ".averageValue", "may not set both a target raw value and a target utilization");
+    errors.forbidden(path + ".averageValue", "may not set both a target raw value and a target utilization");
 }
 
-void check_metric_name(const Json& metric, const std::string& path, std::vector<Cause>& causes) {
+void check_metric_name(const Json& metric, const std::string& path, api::FieldErrors& errors) {
   const std::string name = metric["name"].str();
-  if (name.empty()) required(causes, path + ".name", "must specify a metric name");
+  if (name.empty()) errors.required(path + ".name", "must specify a metric name");
   if (name == "." || name == ".." || name.find_first_of("/%") != std::string::npos)
-    invalid_value(causes, path + ".name", metric["name"], "may not be '.' or '..', or contain '/' or '%'");
+    errors.invalid(path + ".name", metric["name"], "may not be '.' or '..', or contain '/' or '%'");
 }
 
 // A metric that is neither cpu nor memory: of pods an average, of objects and from outside a value or an average.
-void check_named_metric(std::string_view type, const Json& body, const std::string& path, std::vector<Cause>& causes) {
-  check_metric_name(body["metric"], path + ".metric", causes);
+void check_named_metric(std::string_view type, const Json& body, const std::string& path, api::FieldErrors& errors) {
+  check_metric_name(body["metric"], path + ".metric", errors);
   const bool value = !body["target"]["value"].is_null(), average = !body["target"]["averageValue"].is_null();
   if (type == "Pods") {
-    if (!average) required(causes, path + ".target.averageValue", "must specify a positive target averageValue");
+    if (!average) errors.required(path + ".target.averageValue", "must specify a positive target averageValue");
     return;
   }
   if (type == "Object")
     for (const char* field : {"kind", "name"})
       if (body["describedObject"][field].as_string().empty())
-        required(causes, base::format("{}.describedObject.{}", path, field));
+        errors.required(base::format("{}.describedObject.{}", path, field));
   if (!value && !average)
-    required(causes, path + ".target.averageValue", "must set either a target value for metric or a per-pod target");
+    errors.required(path + ".target.averageValue", "must set either a target value for metric or a per-pod target");
   if (value && average && type == "External")
-    forbidden(causes, path + ".target.value", "may not set both a target value for metric and a per-pod target");
+    errors.forbidden(path + ".target.value", "may not set both a target value for metric and a per-pod target");
 }
 
 // Each is worked out of all pods of the target, every fifteen seconds.
 constexpr std::size_t kMetricsMax = 100;
 
-void check_metrics(const Json& metrics, std::vector<Cause>& causes) {
+void check_metrics(const Json& metrics, api::FieldErrors& errors) {
   if (metrics.size() > kMetricsMax)
-    return causes.push_back({"FieldValueTooMany",
-                             base::format("Too many: {}: must have at most {} items", metrics.size(), kMetricsMax),
-                             "spec.metrics"});
+    return errors.add({"FieldValueTooMany",
+                       base::format("Too many: {}: must have at most {} items", metrics.size(), kMetricsMax),
+                       "spec.metrics"});
   std::size_t at = 0;
   for (const Json& metric : metrics.items()) {
     const std::string path = base::format("spec.metrics[{}]", at++);
     const std::string_view type = metric["type"].as_string();
     const auto* source = std::ranges::find(kSources, type, &Source::type);
     if (type.empty()) {
-      required(causes, path + ".type", "must specify a metric source type");
+      errors.required(path + ".type", "must specify a metric source type");
       continue;
     }
     if (source == std::end(kSources)) {
-      causes.push_back({"FieldValueNotSupported",
-                        base::format("Unsupported value: \"{}\": supported values: \"ContainerResource\", "
-                                     "\"External\", \"Object\", \"Pods\", \"Resource\"",
-                                     type),
-                        path + ".type"});
+      errors.add({"FieldValueNotSupported",
+                  base::format("Unsupported value: \"{}\": supported values: \"ContainerResource\", "
+                               "\"External\", \"Object\", \"Pods\", \"Resource\"",
+                               type),
+                  path + ".type"});
       continue;
     }
     const std::string field = base::format("{}.{}", path, source->field);
     const Json& body = metric[source->field];
     if (!body.is_object()) {
-      required(causes, field, "must populate information for the given metric source");
+      errors.required(field, "must populate information for the given metric source");
       continue;
     }
     for (const Source& other : kSources)
       if (&other != source && !metric[other.field].is_null())
-        forbidden(causes, base::format("{}.{}", path, other.field), "must populate the given metric source only");
+        errors.forbidden(base::format("{}.{}", path, other.field), "must populate the given metric source only");
     const bool of_resource = type == "Resource" || type == "ContainerResource";
     if (of_resource && body["name"].as_string().empty())
-      required(causes, field + ".name", "must specify a resource name");
+      errors.required(field + ".name", "must specify a resource name");
     if (type == "ContainerResource" && body["container"].as_string().empty())
-      required(causes, field + ".container", "must specify a container");
-    if (!of_resource) check_named_metric(type, body, field, causes);
-    check_target(body["target"], field + ".target", of_resource, causes);
+      errors.required(field + ".container", "must specify a container");
+    if (!of_resource) check_named_metric(type, body, field, errors);
+    check_target(body["target"], field + ".target", of_resource, errors);
   }
 }
 
-void check_rules(const Json& rules, const std::string& path, std::vector<Cause>& causes) {
+void check_rules(const Json& rules, const std::string& path, api::FieldErrors& errors) {
   if (!rules.is_object()) return;
   const Json& window = rules["stabilizationWindowSeconds"];
   if (window.as_int() < 0)
-    invalid_value(causes, path + ".stabilizationWindowSeconds", window, "must be greater than or equal to zero");
+    errors.invalid(path + ".stabilizationWindowSeconds", window, "must be greater than or equal to zero");
   if (window.as_int() > 3600)
-    invalid_value(causes, path + ".stabilizationWindowSeconds", window, "must be less than or equal to 3600");
+    errors.invalid(path + ".stabilizationWindowSeconds", window, "must be less than or equal to 3600");
   const std::string_view select = rules["selectPolicy"].as_string("Max");
   if (select != "Max" && select != "Min" && select != "Disabled")
-    causes.push_back(
-        {"FieldValueNotSupported",
-         base::format("Unsupported value: \"{}\": supported values: \"Disabled\", \"Max\", \"Min\"", select),
-         path + ".selectPolicy"});
-  if (rules["policies"].empty()) required(causes, path + ".policies", "must specify at least one Policy");
+    errors.add({"FieldValueNotSupported",
+                base::format("Unsupported value: \"{}\": supported values: \"Disabled\", \"Max\", \"Min\"", select),
+                path + ".selectPolicy"});
+  if (rules["policies"].empty()) errors.required(path + ".policies", "must specify at least one Policy");
   std::size_t at = 0;
   for (const Json& policy : rules["policies"].items()) {
-    if (has_enough_causes(causes)) break;
+    if (errors.is_full()) break;
     const std::string here = base::format("{}.policies[{}]", path, at++);
     const std::string_view type = policy["type"].as_string();
     if (type != "Pods" && type != "Percent")
-      causes.push_back({"FieldValueNotSupported",
-                        base::format("Unsupported value: \"{}\": supported values: \"Percent\", \"Pods\"", type),
-                        here + ".type"});
-    if (policy["value"].as_int() <= 0)
-      invalid_value(causes, here + ".value", policy["value"], "must be greater than zero");
+      errors.add({"FieldValueNotSupported",
+                  base::format("Unsupported value: \"{}\": supported values: \"Percent\", \"Pods\"", type),
+                  here + ".type"});
+    if (policy["value"].as_int() <= 0) errors.invalid(here + ".value", policy["value"], "must be greater than zero");
     const std::int64_t period = policy["periodSeconds"].as_int();
-    if (period <= 0)
-      invalid_value(causes, here + ".periodSeconds", policy["periodSeconds"], "must be greater than zero");
+    if (period <= 0) errors.invalid(here + ".periodSeconds", policy["periodSeconds"], "must be greater than zero");
     if (period > 1800)
-      invalid_value(causes, here + ".periodSeconds", policy["periodSeconds"], "must be less than or equal to 1800");
+      errors.invalid(here + ".periodSeconds", policy["periodSeconds"], "must be less than or equal to 1800");
   }
 }
 
@@ -190,20 +176,28 @@ void default_autoscaler(Json& object) {
   }
 }
 
-void check_autoscaler(const Json& object, std::vector<Cause>& causes) {
+void check_autoscaler(const Json& object, api::FieldErrors& errors) {
   const Json& spec = object["spec"];
   if (spec["minReplicas"].as_int(1) < 1)
-    invalid_value(causes, "spec.minReplicas", spec["minReplicas"], "must be greater than or equal to 1");
+    errors.invalid("spec.minReplicas", spec["minReplicas"], "must be greater than or equal to 1");
   if (spec["maxReplicas"].as_int() < 1)
-    invalid_value(causes, "spec.maxReplicas", spec["maxReplicas"], "must be greater than 0");
+    errors.invalid("spec.maxReplicas", spec["maxReplicas"], "must be greater than 0");
   else if (spec["maxReplicas"].as_int() < spec["minReplicas"].as_int(1))
-    invalid_value(causes, "spec.maxReplicas", spec["maxReplicas"], "must be greater than or equal to `minReplicas`");
+    errors.invalid("spec.maxReplicas", spec["maxReplicas"], "must be greater than or equal to `minReplicas`");
   for (const char* field : {"kind", "name"})
     if (spec["scaleTargetRef"][field].as_string().empty())
-      required(causes, base::format("spec.scaleTargetRef.{}", field));
-  check_metrics(spec["metrics"], causes);
+      errors.required(base::format("spec.scaleTargetRef.{}", field));
+  check_metrics(spec["metrics"], errors);
   for (const char* way : {"scaleUp", "scaleDown"})
-    check_rules(spec["behavior"][way], base::format("spec.behavior.{}", way), causes);
+    check_rules(spec["behavior"][way], base::format("spec.behavior.{}", way), errors);
 }
+
+const KindRules kHorizontalPodAutoscaler = {
+    .kind = "HorizontalPodAutoscaler",
+    .defaults = default_autoscaler,
+    .check_create = check_autoscaler,
+    .check_update = [](const Json&, const Json& object, api::FieldErrors& errors) {
+      check_autoscaler(object, errors);
+    }};
 
 }  // namespace apiserver

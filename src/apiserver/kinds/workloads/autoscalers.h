@@ -4,11 +4,12 @@
 #include <vector>
 
 #include "api/json/json.h"
+#include "api/schema/field_errors.h"
 #include "base/result.h"
 
 namespace apiserver {
 
 void default_autoscaler(api::Json& object);
-void check_autoscaler(const api::Json& object, std::vector<base::Cause>& causes);
+void check_autoscaler(const api::Json& object, api::FieldErrors& errors);
 
 }  // namespace apiserver

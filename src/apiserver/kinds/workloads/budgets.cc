@@ -3,7 +3,10 @@
 
 #include "api/json/problems.h"
 #include "api/meta/resource.h"
+#include "api/schema/field_errors.h"
+#include "api/schema/selector_rules.h"
 #include "api/selector.h"
+#include "apiserver/kinds/rows.h"
 #include "base/format.h"
 
 namespace apiserver {
@@ -45,40 +48,37 @@ std::vector<Json> budgets_of(const Context& context, const Json& pod) {
 
 }  // namespace
 
-void check_budget(const Json& object, std::vector<base::Cause>& causes) {
+void check_budget(const Json& object, api::FieldErrors& errors) {
   const Json& spec = object["spec"];
   if (!spec["minAvailable"].is_null() && !spec["maxUnavailable"].is_null())
-    causes.push_back(
-        {"FieldValueInvalid",
-         base::format("Invalid value: {}: minAvailable and maxUnavailable cannot be both set", api::shown(spec)),
-         "spec"});
+    errors.add({"FieldValueInvalid",
+                base::format("Invalid value: {}: minAvailable and maxUnavailable cannot be both set", api::shown(spec)),
+                "spec"});
   for (const char* field : {"minAvailable", "maxUnavailable"}) {
     const Json& value = spec[field];
     const std::string path = base::format("spec.{}", field);
     if (value.is_number() && value.as_int() < 0)
-      causes.push_back({"FieldValueInvalid",
-                        base::format("Invalid value: {}: must be greater than or equal to 0", api::shown(value)),
-                        path});
+      errors.add({"FieldValueInvalid",
+                  base::format("Invalid value: {}: must be greater than or equal to 0", api::shown(value)), path});
     std::string_view text = value.as_string();
     bool percent = text.ends_with('%') && text.size() > 1;
     for (const char c : text.substr(0, text.empty() ? 0 : text.size() - 1)) percent = percent && c >= '0' && c <= '9';
     if (value.is_string() && !percent)
-      causes.push_back(
-          {"FieldValueInvalid",
-           base::format("Invalid value: {}: a valid percent string must be a numeric string followed by an "
-                        "ending '%' (e.g. '1%',  or '93%', regex used for validation is '[0-9]+%')",
-                        api::shown(value)),
-           path});
+      errors.add({"FieldValueInvalid",
+                  base::format("Invalid value: {}: a valid percent string must be a numeric string followed by an "
+                               "ending '%' (e.g. '1%',  or '93%', regex used for validation is '[0-9]+%')",
+                               api::shown(value)),
+                  path});
     else if (percent && (text.size() > 4 || (text.size() == 4 && text != "100%")))
-      causes.push_back({"FieldValueInvalid",
-                        base::format("Invalid value: {}: must not be greater than 100%", api::shown(value)), path});
+      errors.add({"FieldValueInvalid",
+                  base::format("Invalid value: {}: must not be greater than 100%", api::shown(value)), path});
   }
   if (const Json& policy = spec["unhealthyPodEvictionPolicy"];
       !policy.is_null() && policy.as_string() != "AlwaysAllow" && policy.as_string() != "IfHealthyBudget")
-    causes.push_back({"FieldValueNotSupported",
-                      base::format("Unsupported value: {}: supported values: \"AlwaysAllow\", \"IfHealthyBudget\"",
-                                   api::shown(policy)),
-                      "spec.unhealthyPodEvictionPolicy"});
+    errors.add({"FieldValueNotSupported",
+                base::format("Unsupported value: {}: supported values: \"AlwaysAllow\", \"IfHealthyBudget\"",
+                             api::shown(policy)),
+                "spec.unhealthyPodEvictionPolicy"});
 }
 
 base::Result<std::optional<Json>> spend_budget(const Context& context, const Json& pod) {
@@ -107,5 +107,15 @@ base::Result<std::optional<Json>> spend_budget(const Context& context, const Jso
   spent.edit("disruptedPods").set(api::name_of(pod), base::format_rfc3339(context.now));
   return std::optional<Json>(std::move(budget));
 }
+
+const KindRules kPodDisruptionBudget = {
+    .kind = "PodDisruptionBudget",
+    .naming = Naming::kPath,
+    .check =
+        [](const Json&, const Json& object, api::FieldErrors& errors) {
+          api::check_label_selector(object["spec"]["selector"], "spec.selector", errors);
+        },
+    .check_create = check_budget,
+    .check_update = [](const Json&, const Json& object, api::FieldErrors& errors) { check_budget(object, errors); }};
 
 }  // namespace apiserver

@@ -131,7 +131,7 @@ Result<Change> prepare_create(const Context& context, Request& request) {
   TRY_VOID(check_size(object));
   const std::vector<Json> limits =
       has_limits(kind) ? limit_ranges_of(context.objects, request.ns) : std::vector<Json>();
-  if (kind.kind == "Pod" && !limits.empty()) {
+  if (kind.resource == api::resources::kPods && !limits.empty()) {
     note_limit_ranges(apply_limit_ranges(limits, object), object);
     TRY_VOID(check_size(object));
   }

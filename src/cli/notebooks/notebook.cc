@@ -1,5 +1,5 @@
 // volcano notebook: create, list, open, stop, start, delete.
-#include "cli/notebook.h"
+#include "cli/notebooks/notebook.h"
 
 #include "api/pods/notebook_state.h"
 #include "api/schema/quantity.h"

@@ -1,5 +1,5 @@
 // volcano notebook and volcano tensorboard: the objects that they make, what they say while one waits, and bad input.
-#include "cli/notebook.h"
+#include "cli/notebooks/notebook.h"
 
 #include "cli/fake_api_for_tests.h"
 

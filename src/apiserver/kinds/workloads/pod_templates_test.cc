@@ -1,11 +1,11 @@
 // Workloads as the server stores them, and those that it refuses.
-#include "apiserver/kinds/workloads/workloads.h"
-
 #include <gtest/gtest.h>
 
 #include "api/kinds.h"
 #include "api/schema/patch.h"
 #include "api/selector_text.h"
+#include "apiserver/kinds/live_objects.h"
+#include "apiserver/kinds/strategy.h"
 
 namespace apiserver {
 namespace {
@@ -31,8 +31,13 @@ Json made(const api::KindInfo& of, std::string_view base, std::string_view path,
     path.remove_prefix(std::min(dot + 1, path.size()));
   }
   if (at != &object) *at = *api::parse_json(value);
-  default_workload(of, object);
-  prepare_workload(of, object);
+  apply_core_defaults(of, object);
+  base::Random random(1);
+  const std::vector<api::AdmissionHook> no_hooks;
+  const Snapshot nothing;
+  std::vector<base::Cause> causes;
+  const Context context{.now = {}, .random = random, .hooks = no_hooks, .objects = nothing};
+  EXPECT_TRUE(prepare_core_create(context, of, object, causes).ok());
   return object;
 }
 
@@ -50,7 +55,7 @@ TEST(Workloads, a_stateful_set_mounts_what_it_claims) {
     for (const Json::Member& one : container.members())
       object.edit_path({"spec", "template", "spec", "containers"}).edit(0).set(one.name(), one.value);
     std::vector<base::Cause> causes;
-    check_workload(of, object, causes);
+    check_core_create(of, object, causes);
     return problems(causes);
   };
   const std::string_view claim =
@@ -67,7 +72,7 @@ TEST(Workloads, names_that_they_will_make_are_judged) {
     Json object = made(of, kDeployment, path, value);
     object.edit("metadata").set("name", std::string(length, 'n'));
     std::vector<base::Cause> causes;
-    check_workload(of, object, causes);
+    check_core_create(of, object, causes);
     const std::string text = problems(causes);
     return text.substr(text.find(": \"") == std::string::npos ? 0 : text.rfind("\": ") + 3);
   };
@@ -115,7 +120,7 @@ TEST(Workloads, what_makes_no_sense_is_refused) {
   for (const Row& row : rows) {
     const api::KindInfo& of = kind(row.api_version, row.kind);
     std::vector<base::Cause> causes;
-    check_workload(of, made(of, row.base, row.path, row.value), causes);
+    check_core_create(of, made(of, row.base, row.path, row.value), causes);
     EXPECT_EQ(problems(causes), row.problem) << row.path << " " << row.value;
   }
 }
@@ -133,7 +138,7 @@ TEST(Workloads, an_indexed_job_needs_room_for_its_last_index) {
     job.edit("spec").set("completionMode", "Indexed");
     job.edit("spec").set("completions", completions);
     std::vector<base::Cause> causes;
-    check_workload(of, job, causes);
+    check_core_create(of, job, causes);
     EXPECT_EQ(problems(causes), problem);
   }
 }
@@ -155,7 +160,7 @@ TEST(Workloads, what_is_fixed_stays) {
     const Json changed = made(of, row.base, row.path, row.value);
     after.set("spec", changed["spec"]);
     if (row.path == "spec.parallelism") after.edit("spec").set("completions", before["spec"]["completions"]);
-    check_workload_update(of, before, after, causes);
+    check_core_update(of, "", before, after, causes);
     EXPECT_EQ(causes.empty() ? "" : causes.front().field, row.field) << row.path << problems(causes);
   }
 }
@@ -182,7 +187,7 @@ TEST(Workloads, a_job_at_rest_may_ask_for_something_else) {
     spec.edit("containers").edit(std::size_t{0}).edit_path({"resources", "requests"}).set("cpu", "1");
     after.edit("spec").erase("manualSelector");  // is not fixed
     std::vector<base::Cause> causes;
-    check_workload_update(of, before, after, causes);
+    check_core_update(of, "", before, after, causes);
     EXPECT_EQ(causes.empty() ? "" : causes.front().field, row.field) << row.job << problems(causes);
   }
 }
@@ -196,7 +201,7 @@ TEST(Workloads, what_was_let_in_before_may_stay) {
   const Json plain = made(of, kDeployment, "", ""), host = made(of, kDeployment, "spec.template.spec", kHost);
   const auto said = [&](const Json& before, const Json& after) {
     std::vector<base::Cause> causes;
-    check_workload_update(of, before, after, causes);
+    check_core_update(of, "", before, after, causes);
     return problems(causes);
   };
   constexpr const char* kRefused =

@@ -43,7 +43,7 @@ api::Json claim_object(const std::string& ns, const std::string& name, const std
 // The image that the configuration of forms offers first; empty: it offers none.
 std::string first_image(const api::Json& config_map);
 
-// Where the events of a run are: "pvc://CLAIM/PATH" as it is; "NOTEBOOK:PATH" is a place in a volume of that notebook,
+// The place of a run's events: "pvc://CLAIM/PATH" as it is; "NOTEBOOK:PATH" is a place in a volume of that notebook,
 // which `notebook` is.
 base::Result<std::string> notebook_of_logs(std::string_view logs);  // the NOTEBOOK; empty: a place by itself
 base::Result<std::string> logs_path(std::string_view logs, const api::Json& notebook);

@@ -1,5 +1,5 @@
 // Objects as Kubeflow's web application makes them, but for the scheduler: a notebook waits in a queue like other work.
-#include "cli/notebook_object.h"
+#include "cli/notebooks/notebook_object.h"
 
 #include <algorithm>
 

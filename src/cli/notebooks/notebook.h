@@ -4,7 +4,7 @@
 #include <string>
 
 #include "cli/command.h"
-#include "cli/notebook_object.h"
+#include "cli/notebooks/notebook_object.h"
 
 namespace cli {
 

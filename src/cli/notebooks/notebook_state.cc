@@ -3,8 +3,9 @@
 
 #include <algorithm>
 
+#include "api/schema/quantity.h"
 #include "base/format.h"
-#include "cli/notebook.h"
+#include "cli/notebooks/notebook.h"
 #include "cli/output.h"
 #include "cli/reasons.h"
 #include "cli/table.h"

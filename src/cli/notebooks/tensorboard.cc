@@ -1,6 +1,6 @@
 // volcano tensorboard: create, list, open, delete.
 #include "base/format.h"
-#include "cli/notebook.h"
+#include "cli/notebooks/notebook.h"
 #include "cli/output.h"
 #include "cli/table.h"
 

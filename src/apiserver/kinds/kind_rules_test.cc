@@ -1,12 +1,11 @@
 // Objects with one thing wrong, and the field that is named, as Kubernetes documents it (1.36).
-#include "apiserver/kinds/builtin_rules.h"
+#include "apiserver/kinds/kind_rules.h"
 
 #include <gtest/gtest.h>
 
 #include "api/json/yaml.h"
 #include "api/kinds.h"
 #include "api/pods/pod_spec.h"
-#include "apiserver/kinds/fixed_fields.h"
 #include "apiserver/kinds/strategy.h"
 #include "base/base64.h"
 
@@ -17,6 +16,13 @@ std::string fields_of(const std::vector<base::Cause>& causes) {
   std::string text;
   for (const base::Cause& cause : causes) text += (text.empty() ? "" : " ") + cause.field;
   return text;
+}
+
+// The problems of an object as it is, whether it is new or not.
+std::vector<base::Cause> problems_of(const api::KindInfo& kind, const api::Json& object) {
+  api::FieldErrors errors;
+  rules_of(kind).check(api::Json(), object, errors);
+  return errors.take();
 }
 
 struct Row {
@@ -88,19 +94,19 @@ constexpr Row kRows[] = {
      "subjects[0].namespace"},
 };
 
-TEST(SmallKinds, name_the_field_that_is_wrong) {
+TEST(KindRulesTest, name_the_field_that_is_wrong) {
   for (const Row& row : kRows) {
     api::Json object = *api::parse_yaml(std::string(row.object));
     object.set("kind", row.kind);
     object.edit("metadata").set("name", "x");
     std::vector<base::Cause> causes;
-    check_builtin_kind(*api::find_kind_named(row.api_version, row.kind), object, causes);
+    causes = problems_of(*api::find_kind_named(row.api_version, row.kind), object);
     EXPECT_EQ(fields_of(causes), row.fields) << row.object;
   }
 }
 
 // A few bytes of a pattern may take long to read, and a claim has room for thousands of selectors.
-TEST(SmallKinds, patterns_of_a_claim_are_bounded_together) {
+TEST(KindRulesTest, patterns_of_a_claim_are_bounded_together) {
   api::Json requests = api::Json::array();
   for (int i = 0; i < 20; ++i) {
     const std::string n = std::to_string(i);
@@ -114,18 +120,18 @@ TEST(SmallKinds, patterns_of_a_claim_are_bounded_together) {
   object.edit("metadata").set("name", "x");
   object.edit("spec").edit("devices").set("requests", requests);
   std::vector<base::Cause> causes;
-  check_builtin_kind(*api::find_kind_named("resource.k8s.io/v1", "ResourceClaim"), object, causes);
+  causes = problems_of(*api::find_kind_named("resource.k8s.io/v1", "ResourceClaim"), object);
   ASSERT_EQ(fields_of(causes), "spec.devices.requests[5].exactly.selectors[0].cel.expression");
   EXPECT_NE(causes[0].message.find("the regular expressions are too large together"), std::string::npos)
       << causes[0].message;
 }
 
 // By the bytes that base64 stands for, and by as many ports as a Service may have.
-TEST(SmallKinds, have_room) {
+TEST(KindRulesTest, have_room) {
   const auto problems = [](std::string_view api_version, std::string_view kind, api::Json object) {
     object.set("kind", kind);
     std::vector<base::Cause> causes;
-    check_builtin_kind(*api::find_kind_named(api_version, kind), object, causes);
+    causes = problems_of(*api::find_kind_named(api_version, kind), object);
     return fields_of(causes);
   };
   const auto holds = [&](std::string_view kind, std::string_view part, std::size_t bytes, bool encoded) {
@@ -146,7 +152,7 @@ TEST(SmallKinds, have_room) {
   EXPECT_EQ(problems("discovery.k8s.io/v1", "EndpointSlice", slice), "");
 }
 
-TEST(SmallKinds, what_is_fixed_stays) {
+TEST(KindRulesTest, what_is_fixed_stays) {
   struct Change {
     std::string_view api_version, kind, before, after, fields;
   };
@@ -167,15 +173,15 @@ TEST(SmallKinds, what_is_fixed_stays) {
   };
   for (const Change& change : kChanges) {
     std::vector<base::Cause> causes;
-    check_fixed_fields(*api::find_kind_named(change.api_version, change.kind),
-                       *api::parse_yaml(std::string(change.before)), *api::parse_yaml(std::string(change.after)),
-                       causes);
+    check_core_update(*api::find_kind_named(change.api_version, change.kind), "",
+                      *api::parse_yaml(std::string(change.before)), *api::parse_yaml(std::string(change.after)),
+                      causes);
     EXPECT_EQ(fields_of(causes), change.fields) << change.after;
   }
 }
 
 // Stored before the rule was known: it can lose a finalizer, and gets no second mistake.
-TEST(SmallKinds, what_was_wrong_before_holds_up_no_change) {
+TEST(KindRulesTest, what_was_wrong_before_holds_up_no_change) {
   const api::KindInfo& kind = *api::find_kind_named("storage.k8s.io/v1", "StorageClass");
   const api::Json before = *api::parse_yaml("{metadata: {finalizers: [a/b]}, provisioner: A b}");
   const auto problems = [&](const char* after) {
@@ -200,7 +206,7 @@ TEST(SmallKinds, what_was_wrong_before_holds_up_no_change) {
   EXPECT_EQ(fields_of(changed), "");
 }
 
-TEST(SmallKinds, pods_name_the_field_that_is_wrong) {
+TEST(KindRulesTest, pods_name_the_field_that_is_wrong) {
   const std::pair<std::string_view, std::string_view> rows[] = {
       {"volumes: [{name: v, projected: {sources: [{serviceAccountToken: {path: t, expirationSeconds: 5}}]}}]",
        "spec.volumes[0].projected.sources[0].serviceAccountToken.expirationSeconds"},

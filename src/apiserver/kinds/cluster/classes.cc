@@ -1,0 +1,64 @@
+// PriorityClasses and RuntimeClasses.
+#include <array>
+#include <string>
+
+#include "api/meta/resource.h"
+#include "api/pods/pod_spec.h"
+#include "api/schema/field_errors.h"
+#include "api/schema/names.h"
+#include "apiserver/kinds/defaults.h"
+#include "apiserver/kinds/rows.h"
+#include "base/format.h"
+
+namespace apiserver {
+
+using api::Json;
+
+namespace {
+
+using api::FieldErrors;
+
+void default_priority_class_object(Json& object) {
+  set_if_absent(object, "preemptionPolicy", "PreemptLowerPriority");
+  set_if_absent(object, "value", 0);
+}
+
+void check_priority_class(const Json&, const Json& object, api::FieldErrors& errors) {
+  const std::string_view name = api::name_of(object);
+  constexpr std::array<std::string_view, 2> kPolicies = {"PreemptLowerPriority", "Never"};
+  if (name.starts_with("system-") && name != "system-node-critical" && name != "system-cluster-critical")
+    errors.forbidden("metadata.name",
+                     base::format("priority class names with 'system-' prefix are reserved for system use only. error: "
+                                  "{} is not a known system priority class",
+                                  name));
+  else if (object["value"].as_int() > 1'000'000'000 && !name.starts_with("system-"))
+    errors.forbidden("value", "maximum allowed value of a user defined priority is 1000000000");
+  if (const std::string policy = object["preemptionPolicy"].str(); !policy.empty())
+    errors.one_of("preemptionPolicy", policy, kPolicies);
+}
+
+void check_priority_class_update(const Json& old_object, const Json& object, FieldErrors& errors) {
+  if (!(old_object["value"] == object["value"])) errors.forbidden("value", "may not be changed in an update.");
+}
+
+void check_runtime_class(const Json&, const Json& object, api::FieldErrors& errors) {
+  errors.invalid("handler", object["handler"].str(), api::check_dns_label(object["handler"].as_string()));
+  api::check_overhead(object["overhead"]["podFixed"], "overhead.podFixed", errors);
+  api::check_labels(object["scheduling"]["nodeSelector"], "scheduling.nodeSelector", errors);
+  api::check_tolerations(object["scheduling"]["tolerations"], "scheduling.tolerations", errors);
+}
+
+constexpr FixedField kFixedOfPriorityClass[] = {{"preemptionPolicy", "field is immutable"}};
+constexpr FixedField kFixedOfRuntimeClass[] = {{"handler", "field is immutable"}};
+
+}  // namespace
+
+const KindRules kPriorityClass = {.kind = "PriorityClass",
+                                  .defaults = default_priority_class_object,
+                                  .check = check_priority_class,
+                                  .check_update = check_priority_class_update,
+                                  .fixed = kFixedOfPriorityClass};
+
+const KindRules kRuntimeClass = {.kind = "RuntimeClass", .check = check_runtime_class, .fixed = kFixedOfRuntimeClass};
+
+}  // namespace apiserver

@@ -1,0 +1,98 @@
+// Pods, and PodTemplates.
+#include "api/pod_requests.h"
+#include "api/pods/pod_spec.h"
+#include "apiserver/kinds/defaults.h"
+#include "apiserver/kinds/pods/pod_defaults.h"
+#include "apiserver/kinds/pods/pod_priority.h"
+#include "apiserver/kinds/pods/pod_update.h"
+#include "apiserver/kinds/rows.h"
+
+namespace apiserver {
+
+using api::Json;
+
+namespace {
+
+// The requests of a pod as a whole, unless it says them: what its containers do, or else its limit.
+void default_pod_level_requests(Json& spec) {
+  if (!takes_members(spec["resources"]["requests"])) return;
+  const auto fill = [&spec](std::string_view name, const Json& amount) {
+    if (api::is_pod_level(name)) set_if_absent(spec.edit("resources").edit("requests"), name, amount);
+  };
+  for (const auto& [name, amount] : api::containers_total(spec, "requests")) fill(name, amount.to_json());
+  const Json limits = spec["resources"]["limits"];
+  for (const Json::Member& limit : limits.members()) fill(limit.name(), limit.value);
+}
+
+void default_pod(Json& object) {
+  default_pod_spec(object.edit("spec"));
+  set_if_absent(object.edit("spec"), "enableServiceLinks", true);  // of pods alone, not of templates
+  if (object["spec"]["resources"].is_object()) default_pod_level_requests(object.edit("spec"));
+}
+
+void default_pod_template_object(Json& object) {
+  if (object["template"].is_object()) default_pod_spec(object.edit("template").edit("spec"));
+}
+
+void add_default_tolerations(Json& spec) {
+  if (!spec["tolerations"].is_null() && !spec["tolerations"].is_array()) return;
+  for (const char* key : {"node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"}) {
+    bool present = false;
+    for (const Json& toleration : spec["tolerations"].items()) {
+      const std::string_view effect = toleration["effect"].as_string();
+      if ((toleration["key"].as_string() == key || toleration["key"].as_string().empty()) &&
+          (effect == "NoExecute" || effect.empty()))
+        present = true;
+    }
+    if (!present)
+      spec.edit("tolerations")
+          .push_back(Json::object(
+              {{"effect", "NoExecute"}, {"key", key}, {"operator", "Exists"}, {"tolerationSeconds", 300}}));
+  }
+}
+
+bool is_text_or_absent(const Json& value) { return value.is_null() || value.is_string(); }
+
+// Types are checked afterwards: what is of a wrong one stays, for validation to name.
+base::Status prepare_pod(const Context& context, Json& object, api::FieldErrors&) {
+  Json& spec = object.edit("spec");
+  if (!spec.is_object()) return {};
+  if (is_text_or_absent(spec["serviceAccountName"]) && is_text_or_absent(spec["serviceAccount"])) {
+    if (spec["serviceAccountName"].as_string().empty()) {
+      const std::string_view old_name = spec["serviceAccount"].as_string();
+      spec.set("serviceAccountName", old_name.empty() ? Json("default") : Json(old_name));
+    }
+    spec.set("serviceAccount", spec["serviceAccountName"]);
+  }
+  TRY_VOID(set_pod_priority(context.objects, object));
+  add_default_tolerations(object.edit("spec"));
+  object.set("status", Json::object({{"phase", "Pending"}, {"qosClass", api::qos_class(object["spec"])}}));
+  if (!object["spec"]["schedulingGates"].empty())
+    object.edit_path({"status", "conditions"}) =
+        Json::array({Json::object({{"type", "PodScheduled"},
+                                   {"status", "False"},
+                                   {"reason", "SchedulingGated"},
+                                   {"message", "Scheduling is blocked due to non-empty scheduling gates"}})});
+  return {};
+}
+
+void settle_pod(const Context&, std::string_view subresource, const Json&, Json& object, api::FieldErrors&) {
+  if (subresource.empty() && object["spec"].is_object()) add_default_tolerations(object.edit("spec"));
+}
+
+void check_new_pod(const Json& object, api::FieldErrors& errors) {
+  errors.add(api::check_pod_spec(object["spec"], "spec", {}));
+}
+
+}  // namespace
+
+const KindRules kPod = {.kind = "Pod",
+                        .defaults = default_pod,
+                        .prepare = prepare_pod,
+                        .prepare_update = settle_pod,
+                        .check_create = check_new_pod,
+                        .check_update = check_pod_update};
+
+const KindRules kPodTemplate = {.kind = "PodTemplate", .defaults = default_pod_template_object};
+
+}  // namespace apiserver

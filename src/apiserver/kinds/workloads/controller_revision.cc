@@ -1,0 +1,24 @@
+// ControllerRevisions.
+#include "apiserver/kinds/rows.h"
+#include "apiserver/kinds/workloads/pod_templates.h"
+
+namespace apiserver {
+
+using api::Json;
+
+namespace {
+
+void check_controller_revision(const Json&, const Json& object, api::FieldErrors& errors) {
+  check_not_negative(object, "", {"revision"}, errors);
+}
+
+void check_controller_revision_update(const Json& old_object, const Json& object, api::FieldErrors& errors) {
+  if (!(old_object["data"] == object["data"])) errors.invalid("data", object["data"], "field is immutable");
+}
+
+}  // namespace
+
+const KindRules kControllerRevision = {
+    .kind = "ControllerRevision", .check = check_controller_revision, .check_update = check_controller_revision_update};
+
+}  // namespace apiserver
