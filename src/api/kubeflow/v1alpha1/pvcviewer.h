@@ -11,9 +11,7 @@ inline const ResourceId kPvcViewers{"kubeflow.org", "v1alpha1", "pvcviewers"};
 }  // namespace resources
 
 // A port by its number or name.
-struct PvcViewerPort {
-  Json value;
-};
+struct PvcViewerPort;
 
 namespace fields_detail {
 template <>
