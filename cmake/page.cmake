@@ -1,6 +1,6 @@
 # The files of the page (src/ui/bundle), compressed, as objects that programs with the page are linked with.
 set(page_objects)
-foreach(name index.html page.js page.css icon.svg)
+foreach(name index.html page.js shared.js later.js page.css icon.svg)
   string(REPLACE . _ symbol ${name})
   set(object ${CMAKE_BINARY_DIR}/page/${symbol}.o)
   add_custom_command(OUTPUT ${object}

@@ -172,7 +172,7 @@ await test('Chinese is spoken', async () => {
   await page.getByLabel('语言').selectOption('en');
 });
 
-const kPages = { overview: '/', jobs: '/jobs', job: job('waits'), queues: '/queues', machines: '/machines', submit: '/submit', events: '/events', objects: '/objects/v1/configmaps' };
+const kPages = { overview: '/', jobs: '/jobs', job: job('waits'), queues: '/queues', machines: '/machines', submit: '/submit', notebooks: '/notebooks', notebook: '/notebooks/default/waits', tensorboards: '/tensorboards', volumes: '/volumes', people: '/people', events: '/events', objects: '/objects/v1/configmaps' };
 for (const scheme of ['light', 'dark']) {
   const seen = await open(newLink(), scheme);
   for (const [name, place] of Object.entries(kPages))
@@ -197,7 +197,7 @@ async function axeIn(seen) {
 }
 await test('it works on a phone and at 400 % zoom without scrolling sideways', async () => {
   await page.setViewportSize({ width: 320, height: 640 });
-  for (const place of ['/', '/jobs', '/queues', '/submit']) {
+  for (const place of ['/', '/jobs', '/queues', '/notebooks', '/people', '/submit']) {
     await at(page, place);
     const wide = await page.evaluate(() => document.documentElement.scrollWidth > document.documentElement.clientWidth + 1);
     expect(!wide, `${place} is wider than the screen`);

@@ -9,7 +9,6 @@ import { Machines } from './machines.js';
 import { EventList, ObjectPage, Objects } from './objects.js';
 import { Overview } from './overview.js';
 import { Queues } from './queues.js';
-import { Submit } from './submit.js';
 import { currentScope, setScope } from './scope.js';
 import { currentLanguage, setLanguage, t } from './words.js';
 
@@ -20,10 +19,23 @@ const kPages = [
   { id: 'job', of: 'jobs', draw: (place) => html`<${Job} key=${place.rest.join('/')} group=${place.rest[0]} plural=${place.rest[1]} ns=${place.rest[2]} name=${place.rest[3]} ...${place} />` },
   { id: 'queues', title: 'Queues', draw: (place) => html`<${Queues} key=${place.rest[0]} name=${place.rest[0]} ...${place} />` },
   { id: 'machines', title: 'Machines', draw: (place) => html`<${Machines} key=${place.rest[0]} name=${place.rest[0]} ...${place} />` },
-  { id: 'submit', title: 'Submit', draw: () => html`<${Submit} />` },
+  { id: 'notebooks', title: 'Notebooks', draw: (place) => html`<${Later} page=${place.rest.length >= 2 ? 'Notebook' : 'Notebooks'} key=${place.rest.join('/')} ns=${place.rest[0]} name=${place.rest[1]} ...${place} />` },
+  { id: 'tensorboards', title: 'TensorBoards', draw: (place) => html`<${Later} page="Tensorboards" key="tensorboards" ...${place} />` },
+  { id: 'volumes', title: 'Volumes of data', draw: (place) => html`<${Later} page="Volumes" key="volumes" ...${place} />` },
+  { id: 'people', title: 'People', draw: (place) => html`<${Later} page="People" key="people" ...${place} />` },
+  { id: 'submit', title: 'Submit', draw: () => html`<${Later} page="Submit" key="submit" />` },
   { id: 'events', title: 'Events', draw: () => html`<${EventList} />` },
   { id: 'objects', title: 'Objects', draw: (place) => (place.rest.length >= 4 ? html`<${ObjectPage} key=${place.rest.join('/')} group=${place.rest[0]} plural=${place.rest[1]} ns=${place.rest[2]} name=${place.rest[3]} ...${place} />` : html`<${Objects} group=${place.rest[0]} plural=${place.rest[1]} ...${place} />`) },
 ];
+
+// A page whose code is loaded when it is opened.
+function Later({ page, ...place }) {
+  const [pages, setPages] = useState(null);
+  const [error, setError] = useState(null);
+  useEffect(() => void import('./later.js').then(setPages, setError), []);
+  if (error) return html`<p class="notice" role="alert">${plain(error.message)}</p>`;
+  return pages ? html`<${pages[page]} ...${place} />` : html`<p class="empty">${t('Loading…')}</p>`;
+}
 
 function read(hash) {
   const [path, query = ''] = hash.replace(/^#/, '').split('?');

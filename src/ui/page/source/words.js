@@ -1,6 +1,6 @@
 // The page's words in the reader's language: English sentences are the keys.
 const kChinese = {
-  'Overview': '概览', 'Jobs': '任务', 'Queues': '队列', 'Machines': '机器', 'Submit': '提交', 'Objects': '对象', 'Events': '事件',
+  'Overview': '概览', 'Jobs': '任务', 'Queues': '队列', 'Machines': '机器', 'Submit': '提交', 'Notebooks': 'Notebook', 'TensorBoards': 'TensorBoard', 'Volumes of data': '数据卷', 'People': '人员', 'Objects': '对象', 'Events': '事件',
   'Running': '运行中', 'Waiting': '等待中', 'Completed': '已完成', 'Failed': '失败', 'Suspended': '已挂起', 'Ended today': '今天结束',
   'Name': '名称', 'Namespace': '命名空间', 'Kind': '类型', 'State': '状态', 'Queue': '队列', 'User': '用户', 'Ready': '就绪', 'Age': '时长', 'Reason': '原因',
   'Filter': '筛选', 'Group by': '分组', 'nothing': '不分组', 'Save view': '保存视图', 'Saved views': '已保存的视图', 'Suspend': '挂起', 'Resume': '恢复', 'Cancel': '取消任务', 'Close': '关闭',
@@ -45,4 +45,5 @@ export const t = (text, values = {}) => {
   for (const [key, value] of Object.entries(values)) out = out.replace(`{${key}}`, value);
   return out;
 };
-export const kKnownWords = kChinese;
+// Words of a page that is loaded later.
+export const addWords = (words) => Object.assign(kChinese, words);
