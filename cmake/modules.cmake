@@ -1,5 +1,6 @@
 # module(name USES modules... LIBS libraries...): every src/<name>/**/*.cc but tests is one static library;
-# every *_test.cc there, and what tests share (*_for_tests.cc), becomes <name>_test. program(name USES ...): the same for src/main, as an executable.
+# every *_test.cc there, and what tests share (*_for_tests.cc), becomes <name>_test. program(name USES ...): the same for src/main, as an executable,
+# of which src/main/host is a library, so that its tests (main_test) link it, too.
 enable_testing()
 
 # The main function of all unit tests.
@@ -29,9 +30,19 @@ endfunction()
 function(program name)
   cmake_parse_arguments(M "" "" "USES;LIBS" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/main/*.cc)
+  file(GLOB_RECURSE host CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/main/host/*.cc)
+  set(tests ${host})
+  list(FILTER tests INCLUDE REGEX "_tests?\\.cc$")
+  list(REMOVE_ITEM sources ${host})
+  list(REMOVE_ITEM host ${tests})
   if(sources)
+    add_library(host STATIC ${host})
+    target_link_libraries(host PUBLIC ${M_USES} ${M_LIBS})
+    add_executable(main_test ${tests})
+    target_link_libraries(main_test PRIVATE host test_main)
+    add_test(NAME main COMMAND main_test WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
     add_executable(${name} ${sources})
-    target_link_libraries(${name} PRIVATE ${M_USES} ${M_LIBS} mimalloc)
+    target_link_libraries(${name} PRIVATE host mimalloc)
     foreach(link vcctl vsub vjobs vqueues vcancel vsuspend vresume vc-scheduler vc-agent-scheduler vc-controller-manager vc-hypernode-controller-manager vc-webhook-manager gen-admission-secret.sh training-operator manager)
       add_custom_command(TARGET ${name} POST_BUILD
         COMMAND ${CMAKE_COMMAND} -E create_symlink ${name} ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/${link})

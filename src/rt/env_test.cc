@@ -8,6 +8,8 @@
 #include <limits>
 #include <vector>
 
+#include "base/await_for_tests.h"
+
 namespace rt {
 namespace {
 
@@ -31,14 +33,14 @@ TEST(RealEnv, stop_waits_for_work_and_for_what_that_leads_to) {
     env->offload(
         [&] {
           under_way.set_value();
-          go_on.get_future().wait();
+          base::await(go_on);
         },
         [&] {
           told += "offloaded ";
           worker->run([] {}, [&] { told += "worked"; });
         });
   });
-  under_way.get_future().wait();
+  base::await(under_way);
   env->loop().post([&] { go_on.set_value(); });
   env->stop();
   EXPECT_EQ(told, "offloaded worked");
@@ -52,7 +54,7 @@ TEST(RealEnv, stop_drops_timers) {
     env->loop().after(base::hours(1), [&fired] { fired = true; });
     armed.set_value();
   });
-  armed.get_future().wait();
+  base::await(armed);
   env->stop();
   EXPECT_FALSE(fired);
 }
@@ -66,7 +68,7 @@ TEST(RealEnv, the_longest_delay_is_long) {
     env->loop().after({std::numeric_limits<std::int64_t>::max()}, [&fired] { fired = true; });
     env->loop().after(base::milliseconds(1), [&soon] { soon.set_value(); });
   });
-  soon.get_future().wait();
+  base::await(soon);
   env->stop();
   EXPECT_FALSE(fired);
 }
@@ -85,7 +87,7 @@ TEST(RealEnv, a_worker_does_its_work_in_order_whatever_hangs_in_the_pool) {
                     if (i == 2) all.set_value();
                   });
   });
-  all.get_future().wait();
+  base::await(all);
   EXPECT_EQ(order, (std::vector{0, 1, 2}));
   release.set_value();
   env->stop();

@@ -5,6 +5,8 @@
 
 #include <future>
 
+#include "base/await_for_tests.h"
+
 namespace rt {
 namespace {
 
@@ -13,9 +15,9 @@ TEST(LoopPulse, says_that_the_loop_stands_still_and_that_it_turns_again) {
   std::promise<void> held, go_on, turned;
   env->loop().post([&] {
     held.set_value();
-    go_on.get_future().wait();
+    base::await(go_on);
   });
-  held.get_future().wait();
+  base::await(held);
   const auto stands_still = loop_pulse(*env, {});
   const auto patient = loop_pulse(*env, base::seconds(3600));
   EXPECT_FALSE(stands_still()) << "it is only asked";
@@ -27,7 +29,7 @@ TEST(LoopPulse, says_that_the_loop_stands_still_and_that_it_turns_again) {
   EXPECT_FALSE(patient());
   go_on.set_value();
   env->loop().post([&] { turned.set_value(); });
-  turned.get_future().wait();
+  base::await(turned);
   EXPECT_FALSE(stands_still());
 }
 

@@ -5,6 +5,8 @@
 
 #include <future>
 
+#include "base/await_for_tests.h"
+
 namespace rt {
 namespace {
 
@@ -18,15 +20,15 @@ TEST(WatchedEnv, tells_of_every_callback_and_of_the_one_that_runs) {
   std::promise<void> inside, go_on, timer, done;
   env->loop().post([&] {
     inside.set_value();
-    go_on.get_future().wait();
+    base::await(go_on);
     env->loop().after({}, [&] { timer.set_value(); });
     env->offload([] {}, [&] { done.set_value(); });
   });
-  inside.get_future().wait();
+  base::await(inside);
   EXPECT_GT(env->held().ns, 0);
   go_on.set_value();
-  timer.get_future().wait();
-  done.get_future().wait();
+  base::await(timer);
+  base::await(done);
   env->stop();
   EXPECT_EQ(told, 3);
   EXPECT_EQ(env->held().ns, 0);

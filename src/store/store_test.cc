@@ -7,6 +7,7 @@
 #include <latch>
 
 #include "api/kinds.h"
+#include "base/await_for_tests.h"
 #include "client/fake_env_for_tests.h"
 
 namespace store {
@@ -466,7 +467,7 @@ TEST(Store, commits_while_eight_runtimes_hang) {
                  written.set_value();
                });
   });
-  written.get_future().wait();
+  base::await(written);
   release.set_value();
   env->stop();
 }

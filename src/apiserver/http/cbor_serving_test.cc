@@ -3,6 +3,7 @@
 
 #include "api/json/cbor.h"
 #include "apiserver/http/served_for_tests.h"
+#include "base/await_for_tests.h"
 
 namespace apiserver {
 namespace {
@@ -85,7 +86,7 @@ TEST(CborServing, says_errors_in_it) {
   stranger.headers = {{"Accept", kCbor}};
   std::promise<rt::HttpResponse> answered;
   served.http->send(std::move(stranger), [&](base::Result<rt::HttpResponse> answer) { answered.set_value(*answer); });
-  EXPECT_EQ(CborServed::value(answered.get_future().get())["reason"].as_string(), "Unauthorized");
+  EXPECT_EQ(CborServed::value(base::await(answered))["reason"].as_string(), "Unauthorized");
   const Json watch = served.get(std::string(kMaps) + "?watch=1&resourceVersion=x", "application/cbor-seq");
   EXPECT_EQ(watch["kind"].as_string(), "Status");
 }

@@ -6,6 +6,7 @@
 #include <atomic>
 
 #include "apiserver/http/served_for_tests.h"
+#include "base/await_for_tests.h"
 #include "base/format.h"
 
 namespace apiserver {
@@ -157,7 +158,7 @@ TEST_F(PodProxy, an_answer_that_is_cut_off_does_not_look_whole) {
   request.headers = {{"Authorization", "Bearer secret"}};
   std::promise<bool> whole;
   served.http->send(request, [&](const base::Result<rt::HttpResponse>& answer) { whole.set_value(answer.ok()); });
-  EXPECT_FALSE(whole.get_future().get());
+  EXPECT_FALSE(base::await(whole));
 }
 
 TEST_F(PodProxy, a_service_stands_for_its_ready_pods) {

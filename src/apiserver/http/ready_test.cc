@@ -6,6 +6,7 @@
 
 #include "apiserver/http/server.h"
 #include "apiserver/pipeline/api_for_tests.h"
+#include "base/await_for_tests.h"
 #include "rt/http/client/http_client.h"
 
 namespace apiserver {
@@ -32,7 +33,7 @@ TEST(Ready, is_no_server_whose_loop_stands_still) {
         got.set_value(response.ok() ? *std::move(response) : rt::HttpResponse{.status = 0, .headers = {}, .body = {}});
       });
     });
-    return got.get_future().get();
+    return base::await(got);
   };
   EXPECT_EQ(get("/readyz").status, 200);
   held_ns = base::milliseconds(40).ns;

@@ -6,6 +6,7 @@
 #include "api/json/json.h"
 #include "apiserver/http/server.h"
 #include "apiserver/pipeline/api_for_tests.h"
+#include "base/await_for_tests.h"
 #include "rt/http/client/http_client.h"
 
 namespace apiserver {
@@ -23,7 +24,7 @@ TEST(Refusal, is_a_status) {
   request.headers = {{"Host", "another"}};  // beside the client's own
   std::promise<base::Result<rt::HttpResponse>> answered;
   http->send(std::move(request), [&](base::Result<rt::HttpResponse> answer) { answered.set_value(std::move(answer)); });
-  const auto answer = answered.get_future().get();
+  const auto answer = base::await(answered);
   ASSERT_TRUE(answer.ok()) << answer.error().message;
   EXPECT_EQ(answer->status, 400);
   EXPECT_EQ(rt::header(answer->headers, "Content-Type"), "application/json");

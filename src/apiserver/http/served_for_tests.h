@@ -8,6 +8,7 @@
 #include <mutex>
 
 #include "apiserver/http/server.h"
+#include "base/await_for_tests.h"
 #include "rt/http/client/http_client.h"
 #include "rt/storage/kv.h"
 
@@ -36,7 +37,7 @@ struct Served {
   explicit Served(ApiOptions options = {}) : api(std::make_unique<Api>(*env, *store, std::move(options))) {
     std::promise<void> begun;
     env->loop().post([&] { api->bootstrap([&](base::Status) { begun.set_value(); }); });
-    begun.get_future().wait();
+    base::await(begun);
     server = *start_server(*api, {.http = {}, .token = "secret", .version = "0"});
     http = *rt::make_http_client({.host = "127.0.0.1", .port = server->port(), .tls = false}, asks->loop());
   }
@@ -57,7 +58,7 @@ struct Served {
     std::promise<base::Result<rt::HttpResponse>> answered;
     http->send(std::move(request),
                [&](base::Result<rt::HttpResponse> answer) { answered.set_value(std::move(answer)); });
-    auto answer = answered.get_future().get();
+    auto answer = base::await(answered);
     EXPECT_TRUE(answer.ok());
     return answer.ok() ? *std::move(answer) : rt::HttpResponse();
   }

@@ -4,6 +4,7 @@
 #include <future>
 
 #include "apiserver/http/served_for_tests.h"
+#include "base/await_for_tests.h"
 #include "rt/http/peer_for_tests.h"
 
 namespace apiserver {
@@ -23,9 +24,9 @@ TEST(ServerDrain, ends_watches_in_words_and_answers_what_was_asked) {
     watches.hear_until("\r\n\r\n");
     served.env->loop().post([&] {
       held.set_value();
-      go_on.get_future().wait();
+      base::await(go_on);
     });
-    held.get_future().wait();
+    base::await(held);
     lists.say(maps_asked_for(""));
     served.server->drain(base::hours(1), [&] { drained.set_value(); });
     watches_late.say(maps_asked_for("?watch=true"));
@@ -35,7 +36,7 @@ TEST(ServerDrain, ends_watches_in_words_and_answers_what_was_asked) {
     EXPECT_TRUE(list.find("Connection: close\r\n") != list.npos && list.find("ConfigMapList") != list.npos) << list;
     EXPECT_TRUE(late.starts_with("HTTP/1.1 200 ") && late.ends_with("0\r\n\r\n")) << late;
   }
-  drained.get_future().wait();
+  base::await(drained);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <future>
 
 #include "apiserver/http/server.h"
+#include "base/await_for_tests.h"
 #include "rt/http/client/http_client.h"
 #include "rt/storage/kv.h"
 
@@ -16,7 +17,7 @@ class SlowKv final : public rt::KvStore {
   base::Status commit(const std::function<void(rt::KvWriter&)>& changes) override {
     if (std::exchange(waits_, false)) {
       reached_.set_value();
-      go_on_.get_future().wait();
+      base::await(go_on_);
     }
     return inner_->commit(changes);
   }
@@ -26,7 +27,7 @@ class SlowKv final : public rt::KvStore {
   }
   // Between commits.
   void wait_in_the_next() { waits_ = true; }
-  void until_reached() { reached_.get_future().wait(); }
+  void until_reached() { base::await(reached_); }
   void let_go() { go_on_.set_value(); }
 
  private:
@@ -51,7 +52,7 @@ TEST(Server, that_stops_carries_out_what_it_received) {
   auto api = std::make_unique<Api>(*env, *store, ApiOptions{});
   std::promise<void> begun;
   env->loop().post([&] { api->bootstrap([&](base::Status) { begun.set_value(); }); });
-  begun.get_future().wait();
+  base::await(begun);
   auto server = *start_server(*api, {.http = {}, .token = "secret", .version = "0"});
 
   const auto asks = rt::make_real_env("asks");

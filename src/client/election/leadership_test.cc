@@ -5,6 +5,8 @@
 
 #include <atomic>
 
+#include "base/await_for_tests.h"
+
 namespace client {
 namespace {
 
@@ -65,11 +67,11 @@ TEST(Leadership, a_long_turn_of_the_loop_keeps_no_renewal_waiting) {
   Program program(50);
   std::promise<void> turned;
   program.env->loop().post([&] {
-    program.reached.get_future().wait();
+    base::await(program.reached);
     turned.set_value();
   });
-  turned.get_future().wait();
-  program.started.get_future().wait();
+  base::await(turned);
+  base::await(program.started);
   EXPECT_GE(*program.writes, 50);
   EXPECT_TRUE(program.leadership->is_leader());
   EXPECT_TRUE(program.leadership->fence()());
@@ -77,23 +79,23 @@ TEST(Leadership, a_long_turn_of_the_loop_keeps_no_renewal_waiting) {
 
 TEST(Leadership, a_program_that_stands_still_loses_the_lease) {
   Program program(1, base::milliseconds(1));
-  program.started.get_future().wait();
+  base::await(program.started);
   std::promise<void> ended;
   program.env->loop().post([held = ended.get_future().share()] { held.wait(); });
-  program.lost.get_future().wait();
+  base::await(program.lost);
   EXPECT_FALSE(program.leadership->fence()());
   ended.set_value();
 }
 
 TEST(Leadership, a_lease_is_given_back_on_the_loop_of_the_program) {
   Program program(2);
-  program.started.get_future().wait();
+  base::await(program.started);
   program.leadership->close_fence();
   EXPECT_FALSE(program.leadership->fence()());
   EXPECT_TRUE(program.leadership->is_leader());
   std::promise<void> released;
   program.leadership->release([&] { released.set_value(); });
-  released.get_future().wait();
+  base::await(released);
   EXPECT_FALSE(program.leadership->is_leader());
 }
 

@@ -7,6 +7,7 @@
 #include <mutex>
 #include <vector>
 
+#include "base/await_for_tests.h"
 #include "rt/http/server/http_server.h"
 
 namespace controllers {
@@ -36,7 +37,7 @@ class Probing : public ::testing::Test {
       prober.reset();
       gone.set_value();
     });
-    gone.get_future().wait();
+    base::await(gone);
     env->stop();
   }
 
@@ -48,7 +49,7 @@ class Probing : public ::testing::Test {
       if (!prober) prober = std::make_unique<Prober>(*env);
       prober->ask(probe, [&](Answer answer) { answered.set_value(std::move(answer)); });
     });
-    return answered.get_future().get();
+    return base::await(answered);
   }
 
   std::unique_ptr<rt::RealEnv> env;

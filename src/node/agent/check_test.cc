@@ -7,6 +7,7 @@
 #include <future>
 
 #include "api/json/yaml.h"
+#include "base/await_for_tests.h"
 #include "base/protobuf_wire.h"
 #include "rt/grpc/grpc.h"
 
@@ -43,13 +44,13 @@ class GrpcProbes : public testing::Test {
       running = begin_check({*env, nullptr, &io}, std::move(wish),
                             [&](const CheckAnswer& answer) { promise.set_value(answer); });
     });
-    CheckAnswer answer = promise.get_future().get();
+    CheckAnswer answer = base::await(promise);
     std::promise<void> gone;
     env->loop().post([&] {
       running.reset();
       gone.set_value();
     });
-    gone.get_future().wait();
+    base::await(gone);
     return answer;
   }
   CheckAnswer ask(const std::string& service) {

@@ -4,6 +4,7 @@
 #include <future>
 
 #include "api/json/yaml.h"
+#include "base/await_for_tests.h"
 #include "base/format.h"
 #include "node/devices/cdi.h"
 #include "node/devices/device_pools.h"
@@ -77,7 +78,7 @@ base::Result<GpuReport> first_said(std::vector<std::string> command) {
         if (!told.exchange(true)) said.set_value(std::move(report));
       },
       300);
-  return future.get();
+  return base::await(std::move(future));
 }
 
 TEST(GpuWatches, do_not_wait_for_a_driver_that_hangs) {

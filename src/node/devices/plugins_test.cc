@@ -8,6 +8,7 @@
 #include <mutex>
 
 #include "api/json/yaml.h"
+#include "base/await_for_tests.h"
 #include "base/protobuf_wire.h"
 #include "node/devices/device_manager.h"
 #include "node/devices/plugin_messages.h"
@@ -116,7 +117,7 @@ class Plugins : public testing::Test {
   T on_loop(std::function<T()> work) {
     std::promise<T> result;
     env->loop().post([&] { result.set_value(work()); });
-    return result.get_future().get();
+    return base::await(result);
   }
   void begin() {
     on_loop<bool>([this] {
@@ -179,7 +180,7 @@ class Plugins : public testing::Test {
           request.take(), {.timeout = base::seconds(10)},
           [&](rt::GrpcStatus status, const std::string&) { promise.set_value(std::move(status)); }));
     });
-    return promise.get_future().get();
+    return base::await(promise);
   }
   std::int64_t usable(const std::string& resource) {
     return on_loop<std::int64_t>([&] {

@@ -8,6 +8,7 @@
 #include <future>
 #include <mutex>
 
+#include "base/await_for_tests.h"
 #include "base/format.h"
 #include "base/protobuf_wire.h"
 #include "node/dra/registration.h"
@@ -128,7 +129,7 @@ class DriverHosts : public testing::Test {
   T on_loop(std::function<T()> work) {
     std::promise<T> result;
     env->loop().post([&] { result.set_value(work()); });
-    return result.get_future().get();
+    return base::await(result);
   }
   void note(const std::string& text) {
     const std::lock_guard lock(mutex);
@@ -159,7 +160,7 @@ class DriverHosts : public testing::Test {
       });
       return true;
     });
-    return answer.get_future().get();
+    return base::await(answer);
   }
   std::string folder = [] {
     char path[] = "/tmp/drivers-test-XXXXXX";

@@ -8,6 +8,7 @@
 
 #include "api/pod_logs.h"
 #include "api/pod_streams.h"
+#include "base/await_for_tests.h"
 #include "base/format.h"
 #include "node/machine/machine.h"
 #include "node/os/pod_folders.h"
@@ -45,7 +46,7 @@ class PodReaders : public testing::Test {
       say(status.ok() ? "ended" : base::format("{} {}", static_cast<int>(status.error().code), status.error().message));
     });
     streams.push_back(std::move(stream));
-    return first->get_future().get();
+    return base::await(*first);
   }
   static std::string too_many(const std::string& why) {
     return base::format("{} {}, please try again later", static_cast<int>(base::Code::kTooManyRequests), why);

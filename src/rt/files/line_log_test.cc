@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <future>
 
+#include "base/await_for_tests.h"
 #include "rt/files/files.h"
 
 namespace rt {
@@ -38,7 +39,7 @@ TEST(LineLog, adds_lines_in_order_and_follows_the_name) {
     written.set_value();
     return std::string("b");
   });
-  written.get_future().wait();
+  base::await(written);
   log->reset();
   EXPECT_EQ(*read_file(path), "a\nb\n");
   log = open_line_log({.path = path});
@@ -61,10 +62,10 @@ TEST(LineLog, leaves_out_what_is_too_much_and_says_so_once) {
        }});
   (*log)->append(1, [&] {
     begun.set_value();
-    go.get_future().wait();
+    base::await(go);
     return std::string("a");
   });
-  begun.get_future().wait();
+  base::await(begun);
   (*log)->append(101, line("too large"));
   (*log)->append(1, line("b"));
   (*log)->append(1, line("too many"));

@@ -9,6 +9,7 @@
 #include <future>
 #include <thread>
 
+#include "base/await_for_tests.h"
 #include "rt/env.h"
 
 namespace rt {
@@ -45,8 +46,8 @@ class Grpc : public ::testing::Test {
                                }});
       begun.set_value();
     });
-    begun.get_future().wait();
-    return promise.get_future().get();
+    base::await(begun);
+    return base::await(promise);
   }
   // A peer that says these bytes to whoever connects.
   Ended call_liar(std::string bytes) {
@@ -185,7 +186,7 @@ TEST_F(Grpc, a_server_that_ends_ends_its_calls) {
   std::unique_ptr<GrpcServer> other = serve(
       socket("other"), [&](const std::string&, const std::string&, std::shared_ptr<GrpcAnswer>) { told.set_value(); });
   std::thread ender([&] {
-    told.get_future().wait();
+    base::await(told);
     other.reset();
   });
   EXPECT_EQ(call(socket("other"), "/a/b", "").status.code, GrpcCode::kUnavailable);

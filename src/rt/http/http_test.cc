@@ -6,6 +6,7 @@
 
 #include <future>
 
+#include "base/await_for_tests.h"
 #include "rt/env.h"
 #include "rt/http/client/http_client.h"
 #include "rt/http/server/http_server.h"
@@ -49,7 +50,7 @@ struct Pair {
     std::promise<base::Result<HttpResponse>> promise;
     client->send(std::move(request),
                  [&](base::Result<HttpResponse> response) { promise.set_value(std::move(response)); });
-    return promise.get_future().get();
+    return base::await(promise);
   }
 };
 
@@ -131,7 +132,7 @@ TEST(Http, many_requests_at_once_each_get_their_own_answer) {
       answers[i].set_value(r.ok() ? r->body : r.error().message);
     });
   for (std::size_t i = 0; i < answers.size(); ++i)
-    EXPECT_EQ(answers[i].get_future().get(), "GET /" + std::to_string(i) + " ");
+    EXPECT_EQ(base::await(answers[i]), "GET /" + std::to_string(i) + " ");
 }
 
 TEST(Http, a_stream_is_delivered_in_order_and_its_end_is_seen) {
@@ -151,7 +152,7 @@ TEST(Http, a_stream_is_delivered_in_order_and_its_end_is_seen) {
   auto stream =
       pair.client->stream({"GET", "/", {}, "", "", {}}, {nullptr, [&](std::string_view bytes) { got += bytes; },
                                                          [&](base::Status status) { ended.set_value(status.ok()); }});
-  EXPECT_TRUE(ended.get_future().get());
+  EXPECT_TRUE(base::await(ended));
   std::string wanted;
   for (int i = 0; i < 1000; ++i) wanted += std::to_string(i) + "\n";
   EXPECT_EQ(got, wanted);
@@ -168,10 +169,10 @@ TEST(Http, a_server_hears_that_the_peer_has_gone) {
     started.set_value();
   });
   auto stream = pair.client->stream({"GET", "/", {}, "", "", {}}, {nullptr, nullptr, nullptr});
-  started.get_future().get();
+  base::await(started);
   // It belongs to the loop.
   pair.env->loop().post([owned = std::shared_ptr<HttpStream>(std::move(stream))]() mutable { owned.reset(); });
-  gone.get_future().get();
+  base::await(gone);
   kept->send_one(std::make_shared<const std::string>("into the void"));
 }
 

@@ -8,6 +8,7 @@
 #include <mutex>
 #include <vector>
 
+#include "base/await_for_tests.h"
 #include "base/format.h"
 #include "rt/http/server/http_server.h"
 #include "scheduler/sources/outside_asker.h"
@@ -51,7 +52,7 @@ class Bounded : public testing::Test {
       work();
       done.set_value();
     });
-    done.get_future().wait();
+    base::await(done);
   }
 
   std::string url(const std::string& path) const {
@@ -66,7 +67,7 @@ class Bounded : public testing::Test {
         answered.set_value(result.ok() ? *result : "error: " + result.error().message);
       });
     });
-    return answered.get_future().get();
+    return base::await(answered);
   }
 
   std::unique_ptr<rt::RealEnv> env_;
@@ -113,7 +114,7 @@ TEST_F(Bounded, questions_of_a_cycle_are_asked_once_and_answered_in_the_book) {
     asker->ask(questions);
     asker->ask(questions);  // under way already
   });
-  answered.get_future().wait();
+  base::await(answered);
   on_loop([&] {
     book.open(env_->now());
     ASSERT_NE(book.ask(good), nullptr);
@@ -139,7 +140,7 @@ TEST_F(Bounded, what_is_told_arrives_in_its_order) {
     }
     asker->ask(book.take_questions());
   });
-  all_told_.get_future().wait();
+  base::await(all_told_);
   EXPECT_EQ(told_, expected);
   on_loop([&] { asker.reset(); });
 }

@@ -5,6 +5,7 @@
 
 #include <future>
 
+#include "base/await_for_tests.h"
 #include "base/format.h"
 #include "rt/http/server/http_server.h"
 
@@ -35,7 +36,7 @@ TEST(UsageCollector, takes_cpu_and_memory_of_each_node_from_prometheus) {
                           {"address", base::format("http://127.0.0.1:{}/base/", (*server)->port())},
                           {"interval", "1h"}});
   });
-  measured.get_future().wait();
+  base::await(measured);
   std::promise<void> gone;
   env->loop().post([&] {
     ASSERT_NE(usages.find("n1", "10m"), nullptr);
@@ -45,7 +46,7 @@ TEST(UsageCollector, takes_cpu_and_memory_of_each_node_from_prometheus) {
     collector.reset();
     gone.set_value();
   });
-  gone.get_future().wait();
+  base::await(gone);
   env->stop();
 }
 

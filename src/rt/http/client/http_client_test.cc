@@ -11,6 +11,7 @@
 #include <future>
 #include <thread>
 
+#include "base/await_for_tests.h"
 #include "rt/env.h"
 
 namespace rt {
@@ -83,7 +84,7 @@ struct Caller {
   bool connects() {
     std::promise<bool> got;
     client->connect([&](const base::Status& status) { got.set_value(status.ok()); });
-    return got.get_future().get();
+    return base::await(got);
   }
   // The answer's body, with "again " before it where the request was sent twice; "lost" without an answer.
   std::string ask(const std::string& method, bool may_repeat = false) {
@@ -93,7 +94,7 @@ struct Caller {
     client->send(std::move(request), [&](base::Result<HttpResponse> response) {
       got.set_value(response.ok() ? (response->repeated ? "again " : "") + response->body : "lost");
     });
-    return got.get_future().get();
+    return base::await(got);
   }
 };
 
@@ -142,7 +143,7 @@ TEST(HttpClient, what_is_not_wanted_any_more_when_its_turn_comes_is_not_sent) {
   request.wanted = [] { return false; };
   caller.client->send(std::move(request),
                       [&](base::Result<HttpResponse> response) { got.set_value(std::move(response)); });
-  const auto answer = got.get_future().get();
+  const auto answer = base::await(got);
   ASSERT_FALSE(answer.ok());
   EXPECT_EQ(answer.error().message, "POST /late is not sent any more: the right to write is over");
 }
@@ -184,14 +185,14 @@ TEST(HttpClient, what_would_end_its_own_line_is_not_sent) {
       stream = caller.client->stream(request, std::move(callbacks));
       at_once = false;
     });
-    EXPECT_EQ(answered.get_future().get(), base::Code::kInvalid) << request.target;
-    EXPECT_EQ(ended.get_future().get(), base::Code::kInvalid) << request.target;
+    EXPECT_EQ(base::await(answered), base::Code::kInvalid) << request.target;
+    EXPECT_EQ(base::await(ended), base::Code::kInvalid) << request.target;
     std::promise<void> gone;
     caller.env->loop().post([&] {
       stream.reset();
       gone.set_value();
     });
-    gone.get_future().wait();
+    base::await(gone);
   }
   EXPECT_EQ(caller.ask("POST"), "the only one");
 }
@@ -212,7 +213,7 @@ TEST(HttpClient, whether_a_connection_is_accepted) {
     caller.client.reset();
     gone.set_value();
   });
-  gone.get_future().wait();
+  base::await(gone);
 }
 
 // The length of a stream has no limit: an announced one must not be memory, and a long field must not throw.
@@ -241,14 +242,14 @@ TEST(HttpClient, what_a_server_announces_does_not_end_the_process) {
       callbacks.on_end = [&ended](const base::Status& how) { ended.set_value(how.ok()); };
       stream = caller.client->stream({.method = "GET", .target = "/"}, std::move(callbacks));
     });
-    EXPECT_FALSE(ended.get_future().get()) << row.answer.substr(0, 60);
+    EXPECT_FALSE(base::await(ended)) << row.answer.substr(0, 60);
     EXPECT_EQ(got, row.got) << row.answer.substr(0, 60);
     std::promise<void> gone;
     caller.env->loop().post([&] {
       stream.reset();
       gone.set_value();
     });
-    gone.get_future().wait();
+    base::await(gone);
   }
 }
 
@@ -268,13 +269,13 @@ TEST(HttpClient, a_stream_that_outlives_the_client_keeps_nothing) {
       callbacks.on_end = [&ended, kept](const base::Status&) { ended.set_value(); };
       stream = caller.client->stream({.method = "GET", .target = "/"}, std::move(callbacks));
     });
-    ended.get_future().wait();
+    base::await(ended);
     caller.env->loop().post([&] {
       caller.client.reset();
       stream.reset();
       gone.set_value();
     });
-    gone.get_future().wait();
+    base::await(gone);
   }
   EXPECT_EQ(kept.use_count(), 1);
 }
@@ -306,7 +307,7 @@ TEST(HttpClient, a_stream_that_is_upgraded_says_bytes_both_ways) {
     request.upgrade = "echo";
     stream = caller.client->stream(std::move(request), std::move(callbacks));
   });
-  EXPECT_TRUE(ended.get_future().get().ok());
+  EXPECT_TRUE(base::await(ended).ok());
   EXPECT_EQ(status, 101);
   EXPECT_EQ(upgrade, "echo");
   EXPECT_EQ(heard, "first hello");
@@ -315,7 +316,7 @@ TEST(HttpClient, a_stream_that_is_upgraded_says_bytes_both_ways) {
     stream.reset();
     gone.set_value();
   });
-  gone.get_future().wait();
+  base::await(gone);
 }
 
 TEST(HttpClient, a_stream_that_the_loop_does_not_take_waits_at_the_server) {
@@ -336,7 +337,7 @@ TEST(HttpClient, a_stream_that_the_loop_does_not_take_waits_at_the_server) {
   std::unique_ptr<HttpStream> stream;
   caller.env->loop().post([&] {
     HttpClient::StreamCallbacks callbacks;
-    callbacks.on_start = [&](int, const Headers&) { go_on.get_future().wait(); };  // the loop is busy
+    callbacks.on_start = [&](int, const Headers&) { base::await(go_on); };  // the loop is busy
     callbacks.on_data = [&](std::string_view bytes) { got += bytes.size(); };
     callbacks.on_end = [&](const base::Status&) { ended.set_value(); };
     stream = caller.client->stream({.method = "GET", .target = "/"}, std::move(callbacks));
@@ -349,14 +350,14 @@ TEST(HttpClient, a_stream_that_the_loop_does_not_take_waits_at_the_server) {
   } while (sent != before || sent == 0);
   EXPECT_LT(sent, kAll / 2);
   go_on.set_value();
-  ended.get_future().wait();
+  base::await(ended);
   EXPECT_EQ(got, kAll);
   std::promise<void> gone;
   caller.env->loop().post([&] {
     stream.reset();
     gone.set_value();
   });
-  gone.get_future().wait();
+  base::await(gone);
 }
 
 TEST(HttpClient, a_resting_connection_that_ends_is_left) {
@@ -371,7 +372,7 @@ TEST(HttpClient, a_resting_connection_that_ends_is_left) {
                  answer_two});
   Caller caller(server.port());
   EXPECT_EQ(caller.ask("POST"), "first");
-  left.get_future().get();
+  base::await(left);
   EXPECT_EQ(caller.ask("POST"), "second");
 }
 

@@ -8,6 +8,7 @@
 #include <future>
 #include <thread>
 
+#include "base/await_for_tests.h"
 #include "rt/env.h"
 #include "rt/http/client/http_client.h"
 #include "rt/http/pass_on_for_tests.h"
@@ -127,7 +128,7 @@ Asked ask_through(const std::string& says, bool passes_on, bool offers_http2) {
   client->send({.method = "GET", .target = "/"}, [&](base::Result<HttpResponse> response) {
     got.set_value(response.ok() ? response->body : response.error().message);
   });
-  Asked asked{got.get_future().get(), ""};
+  Asked asked{base::await(got), ""};
   client.reset();
   proxy.wait();
   asked.by = proxy.asked;

@@ -12,6 +12,7 @@
 #include <mutex>
 #include <set>
 
+#include "base/await_for_tests.h"
 #include "rt/env.h"
 #include "rt/http/http2_frames_for_tests.h"
 #include "rt/http/peer_for_tests.h"
@@ -61,7 +62,7 @@ struct Ending {
   void drain(base::Duration time_max = base::hours(1)) {
     server->drain(time_max, [this] { drained.set_value(); });
   }
-  void wait() { drained.get_future().wait(); }
+  void wait() { base::await(drained); }
 };
 
 // A client that speaks HTTP/2 frame by frame.
@@ -211,14 +212,14 @@ TEST(HttpDrain, who_waits_to_be_accepted_is_served) {
   const auto server = *listen_http({}, [&](const HttpRequest&, const std::shared_ptr<HttpExchange>& exchange) {
     if (!std::exchange(held, true)) {
       entered.set_value();
-      go_on.get_future().wait();
+      base::await(go_on);
     }
     exchange->respond({200, {}, "served"});
   });
   {
     Peer first(server->port());
     first.say(kAsk);
-    entered.get_future().wait();  // from here on nobody is accepted
+    base::await(entered);  // from here on nobody is accepted
     Peer second(server->port()), third(server->port()), fourth(server->port());
     for (Peer* one : {&second, &third, &fourth}) one->say(kAsk);
     server->drain(base::hours(1), [&] { drained.set_value(); });
@@ -228,7 +229,7 @@ TEST(HttpDrain, who_waits_to_be_accepted_is_served) {
       EXPECT_TRUE(says_close(answer) && answer.ends_with("served")) << answer;
     }
   }
-  drained.get_future().wait();
+  base::await(drained);
 }
 
 TEST(HttpDrain, half_a_request_over_http1_does_not_hold_it) {

@@ -8,6 +8,7 @@
 #include <future>
 #include <sstream>
 
+#include "base/await_for_tests.h"
 #include "rt/env.h"
 #include "rt/http/client/http_client.h"
 #include "rt/http/peer_for_tests.h"
@@ -248,7 +249,7 @@ TEST(HttpLimits, a_peer_that_does_not_read_is_left) {
       });
   Peer peer(server->port());
   peer.say("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
-  gone.get_future().get();
+  base::await(gone);
 }
 
 TEST(HttpLimits, a_writer_is_told_when_the_peer_has_read) {
@@ -262,7 +263,7 @@ TEST(HttpLimits, a_writer_is_told_when_the_peer_has_read) {
   });
   Peer peer(server->port());
   peer.say("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
-  const auto exchange = begun.get_future().get();
+  const auto exchange = base::await(begun);
   EXPECT_GT(exchange->backlog_bytes(), std::size_t{1} << 20);
   const auto ended = std::async(std::launch::async, [&] {
     exchange->wait_until_drained();
@@ -270,7 +271,7 @@ TEST(HttpLimits, a_writer_is_told_when_the_peer_has_read) {
   });
   EXPECT_GT(peer.hear_until("\r\n0\r\n\r\n").size(), std::size_t{16} << 20);
   ended.wait();
-  drained.get_future().get();
+  base::await(drained);
 }
 
 TEST(HttpLimits, connections_above_the_limit_are_told_so) {
@@ -328,7 +329,7 @@ TEST(HttpKeys, new_ones_are_for_new_connections) {
   const auto reaches = [](HttpClient& client) {
     std::promise<bool> answer;
     client.send({"GET", "/", {}, "", "", {}}, [&](base::Result<HttpResponse> r) { answer.set_value(r.ok()); });
-    return answer.get_future().get();
+    return base::await(answer);
   };
   const auto kept = client_of(before);
   EXPECT_TRUE(reaches(*kept));
@@ -361,7 +362,7 @@ TEST(HttpWebSocket, messages_go_out_as_frames_and_pings_are_answered) {
   EXPECT_TRUE(head.ends_with("\r\n\r\n\x81\x03one\x81\x03two")) << head;
   peer.say(std::string_view("\x89\x82\0\0\0\0hi", 8));  // a ping, masked with zeros
   EXPECT_EQ(peer.hear_until("hi"), "\x8A\x02hi");
-  begun.get_future().get()->finish();
+  base::await(begun)->finish();
   EXPECT_EQ(peer.hear_until("\x03\xE8").substr(0, 1), "\x88");  // a close that says: normal
 }
 
@@ -378,9 +379,9 @@ TEST(HttpWebSocket, who_leaves_before_the_answer_is_missed) {
     peer.say(
         "GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
         "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n");
-    kept = begun.get_future().get();
+    kept = base::await(begun);
   }
-  gone.get_future().wait();
+  base::await(gone);
 }
 
 TEST(HttpWebSocket, a_handshake_that_is_none_is_an_ordinary_request) {

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <future>
 
+#include "base/await_for_tests.h"
 #include "rt/env.h"
 #include "rt/grpc/grpc.h"
 #include "rt/http/client/http_client.h"
@@ -54,7 +55,7 @@ class Scarcity : public ::testing::Test {
     std::promise<std::string> got;
     client.connect(
         [&](const base::Status& status) { got.set_value(status.ok() ? std::string() : status.error().message); });
-    return got.get_future().get();
+    return base::await(got);
   }
 
   std::unique_ptr<RealEnv> env = make_real_env("test");
@@ -126,7 +127,7 @@ TEST_F(Scarcity, the_pool_has_its_threads_from_the_start) {
   const NoThreads none;
   std::promise<void> done;
   env->offload([] {}, [&] { done.set_value(); });
-  done.get_future().wait();
+  base::await(done);
 }
 
 TEST_F(Scarcity, an_environment_without_threads_does_not_start) {

@@ -8,6 +8,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/await_for_tests.h"
 #include "rt/env.h"
 #include "rt/http/client/http_client.h"
 #include "rt/http/pass_on_for_tests.h"
@@ -52,7 +53,7 @@ std::string ask(HttpClient& client, std::string_view target) {
   client.send({.method = "GET", .target = std::string(target)}, [&](base::Result<HttpResponse> response) {
     got.set_value(response.ok() ? response->body : response.error().message);
   });
-  return got.get_future().get();
+  return base::await(got);
 }
 
 // As the way to an API server that has lost its power: only the deadline of a request ends it, and the next request
