@@ -59,7 +59,8 @@ bool is_proxied(const rt::HttpRequest& http) {
 
 // A new session leads to the page, or to a notebook.
 bool is_own_path(std::string_view path) {
-  const bool known = path.starts_with("/ui/") || path.starts_with("/notebook/") || path.starts_with("/tensorboard/");
+  const bool known = path.starts_with("/ui/") || path.starts_with("/notebook/") || path.starts_with("/tensorboard/") ||
+                     path.starts_with("/pvcviewers/");
   return known && std::ranges::all_of(path, [](char c) { return c > ' ' && c < '\x7f' && c != '\\'; });
 }
 

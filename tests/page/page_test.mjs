@@ -166,6 +166,29 @@ await test('the keyboard reaches a job', async () => {
   await page.keyboard.press('Enter');
   await page.waitForSelector('.subject');
 });
+await test('a notebook is made by its form, stopped and deleted', async () => {
+  await at(page, '/notebooks');
+  await page.getByRole('button', { name: 'Create notebook' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Name', { exact: true }).fill('Made');
+  await dialog.getByLabel('Image').fill('python3');
+  await dialog.getByRole('button', { name: 'Create' }).click();
+  await dialog.getByText('lower-case letters').waitFor();
+  await dialog.getByLabel('Name', { exact: true }).fill('made');
+  await dialog.getByLabel('GPUs').fill('99');
+  await dialog.getByLabel('Queue').fill('default');
+  await dialog.getByRole('button', { name: 'Create' }).click();
+  await page.waitForSelector('.scroll .row >> text=made');
+  expect((await page.getByRole('link', { name: 'Open it made' }).getAttribute('href')) === '/notebook/default/made/', 'its link');
+  await at(page, '/volumes');
+  await page.waitForSelector('.scroll .row >> text=made-workspace');
+  await at(page, '/notebooks/default/made');
+  await page.getByRole('button', { name: 'Stop made' }).click();
+  await page.getByRole('button', { name: 'Start made' }).waitFor();
+  await page.getByRole('button', { name: 'Delete made' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Yes, do it' }).click();
+  await page.waitForSelector('text=No notebook is there.');
+});
 await test('Chinese is spoken', async () => {
   await page.getByLabel('Language').selectOption('zh');
   await page.waitForSelector('nav >> text=任务');

@@ -19,6 +19,8 @@ using base::Code;
 using base::make_error;
 
 constexpr base::Duration kPassLife = base::minutes(1);  // of the code between two origins
+constexpr base::Duration kRouteLife = base::seconds(10);
+constexpr std::size_t kRoutesMax = 4096;
 constexpr std::string_view kState = "/ui/notebook", kEnter = "/enter";
 
 std::string purpose_of(const std::string& ns) { return "volcano notebooks of " + ns; }
@@ -172,15 +174,42 @@ void NotebookGate::serve(const std::string& ns, rt::HttpRequest http, Exchange e
     return exchange->respond(refusal_text(checked.error()));
   const rt::Target target = rt::parse_target(http.target);
   if (target.path == kEnter) return enter(ns, http, target, std::move(exchange));
-  const std::string page = url(http, options_.page_port());
   const auto session = session_at(ns, http);
   if (!session.ok())
-    return exchange->respond(is_visit(http) ? redirection(303, page + http.target) : refusal_text(session.error()));
+    return exchange->respond(is_visit(http) ? redirection(303, url(http, options_.page_port()) + http.target)
+                                            : refusal_text(session.error()));
   const NotebookPlace place = *notebook_place(http.target);
   if (std::string moved = with_slash(place, http.target); !moved.empty() && http.method == "GET")
     return exchange->respond(redirection(301, std::move(moved)));
+  options_.loop->post([self = shared_from_this(), visitor = session->visitor, place, http = std::move(http),
+                       exchange = std::move(exchange)]() mutable {
+    self->find_route(visitor, place, std::move(http), std::move(exchange));
+  });
+}
+
+// A route is asked for again now and then: an annotation that changes counts soon.
+void NotebookGate::find_route(const Visitor& visitor, const NotebookPlace& place, rt::HttpRequest http,
+                              Exchange exchange) {
+  const base::Time now = options_.now();
+  const std::string key = base::format("{}\n{}", place.prefix(), visitor.name);
+  if (const auto known = routes_.find(key); known != routes_.end() && now < known->second.until)
+    return relay(visitor, place, known->second.route, std::move(http), std::move(exchange));
+  if (routes_.size() >= kRoutesMax) routes_.clear();
+  look_at_route(options_.send, visitor, place,
+                [self = shared_from_this(), visitor, place, key, until = now + kRouteLife, http = std::move(http),
+                 exchange = std::move(exchange)](const NotebookRoute& route) {
+                  self->options_.loop->post([self, visitor, place, key, until, http, exchange, route] {
+                    self->routes_[key] = {route, until};
+                    self->relay(visitor, place, route, http, exchange);
+                  });
+                });
+}
+
+void NotebookGate::relay(const Visitor& visitor, const NotebookPlace& place, const NotebookRoute& route,
+                         rt::HttpRequest http, Exchange exchange) const {
   Passing passing;
-  passing.headers = [place](const rt::Headers& headers) { return headers_for_browser(headers, place); };
+  passing.headers = [place, route](const rt::Headers& headers) { return headers_for_browser(headers, place, route); };
+  const std::string page = url(http, options_.page_port());
   const std::string state = is_visit(http) ? page + state_target(http.target) : std::string();
   // A notebook's own answers come as streams, or without a body: one that is whole is an error of the API.
   passing.instead = [state](const rt::HttpResponse& response) -> std::optional<rt::HttpResponse> {
@@ -189,8 +218,9 @@ void NotebookGate::serve(const std::string& ns, rt::HttpRequest http, Exchange e
     return text_answer(response.status, message_of(response));
   };
   http.headers = headers_for_notebook(http.headers);
-  http.target = place.proxy_target(http.target);
-  options_.send(session->visitor, std::move(http), true, passing_exchange(std::move(exchange), std::move(passing)));
+  for (const auto& header : route.headers) http.headers.push_back(header);
+  http.target = place.proxy_target(http.target, route);
+  options_.send(visitor, std::move(http), true, passing_exchange(std::move(exchange), std::move(passing)));
 }
 
 void NotebookGate::enter(const std::string& ns, const rt::HttpRequest& http, const rt::Target& target,

@@ -58,11 +58,19 @@ class NotebookGate : public std::enable_shared_from_this<NotebookGate> {
   void hand_over(const rt::HttpRequest& http, const NotebookPlace& place, const Visitor& visitor,
                  const Exchange& exchange);
   void enter(const std::string& ns, const rt::HttpRequest& http, const rt::Target& target, Exchange exchange);
+  void find_route(const Visitor& visitor, const NotebookPlace& place, rt::HttpRequest http, Exchange exchange);
+  void relay(const Visitor& visitor, const NotebookPlace& place, const NotebookRoute& route, rt::HttpRequest http,
+             Exchange exchange) const;
   void show_state(const rt::HttpRequest& http, const NotebookPlace& place, const Session& session, Exchange exchange);
   void start(const NotebookPlace& place, const std::string& to, const Session& session, Exchange exchange);
 
   const GateOptions options_;
   const std::shared_ptr<PageServer> page_;
+  struct KnownRoute {
+    NotebookRoute route;
+    base::Time until;
+  };
+  std::map<std::string, KnownRoute> routes_;  // by prefix and visitor; loop thread
   std::map<std::string, Sessions> sessions_;  // by namespace; they know which codes were used. Loop thread
 };
 

@@ -20,6 +20,7 @@ struct GateTest : testing::Test {
       PageOptions{.secret = "s", .hosts = {"box"}, .now = [this] { return now; }, .loop = &loop});
   std::vector<rt::HttpRequest> sent;  // to the API
   std::vector<std::string> as;
+  std::optional<std::string> routes = "{}";  // the Notebook as routes are read; nothing: as all else
   std::string allowed = R"({"status":{"allowed":true}})";
   std::function<rt::HttpResponse(const rt::HttpRequest&)> api = [](const rt::HttpRequest&) {
     return rt::HttpResponse{200, {}, "", {}};
@@ -36,6 +37,8 @@ struct GateTest : testing::Test {
                   return exchange->respond({200, {}, allowed, {}});
                 if (http.target.starts_with("/api/v1/namespaces/") && http.target.find('/', 19) == std::string::npos)
                   return exchange->respond({http.target.ends_with("/typo") ? 404 : 200, {}, "", {}});
+                if (http.method == "GET" && http.target == "/apis/kubeflow.org/v1/namespaces/ann/notebooks/n" && routes)
+                  return exchange->respond({200, {}, *routes, {}});
                 sent.push_back(http);
                 as.push_back(visitor.name);
                 exchange->respond(api(http));
@@ -204,7 +207,7 @@ TEST_F(GateTest, a_notebook_gets_no_credentials) {
 TEST(NotebookHeaders, hold_for_the_notebook_alone) {
   const NotebookPlace place{NotebookPlace::Kind::kNotebook, "ann", "n"};
   const auto kept = [&](std::string name, std::string value) {
-    const rt::Headers out = headers_for_browser({{name, std::move(value)}}, place);
+    const rt::Headers out = headers_for_browser({{name, std::move(value)}}, place, place.route({}));
     return std::string(rt::header(out, name));
   };
   EXPECT_EQ(kept("Set-Cookie", "a=b; Path=/; Domain=box; HttpOnly"), "a=b; HttpOnly; Path=/notebook/ann/n/");
@@ -220,10 +223,39 @@ TEST(NotebookHeaders, hold_for_the_notebook_alone) {
   EXPECT_EQ(kept("Location", "/api/v1/namespaces/ann/services/n:80/proxy/notebook/ann/n/lab"), "/notebook/ann/n/lab");
   EXPECT_EQ(kept("Location", "https://elsewhere.example/"), "https://elsewhere.example/");
   const NotebookPlace board{NotebookPlace::Kind::kTensorboard, "ann", "t"};
-  EXPECT_EQ(
-      rt::header(headers_for_browser({{"Location", "/api/v1/namespaces/ann/services/t:80/proxy/"}}, board), "Location"),
-      "/tensorboard/ann/t/");
+  EXPECT_EQ(rt::header(headers_for_browser({{"Location", "/api/v1/namespaces/ann/services/t:80/proxy/"}}, board,
+                                           board.route({})),
+                       "Location"),
+            "/tensorboard/ann/t/");
   EXPECT_EQ(kept("Content-Type", "text/html"), "text/html");
+}
+
+TEST_F(GateTest, a_server_that_does_not_know_its_prefix_is_reached_as_its_annotations_say) {
+  routes = R"({"metadata":{"annotations":{"notebooks.kubeflow.org/http-rewrite-uri":"/",
+      "notebooks.kubeflow.org/http-headers-request-set":"{\"X-RStudio-Root-Path\":\"/notebook/ann/n/\",\"bad\":\"a\\r\\nb\",\"x y\":\"z\"}"}}})";
+  const std::string cookie = notebook_cookie("ann", "ann");
+  EXPECT_EQ(at("ann", "/notebook/ann/n/files?x=1", with(visit("same-origin"), cookie)).status, 200);
+  ASSERT_EQ(sent.size(), 1U);
+  EXPECT_EQ(sent[0].target, "/api/v1/namespaces/ann/services/n:80/proxy/files?x=1");
+  EXPECT_EQ(rt::header(sent[0].headers, "X-RStudio-Root-Path"), "/notebook/ann/n/");
+  EXPECT_EQ(rt::header(sent[0].headers, "bad"), "");
+  EXPECT_EQ(rt::header(sent[0].headers, "x y"), "");
+  const NotebookPlace place{NotebookPlace::Kind::kNotebook, "ann", "n"};
+  const NotebookRoute route{.rewrite = "/app/"};
+  EXPECT_EQ(place.proxy_target("/notebook/ann/n/a", route), "/api/v1/namespaces/ann/services/n:80/proxy/app/a");
+  EXPECT_EQ(place.browser_target("/app/a", route), "/notebook/ann/n/a");
+  EXPECT_EQ(place.browser_target("/other", route), "/other");
+  for (const char* bad : {"app", "/a b", "/a?x", "", "/a\r\nX: y"}) {
+    const api::Json annotations = api::Json::object({{"notebooks.kubeflow.org/http-rewrite-uri", bad}});
+    const api::Json object = api::Json::object({{"metadata", api::Json::object({{"annotations", annotations}})}});
+    EXPECT_FALSE(place.route(object).rewrite.has_value()) << bad;
+  }
+}
+
+TEST_F(GateTest, a_viewer_of_a_volume_has_a_service_of_its_own_name) {
+  const std::string cookie = notebook_cookie("ann", "ann");
+  EXPECT_EQ(at("ann", "/pvcviewers/ann/data/files/", with(visit("same-origin"), cookie)).status, 200);
+  EXPECT_EQ(sent[0].target, "/api/v1/namespaces/ann/services/pvcviewer-data:80/proxy/pvcviewers/ann/data/files/");
 }
 
 TEST_F(GateTest, a_notebook_without_a_server_says_how_it_stands) {
@@ -236,6 +268,7 @@ TEST_F(GateTest, a_notebook_without_a_server_says_how_it_stands) {
             "https://127.0.0.1:6443/ui/notebook?to=" + rt::percent_encode("/notebook/ann/n/lab"));
   EXPECT_EQ(at("ann", "/notebook/ann/n/api", with({}, cookie)).body, "no endpoints available for service \"n\"\n");
 
+  routes.reset();
   std::string object = R"({"metadata":{"name":"n","namespace":"ann","annotations":{"kubeflow-resource-stopped":"x"}}})";
   std::string pods = R"({"items":[]})";
   api = [&](const rt::HttpRequest& http) {

@@ -63,9 +63,9 @@ std::string cookie_for_browser(std::string_view line, const std::string& prefix)
 }
 
 // The path of a Location through the API's proxy, as the browser reaches it; others stay.
-std::string location_for_browser(std::string_view place, const NotebookPlace& of) {
+std::string location_for_browser(std::string_view place, const NotebookPlace& of, const NotebookRoute& route) {
   const std::string through = of.proxy_prefix();
-  if (place.starts_with(through + "/")) return of.browser_target(place.substr(through.size()));
+  if (place.starts_with(through + "/")) return of.browser_target(place.substr(through.size()), route);
   return std::string(place);
 }
 
@@ -87,7 +87,7 @@ rt::Headers headers_for_notebook(const rt::Headers& headers) {
   return out;
 }
 
-rt::Headers headers_for_browser(const rt::Headers& headers, const NotebookPlace& place) {
+rt::Headers headers_for_browser(const rt::Headers& headers, const NotebookPlace& place, const NotebookRoute& route) {
   // Each of these would hold for other ports of the host, or for pages that are not the notebook's.
   static constexpr std::array<std::string_view, 10> kOfTheHost = {"Strict-Transport-Security",
                                                                   "Alt-Svc",
@@ -107,7 +107,7 @@ rt::Headers headers_for_browser(const rt::Headers& headers, const NotebookPlace&
       if (std::string kept = cookie_for_browser(value, place.prefix()); !kept.empty())
         out.emplace_back(name, std::move(kept));
     } else {
-      out.emplace_back(name, rt::same_header(name, "Location") ? location_for_browser(value, place) : value);
+      out.emplace_back(name, rt::same_header(name, "Location") ? location_for_browser(value, place, route) : value);
     }
   }
   if (rt::header(out, "Cross-Origin-Resource-Policy").empty())

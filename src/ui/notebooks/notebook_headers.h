@@ -16,7 +16,7 @@ namespace ui {
 rt::Headers headers_for_notebook(const rt::Headers& headers);
 // The notebook's headers as the browser gets them: its cookies hold below its own prefix, and none has a name of ours;
 // a Location through the API's proxy is the browser's way again.
-rt::Headers headers_for_browser(const rt::Headers& headers, const NotebookPlace& place);
+rt::Headers headers_for_browser(const rt::Headers& headers, const NotebookPlace& place, const NotebookRoute& route);
 // A top-level visit of a person: an address typed, a link followed. Old browsers do not say.
 bool is_visit(const rt::HttpRequest& http);
 // Whether the request comes from a page of `own` ("https://box:6500") itself, or is a visit.

@@ -121,6 +121,15 @@ void check_access(const SendAs& send, const Visitor& visitor, const NotebookPlac
        }));
 }
 
+void look_at_route(const SendAs& send, const Visitor& visitor, const NotebookPlace& place,
+                   std::function<void(NotebookRoute)> done) {
+  if (place.kind != NotebookPlace::Kind::kNotebook) return done(place.route(Json()));
+  rt::HttpRequest get{.method = "GET", .target = place.object_path(), .headers = {{"Accept", "application/json"}}};
+  send(visitor, std::move(get), false, kept_answer([place, done](int status, const std::string& body) {
+         done(place.route(status == 200 ? parsed_or_null(body) : Json()));
+       }));
+}
+
 void look_at_notebook(const SendAs& send, const ExplainGroup& explain, const Visitor& visitor,
                       const NotebookPlace& place, std::function<void(NotebookLook)> done) {
   const auto look = std::make_shared<NotebookReading>();

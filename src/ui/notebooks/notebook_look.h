@@ -29,6 +29,9 @@ struct NotebookLook {
 void look_at_notebook(const SendAs& send, const ExplainGroup& explain, const Visitor& visitor,
                       const NotebookPlace& place, std::function<void(NotebookLook)> done);
 
+// How requests reach its server, by its object as the visitor sees it. `done` comes once, on any thread.
+void look_at_route(const SendAs& send, const Visitor& visitor, const NotebookPlace& place,
+                   std::function<void(NotebookRoute)> done);
 // Whether the visitor may open it, and its namespace is there. `done` comes once, on any thread.
 void check_access(const SendAs& send, const Visitor& visitor, const NotebookPlace& place,
                   std::function<void(base::Status)> done);

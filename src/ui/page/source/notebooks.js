@@ -5,7 +5,7 @@ import { json, request } from './api.js';
 import { natural, plain } from './format.js';
 import { useCollection } from './live.js';
 import { Logs } from './logs.js';
-import { checkName, claimOf, formDefaults, gpusOf, groupsByKey, kNotebooks, kStopped, kTensorboards, linkOf, notebookOf, podOf, profileOf, standing, tensorboardOf, usersOf } from './notebooks_model.js';
+import { checkName, claimOf, formDefaults, gpusOf, groupsByKey, kNotebooks, kStopped, kTensorboards, linkOf, notebookOf, podOf, profileOf, standing, tensorboardOf, usersOf, viewerLink, viewerOf } from './notebooks_model.js';
 import './notebooks_words.js';
 import { EventList } from './objects.js';
 import { Ago, Dialog, Link, Notices, State, Table, where } from './parts.js';
@@ -205,10 +205,22 @@ export function Tensorboards() {
 export function Volumes() {
   const list = useCollection(scoped('/api/v1', 'persistentvolumeclaims'));
   const pods = useCollection(scoped('/api/v1', 'pods'));
+  const viewers = useCollection(scoped('/apis/kubeflow.org/v1alpha1', 'pvcviewers'));
   const classes = useCollection('/apis/storage.k8s.io/v1/storageclasses');
   const [creating, setCreating] = useState(false);
   const [sure, setSure] = useState(null);
   const users = usersOf([...pods.rows.values()]);
+  const [error, setError] = useState('');
+  const viewerPath = (claim) => `/apis/kubeflow.org/v1alpha1/namespaces/${encodeURIComponent(claim.metadata.namespace)}/pvcviewers`;
+  const look = (claim) => post(viewerPath(claim), viewerOf(claim.metadata.namespace, claim.metadata.name)).catch((problem) => setError(problem.message));
+  const unlook = (claim) => remove(`${viewerPath(claim)}/${encodeURIComponent(claim.metadata.name)}`).catch((problem) => setError(problem.message));
+  const actions = (claim) => {
+    const { namespace, name } = claim.metadata;
+    const viewed = viewers.rows.get(`${namespace}/${name}`);
+    const of = html`<span class="hidden"> ${plain(name)}</span>`;
+    return html`<span class="actions">${viewers.state === 'live' && (viewed ? html`<a href=${viewerLink(namespace, name)} target="_blank" rel="noopener">${t('Open it')}${of}</a><button type="button" onClick=${() => unlook(claim)}>${t('Close the viewer')}${of}</button>` : html`<button type="button" onClick=${() => look(claim)}>${t('Look inside')}${of}</button>`)}
+      <button type="button" class="danger" onClick=${() => setSure(claim)}>${t('Delete')}${of}</button></span>`;
+  };
   const usersFor = (claim) => users.get(`${claim.metadata.namespace}/${claim.metadata.name}`) || [];
   const rows = [...list.rows.values()].sort(byName).map((object) => ({ object, key: object.metadata.uid, name: object.metadata.name, state: object.status?.phase === 'Bound' ? 'running' : object.status?.phase === 'Lost' ? 'failed' : 'waiting', word: object.status?.phase || 'Pending' }));
   const ns = currentScope() || 'default';
@@ -220,7 +232,7 @@ export function Volumes() {
     { id: 'class', title: t('Class'), width: 'minmax(5rem,1fr)', minor: true, cell: ({ object }) => plain(object.spec?.storageClassName) },
     { id: 'users', title: t('Used by'), width: 'minmax(8rem,2fr)', cell: ({ object }) => plain(usersFor(object).join(', ')) },
     ageColumn(),
-    { id: 'act', title: t('Apply'), width: '7rem', cell: ({ object }) => html`<button type="button" class="danger" onClick=${() => setSure(object)}>${t('Delete')}<span class="hidden"> ${plain(object.metadata.name)}</span></button>` },
+    { id: 'act', title: t('Apply'), width: '15rem', cell: ({ object }) => actions(object) },
   ];
   const fields = [{ key: 'name', title: t('Name') }, { key: 'ns', title: t('Namespace') }, { key: 'size', title: t('Size'), hint: '10Gi' }, { key: 'class', title: t('Class'), options: [['', t('none')], ...[...classes.rows.values()].map((one) => [one.metadata.name, one.metadata.name])] }];
   const send = async (form) => {
@@ -228,7 +240,7 @@ export function Volumes() {
     await post(`/api/v1/namespaces/${encodeURIComponent(form.ns)}/persistentvolumeclaims`, claimOf(form.ns, form.name, form.size, form.class));
   };
   const doomed = sure && usersFor(sure);
-  return html`<${Notices} of=${[list]} />
+  return html`<${Notices} of=${[list]} />${error && html`<p class="notice" role="alert">${plain(error)}</p>`}
     <div class="tools"><button type="button" class="primary" onClick=${() => setCreating(true)}>${t('Create volume')}</button></div>
     <${Table} label=${t('Volumes')} columns=${columns} rows=${rows} empty=${emptyText(list, t('No volume is there.'))} />
     ${creating && html`<${FormDialog} title=${t('Create volume')} fields=${fields} first=${{ name: '', ns, size: '10Gi', class: '' }} send=${send} onClose=${() => setCreating(false)} />`}

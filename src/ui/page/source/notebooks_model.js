@@ -171,6 +171,15 @@ export function usersOf(pods) {
   return users;
 }
 
+export const viewerLink = (ns, name) => `/pvcviewers/${encodeURIComponent(ns)}/${encodeURIComponent(name)}/`;
+// The viewer of a claim, as Kubeflow's page of volumes makes it.
+export const viewerOf = (ns, claim) => ({
+  apiVersion: 'kubeflow.org/v1alpha1',
+  kind: 'PVCViewer',
+  metadata: { name: claim, namespace: ns },
+  spec: { pvc: claim, rwoScheduling: true, networking: { targetPort: 8080, basePrefix: '/pvcviewers', rewrite: viewerLink(ns, claim), timeout: '30s' } },
+});
+
 export const groupsByKey = (groups) => new Map(groups.map((group) => [keyOf(group), group]));
 
 export function profileOf(form) {

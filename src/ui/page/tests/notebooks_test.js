@@ -1,7 +1,7 @@
 // The pure parts of the pages of notebooks: states, forms, volumes.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { formDefaults, gpusOf, kNotebooks, linkOf, notebookOf, profileOf, standing, tensorboardOf, usersOf } from '../source/notebooks_model.js';
+import { formDefaults, gpusOf, kNotebooks, linkOf, notebookOf, profileOf, standing, tensorboardOf, usersOf, viewerLink, viewerOf } from '../source/notebooks_model.js';
 
 const notebook = (more = {}) => ({ metadata: { name: 'one', namespace: 'ann', ...more }, spec: { template: { spec: { containers: [{ name: 'one', image: 'i', resources: { limits: { 'nvidia.com/gpu': '2', memory: '1Gi' } } }] } } } });
 const pod = (spec, status, more = {}) => ({ metadata: { name: 'one-0', namespace: 'ann', labels: { 'notebook-name': 'one' }, ...more }, spec, status });
@@ -54,6 +54,8 @@ test('TensorBoards, profiles, and who uses a volume', () => {
   assert.deepEqual(profileOf({ name: 'ann', owner: 'ann', quota: 'cpu=8' }).spec.resourceQuotaSpec, { hard: { cpu: '8' } });
   assert.throws(() => profileOf({ name: 'ann', owner: '', quota: '' }));
   assert.throws(() => profileOf({ name: 'ann', owner: 'a', quota: 'cpu' }));
+  assert.equal(viewerLink('ann', 'c'), '/pvcviewers/ann/c/');
+  assert.equal(viewerOf('ann', 'c').spec.networking.rewrite, '/pvcviewers/ann/c/');
   const uses = (phase) => ({ metadata: { name: `p-${phase}`, namespace: 'ann' }, spec: { volumes: [{ persistentVolumeClaim: { claimName: 'c' } }] }, status: { phase } });
   assert.deepEqual(usersOf([uses('Running'), uses('Failed')]).get('ann/c'), ['p-Running']);
 });
