@@ -25,6 +25,9 @@ namespace {
 
 constexpr std::string_view kProtocols[] = {"SCTP", "TCP", "UDP"};
 constexpr std::string_view kAffinities[] = {"ClientIP", "None"};
+constexpr std::string_view kTypes[] = {"ClusterIP", "ExternalName", "LoadBalancer", "NodePort"};
+constexpr std::string_view kTrafficPolicies[] = {"Cluster", "Local"};
+constexpr std::string_view kDistributions[] = {"PreferClose", "PreferSameNode", "PreferSameZone"};
 constexpr int kAffinitySeconds = 10800;
 constexpr int kAffinitySecondsMax = 86400;
 
@@ -156,12 +159,12 @@ void check_policies(const Json& service, api::FieldErrors& errors) {
     if (!is_reached_from_outside(service))
       errors.invalid("spec.externalTrafficPolicy", outside, "may only be set for externally-accessible services");
     else
-      one_of(errors, "spec.externalTrafficPolicy", outside.as_string(), {"Cluster", "Local"});
+      errors.one_of("spec.externalTrafficPolicy", outside.as_string(), kTrafficPolicies);
   }
   if (const Json& inside = spec["internalTrafficPolicy"]; !inside.is_null())
-    one_of(errors, "spec.internalTrafficPolicy", inside.as_string(), {"Cluster", "Local"});
+    errors.one_of("spec.internalTrafficPolicy", inside.as_string(), kTrafficPolicies);
   if (const Json& near = spec["trafficDistribution"]; !near.is_null())
-    one_of(errors, "spec.trafficDistribution", near.as_string(), {"PreferClose", "PreferSameNode", "PreferSameZone"});
+    errors.one_of("spec.trafficDistribution", near.as_string(), kDistributions);
   if (const Json& name = spec["loadBalancerClass"]; name.is_string() && !api::is_qualified_name(name.as_string()))
     errors.invalid("spec.loadBalancerClass", name,
                    "must be a name of letters, digits, '-', '_' and '.', or one behind a domain and '/'");
@@ -260,7 +263,8 @@ void default_service(Json& object) {
 void check_service(const Json& object, api::FieldErrors& errors) {
   const Json& spec = object["spec"];
   const std::string_view type = spec["type"].as_string();
-  if (!one_of(errors, "spec.type", type, {"ClusterIP", "ExternalName", "LoadBalancer", "NodePort"})) return;
+  errors.one_of("spec.type", type, kTypes);
+  if (std::ranges::find(kTypes, type) == std::end(kTypes)) return;
   check_selector(spec, errors);
   check_ports(spec, errors);
   check_addresses(spec, errors);
