@@ -73,6 +73,8 @@ constexpr std::array kPrograms{
     Program{"scheduler", "vc-scheduler", volcano_main::run_scheduler, "run the scheduler on a cluster"},
     Program{"agent-scheduler", "vc-agent-scheduler", volcano_main::run_agent_scheduler,
             "run the scheduler for single pods in a hurry on a cluster"},
+    Program{"cluster-ui", "volcano-ui", volcano_main::run_cluster_ui,
+            "serve the page of a cluster to its users, each with a token of their own"},
     Program{"version", "", print_version, "print the version"},
 };
 

@@ -135,6 +135,23 @@ base::Result<Session> PageServer::session_of_form(const rt::HttpRequest& http, s
   return *std::move(session);
 }
 
+base::Status PageServer::check_form(const rt::HttpRequest& http) const {
+  if (rt::header(http.headers, "Origin").empty()) return make_error(Code::kForbidden, "Origin: a form sends its own");
+  return check_origin(http, nullptr);
+}
+
+rt::HttpResponse PageServer::begin_session(const Visitor& visitor, base::Time until, std::string_view to) const {
+  const base::Time now = options_.now();
+  return with_session(sessions_.make_session(visitor, now, until), to);
+}
+
+rt::HttpResponse PageServer::with_session(std::string_view cookie, std::string_view to) const {
+  rt::HttpResponse out = answer(303, "text/plain; charset=utf-8", std::string(to) + "\n");
+  out.headers.emplace_back("Set-Cookie", cookie_line(cookie_, cookie, kSessionLife));
+  out.headers.emplace_back("Location", to);
+  return out;
+}
+
 void PageServer::serve(const rt::HttpRequest& http, const std::optional<Visitor>& caller,
                        std::shared_ptr<rt::HttpExchange> exchange) {
   const rt::Target target = rt::parse_target(http.target);
@@ -197,10 +214,7 @@ void PageServer::log_in(const rt::Target& target, std::shared_ptr<rt::HttpExchan
         if (!cookie.ok())
           return exchange->respond(answer(403, "text/plain; charset=utf-8",
                                           cookie.error().message + "; `volcano ui link` makes a new link\n"));
-        rt::HttpResponse out = answer(303, "text/plain; charset=utf-8", to + "\n");
-        out.headers.emplace_back("Set-Cookie", self->cookie_line(self->cookie_, *cookie, kSessionLife));
-        out.headers.emplace_back("Location", to);
-        exchange->respond(std::move(out));
+        exchange->respond(self->with_session(*cookie, to));
       });
 }
 

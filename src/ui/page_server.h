@@ -39,12 +39,17 @@ class PageServer : public std::enable_shared_from_this<PageServer> {
   std::optional<base::Result<Session>> session_of_visit(const rt::HttpRequest& http) const;
   // The session of a form that this origin made, with the proof that the form has. Any thread.
   base::Result<Session> session_of_form(const rt::HttpRequest& http, std::string_view proof) const;
+  // The answer that begins a session, which ends with its token at `until`, and leads to `to`. Any thread.
+  rt::HttpResponse begin_session(const Visitor& visitor, base::Time until, std::string_view to) const;
+  // Whether a form of this origin made the request, which needs no session. Any thread.
+  base::Status check_form(const rt::HttpRequest& http) const;
   // "/ui/login?code=...", good once and for kCodeLife. Any thread.
   std::string new_link(const Visitor& visitor) const;
 
  private:
   base::Status check_origin(const rt::HttpRequest& http, const Session* session) const;
   std::string cookie_line(std::string_view name, std::string_view value, base::Duration life) const;
+  rt::HttpResponse with_session(std::string_view cookie, std::string_view to) const;
   void log_out(const rt::HttpRequest& http, rt::HttpExchange& exchange) const;
   void log_in(const rt::Target& target, std::shared_ptr<rt::HttpExchange> exchange);
 

@@ -1,6 +1,7 @@
 // Codes and cookies as sealed lists: the end, the user; the proof follows from the seal, which differs each time.
 #include "ui/sessions.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "api/json/json.h"
@@ -49,17 +50,21 @@ base::Result<std::string> Sessions::redeem(std::string_view code, base::Time now
   if (used_.size() >= kUsedMax) return refused("too many links were used in the last hour");
   // Base64 has several texts for one code; its proof is one.
   if (!used_.emplace(found.proof, found.until).second) return refused("this link was used already");
-  return sealed(found.visitor, now + kSessionLife, session_use_);
+  return make_session(found.visitor, now, now + kSessionLife);
+}
+
+std::string Sessions::make_session(const Visitor& visitor, base::Time now, base::Time until) const {
+  return sealed(visitor, std::min(until, now + kSessionLife), session_use_);
 }
 
 base::Result<Session> Sessions::read(std::string_view cookie, base::Time now) const {
   return opened(cookie, now, session_use_);
 }
 
-// A list: the end in seconds, the name, the uid, the groups. Short, because a person may have to copy a link; JSON,
-// because a name may have any letters.
+// A list: the end in seconds, the name, the uid, the token, the groups. Short, because a person may have to copy a
+// link; JSON, because a name may have any letters.
 std::string Sessions::sealed(const Visitor& visitor, base::Time until, std::string_view use) const {
-  api::Json content = api::Json::array({until.ns / kNanoseconds, visitor.name, visitor.uid});
+  api::Json content = api::Json::array({until.ns / kNanoseconds, visitor.name, visitor.uid, visitor.token});
   for (const std::string& group : visitor.groups) content.push_back(group);
   return base::base64url_encode(rt::seal(key_, content.dump(), use));
 }
@@ -72,8 +77,9 @@ base::Result<Session> Sessions::opened(std::string_view text, base::Time now, st
   const auto plain = rt::unseal(key_, *bytes, use);
   if (!plain) return refused(kNotOurs);
   TRY(const api::Json content, api::parse_json(*plain));
-  Session out{.visitor = {content[std::size_t{1}].str(), {}, content[std::size_t{2}].str()}};
-  for (std::size_t i = 3; i < content.items().size(); ++i) out.visitor.groups.push_back(content[i].str());
+  Session out{
+      .visitor = {content[std::size_t{1}].str(), {}, content[std::size_t{2}].str(), content[std::size_t{3}].str()}};
+  for (std::size_t i = 4; i < content.items().size(); ++i) out.visitor.groups.push_back(content[i].str());
   out.until = base::Time{content[std::size_t{0}].as_int() * kNanoseconds};
   if (out.until <= now) return refused("the session is over");
   out.proof = rt::sha256_hex("proof\n" + key_ + bytes->substr(0, kNonceBytes)).substr(0, 32);

@@ -20,6 +20,7 @@ struct Visitor {
   std::string name;
   std::vector<std::string> groups = {};
   std::string uid = {};
+  std::string token = {};  // with which requests are made as this user; empty: the server knows its users itself
 };
 
 struct Session {
@@ -39,6 +40,8 @@ class Sessions {
   std::string make_code(const Visitor& visitor, base::Time now) const;
   // The cookie of a new session. kUnauthorized for a code that is not ours, too old, or was used. Loop thread only.
   base::Result<std::string> redeem(std::string_view code, base::Time now);
+  // The cookie of a session that ends at `until`, or after kSessionLife. Any thread.
+  std::string make_session(const Visitor& visitor, base::Time now, base::Time until) const;
   // The session of a cookie; kUnauthorized for one that is not ours, or over. Any thread.
   base::Result<Session> read(std::string_view cookie, base::Time now) const;
 

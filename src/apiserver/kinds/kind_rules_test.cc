@@ -165,7 +165,7 @@ TEST(KindRulesTest, what_is_fixed_stays) {
       {"storage.k8s.io/v1", "StorageClass", "{provisioner: a, parameters: {a: b}}", "{provisioner: a}", "parameters"},
       {"resource.k8s.io/v1", "ResourceClaim", "spec: {devices: {}}", "spec: {devices: {config: []}}", ""},
       {"resource.k8s.io/v1", "ResourceClaim", "spec: {devices: {}}", "spec: {devices: {requests: [{name: r}]}}",
-       "spec"},
+       "spec.devices.requests[0] spec"},
       {"v1", "PersistentVolume", "spec: {nfs: {server: a, path: /e, readOnly: false}}",
        "spec: {nfs: {server: a, path: /e}}", ""},
       {"v1", "Node", "spec: {providerID: ''}", "spec: {providerID: x}", ""},

@@ -94,20 +94,28 @@ class Sifting final : public rt::HttpExchange {
   std::optional<rt::HttpResponse> held_;
 };
 
+void add_token(rt::HttpRequest& request, std::string_view token) {
+  if (!token.empty()) request.headers.emplace_back("Authorization", "Bearer " + std::string(token));
+}
+
 }  // namespace
 
-void Forwarder::forward(const rt::HttpRequest& http, std::shared_ptr<rt::HttpExchange> exchange) {
+void Forwarder::forward(const rt::HttpRequest& http, std::string_view token,
+                        std::shared_ptr<rt::HttpExchange> exchange) {
   rt::HttpRequest request{.method = http.method, .target = http.target, .headers = {}, .body = http.body};
   for (const char* name : {"Accept", "Content-Type"})
     if (const std::string_view value = rt::header(http.headers, name); !value.empty())
       request.headers.emplace_back(name, value);
+  add_token(request, token);
   run(std::move(request), std::move(exchange),
       [](rt::HttpExchange& to, int status, const rt::Headers& headers) { to.start(status, kept(headers)); });
 }
 
-void Forwarder::stream(std::string path, std::string accept, std::shared_ptr<rt::HttpExchange> exchange) {
+void Forwarder::stream(std::string path, std::string accept, std::string_view token,
+                       std::shared_ptr<rt::HttpExchange> exchange) {
   exchange->start_web_socket({}, rt::HttpExchange::Messages::kBytes);
   rt::HttpRequest request{.method = "GET", .target = std::move(path), .headers = {{"Accept", std::move(accept)}}};
+  add_token(request, token);
   run(std::move(request), std::move(exchange), [](rt::HttpExchange& to, int status, const rt::Headers&) {
     to.send_one(std::make_shared<const std::string>(base::format("{{\"status\":{}}}\n", status)));
   });

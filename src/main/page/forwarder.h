@@ -18,11 +18,12 @@ class Forwarder : public std::enable_shared_from_this<Forwarder> {
  public:
   Forwarder(rt::Env& env, std::unique_ptr<client::ServerConnection> server) : env_(env), server_(std::move(server)) {}
 
-  // The page's own request: little of its header goes on, and little comes back.
-  void forward(const rt::HttpRequest& http, std::shared_ptr<rt::HttpExchange> exchange);
+  // The page's own request: little of its header goes on, and little comes back. `token`: of the user as whom it is
+  // made; empty: with the credentials of the connection.
+  void forward(const rt::HttpRequest& http, std::string_view token, std::shared_ptr<rt::HttpExchange> exchange);
   // A GET whose answer comes over a WebSocket: browsers open six connections to a server, and a page has more watches.
   // The first message is the status, the others are the answer's bytes.
-  void stream(std::string path, std::string accept, std::shared_ptr<rt::HttpExchange> exchange);
+  void stream(std::string path, std::string accept, std::string_view token, std::shared_ptr<rt::HttpExchange> exchange);
   // A request that goes as it is, upgrades included. An error of the API server itself is answered whole, as
   // ui::Passing wants it.
   void relay(const rt::HttpRequest& http, const std::shared_ptr<rt::HttpExchange>& exchange);

@@ -16,6 +16,7 @@ int run_fsck(const Arguments& arguments);
 int run_backup(const Arguments& arguments);
 int run_restore(const Arguments& arguments);
 int run_ui(const Arguments& arguments);
+int run_cluster_ui(const Arguments& arguments);
 int run_user(const Arguments& arguments);
 int run_crd(const Arguments& arguments);
 int run_policies(const Arguments& arguments);

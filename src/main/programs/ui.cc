@@ -77,8 +77,8 @@ base::Status serve(const UiFlags& flags) {
       return exchange->respond(
           refusal(session ? session->error() : base::make_error(base::Code::kUnauthorized, "no session")));
     env->loop().post([forwarder, streams, target, http = std::move(http), exchange] {
-      if (!streams) return forwarder->forward(http, exchange);
-      forwarder->stream(std::string(target.get("path")), std::string(target.get("accept")), exchange);
+      if (!streams) return forwarder->forward(http, "", exchange);
+      forwarder->stream(std::string(target.get("path")), std::string(target.get("accept")), "", exchange);
     });
   };
   auto server = rt::listen_http(std::move(options), handler);

@@ -1,50 +1,19 @@
-// HTML of one column; all texts are escaped, and the policy lets nothing run.
+// HTML of one column, which says how a notebook is.
 #include "ui/notebooks/state_page.h"
 
 #include "base/format.h"
+#include "ui/html.h"
 
 namespace ui {
 namespace {
 
 using Phase = api::NotebookState::Phase;
 
-constexpr const char* kPolicy =
-    "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
-
-std::string escaped(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    if (c == '&')
-      out += "&amp;";
-    else if (c == '<')
-      out += "&lt;";
-    else if (c == '>')
-      out += "&gt;";
-    else if (c == '"')
-      out += "&quot;";
-    else
-      out += c;
-  }
-  return out;
-}
-
-rt::HttpResponse guarded(int status, const char* type, std::string body) {
-  return {status,
-          {{"Content-Type", type},
-           {"Content-Security-Policy", kPolicy},
-           {"X-Content-Type-Options", "nosniff"},
-           {"Referrer-Policy", "same-origin"},
-           {"Cross-Origin-Opener-Policy", "same-origin"},
-           {"Cross-Origin-Resource-Policy", "same-origin"},
-           {"Cache-Control", "no-store"}},
-          std::move(body)};
-}
-
 // `refresh`: "2", or "1; url=/..."; empty: it stays.
 rt::HttpResponse document(int status, std::string_view title, std::string_view refresh, std::string_view content) {
   const std::string again =
-      refresh.empty() ? "" : base::format("<meta http-equiv=\"refresh\" content=\"{}\">\n", escaped(refresh));
-  return guarded(
+      refresh.empty() ? "" : base::format("<meta http-equiv=\"refresh\" content=\"{}\">\n", escaped_html(refresh));
+  return guarded_answer(
       status, "text/html; charset=utf-8",
       base::format("<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n<title>{0}</title>\n"
                    "<meta name=\"viewport\" content=\"width=device-width\">\n{1}"
@@ -52,10 +21,10 @@ rt::HttpResponse document(int status, std::string_view title, std::string_view r
                    "<link rel=\"stylesheet\" href=\"/ui/page.css\">\n</head>\n<body>\n"
                    "<main>\n<h1>{0}</h1>\n{2}"
                    "<p><a href=\"/ui/#/notebooks\">All notebooks</a></p>\n</main>\n</body>\n</html>\n",
-                   escaped(title), again, content));
+                   escaped_html(title), again, content));
 }
 
-std::string paragraph(std::string_view text) { return base::format("<p role=\"status\">{}</p>\n", escaped(text)); }
+std::string paragraph(std::string_view text) { return base::format("<p role=\"status\">{}</p>\n", escaped_html(text)); }
 
 }  // namespace
 
@@ -71,14 +40,14 @@ rt::HttpResponse state_page(const NotebookPlace& place, const NotebookLook& look
                       paragraph("It is stopped. Its files are kept.") +
                           base::format("<form method=\"post\" action=\"{}\"><button class=\"primary\">Start</button>"
                                        "</form>\n",
-                                       escaped(start)));
+                                       escaped_html(start)));
     case Phase::kStopping: return document(200, title, "2", paragraph("It is stopping: " + reason));
     case Phase::kWaiting: return document(200, title, "2", paragraph("It waits: " + reason));
     case Phase::kFailed: return document(200, title, "2", paragraph("It has failed, and is tried again: " + reason));
     case Phase::kReady: break;
   }
   return document(200, title, base::format("1; url={}", to),
-                  base::format("<p role=\"status\">It is ready: <a href=\"{}\">open it</a>.</p>\n", escaped(to)));
+                  base::format("<p role=\"status\">It is ready: <a href=\"{}\">open it</a>.</p>\n", escaped_html(to)));
 }
 
 rt::HttpResponse no_session_page(std::string_view target, bool again) {
@@ -89,7 +58,7 @@ rt::HttpResponse no_session_page(std::string_view target, bool again) {
 }
 
 rt::HttpResponse text_answer(int status, std::string_view text) {
-  return guarded(status, "text/plain; charset=utf-8", std::string(text) + "\n");
+  return guarded_answer(status, "text/plain; charset=utf-8", std::string(text) + "\n");
 }
 
 rt::HttpResponse refusal_text(const base::Error& error) {
@@ -97,7 +66,7 @@ rt::HttpResponse refusal_text(const base::Error& error) {
 }
 
 rt::HttpResponse redirection(int status, std::string place) {
-  rt::HttpResponse out = guarded(status, "text/plain; charset=utf-8", "");
+  rt::HttpResponse out = guarded_answer(status, "text/plain; charset=utf-8", "");
   out.headers.emplace_back("Location", std::move(place));
   return out;
 }

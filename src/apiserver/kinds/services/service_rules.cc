@@ -24,10 +24,10 @@ using base::Cause;
 namespace {
 
 constexpr std::string_view kProtocols[] = {"SCTP", "TCP", "UDP"};
-constexpr std::string_view kAffinities[] = {"ClientIP", "None"};
-constexpr std::string_view kTypes[] = {"ClusterIP", "ExternalName", "LoadBalancer", "NodePort"};
 constexpr std::string_view kTrafficPolicies[] = {"Cluster", "Local"};
 constexpr std::string_view kDistributions[] = {"PreferClose", "PreferSameNode", "PreferSameZone"};
+constexpr std::string_view kTypes[] = {"ClusterIP", "ExternalName", "LoadBalancer", "NodePort"};
+constexpr std::string_view kAffinities[] = {"ClientIP", "None"};
 constexpr int kAffinitySeconds = 10800;
 constexpr int kAffinitySecondsMax = 86400;
 
@@ -263,8 +263,9 @@ void default_service(Json& object) {
 void check_service(const Json& object, api::FieldErrors& errors) {
   const Json& spec = object["spec"];
   const std::string_view type = spec["type"].as_string();
+  const std::size_t so_far = errors.size();
   errors.one_of("spec.type", type, kTypes);
-  if (std::ranges::find(kTypes, type) == std::end(kTypes)) return;
+  if (errors.size() != so_far) return;
   check_selector(spec, errors);
   check_ports(spec, errors);
   check_addresses(spec, errors);

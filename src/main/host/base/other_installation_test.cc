@@ -9,7 +9,7 @@ namespace volcano_main {
 namespace {
 
 constexpr std::string_view kPod =
-    "{metadata: {name: s, namespace: other}, spec: {containers: [{command: [vc-scheduler], args: [--x, y]}]}, "
+    "{metadata: {name: s, namespace: other}, spec: {containers: [{command: [vc-scheduler], args: [--x, why]}]}, "
     "status: {phase: Running}}";
 
 OtherInstallationOptions options_with(std::optional<Installation> other) {
@@ -21,7 +21,7 @@ OtherInstallationOptions options_with(std::optional<Installation> other) {
 
 TEST(OtherInstallationTest, words_are_those_of_the_first_container) {
   EXPECT_EQ(words_of_program(*api::parse_yaml(std::string(kPod))),
-            (std::vector<std::string>{"vc-scheduler", "--x", "y"}));
+            (std::vector<std::string>{"vc-scheduler", "--x", "why"}));
   EXPECT_TRUE(words_of_program(api::Json()).empty());
 }
 

@@ -31,6 +31,10 @@ TEST(CredentialsTest, a_missing_authority_is_made_anew_only_by_wish) {
   ASSERT_FALSE(refused.ok());
   EXPECT_NE(refused.error().message.find("ca.crt"), std::string::npos) << refused.error().message;
   EXPECT_FALSE(load_or_make_credentials(folder.at("keys"), kNow, kNames, Occasion::kRunning).ok());
+  // The certificates that it signed would be of no authority.
+  EXPECT_FALSE(load_or_make_credentials(folder.at("keys"), kNow, kNames, Occasion::kNewKeys).ok());
+  for (const char* file : {"keys/server.crt", "keys/server.key", "keys/admin.crt", "keys/admin.key"})
+    std::filesystem::remove(folder.at(file));
   const auto wished = load_or_make_credentials(folder.at("keys"), kNow, kNames, Occasion::kNewKeys);
   ASSERT_TRUE(wished.ok()) << wished.error().message;
   EXPECT_NE(wished->ca_pem, first->ca_pem);
