@@ -87,7 +87,7 @@ Result<External> external_of(const ClusterUiFlags& flags) {
   return out;
 }
 
-// Where the API server is, and nothing of who asks.
+// The way to the API server, without credentials.
 Result<client::ServerAccess> access_of(const ClusterUiFlags& flags) {
   client::ServerAccess access;
   access.server = flags.master;
@@ -117,7 +117,7 @@ Result<std::optional<rt::ServerKeys>> keys_of(const ClusterUiFlags& flags) {
   return std::optional(rt::ServerKeys{*std::move(certificate), *std::move(key), {}});
 }
 
-// Who a token's user is, as the cluster says it.
+// The user of a token, as the cluster says.
 void identify(client::ServerConnection& connection, const std::string& token,
               const std::function<void(Result<ui::Visitor>)>& done) {
   rt::HttpRequest request{.method = "POST", .target = "/apis/authentication.k8s.io/v1/selfsubjectreviews"};
