@@ -10,6 +10,7 @@
 #include "controllers/job/controller.h"
 #include "controllers/jobflow/controller.h"
 #include "controllers/jobtemplate/controller.h"
+#include "controllers/notebooks/all.h"
 #include "controllers/podgroup/controller.h"
 #include "controllers/queue/controller.h"
 #include "controllers/sharding/controller.h"
@@ -61,6 +62,11 @@ Manager::Manager(rt::Env& env, client::Client& client, Options options)
     for (const std::string& name : training::controller_names())
       if (is_enabled(options.enabled, name))
         state_->driver.add(training::make_training_controller(name, *options.training));
+  }
+  if (options.notebooks) {
+    options.notebooks->metrics = options.metrics;
+    for (const std::string& name : notebooks::controller_names())
+      if (is_enabled(options.enabled, name)) state_->driver.add(notebooks::make_controller(name, *options.notebooks));
   }
   if (options.kubernetes)
     for (std::unique_ptr<Controller>& one : workloads::make_controllers(*options.kubernetes))

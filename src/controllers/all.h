@@ -11,6 +11,7 @@
 #include "base/time.h"
 #include "base/time_zone.h"
 #include "client/client.h"
+#include "controllers/notebooks/options.h"
 #include "controllers/one_machine.h"
 #include "controllers/sharding/controller.h"
 #include "controllers/training/controller.h"
@@ -35,6 +36,8 @@ struct Options {
   std::string configmap_name = "volcano-controller-configmap";
   // The training operator; unset: none. Its controllers are listed by --controllers as the others are.
   std::optional<training::Options> training = {};
+  // The controllers of notebooks, TensorBoards and profiles; unset: none. They are listed as those of training are.
+  std::optional<notebooks::Options> notebooks = {};
   // The controllers of Kubernetes that a lone machine does not have: owner garbage collection, namespaces, endpoints,
   // local volumes; and counters of queues that include those below them. Only `volcano up` turns this on.
   bool with_cluster = false;

@@ -50,6 +50,14 @@ std::span<const base::MetricRow> metric_rows() {
       {"failed_service_creation_total", kCounter, {}, "Services of training jobs that could not be made."},
       {"created_pod_groups_total", kCounter, {}, "PodGroups made for training jobs."},
       {"deleted_pod_groups_total", kCounter, {}, "PodGroups of training jobs deleted."},
+      {"notebook_running", kGauge, {"namespace"}, "Notebooks that are ready."},
+      {"notebook_create_total", kCounter, {"namespace"}, "StatefulSets made for notebooks."},
+      {"notebook_create_failed_total", kCounter, {"namespace"}, "StatefulSets of notebooks that could not be made."},
+      {"notebook_culling_total", kCounter, {"namespace", "name"}, "Notebooks stopped because nobody used them."},
+      {"last_notebook_culling_timestamp_seconds",
+       kGauge,
+       {"namespace", "name"},
+       "Time at which the notebook was stopped because nobody used it."},
   };
   return kRows;
 }

@@ -5,8 +5,10 @@
 #include <memory>
 #include <utility>
 
+#include "admission/rules/pod_defaults.h"
 #include "admission/rules/queue_access.h"
 #include "admission/rules/rules.h"
+#include "api/kubeflow/v1/notebook.h"
 #include "api/kubeflow/v1/run_policy.h"
 #include "api/meta/resource.h"
 #include "base/format.h"
@@ -84,12 +86,14 @@ std::string_view webhook_name(std::string_view path) {
       {"/queues/validate", "validatequeue.volcano.sh"},
       {"/podgroups/mutate", "mutatepodgroup.volcano.sh"},
       {"/podgroups/validate", "validatepodgroup.volcano.sh"},
+      {"/apply-poddefault", "admission-webhook-deployment.kubeflow.org"},
       {"/pods/mutate", "mutatepod.volcano.sh"},
       {"/pods/validate", "validatepod.volcano.sh"},
       {"/hypernodes/validate", "validatehypernodes.volcano.sh"},
       {"/cronjobs/validate", "validatecronjob.volcano.sh"},
       {"/jobflows/validate", "validatejobflow.volcano.sh"},
       {"/jobtemplates/validate", "validatejobtemplate.volcano.sh"},
+      {"/validate-kubeflow-org-v1-notebook", "validator.notebook.kubeflow.org"},
       {"/validate-kubeflow-org-v1-pytorchjob", "validator.pytorchjob.training-operator.kubeflow.org"},
       {"/validate-kubeflow-org-v1-tfjob", "validator.tfjob.training-operator.kubeflow.org"},
       {"/validate-kubeflow-org-v1-mpijob", "validator.mpijob.training-operator.kubeflow.org"},
@@ -139,6 +143,9 @@ std::vector<api::AdmissionHook> hooks(const Options& given) {
   if (options->in_process)
     add("/podgroups/validate", false, r::kPodGroups, "PodGroup", {kUpdate},
         [](const AdmissionRequest&, const ObjectReader&) { return AdmissionAnswer{}; });
+  if (options->in_process)
+    add("/apply-poddefault", true, r::kPods, "Pod", {kCreate},
+        [](const AdmissionRequest& q, const ObjectReader& o) { return apply_pod_defaults(q, o); });
   add("/pods/mutate", true, r::kPods, "Pod", {kCreate},
       [options](const AdmissionRequest& q, const ObjectReader&) { return default_pod(q, *options); });
   add("/pods/validate", false, r::kPods, "Pod", {kCreate},
@@ -151,6 +158,10 @@ std::vector<api::AdmissionHook> hooks(const Options& given) {
       [](const AdmissionRequest& q, const ObjectReader& o) { return check_jobflow(q, o); });
   add("/jobtemplates/validate", false, r::kJobTemplates, "JobTemplate", {kCreate, kUpdate},
       [options](const AdmissionRequest& q, const ObjectReader& o) { return check_jobtemplate(q, o, *options); });
+  // COMPAT(queue-access). The queue of its pod alone is asked about.
+  if (options->in_process)
+    add("/validate-kubeflow-org-v1-notebook", false, r::kNotebooks, "Notebook", {kCreate, kUpdate},
+        [](const AdmissionRequest&, const ObjectReader&) { return AdmissionAnswer{}; });
   add("/validate-kubeflow-org-v2beta1-mpijob", false, r::kSshMpiJobs, "MPIJob", {kCreate, kUpdate},
       [options](const AdmissionRequest& q, const ObjectReader&) { return check_mpi_job(q, options->mpi_version); });
   for (const auto& [resource, kind] : {std::pair{r::kPyTorchJobs, "PyTorchJob"}, std::pair{r::kTfJobs, "TFJob"},

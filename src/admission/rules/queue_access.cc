@@ -9,6 +9,7 @@
 
 #include "admission/rules/names.h"
 #include "admission/rules/vocabulary.h"
+#include "api/kubeflow/v1/notebook.h"
 #include "api/kubeflow/v1/run_policy.h"
 #include "api/meta/resource.h"
 #include "base/format.h"
@@ -67,6 +68,7 @@ const std::vector<Place>& places() {
                               {r::kCronJobs, {"spec", "jobTemplate", "spec", "queue"}},
                               {r::kPodGroups, {"spec", "queue"}},
                               {r::kPods, annotation},
+                              {r::kNotebooks, annotation},
                               {r::kSshMpiJobs, annotation}};
     for (const api::ResourceId& training :
          {r::kPyTorchJobs, r::kTfJobs, r::kMpiJobs, r::kXgboostJobs, r::kPaddleJobs, r::kJaxJobs, r::kSshMpiJobs})

@@ -53,6 +53,9 @@ struct Wake {
   bool may_be_absent = false;
   // Only this object is watched. View::find finds it, the other questions do not.
   std::optional<Place> only = {};
+  // The watch begins when there is an object of this other resource, and nothing is kept of what it shows: a view has
+  // none of it, and `keys` is asked about new states alone. For events, which are many.
+  std::optional<api::ResourceId> once_there_is = {};
   // For an object that stays and whose change matters: whether only numbers of a status can follow from it, so that the
   // look has time until such a status may be written again (Turn::counts_wait). Unset: never.
   std::function<bool(const View& view, const api::Json& before, const api::Json& after)> only_counts = {};

@@ -18,6 +18,7 @@
 #include "controllers/framework/execution.h"
 #include "controllers/framework/key_states.h"
 #include "controllers/framework/refusals.h"
+#include "controllers/framework/status_times.h"
 #include "rt/tls/tls.h"
 
 namespace controllers {
@@ -88,29 +89,6 @@ constexpr base::Duration kCurablePauseMax = base::seconds(30);
 // How long the start waits for the objects of a kind that somebody else has defined.
 constexpr base::Duration kStrangerWait = base::seconds(30);
 
-// When the status of each key was written last; a key that may be written again is forgotten in time.
-class StatusTimes {
- public:
-  explicit StatusTimes(base::Duration interval) : interval_(interval) {}
-
-  base::Duration wait(const std::string& key, base::Duration now) const {
-    const auto found = times_.find(key);
-    return found == times_.end() ? base::Duration{} : std::max(base::Duration{}, found->second + interval_ - now);
-  }
-  void wrote(const std::string& key, base::Duration now) {
-    if (interval_ <= base::Duration{}) return;
-    times_[key] = now;
-    if (times_.size() < look_at_) return;
-    std::erase_if(times_, [&](const auto& one) { return one.second + interval_ <= now; });
-    look_at_ = std::max<std::size_t>(1024, times_.size() * 2);
-  }
-
- private:
-  base::Duration interval_;
-  std::map<std::string, base::Duration> times_;  // on env.uptime()
-  std::size_t look_at_ = 1024;                   // the size at which old entries go
-};
-
 // Keys that were refused something look again this long after a change that may be the reason, so that many changes
 // cost one look.
 constexpr base::Duration kHintPause = base::milliseconds(500);
@@ -153,7 +131,8 @@ struct Driver::State : std::enable_shared_from_this<Driver::State> {
   std::map<std::string, api::KindInfo> strangers;  // by the name of their definition
   std::vector<Listener> listeners;
   std::size_t unsynced = 0;
-  std::set<api::ResourceId> awaited;  // kinds of strangers among those
+  std::set<api::ResourceId> awaited;                       // kinds of strangers among those
+  std::vector<std::unique_ptr<client::Informer>> passing;  // whose objects are told and not kept
   bool started = false;
   bool stands_by = false;  // it watches, and wakes nobody
   bool stopped = false;    // plans under way may still hold this state
@@ -187,6 +166,7 @@ struct Driver::State : std::enable_shared_from_this<Driver::State> {
   }
 
   void add(std::unique_ptr<Controller> controller);
+  void pass_on(Unit* unit, const Wake& one);
   void begin_watches();
   void listen_for_hints();
   void hint(const std::string& ns);
@@ -217,13 +197,33 @@ void Driver::State::add(std::unique_ptr<Controller> controller) {
         if (auto self = weak.lock()) self->work(*raw, key);
       },
       64);
-  for (const Wake& one : raw->controller->wakes_on()) listen(informer_for(one), raw, one);
+  for (const Wake& one : raw->controller->wakes_on())
+    if (one.once_there_is)
+      pass_on(raw, one);
+    else
+      listen(informer_for(one), raw, one);
   for (IndexBy& index : raw->controller->indexes()) informer(index.resource).add_index(index.name, index.keys);
   if (raw->controller->follows_definitions() && !std::exchange(follows, true))
     informer(api::resources::kCustomResourceDefinitions).on_change([this](const Json* before, const Json* after, bool) {
       follow(before, after);
     });
   units.push_back(std::move(unit));
+}
+
+void Driver::State::pass_on(Unit* unit, const Wake& one) {
+  passing.push_back(
+      std::make_unique<client::Informer>(client, env, one.resource,
+                                         client::InformerOptions{.ns = namespace_of(one.resource),
+                                                                 .may_be_absent = one.may_be_absent,
+                                                                 .only = &parts_of(one.resource),
+                                                                 .keep = client::InformerOptions::Keep::kIdentities}));
+  client::Informer* informer = passing.back().get();
+  informer->on_change([this, unit, kept = std::make_shared<const Wake>(one)](const Json*, const Json* after, bool) {
+    if (after != nullptr) wake(*unit, *kept, nullptr, after);
+  });
+  this->informer(*one.once_there_is, true).on_change([informer, begun = false](const Json*, const Json*, bool) mutable {
+    if (!std::exchange(begun, true)) informer->start();
+  });
 }
 
 void Driver::State::listen(client::Informer& informer, Unit* unit, const Wake& one) {

@@ -199,7 +199,7 @@ struct Cluster {
       // Without a node nothing is measured.
       if (node_usage) manager_options.kubernetes->pod_usage = [this] { return node_usage->latest(); };
       manager_options.kubernetes->sign_request = request_signer(keys_folder(), credentials.ca_pem);
-      if (options.training) manager_options.training = training_of(options);
+      add_kubeflow(options, manager_options);
       manager_options.volumes_folder = options.data + "/volumes";
       manager_options.node_name = options.node_name;
       manager_options.metrics = &metrics;

@@ -11,6 +11,7 @@
 #include "main/host/base/address.h"
 #include "main/host/base/mpi_version.h"
 #include "main/host/data/object_store.h"
+#include "main/host/flags/notebook_settings.h"
 #include "node/devices/gpu_shares.h"
 #include "rt/tls/tls.h"
 #include "scheduler/framework/config.h"
@@ -92,8 +93,8 @@ std::vector<base::Flag> up_flags(UpOptions& options) {
       {"components", &options.components,
        "what runs here of apiserver (always), controllers, scheduler and node; the rest is left to others, such as a "
        "kube-controller-manager"},
-      {"training-operator", &options.training,
-       "run training jobs of kubeflow.org; false: a program beside this one does"},
+      {"training-operator", &options.training, "run training jobs of kubeflow.org; false: another program does"},
+      {"kubeflow-controllers", &options.notebooks, "run Kubeflow's notebooks and profiles; false: others do"},
       {"controllers", &options.controllers,
        "controllers of Kubernetes that run here, as kube-controller-manager names them, such as *,-deployment,-job"},
       {"terminated-pod-gc-threshold", &options.finished_pods,
@@ -210,6 +211,7 @@ base::Status check_up(const UpOptions& options) {
     return wrong(base::format("--runtime: \"{}\" is none of auto, runc, process", options.runtime));
   TRY_VOID(services_of(options));
   TRY_VOID(notebook_ports_of(options));
+  if (options.notebooks) TRY_VOID(notebook_settings_of_environment());
   TRY_VOID(handlers_of(options));
   TRY_VOID(check_components(options));
   scheduler::Options sharded;
@@ -239,6 +241,8 @@ base::Status check_up(const UpOptions& options) {
   return {};
 }
 
+namespace {
+
 // Pods here find no kubectl image, and need none where the host's files stand in for images.
 controllers::training::Options training_of(const UpOptions& options) {
   controllers::training::Options training;
@@ -247,6 +251,15 @@ controllers::training::Options training_of(const UpOptions& options) {
   if (options.host_rootfs)
     training.delivery_command = {"sh", "-c", "cp \"$(command -v kubectl)\" \"$TARGET_DIR/kubectl\" || true"};
   return training;
+}
+
+}  // namespace
+
+void add_kubeflow(const UpOptions& options, controllers::Options& manager) {
+  if (options.training) manager.training = training_of(options);
+  if (!options.notebooks) return;
+  if (auto settings = notebook_settings_of_environment(); settings.ok()) manager.notebooks = *std::move(settings);
+  if (manager.notebooks) manager.notebooks->makes_roles = true;
 }
 
 }  // namespace volcano_main

@@ -27,6 +27,7 @@ struct UpOptions {
   bool host_rootfs = false;
   bool leave_pods = false;
   bool training = true;
+  bool notebooks = true;
   std::string components = "*";
   std::string controllers = "*";
   std::string mpi_version = "v1";
@@ -68,7 +69,8 @@ std::string node_address(const UpOptions& options);
 node::Mode mode_of(const UpOptions& options);
 // Which controllers of Kubernetes run, and how.
 controllers::workloads::Options workloads_of(const UpOptions& options);
-controllers::training::Options training_of(const UpOptions& options);
+// The training operator and the controllers of notebooks, as far as they run.
+void add_kubeflow(const UpOptions& options, controllers::Options& manager);
 // The first and the last; two zeros: free ones. An error names the flag.
 base::Result<std::pair<std::uint16_t, std::uint16_t>> notebook_ports_of(const UpOptions& options);
 // An error names the flag.
