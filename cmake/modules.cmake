@@ -43,7 +43,7 @@ function(program name)
     add_test(NAME main COMMAND main_test WORKING_DIRECTORY ${CMAKE_SOURCE_DIR})
     add_executable(${name} ${sources})
     target_link_libraries(${name} PRIVATE host mimalloc)
-    foreach(link vcctl vsub vjobs vqueues vcancel vsuspend vresume vc-scheduler vc-agent-scheduler vc-controller-manager vc-hypernode-controller-manager vc-webhook-manager volcano-ui gen-admission-secret.sh training-operator manager)
+    foreach(link vcctl vsub vjobs vqueues vcancel vsuspend vresume vc-agent vc-scheduler vc-agent-scheduler vc-controller-manager vc-hypernode-controller-manager vc-webhook-manager volcano-ui gen-admission-secret.sh training-operator manager)
       add_custom_command(TARGET ${name} POST_BUILD
         COMMAND ${CMAKE_COMMAND} -E create_symlink ${name} ${CMAKE_RUNTIME_OUTPUT_DIRECTORY}/${link})
     endforeach()

@@ -26,6 +26,7 @@ constexpr std::array kTargets = {
     Target{"discovery", discovery},
     Target{"shell_words", shell_words},
     Target{"cron", cron},
+    Target{"colocation", colocation_files},
     Target{"patch", patch},
     Target{"patch_limits", patch_limits},
     Target{"cel", cel},

@@ -27,6 +27,7 @@ void selector(std::string_view input);
 void discovery(std::string_view input);
 void shell_words(std::string_view input);
 void cron(std::string_view input);
+void colocation_files(std::string_view input);
 void patch(std::string_view input);
 void patch_limits(std::string_view input);
 void cel(std::string_view input);

@@ -9,6 +9,7 @@
 #include "base/number.h"
 #include "base/split.h"
 #include "cli/job.h"
+#include "cli/submit_offline.h"
 #include "cli/submit_place.h"
 #include "cli/submit_script.h"
 #include "cli/table.h"
@@ -162,6 +163,7 @@ base::Status set_container(World& world, const Values& values, const Submission&
     resources.set("limits", std::move(limits));
     resources.edit("requests").set("nvidia.com/gpu", std::to_string(cards));
   }
+  if (values.on("offline")) ask_for_idle_amounts(resources);
   container.set("resources", std::move(resources));
   return {};
 }
@@ -189,8 +191,10 @@ base::Result<Json> job_of(World& world, const Values& values, const Submission& 
     TRY(const base::Duration limit, parse_time_limit(text));
     pod.edit("spec").set("activeDeadlineSeconds", limit.ns / 1'000'000'000);
   }
-  if (values.on("no-requeue"))
-    pod.edit("metadata").set("annotations", Json::object({{api::kRequeueAnnotation, "false"}}));
+  Json marks = Json::object();
+  if (values.on("no-requeue")) marks.set(api::kRequeueAnnotation, "false");
+  if (values.on("offline")) marks.set(kQosLevelAnnotation, "BE");
+  if (!marks.empty()) pod.edit("metadata").set("annotations", std::move(marks));
   if (world.person) set_place(one.place, world.person(), pod);
   Json task = job["spec"]["tasks"][std::size_t{0}];
   task.set("template", std::move(pod));
@@ -266,6 +270,9 @@ std::vector<Flag> further_flags() {
           more("chdir", 'D', kText, "the folder to work in (default: this one, where --host-rootfs is on)"),
           more("output", 'o', kText,
                "the file that output goes to, too (default NAME-INDEX.out in that folder; %j: name, %a: index; none)"),
+          more("offline", 0, kBool,
+               "use what others leave idle (kubernetes.io/batch-cpu and batch-memory); may be evicted when memory is "
+               "short"),
           more("no-requeue", 0, kBool, "do not start again what ran when the machine stopped"),
           more("wait", 'w', kBool, "show the output and how the job goes, and end with its exit code")};
 }

@@ -69,6 +69,19 @@ TEST_F(SubmitTest, FlagsOfSlurm) {
   EXPECT_EQ(container()["resources"]["limits"]["nvidia.com/gpu"].as_string(), "2");
 }
 
+TEST_F(SubmitTest, OfflineRunsAskForIdleAmounts) {
+  EXPECT_EQ(run_program("vsub", {"-n", "a", "--offline", "--no-requeue", "-R", "cpu=1500m,memory=1Gi,nvidia.com/gpu=1",
+                                 "-L", "memory=2Gi", "run"}),
+            0)
+      << world.err;
+  EXPECT_EQ(container()["resources"]["requests"].sorted().dump(),
+            R"({"kubernetes.io/batch-cpu":"1500","kubernetes.io/batch-memory":"1073741824","nvidia.com/gpu":"1"})");
+  EXPECT_EQ(container()["resources"]["limits"].dump(), R"({"kubernetes.io/batch-memory":"2147483648"})");
+  const Json marks = job()["spec"]["tasks"][std::size_t{0}]["template"]["metadata"]["annotations"];
+  EXPECT_EQ(marks["volcano.sh/qos-level"].as_string(), "BE");
+  EXPECT_EQ(marks["volcano.sh/requeue"].as_string(), "false");
+}
+
 TEST_F(SubmitTest, RunsWorkWhereTheyAreTyped) {
   put_machine("B", "true");
   EXPECT_EQ(run_program("vsub", {"-n", "a", "run"}), 0);

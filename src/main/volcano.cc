@@ -75,6 +75,7 @@ constexpr std::array kPrograms{
             "run the scheduler for single pods in a hurry on a cluster"},
     Program{"cluster-ui", "volcano-ui", volcano_main::run_cluster_ui,
             "serve the page of a cluster to its users, each with a token of their own"},
+    Program{"agent", "vc-agent", volcano_main::run_agent, "share a node of a cluster between online and offline pods"},
     Program{"version", "", print_version, "print the version"},
 };
 

@@ -25,6 +25,9 @@ declare -A flags=(
   [vc-webhook-manager]="$common --listen-address=127.0.0.1 --port=1 --webhook-namespace=n --webhook-service-name=s --webhook-url=u
     --enabled-admission=/jobs/mutate,/jobs/validate --scheduler-name=a --admission-conf=/none --graceful-shutdown-time=1s
     --enable-queue-allocated-pods-check --max-queue-depth=3 --enable-root-queue-protection=false --tls-secret-name=t"
+  [vc-agent]="--supported-features=OverSubscription,-CPUQoS,* --healthz-address=127.0.0.1 --healthz-port=3301 --kube-cgroup-root=/x --kube-node-name=n --kube-pod-name=p
+    --kube-pod-namespace=ns --oversubscription-policy=extend --oversubscription-ratio=70 --include-system-usage --extend-resource-cpu-name=a.b/cpu
+    --extend-resource-memory-name=a.b/memory --version --kubeconfig=k --master=m -v=2"
   [vc-hypernode-controller-manager]="--master=m --kubeconfig=k --kube-api-qps=1 --kube-api-burst=2 --healthz-address=:1 --enable-healthz --enable-metrics
     --listen-address=:2 --version --leader-elect --leader-elect-lease-duration=20s --leader-elect-renew-deadline=12s --leader-elect-retry-period=1s
     --leader-elect-resource-lock=leases --leader-elect-resource-name=x --leader-elect-resource-namespace=y -v=4"

@@ -13,7 +13,7 @@ end_containers() {
   finish
 }
 trap end_containers EXIT
-images="vc-scheduler vc-controller-manager vc-webhook-manager vc-agent-scheduler vc-hypernode-controller-manager training-operator volcano-ui"
+images="vc-scheduler vc-controller-manager vc-webhook-manager vc-agent-scheduler vc-agent vc-hypernode-controller-manager training-operator volcano-ui"
 
 # 1. The build.
 check "the images are built" deploy/images/build --program "$bin/volcano" --out "$scratch/images"

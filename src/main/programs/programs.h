@@ -44,6 +44,7 @@ int run_hypernode_controller_manager(const Arguments& arguments);
 int run_training_operator(const Arguments& arguments);
 int run_admission_secret(const Arguments& arguments);
 int run_preflight(const Arguments& arguments);
+int run_agent(const Arguments& arguments);
 int run_webhook_manager(const Arguments& arguments);
 
 }  // namespace volcano_main

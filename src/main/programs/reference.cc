@@ -5,6 +5,7 @@
 #include "api/kinds.h"
 #include "apiserver/pipeline/metrics.h"
 #include "base/format.h"
+#include "colocation/metrics.h"
 #include "controllers/metrics.h"
 #include "main/host/base/process_metrics.h"
 #include "main/programs/programs.h"
@@ -120,6 +121,7 @@ void print_metrics() {
   print_metrics_of("API server (`volcano up`)", apiserver::metric_rows());
   print_metrics_of("The loop of the API server (`volcano up`)", apiserver::loop_metric_rows());
   print_metrics_of("Node agent (`volcano up`)", node::metric_rows());
+  print_metrics_of("Co-location (`vc-agent`, `volcano up --colocation`)", colocation::metric_rows());
   print_metrics_of("Controllers", controllers::metric_rows());
   print_metrics_of("Scheduler", scheduler::metric_rows());
   print_metrics_of("Programs of a cluster", process_metric_rows());

@@ -26,6 +26,7 @@
 #include "base/time_zone.h"
 #include "controllers/all.h"
 #include "controllers/metrics.h"
+#include "main/colocation/colocation_host.h"
 #include "main/host/base/address.h"
 #include "main/host/base/component.h"
 #include "main/host/base/config_file.h"
@@ -94,6 +95,7 @@ struct Cluster {
   Component<scheduler::Scheduler> agent_scheduler;
   std::unique_ptr<ConfigFile> agent_scheduler_conf;  // on that one's loop
   Component<node::Agent> agent;
+  ColocationHost colocation;
 
   base::Status start() {
     for (const auto rows :
@@ -188,6 +190,7 @@ struct Cluster {
         of.metrics = &metrics;
         return std::make_unique<node::Agent>(env, client, std::move(of));
       });
+    colocation.start(options, *api, metrics);
   }
 
   void start_controllers() {
@@ -196,7 +199,6 @@ struct Cluster {
       manager_options.with_cluster = true;
       manager_options.root_ca = credentials.ca_pem;
       manager_options.kubernetes = workloads_of(options);
-      // Without a node nothing is measured.
       if (node_usage) manager_options.kubernetes->pod_usage = [this] { return node_usage->latest(); };
       manager_options.kubernetes->sign_request = request_signer(keys_folder(), credentials.ca_pem);
       add_kubeflow(options, manager_options);
@@ -286,6 +288,7 @@ struct Cluster {
   }
 
   base::Status serve() {
+    TRY_VOID(check_colocation(options, gateway.has_value()));
     apiserver::ServerOptions server_options;
     server_options.http.address = options.address;
     server_options.http.port = static_cast<std::uint16_t>(options.port);
@@ -299,6 +302,7 @@ struct Cluster {
     server_options.node_usage = node_usage.get();
     server_options.loop_held = [this] { return api_env->held(); };
     server_options.pages = {{"/debug/waiting", page(&scheduler::Scheduler::waiting_report)},
+                            {"/debug/colocation", [this](auto answer) { colocation.answer_page(answer); }},
                             {"/debug/config", page(&scheduler::Scheduler::configuration_report)}};
     apiserver::ServerOptions for_pods = server_options;  // which show no page
     pages = std::make_unique<PageHost>(page_options(), *api_env);
@@ -341,8 +345,7 @@ struct Cluster {
   }
   base::Status write_kubeconfig() const {
     const std::string text = kubeconfig_text(credentials, url());
-    // A full disk must not keep a cluster from starting that needs nothing written.
-    // A pipe in its place is not waited for.
+    // A full disk keeps no cluster from starting that needs nothing written, and a pipe in its place is not waited for.
     const auto present = rt::read_bounded_file(options.kubeconfig, std::size_t{1} << 20, {});
     if (present.ok() && *present == text) return {};
     if (present.ok()) TRY_VOID(check_replaceable(*present, options.kubeconfig));
@@ -400,6 +403,7 @@ struct Cluster {
     return on_loop<std::string>(*agent.env, [this](auto done) { done(agent.part->ends_of_stop()); });
   }
   void stop() {
+    colocation.stop();
     if (agent.env) on_loop<bool>(*agent.env, [this](auto done) { agent.part->stop([done] { done(true); }); });
     agent.stop();
     forget(agent_scheduler, agent_scheduler_conf);
@@ -417,10 +421,7 @@ struct Cluster {
     server_for_pods.reset();
     server.reset();
     pod_streams.reset();  // what was answered over the server
-    on_loop<bool>(*api_env, [this](auto done) {
-      event_expiry.reset();
-      done(true);
-    });
+    on_loop<bool>(*api_env, [this](auto done) { event_expiry.reset(), done(true); });
     api_env->stop();
   }
 };

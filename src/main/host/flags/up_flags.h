@@ -42,6 +42,7 @@ struct UpOptions {
   std::string scheduler_conf;
   bool default_scheduler = true;
   bool agent_scheduler = false;
+  bool colocation = false;
   std::string agent_scheduler_conf;
   std::string sharding_mode = "none";
   std::string cache_dump_dir = "/tmp";

@@ -182,6 +182,14 @@ void check_images(cli::Api& api, const PreflightOptions& options, Findings& out)
                                 where, spec["replicas"].as_int(), container["image"].as_string(), image, kVersion)});
     if (program == "scheduler") check_plugins(where, spec["template"], out);
   }
+  const std::string name = options.release + "-agent";
+  const auto agents = get_object(api, {"apps", "v1", "daemonsets"}, options.ns, name);
+  if (!agents.ok()) return;
+  const Json& container = (*agents)["spec"]["template"]["spec"]["containers"][std::size_t{0}];
+  out.push_back({Level::kChange,
+                 base::format("DaemonSet {}/{} runs {}, which would be replaced by vc-agent:{}; it runs as root there, "
+                              "without network-qos",
+                              options.ns, name, container["image"].as_string(), kVersion)});
 }
 
 }  // namespace

@@ -33,7 +33,8 @@ bool is_scalar_resource_name(std::string_view name) {
   if (starts_with_any(name, {"hugepages-", "attachable-volumes-"})) return true;
   const std::size_t slash = name.find('/');
   if (slash == std::string_view::npos || slash == 0 || slash + 1 == name.size()) return false;
-  return name.find("kubernetes.io/") != std::string_view::npos || !name.starts_with("requests.");
+  // COMPAT(quota-names): an amount that a quota counts is not a resource of a node, whatever comes after the prefix.
+  return !name.starts_with("requests.");
 }
 
 std::optional<Dim> Dimensions::dim_of(std::string_view name) {

@@ -18,7 +18,7 @@ TEST(Dimensions, store_amounts_in_their_units) {
   Dimensions dimensions;
   const Request request = request_from(
       api::resource_list_from(*api::parse_json(
-          R"({"cpu":"1500m","memory":"1Ki","pods":"3","nvidia.com/gpu":"2","ephemeral-storage":"1","hugepages-2Mi":"4","count/pods":"9","limits.cpu":"5","requests.a.b/c":"1","kubernetes.io/batch-cpu":"900"})")),
+          R"({"cpu":"1500m","memory":"1Ki","pods":"3","nvidia.com/gpu":"2","ephemeral-storage":"1","hugepages-2Mi":"4","count/pods":"9","limits.cpu":"5","requests.a.b/c":"1","requests.kubernetes.io/batch-cpu":"900","kubernetes.io/batch-cpu":"900"})")),
       dimensions);
   EXPECT_EQ(request.get(kCpu), 1500);
   EXPECT_EQ(request.get(kMemory), 1024);

@@ -1,0 +1,407 @@
+// The agent on a machine that is made up, beside a server that is made up: offers, groups, evictions, switches.
+#include "colocation/agent.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "api/meta/resource.h"
+#include "client/fake_client_for_tests.h"
+#include "client/fake_env_for_tests.h"
+#include "colocation/made_up_machine_for_tests.h"
+#include "colocation/metrics.h"
+#include "colocation/policy/config.h"
+
+namespace colocation {
+namespace {
+
+using api::Json;
+using made_up::Machine;
+namespace resources = api::resources;
+
+constexpr std::int64_t kGi = std::int64_t{1} << 30;
+
+// A server that also takes evictions.
+class Server : public client::testing::FakeClient {
+ public:
+  explicit Server(rt::Env& env) : FakeClient(env), own_env_(env) {}
+  void call(client::Request request, OnResult on_result) override {
+    if (request.subresource != "eviction") return FakeClient::call(std::move(request), std::move(on_result));
+    calls.push_back(request);
+    own_env_.loop().post([this, request, on_result = std::move(on_result)] {
+      if (forbids && forbids(request)) return on_result(base::make_error(base::Code::kTooManyRequests, "a budget"));
+      on_result(Json::object({{"kind", "Status"}}));
+    });
+  }
+
+ private:
+  rt::Env& own_env_;
+};
+
+struct World {
+  explicit World(GroupVersion version = GroupVersion::kV2, GroupDriver driver = GroupDriver::kCgroupfs)
+      : machine(version, driver) {
+    metrics.add(metric_rows());
+    client.begins_watches = true;
+    client.put(resources::kNodes, made_up::object(R"(
+kind: Node
+metadata: {name: n1, uid: n, labels: {volcano.sh/oversubscription: "true"}}
+spec: {}
+status: {allocatable: {cpu: "10", memory: 10Gi}, capacity: {cpu: "10", memory: 10Gi}}
+)"));
+    machine.make_group(pods_path(machine.tree));
+    machine.memory(20 * kGi, 15 * kGi);
+  }
+
+  void config(const std::string& json) {
+    client.put(resources::kConfigMaps,
+               Json::object({{"metadata", Json::object({{"name", kConfigMapName}, {"namespace", "volcano-system"}})},
+                             {"data", Json::object({{kConfigKey, json}})}}));
+  }
+  // A pod that runs here, with its groups.
+  std::string pod(const std::string& name, const std::string& more) {
+    Json pod = made_up::object(base::format(R"(
+kind: Pod
+metadata: {{name: {0}, namespace: a, uid: uid-{0}, {1}
+status: {{phase: Running, startTime: "2025-12-31T00:00:00Z", containerStatuses: [{{name: c, containerID: "containerd://id-{0}", state: {{running: {{}}}}}}]}}
+)",
+                                            name, more));
+    pod.edit("spec").set("nodeName", "n1");
+    client.put(resources::kPods, pod);
+    return machine.make_pod(pod_facts(pod, {}));
+  }
+  std::string offline(const std::string& name, std::int64_t memory_gi = 1) {
+    return pod(name, base::format(R"(annotations: {{volcano.sh/qos-level: BE}}}}
+spec: {{containers: [{{name: c, resources: {{requests: {{kubernetes.io/batch-cpu: "2000", kubernetes.io/batch-memory: {0}Gi}}, limits: {{kubernetes.io/batch-cpu: "4000", kubernetes.io/batch-memory: {0}Gi}}}}}}]}})",
+                                  memory_gi));
+  }
+  std::string online(const std::string& name) {
+    return pod(name, R"(annotations: {}}
+spec: {containers: [{name: c, resources: {requests: {cpu: "1", memory: 1Gi}}}]})");
+  }
+  void start(std::vector<std::string> features = {"*"}) {
+    AgentOptions options{.node_name = "n1", .paths = machine.paths, .tree = machine.tree};
+    options.pod_name = "agent-x";
+    options.features = std::move(features);
+    options.metrics = &metrics;
+    options.state_folder = state;
+    agent = std::make_unique<Agent>(env, client, options);
+    agent->start();
+  }
+  void run(int seconds) {
+    for (int second = 0; second < seconds; ++second) {
+      cpu_us += cpu_us_a_second;
+      machine.use(pods_path(machine.tree), cpu_us, memory_bytes);
+      env.run_for(base::seconds(1));
+    }
+  }
+  const Json& node() { return *client.find(resources::kNodes, "n1"); }
+  std::string offered(const char* resource) { return node()["status"]["allocatable"][resource].str(); }
+  std::vector<std::string> evicted() {
+    std::vector<std::string> names;
+    for (const client::Request& one : client.calls)
+      if (one.subresource == "eviction") names.push_back(one.name);
+    return names;
+  }
+  std::vector<std::string> reasons() {
+    std::vector<std::string> out;
+    for (const auto& [key, event] : client.table(resources::kEvents)) out.push_back(event["reason"].str());
+    return out;
+  }
+  bool has_reason(const std::string& reason) {
+    const auto all = reasons();
+    return std::ranges::find(all, reason) != all.end();
+  }
+  bool is_tainted() {
+    for (const Json& taint : node()["spec"]["taints"].items())
+      if (taint["key"].as_string() == "volcano.sh/offline-job-evicting") return true;
+    return false;
+  }
+
+  Machine machine;
+  client::testing::FakeEnv env;
+  Server client{env};
+  base::Metrics metrics;
+  std::string state;
+  std::int64_t cpu_us = 0, cpu_us_a_second = 2'000'000, memory_bytes = 2 * kGi;
+  std::unique_ptr<Agent> agent;
+};
+
+constexpr const char* kAllOn =
+    R"({"globalConfig":{"cpuQosConfig":{"enable":true},"cpuBurstConfig":{"enable":true},"memoryQosV2Config":{"enable":true},
+"overSubscriptionConfig":{"enable":true},"evictingConfig":{}}})";
+
+TEST(Agent, offers_a_share_of_what_is_idle) {
+  World world;
+  world.start();
+  world.run(30);
+  // (10 - 2) processors and (10 - 2) GiB, 60 percent of each.
+  EXPECT_EQ(world.offered("kubernetes.io/batch-cpu"), "4800");
+  EXPECT_EQ(world.offered("kubernetes.io/batch-memory"), std::to_string(8 * kGi * 60 / 100));
+  EXPECT_EQ(world.node()["status"]["capacity"]["kubernetes.io/batch-cpu"].str(), "4800");
+  EXPECT_NE(
+      world.metrics.text().find(R"(volcano_agent_oversubscription_resource_quantity{node="n1",resource="cpu"} 4800)"),
+      std::string::npos);
+}
+
+TEST(Agent, makes_its_configuration_where_there_is_none) {
+  World world;
+  world.start();
+  world.run(3);
+  const Json* map = world.client.find(resources::kConfigMaps, "volcano-system/volcano-agent-configuration");
+  ASSERT_NE(map, nullptr);
+  EXPECT_TRUE(config_for((*map)["data"][kConfigKey].as_string(), Json()).ok());
+  EXPECT_TRUE(world.has_reason("ConfigApplySuccess"));
+}
+
+TEST(Agent, adds_sections_that_an_older_configuration_lacks) {
+  World world;
+  world.config(R"({"globalConfig":{"cpuQosConfig":{"enable":true}}})");
+  world.start();
+  world.run(3);
+  const Json* map = world.client.find(resources::kConfigMaps, "volcano-system/volcano-agent-configuration");
+  const Json read = *api::parse_json((*map)["data"][kConfigKey].as_string());
+  EXPECT_TRUE(read["globalConfig"]["cpuQosConfig"]["enable"].as_bool());
+  EXPECT_EQ(read["globalConfig"]["evictingConfig"]["evictingCPUHighWatermark"].as_int(), 80);
+  EXPECT_EQ(read["globalConfig"]["overSubscriptionConfig"]["overSubscriptionTypes"].as_string(), "cpu,memory");
+}
+
+TEST(Agent, a_broken_configuration_is_refused_and_the_one_before_stays) {
+  World world;
+  world.config(kAllOn);
+  world.start();
+  const std::string group = world.offline("batch");
+  world.machine.set_group(group, "cpu.idle", "0");
+  world.run(12);
+  EXPECT_EQ(world.machine.group(group, "cpu.idle"), "1");
+  world.config(R"({"globalConfig":{"cpuQosConfig":{"enable":"no"},"evictingConfig":{"evictingCPUHighWatermark":-1}}})");
+  world.run(12);
+  EXPECT_EQ(world.machine.group(group, "cpu.idle"), "1");
+  EXPECT_TRUE(world.has_reason("ConfigApplyFailed"));
+  EXPECT_NE(world.agent->trouble().find("globalConfig.cpuQosConfig.enable must be true or false"), std::string::npos);
+  EXPECT_NE(world.metrics.text().find("volcano_agent_config_applied 0"), std::string::npos);
+}
+
+TEST(Agent, an_offline_pod_is_idle_and_gets_its_weight_back_when_it_is_switched_off) {
+  World world;
+  world.config(kAllOn);
+  world.start();
+  const std::string group = world.offline("batch"), other = world.online("web");
+  for (const std::string& one : {group, other}) world.machine.set_group(one, "cpu.idle", "0");
+  world.run(12);
+  EXPECT_EQ(world.machine.group(group, "cpu.idle"), "1");
+  EXPECT_EQ(world.machine.group(other, "cpu.idle"), "0");
+  // Weight of an idle group is refused by the kernel: only its container has one of the batch request.
+  EXPECT_EQ(world.machine.group(group + "/id-batch", "cpu.weight"), "200");
+  EXPECT_EQ(world.machine.group(group + "/id-batch", "cpu.max"), "400000 100000");
+  EXPECT_EQ(world.machine.group(group, "memory.max"), std::to_string(kGi));
+  world.machine.set_group(group, "cpu.weight", "0");  // as the kernel shows it of an idle group
+  world.config(R"({"globalConfig":{"overSubscriptionConfig":{"enable":true},"evictingConfig":{}}})");
+  world.run(12);
+  EXPECT_EQ(world.machine.group(group, "cpu.idle"), "0");
+  EXPECT_NE(world.machine.group(group, "cpu.weight"), "0");
+}
+
+TEST(Agent, a_value_that_another_has_written_over_is_put_right_within_ten_seconds_and_is_in_the_journal) {
+  World world;
+  world.config(kAllOn);
+  world.start();
+  const std::string group = world.offline("batch");
+  world.machine.set_group(group, "cpu.idle", "0");
+  world.run(12);
+  world.machine.set_group(group + "/id-batch", "cpu.weight", "1");
+  world.run(10);
+  EXPECT_EQ(world.machine.group(group + "/id-batch", "cpu.weight"), "200");
+  const Json report = world.agent->report();
+  const auto entries = report["journal"].items();
+  ASSERT_FALSE(entries.empty());
+  const Json& last = entries.back();
+  EXPECT_EQ(last["feature"].as_string(), "Resources");
+  EXPECT_EQ(last["before"].as_string(), "1");
+  EXPECT_EQ(last["after"].as_string(), "200");
+}
+
+TEST(Agent, takes_everything_back_when_it_stops) {
+  World world;
+  world.config(kAllOn);
+  world.start();
+  const std::string group = world.offline("batch");
+  world.machine.set_group(group, "cpu.idle", "0");
+  world.run(20);
+  ASSERT_EQ(world.machine.group(group, "cpu.idle"), "1");
+  bool done = false;
+  world.agent->stop([&done] { done = true; });
+  world.env.run_for(base::seconds(6));
+  EXPECT_TRUE(done);
+  EXPECT_EQ(world.machine.group(group, "cpu.idle"), "0");
+  EXPECT_EQ(world.machine.group(group, "memory.max"), "max");
+  EXPECT_EQ(world.machine.group(group + "/id-batch", "cpu.weight"), "100");
+  EXPECT_EQ(world.offered("kubernetes.io/batch-cpu"), "");
+}
+
+TEST(Agent, the_next_start_takes_back_what_a_killed_one_had_set) {
+  World world;
+  world.state = world.machine.folder() + "/state";
+  world.config(kAllOn);
+  world.start();
+  const std::string group = world.offline("batch");
+  world.machine.set_group(group, "cpu.idle", "0");
+  world.run(12);
+  ASSERT_EQ(world.machine.group(group, "cpu.idle"), "1");
+  world.env.drop_tasks();
+  world.agent.reset();
+  EXPECT_EQ(world.machine.group(group, "cpu.idle"), "1");  // the safe side
+  world.config(R"({"globalConfig":{"overSubscriptionConfig":{"enable":true},"evictingConfig":{}}})");
+  world.start();
+  world.run(12);
+  EXPECT_EQ(world.machine.group(group, "cpu.idle"), "0");
+  EXPECT_EQ(world.machine.group(group + "/id-batch", "cpu.weight"), "200");
+}
+
+TEST(Agent, two_agents_on_a_node_are_one_too_many) {
+  World world;
+  world.state = world.machine.folder() + "/state";
+  world.start();
+  world.run(2);
+  AgentOptions options{.node_name = "n1", .paths = world.machine.paths, .tree = world.machine.tree};
+  options.state_folder = world.state;
+  Agent second(world.env, world.client, options);
+  second.start();
+  world.run(2);
+  EXPECT_NE(second.trouble().find("another agent serves this node"), std::string::npos);
+  EXPECT_TRUE(world.has_reason("ColocationAgentConflict"));
+  world.agent.reset();
+  world.run(3);
+  EXPECT_EQ(second.trouble(), "");
+}
+
+TEST(Agent, memory_above_the_watermark_for_a_minute_takes_one_pod) {
+  World world;
+  world.start();
+  world.machine.use(world.offline("small"), 0, kGi / 2);
+  world.machine.use(world.offline("large", 3), 0, 3 * kGi);
+  world.online("web");
+  world.memory_bytes = 7 * kGi;  // of 10, at 60 percent
+  world.run(45);
+  EXPECT_TRUE(world.evicted().empty());
+  world.run(20);
+  EXPECT_EQ(world.evicted(), std::vector<std::string>{"large"});
+  EXPECT_TRUE(world.is_tainted());
+  EXPECT_TRUE(world.has_reason("Evicted"));
+  // Its memory is free before another one goes.
+  world.client.erase(resources::kPods, "a/large");
+  world.memory_bytes = 2 * kGi;
+  world.run(20);
+  EXPECT_EQ(world.evicted().size(), 1u);
+  EXPECT_FALSE(world.is_tainted());
+}
+
+TEST(Agent, a_stall_above_the_watermark_takes_the_first_pod_within_a_second) {
+  World world;
+  world.start();
+  world.offline("batch");
+  world.online("web");
+  world.machine.stall(0);
+  world.run(20);
+  world.memory_bytes = 7 * kGi;
+  world.machine.stall(400'000);
+  world.run(1);
+  EXPECT_EQ(world.evicted(), std::vector<std::string>{"batch"});
+}
+
+TEST(Agent, a_stall_below_the_watermark_takes_nobody) {
+  World world;
+  world.start();
+  world.offline("batch");
+  for (int second = 0; second < 20; ++second) {
+    world.machine.stall(second * 900'000);
+    world.run(1);
+  }
+  EXPECT_TRUE(world.evicted().empty());
+}
+
+TEST(Agent, no_online_pod_ever_goes) {
+  World world;
+  world.start();
+  world.online("web");
+  world.memory_bytes = 10 * kGi;
+  world.machine.memory(20 * kGi, kGi / 10);
+  world.run(120);
+  EXPECT_TRUE(world.evicted().empty());
+}
+
+TEST(Agent, a_node_that_only_takes_part_in_colocation_evicts_nobody) {
+  World world;
+  Json node = world.node();
+  node.edit("metadata").set("labels", Json::object({{"volcano.sh/colocation", "true"}}));
+  world.client.put(resources::kNodes, node);
+  world.start();
+  world.offline("batch");
+  world.memory_bytes = 9 * kGi;
+  world.run(120);
+  EXPECT_TRUE(world.evicted().empty());
+  EXPECT_EQ(world.offered("kubernetes.io/batch-cpu"), "");
+}
+
+TEST(Agent, a_pod_that_may_not_go_is_passed_over) {
+  World world;
+  world.start();
+  world.machine.use(world.offline("large", 3), 0, 3 * kGi);
+  world.machine.use(world.offline("small", 2), 0, 2 * kGi);
+  world.client.forbids = [](const client::Request& one) {
+    return one.subresource == "eviction" && one.name == "large";
+  };
+  world.memory_bytes = 7 * kGi;
+  world.run(75);
+  EXPECT_EQ(world.evicted(), (std::vector<std::string>{"large", "small"}));
+}
+
+TEST(Agent, switching_the_offer_off_takes_it_back_and_frees_the_node) {
+  World world;
+  world.start();
+  world.run(20);
+  ASSERT_EQ(world.offered("kubernetes.io/batch-cpu"), "4800");
+  world.offline("batch");
+  world.online("web");
+  world.config(R"({"globalConfig":{"overSubscriptionConfig":{"enable":false},"evictingConfig":{}}})");
+  world.run(15);
+  EXPECT_EQ(world.offered("kubernetes.io/batch-cpu"), "");
+  EXPECT_EQ(api::label_of(world.node(), "volcano.sh/oversubscription"), "false");
+  EXPECT_EQ(world.evicted(), std::vector<std::string>{"batch"});
+  world.client.erase(resources::kPods, "a/batch");
+  world.config(R"({"globalConfig":{"overSubscriptionConfig":{"enable":true},"evictingConfig":{}}})");
+  world.run(30);
+  EXPECT_EQ(api::label_of(world.node(), "volcano.sh/oversubscription"), "true");
+  EXPECT_EQ(world.offered("kubernetes.io/batch-cpu"), "4800");
+}
+
+TEST(Agent, a_feature_that_is_not_supported_does_nothing) {
+  World world;
+  world.config(kAllOn);
+  world.start({"-OverSubscription", "-CPUQoS", "*"});
+  const std::string group = world.offline("batch");
+  world.machine.set_group(group, "cpu.idle", "0");
+  world.run(20);
+  EXPECT_EQ(world.offered("kubernetes.io/batch-cpu"), "");
+  EXPECT_EQ(world.machine.group(group, "cpu.idle"), "0");
+  EXPECT_EQ(world.machine.group(group + "/id-batch", "cpu.weight"), "200");
+}
+
+TEST(Agent, files_that_make_no_sense_stop_nothing) {
+  World world;
+  world.config(kAllOn);
+  world.start();
+  const std::string group = world.offline("batch");
+  world.machine.set_group(group, "cpu.idle", "0");
+  world.machine.write("proc/stat", "cpu -1 -1 -1 -1\n");
+  world.machine.write("proc/meminfo", "");
+  world.machine.write("proc/pressure/memory", "some total=99999999999999999999999\n");
+  world.machine.set_group(group, "cpu.stat", "usage_usec -7");
+  world.machine.set_group(group, "memory.stat", "anon 18446744073709551616");
+  world.run(12);
+  EXPECT_EQ(world.machine.group(group, "cpu.idle"), "1");
+  EXPECT_TRUE(world.evicted().empty());
+}
+
+}  // namespace
+}  // namespace colocation

@@ -1,0 +1,58 @@
+// The texts of /proc and of control groups as numbers. Each text may be anything: empty, cut off, negative, beyond 63
+// bits. A text without the number gives nothing, never a guess. Pure.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace colocation {
+
+// The amount of a group without a limit: "max", -1, and amounts that 63 bits do not hold.
+inline constexpr std::int64_t kUnlimited = std::numeric_limits<std::int64_t>::max();
+
+// The first word of a file such as memory.max or cpu.cfs_quota_us. Negative amounts other than -1 give nothing.
+std::optional<std::int64_t> parse_amount(std::string_view text);
+// The value behind `key` in lines such as "usage_usec 123". Negative values give nothing.
+std::optional<std::int64_t> stat_value(std::string_view text, std::string_view key);
+
+// The processor time that /proc/stat counts, in ticks: all but idle time and time spent waiting for disks.
+std::optional<std::int64_t> busy_ticks(std::string_view stat);
+
+struct MachineMemory {
+  std::int64_t total_bytes = 0;
+  std::int64_t available_bytes = 0;  // at most the total
+};
+// From /proc/meminfo.
+std::optional<MachineMemory> machine_memory(std::string_view meminfo);
+
+// How long tasks stood still for lack of a resource, in microseconds since the machine started.
+struct Pressure {
+  std::int64_t some_us = 0;
+  std::int64_t full_us = 0;
+};
+std::optional<Pressure> parse_pressure(std::string_view text);
+
+// The memory that a group of v1 or v2 holds, from its memory.stat (agent.md 6.1).
+std::optional<std::int64_t> group_memory(std::string_view memory_stat);
+
+struct SystemRelease {
+  std::string name;
+  std::string version;
+};
+// From /etc/os-release.
+SystemRelease parse_os_release(std::string_view text);
+// Whether it is openEuler 22.03 (LTS-SP2) or later, which network QoS by eBPF needs.
+bool has_network_qos(const SystemRelease& release);
+
+// The driver that a kubelet's configuration or flags name: a line "cgroupDriver: x", or "--cgroup-driver x" among
+// words. Empty: none is named.
+std::string named_driver(std::string_view text);
+// The file behind --config among the words of a command line; empty: there is none.
+std::string config_path(std::string_view command_line);
+// The policy in the kubelet's cpu_manager_state; empty: there is none.
+std::string cpu_manager_policy(std::string_view text);
+
+}  // namespace colocation

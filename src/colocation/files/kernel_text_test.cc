@@ -1,0 +1,109 @@
+// Texts of the kernel, and texts that are none.
+#include "colocation/files/kernel_text.h"
+
+#include <gtest/gtest.h>
+
+namespace colocation {
+namespace {
+
+TEST(KernelText, amounts) {
+  struct Row {
+    const char* text;
+    std::int64_t value;  // -1: nothing
+  };
+  for (const Row& row : {Row{"0", 0},
+                         {"12\n", 12},
+                         {"max 100000\n", kUnlimited},
+                         {"max", kUnlimited},
+                         {"-1", kUnlimited},
+                         {"50000 100000", 50'000},
+                         {"9223372036854775807", kUnlimited},
+                         {"9223372036854775808", kUnlimited},
+                         {"99999999999999999999999", kUnlimited},
+                         {"9223372036854771712", 9223372036854771712},
+                         {"", -1},
+                         {"\n", -1},
+                         {"-2", -1},
+                         {"-9223372036854775808", -1},
+                         {"1.5", -1},
+                         {"0x10", -1},
+                         {"+1", -1},
+                         {"maximum", -1},
+                         {"12a", -1}})
+    EXPECT_EQ(parse_amount(row.text).value_or(-1), row.value) << row.text;
+}
+
+TEST(KernelText, lines_of_a_stat_file) {
+  EXPECT_EQ(stat_value("usage_usec 12\nuser_usec 3", "usage_usec"), 12);
+  EXPECT_EQ(stat_value("usage_usec_more 12", "usage_usec"), std::nullopt);
+  EXPECT_EQ(stat_value("usage_usec", "usage_usec"), std::nullopt);
+  EXPECT_EQ(stat_value("usage_usec -12", "usage_usec"), std::nullopt);
+  EXPECT_EQ(stat_value("MemTotal:       1024 kB", "MemTotal"), 1024);
+  EXPECT_EQ(stat_value("", "MemTotal"), std::nullopt);
+}
+
+TEST(KernelText, busy_time_is_all_but_idle_time_and_waits) {
+  EXPECT_EQ(busy_ticks("cpu  10 20 30 1000 500 4 5 6 77 88\ncpu0 1 1 1 1\n"), 10 + 20 + 30 + 4 + 5 + 6);
+  EXPECT_EQ(busy_ticks("cpu 1 2"), std::nullopt);
+  EXPECT_EQ(busy_ticks("cpu 1 2 -3 4"), std::nullopt);
+  EXPECT_EQ(busy_ticks(""), std::nullopt);
+  EXPECT_EQ(busy_ticks("cpu 9223372036854775807 9223372036854775807 1 1"), kUnlimited);
+}
+
+TEST(KernelText, memory_of_the_machine) {
+  const auto memory = machine_memory("MemTotal: 100 kB\nMemAvailable: 40 kB\n");
+  ASSERT_TRUE(memory);
+  EXPECT_EQ(memory->total_bytes, 102'400);
+  EXPECT_EQ(memory->available_bytes, 40'960);
+  EXPECT_EQ(machine_memory("MemTotal: 10 kB\nMemAvailable: 40 kB\n")->available_bytes, 10'240);
+  EXPECT_FALSE(machine_memory("MemTotal: 0 kB\nMemAvailable: 0 kB\n"));
+  EXPECT_FALSE(machine_memory("MemTotal: 100 kB\n"));
+}
+
+TEST(KernelText, memory_of_groups) {
+  EXPECT_EQ(group_memory("cache 9\ntotal_cache 1\ntotal_rss 2\ntotal_swap 4\n"), 7);
+  // kernel has slabs, stacks and page tables in it.
+  EXPECT_EQ(group_memory("anon 1\nfile 2\nkernel 4\nkernel_stack 100\nslab 100\nsock 8\nshmem 100\n"), 15);
+  EXPECT_EQ(group_memory("nothing 1"), std::nullopt);
+  EXPECT_EQ(group_memory("anon -1\nfile 18446744073709551616"), kUnlimited);
+}
+
+TEST(KernelText, stalls) {
+  const auto stall = parse_pressure("some avg10=1.00 avg60=2.00 avg300=0.00 total=77\nfull avg10=0.00 total=5\n");
+  ASSERT_TRUE(stall);
+  EXPECT_EQ(stall->some_us, 77);
+  EXPECT_EQ(stall->full_us, 5);
+  EXPECT_EQ(parse_pressure("some total=3")->full_us, 0);
+  EXPECT_FALSE(parse_pressure("some avg10=1.00"));
+  EXPECT_FALSE(parse_pressure("some total=-1"));
+  EXPECT_FALSE(parse_pressure(""));
+}
+
+TEST(KernelText, network_qos_needs_openeuler_22_03_sp2) {
+  const auto has = [](const char* name, const char* version) {
+    return has_network_qos(parse_os_release(std::string("NAME=\"") + name + "\"\nVERSION=\"" + version + "\"\n"));
+  };
+  EXPECT_TRUE(has("openEuler", "22.03 (LTS-SP2)"));
+  EXPECT_TRUE(has("openEuler", "22.03 (LTS-SP3)"));
+  EXPECT_TRUE(has("openEuler", "24.03 (LTS)"));
+  EXPECT_FALSE(has("openEuler", "22.03 (LTS-SP1)"));
+  EXPECT_FALSE(has("openEuler", "22.03 (LTS)"));
+  EXPECT_FALSE(has("openEuler", "20.03 (LTS-SP4)"));
+  EXPECT_FALSE(has("Debian GNU/Linux", "12 (bookworm)"));
+  EXPECT_FALSE(has("openEuler", ""));
+}
+
+TEST(KernelText, drivers_that_a_kubelet_names) {
+  EXPECT_EQ(named_driver("kind: KubeletConfiguration\ncgroupDriver: systemd\n"), "systemd");
+  EXPECT_EQ(named_driver("cgroupDriver: \"cgroupfs\""), "cgroupfs");
+  EXPECT_EQ(named_driver("KUBELET_KUBEADM_ARGS=\"--cgroup-driver=systemd --v=2\""), "systemd");
+  EXPECT_EQ(named_driver(std::string_view("kubelet\0--cgroup-driver\0cgroupfs\0", 33)), "cgroupfs");
+  EXPECT_EQ(named_driver("cgroupDriver: other"), "");
+  EXPECT_EQ(named_driver("kubelet --cgroup-driver"), "");
+  EXPECT_EQ(config_path(std::string_view("kubelet\0--config=/etc/k.yaml\0", 30)), "/etc/k.yaml");
+  EXPECT_EQ(cpu_manager_policy(R"({"policyName":"static","defaultCpuSet":""})"), "static");
+  EXPECT_EQ(cpu_manager_policy("{"), "");
+}
+
+}  // namespace
+}  // namespace colocation
