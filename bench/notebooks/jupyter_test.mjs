@@ -18,6 +18,7 @@ async function test(name, body) {
     console.log(`ok jupyter ${name}`);
   } catch (error) {
     failed++;
+    if (process.env.PICTURE) await page.screenshot({ path: `${process.env.PICTURE}.failed.png` }).catch(() => {});
     console.log(`FAIL jupyter ${name}: ${String(error.message || error).split('\n').slice(0, 3).join(' ')} ${troubles.slice(0, 3).join(' ')}`);
   }
 }
@@ -29,9 +30,11 @@ await test('its first page is shown', async () => {
 });
 await test('a cell runs', async () => {
   await page.locator('.jp-LauncherCard[data-category="Notebook"]').first().click();
-  await page.waitForSelector('.jp-Notebook .cm-content');
+  // JupyterLab drops what is run before the notebook has its kernel, and says so in the bar at the bottom alone.
+  await page.waitForSelector('#jp-main-statusbar >> text=/\| Idle/');
   await page.locator('.jp-Notebook .cm-content').first().click();
   await page.keyboard.type('open("written.txt", "w").write("kept"); print(6 * 7)');
+  await page.waitForSelector('.jp-Notebook .cm-content >> text=print');
   await page.keyboard.press('Shift+Enter');
   await page.waitForSelector('.jp-OutputArea-output >> text=42');
 });

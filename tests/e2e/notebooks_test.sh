@@ -59,6 +59,51 @@ volcano_ui_does_the_same_on_loopback() {
   kill $served
   wait $served 2> /dev/null
 }
+# A Notebook whose server is the tests' own; the controller makes its pod and Service.
+served_notebook() { # served_notebook NAME
+  kubectl create configmap server --from-file="$here/notebook_server.py" > /dev/null 2>&1
+  kubectl apply -f - > /dev/null <<YAML
+apiVersion: kubeflow.org/v1
+kind: Notebook
+metadata: {name: $1}
+spec:
+  template:
+    spec:
+      terminationGracePeriodSeconds: 0
+      schedulerName: volcano
+      volumes: [{name: server, configMap: {name: server}}]
+      containers:
+      - name: $1
+        image: i
+        workingDir: /
+        command: [python3, /server/notebook_server.py, "8888", /notebook/default/$1]
+        volumeMounts: [{name: server, mountPath: /server}]
+        readinessProbe: {periodSeconds: 1, tcpSocket: {port: 8888}}
+YAML
+}
+list_says() { "$volcano" notebook list | grep -qE -- "$1"; }
+a_link_says_how_a_notebook_stands() {
+  served_notebook two
+  "$volcano" notebook create cards --image i --gpu 1 --workspace none --no-wait > "$scratch/cards.out" 2>&1
+  expect "the command to make one" grep -q '^notebook default/cards was made$' "$scratch/cards.out"
+  expect "its link" grep -qE '^https://.*&to=%2Fnotebook%2Fdefault%2Fcards%2F$' "$scratch/cards.out"
+  expect "states in the list" wait_for 60 list_says 'two +ready'
+  expect "a reason in the list" wait_for 30 list_says 'cards +waits.*nvidia.com/gpu'
+  expect "states and words of the link" python3 "$here/notebook_states.py" "$(server)" "$(link)" "$volcano"
+}
+commands_wait_and_say_why() {
+  expect "a start that waits until it is ready" "$volcano" notebook start two --timeout 60s
+  expect "one that cannot start" refused 'nvidia.com/gpu' "$volcano" notebook start cards --timeout 3s
+  expect "the end of its patience" refused 'not ready after 3s; it goes on by itself' "$volcano" notebook start cards --timeout 3s
+  expect "volumes that are made" "$volcano" notebook create three --image i --volume data:/data --no-wait
+  expect "the workspace" kubectl get pvc three-workspace data
+  expect "a name that is taken" refused 'already exists' "$volcano" notebook create three --image i --no-wait
+  expect "a TensorBoard of a volume of a notebook" "$volcano" tensorboard create curves --logs three:/data/runs --no-wait
+  expect "its place" [ "$(field tensorboard curves .spec.logspath)" = pvc://data/runs ]
+  expect "its deletion" "$volcano" tensorboard delete curves
+  expect "a deletion that keeps volumes" sh -c "'$volcano' notebook delete three | grep -q 'volume default/data stays'"
+  expect "the volume" kubectl get pvc data
+}
 a_port_stays_with_its_namespace() {
   local before
   before=$(grep ' ann$' "$scratch/data/notebook-ports")

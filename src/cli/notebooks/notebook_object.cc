@@ -19,6 +19,7 @@ namespace {
 
 constexpr std::string_view kHome = "/home/jovyan";
 constexpr std::size_t kNameMax = 52;
+constexpr int kPort = 8888;  // to which the Service of a notebook leads
 
 base::Error wrong(std::string message) { return make_error(Code::kInvalid, std::move(message)); }
 
@@ -93,10 +94,12 @@ base::Result<Json> notebook_object(const NotebookWish& wish) {
   }
   volumes.push_back(Json::object({{"name", "shared-memory"}, {"emptyDir", Json::object({{"medium", "Memory"}})}}));
   mounts.push_back(Json::object({{"name", "shared-memory"}, {"mountPath", "/dev/shm"}}));
-  Json container = Json::object({{"name", wish.name},
-                                 {"image", wish.image},
-                                 {"resources", Json::object({{"requests", requests}, {"limits", limits}})},
-                                 {"volumeMounts", mounts}});
+  Json container = Json::object(
+      {{"name", wish.name},
+       {"image", wish.image},
+       {"resources", Json::object({{"requests", requests}, {"limits", limits}})},
+       {"volumeMounts", mounts},
+       {"readinessProbe", Json::object({{"tcpSocket", Json::object({{"port", kPort}})}, {"periodSeconds", 1}})}});
   if (!environment.items().empty()) container.set("env", environment);
   Json annotations = Json::object({{"notebooks.kubeflow.org/server-type", "jupyter"}});
   if (!wish.queue.empty()) annotations.set("scheduling.volcano.sh/queue-name", wish.queue);

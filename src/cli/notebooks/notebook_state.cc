@@ -19,6 +19,7 @@ namespace resources = api::resources;
 namespace {
 
 constexpr std::string_view kGroupAnnotation = "scheduling.k8s.io/group-name";
+constexpr int kAnyWidth = 100'000;
 constexpr base::Duration kLook = base::seconds(2);  // between two looks, where no event comes
 
 // Why the group of a pod waits; empty where it has none, or a person may not see it.
@@ -152,7 +153,9 @@ base::Status list_standings(World& world, const Values& values, const NotebookKi
                     now.reason.empty() ? "-" : now.reason});
   }
   world.as_it_is = true;
-  world.out += people_table(world.terminal, std::move(rows));
+  Terminal terminal = world.terminal;
+  if (!terminal.is_for_people) terminal.columns = kAnyWidth;  // a program reads whole reasons
+  world.out += people_table(terminal, std::move(rows));
   return {};
 }
 

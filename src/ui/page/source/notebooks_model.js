@@ -134,7 +134,7 @@ export function notebookOf(form, gpu = 'nvidia.com/gpu') {
       template: {
         spec: {
           schedulerName: 'volcano',
-          containers: [{ name: form.name, image: form.image, env: env.length ? env : undefined, resources: { requests: { cpu: form.cpu, memory: form.memory }, limits }, volumeMounts: [...mounts.map(({ name, mountPath }) => ({ name, mountPath })), { name: 'shared-memory', mountPath: '/dev/shm' }] }],
+          containers: [{ name: form.name, image: form.image, env: env.length ? env : undefined, readinessProbe: { tcpSocket: { port: 8888 }, periodSeconds: 1 }, resources: { requests: { cpu: form.cpu, memory: form.memory }, limits }, volumeMounts: [...mounts.map(({ name, mountPath }) => ({ name, mountPath })), { name: 'shared-memory', mountPath: '/dev/shm' }] }],
           volumes: [...mounts.map(({ name, claim }) => ({ name, persistentVolumeClaim: { claimName: claim } })), { name: 'shared-memory', emptyDir: { medium: 'Memory' } }],
         },
       },
