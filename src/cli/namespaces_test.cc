@@ -59,5 +59,34 @@ TEST_F(VcctlTest, all_namespaces_are_those_that_the_person_may_see) {
   EXPECT_EQ(world.out, "Failed to list job: jobs is forbidden \n");
 }
 
+// The page of a user whose roles are those of one namespace.
+TEST_F(VcctlTest, top_shows_what_the_person_may_see) {
+  std::string shown;
+  world.show = [&shown](World& w) {
+    shown = w.out;
+    return true;
+  };
+  world.context_namespace = [](const std::string&) { return std::string("vision"); };
+  const auto refused = [&](int stream) {
+    server.news.push_back({.kind = Happening::Kind::kEnd,
+                           .stream = stream,
+                           .end = base::make_error(base::Code::kForbidden, "it is forbidden")});
+  };
+  server.news.push_back({.kind = Happening::Kind::kObject,
+                         .stream = 1,
+                         .object = *api::parse_json(R"({"metadata": {"name": "q"}, "status": {"state": "Open"}})")});
+  server.news.push_back({.kind = Happening::Kind::kCurrent, .stream = 1});
+  refused(2);
+  refused(3);
+  server.news.push_back({.kind = Happening::Kind::kCurrent, .stream = 4});
+  EXPECT_EQ(run({"top"}), 0);
+  ASSERT_EQ(server.followed.size(), 4U);
+  EXPECT_EQ(server.followed.back().ns, "vision");
+  EXPECT_NE(shown.find("q "), std::string::npos) << shown;
+  // One that is asked for by name is refused in words.
+  refused(6);
+  EXPECT_NE(run({"top", "-n", "other"}), 0);
+}
+
 }  // namespace
 }  // namespace cli

@@ -51,9 +51,10 @@ std::string title_of(const Json& group) {
 
 class Page {
  public:
-  Page(World& world, Api& server, const Values& values) : world_(world), server_(server), values_(values) {
+  Page(World& world, Api& server, const Values& values)
+      : world_(world), server_(server), values_(values), ns_(values.text("namespace")) {
     queues_stream_ = server.follow({.resource = resources::kQueues});
-    groups_stream_ = server.follow({.resource = resources::kPodGroups, .ns = values.text("namespace")});
+    groups_stream_ = server.follow({.resource = resources::kPodGroups, .ns = ns_});
     nodes_stream_ = server.follow({.resource = resources::kNodes});
   }
 
@@ -64,7 +65,7 @@ class Page {
     for (bool changed = false;;) {
       const base::Duration left = interval - (world_.now() - drawn);
       Happening news = server_.next(is_current() ? std::max(left, base::Duration{}) : base::hours(1));
-      if (news.kind == Happening::Kind::kEnd && !news.end.ok()) return news.end.take_error();
+      if (news.kind == Happening::Kind::kEnd && !news.end.ok() && !goes_on_without(news)) return news.end.take_error();
       changed |= take(std::move(news));
       if (!is_current() || world_.now() - drawn < interval) continue;
       // A waiting job at a terminal also grows older.
@@ -84,6 +85,21 @@ class Page {
     return std::max(values_.text("interval").empty() ? base::seconds(2) : asked, base::milliseconds(100));
   }
   bool is_current() const { return current_ == 3; }
+
+  // A person with the rights of one namespace sees its groups, and shares of the cluster only where its nodes are
+  // theirs to see.
+  bool goes_on_without(const Happening& news) {
+    if (news.end.error().code != base::Code::kForbidden) return false;
+    if (news.stream == nodes_stream_) {
+      ++current_;
+      return true;
+    }
+    if (news.stream != groups_stream_ || !ns_.empty() || !world_.context_namespace) return false;
+    ns_ = world_.context_namespace(values_.text("kubeconfig"));
+    if (ns_.empty()) return false;
+    groups_stream_ = server_.follow({.resource = resources::kPodGroups, .ns = ns_});
+    return true;
+  }
 
   // Whether something on the page may differ.
   bool take(Happening news) {
@@ -154,7 +170,7 @@ class Page {
     std::ranges::stable_sort(waiting, {},
                              [](const Json* group) { return (*group)["metadata"]["creationTimestamp"].as_string(); });
     if (waiting.empty()) return std::string("no group waits\n");
-    TRY(const AdmissionEvents events, admission_events(server_, values_.text("namespace")));
+    TRY(const AdmissionEvents events, admission_events(server_, ns_));
     std::vector<std::vector<std::string>> rows = {{"WAITING", "QUEUE", "AGE", "REASON"}};
     for (const Json* group : waiting) {
       if (rows.size() > rows_max) break;
@@ -195,6 +211,7 @@ class Page {
   World& world_;
   Api& server_;
   const Values& values_;
+  std::string ns_;  // of the groups; empty: of all
   int queues_stream_ = 0, groups_stream_ = 0, nodes_stream_ = 0;
   int current_ = 0;  // streams that have told all that is there
   Objects queues_, groups_, nodes_;

@@ -54,6 +54,7 @@ a_person_with_rights() {
   expect "her right" said '^yes$'
   expect "her quota" said '^requests.cpu +[0-9.m]+ +16$'
   expect "her tools to see what they ask for" env KUBECONFIG="$work/jane.kubeconfig" vcctl queue list
+  expect "the page of queues and jobs" env KUBECONFIG="$work/jane.kubeconfig" vcctl top
   expect "her jobs" env KUBECONFIG="$work/jane.kubeconfig" vjobs
   expect "nothing else of the cluster" refused Forbidden env KUBECONFIG="$work/jane.kubeconfig" kubectl get secrets -A
 }
