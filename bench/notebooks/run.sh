@@ -41,6 +41,27 @@ a_run_is_shown_by_tensorboard() {
   expect "to be told that it is ready" said 'curves: ready$'
   expect "the curve in a browser" node bench/notebooks/tensorboard_test.mjs "$(link)" /tensorboard/default/curves/
 }
+a_viewer_shows_the_files_of_a_volume() {
+  kubectl apply -f - > /dev/null <<YAML
+apiVersion: kubeflow.org/v1alpha1
+kind: PVCViewer
+metadata: {name: one-workspace, namespace: default}
+spec: {pvc: one-workspace, rwoScheduling: true, networking: {targetPort: 8080, basePrefix: /pvcviewers, rewrite: /pvcviewers/default/one-workspace/}}
+YAML
+  expect "the file of the cell in a browser" python3 - "$repository/tests/e2e" "$(link)" <<'PYTHON'
+import sys, time
+sys.path.insert(0, sys.argv[1])
+from notebook_browser import Browser
+person, end = Browser(), time.monotonic() + 60
+seen = person.visit(sys.argv[2] + "&to=/pvcviewers/default/one-workspace/")
+while "written.txt" not in seen.text and time.monotonic() < end:
+    time.sleep(0.5)
+    seen = person.visit(sys.argv[2].split("/ui/")[0] + "/pvcviewers/default/one-workspace/")
+assert "written.txt" in seen.text, seen.text[:400]
+assert person.request(seen.url + "written.txt").read() == b"kept"
+PYTHON
+  kubectl delete pvcviewer one-workspace > /dev/null
+}
 files_outlive_a_stop() {
   expect "stop and start" sh -c "volcano notebook stop one && kubectl wait --for=delete pod/one-0 --timeout=60s && volcano notebook start one"
   expect "the file of the cell" [ "$(kubectl exec one-0 -- cat written.txt)" = kept ]
@@ -54,5 +75,5 @@ if [ $root = 0 ]; then
 fi
 (cd src/ui/page && npm ls --silent > /dev/null 2>&1) || (cd src/ui/page && npm ci --no-audit --no-fund --silent)
 start_cluster --node-name n1
-run_tests images_are_there a_notebook_is_created_and_opened a_run_is_shown_by_tensorboard files_outlive_a_stop
+run_tests images_are_there a_notebook_is_created_and_opened a_run_is_shown_by_tensorboard a_viewer_shows_the_files_of_a_volume files_outlive_a_stop
 exit "${failed:-0}"

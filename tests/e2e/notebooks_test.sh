@@ -122,5 +122,5 @@ if [ $root = 0 ]; then
 fi
 flags=(--node-name n1 --host-rootfs --runtime runc)
 start_cluster "${flags[@]}"
-run_tests a_link_leads_to_a_notebook_and_its_page_to_nothing_else a_browser_keeps_them_apart volcano_ui_does_the_same_on_loopback a_port_stays_with_its_namespace flags_are_checked
+run_tests a_link_leads_to_a_notebook_and_its_page_to_nothing_else a_browser_keeps_them_apart volcano_ui_does_the_same_on_loopback a_link_says_how_a_notebook_stands commands_wait_and_say_why a_port_stays_with_its_namespace flags_are_checked
 exit "${failed:-0}"
