@@ -29,13 +29,20 @@ used_by() { # nanoseconds that the groups of these pods have used
   done
   echo "$sum"
 }
-beside_load() { # beside_load NAME FIGURE: the service beside the load that runs; how much of the time without the service the load had
-  local before after times begin end
+idle_time() { # nanoseconds of all processors
+  local ticks
+  read -r _ _ _ _ ticks _ < /proc/stat
+  echo $((ticks * 10000000))
+}
+beside_load() { # beside_load NAME FIGURE: the service beside the load that runs; how much the load used of what nobody else did
+  local before after times begin end idle
+  idle=$(idle_time)
   begin=$(date +%s%N) before=$(used_by load)
   times=$(measure "$1")
   end=$(date +%s%N) after=$(used_by load)
+  idle=$(($(idle_time) - idle))
   read -r _ median p99 <<< "$times"
-  echo "$2: service median $median us, 99th percentile $p99 us; load used $((100 * (after - before) / ((end - begin) * cores))) % of $cores processors"
+  echo "$2: service median $median us, 99th percentile $p99 us; load used $((100 * (after - before) / ((end - begin) * cores))) % of $cores processors, and $((100 * (after - before) / (after - before + idle + 1))) % of what others left idle"
 }
 
 start_cluster --host-rootfs
