@@ -161,7 +161,29 @@ YAML
   expect "the end" kubectl delete profile ann --timeout=60s
   expect "the end of its namespace" wait_for 60 eval '! kubectl get namespace ann'
 }
+a_program_of_a_cluster_does_the_same() {
+  local program
+  stop_cluster
+  start_cluster "${flags[@]}" --kubeflow-controllers=false
+  claim three
+  notebook three three
+  "$volcano" kubeflow-controllers --kubeconfig "$KUBECONFIG" --enable notebook-controller --metrics-addr 0 --probe-addr 0 > "$scratch/program.log" 2>&1 &
+  program=$!
+  expect "a ready notebook" wait_for 60 field_is notebook three .status.readyReplicas 1
+  kubectl apply -f - > /dev/null <<YAML
+apiVersion: tensorboard.kubeflow.org/v1alpha1
+kind: Tensorboard
+metadata: {name: other}
+spec: {logspath: s3://b/x}
+YAML
+  kubectl annotate notebook three kubeflow-resource-stopped=now > /dev/null
+  expect "the stop" wait_for 30 has_no_pod three-0
+  expect "no TensorBoard: its controller is not enabled" eval '! kubectl get deployment other'
+  kill $program
+  wait $program 2> /dev/null
+}
 flags_are_checked() {
+  expect "a name of no controller" refused '--enable: "x" is none of notebook-controller' "$volcano" kubeflow-controllers --enable x
   expect "a number of minutes" refused 'CULL_IDLE_TIME: "soon" is not a number of minutes' env CULL_IDLE_TIME=soon "$volcano" up
 }
 
@@ -169,8 +191,9 @@ if [ $root = 0 ]; then
   echo "skip notebook controllers: containers need root"
   exit 0
 fi
-start_cluster --node-name n1 --host-rootfs --runtime runc
+flags=(--node-name n1 --host-rootfs --runtime runc)
+start_cluster "${flags[@]}"
 run_tests a_notebook_runs_and_answers a_stopped_notebook_starts_again_with_its_files a_restart_makes_its_pod_again a_claim_outlives_its_notebook \
   an_idle_notebook_is_stopped pod_defaults_reach_notebooks_and_conflicts_are_named a_tensorboard_and_a_viewer_have_servers \
-  a_profile_is_a_namespace_with_rights_and_limits flags_are_checked
+  a_profile_is_a_namespace_with_rights_and_limits a_program_of_a_cluster_does_the_same flags_are_checked
 exit "${failed:-0}"

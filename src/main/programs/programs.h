@@ -42,6 +42,7 @@ int run_agent_scheduler(const Arguments& arguments);
 int run_controller_manager(const Arguments& arguments);
 int run_hypernode_controller_manager(const Arguments& arguments);
 int run_training_operator(const Arguments& arguments);
+int run_kubeflow_controllers(const Arguments& arguments);
 int run_admission_secret(const Arguments& arguments);
 int run_preflight(const Arguments& arguments);
 int run_agent(const Arguments& arguments);

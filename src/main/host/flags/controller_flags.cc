@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/format.h"
+#include "controllers/notebooks/all.h"
 #include "scheduler/model/core/feature_gates.h"
 
 namespace volcano_main {
@@ -69,6 +70,7 @@ base::Status ControllerFlags::check() const {
     // COMPAT(controllers)
     std::vector<std::string> here = controllers::controller_names();
     if (training) here = controllers::training::controller_names();
+    if (notebooks) here = controllers::notebooks::controller_names();
     if (!excluded && name != "*" && std::ranges::find(here, name) == here.end())
       return base::make_error(base::Code::kInvalid, base::format("--controllers: there is no controller {:?}", name));
     if (!names.insert(name).second)
@@ -106,6 +108,7 @@ controllers::Options ControllerFlags::controllers() const {
   options.inherit_owner_annotations = inherit_owner_annotations;
   options.local_zone = base::TimeZone::local();
   options.training = training;
+  options.notebooks = notebooks;
   // As the chart names it and the pod is told (controllers.md 12.1).
   const auto variable = [](const char* name, const char* fallback) {
     const char* value = std::getenv(name);

@@ -40,8 +40,9 @@ struct ControllerFlags {
   base::Duration shard_sync_period = base::seconds(60);
   bool enable_node_event_trigger = true;
   std::string sharding_configmap = "volcano-sharding-configmap", sharding_configmap_namespace = "volcano-system";
-  std::string only_namespace;                              // that is looked at; no flag of this table
-  std::optional<controllers::training::Options> training;  // of the training operator; no flag of this table
+  std::string only_namespace;                                // that is looked at; no flag of this table
+  std::optional<controllers::training::Options> training;    // of the training operator; no flag of this table
+  std::optional<controllers::notebooks::Options> notebooks;  // of kubeflow-controllers; no flag of this table
 
   std::vector<base::Flag> rows();
   base::Status check() const;
