@@ -53,9 +53,16 @@ class Page {
  public:
   Page(World& world, Api& server, const Values& values)
       : world_(world), server_(server), values_(values), ns_(values.text("namespace")) {
+    // A person with the rights of one namespace sees its groups, and shares of the cluster only where its nodes are
+    // theirs to see.
+    if (ns_.empty() && world.context_namespace && is_refused(resources::kPodGroups))
+      ns_ = world.context_namespace(values.text("kubeconfig"));
     queues_stream_ = server.follow({.resource = resources::kQueues});
     groups_stream_ = server.follow({.resource = resources::kPodGroups, .ns = ns_});
-    nodes_stream_ = server.follow({.resource = resources::kNodes});
+    if (is_refused(resources::kNodes))
+      ++current_;
+    else
+      nodes_stream_ = server.follow({.resource = resources::kNodes});
   }
 
   base::Status run() {
@@ -65,7 +72,7 @@ class Page {
     for (bool changed = false;;) {
       const base::Duration left = interval - (world_.now() - drawn);
       Happening news = server_.next(is_current() ? std::max(left, base::Duration{}) : base::hours(1));
-      if (news.kind == Happening::Kind::kEnd && !news.end.ok() && !goes_on_without(news)) return news.end.take_error();
+      if (news.kind == Happening::Kind::kEnd && !news.end.ok()) return news.end.take_error();
       changed |= take(std::move(news));
       if (!is_current() || world_.now() - drawn < interval) continue;
       // A waiting job at a terminal also grows older.
@@ -80,26 +87,15 @@ class Page {
   }
 
  private:
+  bool is_refused(const api::ResourceId& resource) {
+    const auto one = server_.call({.verb = client::Verb::kList, .resource = resource, .limit = 1});
+    return !one.ok() && one.error().code == base::Code::kForbidden;
+  }
   base::Duration interval_of() const {
     const base::Duration asked = values_.span("interval");
     return std::max(values_.text("interval").empty() ? base::seconds(2) : asked, base::milliseconds(100));
   }
   bool is_current() const { return current_ == 3; }
-
-  // A person with the rights of one namespace sees its groups, and shares of the cluster only where its nodes are
-  // theirs to see.
-  bool goes_on_without(const Happening& news) {
-    if (news.end.error().code != base::Code::kForbidden) return false;
-    if (news.stream == nodes_stream_) {
-      ++current_;
-      return true;
-    }
-    if (news.stream != groups_stream_ || !ns_.empty() || !world_.context_namespace) return false;
-    ns_ = world_.context_namespace(values_.text("kubeconfig"));
-    if (ns_.empty()) return false;
-    groups_stream_ = server_.follow({.resource = resources::kPodGroups, .ns = ns_});
-    return true;
-  }
 
   // Whether something on the page may differ.
   bool take(Happening news) {
