@@ -2,6 +2,7 @@
 #include "admission/rules/pod_defaults.h"
 
 #include <map>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -19,28 +20,31 @@ constexpr std::string_view kPrefix = "poddefault.admission.kubeflow.org";
 constexpr std::string_view kSidecarOfIstio = "istio-proxy";
 constexpr std::string_view kMirror = "kubernetes.io/config.mirror";
 constexpr std::size_t kConflictsMax = 10;
+// Entries that PodDefaults put into one pod, counted for each container: a pod is merged while its request holds the
+// API server's loop.
+constexpr std::size_t kEntriesMax = 20'000;
 
 // A list of the pod or of a container, and the entry of PodDefaults that goes into it.
 struct ListRow {
   std::string_view of_default;
   std::string_view of_pod;
-  std::vector<std::string_view> keys;  // each of which is unique in the list; none: entries are put at the end
-  std::string_view schema;             // of an entry
+  std::string_view key;     // unique in the list; empty: entries are put at the end
+  std::string_view schema;  // of an entry
 };
 
 // COMPAT(poddefault-tolerations): of one key there may be several tolerations.
 const std::vector<ListRow>& rows_of_pod() {
   static const std::vector<ListRow> kRows = {
-      {"volumes", "volumes", {"name"}, "core.v1.Volume"},
-      {"imagePullSecrets", "imagePullSecrets", {"name"}, "core.v1.LocalObjectReference"},
-      {"initContainers", "initContainers", {"name"}, "core.v1.Container"},
-      {"sidecars", "containers", {"name"}, "core.v1.Container"}};
+      {"volumes", "volumes", "name", "core.v1.Volume"},
+      {"imagePullSecrets", "imagePullSecrets", "name", "core.v1.LocalObjectReference"},
+      {"initContainers", "initContainers", "name", "core.v1.Container"},
+      {"sidecars", "containers", "name", "core.v1.Container"}};
   return kRows;
 }
 const std::vector<ListRow>& rows_of_container() {
-  static const std::vector<ListRow> kRows = {{"env", "env", {"name"}, "core.v1.EnvVar"},
-                                             {"volumeMounts", "volumeMounts", {"mountPath"}, "core.v1.VolumeMount"},
-                                             {"envFrom", "envFrom", {}, "core.v1.EnvFromSource"}};
+  static const std::vector<ListRow> kRows = {{"env", "env", "name", "core.v1.EnvVar"},
+                                             {"volumeMounts", "volumeMounts", "mountPath", "core.v1.VolumeMount"},
+                                             {"envFrom", "envFrom", "", "core.v1.EnvFromSource"}};
   return kRows;
 }
 
@@ -84,15 +88,19 @@ class Merge {
     const Json& wanted = one["spec"][row.of_default];
     if (wanted.empty()) return;
     Json list = into[row.of_pod].is_array() ? into[row.of_pod] : Json::array();
+    std::map<std::string, std::size_t> places;  // in the list, by key
+    const auto add = [&](const Json& entry, std::size_t at) {
+      if (!row.key.empty()) places.emplace(entry[row.key].str(), at);
+    };
+    for (std::size_t i = 0; i < list.size(); ++i) add(list[i], i);
     for (const Json& entry : wanted.items()) {
-      const Json* there = nullptr;
-      for (const std::string_view key : row.keys)
-        for (const Json& other : list.items())
-          if (other[key] == entry[key]) there = &other;
-      if (there == nullptr)
+      const auto there = row.key.empty() ? places.end() : places.find(entry[row.key].str());
+      if (there == places.end()) {
+        add(entry, list.size());
         list.push_back(entry);
-      else if (!api::same_as_written(api::core_schema(row.schema), *there, entry))
-        conflict(row.of_default, entry[row.keys.front()].as_string(), one, place);
+      } else if (!api::same_as_written(api::core_schema(row.schema), list[there->second], entry)) {
+        conflict(row.of_default, entry[row.key].as_string(), one, place);
+      }
     }
     into.set(row.of_pod, std::move(list));
   }
@@ -101,11 +109,10 @@ class Merge {
     const Json& wanted = one["spec"]["tolerations"];
     if (wanted.empty()) return;
     Json list = spec["tolerations"].is_array() ? spec["tolerations"] : Json::array();
-    for (const Json& entry : wanted.items()) {
-      bool has = false;
-      for (const Json& other : list.items()) has = has || other == entry;
-      if (!has) list.push_back(entry);
-    }
+    std::set<std::string> present;
+    for (const Json& other : list.items()) present.insert(other.dump());
+    for (const Json& entry : wanted.items())
+      if (present.insert(entry.dump()).second) list.push_back(entry);
     spec.set("tolerations", std::move(list));
   }
 
@@ -142,6 +149,19 @@ class Merge {
   std::vector<std::string> conflicts_;
 };
 
+// The entries that a pod would get, for each of its containers where they are of containers.
+std::size_t entries_for(const Json& pod, const std::vector<Json>& defaults) {
+  std::size_t out = 0;
+  for (const Json& one : defaults) {
+    const Json& spec = one["spec"];
+    for (const ListRow& row : rows_of_container())
+      out += spec[row.of_default].size() * pod["spec"]["containers"].size();
+    for (const ListRow& row : rows_of_pod()) out += spec[row.of_default].size();
+    for (const char* more : {"tolerations", "labels", "annotations"}) out += spec[more].size();
+  }
+  return out;
+}
+
 // A pod of another shape is refused by validation, which names the field.
 bool can_be_merged(const Json& pod) {
   for (const char* map : {"labels", "annotations"})
@@ -168,6 +188,9 @@ AdmissionAnswer apply_pod_defaults(const AdmissionRequest& request, const Object
     defaults.push_back(std::move(one));
   }
   if (defaults.empty() || !can_be_merged(request.object)) return {};
+  if (const std::size_t entries = entries_for(request.object, defaults); entries > kEntriesMax)
+    return refuse(base::format("PodDefaults {} have {} entries for the containers of this pod, and {} are allowed",
+                               names, entries, kEntriesMax));
   Merge merge(request.object, std::move(defaults));
   merge.run();
   if (merge.conflicts().empty()) return changed(std::move(merge).pod());

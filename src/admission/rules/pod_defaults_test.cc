@@ -131,5 +131,24 @@ TEST(PodDefaults, any_shape_is_answered) {
       answer_to({spec}, pod);
 }
 
+// A pod is merged while its request holds the API server's loop.
+TEST(PodDefaults, entries_for_one_pod_are_bounded) {
+  std::string env, containers;
+  for (int i = 0; i < 3000; ++i)
+    env += base::format("{}{{\"name\": \"E{}\", \"value\": \"1\"}}", i == 0 ? "" : ", ", i);
+  for (int i = 0; i < 7; ++i)
+    containers += base::format("{}{{\"name\": \"c{}\", \"image\": \"i\"}}", i == 0 ? "" : ", ", i);
+  const auto pod = [](const std::string& list) {
+    return base::format(R"({{"metadata": {{"name": "p", "labels": {{"a": "b"}}}}, "spec": {{"containers": [{}]}}}})",
+                        list);
+  };
+  const AdmissionAnswer refused = answer_to({with("\"env\": [" + env + "]")}, pod(containers));
+  EXPECT_FALSE(refused.allowed);
+  EXPECT_NE(refused.message.find("PodDefaults d0 have 21000 entries"), std::string::npos) << refused.message;
+  const AdmissionAnswer taken = answer_to({with("\"env\": [" + env + "]")}, pod(R"({"name": "c", "image": "i"})"));
+  ASSERT_TRUE(taken.allowed) << taken.message;
+  EXPECT_EQ((*taken.object)["spec"]["containers"][std::size_t{0}]["env"].size(), 3000U);
+}
+
 }  // namespace
 }  // namespace admission
