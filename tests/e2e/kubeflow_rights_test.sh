@@ -16,7 +16,7 @@ the_rights_of_the_manifest_suffice() {
   MY_POD_NAMESPACE=kubeflow "$volcano" kubeflow-controllers --kubeconfig "$scratch/account" --enable-leader-election --leader-election-namespace kubeflow \
     --metrics-addr 0 --probe-addr 0 > "$scratch/program.log" 2>&1 &
   program=$!
-  kubectl apply -f - > /dev/null << 'YAML'
+  kubectl apply -f - > /dev/null 2>&1 << 'YAML'
 apiVersion: v1
 kind: PersistentVolumeClaim
 metadata: {name: data}

@@ -187,7 +187,7 @@ await test('a notebook is made by its form, stopped and deleted', async () => {
   await page.getByRole('button', { name: 'Start made' }).waitFor();
   await page.getByRole('button', { name: 'Delete made' }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Yes, do it' }).click();
-  await page.waitForSelector('text=No notebook is there.');
+  await page.waitForSelector('text=No notebook yet');
 });
 await test('Chinese is spoken', async () => {
   await page.getByLabel('Language').selectOption('zh');

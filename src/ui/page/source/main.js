@@ -21,7 +21,7 @@ const kPages = [
   { id: 'machines', title: 'Machines', draw: (place) => html`<${Machines} key=${place.rest[0]} name=${place.rest[0]} ...${place} />` },
   { id: 'notebooks', title: 'Notebooks', draw: (place) => html`<${Later} page=${place.rest.length >= 2 ? 'Notebook' : 'Notebooks'} key=${place.rest.join('/')} ns=${place.rest[0]} name=${place.rest[1]} ...${place} />` },
   { id: 'tensorboards', title: 'TensorBoards', draw: (place) => html`<${Later} page="Tensorboards" key="tensorboards" ...${place} />` },
-  { id: 'volumes', title: 'Volumes of data', draw: (place) => html`<${Later} page="Volumes" key="volumes" ...${place} />` },
+  { id: 'volumes', title: 'Volumes', draw: (place) => html`<${Later} page="Volumes" key="volumes" ...${place} />` },
   { id: 'people', title: 'People', draw: (place) => html`<${Later} page="People" key="people" ...${place} />` },
   { id: 'submit', title: 'Submit', draw: () => html`<${Later} page="Submit" key="submit" />` },
   { id: 'events', title: 'Events', draw: () => html`<${EventList} />` },

@@ -146,11 +146,11 @@ export function Notebooks({ go }) {
     { id: 'image', title: t('Image'), width: 'minmax(8rem,2fr)', minor: true, cell: ({ object }) => plain(object.spec?.template?.spec?.containers?.[0]?.image) },
     { id: 'gpus', title: t('GPUs'), width: '4rem', minor: true, cell: ({ object }) => String(gpusOf(object) || '') },
     ageColumn(), reasonColumn(),
-    { id: 'act', title: t('Apply'), width: '16rem', cell: (row) => html`<${NotebookActions} row=${row} setSure=${setSure} setError=${setError} />` },
+    { id: 'act', title: t('Actions'), width: '16rem', cell: (row) => html`<${NotebookActions} row=${row} setSure=${setSure} setError=${setError} />` },
   ];
   return html`<${Notices} of=${[list, pods]} />${error && html`<p class="notice" role="alert">${plain(error)}</p>`}
     <div class="tools"><button type="button" class="primary" onClick=${() => setCreating(true)}>${t('Create notebook')}</button></div>
-    <${Table} label=${t('Notebooks')} columns=${columns} rows=${rows} onOpen=${(row) => go(place(row))} empty=${emptyText(list, t('No notebook is there.'))} />
+    <${Table} label=${t('Notebooks')} columns=${columns} rows=${rows} onOpen=${(row) => go(place(row))} empty=${emptyText(list, t('No notebook yet: create one here, or by the command volcano notebook create NAME.'))} />
     ${creating && html`<${CreateNotebook} onClose=${() => setCreating(false)} />`}
     ${sure && html`<${Sure} title=${`${t('Delete')}: ${sure.metadata.name}`} text=${t('Its volumes stay.')} act=${() => remove(objectPath(kNotebooks, sure))} onClose=${() => setSure(null)} />`}`;
 }
@@ -189,7 +189,7 @@ export function Tensorboards() {
     stateColumn(),
     { id: 'logs', title: t('Logs of a run'), width: 'minmax(8rem,2fr)', cell: ({ object }) => plain(object.spec?.logspath) },
     ageColumn(), reasonColumn(),
-    { id: 'act', title: t('Apply'), width: '12rem', cell: ({ object }) => html`<span class="actions"><a href=${linkOf(kTensorboards, object)} target="_blank" rel="noopener">${t('Open it')}<span class="hidden"> ${plain(object.metadata.name)}</span></a> <button type="button" class="danger" onClick=${() => setSure(object)}>${t('Delete')}<span class="hidden"> ${plain(object.metadata.name)}</span></button></span>` },
+    { id: 'act', title: t('Actions'), width: '12rem', cell: ({ object }) => html`<span class="actions"><a href=${linkOf(kTensorboards, object)} target="_blank" rel="noopener">${t('Open it')}<span class="hidden"> ${plain(object.metadata.name)}</span></a> <button type="button" class="danger" onClick=${() => setSure(object)}>${t('Delete')}<span class="hidden"> ${plain(object.metadata.name)}</span></button></span>` },
   ];
   const send = (form) => {
     const made = tensorboardOf(form);
@@ -197,7 +197,7 @@ export function Tensorboards() {
   };
   return html`<${Notices} of=${[list, pods]} />
     <div class="tools"><button type="button" class="primary" onClick=${() => setCreating(true)}>${t('Create TensorBoard')}</button></div>
-    <${Table} label=${t('TensorBoards')} columns=${columns} rows=${rows} empty=${emptyText(list, t('No TensorBoard is there.'))} />
+    <${Table} label=${t('TensorBoards')} columns=${columns} rows=${rows} empty=${emptyText(list, t('No TensorBoard yet: create one for the logs of a run.'))} />
     ${creating && html`<${FormDialog} title=${t('Create TensorBoard')} fields=${fields} first=${{ name: '', ns, claim: own[0] || '', path: '' }} send=${async (form) => send(form)} onClose=${() => setCreating(false)} />`}
     ${sure && html`<${Sure} title=${`${t('Delete')}: ${sure.metadata.name}`} text=${t('Its volumes stay.')} act=${() => remove(objectPath(kTensorboards, sure))} onClose=${() => setSure(null)} />`}`;
 }
@@ -232,7 +232,7 @@ export function Volumes() {
     { id: 'class', title: t('Class'), width: 'minmax(5rem,1fr)', minor: true, cell: ({ object }) => plain(object.spec?.storageClassName) },
     { id: 'users', title: t('Used by'), width: 'minmax(8rem,2fr)', cell: ({ object }) => plain(usersFor(object).join(', ')) },
     ageColumn(),
-    { id: 'act', title: t('Apply'), width: '15rem', cell: ({ object }) => actions(object) },
+    { id: 'act', title: t('Actions'), width: '15rem', cell: ({ object }) => actions(object) },
   ];
   const fields = [{ key: 'name', title: t('Name') }, { key: 'ns', title: t('Namespace') }, { key: 'size', title: t('Size'), hint: '10Gi' }, { key: 'class', title: t('Class'), options: [['', t('none')], ...[...classes.rows.values()].map((one) => [one.metadata.name, one.metadata.name])] }];
   const send = async (form) => {
@@ -242,7 +242,7 @@ export function Volumes() {
   const doomed = sure && usersFor(sure);
   return html`<${Notices} of=${[list]} />${error && html`<p class="notice" role="alert">${plain(error)}</p>`}
     <div class="tools"><button type="button" class="primary" onClick=${() => setCreating(true)}>${t('Create volume')}</button></div>
-    <${Table} label=${t('Volumes')} columns=${columns} rows=${rows} empty=${emptyText(list, t('No volume is there.'))} />
+    <${Table} label=${t('Volumes')} columns=${columns} rows=${rows} empty=${emptyText(list, t('No volume yet: create one, and choose it in the forms of notebooks.'))} />
     ${creating && html`<${FormDialog} title=${t('Create volume')} fields=${fields} first=${{ name: '', ns, size: '10Gi', class: '' }} send=${send} onClose=${() => setCreating(false)} />`}
     ${sure && html`<${Sure} title=${`${t('Delete')}: ${sure.metadata.name}`} text=${`${t('What is in it is lost.')} ${doomed.length ? `${t('Pods use it:')} ${plain(doomed.join(', '))}` : ''}`} act=${() => remove(`/api/v1/namespaces/${encodeURIComponent(sure.metadata.namespace)}/persistentvolumeclaims/${encodeURIComponent(sure.metadata.name)}`)} onClose=${() => setSure(null)} />`}`;
 }
@@ -269,12 +269,12 @@ export function People() {
     { id: 'quota', title: `${t('Quota')} (${t('Used')})`, width: 'minmax(8rem,2fr)', cell: ({ name }) => html`<span title=${plain(quotaOf(name))}>${plain(quotaOf(name))}</span>` },
     { id: 'rights', title: t('Who may what'), width: 'minmax(8rem,3fr)', minor: true, cell: ({ name }) => html`<span title=${plain(rightsIn(name))}>${plain(rightsIn(name))}</span>` },
     reasonColumn(),
-    { id: 'act', title: t('Apply'), width: '7rem', cell: ({ object }) => html`<button type="button" class="danger" onClick=${() => setSure(object)}>${t('Delete')}<span class="hidden"> ${plain(object.metadata.name)}</span></button>` },
+    { id: 'act', title: t('Actions'), width: '7rem', cell: ({ object }) => html`<button type="button" class="danger" onClick=${() => setSure(object)}>${t('Delete')}<span class="hidden"> ${plain(object.metadata.name)}</span></button>` },
   ];
   const fields = [{ key: 'name', title: t('Name') }, { key: 'owner', title: t('Owner'), hint: 'ann' }, { key: 'quota', title: t('Quota'), hint: 'cpu=8, memory=32Gi' }];
   return html`<${Notices} of=${[list]} />
     <div class="tools"><button type="button" class="primary" onClick=${() => setCreating(true)}>${t('Create profile')}</button></div>
-    <${Table} label=${t('People')} columns=${columns} rows=${rows} empty=${emptyText(list, t('No profile is there.'))} />
+    <${Table} label=${t('People')} columns=${columns} rows=${rows} empty=${emptyText(list, t('No profile yet: create one for each person or team.'))} />
     ${creating && html`<${FormDialog} title=${t('Create profile')} fields=${fields} first=${{ name: '', owner: '', quota: '' }} send=${async (form) => post('/apis/kubeflow.org/v1/profiles', profileOf(form))} onClose=${() => setCreating(false)} />`}
     ${sure && html`<${Sure} title=${`${t('Delete')}: ${sure.metadata.name}`} text=${t('Its namespace goes with everything in it.')} act=${() => remove(`/apis/kubeflow.org/v1/profiles/${encodeURIComponent(sure.metadata.name)}`)} onClose=${() => setSure(null)} />`}`;
 }

@@ -1,10 +1,10 @@
 // The page's words in the reader's language: English sentences are the keys.
 const kChinese = {
-  'Overview': '概览', 'Jobs': '任务', 'Queues': '队列', 'Machines': '机器', 'Submit': '提交', 'Notebooks': 'Notebook', 'TensorBoards': 'TensorBoard', 'Volumes of data': '数据卷', 'People': '人员', 'Objects': '对象', 'Events': '事件',
+  'Overview': '概览', 'Jobs': '任务', 'Queues': '队列', 'Machines': '机器', 'Submit': '提交', 'Notebooks': 'Notebook', 'TensorBoards': 'TensorBoard', 'People': '人员', 'Objects': '对象', 'Events': '事件',
   'Running': '运行中', 'Waiting': '等待中', 'Completed': '已完成', 'Failed': '失败', 'Suspended': '已挂起', 'Ended today': '今天结束',
   'Name': '名称', 'Namespace': '命名空间', 'Kind': '类型', 'State': '状态', 'Queue': '队列', 'User': '用户', 'Ready': '就绪', 'Age': '时长', 'Reason': '原因',
   'Filter': '筛选', 'Group by': '分组', 'nothing': '不分组', 'Save view': '保存视图', 'Saved views': '已保存的视图', 'Suspend': '挂起', 'Resume': '恢复', 'Cancel': '取消任务', 'Close': '关闭',
-  'selected': '已选', 'Delete': '删除', 'Apply': '应用', 'Confirm': '确认', 'Back': '返回',
+  'selected': '已选', 'Delete': '删除', 'Confirm': '确认', 'Back': '返回',
   'Use of the cluster': '集群使用情况', 'CPU': 'CPU', 'Memory': '内存', 'GPU': 'GPU', 'since this page was opened': '自打开本页以来', 'requested': '已请求', 'of': '/',
   'Most frequent reasons': '最常见的原因', 'Needs a look': '需要关注', 'Nothing needs a look.': '没有需要关注的事项。', 'Nothing waits.': '没有等待中的任务。',
   'No job is here yet. Submit one, or run vsub.': '还没有任务。提交一个，或运行 vsub。', 'No job matches the filter.': '没有符合筛选条件的任务。',
