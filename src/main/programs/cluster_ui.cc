@@ -5,6 +5,7 @@
 #include <iostream>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "api/json/json.h"
 #include "base/flags.h"
@@ -172,8 +173,13 @@ class ClusterUi {
   }
 
   void stop() {
-    server_.reset();
     if (!env_) return;
+    // The look at the keys uses the server, so it ends first.
+    on_loop<bool>(*env_, [this](auto done) {
+      if (keys_timer_ != 0) env_->loop().cancel(std::exchange(keys_timer_, 0));
+      done(true);
+    });
+    server_.reset();
     on_loop<bool>(*env_, [this](auto done) {
       if (forwarder_) forwarder_->end();
       forwarder_.reset();
@@ -212,7 +218,7 @@ class ClusterUi {
 
   // The files of a mounted Secret change under a running program.
   void look_at_keys() {
-    env_->loop().after(kKeysLook, [this] { look_at_keys(); });
+    keys_timer_ = env_->loop().after(kKeysLook, [this] { look_at_keys(); });
     const auto keys = keys_of(flags_);
     if (!keys.ok() || !*keys) return;
     const std::string found = (*keys)->certificate_pem + (*keys)->key_pem;
@@ -229,7 +235,8 @@ class ClusterUi {
   std::shared_ptr<ui::PageServer> page_;
   std::shared_ptr<ui::TokenLogin> login_;
   std::unique_ptr<rt::HttpServer> server_;
-  std::string in_use_;  // the keys; on the loop
+  std::string in_use_;                // the keys; on the loop
+  rt::Loop::TimerId keys_timer_ = 0;  // on the loop
 };
 
 int usage(const std::vector<base::Flag>& flags, int code) {
