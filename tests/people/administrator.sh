@@ -76,6 +76,17 @@ an_image_and_a_job() {
   expect "what it printed" sh -c "kubectl logs -n vision train-main-0 | grep -qx trained"
   expect "a stranger's job to be kept out of her queue" refused allowed-namespaces vsub -n stranger -q vision -- true
 }
+a_notebook_of_hers() {
+  block 6 1 > "$scratch/block"
+  (cd "$work" && KUBECONFIG=jane.kubeconfig && export KUBECONFIG && . "$scratch/block") > "$scratch/said" 2>&1
+  expect "her notebook to be made" [ $? = 0 ]
+  expect "it in her list" said '^(vision +)?one '
+  expect "it in her namespace" kubectl get notebook one -n vision
+  expect "its server's pod" wait_for 30 kubectl get pod one-0 -n vision
+  # The unit leaves pods running, and this test leaves none.
+  kubectl delete notebook one -n vision > /dev/null
+  expect "its end" wait_for 60 sh -c "! kubectl get pod one-0 -n vision"
+}
 a_backup_that_restores() {
   expect "section 7" play 7 1
   expect "a data folder of it" "$volcano" restore --data "$scratch/restored" "$data/backup-1"
@@ -83,5 +94,5 @@ a_backup_that_restores() {
 }
 
 [ $root = 1 ] || { echo "skip administrator: the guide is for root"; exit 0; }
-run_tests a_cluster_from_its_unit a_team_of_its_own a_person_with_rights an_image_and_a_job a_backup_that_restores
+run_tests a_cluster_from_its_unit a_team_of_its_own a_person_with_rights an_image_and_a_job a_notebook_of_hers a_backup_that_restores
 exit ${failed:-0}
