@@ -21,6 +21,9 @@
 #include "api/kubeflow/v2beta1/mpijob.h"
 #include "api/metrics/v1beta1/metrics.h"
 #include "api/nodeinfo/v1alpha1/numatopology.h"
+#include "api/pipelines/v2beta1/pipeline.h"
+#include "api/pipelines/v2beta1/pipeline_run.h"
+#include "api/pipelines/v2beta1/recurring_run.h"
 #include "api/scheduling/v1beta1/podgroup.h"
 #include "api/scheduling/v1beta1/queue.h"
 #include "api/shard/v1alpha1/nodeshard.h"
@@ -182,6 +185,32 @@ KindInfo training(const ResourceId& resource, std::string kind, ScalePaths scale
   return info;
 }
 
+// Kinds of pipelines: State is the first column, after the name.
+template <class T>
+KindInfo pipelines(const ResourceId& resource, std::string kind, std::vector<std::string> short_names,
+                   std::vector<Column> more = {}) {
+  std::vector<Column> columns{{"State", ".status.state"}};
+  columns.insert(columns.end(), more.begin(), more.end());
+  columns.push_back({"Age", ".metadata.creationTimestamp", "date"});
+  return custom<T>(resource, std::move(kind), kNamespaced, true, std::move(short_names), std::move(columns));
+}
+
+void add_pipeline_kinds(std::vector<KindInfo>& kinds) {
+  kinds.push_back(custom<Pipeline>(resources::kPipelines, "Pipeline", kNamespaced, false, {}, {}));
+  kinds.push_back(custom<PipelineVersion>(resources::kPipelineVersions, "PipelineVersion", kNamespaced, true, {}, {}));
+  kinds.push_back(custom<Experiment>(resources::kPipelineExperiments, "Experiment", kNamespaced, true, {}, {}));
+  kinds.push_back(pipelines<PipelineRun>(resources::kPipelineRuns, "PipelineRun", {},
+                                         {{"Tasks", ".status.tasks.total", "integer"},
+                                          {"Done", ".status.tasks.succeeded", "integer"},
+                                          {"Failed", ".status.tasks.failed", "integer"}}));
+  kinds.push_back(pipelines<PipelineTask>(
+      resources::kPipelineTasks, "PipelineTask", {},
+      {{"Run", ".spec.runName"}, {"Path", ".spec.path"}, {"Pod", ".status.podName", "string", 1}}));
+  kinds.push_back(
+      pipelines<RecurringRun>(resources::kRecurringRuns, "RecurringRun", {},
+                              {{"Last", ".status.lastRunTime", "date"}, {"Runs", ".status.runs", "integer"}}));
+}
+
 std::vector<KindInfo> make_kinds() {
   std::vector<KindInfo> kinds = core_kinds();
   kinds.push_back(measured<NodeMetrics>("nodes", "NodeMetrics", kCluster));
@@ -232,6 +261,7 @@ std::vector<KindInfo> make_kinds() {
   kinds.push_back(custom<PvcViewer>(resources::kPvcViewers, "PVCViewer", kNamespaced, true, {}, {}));
   kinds.push_back(custom<PodDefault>(resources::kPodDefaults, "PodDefault", kNamespaced, false, {}, {}));
   kinds.push_back(custom<Profile>(resources::kProfiles, "Profile", kCluster, true, {}, {}));
+  add_pipeline_kinds(kinds);
   // A caller that asks while the program's constants are still made would get kinds without names.
   for (const KindInfo& kind : kinds) CHECK(!kind.resource.plural.empty());
   return kinds;

@@ -37,6 +37,12 @@ std::string_view kind_text(const api::KindInfo& kind) {
       {{"kubeflow.org", "PVCViewer"}, "A PVCViewer shows the files of a claim on a page."},
       {{"kubeflow.org", "PodDefault"}, "A PodDefault is what selected pods get when they are created."},
       {{"kubeflow.org", "Profile"}, "A Profile is a person's namespace, its limits, and who may do what in it."},
+      {{"pipelines.kubeflow.org", "Pipeline"}, "A Pipeline is a name for versions of the same work."},
+      {{"pipelines.kubeflow.org", "PipelineVersion"}, "A PipelineVersion is a compiled document that can be run."},
+      {{"pipelines.kubeflow.org", "Experiment"}, "An Experiment is a shelf for runs of pipelines."},
+      {{"pipelines.kubeflow.org", "PipelineRun"}, "A PipelineRun is one execution of a pipeline."},
+      {{"pipelines.kubeflow.org", "PipelineTask"}, "A PipelineTask is one task of a PipelineRun."},
+      {{"pipelines.kubeflow.org", "RecurringRun"}, "A RecurringRun makes PipelineRuns at times of a schedule."},
   };
   const auto found = kTexts.find(Key{kind.resource.group, kind.kind});
   return found == kTexts.end() ? std::string_view() : found->second;
