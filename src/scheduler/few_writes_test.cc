@@ -132,6 +132,43 @@ TEST_F(FewWrites, a_pod_whose_claim_is_being_made_hears_nothing_but_its_start) {
   EXPECT_EQ(server.events["Unschedulable"], 0);
 }
 
+// The node is chosen, and nobody makes the volume: the group says so as long as it lasts.
+TEST_F(FewWrites, a_group_whose_pod_waits_for_a_volume_says_so_until_it_is_there) {
+  begin(base::seconds(1));
+  server.put(api::resources::kStorageClasses, json(R"({"metadata":{"name":"slow"},"provisioner":"example.com/p",
+      "volumeBindingMode":"WaitForFirstConsumer"})"));
+  Json claim = json(R"({"metadata":{"namespace":"a","name":"data","uid":"C"},"spec":{"storageClassName":"slow",
+      "accessModes":["ReadWriteOnce"],"resources":{"requests":{"storage":"1Gi"}}},"status":{"phase":"Pending"}})");
+  server.put(api::resources::kPersistentVolumeClaims, claim);
+  server.put(api::resources::kPodGroups, json(R"({"metadata":{"namespace":"a","name":"one"},
+      "spec":{"minMember":1,"queue":"default"},"status":{"phase":"Inqueue"}})"));
+  server.put(api::resources::kPods, json(R"({"metadata":{"namespace":"a","name":"p","uid":"U","annotations":
+      {"scheduling.k8s.io/group-name":"one"}},"spec":{"schedulerName":"volcano",
+      "volumes":[{"name":"v","persistentVolumeClaim":{"claimName":"data"}}],"containers":[{"name":"c"}]},
+      "status":{"phase":"Pending"}})"));
+  env.run_for(base::seconds(10));
+  const auto waits = [this] {
+    for (const Json& one : (*server.find(api::resources::kPodGroups, "a/one"))["status"]["conditions"].items())
+      if (one["type"].as_string() == "Unschedulable") return one["message"].str();
+    return std::string();
+  };
+  EXPECT_EQ(waits(),
+            "pod p: claim a/data has no volume yet: nobody has made one of class slow for node n; is its provisioner "
+            "there?");
+  EXPECT_LE(server.requests["patch podgroups"], 3) << "ready, waiting, and the group without pods";
+  EXPECT_EQ(server.requests["create pods/binding"], 0);
+  server.put(api::resources::kPersistentVolumes, json(R"({"metadata":{"name":"v"},"spec":{"storageClassName":"slow",
+      "capacity":{"storage":"1Gi"},"accessModes":["ReadWriteOnce"],"claimRef":{"namespace":"a","name":"data","uid":"C"}},
+      "status":{"phase":"Bound"}})"));
+  claim = *server.find(api::resources::kPersistentVolumeClaims, "a/data");
+  claim.edit("spec").set("volumeName", "v");
+  claim.edit("status").set("phase", "Bound");
+  server.put(api::resources::kPersistentVolumeClaims, claim);
+  env.run_for(base::seconds(10));
+  EXPECT_EQ(server.requests["create pods/binding"], 1);
+  EXPECT_EQ(waits(), "");
+}
+
 // The pod is known before its group, or is told of its group when that is let in already.
 TEST_F(FewWrites, a_pod_of_its_own_costs_a_binding_an_event_and_a_status) {
   for (const bool group_is_first : {false, true}) {

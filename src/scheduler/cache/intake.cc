@@ -331,6 +331,11 @@ void Intake::pod_told(std::string_view key, std::string_view uid, std::string_vi
   ledger_.say(id, {shared.share(reason), shared.share(message), ledger_.pod(id).nominated_node});
 }
 
+void Intake::binding_waits(std::string_view key) {
+  const TaskId id = model_.find_task(key);
+  if (id.is_set() && model_.task(id).job.is_set()) model_.note_changed(model_.task(id).job);
+}
+
 std::optional<Intake::GroupName> Intake::group_of_pod(std::string_view key) const {
   const TaskId id = model_.find_task(key);
   if (!id.is_set() || !model_.task(id).job.is_set()) return std::nullopt;

@@ -102,6 +102,8 @@ class Intake {
   std::optional<GroupName> group_of_pod(std::string_view key) const;
   // The pod's condition is being written, though no cycle said it.
   void pod_told(std::string_view key, std::string_view uid, std::string_view reason, std::string_view message);
+  // The pod has its node and waits for a volume: its group says so with the next cycle.
+  void binding_waits(std::string_view key);
   // The next state of the group counts, also if it is not newer than the last one.
   void forget_group_version(const std::string& key);
   // These statuses could not be written: what they should say is written again.

@@ -87,6 +87,8 @@ void Outbox::State::tell_wait(const PodBinding& write, const std::string& text) 
            {"Warning", "Unschedulable", base::format("pod {}: {}", plan.pod, text)});
   intake.pod_told(key, plan.uid, "WaitForVolume", text);
   write_condition({plan.ns, plan.pod, plan.uid, "WaitForVolume", text, ""});
+  intake.binding_waits(key);
+  on_change();
 }
 
 void Outbox::State::resumed(Id id) {

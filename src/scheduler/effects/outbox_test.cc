@@ -453,7 +453,7 @@ TEST(Outbox, a_pod_that_is_over_waits_for_no_volume) {
     world.env.run_for(base::seconds(10));
     ASSERT_TRUE(world.ledger.is_under_way(Entry::kBinding, "2")) << row.now;
     EXPECT_EQ(world.ledger.binding_waits.at("a/p"),
-              "claim a/c has no volume yet: nobody has made one of class  for node n; is its provisioner there?");
+              "claim a/c has no volume yet: nobody has made one for node n; is its provisioner there?");
     const std::size_t told = world.server.calls.size();
     if (row.now.empty()) world.intake.remove(api::resources::kPods, json(pod + "}}"));
     if (!row.now.empty()) world.server.put(api::resources::kPods, json(row.now));

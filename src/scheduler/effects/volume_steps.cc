@@ -163,9 +163,8 @@ std::string VolumeSteps::waits_for(const PlannedBind& plan) const {
   const VolumeChoice& choice = plan.volumes[next_];
   if (!choice.volume.empty())
     return base::format("claim {} is not bound to volume {} yet, which was chosen for it", choice.claim, choice.volume);
-  return base::format(
-      "claim {} has no volume yet: nobody has made one of class {} for node {}; is its provisioner there?",
-      choice.claim, class_name_, plan.node);
+  return base::format("claim {} has no volume yet: nobody has made one{} for node {}; is its provisioner there?",
+                      choice.claim, class_name_.empty() ? "" : " of class " + class_name_, plan.node);
 }
 
 }  // namespace scheduler

@@ -77,11 +77,14 @@ Statuses::Statuses(const SessionInput& input, const JobProblems& troubles, Plan&
   for (const JobId id : in_.changed_jobs) changed_before_[id.index] = true;
 }
 
-void Statuses::set_condition(JobId id, std::string_view type, std::string_view reason, std::string_view message) {
+GroupCondition Statuses::new_condition(std::string_view type, std::string_view reason, std::string_view message) const {
   SharedTexts& shared = in_.model.shared_texts;
-  GroupCondition fresh{shared.share(type),    shared.share("True"),  shared.share(reason),
-                       shared.share(message), shared.share(in_.uid), in_.now};
-  put_condition(conditions_[id.index], std::move(fresh));
+  return {shared.share(type),    shared.share("True"),  shared.share(reason),
+          shared.share(message), shared.share(in_.uid), in_.now};
+}
+
+void Statuses::set_condition(JobId id, std::string_view type, std::string_view reason, std::string_view message) {
+  put_condition(conditions_[id.index], new_condition(type, reason, message));
 }
 
 void Statuses::set_phase(JobId id, GroupPhase phase) {
@@ -191,12 +194,27 @@ GroupPhase Statuses::phase_of(const Job& job) const {
   return job.phase == GroupPhase::kInqueue ? GroupPhase::kInqueue : GroupPhase::kPending;
 }
 
+// A pod that has its node and waits for a volume is said in a condition, which goes when the wait is over.
+void Statuses::put_volume_wait(const Job& job, std::vector<GroupCondition>& conditions) const {
+  constexpr std::string_view kReason = "WaitForVolume";
+  const auto& waits = in_.ledger.binding_waits;
+  for (const TaskId id : job.tasks) {
+    if (waits.empty() || in_.model.task(id).status != TaskStatus::kBinding) continue;
+    const auto wait = waits.find(in_.model.task_key(id));
+    if (wait == waits.end()) continue;
+    const std::string message = base::format("pod {}: {}", in_.model.text(id).name.view(), wait->second);
+    return put_condition(conditions, new_condition("Unschedulable", kReason, message));
+  }
+  std::erase_if(conditions, [&](const GroupCondition& one) { return one.reason == kReason; });
+}
+
 // The status that the group should have. Conditions stay until others of their type come.
 GroupStatus Statuses::status_of(const Job& job, bool with_conditions) const {
   GroupStatus out = in_.ledger.group(job.id).status;
   if (const auto set_now = conditions_.find(job.id.index); with_conditions && set_now != conditions_.end()) {
     for (const GroupCondition& one : set_now->second) put_condition(out.conditions, one);
   }
+  put_volume_wait(job, out.conditions);
   out.phase = job.phase;
   out.running = job.count(TaskStatus::kRunning);
   out.failed = job.count(TaskStatus::kFailed);

@@ -94,6 +94,8 @@ class Statuses {
   }
   GroupPhase phase_of(const Job& job) const;
   GroupStatus status_of(const Job& job, bool with_conditions) const;
+  void put_volume_wait(const Job& job, std::vector<GroupCondition>& conditions) const;
+  GroupCondition new_condition(std::string_view type, std::string_view reason, std::string_view message) const;
   void tell_refusal(const Job& job);
   void tell_group(const Job& job, bool updated);
   void close_tasks(const Job& job);

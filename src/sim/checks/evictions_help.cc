@@ -1,9 +1,11 @@
 // Pods that go for a group lead to its placement.
 //
 // Faults may spoil a round: a node is lost, another pod comes between, a scheduler ends and forgets what it did. But
-// a group for which round follows round, while none of its pods gets a node, gains nothing from them.
+// a group for which round follows round, while none of its pods gets a node, gains nothing from them. A round whose
+// evictions the server refuses costs nobody anything and does not count.
 #include <map>
-#include <set>
+#include <string>
+#include <utility>
 
 #include "base/format.h"
 #include "sim/checks/all.h"
@@ -24,14 +26,20 @@ class EvictionsHelp final : public Check {
 
   void begin() override {
     world_.decisions().on_plan([this](const scheduler::Plan& plan) {
-      std::set<std::string> groups;
+      ++plans_;
       for (const scheduler::PlannedEviction& one : plan.evictions) {
-        if (!one.for_group.empty()) groups.insert(one.for_group);
+        // Victims of an older plan that did not leave were not evicted, whatever ends them later.
+        std::erase_if(victims_, [&](const auto& older) {
+          return older.second.group == one.for_group && older.second.plan != plans_;
+        });
+        if (!one.for_group.empty()) victims_[base::format("{}/{}", one.ns, one.pod)] = {one.for_group, plans_};
       }
-      for (const std::string& group : groups) count(group);
     });
     world_.truth().on_change([this](const api::ResourceId& resource, const Json* before, const Json* after) {
-      if (resource != api::resources::kPods || !after || (*after)["spec"]["nodeName"].as_string().empty()) return;
+      if (resource != api::resources::kPods) return;
+      if (after == nullptr || !(*after)["metadata"]["deletionTimestamp"].is_null())
+        leaves(api::key_of(after == nullptr ? *before : *after));
+      if (after == nullptr || (*after)["spec"]["nodeName"].as_string().empty()) return;
       if (before && !(*before)["spec"]["nodeName"].as_string().empty()) return;
       rounds_.erase(base::format("{}/{}", api::namespace_of(*after), api::annotation_of(*after, kGroupName)));
     });
@@ -40,17 +48,34 @@ class EvictionsHelp final : public Check {
   void finish() override { world_.chronicle().note(base::format("{} rounds of evictions", all_)); }
 
  private:
-  void count(const std::string& group) {
+  struct Beneficiary {
+    std::string group;
+    std::uint64_t plan;
+  };
+  struct Rounds {
+    std::int64_t count = 0;
+    std::uint64_t last_plan = 0;
+  };
+
+  // The first victim of a plan that leaves makes it a round.
+  void leaves(const std::string& pod) {
+    const auto victim = victims_.extract(pod);
+    if (victim.empty()) return;
+    const auto& [group, plan] = victim.mapped();
+    Rounds& rounds = rounds_[group];
+    if (std::exchange(rounds.last_plan, plan) == plan) return;
     ++all_;
-    if (++rounds_[group] <= most_) return;
+    if (++rounds.count <= most_) return;
     world_.chronicle().violation(
         "evictions-help",
-        base::format("{} rounds of evictions for {}, and no pod of it got a node", rounds_[group], group));
+        base::format("{} rounds of evictions for {}, and no pod of it got a node", rounds.count, group));
   }
 
   World& world_;
   const std::int64_t most_;
-  std::map<std::string, std::int64_t> rounds_;  // since a pod of the group last got a node
+  std::map<std::string, Beneficiary> victims_;  // of pods that are to leave
+  std::map<std::string, Rounds> rounds_;        // since a pod of the group last got a node
+  std::uint64_t plans_ = 0;
   std::uint64_t all_ = 0;
 };
 
