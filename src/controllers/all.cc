@@ -11,6 +11,7 @@
 #include "controllers/jobflow/controller.h"
 #include "controllers/jobtemplate/controller.h"
 #include "controllers/notebooks/all.h"
+#include "controllers/pipelines/all.h"
 #include "controllers/podgroup/controller.h"
 #include "controllers/queue/controller.h"
 #include "controllers/sharding/controller.h"
@@ -67,6 +68,11 @@ Manager::Manager(rt::Env& env, client::Client& client, Options options)
     options.notebooks->metrics = options.metrics;
     for (const std::string& name : notebooks::controller_names())
       if (is_enabled(options.enabled, name)) state_->driver.add(notebooks::make_controller(name, *options.notebooks));
+  }
+  if (options.pipelines) {
+    options.pipelines->metrics = options.metrics;
+    for (const std::string& name : pipelines::controller_names())
+      if (is_enabled(options.enabled, name)) state_->driver.add(pipelines::make_controller(name, *options.pipelines));
   }
   if (options.kubernetes)
     for (std::unique_ptr<Controller>& one : workloads::make_controllers(*options.kubernetes))

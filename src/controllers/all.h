@@ -13,6 +13,7 @@
 #include "client/client.h"
 #include "controllers/notebooks/options.h"
 #include "controllers/one_machine.h"
+#include "controllers/pipelines/options.h"
 #include "controllers/sharding/controller.h"
 #include "controllers/training/controller.h"
 #include "rt/env.h"
@@ -38,6 +39,8 @@ struct Options {
   std::optional<training::Options> training = {};
   // The controllers of notebooks, TensorBoards and profiles; unset: none. They are listed as those of training are.
   std::optional<notebooks::Options> notebooks = {};
+  // The controllers of pipelines; unset: none. They are listed as those of training are.
+  std::optional<pipelines::Options> pipelines = {};
   // The controllers of Kubernetes that a lone machine does not have: owner garbage collection, namespaces, endpoints,
   // local volumes; and counters of queues that include those below them. Only `volcano up` turns this on.
   bool with_cluster = false;

@@ -50,16 +50,16 @@ class GraphCheck {
     return check_missing(component->second, task, path);
   }
 
-  // A loop's own input need not be one of its component: the items are.
-  static bool is_items(const Task& task, const std::string& name) {
-    return task.iterator && task.iterator->input == name;
+  // A loop's own input need not be one of its component: the items are. Texts of constants name inputs of their own.
+  static bool is_for_the_task(const Task& task, const std::string& name) {
+    return (task.iterator && task.iterator->input == name) || name.starts_with("pipelinechannel--");
   }
 
   base::Status check_parameter(const Component& component, const Task& task, const std::string& name,
                                const Source& source, const std::string& path) const {
     const auto expected = component.input_parameters.find(name);
     if (expected == component.input_parameters.end()) {
-      if (is_items(task, name)) return {};
+      if (is_for_the_task(task, name)) return {};
       return wrong(path, base::format("the component {} has no such parameter", component.name));
     }
     const ParameterType type = expected->second.type;
@@ -108,7 +108,7 @@ class GraphCheck {
                               const Source& source, const std::string& path) const {
     const auto expected = component.input_artifacts.find(name);
     if (expected == component.input_artifacts.end()) {
-      if (is_items(task, name)) return {};
+      if (is_for_the_task(task, name)) return {};
       return wrong(path, base::format("the component {} has no such artifact", component.name));
     }
     const ArtifactSpec* given = nullptr;

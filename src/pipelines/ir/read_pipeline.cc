@@ -46,13 +46,20 @@ base::Result<ArtifactSpec> read_artifact(const Field& field) {
   return read;
 }
 
+// Outputs are files of these names.
+bool is_file_name(std::string_view name) {
+  for (const char c : name)
+    if (c == '/' || static_cast<unsigned char>(c) < ' ') return false;
+  return !name.empty() && name.size() <= kNameBytesMax && name != "." && name != "..";
+}
+
 base::Status read_definitions(const Field& definitions, bool is_input, Component& component) {
   const Field parameters = definitions["parameters"];
   TRY_VOID(parameters.check_object());
   auto& read_parameters = is_input ? component.input_parameters : component.output_parameters;
   for (const Json::Member& member : parameters.json().members()) {
-    if (member.name().empty() || member.name().size() > kNameBytesMax)
-      return parameters.error(base::format("a parameter's name has 1 to {} bytes", kNameBytesMax));
+    if (!is_file_name(member.name()))
+      return parameters.error(base::format("{} is not the name of a parameter", shown(Json(member.name()))));
     TRY(ParameterSpec one, read_parameter(parameters[member.name()], is_input));
     read_parameters.emplace(member.name(), std::move(one));
   }
@@ -61,7 +68,7 @@ base::Status read_definitions(const Field& definitions, bool is_input, Component
   auto& read_artifacts = is_input ? component.input_artifacts : component.output_artifacts;
   for (const Json::Member& member : artifacts.json().members()) {
     const std::string_view name = member.name();
-    if (name.empty() || name.size() > kNameBytesMax || name.find('/') != std::string_view::npos || name == "..")
+    if (!is_file_name(name))
       return artifacts.error(base::format("{} is not the name of an artifact", shown(Json(name))));
     TRY(ArtifactSpec one, read_artifact(artifacts[name]));
     read_artifacts.emplace(name, std::move(one));

@@ -258,6 +258,7 @@ controllers::training::Options training_of(const UpOptions& options) {
 void add_kubeflow(const UpOptions& options, controllers::Options& manager) {
   if (options.training) manager.training = training_of(options);
   if (!options.notebooks) return;
+  manager.pipelines.emplace();
   if (auto settings = notebook_settings_of_environment(); settings.ok()) manager.notebooks = *std::move(settings);
   if (manager.notebooks) manager.notebooks->makes_roles = true;
 }

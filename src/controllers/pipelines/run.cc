@@ -1,0 +1,291 @@
+// One look at a run: its document first, then its tasks, then its own status.
+#include "controllers/pipelines/run.h"
+
+#include <algorithm>
+
+#include "api/pipelines/v2beta1/pipeline.h"
+#include "api/pipelines/v2beta1/pipeline_run.h"
+#include "base/format.h"
+#include "controllers/framework/execution.h"
+#include "controllers/pipelines/executor_input.h"
+#include "controllers/pipelines/inputs.h"
+#include "controllers/pipelines/run_look.h"
+#include "controllers/pipelines/run_status.h"
+#include "controllers/pipelines/step_pod.h"
+#include "controllers/pipelines/task_objects.h"
+#include "controllers/pipelines/walk.h"
+#include "controllers/workloads/pods.h"
+
+namespace controllers::pipelines {
+
+using api::Json;
+namespace resources = api::resources;
+
+namespace {
+
+constexpr std::size_t kNameMax = 63;  // a run's name is a label of its tasks and pods
+
+base::Time time_in(const Json& text) {
+  const auto time = base::parse_rfc3339(text.as_string());
+  return time ? *time : base::Time{};
+}
+
+RunFacts facts_of(const Json& run, const ::pipelines::Pipeline& pipeline) {
+  RunFacts facts{.ns = std::string(api::namespace_of(run)),
+                 .name = std::string(api::name_of(run)),
+                 .uid = std::string(api::uid_of(run)),
+                 .display_name = run["spec"]["displayName"].str(),
+                 .pipeline = pipeline.name,
+                 .root = run["spec"]["runtimeConfig"]["pipelineRoot"].str(),
+                 .created = time_in(run["metadata"]["creationTimestamp"]),
+                 .scheduled = time_in(run["spec"]["scheduledAt"])};
+  if (facts.display_name.empty()) facts.display_name = facts.name;
+  if (facts.root.empty()) facts.root = pipeline.default_root;
+  if (facts.root.empty()) facts.root = kDefaultRoot;
+  while (facts.root.ends_with('/')) facts.root.pop_back();
+  return facts;
+}
+
+bool any_uses_store(const ::pipelines::Pipeline& pipeline) {
+  return std::ranges::any_of(pipeline.components,
+                             [](const auto& one) { return !one.second.graph && uses_store(one.second); });
+}
+
+// The actions of another plan, and when it wants to look again.
+void append(Plan& plan, const Plan& other) {
+  for (const Stage& stage : other.stages())
+    for (const Action& action : stage.actions) plan.create(action.resource, {}) = action;
+  if (other.look_again()) plan.requeue_after(*other.look_again());
+}
+
+class RunStep {
+ public:
+  RunStep(const View& view, const Json& run, const Turn& turn, const Options& options, Memory& memory)
+      : view_(view), run_(run), turn_(turn), options_(options), memory_(memory) {
+    plan_.set_subject(run);
+  }
+
+  Plan take() {
+    const std::string state = run_["status"]["state"].str();
+    const std::int64_t retries = run_["spec"]["retries"].as_int();
+    const bool tries_again = is_final(state) && state != "SUCCEEDED" && !run_["spec"]["terminate"].as_bool() &&
+                             retries > run_["status"]["observedRetries"].as_int();
+    if (is_final(state) && !tries_again) return std::move(plan_);
+    if (!read_document()) return std::move(plan_);
+    const RunFacts facts = facts_of(run_, *memory_.pipeline);
+    RunLook look{.view = view_,
+                 .turn = turn_,
+                 .options = options_,
+                 .run = run_,
+                 .facts = facts,
+                 .pipeline = *memory_.pipeline,
+                 .memory = memory_,
+                 .ends = run_["spec"]["terminate"].as_bool()};
+    for (const Json* task : view_.by_index(resources::kPipelineTasks, kByRun, api::key_of(run_)))
+      if (api::controller_of(*task)["uid"].as_string() == facts.uid)
+        look.tasks.emplace((*task)["spec"]["path"].str(), task);
+    if (tries_again) return try_again(look, retries);
+    const auto parameters = root_inputs(memory_.pipeline->root, run_["spec"]["runtimeConfig"]["parameters"]);
+    if (!parameters.ok()) return failed(parameters.error().message);
+    if (any_uses_store(*memory_.pipeline))
+      if (const auto fits = check_root(facts.root); !fits.ok()) return failed(fits.error().message);
+    make_surroundings();
+    const Standing root = walk(look, *parameters);
+    add(look, root);
+    asked = std::move(look.asked);
+    return std::move(plan_);
+  }
+
+  std::vector<std::string> asked;
+
+ private:
+  void fail(const std::string& error) { say(run_status(run_["status"], "FAILED", error, turn_.now)); }
+  Plan failed(const std::string& error) {
+    fail(error);
+    return std::move(plan_);
+  }
+
+  void say(Json status) { workloads::write_status(plan_, resources::kPipelineRuns, run_, std::move(status), turn_); }
+
+  // False: the plan says why, or fetches it.
+  bool read_document() {
+    if (api::name_of(run_).size() > kNameMax) {
+      fail(base::format("metadata.name: a run's name has {} letters at most", kNameMax));
+      return false;
+    }
+    const Json& spec = run_["spec"];
+    if (spec["pipelineSpec"].is_null()) {
+      copy_version(spec["pipelineVersionName"].str());
+      return false;
+    }
+    const bool known = memory_.spec.same_as(spec["pipelineSpec"]) || memory_.spec == spec["pipelineSpec"];
+    if (!known || !(memory_.platform == spec["platformSpec"])) {
+      memory_.spec = spec["pipelineSpec"];
+      memory_.platform = spec["platformSpec"];
+      memory_.pipeline = nullptr;
+      auto read = ::pipelines::read_pipeline(memory_.spec, memory_.platform);
+      if (read.ok())
+        memory_.pipeline = std::make_shared<const ::pipelines::Pipeline>(*std::move(read));
+      else
+        memory_.problem = base::format("pipelineSpec: {}", read.error().message);
+    }
+    if (memory_.pipeline == nullptr) fail(memory_.problem);
+    return memory_.pipeline != nullptr;
+  }
+
+  void copy_version(const std::string& name) {
+    if (name.empty()) {
+      fail("spec: pipelineSpec or pipelineVersionName is required");
+      return;
+    }
+    const Json* version =
+        view_.find(resources::kPipelineVersions, base::format("{}/{}", api::namespace_of(run_), name));
+    if (version == nullptr) {
+      fail(base::format("spec.pipelineVersionName: there is no PipelineVersion {}", name));
+      return;
+    }
+    Json copied = Json::object({{"pipelineSpec", (*version)["spec"]["pipelineSpec"]}});
+    if (!(*version)["spec"]["platformSpec"].is_null()) copied.set("platformSpec", (*version)["spec"]["platformSpec"]);
+    if (run_["spec"]["pipelineName"].as_string().empty())
+      copied.set("pipelineName", (*version)["spec"]["pipelineName"]);
+    plan_.patch(resources::kPipelineRuns, run_, client::PatchType::kMerge, Json::object({{"spec", std::move(copied)}}));
+  }
+
+  void make_surroundings() {
+    if (memory_.has_surroundings) return;
+    memory_.has_surroundings = true;
+    const std::string ns(api::namespace_of(run_));
+    plan_.create(resources::kConfigMaps, launcher_object(ns)).existing_is_fine = true;
+    if (any_uses_store(*memory_.pipeline) &&
+        view_.find(resources::kPersistentVolumeClaims, base::format("{}/{}", ns, options_.claim)) == nullptr)
+      plan_.create(resources::kPersistentVolumeClaims, claim_object(ns, options_)).existing_is_fine = true;
+    plan_.begin_stage();
+  }
+
+  void add(RunLook& look, const Standing& root) {
+    for (const Plan* part : {&look.making, &look.statuses}) {
+      append(plan_, *part);
+      plan_.begin_stage();
+    }
+    for (const std::string& pod : look.asked) plan_.fetch(resources::kPods, "Pod", look.facts.ns, pod);
+    if (!look.asked.empty()) plan_.requeue_after({});
+    plan_.begin_stage();
+    std::string state = look.ends ? "CANCELING" : "RUNNING";
+    if (root.is_over) state = root.state;
+    if (root.is_over && look.ends && !root.has_succeeded()) state = "CANCELED";
+    Json status = run_status(run_["status"], state, root.error, turn_.now);
+    status.set("tasks", task_counts(look));
+    say(std::move(status));
+  }
+
+  // Tasks that failed begin anew; those that succeeded stay.
+  Plan try_again(RunLook& look, std::int64_t retries) {
+    for (const auto& [path, task] : look.tasks) {
+      const std::string_view state = (*task)["status"]["state"].as_string();
+      if (state != "FAILED" && state != "CANCELED") continue;
+      const std::string_view type = (*task)["spec"]["type"].as_string();
+      if (type == "CONTAINER")
+        write_task(look, *task, {.state = "PENDING", .attempt = (*task)["status"]["attempt"].as_int() + 1});
+      else if (type == "IMPORTER")
+        look.making.remove(resources::kPipelineTasks, *task);
+      else
+        write_task(look, *task, {.state = "RUNNING"});
+    }
+    append(plan_, look.making);
+    append(plan_, look.statuses);
+    plan_.begin_stage();
+    Json status = run_status(run_["status"], "RUNNING", {}, turn_.now);
+    status.set("observedRetries", retries);
+    say(std::move(status));
+    return std::move(plan_);
+  }
+
+  const View& view_;
+  const Json& run_;
+  const Turn& turn_;
+  const Options& options_;
+  Memory& memory_;
+  Plan plan_;
+};
+
+class RunController final : public Controller {
+ public:
+  explicit RunController(Options options) : options_(std::move(options)) {}
+
+  std::string_view name() const override { return "pipeline-run-controller"; }
+  std::string_view component() const override { return name(); }
+
+  std::vector<Wake> wakes_on() const override {
+    const auto nobody = [](const View&, const Json&) { return Keys{}; };
+    const auto never = [](const Json*, const Json*) { return false; };
+    const auto of_label = [](const View&, const Json& object) { return run_key(object); };
+    return {{.resource = resources::kPipelineRuns,
+             .keys = [](const View&, const Json& one) { return Keys{api::key_of(one)}; },
+             .may_be_absent = true},
+            {.resource = resources::kPipelineTasks, .keys = of_label, .may_be_absent = true},
+            {.resource = resources::kPipelineVersions, .keys = nobody, .matters = never, .may_be_absent = true},
+            {.resource = resources::kPods, .keys = of_label},
+            {.resource = resources::kPersistentVolumeClaims, .keys = of_label}};
+  }
+
+  std::vector<IndexBy> indexes() const override {
+    return {{resources::kPipelineTasks, kByRun, run_key},
+            {resources::kPipelineTasks, kByCacheKey, [](const Json& task) {
+               const std::string_view key = api::label_of(task, kCacheLabel);
+               return key.empty() ? Keys{} : Keys{base::format("{}/{}", api::namespace_of(task), key)};
+             }}};
+  }
+
+  Plan step(const View& view, const std::string& key, const Turn& turn) override {
+    pending_.erase(key);
+    const Json* run = view.find(resources::kPipelineRuns, key);
+    if (run == nullptr || api::is_deleting(*run)) {
+      memories_.erase(key);
+      return {};
+    }
+    Memory& memory = memories_[key];
+    if (memory.uid != api::uid_of(*run)) memory = {.uid = std::string(api::uid_of(*run))};
+    RunStep look(view, *run, turn, options_, memory);
+    Plan plan = look.take();
+    if (is_final((*run)["status"]["state"].as_string()) && plan.writes_nothing())
+      memories_.erase(key);
+    else
+      pending_[key] = std::move(look.asked);
+    return plan;
+  }
+
+  void finished(const std::string& key, Ending ending) override {
+    const auto found = pending_.find(key);
+    if (found == pending_.end()) return;
+    const std::vector<std::string> asked = std::move(found->second);
+    pending_.erase(found);
+    const auto memory = memories_.find(key);
+    if (memory == memories_.end()) return;
+    for (std::size_t i = 0; i < asked.size() && i < ending.fetched.size(); ++i)
+      if (ending.fetched[i].is_null()) memory->second.gone.insert(asked[i]);
+    for (const RefusedAction& one : ending.refused) {
+      if (one.fate.empty() || one.verb == Action::Verb::kPatch || one.verb == Action::Verb::kStatus) continue;
+      if (is_old_view(one.error.code) || is_outage(one.error) || one.error.code == base::Code::kAlreadyExists) continue;
+      memory->second.refused[one.fate] = one.error.message;
+    }
+    if (!ending.succeeded) memory->second.has_surroundings = false;
+  }
+
+ private:
+  static Keys run_key(const Json& object) {
+    const std::string_view run = api::label_of(object, kRunLabel);
+    return run.empty() ? Keys{} : Keys{base::format("{}/{}", api::namespace_of(object), run)};
+  }
+
+  Options options_;
+  std::map<std::string, Memory> memories_;
+  std::map<std::string, std::vector<std::string>> pending_;  // of plans under way: the pods that are asked for
+};
+
+}  // namespace
+
+std::unique_ptr<Controller> make_run_controller(Options options) {
+  return std::make_unique<RunController>(std::move(options));
+}
+
+}  // namespace controllers::pipelines

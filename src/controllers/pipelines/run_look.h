@@ -1,0 +1,63 @@
+// One look at a run: what is known of it, and the writes that follow.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "controllers/framework/controller.h"
+#include "controllers/pipelines/options.h"
+#include "controllers/pipelines/values.h"
+#include "pipelines/ir/pipeline.h"
+
+namespace controllers::pipelines {
+
+inline constexpr const char* kCacheLabel = "pipelines.kubeflow.org/cache-key";
+inline constexpr const char* kTaskAnnotation = "pipelines.volcano.sh/task";
+inline constexpr const char* kByRun = "run";
+inline constexpr const char* kByCacheKey = "cache-key";
+
+// Known of a run from one look to the next; after a restart it is found out again.
+struct Memory {
+  std::string uid = {};
+  api::Json spec = {}, platform = {};                     // the documents that were read
+  std::shared_ptr<const ::pipelines::Pipeline> pipeline;  // null: they cannot be read
+  std::string problem = {};                               // why
+  std::map<std::string, std::string> refused = {};        // by path: why the server did not take an object
+  std::set<std::string> gone = {};                        // pods that the server does not have
+  std::map<std::string, base::Time> failed = {};          // by pod: when its failure was seen
+  bool has_surroundings = false;                          // the objects that every run of the namespace needs
+};
+
+// How a task stands after the look.
+struct Standing {
+  bool is_over = false;
+  std::string state = {};  // empty: it never begins, because of one before it; or it waits
+  std::string error = {};
+  Values outputs = {};
+
+  bool has_succeeded() const { return state == "SUCCEEDED" || state == "CACHED"; }
+};
+
+struct RunLook {
+  const View& view;
+  const Turn& turn;
+  const Options& options;
+  const api::Json& run;
+  const RunFacts& facts;
+  const ::pipelines::Pipeline& pipeline;
+  Memory& memory;
+  bool ends = false;                                                // somebody wants the run to end
+  std::map<std::string, const api::Json*, std::less<>> tasks = {};  // by path
+  std::vector<std::string> asked = {};                              // pods that the plan asks the server for, in order
+  std::map<std::string, std::string> changed = {};                  // by path of a leaf: the state that the plan writes
+  std::size_t begun = 0;                                            // tasks that this look makes
+
+  Plan making = {};    // objects that are made or removed
+  Plan statuses = {};  // written after them
+};
+
+}  // namespace controllers::pipelines

@@ -1,0 +1,199 @@
+// The command of the document is run by the launcher, which lies in a ConfigMap: no image needs a shell for it.
+#include "controllers/pipelines/step_pod.h"
+
+#include "base/base64.h"
+#include "base/format.h"
+#include "controllers/framework/controller.h"
+#include "controllers/pipelines/executor_input.h"
+#include "controllers/pipelines/hashes.h"
+#include "controllers/pipelines/placeholders.h"
+#include "controllers/pipelines/platform.h"
+#include "pipelines/launcher/program.h"
+
+namespace controllers::pipelines {
+
+using api::Json;
+
+namespace {
+
+constexpr const char* kLauncherFolder = "/kfp-launcher";
+constexpr const char* kLauncherVolume = "kfp-launcher";
+constexpr const char* kOutputsVolume = "kfp-outputs";
+constexpr const char* kStoreVolume = "kfp-artifacts";
+constexpr std::int64_t kLauncherMode = 0555;
+constexpr std::size_t kNameMax = 40;  // of a run in the name of a pod
+constexpr std::string_view kReportPath = "/dev/termination-log";
+
+// Another launcher has another name, so that a pod finds the one that it was made for.
+std::string launcher_name() {
+  static const std::string name = base::format("kfp-launcher-{}", hash_of(::pipelines::launcher_program(), 10));
+  return name;
+}
+
+// The amount of a resource, where the document has it as a text or, as older ones do, as a number of cores or 10^9
+// bytes.
+Json amount(const Json& resources, const char* text, const char* number, const StepTexts& texts) {
+  if (const std::string_view given = resources[std::string_view(text)].as_string(); !given.empty())
+    return Json(replaced(given, [&](std::string_view expression) { return meaning_of_step(expression, texts); }));
+  const Json& old = resources[std::string_view(number)];
+  if (!old.is_number() || old.as_double() <= 0) return {};
+  const bool is_memory = std::string_view(number).starts_with("memory");
+  return Json(is_memory ? base::format("{}G", old.dump()) : old.dump());
+}
+
+Json resources_of(const Json& resources, const StepTexts& texts) {
+  Json limits = Json::object(), requests = Json::object();
+  const auto set = [](Json& into, std::string_view name, Json value) {
+    if (!value.is_null()) into.set(name, std::move(value));
+  };
+  set(limits, "cpu", amount(resources, "resourceCpuLimit", "cpuLimit", texts));
+  set(limits, "memory", amount(resources, "resourceMemoryLimit", "memoryLimit", texts));
+  set(requests, "cpu", amount(resources, "resourceCpuRequest", "cpuRequest", texts));
+  set(requests, "memory", amount(resources, "resourceMemoryRequest", "memoryRequest", texts));
+  const Json& accelerator = resources["accelerator"];
+  const Json type = amount(accelerator, "resourceType", "", texts);
+  if (!type.is_null()) set(limits, type.as_string(), amount(accelerator, "resourceCount", "", texts));
+  Json out = Json::object();
+  if (!limits.empty()) out.set("limits", std::move(limits));
+  if (!requests.empty()) out.set("requests", std::move(requests));
+  return out;
+}
+
+Json mount(const char* volume, const char* path) { return Json::object({{"name", volume}, {"mountPath", path}}); }
+
+Json variable(std::string_view name, std::string_view value) {
+  return Json::object({{"name", name}, {"value", value}});
+}
+
+void add_volumes(const StepWish& wish, const Options& options, Json& spec, Json& container) {
+  Json program = Json::object({{"name", launcher_name()}, {"defaultMode", kLauncherMode}});
+  Json volumes = Json::array({Json::object({{"name", kLauncherVolume}, {"configMap", std::move(program)}}),
+                              Json::object({{"name", kOutputsVolume}, {"emptyDir", Json::object()}})});
+  Json launcher = mount(kLauncherVolume, kLauncherFolder);
+  launcher.set("readOnly", true);
+  Json mounts = Json::array({std::move(launcher), mount(kOutputsVolume, kOutputsFolder)});
+  if (uses_store(wish.component)) {
+    volumes.push_back(Json::object(
+        {{"name", kStoreVolume}, {"persistentVolumeClaim", Json::object({{"claimName", options.claim}})}}));
+    mounts.push_back(mount(kStoreVolume, kStorePath));
+  }
+  spec.set("volumes", std::move(volumes));
+  container.set("volumeMounts", std::move(mounts));
+}
+
+std::vector<Json> launcher_words(const Json& input) {
+  std::vector<Json> words = {"--report", kReportPath, "--metadata", kMetadataFile};
+  for (const Json::Member& one : input["outputs"]["parameters"].members()) {
+    words.emplace_back("--parameter");
+    words.push_back(one.value["outputFile"]);
+  }
+  for (const Json::Member& one : input["outputs"]["artifacts"].members()) {
+    words.emplace_back("--artifact");
+    words.emplace_back(local_path(one.value["artifacts"][std::size_t{0}]));
+  }
+  words.emplace_back("--");
+  return words;
+}
+
+base::Result<Json> main_container(const StepWish& wish, const Json& input) {
+  const Json& from = wish.executor.container;
+  const StepTexts texts{wish.facts, input, wish.task["spec"]["taskName"].str(), std::string(api::uid_of(wish.task))};
+  TRY(const std::vector<std::string> command, words_of(from["command"], texts));
+  TRY(const std::vector<std::string> arguments, words_of(from["args"], texts));
+  Json container = Json::object({{"name", "main"}, {"terminationMessagePolicy", "FallbackToLogsOnError"}});
+  container.set("image", replaced(from["image"].as_string(),
+                                  [&](std::string_view expression) { return meaning_of_step(expression, texts); }));
+  std::vector<Json> words;
+  if (!command.empty()) {
+    container.set("command", Json::array({Json(base::format("{}/launch", kLauncherFolder))}));
+    words = launcher_words(input);
+  }
+  for (const std::string& one : command) words.emplace_back(one);
+  for (const std::string& one : arguments) words.emplace_back(one);
+  if (!words.empty()) container.set("args", Json::array(std::move(words)));
+  Json env = Json::array(
+      {variable("KFP_POD_NAME", pod_name_of(wish.facts, wish.task["spec"]["path"].as_string(), wish.attempt)),
+       variable("KFP_RUN_ID", wish.facts.uid)});
+  for (const Json& one : from["env"].items())
+    env.push_back(variable(one["name"].as_string(), replaced(one["value"].as_string(), [&](std::string_view text) {
+                             return meaning_of_step(text, texts);
+                           })));
+  container.set("env", std::move(env));
+  if (Json resources = resources_of(from["resources"], texts); !resources.empty())
+    container.set("resources", std::move(resources));
+  return container;
+}
+
+Json metadata_of(const StepWish& wish) {
+  Json labels = Json::object({{kRunLabel, wish.facts.name},
+                              {"pipeline/runid", wish.facts.uid},
+                              {"pipelines.kubeflow.org/v2_component", "true"}});
+  Json annotations = Json::object({{"pipelines.kubeflow.org/run_name", wish.facts.display_name}});
+  if (const auto queue = api::annotation_of(wish.run, kQueueAnnotation); !queue.empty())
+    annotations.set(kQueueAnnotation, queue);
+  Json owner = wish.task;
+  owner.set("apiVersion", "pipelines.kubeflow.org/v2beta1");
+  owner.set("kind", "PipelineTask");
+  return Json::object({{"name", pod_name_of(wish.facts, wish.task["spec"]["path"].as_string(), wish.attempt)},
+                       {"namespace", wish.facts.ns},
+                       {"labels", std::move(labels)},
+                       {"annotations", std::move(annotations)},
+                       {"ownerReferences", Json::array({api::controller_reference(owner)})}});
+}
+
+}  // namespace
+
+std::string pod_name_of(const RunFacts& run, std::string_view path, std::int64_t attempt) {
+  std::string name = run.name.substr(0, kNameMax);
+  while (!name.empty() && (name.back() == '-' || name.back() == '.')) name.pop_back();
+  return base::format("{}-{}-{}", name, hash_of(base::format("{}/{}", run.uid, path), 10), attempt);
+}
+
+bool uses_store(const ::pipelines::Component& component) {
+  return !component.input_artifacts.empty() || !component.output_artifacts.empty();
+}
+
+Json executor_input_of(const StepWish& wish) {
+  const std::string folder = base::format("{}/{}/{}/{}/{}", wish.facts.root, wish.facts.pipeline, wish.facts.uid,
+                                          wish.task["spec"]["taskName"].as_string(),
+                                          pod_name_of(wish.facts, wish.task["spec"]["path"].as_string(), wish.attempt));
+  return executor_input(wish.component, wish.inputs, folder);
+}
+
+base::Result<Json> make_step_pod(const StepWish& wish, const Options& options) {
+  const Json input = executor_input_of(wish);
+  TRY(Json container, main_container(wish, input));
+  Json spec = Json::object({{"restartPolicy", "Never"}, {"schedulerName", options.scheduler}});
+  if (const std::string_view account = wish.run["spec"]["serviceAccountName"].as_string(); !account.empty())
+    spec.set("serviceAccountName", account);
+  if (const auto priority = api::annotation_of(wish.run, kPriorityAnnotation); !priority.empty())
+    spec.set("priorityClassName", priority);
+  add_volumes(wish, options, spec, container);
+  Json pod = Json::object({{"apiVersion", "v1"}, {"kind", "Pod"}, {"metadata", metadata_of(wish)}});
+  TRY_VOID(add_platform(wish.executor.platform, wish.platform_value, {pod.edit("metadata"), spec, container}));
+  spec.set("containers", Json::array({std::move(container)}));
+  pod.set("spec", std::move(spec));
+  return pod;
+}
+
+Json launcher_object(std::string_view ns) {
+  return Json::object(
+      {{"apiVersion", "v1"},
+       {"kind", "ConfigMap"},
+       {"metadata", Json::object({{"name", launcher_name()},
+                                  {"namespace", ns},
+                                  {"labels", Json::object({{"app.kubernetes.io/part-of", "pipelines"}})}})},
+       {"immutable", true},
+       {"binaryData", Json::object({{"launch", base::base64_encode(::pipelines::launcher_program())}})}});
+}
+
+Json claim_object(std::string_view ns, const Options& options) {
+  Json requests = Json::object({{"requests", Json::object({{"storage", options.claim_size}})}});
+  return Json::object({{"apiVersion", "v1"},
+                       {"kind", "PersistentVolumeClaim"},
+                       {"metadata", Json::object({{"name", options.claim}, {"namespace", ns}})},
+                       {"spec", Json::object({{"accessModes", Json::array({Json("ReadWriteOnce")})},
+                                              {"resources", std::move(requests)}})}});
+}
+
+}  // namespace controllers::pipelines

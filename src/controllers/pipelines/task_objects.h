@@ -1,0 +1,44 @@
+// PipelineTasks and their statuses.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "controllers/pipelines/run_look.h"
+
+namespace controllers::pipelines {
+
+// A task's place in a run: what the document says, and where it stands.
+struct Place {
+  const ::pipelines::Task& task;
+  const ::pipelines::Component& component;
+  std::string path;
+  std::string parent;
+  std::optional<std::int64_t> turn = {};  // of a loop
+};
+
+struct Change {
+  std::string state;
+  std::string error = {};
+  std::optional<Values> inputs = {};
+  std::optional<Values> outputs = {};
+  std::optional<std::int64_t> attempt = {};
+  std::string pod = {};
+  std::string message = {};  // why it waits; replaces the one before
+  std::string cached_from = {};
+};
+
+bool is_final(std::string_view state);
+// Steps, importers and claims, which are what a run's tasks are counted by.
+bool is_leaf(std::string_view type);
+std::string task_object_name(const RunFacts& run, std::string_view path);
+std::string_view type_of(const ::pipelines::Pipeline& pipeline, const Place& place);
+// The status after a change; times and history follow.
+api::Json changed_status(const api::Json& status, const Change& change, base::Time now);
+
+// Makes the task's object, and its status where a change is given.
+void begin_task(RunLook& look, const Place& place, const std::string& cache_key, const std::optional<Change>& change);
+// Writes the change, if it is one.
+void write_task(RunLook& look, const api::Json& task, const Change& change);
+
+}  // namespace controllers::pipelines

@@ -1,0 +1,246 @@
+// The first process of a step: it makes the folders of the step's outputs, runs the command, hands signals on to it, and
+// writes what the command left in its output files into one report. Without a library, so that it runs in any image.
+//
+//   launch --report FILE --metadata FILE [--parameter FILE]... [--artifact PATH]... -- COMMAND [ARGUMENT]...
+//
+// The report is "kfp 1", and for each output file that is there "P INDEX BYTES" or "M BYTES" and its bytes, each with a
+// newline behind it. It ends with the command's exit code; 127: there is no such command.
+#include "system_calls.inc"
+
+enum { kReportBytesMax = 4096, kPathBytesMax = 4096, kExitOwn = 125, kExitNotRun = 126, kExitNotFound = 127 };
+
+static char report[kReportBytesMax];
+static long report_bytes, wanted_bytes;
+
+static long length(const char* text) {
+  long bytes = 0;
+  while (text[bytes] != 0) ++bytes;
+  return bytes;
+}
+
+static int equal(const char* one, const char* other) {
+  while (*one != 0 && *one == *other) {
+    ++one;
+    ++other;
+  }
+  return *one == *other;
+}
+
+static void write_all(long file, const char* bytes, long left) {
+  while (left > 0) {
+    const long written = call(kWrite, file, (long)bytes, left, 0, 0);
+    if (written <= 0) return;
+    bytes += written;
+    left -= written;
+  }
+}
+
+static void say(const char* text) { write_all(2, text, length(text)); }
+
+static char* digits(char* end, unsigned long number) {
+  *--end = 0;
+  do *--end = (char)('0' + number % 10);
+  while ((number /= 10) != 0);
+  return end;
+}
+
+static void __attribute__((noreturn)) leave(int code) {
+  for (;;) call(kExitGroup, code, 0, 0, 0, 0);
+}
+
+static void __attribute__((noreturn)) give_up(int code, const char* what, const char* which, long error) {
+  char number[24];
+  say("launch: ");
+  say(what);
+  say(which);
+  if (error != 0) {
+    say(": error ");
+    say(digits(number + sizeof number, (unsigned long)-error));
+  }
+  say("\n");
+  leave(code);
+}
+
+// Makes the folder that holds `path`, and those above it.
+static void make_folder_of(const char* path) {
+  char part[kPathBytesMax];
+  const long bytes = length(path);
+  if (bytes >= kPathBytesMax) give_up(kExitOwn, "this path is too long: ", path, 0);
+  for (long i = 0; i < bytes; ++i) {
+    if (path[i] == '/' && i > 0) {
+      part[i] = 0;
+      const long made = call(kMakeFolderAt, kAtWorkingFolder, (long)part, 0777, 0, 0);
+      // Folders of the image may be closed to this user, and be there all the same.
+      if (made < 0 && made != kExists && path[i + 1] != 0) {
+        const long there = call(kOpenAt, kAtWorkingFolder, (long)part, kReadOnly | kCloseOnExec, 0, 0);
+        if (there < 0 && there != kNoAccess) give_up(kExitOwn, "cannot make the folder ", part, made);
+        if (there >= 0) call(kClose, there, 0, 0, 0, 0);
+      }
+    }
+    part[i] = path[i];
+  }
+}
+
+static const char* variable(char** environment, const char* name) {
+  const long bytes = length(name);
+  for (; *environment != 0; ++environment) {
+    long i = 0;
+    while (i < bytes && (*environment)[i] == name[i]) ++i;
+    if (i == bytes && (*environment)[i] == '=') return *environment + bytes + 1;
+  }
+  return 0;
+}
+
+static void __attribute__((noreturn)) run(char** command, char** environment) {
+  char path[kPathBytesMax];
+  const char* name = command[0];
+  int has_slash = 0;
+  for (const char* at = name; *at != 0; ++at) has_slash |= *at == '/';
+  long error = kNoEntry;
+  if (has_slash) {
+    error = call(kExecve, (long)name, (long)command, (long)environment, 0, 0);
+  } else {
+    const char* folders = variable(environment, "PATH");
+    if (folders == 0) folders = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+    while (*folders != 0) {
+      long bytes = 0;
+      for (; *folders != 0 && *folders != ':'; ++folders)
+        if (bytes < kPathBytesMax - 2) path[bytes++] = *folders;
+      if (*folders == ':') ++folders;
+      if (bytes + length(name) + 2 > kPathBytesMax) continue;
+      if (bytes > 0) path[bytes++] = '/';
+      for (const char* at = name; *at != 0; ++at) path[bytes++] = *at;
+      path[bytes] = 0;
+      const long tried = call(kExecve, (long)path, (long)command, (long)environment, 0, 0);
+      if (error == kNoEntry) error = tried;
+    }
+  }
+  give_up(error == kNoEntry ? kExitNotFound : kExitNotRun, "cannot run ", name, error);
+}
+
+// Runs the command to its end; its exit code, 128 and the number of the signal that ended it.
+static int run_to_the_end(char** command, char** environment) {
+  // All signals are held back and taken one by one: those that the first process of a container would miss, too.
+  const unsigned long all = ~0ul;
+  unsigned long before = 0;
+  call(kMaskSignals, kBlock, (long)&all, (long)&before, sizeof all, 0);
+  const long child = call(kClone, kChildSignal, 0, 0, 0, 0);
+  if (child < 0) give_up(kExitOwn, "cannot start ", command[0], child);
+  if (child == 0) {
+    call(kMaskSignals, kSetMask, (long)&before, 0, sizeof before, 0);
+    run(command, environment);
+  }
+  for (;;) {
+    const long signal = call(kWaitForSignal, (long)&all, 0, 0, sizeof all, 0);
+    if (signal > 0 && signal != kChildSignal) call(kKill, child, signal, 0, 0, 0);
+    for (;;) {
+      int status = 0;
+      const long ended = call(kWait4, -1, (long)&status, 1 /* without waiting */, 0, 0);
+      if (ended <= 0) break;
+      if (ended == child) return (status & 0x7f) != 0 ? 128 + (status & 0x7f) : (status >> 8) & 0xff;
+    }
+  }
+}
+
+static void put(const char* bytes, long count) {
+  for (long i = 0; i < count; ++i) {
+    if (report_bytes < kReportBytesMax) report[report_bytes++] = bytes[i];
+    ++wanted_bytes;
+  }
+}
+
+static long bytes_of_file(const char* path, int into_report) {
+  const long file = call(kOpenAt, kAtWorkingFolder, (long)path, kReadOnly | kCloseOnExec, 0, 0);
+  if (file < 0) return -1;
+  char part[4096];
+  long bytes = 0, got;
+  while ((got = call(kRead, file, (long)part, sizeof part, 0, 0)) > 0) {
+    bytes += got;
+    if (into_report) put(part, got);
+  }
+  call(kClose, file, 0, 0, 0, 0);
+  return got < 0 ? -1 : bytes;
+}
+
+static void add_file(const char* path, const char* kind, const char* index) {
+  char number[24];
+  const long bytes = bytes_of_file(path, 0);
+  if (bytes < 0) return;
+  put(kind, length(kind));
+  put(" ", 1);
+  if (index != 0) {
+    put(index, length(index));
+    put(" ", 1);
+  }
+  const char* text = digits(number + sizeof number, (unsigned long)bytes);
+  put(text, length(text));
+  put("\n", 1);
+  bytes_of_file(path, 1);
+  put("\n", 1);
+}
+
+struct options {
+  const char *report, *metadata;
+  char **words, **command;  // all of them, and from the command on
+};
+
+// Calls `use` for each word behind the option `name`.
+static void each(const struct options* options, const char* name, void (*use)(const char* path, unsigned long index)) {
+  unsigned long index = 0;
+  for (char** at = options->words; at + 1 < options->command; at += 2)
+    if (equal(at[0], name)) use(at[1], index++);
+}
+
+static void make_folder(const char* path, unsigned long index) {
+  (void)index;
+  make_folder_of(path);
+}
+
+static void add_parameter(const char* path, unsigned long index) {
+  char number[24];
+  add_file(path, "P", digits(number + sizeof number, index));
+}
+
+static struct options read_options(char** words) {
+  struct options options = {0, 0, words, 0};
+  for (; *words != 0; words += 2) {
+    if (equal(*words, "--")) {
+      options.command = words + 1;
+      break;
+    }
+    if (words[1] == 0) break;
+    if (equal(*words, "--report")) options.report = words[1];
+    if (equal(*words, "--metadata")) options.metadata = words[1];
+  }
+  if (options.command == 0 || *options.command == 0 || options.report == 0 || options.metadata == 0)
+    give_up(kExitOwn, "usage: launch --report FILE --metadata FILE [--parameter FILE]... [--artifact PATH]... -- COMMAND",
+            "", 0);
+  return options;
+}
+
+void begin(long* stack) {
+  const long count = stack[0];
+  char** words = (char**)(stack + 1);
+  char** environment = words + count + 1;
+  const struct options options = read_options(count > 0 ? words + 1 : words);
+  const long mask = call(kUmask, 0, 0, 0, 0, 0);
+  make_folder_of(options.metadata);
+  each(&options, "--parameter", make_folder);
+  each(&options, "--artifact", make_folder);
+  call(kUmask, mask, 0, 0, 0, 0);
+  const int code = run_to_the_end(options.command, environment);
+  if (code != 0) leave(code);
+  put("kfp 1\n", 6);
+  each(&options, "--parameter", add_parameter);
+  add_file(options.metadata, "M", 0);
+  if (wanted_bytes > kReportBytesMax) {
+    char number[24];
+    give_up(kExitOwn, "the outputs are larger than 4096 bytes together: ",
+            digits(number + sizeof number, (unsigned long)wanted_bytes), 0);
+  }
+  const long file =
+      call(kOpenAt, kAtWorkingFolder, (long)options.report, kWriteOnly | kCreate | kTruncate | kCloseOnExec, 0644, 0);
+  if (file < 0) give_up(kExitOwn, "cannot write ", options.report, file);
+  write_all(file, report, report_bytes);
+  leave(0);
+}
