@@ -16,6 +16,9 @@ file(GLOB apiserver_bench_sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/bench/ap
 add_executable(apiserver_bench ${apiserver_bench_sources})
 target_link_libraries(apiserver_bench PRIVATE apiserver admission client rt api mimalloc)
 
+add_executable(policies_bench ${CMAKE_SOURCE_DIR}/bench/policies/main.cc)
+target_link_libraries(policies_bench PRIVATE node api mimalloc)
+
 add_executable(cluster_fill ${CMAKE_SOURCE_DIR}/bench/cluster/fill.cc)
 target_link_libraries(cluster_fill PRIVATE client rt api mimalloc)
 

@@ -142,7 +142,7 @@ what_has_no_effect_is_said() {
   volumes: [{name: share, nfs: {server: s, path: /}}]
   containers: [{name: c, image: b}]'
   expect "a warning of a volume: $(tail -2 "$scratch/apply.out")" grep -q "Warning: spec.volumes.0..nfs: this node has no volumes of this kind" "$scratch/apply.out"
-  expect "a warning of a policy" sh -c 'echo "{\"apiVersion\": \"networking.k8s.io/v1\", \"kind\": \"NetworkPolicy\", \"metadata\": {\"name\": \"n\"}, \"spec\": {\"podSelector\": {}}}" | kubectl create -f - 2>&1 | grep -q "Warning: a NetworkPolicy has no effect here"'
+  expect "a warning of a policy" sh -c 'echo "{\"apiVersion\": \"networking.k8s.io/v1\", \"kind\": \"NetworkPolicy\", \"metadata\": {\"name\": \"n\"}, \"spec\": {\"podSelector\": {}, \"ingress\": [{\"from\": [{\"ipBlock\": {\"cidr\": \"fd00::/8\"}}]}]}}" | kubectl create -f - 2>&1 | grep -q "Warning: spec.ingress.0..from.0..ipBlock.cidr: no pod of this machine has an address of IPv6"; kubectl delete networkpolicy n'
 }
 
 if [ $root = 0 ]; then

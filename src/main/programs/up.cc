@@ -137,7 +137,7 @@ struct Cluster {
       exec_turns = node::make_exec_turns(&metrics);
       pod_streams = node::make_pod_streams(node_options(), true);
       node_usage = node::make_usage_source(node_options());
-      for (api::AdmissionHook& hook : node::field_hooks()) api_options.hooks.push_back(std::move(hook));
+      for (auto& hook : node::field_hooks(no_policies())) api_options.hooks.push_back(std::move(hook));
     }
     api_options.objects_bytes_max =
         options.objects_mib > 0 ? static_cast<std::size_t>(options.objects_mib) << 20
@@ -237,6 +237,7 @@ struct Cluster {
       });
   }
 
+  std::string no_policies() const { return node::missing_for_policies(node_options()); }
   node::Options node_options() const {
     node::Options of;
     of.node_name = options.node_name;

@@ -52,6 +52,8 @@ Agent::State::State(rt::Env& environment, client::Client& c, Options o, std::uni
       slices(c, environment, api::resources::kEndpointSlices),
       runtime_classes(c, environment, kRuntimeClasses),
       own_node(c, environment, api::resources::kNodes, {.field_selector = "metadata.name=" + options.node_name}),
+      policies(c, environment, api::resources::kNetworkPolicies),
+      namespaces(c, environment, api::resources::kNamespaces),
       pod_calls(environment, kCallsOfPod * static_cast<std::size_t>(options.pods_max)) {
   capacity["cpu"] = api::Quantity::from_int(facts.cpus);
   capacity["memory"] = api::Quantity::from_int(facts.memory_bytes / 1024 * 1024, api::Quantity::Format::kBinarySi);
@@ -119,10 +121,18 @@ void Agent::State::opened(base::Result<std::vector<RecoveredPod>> found) {
     informer->on_change([this](const Json*, const Json*, bool) { refresh_services(); });
     informer->on_synced([this] { refresh_services(); });
   }
+  no_policies = runtime->no_policies();
+  if (!no_policies.empty()) base::log_warning("node", "NetworkPolicies have no effect: " + no_policies);
+  for (client::Informer* informer : {&policies, &namespaces}) {
+    informer->on_change([this](const Json*, const Json*, bool) { refresh_policies(); });
+    informer->on_synced([this] { refresh_policies(); });
+    informer->start();
+  }
   slices.start();
   pods.on_synced([this] {
     forget_strangers();
     refresh_services();
+    refresh_policies();
   });
   config_maps.start();
   secrets.start();
@@ -132,8 +142,10 @@ void Agent::State::opened(base::Result<std::vector<RecoveredPod>> found) {
   runtime_classes.start();
   own_node.start();
   // A pod's first look at its volumes and its variables must not come before their objects are known.
-  auto left = std::make_shared<int>(7);
-  for (client::Informer* informer : {&config_maps, &secrets, &claims, &volumes, &services, &runtime_classes, &own_node})
+  const auto first = {&config_maps,     &secrets,  &claims,   &volumes,   &services,
+                      &runtime_classes, &own_node, &policies, &namespaces};
+  auto left = std::make_shared<std::size_t>(first.size());
+  for (client::Informer* informer : first)
     informer->on_synced([this, left] {
       if (--*left == 0) pods.start();
     });
@@ -154,6 +166,7 @@ void Agent::State::pod_changed(const Json* before, const Json* after) {
     workers.erase(uid);
     devices.release(uid);
     refresh_services();
+    refresh_policies();
     retry_resizes();
     return erase_pod(uid);
   }
@@ -170,6 +183,7 @@ void Agent::State::pod_changed(const Json* before, const Json* after) {
   }
   take_spec(*worker, *after);
   // Also of a pod that was taken up again: its objects may have changed while nobody looked.
+  if (before != nullptr && (*before)["metadata"]["labels"] != (*after)["metadata"]["labels"]) refresh_policies();
   if (before == nullptr || may_change_volumes(*before, *after)) refresh_volumes_of(uid, *worker);
   if (!worker->settled) (void)add_ephemeral_containers(worker->pod, worker->state);
   step(uid);

@@ -23,6 +23,7 @@
 #include "node/pod/pod_plan.h"
 #include "node/pod/resize.h"
 #include "node/pod/volumes.h"
+#include "node/policies/policy_book.h"
 #include "rt/clock_steps.h"
 
 namespace node {
@@ -81,7 +82,8 @@ struct Agent::State : std::enable_shared_from_this<Agent::State> {
   SliceWiper device_slices;
   client::EventRecorder events;
   std::unique_ptr<rt::GrpcIo> grpc;  // of probes, from the first of that kind on; goes after the workers, who have them
-  client::Informer pods, config_maps, secrets, claims, volumes, services, slices, runtime_classes, own_node;
+  client::Informer pods, config_maps, secrets, claims, volumes, services, slices, runtime_classes, own_node, policies,
+      namespaces;
   std::map<std::string, std::unique_ptr<PodWorker>> workers;              // by uid
   std::map<std::string, RecoveredPod> recovered;                          // by uid, until the pod is seen
   std::map<std::string, std::pair<std::string, std::size_t>> containers;  // by id: pod uid, index
@@ -103,6 +105,14 @@ struct Agent::State : std::enable_shared_from_this<Agent::State> {
   std::shared_ptr<const ServiceRules> services_set;  // in the kernel; null: not known
   base::Duration services_back_off;                  // after failures
   std::map<std::string, std::string> services_told;  // by key: why targets of a service are left out
+  std::string no_policies;                           // why they have no effect; empty: they have
+  bool policies_due = false;                         // a look at the rules of NetworkPolicies is posted
+  bool policies_busy = false;                        // the kernel's are being changed
+  PolicyBook policy_book;
+  std::shared_ptr<const PolicyRules> policies_set;   // in the kernel; null: not known
+  base::Duration policies_back_off;                  // after failures
+  std::map<std::string, std::size_t> policies_told;  // by key: the number of rules of a policy that has too many
+  std::vector<std::string> pods_to_guard;            // uids of pods that begin when the next rules are set
   std::string no_service_proxy;                      // why there is none; empty: there is
   bool stopping = false;
   bool impatient = false;  // the time that pods and calls had when stopping is over
@@ -148,6 +158,14 @@ struct Agent::State : std::enable_shared_from_this<Agent::State> {
   bool has_begun(const PodWorker& worker) const;  // and has not ended
   std::vector<const api::Json*> linked_services(const api::Json& pod) const;
 
+  // agent_policies.cc
+  void refresh_policies();
+  PolicyObjects policy_objects() const;
+  void set_policies();
+  void retry_policies(const base::Error& error);
+  void tell_policies_left_out();
+  void pass_guarded(const std::vector<std::string>& uids, const base::Status& set);
+
   // pod_worker.cc
   void step(const std::string& uid);  // which lies in nothing that an action changes
   void admit(PodWorker& worker);      // or refuse it, before anything of it starts
@@ -178,6 +196,8 @@ struct Agent::State : std::enable_shared_from_this<Agent::State> {
   void prepare(PodWorker& worker);
   // The handler of the pod's class; empty: it names none.
   base::Result<std::string> handler_of(const api::Json& pod) const;
+  void sandbox_made(const std::string& uid, const base::Status& made);
+  void prepare_failed(PodWorker& worker, const char* reason, const std::string& message);
   void remove(PodWorker& worker);
 
   // agent_disk.cc

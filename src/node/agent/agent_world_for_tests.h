@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "api/ipv4.h"
 #include "api/json/yaml.h"
 #include "client/fake_client_for_tests.h"
 #include "node/agent/agent.h"
@@ -30,7 +31,9 @@ struct Machine {
   DiskUse disk_use;
   std::vector<std::string> rules;  // addresses of services, as they were set
   bool rules_fail = false;
-  std::string rules_refused = {};  // a port of a service with which no rules are taken
+  bool policies = false;              // NetworkPolicies have an effect
+  std::vector<std::string> isolated;  // addresses, as the rules of policies were set
+  std::string rules_refused = {};     // a port of a service with which no rules are taken
   Runtime::OnExit on_exit;
   rt::Env* env = nullptr;
   std::set<std::string> running;
@@ -98,6 +101,15 @@ class FakeRuntime : public Runtime {
   base::Status try_services(const ServiceRules& rules) override {
     if (machine_.rules_fail || rules.services.contains(machine_.rules_refused))
       return base::make_error(base::Code::kUnavailable, "the kernel says no");
+    return {};
+  }
+  std::string no_policies() const override { return machine_.policies ? "" : "none"; }
+  base::Status set_policies(const PolicyRules& rules) override {
+    std::string text;
+    for (const auto& [address, chain] : rules.coming) text += api::ipv4_text(address) + "; ";
+    machine_.isolated.push_back(text);
+    machine_.log.push_back("policies " + text);
+    if (machine_.rules_fail) return base::make_error(base::Code::kUnavailable, "the kernel says no");
     return {};
   }
   void close(bool) override { machine_.log.push_back("close"); }

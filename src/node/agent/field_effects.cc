@@ -7,6 +7,7 @@
 #include "api/schema/schema.h"
 #include "base/format.h"
 #include "base/split.h"
+#include "node/policies/policy_book.h"
 
 namespace node {
 
@@ -194,7 +195,7 @@ std::vector<std::string> field_warnings(std::string_view type, const Json& objec
   return walk.take();
 }
 
-std::vector<api::AdmissionHook> field_hooks() {
+std::vector<api::AdmissionHook> field_hooks(const std::string& no_policies) {
   std::vector<api::AdmissionHook> hooks;
   hooks.push_back(hook(api::resources::kPods, "Pod", of_pod_at({"spec"})));
   const Judge of_template = of_pod_at({"spec", "template", "spec"});
@@ -211,10 +212,11 @@ std::vector<api::AdmissionHook> field_hooks() {
   hooks.push_back(hook(api::resources::kPersistentVolumeClaims, "PersistentVolumeClaim", [](const Json& claim) {
     return field_warnings("core.v1.PersistentVolumeClaimSpec", claim["spec"], "spec");
   }));
-  hooks.push_back(hook({"networking.k8s.io", "v1", "networkpolicies"}, "NetworkPolicy", [](const Json&) {
-    return std::vector<std::string>{
-        "a NetworkPolicy has no effect here: pods of this machine reach each other on every port"};
-  }));
+  hooks.push_back(
+      hook({"networking.k8s.io", "v1", "networkpolicies"}, "NetworkPolicy", [no_policies](const Json& policy) {
+        return no_policies.empty() ? policy_warnings(policy)
+                                   : std::vector<std::string>{"a NetworkPolicy has no effect here: " + no_policies};
+      }));
   return hooks;
 }
 

@@ -29,8 +29,8 @@ struct FieldRow {
 const std::vector<FieldRow>& field_rows();
 // A sentence for each field of `object`, of that type and at `path`, that does not act.
 std::vector<std::string> field_warnings(std::string_view type, const api::Json& object, const std::string& path);
-// Warnings at the making of pods, of objects with templates of pods, of claims, and of kinds without an effect on one
-// machine.
-std::vector<api::AdmissionHook> field_hooks();
+// Warnings at the making of pods, of objects with templates of pods, of claims, and of NetworkPolicies. `no_policies`:
+// why the latter have no effect; empty: they have.
+std::vector<api::AdmissionHook> field_hooks(const std::string& no_policies);
 
 }  // namespace node

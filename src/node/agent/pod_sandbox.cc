@@ -30,26 +30,20 @@ void Agent::State::prepare(PodWorker& worker) {
   if (fetch_tokens(worker) || waits_for_devices(worker)) return;  // comes back with them
   const std::string uid(api::uid_of(worker.pod));
   auto volumes_found = volumes_of(worker.pod, lookups(worker));
-  const auto failed = [this](PodWorker& of, const char* reason, const std::string& message) {
-    event(of.pod, "Warning", reason, message);
-    of.state.sandbox = Sandbox::kNone;
-    of.state.prepare_back_off = doubled(of.state.prepare_back_off, base::milliseconds(500), base::minutes(2));
-    of.state.prepare_at = env.uptime() + of.state.prepare_back_off;
-  };
   if (!volumes_found.ok()) {
-    failed(worker, "FailedMount", volumes_found.error().message);
+    prepare_failed(worker, "FailedMount", volumes_found.error().message);
     return step_after(uid, state.prepare_back_off);
   }
   auto handler = handler_of(worker.pod);
   if (!handler.ok()) {
-    failed(worker, "FailedCreatePodSandBox", "Failed to create pod sandbox: " + handler.error().message);
+    prepare_failed(worker, "FailedCreatePodSandBox", "Failed to create pod sandbox: " + handler.error().message);
     return step_after(uid, state.prepare_back_off);
   }
   std::string why;
   const ClaimKeeper::Answer claimed = resource_claims.prepare(worker.pod, why);
   if (claimed == ClaimKeeper::Answer::kWait) return;  // comes back with them
   if (claimed == ClaimKeeper::Answer::kFailed) {
-    failed(worker, "FailedPrepareDynamicResources", "Failed to prepare dynamic resources: " + why);
+    prepare_failed(worker, "FailedPrepareDynamicResources", "Failed to prepare dynamic resources: " + why);
     return step_after(uid, state.prepare_back_off);
   }
   SandboxSpec spec = sandbox_spec(worker.pod);
@@ -70,23 +64,38 @@ void Agent::State::prepare(PodWorker& worker) {
         TRY_VOID(write());
         return machine.prepare(spec);
       },
-      [this, uid, failed](base::Result<std::string> ip) {
+      [this, uid](base::Result<std::string> ip) {
         PodWorker* found = find(uid);
         if (found == nullptr) return;
-        if (ip.ok()) {
-          found->state.sandbox = Sandbox::kReady;
-          found->state.prepare_back_off = {};
-          found->state.ip = *ip;
-          found->state.held = found->set_aside[std::string(kWholePod)];
-          refresh_services();
-          refresh_volumes_of(uid, *found);  // objects may have changed meanwhile
-        } else if (ip.error().code == base::Code::kInvalid) {
-          failed(*found, "FailedMount", ip.error().message);
-        } else {
-          failed(*found, "FailedCreatePodSandBox", "Failed to create pod sandbox: " + ip.error().message);
-        }
-        step(uid);
+        if (!ip.ok()) return sandbox_made(uid, ip.error());
+        found->state.ip = *ip;
+        // It begins once the rules of policies are set that speak of its address.
+        pods_to_guard.push_back(uid);
+        set_policies();
       });
+}
+
+void Agent::State::sandbox_made(const std::string& uid, const base::Status& made) {
+  PodWorker& worker = *find(uid);
+  if (made.ok()) {
+    worker.state.sandbox = Sandbox::kReady;
+    worker.state.prepare_back_off = {};
+    worker.state.held = worker.set_aside[std::string(kWholePod)];
+    refresh_services();
+    refresh_volumes_of(uid, worker);  // objects may have changed meanwhile
+  } else if (made.error().code == base::Code::kInvalid) {
+    prepare_failed(worker, "FailedMount", made.error().message);
+  } else {
+    prepare_failed(worker, "FailedCreatePodSandBox", "Failed to create pod sandbox: " + made.error().message);
+  }
+  step(uid);
+}
+
+void Agent::State::prepare_failed(PodWorker& worker, const char* reason, const std::string& message) {
+  event(worker.pod, "Warning", reason, message);
+  worker.state.sandbox = Sandbox::kNone;
+  worker.state.prepare_back_off = doubled(worker.state.prepare_back_off, base::milliseconds(500), base::minutes(2));
+  worker.state.prepare_at = env.uptime() + worker.state.prepare_back_off;
 }
 
 void Agent::State::remove(PodWorker& worker) {
@@ -103,6 +112,7 @@ void Agent::State::remove(PodWorker& worker) {
         if (found == nullptr) return check_stopped();
         found->state.sandbox = Sandbox::kGone;
         refresh_services();
+        refresh_policies();
         step(uid);
       });
 }

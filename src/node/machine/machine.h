@@ -83,6 +83,8 @@ std::unique_ptr<api::PodStreams> make_pod_streams(const Options& options, bool f
 
 // The part that this machine lacks for containers ("root", a program's name), or nothing.
 std::string missing_for_containers(const Options& options);
+// Why NetworkPolicies have no effect on this machine, or nothing. May load a module of the kernel.
+std::string missing_for_policies(const Options& options);
 // Whether pods are containers here, and the address by which they reach this machine then.
 base::Result<std::optional<std::string>> pod_gateway(const Options& options);
 

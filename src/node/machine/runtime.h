@@ -19,6 +19,7 @@
 #include "node/machine/amounts.h"
 #include "node/machine/device_grant.h"
 #include "node/machine/service_rules.h"
+#include "node/policies/policy_rules.h"
 
 namespace node {
 
@@ -289,6 +290,10 @@ class Runtime {
   virtual base::Status set_services(const ServiceRules&) { return {}; }
   // Blocking. Whether the kernel would take these rules; nothing changes.
   virtual base::Status try_services(const ServiceRules&) { return {}; }
+  // Why NetworkPolicies have no effect here, or nothing. After open(). Quick.
+  virtual std::string no_policies() const { return "pods are on this machine's own network"; }
+  // Blocking: from now on packets from and to pods pass as `rules` say. The next call mends the remains of an error.
+  virtual base::Status set_policies(const PolicyRules&) { return {}; }
   // Into this runtime's pods, for the agent's own use; null: there is no way in.
   virtual std::unique_ptr<api::PodStreams> streams() const { return nullptr; }
   // The values of SandboxSpec::handler, besides empty; shown in the node's status.

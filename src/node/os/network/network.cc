@@ -17,6 +17,7 @@
 #include "base/log.h"
 #include "base/number.h"
 #include "node/os/command.h"
+#include "node/os/network/guard.h"
 #include "node/os/network/left_bridges.h"
 #include "node/os/pod_folders.h"
 #include "rt/files/files.h"
@@ -136,8 +137,7 @@ void close_loopback(const std::string& bridge) {
 void remove_left_bridges(const std::string& own) {
   for (const auto& [bridge, claim] : claim_left_bridges(own)) {
     change_rules(false, bridge.name, bridge.subnet);
-    if (!find_program("nft").empty())  // named first, so that one that is not there is no error
-      (void)must_run({"nft", "-f", "-"}, {.input = base::format("table ip {0}\ndelete table ip {0}\n", bridge.name)});
+    remove_tables_of(bridge.name);
     const base::Status gone = must_run({"ip", "link", "del", bridge.name});
     base::log_info("node", gone.ok() ? base::format("removed bridge {}, which nobody uses any more", bridge.name)
                                      : base::format("bridge {} stays: {}", bridge.name, gone.error().message));
@@ -254,6 +254,7 @@ base::Status Network::ensure_bridge() {
   (void)run_command({"ip", "link", "set", "dev", bridge_, "type", "bridge", "nf_call_iptables", "1"});
   make_way_to_services();
   close_loopback(bridge_);
+  guard_.open(bridge_);
   up_ = true;
   return {};
 }
@@ -279,16 +280,18 @@ base::Result<std::string> Network::connect(const std::string& pod_uid, const Pod
   const std::string& network_file = pod.files.network;
   const bool fresh = !is_namespace_file(network_file) || !is_namespace_file(pod.files.ipc) ||
                      (pod.first_id && !is_namespace_file(pod.files.user));
+  const std::string name = interface_of(pod_uid);
   if (!fresh && !wanted.empty()) {
     take(wanted);
+    guard_.let(name, hardware_address(wanted), wanted);
     return wanted;
   }
-  const std::string name = interface_of(pod_uid);
   if (::if_nametoindex(name.c_str()) != 0) (void)run_command({"ip", "link", "del", name});
   const std::string ip = free_address(wanted);
   if (ip.empty()) return base::make_error(base::Code::kUnavailable, base::format("no free address in {}0/24", prefix_));
   const auto connected = [&]() -> base::Status {
     TRY_VOID(make_pod_side(pod, fresh, name, ip, gateway_));
+    guard_.let(name, hardware_address(ip), ip);
     return plug_in(name, bridge_);
   }();
   if (connected.ok()) return ip;
@@ -302,12 +305,14 @@ void Network::disconnect(const std::string& pod_uid, const PodNamespaces& pod, c
     ::umount2(file->c_str(), MNT_DETACH);
     ::unlink(file->c_str());
   }
+  if (!ip.empty()) guard_.forget(interface_of(pod_uid), hardware_address(ip), ip);
   const std::lock_guard lock(mutex_);
   used_.erase(ip);
 }
 
 void Network::close() {
   const std::lock_guard lock(mutex_);
+  guard_.close();
   const auto shown = run_command({"ip", "link", "show", "dev", bridge_});
   if (!shown.ok() || shown->exit_code != 0) return;
   change_rules(false, bridge_, prefix_ + "0/24");

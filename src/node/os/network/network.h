@@ -8,6 +8,7 @@
 #include <string>
 
 #include "base/result.h"
+#include "node/os/network/guard.h"
 #include "node/os/network/left_bridges.h"
 #include "node/os/user_namespace.h"
 
@@ -58,6 +59,7 @@ class Network {
   std::string services_;
   std::set<std::string> used_;
   int next_ = 2;  // the last byte that is tried first
+  NetworkGuard guard_;
   bool up_ = false;
   bool forwarding_set_ = false;
 };

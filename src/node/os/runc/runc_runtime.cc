@@ -102,6 +102,9 @@ base::Result<std::vector<RecoveredPod>> RuncRuntime::open(OnExit on_exit) {
     network_.reach(options_.service_range);
   else
     no_service_proxy_ += "; their names lead to the addresses of their pods";
+  no_policies_ = missing_for_policies(options_);
+  if (no_policies_.empty())
+    no_policies_ = policy_filter_.open({.name = {}, .bridge = network_.bridge(), .subnet = network_.subnet()});
   std::vector<RecoveredPod> pods = folders_.recover(exits_, cgroups_);
   bool any = false;
   for (const RecoveredPod& pod : pods) {
@@ -484,6 +487,7 @@ void RuncRuntime::close(bool leave_pods) {
   // Files last: there can be more of them than there is time.
   for (const std::string& uid : list_folder(folders_.pods())) release(uid);
   service_proxy_.close();
+  policy_filter_.close();
   network_.close();
   remove_cgroup(cgroups_, cgroup_);
   ::rmdir(mapped_roots_.c_str());

@@ -17,6 +17,7 @@
 #include "node/os/runc/profiles.h"
 #include "node/os/runc/runc_launch.h"
 #include "node/os/services/loopback_ports.h"
+#include "node/os/services/policy_filter.h"
 #include "node/os/services/service_proxy.h"
 
 namespace node {
@@ -51,6 +52,8 @@ class RuncRuntime : public Runtime {
   std::string no_service_proxy() const override { return no_service_proxy_; }
   base::Status set_services(const ServiceRules& rules) override;
   base::Status try_services(const ServiceRules& rules) override { return service_proxy_.try_rules(rules); }
+  std::string no_policies() const override { return no_policies_; }
+  base::Status set_policies(const PolicyRules& rules) override { return policy_filter_.set(rules); }
   void close(bool leave_pods) override;
   std::unique_ptr<api::PodStreams> streams() const override { return make_pod_streams(options_, false); }
   std::vector<std::string> handlers() const override;
@@ -86,6 +89,8 @@ class RuncRuntime : public Runtime {
   Network network_;
   ServiceProxy service_proxy_;
   std::string no_service_proxy_;  // why there is none; empty: there is
+  PolicyFilter policy_filter_;
+  std::string no_policies_;  // why they have no effect; empty: they have
   CgroupLayout cgroups_;
   std::string cgroup_;  // "/volcano-1a2b3c4d"
   RuncPrograms programs_;
