@@ -52,6 +52,18 @@ has_no_pod() { ! kubectl get pod "$1" -o name; }
 has_file() { page "$1" | grep -qx "$2"; }
 says() { kubectl get events --field-selector "involvedObject.kind=$1,involvedObject.name=$2" | grep -qF -- "$3"; }
 
+asks() { # asks NAMESPACE: a pod of that namespace asks the notebook itself, past its proxy
+  kubectl -n "$1" exec asker -- python3 -c "import urllib.request; urllib.request.urlopen('http://$(field pod one-0 .status.podIP):8888/notebook/default/one/', timeout=3)"
+}
+other_namespaces_do_not_reach_it() {
+  kubectl create namespace other > /dev/null
+  for ns in default other; do kubectl -n $ns run asker --image=i --command -- sleep 1000 > /dev/null; done
+  for ns in default other; do expect "a pod of $ns" kubectl -n $ns wait --for=condition=Ready pod/asker --timeout=60s; done
+  expect "its own namespace" wait_for 10 asks default
+  expect "not another one" refused "urlopen error" asks other
+  kubectl delete pod asker --grace-period=1 --wait=false > /dev/null
+  kubectl delete namespace other --wait=false > /dev/null
+}
 a_notebook_runs_and_answers() {
   claim one-workspace
   notebook one one-workspace
@@ -193,7 +205,7 @@ if [ $root = 0 ]; then
 fi
 flags=(--node-name n1 --host-rootfs --runtime runc)
 start_cluster "${flags[@]}"
-run_tests a_notebook_runs_and_answers a_stopped_notebook_starts_again_with_its_files a_restart_makes_its_pod_again a_claim_outlives_its_notebook \
+run_tests a_notebook_runs_and_answers other_namespaces_do_not_reach_it a_stopped_notebook_starts_again_with_its_files a_restart_makes_its_pod_again a_claim_outlives_its_notebook \
   an_idle_notebook_is_stopped pod_defaults_reach_notebooks_and_conflicts_are_named a_tensorboard_and_a_viewer_have_servers \
   a_profile_is_a_namespace_with_rights_and_limits a_program_of_a_cluster_does_the_same flags_are_checked
 exit "${failed:-0}"

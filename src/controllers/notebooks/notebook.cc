@@ -11,6 +11,7 @@
 #include "controllers/notebooks/istio.h"
 #include "controllers/notebooks/notebook_objects.h"
 #include "controllers/notebooks/owned.h"
+#include "controllers/notebooks/server.h"
 #include "controllers/workloads/pods.h"
 
 namespace controllers::notebooks {
@@ -60,6 +61,9 @@ class NotebookStep {
     if (std::string problem = problem_of_name(api::name_of(notebook_), kNameMax); !problem.empty()) {
       refuse(std::move(problem));
     } else {
+      if (options_.isolates)
+        keep(resources::kNetworkPolicies, policy_of(notebook_, base::format("notebook-{}", api::name_of(notebook_)),
+                                                    Json::object({{"notebook-name", api::name_of(notebook_)}})));
       const Json set = notebook_set(notebook_, options_);
       const OwnedObjects::Kept kept = keep(resources::kStatefulSets, set);
       memory_.creates = kept == OwnedObjects::Kept::kMade;
@@ -171,12 +175,14 @@ class NotebookController final : public Controller {
       const std::string_view name = api::label_of(pod, "notebook-name");
       return name.empty() ? Keys{} : Keys{base::format("{}/{}", api::namespace_of(pod), name)};
     };
-    return {{.resource = resources::kNotebooks,
-             .keys = [](const View&, const Json& one) { return Keys{api::key_of(one)}; },
-             .may_be_absent = true},
-            {resources::kStatefulSets, by_controller},
-            {resources::kServices, by_controller},
-            {resources::kPods, by_label}};
+    std::vector<Wake> wakes = {{.resource = resources::kNotebooks,
+                                .keys = [](const View&, const Json& one) { return Keys{api::key_of(one)}; },
+                                .may_be_absent = true},
+                               {resources::kStatefulSets, by_controller},
+                               {resources::kServices, by_controller},
+                               {resources::kPods, by_label}};
+    if (options_.isolates) wakes.push_back({resources::kNetworkPolicies, by_controller});
+    return wakes;
   }
 
   bool follows_definitions() const override { return true; }

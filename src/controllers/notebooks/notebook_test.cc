@@ -96,6 +96,27 @@ TEST(Notebook, the_first_container_is_completed) {
   EXPECT_TRUE(without.set()["spec"]["template"]["spec"]["securityContext"].is_null());
 }
 
+TEST(Notebook, pods_of_its_namespace_reach_it_where_it_is_to_be_isolated) {
+  Bench bench("{}", {.isolates = true});
+  bench.settle();
+  const Json* policy = bench.world.find(resources::kNetworkPolicies, "ns/notebook-nb");
+  ASSERT_NE(policy, nullptr);
+  EXPECT_EQ(
+      (*policy)["spec"].dump(),
+      R"({"podSelector":{"matchLabels":{"notebook-name":"nb"}},"policyTypes":["Ingress"],"ingress":[{"from":[{"podSelector":{}}]}]})");
+  EXPECT_EQ(api::controller_of(*policy)["uid"].as_string(), "n");
+  EXPECT_EQ(bench.turn(), "") << "nothing is written twice";
+  bench.world.edit(resources::kNetworkPolicies, "ns/notebook-nb")
+      ->edit("spec")
+      .set("ingress", Json::array({Json::object()}));
+  bench.settle();
+  EXPECT_EQ((*bench.world.find(resources::kNetworkPolicies, "ns/notebook-nb"))["spec"]["ingress"].dump(),
+            R"([{"from":[{"podSelector":{}}]}])");
+  Bench open;
+  open.settle();
+  EXPECT_EQ(open.world.find(resources::kNetworkPolicies, "ns/notebook-nb"), nullptr);
+}
+
 TEST(Notebook, its_service_leads_to_the_first_port) {
   Bench bench(
       R"({"spec":{"template":{"spec":{"containers":[{"name":"nb","image":"i","ports":[{"containerPort":9},{"containerPort":8}]}]}}}})");

@@ -29,7 +29,10 @@ struct Options {
                                                          {"katib.kubeflow.org/metrics-collector-injection", "enabled"},
                                                          {"pipelines.kubeflow.org/enabled", "true"},
                                                          {"serving.kubeflow.org/inferenceservice", "enabled"}};
-  bool makes_roles = false;          // the ClusterRoles of profiles, where no chart brings them
+  bool makes_roles = false;  // the ClusterRoles of profiles, where no chart brings them
+  // A NetworkPolicy for each server: its page asks for no password, and pods of other namespaces have no business
+  // there.
+  bool isolates = false;
   base::Metrics* metrics = nullptr;  // may be null
 };
 

@@ -74,13 +74,15 @@ class PvcViewerController final : public Controller {
   std::vector<Wake> wakes_on() const override {
     const auto owner = owner_of_kind("PVCViewer");
     const auto nobody = [](const View&, const Json&) { return Keys{}; };
-    return {{.resource = resources::kPvcViewers,
-             .keys = [](const View&, const Json& one) { return Keys{api::key_of(one)}; },
-             .may_be_absent = true},
-            {workloads::kDeployments, owner},
-            {resources::kServices, owner},
-            {resources::kPods, nobody},
-            {resources::kPersistentVolumeClaims, nobody}};
+    std::vector<Wake> wakes = {{.resource = resources::kPvcViewers,
+                                .keys = [](const View&, const Json& one) { return Keys{api::key_of(one)}; },
+                                .may_be_absent = true},
+                               {workloads::kDeployments, owner},
+                               {resources::kServices, owner},
+                               {resources::kPods, nobody},
+                               {resources::kPersistentVolumeClaims, nobody}};
+    if (options_.isolates) wakes.push_back({resources::kNetworkPolicies, owner});
+    return wakes;
   }
   std::vector<IndexBy> indexes() const override { return {pods_by_claim()}; }
 
@@ -121,6 +123,7 @@ class PvcViewerController final : public Controller {
     const Json labels = Json::object(
         {{"app.kubernetes.io/name", api::name_of(viewer)}, {"app.kubernetes.io/instance", name}, {kPartOf, kPart}});
     const Json port = port_of(viewer, pod);
+    if (options_.isolates) look.keep(resources::kNetworkPolicies, policy_of(viewer, name, labels));
     const bool ours = look.keep(
         workloads::kDeployments,
         deployment_of(viewer,

@@ -60,6 +60,17 @@ Json service_of(const Json& owner, std::string name, const Json& selector, std::
        {"spec", Json::object({{"type", "ClusterIP"}, {"selector", selector}, {"ports", Json::array({port})}})}});
 }
 
+Json policy_of(const Json& owner, std::string name, const Json& labels) {
+  const Json anybody = Json::object({{"podSelector", Json::object()}});
+  return Json::object(
+      {{"apiVersion", "networking.k8s.io/v1"},
+       {"kind", "NetworkPolicy"},
+       {"metadata", Json::object({{"name", std::move(name)}, {"namespace", api::namespace_of(owner)}})},
+       {"spec", Json::object({{"podSelector", Json::object({{"matchLabels", labels}})},
+                              {"policyTypes", Json::array({Json("Ingress")})},
+                              {"ingress", Json::array({Json::object({{"from", Json::array({anybody})}})})}})}});
+}
+
 std::function<Keys(const View&, const Json&)> owner_of_kind(std::string kind) {
   return [kind = std::move(kind)](const View&, const Json& object) -> Keys {
     const Json& owner = api::controller_of(object);

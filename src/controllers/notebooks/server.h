@@ -47,6 +47,8 @@ api::Json deployment_of(const api::Json& owner, ServerParts parts);
 // A Service of port 80.
 api::Json service_of(const api::Json& owner, std::string name, const api::Json& selector, std::string port_name,
                      const api::Json& target);
+// Only pods of its namespace reach the pods of these labels; the proxy that people come by is on the node.
+api::Json policy_of(const api::Json& owner, std::string name, const api::Json& labels);
 // The keys of the owners of a kind among the controllers of objects.
 std::function<Keys(const View&, const api::Json&)> owner_of_kind(std::string kind);
 // `before` with the condition that the Deployment says first at its end, where it is of another type than the last. The

@@ -64,6 +64,18 @@ TEST(Tensorboard, the_place_of_logs_decides_about_volumes) {
   }
 }
 
+TEST(Tensorboard, pods_of_its_namespace_reach_it_where_it_is_to_be_isolated) {
+  TestWorld world;
+  auto controller = make_tensorboard_controller({.isolates = true});
+  world.use_indexes_of(*controller);
+  world.put(resources::kTensorboards, board_of("pvc://c"));
+  for (int i = 0; i < 4; ++i) world.turn(*controller, "ns/tb");
+  const Json* policy = world.find(resources::kNetworkPolicies, "ns/tensorboard-tb");
+  ASSERT_NE(policy, nullptr);
+  EXPECT_EQ((*policy)["spec"]["podSelector"].dump(), R"({"matchLabels":{"app":"tb"}})");
+  EXPECT_EQ(world.turn(*controller, "ns/tb"), "");
+}
+
 TEST(Tensorboard, no_place_is_said_and_conditions_are_appended) {
   TestWorld world;
   auto controller = make_tensorboard_controller({});
@@ -118,10 +130,12 @@ Json viewer_of(std::string_view spec) {
 
 TEST(PvcViewer, a_file_browser_shows_the_claim) {
   TestWorld world;
-  auto controller = make_pvcviewer_controller({});
+  auto controller = make_pvcviewer_controller({.isolates = true});
   world.use_indexes_of(*controller);
   world.put(resources::kPvcViewers, viewer_of(R"({"pvc": "c", "networking": {"basePrefix": "/pvcviewer"}})"));
   for (int i = 0; i < 4; ++i) world.turn(*controller, "ns/v");
+  EXPECT_EQ((*world.find(resources::kNetworkPolicies, "ns/pvcviewer-v"))["spec"]["podSelector"]["matchLabels"],
+            (*world.find(workloads::kDeployments, "ns/pvcviewer-v"))["spec"]["selector"]["matchLabels"]);
   const Json& spec = (*world.find(workloads::kDeployments, "ns/pvcviewer-v"))["spec"];
   EXPECT_EQ(spec["strategy"].dump(), R"({"type":"Recreate"})");
   EXPECT_EQ(

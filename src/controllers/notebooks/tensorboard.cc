@@ -73,6 +73,7 @@ class TensorboardController final : public Controller {
                                 .may_be_absent = true},
                                {workloads::kDeployments, owner},
                                {resources::kServices, owner}};
+    if (options_.isolates) wakes.push_back({resources::kNetworkPolicies, owner});
     if (options_.rwo_scheduling) {
       wakes.push_back({resources::kPods, nobody});
       wakes.push_back({resources::kPersistentVolumeClaims, nobody});
@@ -105,10 +106,13 @@ class TensorboardController final : public Controller {
     std::string problem = problem_of_name(name, kNameMax);
     if (problem.empty() && logs.claim.empty() && logs.argument.empty())
       problem = base::format("spec.logspath: {:?} names no place", (*board)["spec"]["logspath"].as_string());
+    const Json labels = Json::object({{"app", name}});
+    if (problem.empty() && options_.isolates)
+      look.keep(resources::kNetworkPolicies, policy_of(*board, "tensorboard-" + name, labels));
     if (!problem.empty()) {
       look.warn("Refused", problem);
     } else if (look.keep(workloads::kDeployments, deployment(view, *board, logs, look.deployment(name)))) {
-      look.keep(resources::kServices, service_of(*board, name, Json::object({{"app", name}}), "http-" + name, kPort));
+      look.keep(resources::kServices, service_of(*board, name, labels, "http-" + name, kPort));
       look.route(
           virtual_services_,
           {.name = name, .prefix = base::format("/tensorboard/{}/{}/", ns, name), .rewrite = "/", .service = name},

@@ -260,7 +260,7 @@ void add_kubeflow(const UpOptions& options, controllers::Options& manager) {
   if (!options.notebooks) return;
   manager.pipelines.emplace();
   if (auto settings = notebook_settings_of_environment(); settings.ok()) manager.notebooks = *std::move(settings);
-  if (manager.notebooks) manager.notebooks->makes_roles = true;
+  if (manager.notebooks) manager.notebooks->makes_roles = manager.notebooks->isolates = true;
 }
 
 }  // namespace volcano_main
