@@ -4,6 +4,7 @@
 #include "api/json/cbor.h"
 #include "api/json/yaml.h"
 #include "api/protobuf/protobuf.h"
+#include "rt/http/server/http_server.h"
 
 namespace apiserver {
 
@@ -107,6 +108,28 @@ HttpResponse error_response(const base::Error& error, Encoding encoding) {
 
 void fail(rt::HttpExchange& exchange, const base::Error& error, Encoding encoding) {
   exchange.respond(error_response(error, encoding));
+}
+
+HttpResponse refusal_of_http(const rt::HttpRefusal& refusal) {
+  using base::Code;
+  base::Error error = base::make_error(refusal.status == 413   ? Code::kTooLarge
+                                       : refusal.status == 429 ? Code::kTooManyRequests
+                                       : refusal.status == 503 ? Code::kUnavailable
+                                                               : Code::kBadRequest,
+                                       refusal.message);
+  error.retry_after_seconds = refusal.retry_after_seconds;
+  Json status = status_object(error);
+  status.set("code", refusal.status);
+  HttpResponse response = document_response(refusal.status, status);
+  if (refusal.retry_after_seconds > 0)
+    response.headers.emplace_back("Retry-After", std::to_string(refusal.retry_after_seconds));
+  return response;
+}
+
+std::size_t bytes_of(const Answer& answer) {
+  std::size_t bytes = 0;
+  for (const auto& piece : answer.pieces) bytes += piece->size();
+  return bytes;
 }
 
 Json metadata_only(const Json& object) {

@@ -6,6 +6,10 @@
 #include "base/time.h"
 #include "rt/http/http.h"
 
+namespace rt {
+struct HttpRefusal;
+}
+
 namespace apiserver {
 
 // The bytes of one value. `encoding` becomes that which they have.
@@ -21,6 +25,12 @@ rt::HttpResponse response_of(const api::KindInfo& kind, Answer answer, const For
 rt::HttpResponse document_response(int status, const api::Json& body, Encoding encoding = Encoding::kJson);
 rt::HttpResponse error_response(const base::Error& error, Encoding encoding = Encoding::kJson);
 void fail(rt::HttpExchange& exchange, const base::Error& error, Encoding encoding = Encoding::kJson);
+
+// A refusal of the HTTP server itself, which reads like any other error.
+rt::HttpResponse refusal_of_http(const rt::HttpRefusal& refusal);
+
+// Of the body.
+std::size_t bytes_of(const Answer& answer);
 
 // PartialObjectMetadata of an object or list.
 api::Json metadata_only(const api::Json& object);

@@ -9,6 +9,7 @@
 #include "apiserver/documents/openapi.h"
 #include "apiserver/http/access.h"
 #include "apiserver/http/answers.h"
+#include "apiserver/http/health.h"
 #include "apiserver/http/node_proxy.h"
 #include "apiserver/http/pod_connect.h"
 #include "apiserver/http/pod_log.h"
@@ -65,9 +66,9 @@ class Service : public std::enable_shared_from_this<Service> {
   std::optional<HttpResponse> refusal_before_body(const HttpRequest& http) const {
     const rt::Target target = rt::parse_target(http.target);
     if (is_page(target)) return error_response(bad_request("the page takes no body"), accepted_encoding(http));
-    const auto caller = let_in(http, target);
+    const auto caller = is_beside(target) ? caller_of_beside(http) : let_in(http, target);
     if (caller.ok()) return {};
-    return refusal(http, target, caller.error());
+    return is_beside(target) ? options_.beside->refusal(caller.error()) : refusal(http, target, caller.error());
   }
 
   bool is_page(const rt::Target& target) const { return options_.browser && options_.browser->has(target.path); }
@@ -80,6 +81,24 @@ class Service : public std::enable_shared_from_this<Service> {
     options_.browser->serve(http, own, std::move(exchange));
   }
 
+  bool is_beside(const rt::Target& target) const { return options_.beside && options_.beside->has(target.path); }
+
+  void serve_beside(HttpRequest http, const rt::Target& target, std::shared_ptr<HttpExchange> exchange) {
+    if (options_.beside->is_open(target.path))
+      return options_.beside->serve(std::move(http), std::nullopt, std::move(exchange));
+    auto caller = caller_of_beside(http);
+    if (!caller.ok()) return exchange->respond(options_.beside->refusal(caller.error()));
+    UserInfo user = caller->user;
+    auto send = [self = shared_from_this(), caller = *std::move(caller)](HttpRequest request,
+                                                                         std::shared_ptr<HttpExchange> answer) {
+      const rt::Target wanted = rt::parse_target(request.target);
+      auto judged = self->judge(caller, request, wanted);
+      if (!judged.ok()) return fail(*answer, judged.error(), accepted_encoding(request));
+      self->receive_of(*std::move(judged), std::move(request), wanted, std::move(answer));
+    };
+    options_.beside->serve(std::move(http), BesideCaller{std::move(user), std::move(send)}, std::move(exchange));
+  }
+
   // The share of the connections that this request's peer takes. An account that is gone is noticed when it asks.
   std::optional<std::string> recognized_as(const HttpRequest& http) const {
     const auto caller = caller_of(http);
@@ -87,26 +106,11 @@ class Service : public std::enable_shared_from_this<Service> {
     return is_exempt(caller->user) ? std::string() : owner_of_share(caller->user);
   }
 
-  // A refusal of the HTTP server itself reads like any other error.
-  static HttpResponse refused(const rt::HttpRefusal& refusal) {
-    base::Error error = base::make_error(refusal.status == 413   ? Code::kTooLarge
-                                         : refusal.status == 429 ? Code::kTooManyRequests
-                                         : refusal.status == 503 ? Code::kUnavailable
-                                                                 : Code::kBadRequest,
-                                         refusal.message);
-    error.retry_after_seconds = refusal.retry_after_seconds;
-    Json status = status_object(error);
-    status.set("code", refusal.status);
-    HttpResponse response = document_response(refusal.status, status);
-    if (refusal.retry_after_seconds > 0)
-      response.headers.emplace_back("Retry-After", std::to_string(refusal.retry_after_seconds));
-    return response;
-  }
-
   void receive(HttpRequest http, std::shared_ptr<HttpExchange> exchange) {
     const rt::Target target = rt::parse_target(http.target);
     if (serve_open_path(target, *exchange)) return;
     if (is_page(target)) return serve_page(http, std::move(exchange));
+    if (is_beside(target)) return serve_beside(std::move(http), target, std::move(exchange));
     auto caller = let_in(http, target);
     if (!caller.ok()) return exchange->respond(refusal(http, target, caller.error()));
     receive_of(*std::move(caller), std::move(http), target, std::move(exchange));
@@ -269,10 +273,20 @@ class Service : public std::enable_shared_from_this<Service> {
   // The user, if they may: by the header alone.
   Result<Caller> let_in(const HttpRequest& http, const rt::Target& target) const {
     TRY(Caller caller, caller_of(http));
+    TRY(caller, acting(std::move(caller), http));
+    return judge(std::move(caller), http, target);
+  }
+
+  Result<Caller> acting(Caller caller, const HttpRequest& http) const {
     UserInfo own = caller.user;
     TRY(caller.user, act_as(std::move(caller.user), http, *api_.roles()));
     if (caller.user.name != own.name || caller.user.groups != own.groups) caller.own = std::move(own);
-    return judge(std::move(caller), http, target);
+    return caller;
+  }
+
+  Result<Caller> caller_of_beside(const HttpRequest& http) const {
+    TRY(Caller caller, caller_of(http, options_.beside->audience()));
+    return acting(std::move(caller), http);
   }
 
   Result<Caller> judge(Caller caller, const HttpRequest& http, const rt::Target& target) const {
@@ -282,23 +296,25 @@ class Service : public std::enable_shared_from_this<Service> {
     return caller;
   }
 
-  // By the request's own credentials, or else by the session of a browser.
-  Result<Caller> caller_of(const HttpRequest& http) const {
+  // By the request's own credentials, or else by the session of a browser. `audience`: for whom tokens of service
+  // accounts may be, beside the API.
+  Result<Caller> caller_of(const HttpRequest& http, std::string_view audience = {}) const {
     if (options_.browser && http.peer_common_name.empty() && bearer_token(http).empty())
       if (auto user = options_.browser->user_of(http)) {
         if (!user->ok()) return user->take_error();
         return Caller{*std::move(*user)};
       }
-    return caller_by_credentials(http);
+    return caller_by_credentials(http, audience);
   }
 
-  Result<Caller> caller_by_credentials(const HttpRequest& http) const {
+  Result<Caller> caller_by_credentials(const HttpRequest& http, std::string_view audience = {}) const {
     auto known = authenticate(http, options_.token);
     if (known.ok()) return Caller{*std::move(known)};
     const std::string token = bearer_token(http);
     if (token.empty() || api_.account_tokens() == nullptr) return known.take_error();
     auto claims = api_.account_tokens()->read(token, api_.env().now());
-    if (!claims.ok() || !is_for_us(*claims) || !api_.knows_account(claims->account_uid)) return known.take_error();
+    if (!claims.ok() || !(is_for_us(*claims) || is_for(*claims, audience)) || !api_.knows_account(claims->account_uid))
+      return known.take_error();
     UserInfo user = claims->user();
     return Caller{std::move(user), *std::move(claims)};
   }
@@ -339,19 +355,7 @@ class Service : public std::enable_shared_from_this<Service> {
       return true;
     }
     const bool stands_still = options_.loop_held && options_.loop_held() > kStandsStill;
-    const bool healthy = path == "/readyz" ? ready_.load() && !failing_.load() && !stands_still : true;
-    HttpResponse response;
-    response.status = healthy ? 200 : 500;
-    response.headers = {{"Content-Type", "text/plain; charset=utf-8"}, {"X-Content-Type-Options", "nosniff"}};
-    if (target.has("verbose")) {
-      response.body = base::format("[+]ping ok\n[{}]storage {}\n[{}]loop {}\n[{}]start {}\n{} check {}\n",
-                                   failing_ ? '-' : '+', failing_ ? "failed" : "ok", stands_still ? '-' : '+',
-                                   stands_still ? "stands still" : "ok", ready_ ? '+' : '-',
-                                   ready_ ? "ok" : "not finished", path.substr(1), healthy ? "passed" : "failed");
-    } else {
-      response.body = healthy ? "ok" : "not ready";
-    }
-    exchange.respond(std::move(response));
+    exchange.respond(health_answer(path, target.has("verbose"), {ready_, failing_, stands_still}));
     return true;
   }
 
@@ -425,12 +429,6 @@ class Service : public std::enable_shared_from_this<Service> {
     api_.call(std::move(request), std::move(on_answer));
   }
 
-  static std::size_t bytes_of(const Answer& answer) {
-    std::size_t bytes = 0;
-    for (const auto& piece : answer.pieces) bytes += piece->size();
-    return bytes;
-  }
-
   // An answer that takes long to make is made off the loop.
   void respond_aside(const std::shared_ptr<HttpExchange>& exchange, std::function<HttpResponse()> make) {
     api_.side_work().run([exchange, make = std::move(make)] { exchange->respond(make()); }, [] {});
@@ -484,7 +482,7 @@ Result<std::unique_ptr<Server>> start_server(Api& api, ServerOptions options) {
   const auto service = std::make_shared<Service>(api, std::move(options));
   listening.refusal_before_body = [service](const HttpRequest& http) { return service->refusal_before_body(http); };
   listening.recognized_as = [service](const HttpRequest& http) { return service->recognized_as(http); };
-  listening.refused = Service::refused;
+  listening.refused = refusal_of_http;
   const std::string& address = listening.address;
   const bool v6 = address.find(':') != std::string::npos;
   const std::string host = v6 ? "[" + address + "]" : address;

@@ -10,6 +10,7 @@
 #include "apiserver/documents/discovery.h"
 #include "apiserver/http/access.h"
 #include "apiserver/http/auditing.h"
+#include "apiserver/http/beside.h"
 #include "apiserver/pipeline/api.h"
 #include "rt/http/server/http_server.h"
 
@@ -28,6 +29,8 @@ struct ServerOptions {
   std::shared_ptr<const Auditing> auditing = {};
   // The web page, and its sessions; null: there is none.
   std::shared_ptr<const BrowserAccess> browser = {};
+  // A service beside the API; null: there is none.
+  std::shared_ptr<const Beside> beside = {};
   // How long the callback that runs now has held the API's loop; any thread. Unset: nobody watches it.
   std::function<base::Duration()> loop_held = {};
   // Further documents, by path: each answers JSON through its argument, from any thread. Called

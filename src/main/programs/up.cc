@@ -44,6 +44,7 @@
 #include "main/host/keys/credentials.h"
 #include "main/host/keys/request_signer.h"
 #include "main/page/page_access.h"
+#include "main/pipelines/pipeline_service.h"
 #include "main/programs/programs.h"
 #include "node/agent/agent.h"
 #include "node/agent/field_effects.h"
@@ -84,6 +85,7 @@ struct Cluster {
   std::unique_ptr<apiserver::Api> api;
   std::unique_ptr<apiserver::EventExpiry> event_expiry;  // on the API server's loop
   std::unique_ptr<PageHost> pages;
+  PipelineService pipelines;
   std::unique_ptr<apiserver::Server> server;
   std::optional<std::string> gateway;  // by which containers reach this machine; unset: they are plain processes
   std::unique_ptr<apiserver::Server> server_for_pods;  // on the gateway
@@ -191,6 +193,7 @@ struct Cluster {
         return std::make_unique<node::Agent>(env, client, std::move(of));
       });
     colocation.start(options, *api, metrics);
+    if (runs(options, "controllers")) pipelines.start(*api);
   }
 
   void start_controllers() {
@@ -216,7 +219,7 @@ struct Cluster {
       auto part = std::make_unique<scheduler::Scheduler>(env, client, sharded(scheduler::Options()));
       part->count_into(metrics);
       if (const std::string shared = sharing_config(options); !shared.empty()) CHECK(part->configure(shared).ok());
-      scheduler_conf = configure(env, *part, options.scheduler_conf);
+      scheduler_conf = configuration_of(env, *part, options.scheduler_conf);
       return part;
     });
     // Pods that name no scheduler have no group to wait for: each is placed as soon as there is room.
@@ -232,7 +235,7 @@ struct Cluster {
       agent_scheduler.start("agent-scheduler", *api, [this](rt::Env& env, client::Client& client) {
         auto part = std::make_unique<scheduler::Scheduler>(env, client, sharded(scheduler::agent_options()));
         part->count_into(metrics);
-        agent_scheduler_conf = configure(env, *part, options.agent_scheduler_conf);
+        agent_scheduler_conf = configuration_of(env, *part, options.agent_scheduler_conf);
         return part;
       });
   }
@@ -266,18 +269,6 @@ struct Cluster {
     return of;
   }
 
-  // As vc-scheduler does: a file that cannot be used now may become usable.
-  static std::unique_ptr<ConfigFile> configure(rt::Env& env, scheduler::Scheduler& part, const std::string& path) {
-    auto file = std::make_unique<ConfigFile>(env, "scheduler", path,
-                                             [&part](const std::string& text) { return part.configure(text); });
-    if (const base::Status read = file->read(); !read.ok()) {
-      base::log_error("scheduler",
-                      base::format("configuration {}: {}; the built-in one is used", path, read.error().message));
-    }
-    file->watch();
-    return file;
-  }
-
   // Answered on the scheduler's loop.
   std::function<void(std::function<void(std::string)>)> page(api::Json (scheduler::Scheduler::*report)() const) {
     return [this, report](std::function<void(std::string)> answer) {
@@ -305,6 +296,7 @@ struct Cluster {
     server_options.pages = {{"/debug/waiting", page(&scheduler::Scheduler::waiting_report)},
                             {"/debug/colocation", [this](auto answer) { colocation.answer_page(answer); }},
                             {"/debug/config", page(&scheduler::Scheduler::configuration_report)}};
+    server_options.beside = pipelines.beside();
     apiserver::ServerOptions for_pods = server_options;  // which show no page
     pages = std::make_unique<PageHost>(page_options(), *api_env);
     server_options.browser = pages->access();
@@ -405,6 +397,7 @@ struct Cluster {
   }
   void stop() {
     colocation.stop();
+    pipelines.stop();
     if (agent.env) on_loop<bool>(*agent.env, [this](auto done) { agent.part->stop([done] { done(true); }); });
     agent.stop();
     forget(agent_scheduler, agent_scheduler_conf);

@@ -201,8 +201,10 @@ bool holds(const TokenClaims& claims, const Lookups& objects, base::Time now) {
   return true;
 }
 
-bool is_for_us(const TokenClaims& claims) {
-  return std::ranges::find(claims.audiences, kTokenIssuer) != claims.audiences.end();
+bool is_for_us(const TokenClaims& claims) { return is_for(claims, kTokenIssuer); }
+
+bool is_for(const TokenClaims& claims, std::string_view audience) {
+  return !audience.empty() && std::ranges::find(claims.audiences, audience) != claims.audiences.end();
 }
 
 }  // namespace apiserver

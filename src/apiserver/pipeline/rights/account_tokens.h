@@ -53,5 +53,7 @@ class AccountTokens {
 bool holds(const TokenClaims& claims, const Lookups& objects, base::Time now);
 // Whether the API server itself is meant.
 bool is_for_us(const TokenClaims& claims);
+// Whether this audience is among those that are meant; never for an empty one.
+bool is_for(const TokenClaims& claims, std::string_view audience);
 
 }  // namespace apiserver

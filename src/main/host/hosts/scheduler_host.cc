@@ -41,6 +41,16 @@ void log_dump(const Dumper& dumper) {
 
 }  // namespace
 
+std::unique_ptr<ConfigFile> configuration_of(rt::Env& env, scheduler::Scheduler& part, const std::string& path) {
+  auto file = std::make_unique<ConfigFile>(env, "scheduler", path,
+                                           [&part](const std::string& text) { return part.configure(text); });
+  if (const base::Status read = file->read(); !read.ok())
+    base::log_error("scheduler",
+                    base::format("configuration {}: {}; the built-in one is used", path, read.error().message));
+  file->watch();
+  return file;
+}
+
 void block_signals() {
   const sigset_t set = our_signals();
   pthread_sigmask(SIG_BLOCK, &set, nullptr);

@@ -3,9 +3,11 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "main/host/base/config_file.h"
 #include "scheduler/scheduler.h"
 
 namespace volcano_main {
@@ -19,6 +21,10 @@ struct Dumper {
   std::function<void(std::function<void(const scheduler::Scheduler*)>)> with_scheduler;
   std::function<void()> reload = {};  // at SIGHUP, on the waiting thread; unset: nothing is read again
 };
+
+// The file `path` in force, and looked at from now on: one that cannot be used now may become usable. The scheduler's
+// loop.
+std::unique_ptr<ConfigFile> configuration_of(rt::Env& env, scheduler::Scheduler& part, const std::string& path);
 
 // In this thread and those it starts from now on.
 void block_signals();

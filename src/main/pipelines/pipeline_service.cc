@@ -1,0 +1,98 @@
+// The way from a user who was let in to requests of the API, made as that user.
+#include "main/pipelines/pipeline_service.h"
+
+#include <utility>
+
+#include "client/http/request_names.h"
+#include "client/http/wire.h"
+#include "pipelines/rest/answers.h"
+#include "ui/notebooks/passing_exchange.h"
+
+namespace volcano_main {
+namespace {
+
+constexpr std::string_view kManager = "kubeflow-pipelines", kAccount = "system:serviceaccount:";
+
+class ServedAsker final : public pipelines::rest::Asker {
+ public:
+  ServedAsker(rt::Loop& loop, apiserver::BesideCaller caller) : loop_(loop), caller_(std::move(caller)) {}
+
+  void call(client::Request request, client::Client::OnResult on_result) override {
+    if (base::Status names = client::check_names(request); !names.ok())
+      return loop_.post([error = names.take_error(), on_result = std::move(on_result)] { on_result(error); });
+    rt::HttpRequest http = client::encode_request(request, kManager);
+    http.headers.emplace_back("User-Agent", kManager);
+    const bool is_list = request.verb == client::Verb::kList;
+    caller_.send(std::move(http), ui::kept_answer([&loop = loop_, only = request.only, is_list,
+                                                   on_result = std::move(on_result)](int status, std::string body) {
+                   loop.post([only, is_list, on_result, status, body = std::move(body)] {
+                     on_result(client::decode_response({status, {}, body, {}}, only, is_list));
+                   });
+                 }));
+  }
+
+  void pass(std::string target, std::shared_ptr<rt::HttpExchange> exchange) override {
+    caller_.send({.method = "GET", .target = std::move(target)}, std::move(exchange));
+  }
+
+  // A service account is at home in its namespace.
+  std::string own_namespace() const override {
+    if (!caller_.user.name.starts_with(kAccount)) return "default";
+    const std::string rest = caller_.user.name.substr(kAccount.size());
+    return rest.substr(0, rest.find(':'));
+  }
+
+ private:
+  rt::Loop& loop_;
+  const apiserver::BesideCaller caller_;
+};
+
+}  // namespace
+
+// The host outlives the API server, which asks it.
+class PipelineService::Door final : public apiserver::Beside {
+ public:
+  explicit Door(std::shared_ptr<std::atomic<Host*>> open) : open_(std::move(open)) {}
+
+  bool has(std::string_view path) const override { return pipelines::rest::Server::has(path); }
+  bool is_open(std::string_view path) const override { return pipelines::rest::Server::is_open(path); }
+  std::string_view audience() const override { return "pipelines.kubeflow.org"; }
+
+  void serve(rt::HttpRequest http, std::optional<apiserver::BesideCaller> caller,
+             std::shared_ptr<rt::HttpExchange> exchange) const override {
+    Host* host = open_->load();
+    if (host == nullptr) return exchange->respond(refusal(closed()));
+    rt::Loop& loop = host->env->loop();
+    std::shared_ptr<pipelines::rest::Asker> asker;
+    if (caller) asker = std::make_shared<ServedAsker>(loop, *std::move(caller));
+    loop.post([host, http = std::move(http), asker = std::move(asker), exchange = std::move(exchange)]() mutable {
+      if (!host->part) return exchange->respond(pipelines::rest::error_answer(closed()));
+      host->part->serve(std::move(http), std::move(asker), std::move(exchange));
+    });
+  }
+
+  rt::HttpResponse refusal(const base::Error& error) const override { return pipelines::rest::error_answer(error); }
+
+ private:
+  static base::Error closed() {
+    return base::make_error(base::Code::kUnavailable, "the server starts, or stops");
+  }
+
+  const std::shared_ptr<std::atomic<Host*>> open_;
+};
+
+std::shared_ptr<const apiserver::Beside> PipelineService::beside() const { return std::make_shared<Door>(open_); }
+
+void PipelineService::start(apiserver::Api& api) {
+  host_.start("pipelines", api, [](rt::Env& env, client::Client& client) {
+    return std::make_unique<pipelines::rest::Server>(env, client);
+  });
+  open_->store(&host_);
+}
+
+void PipelineService::stop() {
+  open_->store(nullptr);
+  host_.stop();
+}
+
+}  // namespace volcano_main

@@ -1,0 +1,47 @@
+// A request of the REST API after routing: the names in its path, its query, its body or uploaded file.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "api/json/json.h"
+#include "base/result.h"
+#include "pipelines/rest/facts.h"
+#include "rt/http/http.h"
+
+namespace pipelines::rest {
+
+// The part of a form that holds a file.
+struct Upload {
+  std::string file_name;
+  std::string bytes;
+};
+
+struct Call {
+  std::string method;
+  std::vector<std::string> names;  // what stands for the braces of its route, decoded
+  rt::Target target;               // its query
+  api::Json body = {};
+  std::optional<Upload> upload = {};
+  std::string own_namespace;  // where it names none
+
+  std::string query(std::string_view name) const { return std::string(target.get(name)); }
+  // By the query, or the default.
+  std::string ns() const;
+};
+
+struct Reply {
+  api::Json body = api::Json::object();
+  std::string pass = {};                     // the target of a GET whose answer is passed on instead
+  std::optional<std::string> bytes = {};     // sent instead of JSON, as they are
+};
+
+using Handler = base::Result<Reply> (*)(const Call& call, Facts& facts);
+
+// A member of a body by its name in snake case or in lower camel case, as both forms of the protocol's JSON have it.
+const api::Json& member(const api::Json& body, std::string_view name);
+std::string text(const api::Json& body, std::string_view name);
+
+}  // namespace pipelines::rest

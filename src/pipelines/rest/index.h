@@ -1,0 +1,47 @@
+// Which object has an id? Requests name objects by the uid alone.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "client/watch/informer.h"
+
+namespace pipelines::rest {
+
+struct ObjectKey {
+  std::string ns, name;
+
+  bool operator==(const ObjectKey&) const = default;
+};
+
+// Keeps the names of all pipelines, versions, experiments, runs and recurring runs. Loop of `env`.
+class Index {
+ public:
+  // `ns`: the only namespace that is looked at; empty: all of them.
+  Index(client::Client& client, rt::Env& env, const std::string& ns);
+
+  bool synced() const;
+  void on_synced(std::function<void()> callback);
+  // An object that was just made, which the watch may tell later.
+  void note(const api::ResourceId& resource, const api::Json& object);
+  std::optional<ObjectKey> find(const api::ResourceId& resource, std::string_view id) const;
+  // Empty: there is none of that name.
+  std::string id_of(const api::ResourceId& resource, const ObjectKey& key) const;
+
+ private:
+  struct Table {
+    std::map<std::string, ObjectKey, std::less<>> keys;  // by id
+    std::map<std::string, std::string, std::less<>> ids;  // by "ns/name"
+    std::unique_ptr<client::Informer> informer;
+  };
+  static void change(Table& table, const api::Json* before, const api::Json* after);
+
+  std::map<std::string, Table, std::less<>> tables_;  // by plural
+};
+
+}  // namespace pipelines::rest

@@ -1,0 +1,48 @@
+// The REST API of Kubeflow's pipelines: requests in, answers out, everything done with the rights of the user who asks.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "pipelines/rest/asker.h"
+#include "pipelines/rest/facts.h"
+#include "pipelines/rest/index.h"
+#include "pipelines/rest/task_reports.h"
+#include "rt/env.h"
+
+namespace pipelines::rest {
+
+struct ServerOptions {
+  std::string ns = {};  // the only namespace whose objects are known; empty: all of them
+  // Makes the handler of what launchers report; unset: there is none here.
+  std::function<std::unique_ptr<TaskReports>(rt::Env& env, client::Client& client)> reports = {};
+};
+
+// Everything on the loop of `env`. `client` has the rights of the program itself: names of objects are watched with
+// them, and reports of launchers written.
+class Server {
+ public:
+  Server(rt::Env& env, client::Client& client, ServerOptions options = {});
+  void start() {}
+
+  // True for every path that serve() or serve_task() answers.
+  static bool has(std::string_view path);
+  // True for paths that need no user: health.
+  static bool is_open(std::string_view path);
+  // `asker`: null for an open path only.
+  void serve(rt::HttpRequest http, std::shared_ptr<Asker> asker, std::shared_ptr<rt::HttpExchange> exchange);
+
+ private:
+  struct Work;
+  void begin(const std::shared_ptr<Work>& work);
+  void go_on(const std::shared_ptr<Work>& work);
+  void serve_task(const rt::HttpRequest& http, const std::shared_ptr<rt::HttpExchange>& exchange);
+
+  rt::Env& env_;
+  Index index_;
+  Facts::Ids ids_;
+  std::unique_ptr<TaskReports> reports_;
+  std::shared_ptr<int> alive_ = std::make_shared<int>(0);
+};
+
+}  // namespace pipelines::rest
