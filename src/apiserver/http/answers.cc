@@ -4,6 +4,7 @@
 #include "api/json/cbor.h"
 #include "api/json/yaml.h"
 #include "api/protobuf/protobuf.h"
+#include "base/format.h"
 #include "rt/http/server/http_server.h"
 
 namespace apiserver {
@@ -123,6 +124,21 @@ HttpResponse refusal_of_http(const rt::HttpRefusal& refusal) {
   HttpResponse response = document_response(refusal.status, status);
   if (refusal.retry_after_seconds > 0)
     response.headers.emplace_back("Retry-After", std::to_string(refusal.retry_after_seconds));
+  return response;
+}
+
+// Readiness needs all checks, liveness none: a restart mends neither a full disk nor a slow start.
+HttpResponse health_answer(std::string_view path, bool verbose, const Health& health) {
+  const bool healthy = path == "/readyz" ? health.ready && !health.failing && !health.stands_still : true;
+  HttpResponse response;
+  response.status = healthy ? 200 : 500;
+  response.headers = {{"Content-Type", "text/plain; charset=utf-8"}, {"X-Content-Type-Options", "nosniff"}};
+  response.body = healthy ? "ok" : "not ready";
+  if (verbose)
+    response.body = base::format(
+        "[+]ping ok\n[{}]storage {}\n[{}]loop {}\n[{}]start {}\n{} check {}\n", health.failing ? '-' : '+',
+        health.failing ? "failed" : "ok", health.stands_still ? '-' : '+', health.stands_still ? "stands still" : "ok",
+        health.ready ? '+' : '-', health.ready ? "ok" : "not finished", path.substr(1), healthy ? "passed" : "failed");
   return response;
 }
 

@@ -29,7 +29,17 @@ void fail(rt::HttpExchange& exchange, const base::Error& error, Encoding encodin
 // A refusal of the HTTP server itself, which reads like any other error.
 rt::HttpResponse refusal_of_http(const rt::HttpRefusal& refusal);
 
-// Of the body.
+// The facts behind /healthz, /livez and /readyz.
+struct Health {
+  bool ready = false;         // the server has started
+  bool failing = false;       // its storage fails
+  bool stands_still = false;  // one callback holds its loop
+};
+
+// `path`: one of the three, without a slash at its end.
+rt::HttpResponse health_answer(std::string_view path, bool verbose, const Health& health);
+
+// The size of the body.
 std::size_t bytes_of(const Answer& answer);
 
 // PartialObjectMetadata of an object or list.

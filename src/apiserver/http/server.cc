@@ -9,7 +9,6 @@
 #include "apiserver/documents/openapi.h"
 #include "apiserver/http/access.h"
 #include "apiserver/http/answers.h"
-#include "apiserver/http/health.h"
 #include "apiserver/http/node_proxy.h"
 #include "apiserver/http/pod_connect.h"
 #include "apiserver/http/pod_log.h"

@@ -10,7 +10,6 @@
 #include "apiserver/documents/discovery.h"
 #include "apiserver/http/access.h"
 #include "apiserver/http/auditing.h"
-#include "apiserver/http/beside.h"
 #include "apiserver/pipeline/api.h"
 #include "rt/http/server/http_server.h"
 

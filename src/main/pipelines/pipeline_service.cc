@@ -74,9 +74,7 @@ class PipelineService::Door final : public apiserver::Beside {
   rt::HttpResponse refusal(const base::Error& error) const override { return pipelines::rest::error_answer(error); }
 
  private:
-  static base::Error closed() {
-    return base::make_error(base::Code::kUnavailable, "the server starts, or stops");
-  }
+  static base::Error closed() { return base::make_error(base::Code::kUnavailable, "the server starts, or stops"); }
 
   const std::shared_ptr<std::atomic<Host*>> open_;
 };

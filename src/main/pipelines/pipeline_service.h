@@ -4,7 +4,7 @@
 #include <atomic>
 #include <memory>
 
-#include "apiserver/http/beside.h"
+#include "apiserver/http/access.h"
 #include "main/host/base/component.h"
 #include "pipelines/rest/server.h"
 

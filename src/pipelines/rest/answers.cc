@@ -43,14 +43,15 @@ rt::HttpResponse json_answer(const Json& body) {
   return {200, {{"Content-Type", "application/json"}, {"X-Content-Type-Options", "nosniff"}}, body.dump(), {}};
 }
 
-Json rpc_status(int code, std::string_view message) {
-  return Json::object({{"code", code}, {"message", message}});
+Json failure(std::string_view message) {
+  constexpr int kUnknown = 2;
+  return Json::object({{"code", kUnknown}, {"message", message}});
 }
 
 rt::HttpResponse error_answer(const base::Error& error) {
   const RpcCode code = rpc_code(error.code);
-  Json detail = rpc_status(code.number, error.message);
-  detail.set("@type", "type.googleapis.com/google.rpc.Status");
+  Json detail = Json::object(
+      {{"@type", "type.googleapis.com/google.rpc.Status"}, {"code", code.number}, {"message", error.message}});
   Json body = Json::object({{"error", error.message},
                             {"code", code.number},
                             {"message", error.message},

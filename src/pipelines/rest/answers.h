@@ -10,7 +10,7 @@ namespace pipelines::rest {
 rt::HttpResponse json_answer(const api::Json& body);
 // {"error", "code", "message", "details"}, with the number of the RPC's status.
 rt::HttpResponse error_answer(const base::Error& error);
-// The error as a member of an object: {"code", "message"}.
-api::Json rpc_status(int code, std::string_view message);
+// Why a run or a task failed, as a member of an object: {"code", "message"}. The fault is the user's program's.
+api::Json failure(std::string_view message);
 
 }  // namespace pipelines::rest

@@ -8,6 +8,11 @@ std::string Call::ns() const {
   return named.empty() ? own_namespace : std::string(named);
 }
 
+bool Call::is_on(std::string_view name) const {
+  const std::string_view value = target.get(name);
+  return value == "true" || value == "True" || value == "1";
+}
+
 const api::Json& member(const api::Json& body, std::string_view name) {
   if (const api::Json* found = body.find(name)) return *found;
   std::string camel;

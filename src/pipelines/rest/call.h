@@ -28,14 +28,16 @@ struct Call {
   std::string own_namespace;  // where it names none
 
   std::string query(std::string_view name) const { return std::string(target.get(name)); }
+  // True for "true", as JSON or Python writes it.
+  bool is_on(std::string_view name) const;
   // By the query, or the default.
   std::string ns() const;
 };
 
 struct Reply {
   api::Json body = api::Json::object();
-  std::string pass = {};                     // the target of a GET whose answer is passed on instead
-  std::optional<std::string> bytes = {};     // sent instead of JSON, as they are
+  std::string pass = {};                  // the target of a GET whose answer is passed on instead
+  std::optional<std::string> bytes = {};  // sent instead of JSON, as they are
 };
 
 using Handler = base::Result<Reply> (*)(const Call& call, Facts& facts);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -16,28 +17,33 @@ namespace pipelines::rest {
 
 class Facts {
  public:
+  // The names of objects as they are now.
   struct Ids {
     std::function<std::optional<ObjectKey>(const api::ResourceId&, std::string_view id)> find;
     std::function<std::string(const api::ResourceId&, const ObjectKey&)> id_of;
   };
+  // The answers so far. A handler that runs again must find it as it was: an object that it has deleted in
+  // between is still the one that an id led to.
+  struct Known {
+    std::vector<base::Result<api::Json>> answers = {};  // in the order of the requests
+    std::map<std::string, std::optional<ObjectKey>> keys = {};
+    std::map<std::string, std::string> ids = {};
+  };
 
-  // `known`: the answers to the first requests, in their order. Both outlive it.
-  Facts(const Ids& ids, const std::vector<base::Result<api::Json>>& known, base::Time now)
-      : ids_(ids), known_(known), now_(now) {}
+  // Both outlive it.
+  Facts(const Ids& ids, Known& known, base::Time now) : ids_(ids), known_(known), now_(now) {}
 
   // The answer to a request with the rights of the user. An error, which the handler returns, until it is known.
   base::Result<api::Json> ask(client::Request request);
-  std::optional<ObjectKey> find(const api::ResourceId& resource, std::string_view id) const {
-    return ids_.find(resource, id);
-  }
-  std::string id_of(const api::ResourceId& resource, const ObjectKey& key) const { return ids_.id_of(resource, key); }
+  std::optional<ObjectKey> find(const api::ResourceId& resource, std::string_view id) const;
+  std::string id_of(const api::ResourceId& resource, const ObjectKey& key) const;
   base::Time now() const { return now_; }
-  // What is to be asked next; unset: nothing, and what the handler returned is the answer.
+  // The request that is to be made next; unset: the handler has returned the answer.
   std::optional<client::Request>& next() { return next_; }
 
  private:
   const Ids& ids_;
-  const std::vector<base::Result<api::Json>>& known_;
+  Known& known_;
   base::Time now_;
   std::size_t asked_ = 0;
   std::optional<client::Request> next_;

@@ -34,18 +34,17 @@ void remember(auto& table, const api::Json& object) {
 
 Index::Index(client::Client& client, rt::Env& env, const std::string& ns) {
   namespace resources = api::resources;
-  for (const api::ResourceId& resource : {resources::kPipelines, resources::kPipelineVersions,
-                                          resources::kPipelineExperiments, resources::kPipelineRuns,
-                                          resources::kRecurringRuns}) {
+  for (const api::ResourceId& resource :
+       {resources::kPipelines, resources::kPipelineVersions, resources::kPipelineExperiments, resources::kPipelineRuns,
+        resources::kRecurringRuns}) {
     Table& table = tables_[resource.plural];
     client::InformerOptions options{.ns = ns};
     options.may_be_absent = true;
     options.only = &names_only();
     options.keep = client::InformerOptions::Keep::kIdentities;
     table.informer = std::make_unique<client::Informer>(client, env, resource, std::move(options));
-    table.informer->on_change([&table](const api::Json* before, const api::Json* after, bool) {
-      change(table, before, after);
-    });
+    table.informer->on_change(
+        [&table](const api::Json* before, const api::Json* after, bool) { change(table, before, after); });
     table.informer->start();
   }
 }

@@ -35,7 +35,7 @@ class Index {
 
  private:
   struct Table {
-    std::map<std::string, ObjectKey, std::less<>> keys;  // by id
+    std::map<std::string, ObjectKey, std::less<>> keys;   // by id
     std::map<std::string, std::string, std::less<>> ids;  // by "ns/name"
     std::unique_ptr<client::Informer> informer;
   };

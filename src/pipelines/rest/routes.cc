@@ -5,6 +5,10 @@
 
 #include "base/format.h"
 #include "base/split.h"
+#include "pipelines/rest/catalogue.h"
+#include "pipelines/rest/experiments.h"
+#include "pipelines/rest/recurring_runs.h"
+#include "pipelines/rest/runs.h"
 
 namespace pipelines::rest {
 
@@ -24,6 +28,41 @@ struct Route {
 
 constexpr std::array kRoutes = {
     Route{"GET", "healthz", health},
+    Route{"POST", "experiments", create_experiment},
+    Route{"GET", "experiments", list_experiments},
+    Route{"GET", "experiments/{}", get_experiment},
+    Route{"DELETE", "experiments/{}", delete_experiment},
+    Route{"POST", "experiments/{}:archive", archive_experiment},
+    Route{"POST", "experiments/{}:unarchive", unarchive_experiment},
+    Route{"POST", "pipelines/create", create_pipeline_and_version},
+    Route{"POST", "pipelines/upload", upload_pipeline},
+    Route{"POST", "pipelines/upload_version", upload_version},
+    Route{"GET", "pipelines/names/{}", get_pipeline_by_name},
+    Route{"POST", "pipelines", create_pipeline},
+    Route{"GET", "pipelines", list_pipelines},
+    Route{"GET", "pipelines/{}", get_pipeline},
+    Route{"PATCH", "pipelines/{}", update_pipeline},
+    Route{"DELETE", "pipelines/{}", delete_pipeline},
+    Route{"POST", "pipelines/{}/versions", create_version},
+    Route{"GET", "pipelines/{}/versions", list_versions},
+    Route{"GET", "pipelines/{}/versions/{}", get_version},
+    Route{"PATCH", "pipelines/{}/versions/{}", update_version},
+    Route{"DELETE", "pipelines/{}/versions/{}", delete_version},
+    Route{"POST", "runs", create_run},
+    Route{"GET", "runs", list_runs},
+    Route{"POST", "runs/{}:archive", archive_run},
+    Route{"POST", "runs/{}:unarchive", unarchive_run},
+    Route{"POST", "runs/{}:terminate", terminate_run},
+    Route{"POST", "runs/{}:retry", retry_run},
+    Route{"GET", "runs/{}", get_run},
+    Route{"DELETE", "runs/{}", delete_run},
+    Route{"GET", "runs/{}/nodes/{}/log", read_log},
+    Route{"POST", "recurringruns", create_recurring_run},
+    Route{"GET", "recurringruns", list_recurring_runs},
+    Route{"POST", "recurringruns/{}:enable", enable_recurring_run},
+    Route{"POST", "recurringruns/{}:disable", disable_recurring_run},
+    Route{"GET", "recurringruns/{}", get_recurring_run},
+    Route{"DELETE", "recurringruns/{}", delete_recurring_run},
 };
 
 // "{}:archive" is a name and what is done to it.
@@ -51,11 +90,13 @@ bool fits_all(std::string_view path, const std::vector<std::string_view>& segmen
 }  // namespace
 
 base::Result<Routed> route(std::string_view method, std::string_view path) {
-  constexpr std::string_view kVersion = "/apis/v2beta1/";
+  // Logs were read under the first version only, and still are.
+  constexpr std::string_view kVersion = "/apis/v2beta1/", kOfLogs = "/apis/v1alpha1/";
   const std::string_view named = path.substr(0, path.find('?'));
   bool is_known = false;
-  if (named.starts_with(kVersion)) {
-    const auto segments = base::split_words(named.substr(kVersion.size()), '/');
+  const bool is_log = named.starts_with(kOfLogs) && named.ends_with("/log");
+  if (named.starts_with(kVersion) || is_log) {
+    const auto segments = base::split_words(named.substr((is_log ? kOfLogs : kVersion).size()), '/');
     for (const Route& row : kRoutes) {
       std::vector<std::string> names;
       if (!fits_all(row.path, segments, names)) continue;

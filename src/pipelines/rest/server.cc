@@ -28,7 +28,7 @@ struct Server::Work {
   std::shared_ptr<Asker> asker;
   std::shared_ptr<rt::HttpExchange> exchange;
   base::Time now;
-  std::vector<base::Result<api::Json>> known = {};
+  Facts::Known known = {};
 };
 
 Server::Server(rt::Env& env, client::Client& client, ServerOptions options)
@@ -67,7 +67,7 @@ void Server::go_on(const std::shared_ptr<Work>& work) {
   Facts facts(ids_, work->known, work->now);
   auto reply = work->routed.handler(work->routed.call, facts);
   if (std::optional<client::Request>& next = facts.next()) {
-    if (work->known.size() >= kFactsMax)
+    if (work->known.answers.size() >= kFactsMax)
       return work->exchange->respond(
           error_answer(base::make_error(Code::kTooLarge, base::format("more than {} steps are needed", kFactsMax))));
     const api::ResourceId resource = next->resource;
@@ -76,7 +76,7 @@ void Server::go_on(const std::shared_ptr<Work>& work) {
                                                 is_made](base::Result<api::Json> answer) {
       if (alive.expired()) return;
       if (is_made && answer.ok()) index_.note(resource, *answer);
-      work->known.push_back(std::move(answer));
+      work->known.answers.push_back(std::move(answer));
       go_on(work);
     });
   }
@@ -91,12 +91,11 @@ void Server::serve_task(const rt::HttpRequest& http, const std::shared_ptr<rt::H
   if (!reports_)
     return exchange->respond(error_answer(base::make_error(Code::kNotFound, "no reports of launchers are taken here")));
   const std::string_view authorization = rt::header(http.headers, "Authorization");
-  TaskRequest request{.method = http.method,
-                      .path = rt::parse_target(http.target).path.substr(kInternal.size()),
-                      .token = authorization.starts_with(kBearer)
-                                   ? std::string(authorization.substr(kBearer.size()))
-                                   : std::string(),
-                      .body = http.body};
+  TaskRequest request{
+      .method = http.method,
+      .path = rt::parse_target(http.target).path.substr(kInternal.size()),
+      .token = authorization.starts_with(kBearer) ? std::string(authorization.substr(kBearer.size())) : std::string(),
+      .body = http.body};
   reports_->take(std::move(request), [exchange](rt::HttpResponse answer) { exchange->respond(std::move(answer)); });
 }
 

@@ -1,0 +1,143 @@
+// A run is one object, and what a person asks of it a field there; the controller follows.
+#include "pipelines/rest/runs.h"
+
+#include <algorithm>
+
+#include "api/pipelines/v2beta1/pipeline_run.h"
+#include "base/format.h"
+#include "pipelines/rest/answers.h"
+#include "pipelines/rest/listing.h"
+#include "pipelines/rest/names.h"
+#include "pipelines/rest/objects.h"
+#include "pipelines/rest/task_shapes.h"
+#include "pipelines/rest/work.h"
+
+namespace pipelines::rest {
+
+using api::Json;
+using base::Code;
+using base::make_error;
+
+namespace {
+
+Json shape(const Json& run, const Facts& facts) {
+  const Json &spec = run["spec"], &status = run["status"];
+  Json row = Json::object({{"run_id", api::uid_of(run)}});
+  show_work(run, facts, row);
+  row.set("storage_state", storage_state(run));
+  row.set("scheduled_at", time_or_epoch(spec["scheduledAt"]));
+  row.set("finished_at", time_or_epoch(status["finishedAt"]));
+  row.set("state", shown_state(status["state"].as_string()));
+  if (const std::string error = status["error"].str(); !error.empty()) row.set("error", failure(error));
+  row.set("state_history", shown_history(status["stateHistory"]));
+  if (const std::string maker = spec["recurringRunName"].str(); !maker.empty())
+    row.set("recurring_run_id", facts.id_of(kRecurringNoun.resource, {std::string(api::namespace_of(run)), maker}));
+  return row;
+}
+
+bool has_ended(const Json& run) {
+  const std::string_view state = run["status"]["state"].as_string();
+  return state == "SUCCEEDED" || state == "FAILED" || state == "CANCELED" || state == "SKIPPED";
+}
+
+base::Result<std::vector<Json>> tasks_of(Facts& facts, const Json& run) {
+  return objects_of(facts, api::resources::kPipelineTasks, std::string(api::namespace_of(run)),
+                    "pipelines.kubeflow.org/run=" + std::string(api::name_of(run)));
+}
+
+base::Result<Reply> change(const Call& call, Facts& facts, std::string_view field, Json value) {
+  TRY(const Json run, object_of(facts, kRunNoun, call.names[0]));
+  TRY_VOID(patch(facts, kRunNoun, run, Json::object({{"spec", Json::object({{field, std::move(value)}})}})));
+  return Reply();
+}
+
+}  // namespace
+
+base::Result<Reply> create_run(const Call& call, Facts& facts) {
+  TRY(Wanted wanted, wanted_work(call, facts));
+  Json object = new_object("PipelineRun", name_prefix(wanted.name), std::move(wanted.spec));
+  TRY(const Json run, create(facts, kRunNoun, wanted.ns, std::move(object)));
+  return Reply{shape(run, facts)};
+}
+
+base::Result<Reply> get_run(const Call& call, Facts& facts) {
+  TRY(const Json run, object_of(facts, kRunNoun, call.names[0]));
+  TRY(std::vector<Json> tasks, tasks_of(facts, run));
+  Json row = shape(run, facts);
+  row.set("run_details", run_details(api::uid_of(run), std::move(tasks)));
+  return Reply{std::move(row)};
+}
+
+base::Result<Reply> list_runs(const Call& call, Facts& facts) {
+  std::string ns = call.ns();
+  const std::string experiment_id = call.query("experiment_id");
+  if (!experiment_id.empty()) {
+    const auto experiment = facts.find(kExperimentNoun.resource, experiment_id);
+    if (!experiment) return not_found(kExperimentNoun, experiment_id);
+    ns = experiment->ns;
+  }
+  TRY(const std::vector<Json> runs, objects_of(facts, kRunNoun.resource, ns));
+  std::vector<Json> rows;
+  for (const Json& one : runs)
+    if (experiment_id.empty() || experiment_id_of(one, facts) == experiment_id) rows.push_back(shape(one, facts));
+  return listed(call,
+                {"runs",
+                 "run_id",
+                 {"display_name", "description", "created_at", "scheduled_at", "finished_at", "state", "storage_state",
+                  "experiment_id", "recurring_run_id", "service_account"}},
+                std::move(rows));
+}
+
+base::Result<Reply> archive_run(const Call& call, Facts& facts) {
+  return change(call, facts, "storageState", "ARCHIVED");
+}
+
+base::Result<Reply> unarchive_run(const Call& call, Facts& facts) {
+  return change(call, facts, "storageState", "AVAILABLE");
+}
+
+base::Result<Reply> terminate_run(const Call& call, Facts& facts) {
+  TRY(const Json run, object_of(facts, kRunNoun, call.names[0]));
+  if (has_ended(run))
+    return make_error(Code::kGone, base::format("the run {} has ended already: {}", shown_name(run),
+                                                run["status"]["state"].as_string()));
+  TRY_VOID(patch(facts, kRunNoun, run, Json::object({{"spec", Json::object({{"terminate", true}})}})));
+  return Reply();
+}
+
+base::Result<Reply> retry_run(const Call& call, Facts& facts) {
+  TRY(const Json run, object_of(facts, kRunNoun, call.names[0]));
+  const std::string_view state = run["status"]["state"].as_string();
+  if (state != "FAILED" && state != "CANCELED")
+    return make_error(Code::kGone, base::format("the run {} is {}: only one that failed or was ended is tried again",
+                                                shown_name(run), shown_state(state)));
+  Json spec = Json::object({{"retries", run["spec"]["retries"].as_int() + 1}, {"terminate", Json()}});
+  TRY_VOID(patch(facts, kRunNoun, run, Json::object({{"spec", std::move(spec)}})));
+  return Reply();
+}
+
+base::Result<Reply> delete_run(const Call& call, Facts& facts) {
+  TRY(const Json run, object_of(facts, kRunNoun, call.names[0]));
+  return remove(facts, kRunNoun, run);
+}
+
+// A node is the id of a task, its path, its name, or the name of its pod.
+base::Result<Reply> read_log(const Call& call, Facts& facts) {
+  TRY(const Json run, object_of(facts, kRunNoun, call.names[0]));
+  TRY(const std::vector<Json> tasks, tasks_of(facts, run));
+  const std::string& node = call.names[1];
+  const auto found = std::ranges::find_if(tasks, [&node](const Json& task) {
+    return api::uid_of(task) == node || task["spec"]["path"].as_string() == node ||
+           task["spec"]["taskName"].as_string() == node || task["status"]["podName"].as_string() == node;
+  });
+  if (found == tasks.end())
+    return make_error(Code::kNotFound, base::format("the run {} has no task {:?}", shown_name(run), node));
+  const std::string pod = (*found)["status"]["podName"].str();
+  if (pod.empty()) return make_error(Code::kNotFound, base::format("the task {} has no pod, and so no log", node));
+  Reply reply;
+  reply.pass = api::resource_path({"", "v1", "pods"}, api::namespace_of(run), pod, "log") + "?container=main";
+  if (call.is_on("follow")) reply.pass += "&follow=true";
+  return reply;
+}
+
+}  // namespace pipelines::rest

@@ -1,0 +1,19 @@
+// Runs: made, shown with their tasks, archived, ended, tried again.
+#pragma once
+
+#include "pipelines/rest/call.h"
+
+namespace pipelines::rest {
+
+base::Result<Reply> create_run(const Call& call, Facts& facts);
+base::Result<Reply> get_run(const Call& call, Facts& facts);
+base::Result<Reply> list_runs(const Call& call, Facts& facts);
+base::Result<Reply> archive_run(const Call& call, Facts& facts);
+base::Result<Reply> unarchive_run(const Call& call, Facts& facts);
+base::Result<Reply> terminate_run(const Call& call, Facts& facts);
+base::Result<Reply> retry_run(const Call& call, Facts& facts);
+base::Result<Reply> delete_run(const Call& call, Facts& facts);
+// The log of a task's pod.
+base::Result<Reply> read_log(const Call& call, Facts& facts);
+
+}  // namespace pipelines::rest
