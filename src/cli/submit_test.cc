@@ -12,7 +12,7 @@ class SubmitTest : public VcctlTest {
  protected:
   SubmitTest() {
     world.person = [this] { return person; };
-    world.own_folder = [this](const std::string& path, bool writes) -> base::Result<std::string> {
+    world.own_folder = [](const std::string& path, bool writes) -> base::Result<std::string> {
       if (path.starts_with("/root") || (writes && path.starts_with("/etc")))
         return base::make_error(base::Code::kForbidden, path + ": Permission denied");
       return path;

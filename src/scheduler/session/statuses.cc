@@ -196,16 +196,15 @@ GroupPhase Statuses::phase_of(const Job& job) const {
 
 // A pod that has its node and waits for a volume is said in a condition, which goes when the wait is over.
 void Statuses::put_volume_wait(const Job& job, std::vector<GroupCondition>& conditions) const {
-  constexpr std::string_view kReason = "WaitForVolume";
   const auto& waits = in_.ledger.binding_waits;
   for (const TaskId id : job.tasks) {
     if (waits.empty() || in_.model.task(id).status != TaskStatus::kBinding) continue;
     const auto wait = waits.find(in_.model.task_key(id));
     if (wait == waits.end()) continue;
     const std::string message = base::format("pod {}: {}", in_.model.text(id).name.view(), wait->second);
-    return put_condition(conditions, new_condition("Unschedulable", kReason, message));
+    return put_condition(conditions, new_condition("Unschedulable", "WaitForVolume", message));
   }
-  std::erase_if(conditions, [&](const GroupCondition& one) { return one.reason == kReason; });
+  std::erase_if(conditions, [&](const GroupCondition& one) { return one.reason == "WaitForVolume"; });
 }
 
 // The status that the group should have. Conditions stay until others of their type come.
