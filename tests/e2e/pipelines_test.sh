@@ -46,6 +46,29 @@ claims_are_made_and_deleted() {
   kubectl delete pipelinerun claims > /dev/null
   expect "no claim is left" wait_for 20 sh -c '[ -z "$(kubectl get pvc -l pipelines.kubeflow.org/run=claims -o name)" ]'
 }
+# The packages of Python that steps of the SDK need: those of KFP_PACKAGES, or of a folder that pip fills once.
+the_sdk() {
+  [ -n "${KFP_PACKAGES:-}" ] && return 0
+  local folder=$PWD/build/kfp-packages
+  [ -d "$folder/kfp" ] || timeout 200 python3 -m pip install --quiet --target "$folder" kfp==2.17.3 > "$scratch/pip.log" 2>&1
+  [ -d "$folder/kfp" ] && export KFP_PACKAGES=$folder
+}
+python_steps_loop_and_share_artifacts() {
+  the_sdk || { skipped="pip cannot install kfp"; return; }
+  expect "a run of loops" start_run loops loops '{"items": [4, 5, 6]}'
+  expect "its end" wait_for 120 ended loops
+  expect "the sum of what its turns gave" task_is loops root .status.outputs.parameters.sum 45
+  expect "the number of their files" task_is loops root .status.outputs.parameters.files 3
+  expect "a run whose step reports much" start_run artifacts artifacts
+  expect "its end" wait_for 60 ended artifacts
+  expect "its state" state_is artifacts SUCCEEDED
+  expect "a list of a thousand numbers" task_is artifacts root.curve '.status.outputs.parameters.Output[999]' 999
+  expect "a curve of a thousand points" task_is artifacts root.curve '.status.outputs.artifacts.curve[0].metadata.confidenceMetrics[999].recall' 0.25
+  expect "the workspace's path" sh -c "kubectl logs $(task artifacts 'root.for-loop-2[1].say' .status.podName) | grep -qF 'turn 2 in /kfp-workspace'"
+  expect "a run whose step reports too much" start_run artifacts too-much '{"points": 20000}'
+  expect "its end" wait_for 60 ended too-much
+  expect "why" sh -c "kubectl get pipelinerun too-much -o 'jsonpath={.status.error}' | grep -qE 'curve: exit code 125: launch: .*than the node keeps, in bytes: [0-9]+ > 262144'"
+}
 a_run_goes_on_after_a_crash() {
   expect "a run" start_run exits crash '{"text": "after all"}'
   wait_for 10 task_is crash root.exit-handler-1.fail .status.state RUNNING
@@ -74,5 +97,5 @@ if [ $root = 0 ]; then
 fi
 flags=(--node-name n1 --host-rootfs --runtime runc)
 start_cluster "${flags[@]}"
-run_tests two_steps_hand_a_parameter_on the_same_again_comes_from_the_cache branches_and_retries_and_exit_handlers claims_are_made_and_deleted a_run_goes_on_after_a_crash a_run_is_ended_and_deleted bad_documents_say_where
+run_tests two_steps_hand_a_parameter_on the_same_again_comes_from_the_cache branches_and_retries_and_exit_handlers claims_are_made_and_deleted python_steps_loop_and_share_artifacts a_run_goes_on_after_a_crash a_run_is_ended_and_deleted bad_documents_say_where
 exit "${failed:-0}"

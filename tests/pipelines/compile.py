@@ -113,6 +113,24 @@ def claims():
     kubernetes.DeletePVC(pvc_name=claim.outputs["name"]).after(step)
 
 
+@python
+def curve(points: int, curve: dsl.Output[dsl.ClassificationMetrics], page: dsl.Output[dsl.HTML], text: dsl.Output[dsl.Markdown], model: dsl.Output[dsl.Model]) -> List[int]:
+    curve.log_roc_curve([0.5] * points, [0.25] * points, [0.75] * points)
+    curve.log_confusion_matrix(["a", "b"], [[1, 2], [3, 4]])
+    for file, words in ((page, "<b>x</b>"), (text, "# x"), (model, "weights")):
+        with open(file.path, "w") as out:
+            out.write(words)
+    model.metadata["framework"] = "none"
+    return list(range(points))
+
+
+@dsl.pipeline(name="artifacts", pipeline_config=dsl.PipelineConfig(workspace=dsl.WorkspaceConfig(size="1Gi")))
+def artifacts(points: int = 1000):
+    made = curve(points=points)
+    with dsl.ParallelFor([1, 2]) as one:
+        say(text=f"turn {one} in {dsl.WORKSPACE_PATH_PLACEHOLDER}").after(made)
+
+
 @dsl.pipeline(name="platform")
 def platform(node: str = "n1"):
     step = greet(name="features")
@@ -137,5 +155,5 @@ def platform(node: str = "n1"):
 
 if __name__ == "__main__":
     folder = sys.argv[1] if len(sys.argv) > 1 else os.path.join(os.path.dirname(os.path.abspath(__file__)), "compiled")
-    for one in (hello, branches, loops, exits, claims, platform):
+    for one in (hello, branches, loops, exits, claims, artifacts, platform):
         compiler.Compiler().compile(one, os.path.join(folder, f"{one.name if one.name != 'hello-world' else 'hello'}.yaml"))

@@ -1,6 +1,7 @@
 // The settings of the controllers of pipelines.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "base/metrics.h"
@@ -11,6 +12,8 @@ struct Options {
   std::string scheduler = "volcano";           // of the pods of steps
   std::string claim = "mlpipeline-artifacts";  // of each namespace, for artifacts
   std::string claim_size = "20Gi";
+  // The part of a step's termination message that nodes keep: the outputs of a step are reported in it.
+  std::int64_t report_bytes_max = 4096;
   base::Metrics* metrics = nullptr;  // may be null
 };
 

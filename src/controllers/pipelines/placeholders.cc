@@ -4,6 +4,7 @@
 #include "base/format.h"
 #include "base/time.h"
 #include "controllers/pipelines/executor_input.h"
+#include "controllers/pipelines/run_settings.h"
 
 namespace controllers::pipelines {
 
@@ -129,6 +130,7 @@ std::optional<std::string> meaning_of_run(std::string_view expression, const Run
   if (expression == "$.pipeline_job_name") return run.display_name;
   if (expression == "$.pipeline_job_resource_name") return run.name;
   if (expression == "$.pipeline_root") return run.root;
+  if (expression == "$.workspace_path") return kWorkspacePath;
   if (expression == "$.pipeline_job_create_time_utc") return base::format_rfc3339(run.created);
   if (expression == "$.pipeline_job_schedule_time_utc")
     return base::format_rfc3339(run.scheduled.is_set() ? run.scheduled : run.created);

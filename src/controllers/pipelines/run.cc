@@ -7,9 +7,11 @@
 #include "api/pipelines/v2beta1/pipeline_run.h"
 #include "base/format.h"
 #include "controllers/framework/execution.h"
+#include "controllers/framework/pauses.h"
 #include "controllers/pipelines/executor_input.h"
 #include "controllers/pipelines/inputs.h"
 #include "controllers/pipelines/run_look.h"
+#include "controllers/pipelines/run_settings.h"
 #include "controllers/pipelines/run_status.h"
 #include "controllers/pipelines/step_pod.h"
 #include "controllers/pipelines/task_objects.h"
@@ -70,7 +72,7 @@ class RunStep {
     const std::int64_t retries = run_["spec"]["retries"].as_int();
     const bool tries_again = is_final(state) && state != "SUCCEEDED" && !run_["spec"]["terminate"].as_bool() &&
                              retries > run_["status"]["observedRetries"].as_int();
-    if (is_final(state) && !tries_again) return std::move(plan_);
+    if (is_final(state) && !tries_again) return clear(state);
     if (!read_document()) return std::move(plan_);
     const RunFacts facts = facts_of(run_, *memory_.pipeline);
     RunLook look{.view = view_,
@@ -80,7 +82,7 @@ class RunStep {
                  .facts = facts,
                  .pipeline = *memory_.pipeline,
                  .memory = memory_,
-                 .ends = run_["spec"]["terminate"].as_bool()};
+                 .ends = run_["spec"]["terminate"].as_bool() || is_late()};
     for (const Json* task : view_.by_index(resources::kPipelineTasks, kByRun, api::key_of(run_)))
       if (api::controller_of(*task)["uid"].as_string() == facts.uid)
         look.tasks.emplace((*task)["spec"]["path"].str(), task);
@@ -89,7 +91,7 @@ class RunStep {
     if (!parameters.ok()) return failed(parameters.error().message);
     if (any_uses_store(*memory_.pipeline))
       if (const auto fits = check_root(facts.root); !fits.ok()) return failed(fits.error().message);
-    make_surroundings();
+    make_surroundings(facts);
     const Standing root = walk(look, *parameters);
     add(look, root);
     asked = std::move(look.asked);
@@ -151,7 +153,40 @@ class RunStep {
     plan_.patch(resources::kPipelineRuns, run_, client::PatchType::kMerge, Json::object({{"spec", std::move(copied)}}));
   }
 
-  void make_surroundings() {
+  // Whether the run has taken longer than it may; if it still has time, it is looked at when that is over.
+  bool is_late() {
+    const base::Duration deadline = deadline_of(settings_of(run_));
+    const base::Time started = time_in(run_["status"]["startedAt"]);
+    if (deadline == base::Duration{} || !started.is_set()) return false;
+    const base::Duration left = pause_left(started + deadline, turn_.now, deadline);
+    if (left > base::Duration{}) plan_.requeue_after(left);
+    late_ = left == base::Duration{};
+    return late_;
+  }
+
+  // The pods and the workspace of a run that has ended go after the time that its document gives them.
+  Plan clear(const std::string& state) {
+    const base::Duration stay = stay_of(settings_of(run_), state);
+    if (stay < base::Duration{}) return std::move(plan_);
+    const base::Duration left = pause_left(time_in(run_["status"]["finishedAt"]) + stay, turn_.now, stay);
+    if (left > base::Duration{}) {
+      plan_.requeue_after(left);
+      return std::move(plan_);
+    }
+    for (const api::ResourceId* resource : {&resources::kPods, &resources::kPersistentVolumeClaims})
+      for (const Json* one : view_.by_index(*resource, kByRun, api::key_of(run_))) {
+        const Json& owner = api::controller_of(*one);
+        const Json* task = view_.find(resources::kPipelineTasks,
+                                      base::format("{}/{}", api::namespace_of(run_), owner["name"].as_string()));
+        const bool of_task = task != nullptr && api::uid_of(*task) == owner["uid"].as_string() &&
+                             api::controller_of(*task)["uid"].as_string() == api::uid_of(run_);
+        if ((of_task || owner["uid"].as_string() == api::uid_of(run_)) && !api::is_deleting(*one))
+          plan_.remove(*resource, *one);
+      }
+    return std::move(plan_);
+  }
+
+  void make_surroundings(const RunFacts& facts) {
     if (memory_.has_surroundings) return;
     memory_.has_surroundings = true;
     const std::string ns(api::namespace_of(run_));
@@ -159,6 +194,9 @@ class RunStep {
     if (any_uses_store(*memory_.pipeline) &&
         view_.find(resources::kPersistentVolumeClaims, base::format("{}/{}", ns, options_.claim)) == nullptr)
       plan_.create(resources::kPersistentVolumeClaims, claim_object(ns, options_)).existing_is_fine = true;
+    if (has_workspace(settings_of(run_)))
+      plan_.create(resources::kPersistentVolumeClaims, workspace_object(facts, run_, settings_of(run_)))
+          .existing_is_fine = true;
     plan_.begin_stage();
   }
 
@@ -173,7 +211,12 @@ class RunStep {
     std::string state = look.ends ? "CANCELING" : "RUNNING";
     if (root.is_over) state = root.state;
     if (root.is_over && look.ends && !root.has_succeeded()) state = "CANCELED";
-    Json status = run_status(run_["status"], state, root.error, turn_.now);
+    std::string error = root.error;
+    if (late_ && root.is_over && !root.has_succeeded()) {
+      state = "FAILED";
+      error = base::format("the run took longer than {} s", deadline_of(settings_of(run_)).seconds());
+    }
+    Json status = run_status(run_["status"], state, error, turn_.now);
     status.set("tasks", task_counts(look));
     say(std::move(status));
   }
@@ -206,6 +249,7 @@ class RunStep {
   const Options& options_;
   Memory& memory_;
   Plan plan_;
+  bool late_ = false;
 };
 
 class RunController final : public Controller {
@@ -229,7 +273,9 @@ class RunController final : public Controller {
   }
 
   std::vector<IndexBy> indexes() const override {
-    return {{resources::kPipelineTasks, kByRun, run_key},
+    return {{resources::kPods, kByRun, run_key},
+            {resources::kPersistentVolumeClaims, kByRun, run_key},
+            {resources::kPipelineTasks, kByRun, run_key},
             {resources::kPipelineTasks, kByCacheKey, [](const Json& task) {
                const std::string_view key = api::label_of(task, kCacheLabel);
                return key.empty() ? Keys{} : Keys{base::format("{}/{}", api::namespace_of(task), key)};

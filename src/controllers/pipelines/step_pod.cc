@@ -8,6 +8,7 @@
 #include "controllers/pipelines/hashes.h"
 #include "controllers/pipelines/placeholders.h"
 #include "controllers/pipelines/platform.h"
+#include "controllers/pipelines/run_settings.h"
 #include "pipelines/launcher/program.h"
 
 namespace controllers::pipelines {
@@ -20,6 +21,7 @@ constexpr const char* kLauncherFolder = "/kfp-launcher";
 constexpr const char* kLauncherVolume = "kfp-launcher";
 constexpr const char* kOutputsVolume = "kfp-outputs";
 constexpr const char* kStoreVolume = "kfp-artifacts";
+constexpr const char* kWorkspaceVolume = "kfp-workspace";
 constexpr std::int64_t kLauncherMode = 0555;
 constexpr std::size_t kNameMax = 40;  // of a run in the name of a pod
 constexpr std::string_view kReportPath = "/dev/termination-log";
@@ -77,12 +79,19 @@ void add_volumes(const StepWish& wish, const Options& options, Json& spec, Json&
         {{"name", kStoreVolume}, {"persistentVolumeClaim", Json::object({{"claimName", options.claim}})}}));
     mounts.push_back(mount(kStoreVolume, kStorePath));
   }
+  if (has_workspace(settings_of(wish.run))) {
+    Json claim = Json::object({{"claimName", workspace_name(wish.facts)}});
+    volumes.push_back(Json::object({{"name", kWorkspaceVolume}, {"persistentVolumeClaim", std::move(claim)}}));
+    mounts.push_back(mount(kWorkspaceVolume, kWorkspacePath));
+  }
   spec.set("volumes", std::move(volumes));
   container.set("volumeMounts", std::move(mounts));
 }
 
-std::vector<Json> launcher_words(const Json& input) {
+std::vector<Json> launcher_words(const Json& input, const Options& options) {
   std::vector<Json> words = {"--report", kReportPath, "--metadata", kMetadataFile};
+  words.emplace_back("--limit");
+  words.emplace_back(base::format("{}", options.report_bytes_max));
   for (const Json::Member& one : input["outputs"]["parameters"].members()) {
     words.emplace_back("--parameter");
     words.push_back(one.value["outputFile"]);
@@ -95,7 +104,7 @@ std::vector<Json> launcher_words(const Json& input) {
   return words;
 }
 
-base::Result<Json> main_container(const StepWish& wish, const Json& input) {
+base::Result<Json> main_container(const StepWish& wish, const Json& input, const Options& options) {
   const Json& from = wish.executor.container;
   const StepTexts texts{wish.facts, input, wish.task["spec"]["taskName"].str(), std::string(api::uid_of(wish.task))};
   TRY(const std::vector<std::string> command, words_of(from["command"], texts));
@@ -106,7 +115,7 @@ base::Result<Json> main_container(const StepWish& wish, const Json& input) {
   std::vector<Json> words;
   if (!command.empty()) {
     container.set("command", Json::array({Json(base::format("{}/launch", kLauncherFolder))}));
-    words = launcher_words(input);
+    words = launcher_words(input, options);
   }
   for (const std::string& one : command) words.emplace_back(one);
   for (const std::string& one : arguments) words.emplace_back(one);
@@ -162,7 +171,7 @@ Json executor_input_of(const StepWish& wish) {
 
 base::Result<Json> make_step_pod(const StepWish& wish, const Options& options) {
   const Json input = executor_input_of(wish);
-  TRY(Json container, main_container(wish, input));
+  TRY(Json container, main_container(wish, input, options));
   Json spec = Json::object({{"restartPolicy", "Never"}, {"schedulerName", options.scheduler}});
   if (const std::string_view account = wish.run["spec"]["serviceAccountName"].as_string(); !account.empty())
     spec.set("serviceAccountName", account);

@@ -160,7 +160,12 @@ std::string Agent::State::last_words(const PodWorker& worker, const ContainerSta
   const bool or_log =
       container.ended.exit_code != 0 &&
       container_spec(worker.pod, container)["terminationMessagePolicy"].as_string() == "FallbackToLogsOnError";
-  return message_text(runtime->termination_message(std::string(api::uid_of(worker.pod)), container.ended.id, or_log));
+  const std::string words =
+      runtime->termination_message(std::string(api::uid_of(worker.pod)), container.ended.id, or_log);
+  // COMPAT(pipeline-reports): of one container, so that a pod's status stays smaller than an object may be.
+  const bool reports =
+      container.name == "main" && api::label_of(worker.pod, "pipelines.kubeflow.org/v2_component") == "true";
+  return reports ? report_text(words) : message_text(words);
 }
 
 }  // namespace node

@@ -27,6 +27,8 @@ std::string_view next_line(std::string_view& text) {
 
 std::string message_text(std::string_view bytes) { return clean_end(bytes, kMessageBytesMax); }
 
+std::string report_text(std::string_view bytes) { return clean_end(bytes, kReportBytesMax); }
+
 std::string reason_text(std::string_view bytes) {
   const std::string clean = base::to_utf8(base::utf8_prefix(bytes, kReasonBytesMax));
   std::string text(base::utf8_prefix(clean, kReasonBytesMax));

@@ -16,6 +16,9 @@ inline constexpr std::size_t kLogTailLinesMax = 80;
 inline constexpr std::size_t kReasonBytesMax = 1024;
 
 std::string message_text(std::string_view bytes);
+// COMPAT(pipeline-reports): the report of a pipeline's step, which stands in its message.
+inline constexpr std::size_t kReportBytesMax = std::size_t{256} << 10;
+std::string report_text(std::string_view bytes);
 std::string reason_text(std::string_view bytes);
 // The last lines of a log file (cri_log.h) of which `raw` is the end.
 std::string log_tail_text(std::string_view raw);

@@ -38,7 +38,7 @@ std::string error_of(const Json& spec) {
 }
 
 TEST(Ir, ReadsWhatTheSdkCompiles) {
-  for (const char* name : {"hello", "branches", "loops", "exits", "claims", "platform"}) {
+  for (const char* name : {"hello", "branches", "loops", "exits", "claims", "artifacts", "platform"}) {
     const std::vector<Json> both = documents(name);
     const auto read = read_pipeline(both[0], both[1]);
     EXPECT_TRUE(read.ok()) << name << ": " << (read.ok() ? "" : read.error().message);

@@ -1,16 +1,17 @@
 // The first process of a step: it makes the folders of the step's outputs, runs the command, hands signals on to it, and
 // writes what the command left in its output files into one report. Without a library, so that it runs in any image.
 //
-//   launch --report FILE --metadata FILE [--parameter FILE]... [--artifact PATH]... -- COMMAND [ARGUMENT]...
+//   launch --report FILE --limit BYTES --metadata FILE [--parameter FILE]... [--artifact PATH]... -- COMMAND [ARGUMENT]...
 //
 // The report is "kfp 1", and for each output file that is there "P INDEX BYTES" or "M BYTES" and its bytes, each with a
-// newline behind it. It ends with the command's exit code; 127: there is no such command.
+// newline behind it; it has BYTES bytes at most. It ends with the command's exit code; 127: there is no such command.
 #include "system_calls.inc"
 
-enum { kReportBytesMax = 4096, kPathBytesMax = 4096, kExitOwn = 125, kExitNotRun = 126, kExitNotFound = 127 };
+enum { kReportBytesMax = 262144, kPathBytesMax = 4096, kExitOwn = 125, kExitNotRun = 126, kExitNotFound = 127 };
 
 static char report[kReportBytesMax];
-static long report_bytes, wanted_bytes;
+static long report_bytes, wanted_bytes, limit = 4096;
+static const char* report_path;
 
 static long length(const char* text) {
   long bytes = 0;
@@ -35,7 +36,26 @@ static void write_all(long file, const char* bytes, long left) {
   }
 }
 
-static void say(const char* text) { write_all(2, text, length(text)); }
+static void put(const char* bytes, long count) {
+  for (long i = 0; i < count; ++i) {
+    if (report_bytes < kReportBytesMax) report[report_bytes++] = bytes[i];
+    ++wanted_bytes;
+  }
+}
+
+static long write_report(void) {
+  const long file =
+      call(kOpenAt, kAtWorkingFolder, (long)report_path, kWriteOnly | kCreate | kTruncate | kCloseOnExec, 0644, 0);
+  if (file < 0) return file;
+  write_all(file, report, report_bytes);
+  return 0;
+}
+
+// An error stands in the log, and alone in the report.
+static void say(const char* text) {
+  write_all(2, text, length(text));
+  put(text, length(text));
+}
 
 static char* digits(char* end, unsigned long number) {
   *--end = 0;
@@ -50,7 +70,7 @@ static void __attribute__((noreturn)) leave(int code) {
 
 static void __attribute__((noreturn)) give_up(int code, const char* what, const char* which, long error) {
   char number[24];
-  say("launch: ");
+  report_bytes = 0;
   say(what);
   say(which);
   if (error != 0) {
@@ -58,6 +78,7 @@ static void __attribute__((noreturn)) give_up(int code, const char* what, const 
     say(digits(number + sizeof number, (unsigned long)-error));
   }
   say("\n");
+  if (report_path != 0) write_report();
   leave(code);
 }
 
@@ -65,7 +86,7 @@ static void __attribute__((noreturn)) give_up(int code, const char* what, const 
 static void make_folder_of(const char* path) {
   char part[kPathBytesMax];
   const long bytes = length(path);
-  if (bytes >= kPathBytesMax) give_up(kExitOwn, "this path is too long: ", path, 0);
+  if (bytes >= kPathBytesMax) give_up(kExitOwn, "launch: this path is too long: ", path, 0);
   for (long i = 0; i < bytes; ++i) {
     if (path[i] == '/' && i > 0) {
       part[i] = 0;
@@ -73,7 +94,7 @@ static void make_folder_of(const char* path) {
       // Folders of the image may be closed to this user, and be there all the same.
       if (made < 0 && made != kExists && path[i + 1] != 0) {
         const long there = call(kOpenAt, kAtWorkingFolder, (long)part, kReadOnly | kCloseOnExec, 0, 0);
-        if (there < 0 && there != kNoAccess) give_up(kExitOwn, "cannot make the folder ", part, made);
+        if (there < 0 && there != kNoAccess) give_up(kExitOwn, "launch: cannot make the folder ", part, made);
         if (there >= 0) call(kClose, there, 0, 0, 0, 0);
       }
     }
@@ -115,7 +136,7 @@ static void __attribute__((noreturn)) run(char** command, char** environment) {
       if (error == kNoEntry) error = tried;
     }
   }
-  give_up(error == kNoEntry ? kExitNotFound : kExitNotRun, "cannot run ", name, error);
+  give_up(error == kNoEntry ? kExitNotFound : kExitNotRun, "launch: cannot run ", name, error);
 }
 
 // Runs the command to its end; its exit code, 128 and the number of the signal that ended it.
@@ -125,7 +146,7 @@ static int run_to_the_end(char** command, char** environment) {
   unsigned long before = 0;
   call(kMaskSignals, kBlock, (long)&all, (long)&before, sizeof all, 0);
   const long child = call(kClone, kChildSignal, 0, 0, 0, 0);
-  if (child < 0) give_up(kExitOwn, "cannot start ", command[0], child);
+  if (child < 0) give_up(kExitOwn, "launch: cannot start ", command[0], child);
   if (child == 0) {
     call(kMaskSignals, kSetMask, (long)&before, 0, sizeof before, 0);
     run(command, environment);
@@ -139,13 +160,6 @@ static int run_to_the_end(char** command, char** environment) {
       if (ended <= 0) break;
       if (ended == child) return (status & 0x7f) != 0 ? 128 + (status & 0x7f) : (status >> 8) & 0xff;
     }
-  }
-}
-
-static void put(const char* bytes, long count) {
-  for (long i = 0; i < count; ++i) {
-    if (report_bytes < kReportBytesMax) report[report_bytes++] = bytes[i];
-    ++wanted_bytes;
   }
 }
 
@@ -180,7 +194,7 @@ static void add_file(const char* path, const char* kind, const char* index) {
 }
 
 struct options {
-  const char *report, *metadata;
+  const char* metadata;
   char **words, **command;  // all of them, and from the command on
 };
 
@@ -201,21 +215,40 @@ static void add_parameter(const char* path, unsigned long index) {
   add_file(path, "P", digits(number + sizeof number, index));
 }
 
+static long number_in(const char* text) {
+  long number = 0;
+  for (; *text >= '0' && *text <= '9' && number < kReportBytesMax; ++text) number = number * 10 + (*text - '0');
+  return number < kReportBytesMax ? number : kReportBytesMax;
+}
+
 static struct options read_options(char** words) {
-  struct options options = {0, 0, words, 0};
+  struct options options = {0, words, 0};
   for (; *words != 0; words += 2) {
     if (equal(*words, "--")) {
       options.command = words + 1;
       break;
     }
     if (words[1] == 0) break;
-    if (equal(*words, "--report")) options.report = words[1];
+    if (equal(*words, "--report")) report_path = words[1];
     if (equal(*words, "--metadata")) options.metadata = words[1];
+    if (equal(*words, "--limit")) limit = number_in(words[1]);
   }
-  if (options.command == 0 || *options.command == 0 || options.report == 0 || options.metadata == 0)
-    give_up(kExitOwn, "usage: launch --report FILE --metadata FILE [--parameter FILE]... [--artifact PATH]... -- COMMAND",
+  if (options.command == 0 || *options.command == 0 || report_path == 0 || options.metadata == 0)
+    give_up(kExitOwn, "usage: launch --report FILE [--limit BYTES] --metadata FILE [--parameter FILE]... [--artifact PATH]... -- COMMAND",
             "", 0);
   return options;
+}
+
+static void __attribute__((noreturn)) refuse(void) {
+  static const char kText[] = "launch: the parameters and metadata of the step are larger than the node keeps, in bytes: ";
+  char numbers[64];
+  char* at = digits(numbers + sizeof numbers, (unsigned long)limit);
+  static const char kMiddle[] = " > ";
+  for (long i = sizeof kMiddle - 1; i > 0; --i) *--at = kMiddle[i - 1];
+  unsigned long number = (unsigned long)wanted_bytes;
+  do *--at = (char)('0' + number % 10);
+  while ((number /= 10) != 0);
+  give_up(kExitOwn, kText, at, 0);
 }
 
 void begin(long* stack) {
@@ -233,14 +266,8 @@ void begin(long* stack) {
   put("kfp 1\n", 6);
   each(&options, "--parameter", add_parameter);
   add_file(options.metadata, "M", 0);
-  if (wanted_bytes > kReportBytesMax) {
-    char number[24];
-    give_up(kExitOwn, "the outputs are larger than 4096 bytes together: ",
-            digits(number + sizeof number, (unsigned long)wanted_bytes), 0);
-  }
-  const long file =
-      call(kOpenAt, kAtWorkingFolder, (long)options.report, kWriteOnly | kCreate | kTruncate | kCloseOnExec, 0644, 0);
-  if (file < 0) give_up(kExitOwn, "cannot write ", options.report, file);
-  write_all(file, report, report_bytes);
+  if (wanted_bytes > limit) refuse();
+  const long written = write_report();
+  if (written < 0) give_up(kExitOwn, "launch: cannot write ", report_path, written);
   leave(0);
 }

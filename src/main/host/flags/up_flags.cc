@@ -13,6 +13,7 @@
 #include "main/host/data/object_store.h"
 #include "main/host/flags/notebook_settings.h"
 #include "node/devices/gpu_shares.h"
+#include "node/machine/container_text.h"
 #include "rt/tls/tls.h"
 #include "scheduler/framework/config.h"
 #include "scheduler/options.h"
@@ -259,6 +260,7 @@ void add_kubeflow(const UpOptions& options, controllers::Options& manager) {
   if (options.training) manager.training = training_of(options);
   if (!options.notebooks) return;
   manager.pipelines.emplace();
+  manager.pipelines->report_bytes_max = node::kReportBytesMax;
   if (auto settings = notebook_settings_of_environment(); settings.ok()) manager.notebooks = *std::move(settings);
   if (manager.notebooks) manager.notebooks->makes_roles = manager.notebooks->isolates = true;
 }

@@ -454,7 +454,7 @@ std::string RuncRuntime::termination_message(const std::string& pod_uid, const s
                                              bool or_log) const {
   const std::string folder = folders_.find_container(pod_uid, container_id);
   if (folder.empty()) return {};
-  const auto text = rt::read_rooted_tail({folder, "termination-log"}, kMessageBytesMax);
+  const auto text = rt::read_rooted_tail({folder, "termination-log"}, kReportBytesMax);
   if (text.ok() && !text->empty()) return *text;
   return or_log ? folders_.log_tail(folder) : std::string();
 }
