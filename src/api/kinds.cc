@@ -1,6 +1,7 @@
 // The rows of all kinds.
 #include "api/kinds.h"
 
+#include "api/argo/v1alpha1/workflow.h"
 #include "api/batch/v1alpha1/cronjob.h"
 #include "api/batch/v1alpha1/job.h"
 #include "api/bus/v1alpha1/command.h"
@@ -262,6 +263,9 @@ std::vector<KindInfo> make_kinds() {
   kinds.push_back(custom<PodDefault>(resources::kPodDefaults, "PodDefault", kNamespaced, false, {}, {}));
   kinds.push_back(custom<Profile>(resources::kProfiles, "Profile", kCluster, true, {}, {}));
   add_pipeline_kinds(kinds);
+  kinds.push_back(custom<Workflow>(
+      resources::kWorkflows, "Workflow", kNamespaced, false, {"wf"},
+      {{"Status", ".status.phase"}, {"Age", ".metadata.creationTimestamp", "date"}, {"Message", ".status.message"}}));
   // A caller that asks while the program's constants are still made would get kinds without names.
   for (const KindInfo& kind : kinds) CHECK(!kind.resource.plural.empty());
   return kinds;

@@ -1,6 +1,8 @@
 // The rows, and the conversions of each.
 #include "api/other_versions.h"
 
+#include <deque>
+
 #include "api/json/json.h"
 #include "api/kubeflow/v1/notebook.h"
 #include "api/kubeflow/v1/profile.h"
@@ -168,7 +170,8 @@ OtherVersion same_shape(const ResourceId& stored_as) {
   OtherVersion made;
   made.kind = *stored;
   made.kind.resource.version = std::string_view(kVersion).substr(std::string_view(kVersion).find('/') + 1);
-  auto& schema = *new Schema(*stored->schema);  // never destroyed, as all schemas
+  static auto& schemas = *new std::deque<Schema>;  // never destroyed, as all schemas
+  Schema& schema = schemas.emplace_back(*stored->schema);
   schema.name = base::format("org.kubeflow.{}.{}", made.kind.resource.version, stored->kind);
   made.kind.schema = &schema;
   made.stored = stored;

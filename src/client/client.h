@@ -46,6 +46,8 @@ struct Request {
   std::string field_manager = {};  // empty: the client's own name
   bool force = false;              // of an apply
   bool dry_run = false;
+  // As whom it is done, with no more rights than that: "NAMESPACE:NAME" of a service account. Empty: the client itself.
+  std::string account = {};
   Urgency urgency = Urgency::kFirst;
 };
 

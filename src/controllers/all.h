@@ -41,6 +41,7 @@ struct Options {
   std::optional<notebooks::Options> notebooks = {};
   // The controllers of pipelines; unset: none. They are listed as those of training are.
   std::optional<pipelines::Options> pipelines = {};
+  bool workflows = false;  // those of Argo
   // The controllers of Kubernetes that a lone machine does not have: owner garbage collection, namespaces, endpoints,
   // local volumes; and counters of queues that include those below them. Only `volcano up` turns this on.
   bool with_cluster = false;

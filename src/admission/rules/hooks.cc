@@ -8,6 +8,7 @@
 #include "admission/rules/pod_defaults.h"
 #include "admission/rules/queue_access.h"
 #include "admission/rules/rules.h"
+#include "api/argo/v1alpha1/workflow.h"
 #include "api/kubeflow/v1/notebook.h"
 #include "api/kubeflow/v1/run_policy.h"
 #include "api/meta/resource.h"
@@ -94,6 +95,7 @@ std::string_view webhook_name(std::string_view path) {
       {"/jobflows/validate", "validatejobflow.volcano.sh"},
       {"/jobtemplates/validate", "validatejobtemplate.volcano.sh"},
       {"/validate-kubeflow-org-v1-notebook", "validator.notebook.kubeflow.org"},
+      {"/validate-argoproj-io-v1alpha1-workflow", "validator.workflow.argoproj.io"},
       {"/validate-kubeflow-org-v1-pytorchjob", "validator.pytorchjob.training-operator.kubeflow.org"},
       {"/validate-kubeflow-org-v1-tfjob", "validator.tfjob.training-operator.kubeflow.org"},
       {"/validate-kubeflow-org-v1-mpijob", "validator.mpijob.training-operator.kubeflow.org"},
@@ -162,6 +164,9 @@ std::vector<api::AdmissionHook> hooks(const Options& given) {
   if (options->in_process)
     add("/validate-kubeflow-org-v1-notebook", false, r::kNotebooks, "Notebook", {kCreate, kUpdate},
         [](const AdmissionRequest&, const ObjectReader&) { return AdmissionAnswer{}; });
+  if (options->in_process)
+    add("/validate-argoproj-io-v1alpha1-workflow", false, r::kWorkflows, "Workflow", {kCreate, kUpdate},
+        [](const AdmissionRequest& q, const ObjectReader&) { return check_workflow(q); });
   add("/validate-kubeflow-org-v2beta1-mpijob", false, r::kSshMpiJobs, "MPIJob", {kCreate, kUpdate},
       [options](const AdmissionRequest& q, const ObjectReader&) { return check_mpi_job(q, options->mpi_version); });
   for (const auto& [resource, kind] : {std::pair{r::kPyTorchJobs, "PyTorchJob"}, std::pair{r::kTfJobs, "TFJob"},

@@ -31,6 +31,7 @@ AdmissionAnswer check_hypernode(const AdmissionRequest& request);
 AdmissionAnswer check_cronjob(const AdmissionRequest& request, const ObjectReader& objects, const Options& options);
 AdmissionAnswer check_jobflow(const AdmissionRequest& request, const ObjectReader& objects);
 AdmissionAnswer check_jobtemplate(const AdmissionRequest& request, const ObjectReader& objects, const Options& options);
+AdmissionAnswer check_workflow(const AdmissionRequest& request);
 AdmissionAnswer check_training_job(const AdmissionRequest& request);
 AdmissionAnswer check_mpi_job(const AdmissionRequest& request, std::string_view version_run);
 AdmissionAnswer default_pod(const AdmissionRequest& request, const Options& options);

@@ -42,6 +42,7 @@ std::string_view kind_text(const api::KindInfo& kind) {
       {{"pipelines.kubeflow.org", "Experiment"}, "An Experiment is a shelf for runs of pipelines."},
       {{"pipelines.kubeflow.org", "PipelineRun"}, "A PipelineRun is one execution of a pipeline."},
       {{"pipelines.kubeflow.org", "PipelineTask"}, "A PipelineTask is one task of a PipelineRun."},
+      {{"argoproj.io", "Workflow"}, "A Workflow runs the templates of a pipeline as pods, in the format of Argo."},
       {{"pipelines.kubeflow.org", "RecurringRun"}, "A RecurringRun makes PipelineRuns at times of a schedule."},
   };
   const auto found = kTexts.find(Key{kind.resource.group, kind.kind});

@@ -1,7 +1,10 @@
 // Calls are posted to the API server's loop, answers and events back to the component's.
 #include "apiserver/pipeline/local_client.h"
 
+#include <algorithm>
+
 #include "apiserver/pipeline/client_request.h"
+#include "base/format.h"
 #include "client/watch/initial_events.h"
 #include "store/shared_json.h"
 
@@ -98,6 +101,42 @@ void start_watch(const std::shared_ptr<Shared>& shared, Request request) {
   });
 }
 
+std::string_view verb_name(client::Verb verb) {
+  switch (verb) {
+    case client::Verb::kGet: return "get";
+    case client::Verb::kList: return "list";
+    case client::Verb::kCreate: return "create";
+    case client::Verb::kUpdate: return "update";
+    case client::Verb::kPatch: return "patch";
+    case client::Verb::kDelete: return "delete";
+    case client::Verb::kDeleteCollection: return "deletecollection";
+  }
+  return {};
+}
+
+// `account`: "NAMESPACE:NAME".
+UserInfo account_user(const std::string& account) {
+  return {"system:serviceaccount:" + account,
+          {"system:serviceaccounts", "system:serviceaccounts:" + account.substr(0, account.find(':')),
+           "system:authenticated"}};
+}
+
+// A component has all rights; a service account for which it asks has its own.
+base::Status check_rights(const Request& request, std::string_view verb, const RoleSet& roles) {
+  const auto& groups = request.user.groups;
+  if (std::find(groups.begin(), groups.end(), "system:masters") != groups.end()) return {};
+  const api::ResourceId& resource = request.kind->resource;
+  if (roles.allows(request.user, {std::string(verb), resource.group, resource.plural, request.subresource, request.ns,
+                                  request.name, ""}))
+    return {};
+  return base::make_error(
+      base::Code::kForbidden,
+      base::format("{} {:?} is forbidden: User {:?} cannot {} resource {:?} in API group {:?} in the "
+                   "namespace {:?}",
+                   resource.plural, request.name, request.user.name, verb, resource.plural, resource.group,
+                   request.ns));
+}
+
 class LocalClient : public client::Client {
  public:
   LocalClient(Api& api, rt::Env& env, std::string name)
@@ -115,13 +154,16 @@ class LocalClient : public client::Client {
         on_result(object_of(*std::move(result), only));
       });
     };
+    const std::string account = from.account;
+    const std::string_view verb = verb_name(from.verb);
     auto made = request_from(std::move(from), *api_.kinds());
     if (!made.ok()) return reply(made.take_error());
     Request request = *std::move(made);
     request.default_manager = name_;
-    request.user = {"system:volcano:" + name_, {"system:masters"}};
+    request.user = account.empty() ? UserInfo{"system:volcano:" + name_, {"system:masters"}} : account_user(account);
     request.field_validation = FieldValidation::kIgnore;
-    api_.env().loop().post([&api = api_, request = std::move(request), reply = std::move(reply)]() mutable {
+    api_.env().loop().post([&api = api_, verb, request = std::move(request), reply = std::move(reply)]() mutable {
+      if (base::Status may = check_rights(request, verb, *api.roles()); !may.ok()) return reply(may.take_error());
       api.call(std::move(request), reply);
     });
   }

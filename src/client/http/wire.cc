@@ -118,6 +118,8 @@ rt::HttpRequest encode_request(const Request& request, std::string_view field_ma
   out.target =
       api::resource_path(request.resource, request.ns, named ? request.name : "", request.subresource) + query.text();
   out.headers.emplace_back("Accept", accepted(request.resource, request.subresource, request.only));
+  if (!request.account.empty())
+    out.headers.emplace_back("Impersonate-User", "system:serviceaccount:" + request.account);
   if (!request.body.is_null()) {
     out.body = request.body.dump();
     const bool patch = request.verb == Verb::kPatch;

@@ -57,7 +57,8 @@ client::Request get_of(const Action& action) {
           .resource = action.resource,
           .ns = action.ns,
           .name = action.name,
-          .subresource = action.subresource};
+          .subresource = action.subresource,
+          .account = action.account};
 }
 
 struct Execution : std::enable_shared_from_this<Execution> {
@@ -213,6 +214,7 @@ void Execution::send(const Action& action, Json body) {
   request.name = action.name;
   request.subresource = action.subresource;
   request.field_manager = action.field_manager;
+  request.account = action.account;
   request.urgency = action.urgency;
   request.only = &client::identity_parts();
   using Verb = Action::Verb;

@@ -95,6 +95,8 @@ struct Action {
   // one with another controller is a failure.
   std::optional<DataField> existing_has = {};
   std::string field_manager = {};
+  // As whom it is done: "NAMESPACE:NAME" of a service account (client::Request). Empty: the controller itself.
+  std::string account = {};
   client::Urgency urgency = client::Urgency::kFirst;  // statuses: kPhase unless the controller says otherwise
   std::string event_type = {};
   std::string event_reason = {};

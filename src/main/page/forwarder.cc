@@ -35,7 +35,7 @@ rt::Headers end_to_end(const rt::Headers& headers) {
   for (const std::string_view one : rt::header_list(headers, "Connection")) held.push_back(one);
   rt::Headers out;
   for (const auto& [name, value] : headers)
-    if (std::ranges::none_of(held, [&name](std::string_view one) { return rt::same_header(name, one); }))
+    if (std::ranges::none_of(held, [&name = name](std::string_view one) { return rt::same_header(name, one); }))
       out.emplace_back(name, value);
   return out;
 }

@@ -20,6 +20,8 @@ bool is_printed(const api::KindInfo& kind, std::string_view mpi_version) {
 }
 
 bool is_kubeflow(const api::KindInfo& kind) { return kind.resource.group.ends_with("kubeflow.org"); }
+// A cluster where Argo is installed has its definition already.
+bool is_of_strangers(const api::KindInfo& kind) { return kind.resource.group == "argoproj.io"; }
 bool is_training(const api::KindInfo& kind) { return is_kubeflow(kind) && kind.resource.plural.ends_with("jobs"); }
 
 // By the name of its definition, by its plural, or as one of the training kinds, of those of notebooks, or of all.
@@ -59,7 +61,8 @@ int run_crd(const Arguments& arguments) {
   for (const api::KindInfo& kind : api::all_kinds()) {
     if (!is_printed(kind, mpi_version)) continue;
     const auto means_it = [&](const std::string& word) { return is_meant(kind, word); };
-    if (names->rest.empty() ? is_kubeflow(kind) : std::ranges::none_of(names->rest, means_it)) continue;
+    if (names->rest.empty() ? is_kubeflow(kind) || is_of_strangers(kind) : std::ranges::none_of(names->rest, means_it))
+      continue;
     if (found++ > 0) std::cout << "---\n";
     std::cout << api::to_yaml(api::make_crd(kind));
   }

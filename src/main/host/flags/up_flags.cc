@@ -263,6 +263,7 @@ void add_kubeflow(const UpOptions& options, controllers::Options& manager) {
   manager.pipelines->report_bytes_max = node::kReportBytesMax;
   if (auto settings = notebook_settings_of_environment(); settings.ok()) manager.notebooks = *std::move(settings);
   if (manager.notebooks) manager.notebooks->makes_roles = manager.notebooks->isolates = true;
+  manager.workflows = true;
 }
 
 }  // namespace volcano_main

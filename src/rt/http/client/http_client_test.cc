@@ -171,8 +171,8 @@ TEST(HttpClient, what_would_end_its_own_line_is_not_sent) {
   for (const HttpRequest& request : requests) {
     std::promise<base::Code> answered, ended;
     std::unique_ptr<HttpStream> stream;
+    bool at_once = true;
     caller.env->loop().post([&] {
-      bool at_once = true;
       caller.client->send(request, [&](const base::Result<HttpResponse>& response) {
         EXPECT_FALSE(at_once) << request.target;
         answered.set_value(response.ok() ? base::Code::kInternal : response.error().code);

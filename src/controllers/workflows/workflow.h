@@ -1,0 +1,13 @@
+// Workflows of Argo (kubeflow.md 6.5): one look of src/pipelines/argo a turn, and the writes that it asks for.
+#pragma once
+
+#include <memory>
+
+#include "controllers/framework/controller.h"
+
+namespace controllers::workflows {
+
+// Where Argo's own controller is there (a Deployment called workflow-controller), Workflows are left to it.
+std::unique_ptr<Controller> make_workflow_controller();
+
+}  // namespace controllers::workflows

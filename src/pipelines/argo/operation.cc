@@ -1,0 +1,286 @@
+// The walk: from the entrypoint down, each use of a template becomes a node, and what is over stays as it is.
+#include "pipelines/argo/operation.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "api/meta/resource.h"
+#include "base/format.h"
+#include "base/number.h"
+
+namespace pipelines::argo {
+
+using api::Json;
+
+namespace {
+
+bool is_leaf(const Json& spec) { return !spec.has("steps") && !spec.has("dag"); }
+
+std::int64_t number_of(const Json& value, std::int64_t fallback) {
+  if (value.is_number()) return value.as_int(fallback);
+  return base::parse_number<std::int64_t>(value.as_string()).value_or(fallback);
+}
+
+}  // namespace
+
+Operation::Operation(const WorkflowLook& look)
+    : look_(look),
+      spec_(look.workflow["spec"]),
+      workflow_(api::name_of(look.workflow)),
+      ns_(api::namespace_of(look.workflow)) {
+  for (const Json::Member& one : look.workflow["status"]["nodes"].members()) {
+    auto node = node_of(one.value);
+    if (!node || node->id != one.name() || node->id != node_id(workflow_, node->name)) continue;
+    active_ += node->type == "Pod" && !node->is_over() ? 1 : 0;
+    out_.nodes.emplace(node->id, *std::move(node));
+  }
+}
+
+WorkflowDecision Operation::run() {
+  const Json& status = look_.workflow["status"];
+  out_.status = status.is_object() ? status : Json::object();
+  out_.status.erase("nodes");
+  if (const auto phase = phase_of(status["phase"].as_string()); phase && argo::is_over(*phase)) {
+    expire();
+    return std::move(out_);
+  }
+  set_globals(spec_);
+  const base::Time began = base::parse_rfc3339(status["startedAt"].as_string()).value_or(look_.now);
+  out_.status.set("startedAt", base::format_rfc3339(began));
+  make_claims(spec_);
+  const std::string_view shutdown = spec_["shutdown"].as_string();
+  if (!shutdown.empty()) stop_all(base::format("Stopped with strategy '{}'", shutdown));
+  if (const std::int64_t deadline = number_of(spec_["activeDeadlineSeconds"], 0); deadline > 0) {
+    const base::Time due = began + base::seconds(deadline);
+    if (look_.now >= due) stop_all("Step exceeded its deadline");
+    if (look_.now < due) look_within(due - look_.now);
+  }
+  const Node* root = execute({.name = workflow_,
+                              .display = workflow_,
+                              .template_name = spec_["entrypoint"].str(),
+                              .arguments = spec_["arguments"]});
+  if (root == nullptr && is_stopping_)
+    root = fail({.name = workflow_, .display = workflow_, .template_name = spec_["entrypoint"].str()},
+                "it was stopped before it began");
+  const Node* exit = nullptr;
+  const std::string handler = spec_["onExit"].str();
+  if (root != nullptr && root->is_over() && !handler.empty() && shutdown != "Terminate") {
+    globals_.set("workflow.status", std::string(text_of(root->phase)));
+    in_exit_ = true;
+    is_stopping_ = false;
+    const std::string name = workflow_ + ".onExit";
+    exit = execute({.name = name, .display = name, .template_name = handler, .arguments = spec_["arguments"]});
+    if (exit == nullptr || !exit->is_over()) root = nullptr;
+  }
+  if (root != nullptr && root->is_over())
+    finish(*root, exit);
+  else
+    out_.status.set("phase", "Running");
+  std::size_t over = 0;
+  for (const auto& [id, node] : out_.nodes) over += node.is_over() ? 1 : 0;
+  out_.status.set("progress", base::format("{}/{}", over, out_.nodes.size()));
+  return std::move(out_);
+}
+
+void Operation::finish(const Node& root, const Node* exit) {
+  const Phase phase = exit != nullptr && has_failed(exit->phase) ? exit->phase : root.phase;
+  // A root that was skipped did what it was asked for.
+  out_.status.set("phase", has_failed(phase) ? text_of(phase) : "Succeeded");
+  const std::string& message = exit != nullptr && has_failed(exit->phase) ? exit->message : root.message;
+  if (!message.empty()) out_.status.set("message", message);
+  if (!root.outputs.is_null()) out_.status.set("outputs", root.outputs);
+  out_.status.set("finishedAt", base::format_rfc3339(look_.now));
+  const bool spends = !has_failed(phase) || spec_["volumeClaimGC"]["strategy"].as_string() == "OnWorkflowCompletion";
+  if (spends && !out_.status["persistentVolumeClaims"].empty()) {
+    for (const Json& claim : spec_["volumeClaimTemplates"].items())
+      out_.spent_claims.push_back(claim_name(workflow_, claim));
+    out_.status.set("persistentVolumeClaims", Json::array());
+  }
+  expire();
+}
+
+// The time to live after the end.
+void Operation::expire() {
+  const bool failed = out_.status["phase"].as_string() != "Succeeded";
+  const Json& ttl = spec_["ttlStrategy"];
+  Json seconds = ttl["secondsAfterCompletion"];
+  const Json& of_phase = ttl[failed ? "secondsAfterFailure" : "secondsAfterSuccess"];
+  if (!of_phase.is_null()) seconds = of_phase;
+  if (seconds.is_null()) seconds = spec_["ttlSecondsAfterFinished"];
+  if (!seconds.is_number()) return;
+  const auto finished = base::parse_rfc3339(out_.status["finishedAt"].as_string());
+  const base::Time due = finished.value_or(look_.now) + base::seconds(seconds.as_int());
+  if (look_.now >= due)
+    out_.remove = true;
+  else
+    look_within(due - look_.now);
+}
+
+void Operation::look_within(base::Duration delay) {
+  out_.look_again = out_.look_again ? std::min(*out_.look_again, delay) : delay;
+}
+
+const Json* Operation::template_of(std::string_view name) const {
+  for (const Json& one : spec_["templates"].items())
+    if (one["name"].as_string() == name) return &one;
+  return nullptr;
+}
+
+const Json& Operation::strategy_of(const Json& spec) const {
+  if (spec.has("retryStrategy") || !is_leaf(spec)) return spec["retryStrategy"];
+  return spec_["retryStrategy"];
+}
+
+Node* Operation::find(const std::string& name) {
+  const auto found = out_.nodes.find(node_id(workflow_, name));
+  return found == out_.nodes.end() ? nullptr : &found->second;
+}
+
+Node& Operation::begin(const Call& call, std::string_view type, Phase phase) {
+  const std::string id = node_id(workflow_, call.name);
+  Node& node = out_.nodes[id];
+  node.id = id;
+  node.name = call.name;
+  node.display = call.display;
+  node.type = type;
+  node.template_name = call.template_name;
+  node.boundary = call.boundary;
+  node.phase = phase;
+  node.started = look_.now;
+  if (argo::is_over(phase)) node.finished = look_.now;
+  return node;
+}
+
+const Node* Operation::end(Node& node, Phase phase, std::string message) {
+  node.phase = phase;
+  node.message = std::move(message);
+  node.finished = look_.now;
+  return &node;
+}
+
+const Node* Operation::fail(const Call& call, std::string message) {
+  Node* node = find(call.name);
+  if (node == nullptr) node = &begin(call, "Skipped", Phase::kError);
+  return end(*node, Phase::kError, std::move(message));
+}
+
+void Operation::add_child(const std::string& parent, const Node& child) {
+  Node* node = find(parent);
+  if (node == nullptr || std::ranges::find(node->children, child.id) != node->children.end()) return;
+  node->children.push_back(child.id);
+}
+
+bool Operation::may_start() const {
+  if (is_stopping_ || spec_["suspend"].as_bool()) return false;
+  const std::int64_t most = spec_["parallelism"].as_int(0);
+  return most <= 0 || active_ < static_cast<std::size_t>(most);
+}
+
+const Node* Operation::execute(const Call& call) {
+  if (const Node* known = find(call.name); known != nullptr && known->is_over()) return known;
+  if (call.depth > kDepthMax) return fail(call, base::format("templates use each other deeper than {}", kDepthMax));
+  if (out_.nodes.size() >= kNodesMax) return fail(call, base::format("the workflow has more than {} nodes", kNodesMax));
+  const Json* spec = template_of(call.template_name);
+  if (spec == nullptr) return fail(call, base::format("template {:?} is not there", call.template_name));
+  const Json& strategy = strategy_of(*spec);
+  return strategy.is_object() ? retry(call, strategy) : execute_once(call);
+}
+
+base::Duration Operation::back_off(const Json& strategy, std::size_t attempts) const {
+  const Json& spec = strategy["backoff"];
+  std::string text = text_of(spec["duration"]);
+  if (spec.is_null() || text.empty() || text == "null") return {};
+  const std::int64_t first = base::parse_number<std::int64_t>(text).value_or(0);
+  base::Duration delay = first > 0 ? base::seconds(first) : base::parse_go_duration(text).value_or(base::Duration{});
+  const std::int64_t factor = std::clamp<std::int64_t>(number_of(spec["factor"], 1), 1, 1000);
+  for (std::size_t i = 1; i < attempts && delay < base::minutes(60 * 24); ++i) delay = delay * factor;
+  if (const auto most = base::parse_go_duration(spec["maxDuration"].as_string())) delay = std::min(delay, *most);
+  return delay;
+}
+
+const Node* Operation::retry(const Call& call, const Json& strategy) {
+  Node* node = find(call.name);
+  if (node == nullptr) {
+    if (!may_start()) return nullptr;
+    node = &begin(call, "Retry", Phase::kRunning);
+  }
+  const std::int64_t limit = number_of(strategy["limit"], INT64_MAX);
+  const std::string policy = strategy["retryPolicy"].str();
+  for (std::int64_t attempt = 0;; ++attempt) {
+    Call child = call;
+    child.name = base::format("{}({})", call.name, attempt);
+    child.display = base::format("{}({})", call.display, attempt);
+    ++child.depth;
+    const Node* last = find(child.name);
+    if (last == nullptr && attempt > 0) {
+      const Node* before = find(base::format("{}({})", call.name, attempt - 1));
+      const base::Time due = before->finished + back_off(strategy, static_cast<std::size_t>(attempt));
+      if (look_.now < due) {
+        look_within(due - look_.now);
+        return find(call.name);
+      }
+    }
+    globals_.set("retries", base::format("{}", attempt));
+    last = execute_once(child);
+    node = find(call.name);
+    if (last == nullptr) return node;
+    add_child(call.name, *last);
+    if (!last->is_over()) return node;
+    const bool wanted = policy == "Always" ||
+                        (last->phase == Phase::kFailed && (policy.empty() || policy == "OnFailure")) ||
+                        (last->phase == Phase::kError && (policy == "OnError" || policy == "OnTransientError"));
+    if (!has_failed(last->phase)) {
+      node->outputs = last->outputs;
+      return end(*node, last->phase, last->message);
+    }
+    if (!wanted || is_stopping_) return end(*node, last->phase, last->message);
+    if (attempt >= limit) return end(*node, last->phase, base::format("No more retries left: {}", last->message));
+    if (out_.nodes.size() >= kNodesMax) return end(*node, Phase::kError, "too many attempts");
+  }
+}
+
+const Node* Operation::execute_once(const Call& call) {
+  if (const Node* known = find(call.name); known != nullptr && known->is_over()) return known;
+  const Json* spec = template_of(call.template_name);
+  auto inputs = inputs_of(call, *spec);
+  if (!inputs.ok()) return fail(call, inputs.error().message);
+  inputs->variables.set("node.name", call.name);
+  if (spec->has("steps")) return steps(call, *spec, *inputs);
+  if (spec->has("dag")) return dag(call, *spec, *inputs);
+  if (spec->has("suspend")) return pause(call, *spec);
+  if (spec->has("resource")) return manifest(call, *spec, *inputs);
+  return pod(call, *spec, *inputs);
+}
+
+// Its end, or a person that takes `suspend` away: a person sets the node's phase, or `resume` of the tools does.
+const Node* Operation::pause(const Call& call, const Json& spec) {
+  Node* node = find(call.name);
+  if (node == nullptr) {
+    if (is_stopping_) return nullptr;
+    node = &begin(call, "Suspend", Phase::kRunning);
+  }
+  const std::string text = text_of(spec["suspend"]["duration"]);
+  const std::int64_t seconds = base::parse_number<std::int64_t>(text).value_or(0);
+  const base::Duration wait =
+      seconds > 0 ? base::seconds(seconds) : base::parse_go_duration(text).value_or(base::Duration{});
+  if (wait.ns <= 0) return node;
+  const base::Time due = node->started + wait;
+  if (look_.now >= due) return end(*node, Phase::kSucceeded);
+  look_within(due - look_.now);
+  return node;
+}
+
+// Pods are ended; nodes end with them, or at once where there is none.
+void Operation::stop_all(const std::string& why) {
+  is_stopping_ = true;
+  const std::string handler = workflow_ + ".onExit";
+  for (auto& [id, node] : out_.nodes) {
+    if (node.is_over() || node.name.starts_with(handler)) continue;
+    if (node.type == "Pod" && look_.pod(id) != nullptr) out_.ended_pods.push_back(id);
+    if (node.type == "Pod" || node.type == "Suspend") end(node, Phase::kFailed, why);
+  }
+}
+
+WorkflowDecision decide(const WorkflowLook& look) { return Operation(look).run(); }
+
+}  // namespace pipelines::argo

@@ -1,0 +1,121 @@
+// The walk of one look along the templates of a Workflow. Inside of argo only.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "pipelines/argo/text_template.h"
+#include "pipelines/argo/workflow_engine.h"
+
+namespace pipelines::argo {
+
+// A use of a template.
+struct Call {
+  std::string name;  // of the node
+  std::string display;
+  std::string template_name;
+  api::Json arguments = {};  // filled in: {parameters, artifacts}
+  std::string boundary = {};
+  int depth = 0;
+};
+
+class Operation {
+ public:
+  explicit Operation(const WorkflowLook& look);
+  WorkflowDecision run();
+
+ private:
+  struct Inputs {
+    Variables variables;
+    api::Json values;  // as a node has them
+  };
+  // One turn of a loop, or the only one.
+  struct Turn {
+    std::string suffix;  // of the node's name: "(0:x)"
+    Variables variables;
+  };
+
+  // A task or a step, as much of it as both have.
+  struct Use {
+    const api::Json& spec;
+    std::string name;  // of its node, without the turn
+    std::string display;
+    std::string boundary;
+    int depth;
+  };
+
+  // Each gives the node of the call; null while it has not begun.
+  const Node* execute(const Call& call);
+  const Node* retry(const Call& call, const api::Json& strategy);
+  const Node* execute_once(const Call& call);
+  const Node* steps(const Call& call, const api::Json& spec, const Inputs& inputs);
+  const Node* dag(const Call& call, const api::Json& spec, const Inputs& inputs);
+  struct Graph;
+  Graph read_graph(const Call& call, const api::Json& spec, const Inputs& inputs);
+  void note_end(Graph& graph, const std::string& name) const;
+  void walk_task(Graph& graph, const std::string& name);
+  const Node* pod(const Call& call, const api::Json& spec, const Inputs& inputs);
+  const Node* manifest(const Call& call, const api::Json& spec, const Inputs& inputs);
+  const Node* pause(const Call& call, const api::Json& spec);
+  // The node of one task or step: its only call, or the TaskGroup of its loop.
+  const Node* use(const Use& use, const Variables& variables);
+  const Node* one_turn(const Use& use, const Turn& turn, const Variables& variables);
+
+  const api::Json* template_of(std::string_view name) const;
+  const api::Json& strategy_of(const api::Json& spec) const;
+  base::Result<Inputs> inputs_of(const Call& call, const api::Json& spec) const;
+  base::Result<std::vector<Turn>> turns_of(const api::Json& spec, const Variables& variables) const;
+  base::Result<api::Json> arguments_of(const api::Json& spec, const Variables& variables) const;
+  // The outputs that a Steps or DAG takes from its parts.
+  base::Result<api::Json> outputs_of(const api::Json& spec, const Variables& variables) const;
+  // The results of a node under "tasks.a" or "steps.a"; of a loop, those of its turns as arrays.
+  void note_results(const Node& node, const std::string& prefix, Variables& variables) const;
+  std::string results_of_turns(const Node& group, std::string_view parameter) const;
+  // The turns of a loop; its children in the picture are also the tasks that wait for it.
+  std::vector<const Node*> turns(const Node& group) const;
+
+  Node* find(const std::string& name);
+  Node& begin(const Call& call, std::string_view type, Phase phase);
+  const Node* end(Node& node, Phase phase, std::string message = {});
+  const Node* fail(const Call& call, std::string message);
+  const Node* end_unused(const Use& use, const std::string& name, Phase phase, std::string message);
+  void add_child(const std::string& parent, const Node& child);
+  bool may_start() const;
+  void sync_pod(Node& node, const api::Json& spec);
+  void stop_all(const std::string& why);
+  void set_globals(const api::Json& spec);
+  void make_claims(const api::Json& spec);
+  void finish(const Node& root, const Node* exit);
+  void expire();
+  void look_within(base::Duration delay);
+  base::Duration back_off(const api::Json& strategy, std::size_t attempts) const;
+
+  const WorkflowLook& look_;
+  const api::Json& spec_;
+  const std::string workflow_;
+  const std::string ns_;
+  WorkflowDecision out_;
+  Variables globals_;
+  std::size_t active_ = 0;
+  bool is_stopping_ = false;  // nothing new begins
+  bool in_exit_ = false;
+};
+
+// pods.cc: the pod of a container or script; an error names what cannot be filled in. `name` is also the node's id.
+struct PodRequest {
+  const WorkflowLook& look;
+  const api::Json& spec;  // of the template, filled in
+  std::string name, node_name;
+};
+api::Json pod_of(const PodRequest& request);
+std::string account_of(const api::Json& workflow, const api::Json& spec);
+api::Json owner_of(const api::Json& workflow);
+std::string claim_name(std::string_view workflow, const api::Json& claim_template);
+
+// manifests.cc: whether a condition such as "status.phase in (A, B), status.n > 2" holds of an object.
+base::Result<bool> meets(std::string_view condition, const api::Json& object);
+base::Result<api::Json> manifest_outputs(const api::Json& spec, const api::Json& object);
+
+}  // namespace pipelines::argo

@@ -1,0 +1,317 @@
+// Steps and DAGs: which parts may begin, and what becomes of the whole.
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "base/format.h"
+#include "pipelines/argo/expressions.h"
+#include "pipelines/argo/operation.h"
+
+namespace pipelines::argo {
+
+using api::Json;
+
+namespace {
+
+bool goes_on(const Json& spec, Phase phase) {
+  return (phase == Phase::kFailed && spec["continueOn"]["failed"].as_bool()) ||
+         (phase == Phase::kError && spec["continueOn"]["error"].as_bool());
+}
+
+// The `depends` of a task: the one it has, or its dependencies as one.
+std::string depends_of(const Json& task) {
+  if (task["depends"].is_string()) return task["depends"].str();
+  std::string out;
+  for (const Json& one : task["dependencies"].items())
+    out += base::format("{}{}", out.empty() ? "" : " && ", one.as_string());
+  return out;
+}
+
+}  // namespace
+
+const Node* Operation::end_unused(const Use& use, const std::string& name, Phase phase, std::string message) {
+  Node& node = begin({.name = name,
+                      .display = use.display,
+                      .template_name = use.spec["template"].str(),
+                      .arguments = {},
+                      .boundary = use.boundary,
+                      .depth = use.depth},
+                     "Skipped", phase);
+  node.message = std::move(message);
+  return &node;
+}
+
+const Node* Operation::one_turn(const Use& use, const Turn& turn, const Variables& variables) {
+  const std::string name = use.name + turn.suffix;
+  if (const Node* known = find(name); known != nullptr && known->is_over()) return known;
+  Variables all = variables;
+  all.take(turn.variables, "");
+  if (find(name) == nullptr && use.spec["when"].is_string()) {
+    const auto when = fill(use.spec["when"].as_string(), all);
+    const auto is_met = when.ok() ? holds(*when) : base::Result<bool>(base::Error(when.error()));
+    if (!is_met.ok()) return end_unused(use, name, Phase::kError, "when: " + is_met.error().message);
+    if (!*is_met)
+      return end_unused(use, name, Phase::kSkipped, base::format("when '{}' evaluated false", when->substr(0, 200)));
+  }
+  auto arguments = arguments_of(use.spec, all);
+  if (!arguments.ok()) return end_unused(use, name, Phase::kError, arguments.error().message);
+  return execute({.name = name,
+                  .display = use.display + turn.suffix,
+                  .template_name = use.spec["template"].str(),
+                  .arguments = *std::move(arguments),
+                  .boundary = use.boundary,
+                  .depth = use.depth + 1});
+}
+
+const Node* Operation::use(const Use& use, const Variables& variables) {
+  const bool loops = use.spec.has("withItems") || use.spec.has("withParam") || use.spec.has("withSequence");
+  if (!loops) return one_turn(use, {}, variables);
+  if (const Node* known = find(use.name); known != nullptr && known->is_over()) return known;
+  const auto turns = turns_of(use.spec, variables);
+  if (!turns.ok()) return end_unused(use, use.name, Phase::kError, turns.error().message);
+  if (find(use.name) == nullptr) {
+    if (is_stopping_) return nullptr;
+    begin({.name = use.name,
+           .display = use.display,
+           .template_name = use.spec["template"].str(),
+           .arguments = {},
+           .boundary = use.boundary,
+           .depth = use.depth},
+          "TaskGroup", Phase::kRunning);
+  }
+  bool all_over = true;
+  Phase worst = Phase::kSucceeded;
+  std::string message;
+  for (const Turn& turn : *turns) {
+    const Node* child = one_turn(use, turn, variables);
+    if (child != nullptr) add_child(use.name, *child);
+    all_over = all_over && child != nullptr && child->is_over();
+    if (child == nullptr || !has_failed(child->phase)) continue;
+    worst = child->phase;
+    if (message.empty()) message = base::format("{}: {}", child->display, child->message);
+  }
+  Node* group = find(use.name);
+  return all_over ? end(*group, worst, message) : group;
+}
+
+const Node* Operation::steps(const Call& call, const Json& spec, const Inputs& inputs) {
+  Node* node = find(call.name);
+  if (node == nullptr) {
+    if (is_stopping_) return nullptr;
+    node = &begin(call, "Steps", Phase::kRunning);
+    node->inputs = inputs.values;
+  }
+  const std::string id = node->id;
+  Variables variables = inputs.variables;
+  std::size_t number = 0;
+  for (const Json& group : spec["steps"].items()) {
+    const std::string name = base::format("{}[{}]", call.name, number++);
+    if (find(name) == nullptr) {
+      if (is_stopping_) break;
+      begin({.name = name,
+             .display = name.substr(call.name.size()),
+             .template_name = {},
+             .arguments = {},
+             .boundary = id,
+             .depth = call.depth},
+            "StepGroup", Phase::kRunning);
+    }
+    add_child(call.name, *find(name));
+    bool all_over = true;
+    Phase worst = Phase::kSucceeded;
+    std::string message;
+    for (const Json& step : group.items()) {
+      const std::string own = step["name"].str();
+      const Node* child = use({step, base::format("{}.{}", name, own), own, id, call.depth}, variables);
+      if (child != nullptr) add_child(name, *child);
+      all_over = all_over && child != nullptr && child->is_over();
+      if (child == nullptr || !child->is_over()) continue;
+      note_results(*child, "steps." + own, variables);
+      if (!has_failed(child->phase) || goes_on(step, child->phase)) continue;
+      worst = child->phase;
+      if (message.empty()) message = base::format("child '{}' failed: {}", child->display, child->message);
+    }
+    Node* held = find(name);
+    if (!all_over && !is_stopping_) return find(call.name);
+    if (!held->is_over()) end(*held, all_over ? worst : Phase::kFailed, message);
+    if (has_failed(held->phase))
+      return end(*find(call.name), Phase::kFailed, message.empty() ? held->message : message);
+  }
+  node = find(call.name);
+  if (is_stopping_) return end(*node, Phase::kFailed, "it was stopped");
+  auto outputs = outputs_of(spec, variables);
+  if (!outputs.ok()) return end(*node, Phase::kError, outputs.error().message);
+  node->outputs = *std::move(outputs);
+  return end(*node, Phase::kSucceeded);
+}
+
+namespace {
+
+bool is_result(const Node& node, const Json& spec, const std::string& result,
+               const std::function<std::vector<const Node*>(const Node&)>& turns) {
+  const Phase phase = node.phase;
+  if (result.empty()) return phase == Phase::kSucceeded || phase == Phase::kSkipped || goes_on(spec, phase);
+  if (result == "Succeeded") return phase == Phase::kSucceeded;
+  if (result == "Failed") return phase == Phase::kFailed;
+  if (result == "Errored") return phase == Phase::kError;
+  if (result == "Skipped") return phase == Phase::kSkipped;
+  if (result == "Omitted") return phase == Phase::kOmitted;
+  if (result == "AnySucceeded")
+    return std::ranges::any_of(turns(node), [](const Node* turn) { return turn->phase == Phase::kSucceeded; });
+  return result == "AllFailed" &&
+         std::ranges::all_of(turns(node), [](const Node* turn) { return has_failed(turn->phase); });
+}
+
+}  // namespace
+
+// A graph while it is walked.
+struct Operation::Graph {
+  struct Task {
+    const Json* spec = nullptr;
+    std::string depends = {};
+    std::set<std::string> parents = {};
+    const Node* node = nullptr;
+    std::optional<Phase> branch = {};  // its own phase, or of one that did not run, the worst of those before it
+  };
+  const Call& call;
+  std::string id;
+  bool fails_fast;
+  Variables variables;
+  std::map<std::string, Task> tasks = {};
+  std::vector<std::string> order = {};
+  std::set<std::string> handled = {};  // tasks for whose failure another task waits
+  bool has_failed_task = false;
+
+  Task& operator[](const std::string& name) { return tasks[name]; }
+
+  // How it goes on from here, as seen by what waits for the task.
+  Phase branch(const std::string& name) {
+    Task& task = tasks[name];
+    if (task.branch) return *task.branch;
+    task.branch = Phase::kSucceeded;
+    if (task.node != nullptr && is_completed(task.node->phase)) {
+      if (!goes_on(*task.spec, task.node->phase)) task.branch = task.node->phase;
+      return *task.branch;
+    }
+    Phase inherited = task.node == nullptr ? Phase::kFailed : Phase::kSucceeded;
+    for (const std::string& parent : task.parents)
+      if (const Phase phase = branch(parent); has_failed(phase)) inherited = phase;
+    task.branch = inherited;
+    return inherited;
+  }
+
+  // The phase of the whole: that of the tasks that no other waits for.
+  Phase phase(std::string& message) {
+    Phase worst = Phase::kSucceeded;
+    std::set<std::string> waited_for;
+    for (const auto& [name, task] : tasks) waited_for.insert(task.parents.begin(), task.parents.end());
+    for (const std::string& name : order) {
+      const Phase own = branch(name);
+      const Node* node = tasks[name].node;
+      if (message.empty() && node != nullptr && has_failed(node->phase) && has_failed(own))
+        message = base::format("task '{}' failed: {}", node->display, node->message);
+      if (!waited_for.contains(name) && has_failed(own)) worst = own;
+    }
+    if (!has_failed(worst)) message.clear();
+    return worst;
+  }
+};
+
+Operation::Graph Operation::read_graph(const Call& call, const Json& spec, const Inputs& inputs) {
+  Graph graph{.call = call,
+              .id = node_id(workflow_, call.name),
+              .fails_fast = spec["dag"]["failFast"].as_bool(true),
+              .variables = inputs.variables};
+  for (const Json& one : spec["dag"]["tasks"].items()) {
+    const std::string name = one["name"].str();
+    Graph::Task& task = graph[name];
+    graph.order.push_back(name);
+    task.spec = &one;
+    task.depends = depends_of(one);
+    task.node = find(base::format("{}.{}", call.name, name));
+    if (task.depends.empty()) continue;
+    const auto results = results_in(task.depends);
+    if (!results.ok()) continue;
+    for (const TaskResult& one_result : *results) {
+      task.parents.insert(one_result.task);
+      const std::string& result = one_result.result;
+      if (result == "Failed" || result == "Errored" || result == "AllFailed") graph.handled.insert(one_result.task);
+    }
+  }
+  for (const std::string& name : graph.order)
+    if (const Node* node = graph[name].node; node != nullptr && node->is_over()) note_end(graph, name);
+  return graph;
+}
+
+void Operation::note_end(Graph& graph, const std::string& name) const {
+  const Graph::Task& task = graph[name];
+  note_results(*task.node, "tasks." + name, graph.variables);
+  const bool is_handled = goes_on(*task.spec, task.node->phase) || graph.handled.contains(name);
+  if (has_failed(task.node->phase) && !is_handled) graph.has_failed_task = true;
+}
+
+// One look at a task that is not over.
+void Operation::walk_task(Graph& graph, const std::string& name) {
+  Graph::Task& task = graph[name];
+  const auto is_over = [&](const std::string& parent) {
+    const Node* node = graph[parent].node;
+    return node != nullptr && node->is_over();
+  };
+  if (!std::ranges::all_of(task.parents, is_over)) return;
+  const Use one{*task.spec, base::format("{}.{}", graph.call.name, name), name, graph.id, graph.call.depth};
+  if (task.node == nullptr && !task.depends.empty()) {
+    const auto met = holds(task.depends, [&](const TaskResult& wanted) {
+      const Graph::Task& parent = graph[wanted.task];
+      return is_result(*parent.node, *parent.spec, wanted.result, [this](const Node& node) { return turns(node); });
+    });
+    if (!met.ok()) {
+      task.node = end_unused(one, one.name, Phase::kError, "depends: " + met.error().message);
+    } else if (!*met) {
+      const std::string why = base::format("omitted: depends condition not met: {}", task.depends);
+      task.node = end_unused(one, one.name, Phase::kOmitted, why);
+    }
+  }
+  if (task.node == nullptr && graph.fails_fast && graph.has_failed_task) return;
+  if (task.node == nullptr || !task.node->is_over()) task.node = use(one, graph.variables);
+  if (task.node == nullptr) return;
+  if (task.parents.empty()) add_child(graph.call.name, *task.node);
+  for (const std::string& parent : task.parents) add_child(base::format("{}.{}", graph.call.name, parent), *task.node);
+}
+
+const Node* Operation::dag(const Call& call, const Json& spec, const Inputs& inputs) {
+  if (find(call.name) == nullptr) {
+    if (is_stopping_) return nullptr;
+    begin(call, "DAG", Phase::kRunning).inputs = inputs.values;
+  }
+  Graph graph = read_graph(call, spec, inputs);
+  bool all_over = true, is_running = false;
+  // A task that ends in this look may let others begin, whatever their order in the text.
+  for (bool changed = true; std::exchange(changed, false);) {
+    all_over = true, is_running = false;
+    for (const std::string& name : graph.order) {
+      const Node* known = graph[name].node;
+      if (known != nullptr && known->is_over()) continue;
+      walk_task(graph, name);
+      const Node* node = graph[name].node;
+      all_over = all_over && node != nullptr && node->is_over();
+      is_running = is_running || (node != nullptr && !node->is_over());
+      if (node == nullptr || !node->is_over()) continue;
+      note_end(graph, name);
+      changed = true;
+    }
+  }
+  Node* node = find(call.name);
+  const bool is_cut_off = !is_running && (is_stopping_ || (graph.fails_fast && graph.has_failed_task));
+  if (!all_over && !is_cut_off) return node;
+  std::string message;
+  const Phase phase = graph.phase(message);
+  if (is_stopping_ || has_failed(phase))
+    return end(*node, Phase::kFailed, message.empty() ? "it was stopped" : message);
+  auto outputs = outputs_of(spec, graph.variables);
+  if (!outputs.ok()) return end(*node, Phase::kError, outputs.error().message);
+  node->outputs = *std::move(outputs);
+  return end(*node, Phase::kSucceeded);
+}
+
+}  // namespace pipelines::argo

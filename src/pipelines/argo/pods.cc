@@ -1,0 +1,247 @@
+// Pods of containers and scripts: what they look like, and what their ends say.
+#include <algorithm>
+#include <utility>
+
+#include "api/meta/resource.h"
+#include "base/format.h"
+#include "pipelines/argo/operation.h"
+
+namespace pipelines::argo {
+
+using api::Json;
+
+namespace {
+
+constexpr std::string_view kMain = "main";
+constexpr std::string_view kScriptAnnotation = "workflows.argoproj.io/script";
+constexpr std::string_view kScriptFolder = "/argo/staging";
+
+// Fields of the pod that a template may have, or the Workflow for all of them: the template's come first.
+constexpr std::string_view kOfEither[] = {
+    "nodeSelector", "tolerations",  "affinity", "securityContext", "automountServiceAccountToken",
+    "hostAliases",  "schedulerName"};
+constexpr std::string_view kOfWorkflow[] = {"imagePullSecrets", "dnsPolicy", "dnsConfig", "hostNetwork"};
+
+void merge(Json& into, const Json& from) {
+  for (const Json::Member& one : from.members()) into.set(one.name(), one.value);
+}
+
+Json metadata_of(const PodRequest& request) {
+  const Json& spec = request.look.workflow["spec"];
+  Json labels = Json::object(), annotations = Json::object();
+  for (const Json* source : {&spec["podMetadata"], &request.spec["metadata"]}) {
+    merge(labels, (*source)["labels"]);
+    merge(annotations, (*source)["annotations"]);
+  }
+  labels.set(kWorkflowLabel, api::name_of(request.look.workflow));
+  annotations.set(kNodeAnnotation, request.name);
+  annotations.set(kNodeNameAnnotation, request.node_name);
+  if (request.spec.has("script")) annotations.set(kScriptAnnotation, request.spec["script"]["source"].str());
+  return Json::object({{"name", request.name},
+                       {"namespace", api::namespace_of(request.look.workflow)},
+                       {"labels", std::move(labels)},
+                       {"annotations", std::move(annotations)},
+                       {"ownerReferences", Json::array({owner_of(request.look.workflow)})}});
+}
+
+Json main_container(const Json& spec) {
+  Json main = spec.has("script") ? spec["script"] : spec["container"];
+  main.erase("source");
+  main.set("name", kMain);
+  if (!spec.has("script")) return main;
+  std::vector<Json> command(main["command"].items().begin(), main["command"].items().end());
+  command.emplace_back(base::format("{}/script", kScriptFolder));
+  main.set("command", Json::array(std::move(command)));
+  Json mounts = main["volumeMounts"].is_array() ? main["volumeMounts"] : Json::array();
+  mounts.push_back(Json::object({{"name", "argo-staging"}, {"mountPath", kScriptFolder}}));
+  main.set("volumeMounts", std::move(mounts));
+  return main;
+}
+
+// The script comes as a file of the pod's annotation, so that it needs no object of its own.
+Json script_volume() {
+  const std::string field = base::format("metadata.annotations['{}']", kScriptAnnotation);
+  const Json item = Json::object({{"path", "script"}, {"fieldRef", Json::object({{"fieldPath", field}})}});
+  return Json::object({{"name", "argo-staging"}, {"downwardAPI", Json::object({{"items", Json::array({item})}})}});
+}
+
+// Sidecars end with the main container, as restartable init containers do.
+Json init_containers(const Json& spec) {
+  Json all = Json::array();
+  for (const Json& one : spec["sidecars"].items()) {
+    Json sidecar = one;
+    sidecar.set("restartPolicy", "Always");
+    all.push_back(std::move(sidecar));
+  }
+  for (const Json& one : spec["initContainers"].items()) all.push_back(one);
+  return all;
+}
+
+Json volumes_of(const PodRequest& request) {
+  const Json& spec = request.look.workflow["spec"];
+  Json all = Json::array();
+  for (const Json* list : {&spec["volumes"], &request.spec["volumes"]})
+    for (const Json& one : list->items()) all.push_back(one);
+  const std::string workflow(api::name_of(request.look.workflow));
+  for (const Json& claim : spec["volumeClaimTemplates"].items())
+    all.push_back(
+        Json::object({{"name", claim["metadata"]["name"]},
+                      {"persistentVolumeClaim", Json::object({{"claimName", claim_name(workflow, claim)}})}}));
+  if (request.spec.has("script")) all.push_back(script_volume());
+  return all;
+}
+
+// The sentence of a pod that waits: its container's, or the scheduler's.
+std::string why_it_waits(const Json& status) {
+  for (const std::string_view list : {"initContainerStatuses", "containerStatuses"})
+    for (const Json& one : status[list].items()) {
+      const Json& waiting = one["state"]["waiting"];
+      const std::string_view reason = waiting["reason"].as_string();
+      if (reason.empty() || reason == "PodInitializing" || reason == "ContainerCreating") continue;
+      return base::format("{}: {}", reason, waiting["message"].as_string());
+    }
+  for (const Json& one : status["conditions"].items())
+    if (one["type"].as_string() == "PodScheduled" && one["status"].as_string() == "False") return one["message"].str();
+  return {};
+}
+
+std::string why_it_failed(const Json& pod, std::string& exit_code) {
+  const Json& status = pod["status"];
+  for (const std::string_view list : {"initContainerStatuses", "containerStatuses"})
+    for (const Json& one : status[list].items()) {
+      const Json& ended = one["state"]["terminated"];
+      if (!ended.is_object() || ended["exitCode"].as_int() == 0) continue;
+      const std::string code = base::format("{}", ended["exitCode"].as_int());
+      if (one["name"].as_string() == kMain) exit_code = code;
+      const std::string_view reason = ended["reason"].as_string();
+      return base::format("{} (exit code {}){}{}", reason.empty() ? "Error" : reason, code,
+                          ended["message"].as_string().empty() ? "" : ": ", ended["message"].as_string());
+    }
+  if (!status["message"].as_string().empty()) return status["message"].str();
+  return status["reason"].as_string().empty() ? "the pod failed" : status["reason"].str();
+}
+
+base::Time end_of(const Json& pod, base::Time fallback) {
+  for (const Json& one : pod["status"]["containerStatuses"].items())
+    if (const auto time = base::parse_rfc3339(one["state"]["terminated"]["finishedAt"].as_string())) return *time;
+  return fallback;
+}
+
+}  // namespace
+
+std::string account_of(const Json& workflow, const Json& spec) {
+  if (!spec["serviceAccountName"].as_string().empty()) return spec["serviceAccountName"].str();
+  const std::string_view of_all = workflow["spec"]["serviceAccountName"].as_string();
+  return of_all.empty() ? "default" : std::string(of_all);
+}
+
+Json owner_of(const Json& workflow) {
+  return Json::object({{"apiVersion", workflow["apiVersion"]},
+                       {"kind", "Workflow"},
+                       {"name", api::name_of(workflow)},
+                       {"uid", workflow["metadata"]["uid"]},
+                       {"controller", true},
+                       {"blockOwnerDeletion", true}});
+}
+
+std::string claim_name(std::string_view workflow, const Json& claim_template) {
+  return base::format("{}-{}", workflow, claim_template["metadata"]["name"].as_string());
+}
+
+Json pod_of(const PodRequest& request) {
+  const Json& workflow = request.look.workflow;
+  Json spec = Json::object({{"restartPolicy", "Never"},
+                            {"serviceAccountName", account_of(workflow, request.spec)},
+                            {"schedulerName", request.look.scheduler_name},
+                            {"containers", Json::array({main_container(request.spec)})}});
+  if (Json init = init_containers(request.spec); !init.empty()) spec.set("initContainers", std::move(init));
+  if (Json volumes = volumes_of(request); !volumes.empty()) spec.set("volumes", std::move(volumes));
+  for (const std::string_view field : kOfEither) {
+    const Json& own = request.spec[field];
+    const Json& of_all = workflow["spec"][field];
+    if (!own.is_null() || !of_all.is_null()) spec.set(field, own.is_null() ? of_all : own);
+  }
+  for (const std::string_view field : kOfWorkflow)
+    if (const Json& value = workflow["spec"][field]; !value.is_null()) spec.set(field, value);
+  const Json& own_class = request.spec["priorityClassName"];
+  const Json& priority_class = own_class.is_null() ? workflow["spec"]["podPriorityClassName"] : own_class;
+  if (!priority_class.is_null()) spec.set("priorityClassName", priority_class);
+  if (const Json& deadline = request.spec["activeDeadlineSeconds"]; !deadline.is_null())
+    spec.set("activeDeadlineSeconds", deadline);
+  return Json::object(
+      {{"apiVersion", "v1"}, {"kind", "Pod"}, {"metadata", metadata_of(request)}, {"spec", std::move(spec)}});
+}
+
+// Once: a claim that a person deletes does not come again.
+void Operation::make_claims(const Json& spec) {
+  if (spec["volumeClaimTemplates"].empty() || out_.status.has("persistentVolumeClaims")) return;
+  Json volumes = Json::array();
+  for (const Json& one : spec["volumeClaimTemplates"].items()) {
+    const Json source = Json::object({{"claimName", claim_name(workflow_, one)}});
+    volumes.push_back(Json::object({{"name", one["metadata"]["name"]}, {"persistentVolumeClaim", source}}));
+    Json metadata = one["metadata"];
+    metadata.set("name", claim_name(workflow_, one));
+    metadata.set("namespace", ns_);
+    metadata.set("ownerReferences", Json::array({owner_of(look_.workflow)}));
+    out_.claims.push_back(Json::object({{"apiVersion", "v1"},
+                                        {"kind", "PersistentVolumeClaim"},
+                                        {"metadata", std::move(metadata)},
+                                        {"spec", one["spec"]}}));
+  }
+  out_.status.set("persistentVolumeClaims", std::move(volumes));
+}
+
+const Node* Operation::pod(const Call& call, const Json& spec, const Inputs& inputs) {
+  Node* node = find(call.name);
+  const std::string id = node_id(workflow_, call.name);
+  const Json* there = look_.pod(id);
+  if (node == nullptr) {
+    // A pod without a node is one that was made just before an end of the controller.
+    if (there == nullptr && !may_start()) return nullptr;
+    Variables variables = inputs.variables;
+    variables.set("pod.name", id);
+    auto filled = fill_all(spec, variables);
+    if (!filled.ok()) return fail(call, filled.error().message);
+    if (const std::string why = look_.refusal(id); !why.empty()) return fail(call, why);
+    node = &begin(call, "Pod", Phase::kPending);
+    node->inputs = inputs.values;
+    ++active_;
+    if (there == nullptr) {
+      out_.pods.push_back(pod_of({look_, *filled, id, call.name}));
+      return node;
+    }
+  }
+  if (there != nullptr) {
+    sync_pod(*node, spec);
+  } else if (look_.is_gone(id)) {
+    end(*node, Phase::kError, "pod deleted");
+  } else {
+    out_.lost_pods.push_back(id);
+  }
+  return node;
+}
+
+void Operation::sync_pod(Node& node, const Json& spec) {
+  const Json& pod = *look_.pod(node.id);
+  const std::string_view phase = pod["status"]["phase"].as_string();
+  if (phase == "Succeeded" || phase == "Failed") {
+    std::string exit_code = phase == "Succeeded" ? "0" : "";
+    std::string message = phase == "Failed" ? why_it_failed(pod, exit_code) : "";
+    const auto outputs = api::parse_json(api::annotation_of(pod, kOutputsAnnotation));
+    node.outputs = outputs.ok() && outputs->is_object() ? *outputs : Json();
+    if (node.outputs.is_null() && !exit_code.empty()) node.outputs = Json::object();
+    if (!exit_code.empty()) node.outputs.set("exitCode", exit_code);
+    const bool lacks = phase == "Succeeded" && !spec["outputs"]["parameters"].empty() && !outputs.ok();
+    end(node,
+        phase == "Failed" ? Phase::kFailed
+        : lacks           ? Phase::kError
+                          : Phase::kSucceeded,
+        lacks ? "the outputs of the pod were not reported" : std::move(message));
+    node.finished = end_of(pod, look_.now);
+    return;
+  }
+  node.phase = phase == "Running" ? Phase::kRunning : Phase::kPending;
+  node.message = phase == "Running" ? "" : why_it_waits(pod["status"]);
+}
+
+}  // namespace pipelines::argo

@@ -1,0 +1,70 @@
+// One look at a Workflow: which nodes there are now, and what is to be done. Pure.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "api/json/json.h"
+#include "base/time.h"
+#include "pipelines/argo/workflow_node.h"
+
+namespace pipelines::argo {
+
+inline constexpr std::size_t kNodesMax = 2000;  // of a Workflow
+inline constexpr std::size_t kItemsMax = 1000;  // of one loop
+inline constexpr int kDepthMax = 50;            // of templates that use templates
+
+inline constexpr std::string_view kWorkflowLabel = "workflows.argoproj.io/workflow";
+inline constexpr std::string_view kNodeAnnotation = "workflows.argoproj.io/node-id";
+inline constexpr std::string_view kNodeNameAnnotation = "workflows.argoproj.io/node-name";
+inline constexpr std::string_view kOutputsAnnotation = "workflows.argoproj.io/outputs";
+
+// What is known of the object of a resource template.
+struct ManifestState {
+  bool is_known = false;     // the server was asked
+  api::Json object = {};     // null: it is not there
+  std::string refusal = {};  // the server's answer to the last attempt to write it
+};
+
+struct WorkflowLook {
+  const api::Json& workflow;
+  base::Time now;
+  // The pod of this name in the Workflow's namespace; null: none is known.
+  std::function<const api::Json*(const std::string& name)> pod;
+  // Whether the server itself said that there is no such pod.
+  std::function<bool(const std::string& name)> is_gone;
+  // Why the server will never take a pod of this name; empty: nothing says so.
+  std::function<std::string(const std::string& name)> refusal;
+  std::function<ManifestState(const std::string& node)> manifest;
+  std::string scheduler_name = "volcano";  // of pods for which the Workflow names none
+};
+
+// A write or a look of a resource template, done with the rights of a service account.
+struct ManifestAction {
+  enum class Verb : std::uint8_t { kCreate, kApply, kPatch, kDelete, kGet };
+  Verb verb = Verb::kGet;
+  std::string node;     // its id
+  std::string account;  // the name of the service account
+  api::Json manifest;
+};
+
+struct WorkflowDecision {
+  std::map<std::string, Node> nodes;      // by id
+  api::Json status;                       // without the nodes
+  std::vector<api::Json> pods;            // to make
+  std::vector<std::string> lost_pods;     // to ask for: a node has one, and no view does
+  std::vector<std::string> ended_pods;    // to delete
+  std::vector<api::Json> claims;          // to make
+  std::vector<std::string> spent_claims;  // to delete
+  std::vector<ManifestAction> manifests;
+  std::optional<base::Duration> look_again = {};
+  bool remove = false;  // its time to live is over
+};
+
+WorkflowDecision decide(const WorkflowLook& look);
+
+}  // namespace pipelines::argo

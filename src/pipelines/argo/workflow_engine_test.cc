@@ -1,0 +1,351 @@
+// Workflows from their first look to their end.
+#include "pipelines/argo/trial_for_tests.h"
+
+namespace pipelines::argo {
+namespace {
+
+using testing::Trial;
+
+constexpr std::string_view kSay = R"(
+- name: say
+  inputs: {parameters: [{name: text, value: nothing}]}
+  container: {image: busybox, command: [echo], args: ["{{inputs.parameters.text}}"]}
+- name: make
+  container: {image: busybox}
+  outputs: {parameters: [{name: out, valueFrom: {path: /tmp/out}}]}
+)";
+
+std::string with(std::string_view spec) { return std::string(spec) + "\ntemplates:" + std::string(kSay); }
+
+constexpr std::string_view kOut = R"({"parameters":[{"name":"out","value":"7"}]})";
+
+TEST(Workflow, a_graph_runs_in_its_order) {
+  Trial trial(with("entrypoint: main") + R"(
+- name: main
+  dag:
+    tasks:
+    - {name: d, template: say, dependencies: [b, c]}
+    - {name: b, template: say, dependencies: [a]}
+    - {name: c, template: say, depends: a.Succeeded}
+    - {name: a, template: say}
+)");
+  EXPECT_EQ(trial.running(), "a");
+  trial.end("a");
+  EXPECT_EQ(trial.running(), "b c");
+  trial.end("b");
+  EXPECT_EQ(trial.running(), "c");
+  trial.end("c");
+  EXPECT_EQ(trial.running(), "d");
+  EXPECT_EQ(trial.phase(), "Running");
+  trial.end("d");
+  EXPECT_EQ(trial.phase(), "Succeeded");
+  EXPECT_EQ(trial.workflow["status"]["progress"].as_string(), "5/5");
+  EXPECT_EQ(trial.pods.size(), 4u);
+}
+
+TEST(Workflow, results_are_handed_on) {
+  Trial trial(with("entrypoint: main\narguments: {parameters: [{name: who, value: you}]}") + R"(
+- name: main
+  steps:
+  - - {name: a, template: make}
+  - - {name: b, template: say, arguments: {parameters: [{name: text, value: "{{steps.a.outputs.parameters.out}} {{workflow.parameters.who}}"}]}}
+    - {name: c, template: say}
+  outputs: {parameters: [{name: all, valueFrom: {parameter: "{{steps.a.outputs.parameters.out}}"}}]}
+)");
+  trial.end("a", "Succeeded", kOut);
+  EXPECT_EQ(trial.running(), "b c");
+  EXPECT_EQ(trial.argument("b"), "7 you");
+  EXPECT_EQ(trial.argument("c"), "nothing");
+  trial.end("b");
+  trial.end("c");
+  EXPECT_EQ(trial.phase(), "Succeeded");
+  EXPECT_EQ(trial.workflow["status"]["outputs"]["parameters"][0]["value"].as_string(), "7");
+}
+
+TEST(Workflow, a_pod_without_its_outputs_is_an_error) {
+  Trial trial(with("entrypoint: make"));
+  trial.end("wf");
+  EXPECT_EQ(trial.phase(), "Error");
+  EXPECT_EQ(trial.message(), "the outputs of the pod were not reported");
+}
+
+TEST(Workflow, conditions_decide_about_tasks) {
+  const struct {
+    std::string_view depends, when, ends, a, b, whole;
+  } rows[] = {
+      {"a", "1 == 1", "Succeeded", "Succeeded", "Pending", "Running"},
+      {"a", "x == y", "Succeeded", "Succeeded", "Skipped", "Succeeded"},
+      {"a", "'{{tasks.a.outputs.parameters.out}}' == 7", "Succeeded", "Succeeded", "Pending", "Running"},
+      {"a", "x ==", "Succeeded", "Succeeded", "Error", "Failed"},
+      {"a", "1 == 1", "Failed", "Failed", "Omitted", "Failed"},
+      {"a.Failed", "1 == 1", "Failed", "Failed", "Pending", "Running"},
+      {"a.Failed", "1 == 1", "Succeeded", "Succeeded", "Omitted", "Succeeded"},
+      {"a.Succeeded || a.Failed", "1 == 1", "Succeeded", "Succeeded", "Pending", "Running"},
+  };
+  for (const auto& row : rows) {
+    Trial trial(
+        with("entrypoint: main") +
+        "- name: main\n  dag:\n    tasks:\n    - {name: a, template: make}\n    - {name: b, template: say, depends: " +
+        std::string(row.depends) + ", when: \"" + std::string(row.when) + "\"}\n");
+    trial.end("a", row.ends, kOut);
+    EXPECT_EQ(trial.phase_of("a"), row.a) << row.depends << row.when;
+    EXPECT_EQ(trial.phase_of("b"), row.b) << row.depends << row.when;
+    EXPECT_EQ(trial.phase(), row.whole) << row.depends << row.when;
+  }
+}
+
+TEST(Workflow, failures_that_a_task_waits_for_are_handled) {
+  Trial trial(with("entrypoint: main") + R"(
+- name: main
+  dag:
+    tasks:
+    - {name: a, template: say}
+    - {name: mend, template: say, depends: a.Failed}
+    - {name: go-on, template: say, depends: mend.Succeeded || a.Succeeded}
+)");
+  trial.end("a", "Failed");
+  EXPECT_EQ(trial.running(), "mend");
+  trial.end("mend");
+  trial.end("go-on");
+  EXPECT_EQ(trial.phase(), "Succeeded");
+}
+
+TEST(Workflow, other_failures_keep_tasks_from_beginning) {
+  for (const bool fails_fast : {true, false}) {
+    Trial trial(with("entrypoint: main") + "- name: main\n  dag:\n    failFast: " + (fails_fast ? "true" : "false") +
+                R"(
+    tasks:
+    - {name: a, template: say}
+    - {name: b, template: say}
+    - {name: c, template: say, dependencies: [b]}
+)");
+    trial.end("a", "Failed");
+    trial.end("b");
+    EXPECT_EQ(trial.running(), fails_fast ? "" : "c");
+    EXPECT_EQ(trial.phase(), fails_fast ? "Failed" : "Running");
+    EXPECT_EQ(trial.node("c") == nullptr, fails_fast);
+  }
+}
+
+TEST(Workflow, loops_make_a_pod_for_each_item_and_give_a_list) {
+  Trial trial(with("entrypoint: main") + R"(
+- name: one
+  inputs: {parameters: [{name: text}]}
+  container: {image: busybox, args: ["{{inputs.parameters.text}}"]}
+  outputs: {parameters: [{name: out, valueFrom: {path: /o}}]}
+- name: main
+  dag:
+    tasks:
+    - {name: a, template: one, withItems: [x, {k: 5}, 3], arguments: {parameters: [{name: text, value: "{{item}}"}]}}
+    - {name: b, template: one, dependencies: [a], withParam: "{{tasks.a.outputs.parameters.out}}", arguments: {parameters: [{name: text, value: "got {{item}}"}]}}
+    - {name: c, template: one, dependencies: [b], withSequence: {count: "2"}, arguments: {parameters: [{name: text, value: "{{item}}"}]}}
+)");
+  EXPECT_EQ(trial.running(), "a(0:x) a(1:k:5) a(2:3)");
+  EXPECT_EQ(trial.argument("a(1:k:5)"), R"({"k":5})");
+  for (const char* one : {"a(0:x)", "a(1:k:5)", "a(2:3)"}) trial.end(one, "Succeeded", kOut);
+  EXPECT_EQ(trial.running(), "b(0:7) b(1:7) b(2:7)");
+  EXPECT_EQ(trial.argument("b(2:7)"), "got 7");
+  for (const char* one : {"b(0:7)", "b(1:7)", "b(2:7)"}) trial.end(one, "Succeeded", kOut);
+  EXPECT_EQ(trial.running(), "c(0:0) c(1:1)");
+  trial.end("c(0:0)", "Failed");
+  EXPECT_EQ(trial.phase(), "Running");
+  trial.end("c(1:1)", "Succeeded", kOut);
+  EXPECT_EQ(trial.phase(), "Failed");
+  EXPECT_EQ(trial.message(), "task 'c' failed: c(0:0): Error (exit code 3)");
+}
+
+TEST(Workflow, retries_wait_longer_each_time) {
+  Trial trial(R"(
+entrypoint: main
+templates:
+- name: main
+  retryStrategy: {limit: "2", backoff: {duration: "10", factor: 2}}
+  container: {image: busybox, args: ["{{retries}}"]}
+)");
+  EXPECT_EQ(trial.argument("wf(0)"), "0");
+  trial.end("wf(0)", "Failed");
+  EXPECT_EQ(trial.running(), "");
+  trial.wait(base::seconds(10));
+  EXPECT_EQ(trial.argument("wf(1)"), "1");
+  trial.end("wf(1)", "Failed");
+  trial.wait(base::seconds(10));
+  EXPECT_EQ(trial.running(), "");
+  trial.wait(base::seconds(10));
+  trial.end("wf(2)", "Failed");
+  EXPECT_EQ(trial.phase(), "Failed");
+  EXPECT_EQ(trial.message(), "No more retries left: Error (exit code 3)");
+}
+
+TEST(Workflow, an_exit_handler_runs_once_and_knows_the_result) {
+  for (const std::string_view ends : {"Succeeded", "Failed"}) {
+    Trial trial(with("entrypoint: say\nonExit: bye") + R"(
+- name: bye
+  container: {image: busybox, args: ["{{workflow.status}}"]}
+)");
+    trial.end("wf", ends);
+    EXPECT_EQ(trial.phase(), "Running");
+    EXPECT_EQ(trial.argument("wf.onExit"), ends);
+    trial.end("wf.onExit");
+    EXPECT_EQ(trial.phase(), ends);
+    trial.wait(base::minutes(5));
+    EXPECT_EQ(trial.pods.size(), 2u);
+  }
+}
+
+TEST(Workflow, a_pause_ends_after_its_time) {
+  Trial trial(with("entrypoint: main") + R"(
+- name: rest
+  suspend: {duration: 1m}
+- name: main
+  steps: [[{name: a, template: rest}], [{name: b, template: say}]]
+)");
+  EXPECT_EQ(trial.running(), "");
+  EXPECT_EQ(trial.last.look_again, base::minutes(1));
+  trial.wait(base::minutes(1));
+  EXPECT_EQ(trial.running(), "b");
+}
+
+constexpr std::string_view kVolume = R"(
+entrypoint: main
+serviceAccountName: runner
+templates:
+- name: volume
+  resource:
+    action: create
+    manifest: |
+      apiVersion: v1
+      kind: PersistentVolumeClaim
+      metadata: {name: "{{workflow.name}}-data"}
+      spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}
+  outputs:
+    parameters:
+    - {name: name, valueFrom: {jsonPath: "{.metadata.name}"}}
+    - {name: size, valueFrom: {jsonPath: "{.status.capacity.storage}", default: none}}
+- name: train
+  inputs: {parameters: [{name: claim}]}
+  container: {image: busybox, volumeMounts: [{name: v, mountPath: /mnt}]}
+  volumes: [{name: v, persistentVolumeClaim: {claimName: "{{inputs.parameters.claim}}"}}]
+- name: main
+  dag:
+    tasks:
+    - {name: volume, template: volume}
+    - {name: train, template: train, dependencies: [volume], arguments: {parameters: [{name: claim, value: "{{tasks.volume.outputs.parameters.name}}"}]}}
+)";
+
+TEST(Workflow, a_step_makes_a_volume_for_others) {
+  Trial trial(kVolume);
+  ASSERT_FALSE(trial.acted.empty());
+  EXPECT_EQ(trial.acted[0].account, "runner");
+  EXPECT_EQ(trial.acted[0].manifest["metadata"]["namespace"].as_string(), "ns");
+  EXPECT_EQ(trial.running(), "train");
+  const api::Json& pod = trial.pods.at(trial.node("train")->id);
+  EXPECT_EQ(pod["spec"]["volumes"][0]["persistentVolumeClaim"]["claimName"].as_string(), "wf-data");
+  EXPECT_EQ(pod["spec"]["serviceAccountName"].as_string(), "runner");
+  EXPECT_EQ(pod["spec"]["schedulerName"].as_string(), "volcano");
+  EXPECT_EQ(trial.node("volume")->outputs["parameters"][1]["value"].as_string(), "none");
+}
+
+TEST(Workflow, a_refused_object_is_an_error_of_its_step) {
+  Trial trial("suspend: true\n" + std::string(kVolume));
+  EXPECT_TRUE(trial.acted.empty());
+  trial.refusal = "persistentvolumeclaims is forbidden";
+  trial.workflow.edit("spec").erase("suspend");
+  trial.look();
+  EXPECT_EQ(trial.phase(), "Failed");
+  EXPECT_EQ(trial.message(), "task 'volume' failed: persistentvolumeclaims is forbidden");
+}
+
+TEST(Workflow, conditions_of_objects) {
+  const auto object = api::parse_json(R"({"status":{"state":{"phase":"Completed"},"n":3}})");
+  const struct {
+    std::string_view condition;
+    int met;  // -1: an error
+  } rows[] = {{"status.state.phase = Completed", 1},
+              {"status.state.phase == Failed", 0},
+              {"status.state.phase != Failed", 1},
+              {"status.state.phase in (Failed, Completed)", 1},
+              {"status.state.phase notin (Failed, Completed)", 0},
+              {"status.n > 2, status.n < 3", 0},
+              {"status.n >= 3,status.state.phase=Completed", 1},
+              {"status.gone = ", 1},
+              {"nonsense", -1}};
+  for (const auto& row : rows) {
+    const auto met = meets(row.condition, *object);
+    EXPECT_EQ(met.ok() ? (*met ? 1 : 0) : -1, row.met) << row.condition;
+  }
+}
+
+TEST(Workflow, a_stop_ends_pods_and_runs_the_exit_handler) {
+  for (const std::string_view how : {"Stop", "Terminate"}) {
+    Trial trial(with("entrypoint: main\nonExit: say") + R"(
+- name: main
+  steps: [[{name: a, template: say}], [{name: b, template: say}]]
+)");
+    trial.workflow.edit("spec").set("shutdown", how);
+    trial.look();
+    EXPECT_EQ(trial.phase_of("a"), "Failed");
+    EXPECT_EQ(trial.node("b"), nullptr);
+    EXPECT_EQ(trial.node("wf.onExit") != nullptr, how == "Stop");
+    if (how == "Stop") trial.end("wf.onExit");
+    EXPECT_EQ(trial.phase(), "Failed");
+  }
+}
+
+TEST(Workflow, a_deadline_ends_it) {
+  Trial trial(with("entrypoint: say\nactiveDeadlineSeconds: 60"));
+  trial.wait(base::seconds(59));
+  EXPECT_EQ(trial.phase(), "Running");
+  trial.wait(base::seconds(1));
+  EXPECT_EQ(trial.phase(), "Failed");
+  EXPECT_EQ(trial.message(), "Step exceeded its deadline");
+}
+
+TEST(Workflow, its_time_to_live_removes_it_and_its_claims_go_with_success) {
+  Trial trial(
+      with("entrypoint: say\nttlStrategy: {secondsAfterCompletion: 100, secondsAfterSuccess: "
+           "5}\nvolumeClaimTemplates:\n- {metadata: {name: work}, spec: {}}"));
+  EXPECT_TRUE(trial.claims.contains("wf-work"));
+  trial.end("wf");
+  EXPECT_TRUE(trial.claims.empty());
+  EXPECT_FALSE(trial.last.remove);
+  trial.wait(base::seconds(5));
+  EXPECT_TRUE(trial.last.remove);
+}
+
+TEST(Workflow, a_pod_that_is_gone_is_not_run_again) {
+  Trial trial(with("entrypoint: say"));
+  const std::string id = trial.node("wf")->id;
+  trial.pods.erase(id);
+  trial.look();
+  EXPECT_EQ(trial.last.lost_pods, std::vector<std::string>{id});
+  EXPECT_TRUE(trial.pods.empty());
+  trial.gone.insert(id);
+  trial.look();
+  EXPECT_EQ(trial.phase(), "Error");
+}
+
+TEST(Workflow, a_pod_made_before_an_end_of_the_controller_is_taken_over) {
+  Trial first(with("entrypoint: say"));
+  first.workflow.erase("status");
+  first.look();
+  EXPECT_EQ(first.pods.size(), 1u);
+  EXPECT_EQ(first.phase_of("wf"), "Pending");
+}
+
+TEST(Workflow, parallelism_bounds_its_pods) {
+  Trial trial(with("entrypoint: main\nparallelism: 2") + R"(
+- name: main
+  dag: {tasks: [{name: a, template: say, withSequence: {count: 5}}]}
+)");
+  EXPECT_EQ(trial.running(), "a(0:0) a(1:1)");
+  trial.end("a(0:0)");
+  EXPECT_EQ(trial.running(), "a(1:1) a(2:2)");
+}
+
+TEST(Workflow, endless_recursion_ends) {
+  Trial trial(with("entrypoint: main") + "- name: main\n  steps: [[{name: again, template: main}]]\n");
+  EXPECT_EQ(trial.phase(), "Failed");
+}
+
+}  // namespace
+}  // namespace pipelines::argo
