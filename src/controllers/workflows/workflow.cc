@@ -10,6 +10,8 @@
 #include "api/argo/v1alpha1/workflow.h"
 #include "api/kinds.h"
 #include "base/format.h"
+#include "controllers/pipelines/report.h"
+#include "controllers/pipelines/step_pod.h"
 #include "controllers/workloads/pods.h"
 #include "pipelines/argo/workflow_check.h"
 #include "pipelines/argo/workflow_engine.h"
@@ -17,7 +19,7 @@
 namespace controllers::workflows {
 
 using api::Json;
-namespace argo = pipelines::argo;
+namespace argo = ::pipelines::argo;
 namespace resources = api::resources;
 
 namespace {
@@ -36,6 +38,23 @@ struct Answers {
 
 bool is_for_good(const base::Error& error) {
   return error.code == base::Code::kInvalid || error.code == base::Code::kBadRequest;
+}
+
+// The texts of a pod's output files, from the report in its termination message.
+base::Result<std::vector<std::optional<std::string>>> outputs_in(const Json& pod, std::size_t files) {
+  for (const Json& one : pod["status"]["containerStatuses"].items()) {
+    if (one["name"].as_string() != "main") continue;
+    TRY(pipelines::Report report, pipelines::read_report(one["state"]["terminated"]["message"].as_string(), files));
+    return std::move(report.parameters);
+  }
+  return base::make_error(base::Code::kInvalid, "the pod has no container called main");
+}
+
+bool has_volume(const std::vector<Json>& pods, std::string_view name) {
+  return std::ranges::any_of(pods, [&](const Json& pod) {
+    const auto volumes = pod["spec"]["volumes"].items();
+    return std::ranges::any_of(volumes, [&](const Json& one) { return one["name"].as_string() == name; });
+  });
 }
 
 Json status_patch(const Json& workflow, const argo::WorkflowDecision& decision) {
@@ -157,7 +176,10 @@ class WorkflowController final : public Controller {
                 [&answers](const std::string& node) {
                   const auto found = answers.objects.find(node);
                   return found == answers.objects.end() ? argo::ManifestState{} : found->second;
-                }};
+                },
+            .outputs = outputs_in,
+            .launcher = std::string(api::name_of(pipelines::launcher_object(ns))),
+            .artifacts = std::string(api::name_of(pipelines::claim_object(ns, {})))};
   }
 
   void write_objects(Plan& plan, const Json& workflow, const argo::WorkflowDecision& decision, Answers& answers) {
@@ -167,6 +189,10 @@ class WorkflowController final : public Controller {
       plan.create(resources::kPersistentVolumeClaims, claim).existing_is_fine = true;
     for (const std::string& name : decision.spent_claims)
       plan.remove_by_name(resources::kPersistentVolumeClaims, "PersistentVolumeClaim", ns, name);
+    if (has_volume(decision.pods, argo::kLauncherVolume))
+      plan.create(resources::kConfigMaps, pipelines::launcher_object(ns)).existing_is_fine = true;
+    if (has_volume(decision.pods, argo::kArtifactsVolume))
+      plan.create(resources::kPersistentVolumeClaims, pipelines::claim_object(ns, {})).existing_is_fine = true;
     for (const Json& pod : decision.pods) {
       Action& action = plan.create(resources::kPods, pod);
       action.existing_is_fine = true;

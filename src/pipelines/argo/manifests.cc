@@ -130,6 +130,10 @@ base::Result<Json> manifest_outputs(const Json& spec, const Json& object) {
     if (from["jsonPath"].is_string()) {
       std::string_view path = base::trim(from["jsonPath"].as_string(), base::kAllBlanks);
       if (path.starts_with('{') && path.ends_with('}')) path = path.substr(1, path.size() - 2);
+      if (path.empty()) {
+        parameters.push_back(Json::object({{"name", name}, {"value", object.dump()}}));
+        continue;
+      }
       const auto parsed = api::JsonPath::parse(path);
       if (!parsed.ok())
         return base::make_error(Code::kInvalid,

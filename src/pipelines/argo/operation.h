@@ -84,6 +84,7 @@ class Operation {
   void add_child(const std::string& parent, const Node& child);
   bool may_start() const;
   void sync_pod(Node& node, const api::Json& spec);
+  base::Result<api::Json> outputs_of_pod(const api::Json& pod, const api::Json& spec, const std::string& id) const;
   void stop_all(const std::string& why);
   void set_globals(const api::Json& spec);
   void make_claims(const api::Json& spec);
@@ -106,7 +107,8 @@ class Operation {
 // pods.cc: the pod of a container or script; an error names what cannot be filled in. `name` is also the node's id.
 struct PodRequest {
   const WorkflowLook& look;
-  const api::Json& spec;  // of the template, filled in
+  const api::Json& spec;    // of the template, filled in
+  const api::Json& inputs;  // as the node has them
   std::string name, node_name;
 };
 api::Json pod_of(const PodRequest& request);

@@ -203,7 +203,6 @@ void Operation::note_results(const Node& node, const std::string& prefix, Variab
   if (node.started.is_set()) variables.set(prefix + ".startedAt", base::format_rfc3339(node.started));
   if (node.finished.is_set()) variables.set(prefix + ".finishedAt", base::format_rfc3339(node.finished));
   if (node.type == "TaskGroup") {
-    variables.set(prefix + ".outputs.result", results_of_turns(node, "result"));
     variables.set(prefix + ".outputs.parameters", results_of_turns(node, {}));
     const std::vector<const Node*> all = turns(node);
     if (all.empty()) return;
@@ -212,7 +211,6 @@ void Operation::note_results(const Node& node, const std::string& prefix, Variab
                     results_of_turns(node, one["name"].as_string()));
     return;
   }
-  if (node.outputs["result"].is_string()) variables.set(prefix + ".outputs.result", node.outputs["result"].str());
   if (node.outputs["exitCode"].is_string()) variables.set(prefix + ".exitCode", node.outputs["exitCode"].str());
   for (const Json& one : node.outputs["parameters"].items())
     variables.set(base::format("{}.outputs.parameters.{}", prefix, one["name"].as_string()), text_of(one["value"]));
@@ -229,16 +227,12 @@ std::vector<const Node*> Operation::turns(const Node& group) const {
   return out;
 }
 
-// "result": the results; a name: the values of that parameter; none: an object of all parameters for each turn.
+// The values of that parameter; without a name, an object of all parameters for each turn.
 std::string Operation::results_of_turns(const Node& group, std::string_view parameter) const {
   Json all = Json::array();
   for (const Node* turn : turns(group)) {
     if (turn->phase != Phase::kSucceeded) continue;
     const Json& outputs = turn->outputs;
-    if (parameter == "result") {
-      if (outputs["result"].is_string()) all.push_back(outputs["result"]);
-      continue;
-    }
     Json values = Json::object();
     for (const Json& one : outputs["parameters"].items()) {
       if (one["name"].as_string() == parameter) all.push_back(one["value"]);

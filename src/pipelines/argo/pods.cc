@@ -44,18 +44,96 @@ Json metadata_of(const PodRequest& request) {
                        {"ownerReferences", Json::array({owner_of(request.look.workflow)})}});
 }
 
-Json main_container(const Json& spec) {
+// The files of parameters that the command leaves behind, in their order.
+std::vector<std::string> output_files(const Json& spec) {
+  std::vector<std::string> files;
+  for (const Json& one : spec["outputs"]["parameters"].items())
+    if (one["valueFrom"]["path"].is_string()) files.push_back(one["valueFrom"]["path"].str());
+  return files;
+}
+
+// "/a/b/data": "/a/b" and "data".
+std::pair<std::string, std::string> parts_of(std::string_view path) {
+  const std::size_t slash = path.rfind('/');
+  if (slash == std::string_view::npos) return {"", std::string(path)};
+  return {std::string(path.substr(0, slash)), std::string(path.substr(slash + 1))};
+}
+
+// The place of an artifact in the claim.
+std::string key_of(const PodRequest& request, const Json& artifact) {
+  return base::format("artifacts/{}/{}/{}/{}", api::name_of(request.look.workflow), request.name,
+                      artifact["name"].as_string(), parts_of(artifact["path"].as_string()).second);
+}
+
+// COMPAT(workflow-artifacts). A file right below the root cannot be a volume, and stays in the container.
+bool is_kept(const Json& artifact) { return !parts_of(artifact["path"].as_string()).first.empty(); }
+
+Json artifact_mount(std::string_view path, std::string_view key) {
+  return Json::object(
+      {{"name", kArtifactsVolume}, {"mountPath", parts_of(path).first}, {"subPath", parts_of(key).first}});
+}
+
+// The folder of an artifact is a folder of the claim, so that nothing is copied.
+void mount_artifacts(const PodRequest& request, Json& mounts) {
+  for (const Json& one : request.spec["outputs"]["artifacts"].items())
+    if (is_kept(one)) mounts.push_back(artifact_mount(one["path"].as_string(), key_of(request, one)));
+  for (const Json& one : request.inputs["artifacts"].items()) {
+    const Json& key = one["s3"]["key"];
+    if (!key.is_string() || !is_kept(one)) continue;
+    Json mount = artifact_mount(one["path"].as_string(), key.as_string());
+    mount.set("readOnly", true);
+    mounts.push_back(std::move(mount));
+  }
+}
+
+Json launched(const Json& command, const Json& arguments, const std::vector<std::string>& files) {
+  std::vector<Json> words = {"--report", "/dev/termination-log", "--metadata", "/tmp/outputs/none"};
+  for (const std::string& file : files) {
+    words.emplace_back("--parameter");
+    words.emplace_back(file);
+  }
+  words.emplace_back("--");
+  words.insert(words.end(), command.items().begin(), command.items().end());
+  words.insert(words.end(), arguments.items().begin(), arguments.items().end());
+  return Json::array(std::move(words));
+}
+
+Json main_container(const PodRequest& request) {
+  const Json& spec = request.spec;
   Json main = spec.has("script") ? spec["script"] : spec["container"];
   main.erase("source");
   main.set("name", kMain);
-  if (!spec.has("script")) return main;
-  std::vector<Json> command(main["command"].items().begin(), main["command"].items().end());
-  command.emplace_back(base::format("{}/script", kScriptFolder));
-  main.set("command", Json::array(std::move(command)));
   Json mounts = main["volumeMounts"].is_array() ? main["volumeMounts"] : Json::array();
-  mounts.push_back(Json::object({{"name", "argo-staging"}, {"mountPath", kScriptFolder}}));
-  main.set("volumeMounts", std::move(mounts));
+  if (spec.has("script")) {
+    Json command = main["command"];
+    command.push_back(base::format("{}/script", kScriptFolder));
+    main.set("command", std::move(command));
+    mounts.push_back(Json::object({{"name", "argo-staging"}, {"mountPath", kScriptFolder}}));
+  }
+  mount_artifacts(request, mounts);
+  if (const std::vector<std::string> files = output_files(spec); !files.empty()) {
+    main.set("args", launched(main["command"], main["args"], files));
+    main.set("command", Json::array({Json("/kfp-launcher/launch")}));
+    mounts.push_back(Json::object({{"name", kLauncherVolume}, {"mountPath", "/kfp-launcher"}, {"readOnly", true}}));
+  }
+  if (!mounts.empty()) main.set("volumeMounts", std::move(mounts));
   return main;
+}
+
+// What a pod needs for its artifacts and outputs; empty: all is there.
+std::string lacks(const Json& spec, const Json& inputs) {
+  const Json& main = spec[spec.has("script") ? "script" : "container"];
+  if (!output_files(spec).empty() && main["command"].empty())
+    return "outputs.parameters: the container needs a command, which is run by what takes its outputs";
+  for (const Json& one : inputs["artifacts"].items()) {
+    const std::string name = one["name"].str();
+    if (one.has("raw")) return base::format("inputs.artifacts.{}: raw is not supported here", name);
+    const std::string file = parts_of(one["path"].as_string()).second;
+    const std::string kept = parts_of(one["s3"]["key"].as_string()).second;
+    if (file != kept || !is_kept(one))
+      return base::format("inputs.artifacts.{}: its path has to end with /{}, as where it was made", name, kept);
+  }
+  return {};
 }
 
 // The script comes as a file of the pod's annotation, so that it needs no object of its own.
@@ -88,6 +166,15 @@ Json volumes_of(const PodRequest& request) {
         Json::object({{"name", claim["metadata"]["name"]},
                       {"persistentVolumeClaim", Json::object({{"claimName", claim_name(workflow, claim)}})}}));
   if (request.spec.has("script")) all.push_back(script_volume());
+  if (!output_files(request.spec).empty())
+    all.push_back(Json::object(
+        {{"name", kLauncherVolume},
+         {"configMap", Json::object({{"name", request.look.launcher}, {"defaultMode", std::int64_t{0555}}})}}));
+  Json mounts = Json::array();
+  mount_artifacts(request, mounts);
+  if (!mounts.empty())
+    all.push_back(Json::object({{"name", kArtifactsVolume},
+                                {"persistentVolumeClaim", Json::object({{"claimName", request.look.artifacts}})}}));
   return all;
 }
 
@@ -114,8 +201,11 @@ std::string why_it_failed(const Json& pod, std::string& exit_code) {
       const std::string code = base::format("{}", ended["exitCode"].as_int());
       if (one["name"].as_string() == kMain) exit_code = code;
       const std::string_view reason = ended["reason"].as_string();
-      return base::format("{} (exit code {}){}{}", reason.empty() ? "Error" : reason, code,
-                          ended["message"].as_string().empty() ? "" : ": ", ended["message"].as_string());
+      // The launcher's report is no sentence.
+      const std::string_view said = ended["message"].as_string();
+      const bool is_sentence = !said.empty() && !said.starts_with("kfp 1\n");
+      return base::format("{} (exit code {}){}{}", reason.empty() ? "Error" : reason, code, is_sentence ? ": " : "",
+                          is_sentence ? said : "");
     }
   if (!status["message"].as_string().empty()) return status["message"].str();
   return status["reason"].as_string().empty() ? "the pod failed" : status["reason"].str();
@@ -153,7 +243,7 @@ Json pod_of(const PodRequest& request) {
   Json spec = Json::object({{"restartPolicy", "Never"},
                             {"serviceAccountName", account_of(workflow, request.spec)},
                             {"schedulerName", request.look.scheduler_name},
-                            {"containers", Json::array({main_container(request.spec)})}});
+                            {"containers", Json::array({main_container(request)})}});
   if (Json init = init_containers(request.spec); !init.empty()) spec.set("initContainers", std::move(init));
   if (Json volumes = volumes_of(request); !volumes.empty()) spec.set("volumes", std::move(volumes));
   for (const std::string_view field : kOfEither) {
@@ -203,11 +293,12 @@ const Node* Operation::pod(const Call& call, const Json& spec, const Inputs& inp
     auto filled = fill_all(spec, variables);
     if (!filled.ok()) return fail(call, filled.error().message);
     if (const std::string why = look_.refusal(id); !why.empty()) return fail(call, why);
+    if (const std::string why = lacks(*filled, inputs.values); !why.empty()) return fail(call, why);
     node = &begin(call, "Pod", Phase::kPending);
     node->inputs = inputs.values;
     ++active_;
     if (there == nullptr) {
-      out_.pods.push_back(pod_of({look_, *filled, id, call.name}));
+      out_.pods.push_back(pod_of({look_, *filled, inputs.values, id, call.name}));
       return node;
     }
   }
@@ -221,27 +312,52 @@ const Node* Operation::pod(const Call& call, const Json& spec, const Inputs& inp
   return node;
 }
 
+// The outputs of a pod that succeeded; an error names the one that is missing.
+base::Result<Json> Operation::outputs_of_pod(const Json& pod, const Json& spec, const std::string& id) const {
+  Json out = Json::object({{"exitCode", "0"}});
+  const std::vector<std::string> files = output_files(spec);
+  Json parameters = Json::array(), artifacts = Json::array();
+  if (!files.empty()) {
+    TRY(const auto texts, look_.outputs(pod, files.size()));
+    std::size_t at = 0;
+    for (const Json& one : spec["outputs"]["parameters"].items()) {
+      const Json& from = one["valueFrom"];
+      if (!from["path"].is_string()) continue;
+      const std::optional<std::string>& text = texts[at++];
+      if (!text && !from.has("default"))
+        return base::make_error(base::Code::kInvalid, base::format("outputs.parameters.{}: {} is not there",
+                                                                   one["name"].as_string(), from["path"].as_string()));
+      parameters.push_back(Json::object({{"name", one["name"]}, {"value", text ? *text : text_of(from["default"])}}));
+    }
+  }
+  const PodRequest request{look_, spec, Json(), id, ""};
+  for (const Json& one : spec["outputs"]["artifacts"].items())
+    if (is_kept(one))
+      artifacts.push_back(Json::object(
+          {{"name", one["name"]}, {"path", one["path"]}, {"s3", Json::object({{"key", key_of(request, one)}})}}));
+  if (!parameters.empty()) out.set("parameters", std::move(parameters));
+  if (!artifacts.empty()) out.set("artifacts", std::move(artifacts));
+  return out;
+}
+
 void Operation::sync_pod(Node& node, const Json& spec) {
   const Json& pod = *look_.pod(node.id);
   const std::string_view phase = pod["status"]["phase"].as_string();
-  if (phase == "Succeeded" || phase == "Failed") {
-    std::string exit_code = phase == "Succeeded" ? "0" : "";
-    std::string message = phase == "Failed" ? why_it_failed(pod, exit_code) : "";
-    const auto outputs = api::parse_json(api::annotation_of(pod, kOutputsAnnotation));
-    node.outputs = outputs.ok() && outputs->is_object() ? *outputs : Json();
-    if (node.outputs.is_null() && !exit_code.empty()) node.outputs = Json::object();
-    if (!exit_code.empty()) node.outputs.set("exitCode", exit_code);
-    const bool lacks = phase == "Succeeded" && !spec["outputs"]["parameters"].empty() && !outputs.ok();
-    end(node,
-        phase == "Failed" ? Phase::kFailed
-        : lacks           ? Phase::kError
-                          : Phase::kSucceeded,
-        lacks ? "the outputs of the pod were not reported" : std::move(message));
+  if (phase == "Failed") {
+    std::string exit_code, message = why_it_failed(pod, exit_code);
+    if (!exit_code.empty()) node.outputs = Json::object({{"exitCode", exit_code}});
+    end(node, Phase::kFailed, std::move(message));
     node.finished = end_of(pod, look_.now);
-    return;
+  } else if (phase == "Succeeded") {
+    auto outputs = outputs_of_pod(pod, spec, node.id);
+    const std::string problem = outputs.ok() ? "" : outputs.error().message;
+    if (outputs.ok()) node.outputs = *std::move(outputs);
+    end(node, problem.empty() ? Phase::kSucceeded : Phase::kError, problem);
+    node.finished = end_of(pod, look_.now);
+  } else {
+    node.phase = phase == "Running" ? Phase::kRunning : Phase::kPending;
+    node.message = phase == "Running" ? "" : why_it_waits(pod["status"]);
   }
-  node.phase = phase == "Running" ? Phase::kRunning : Phase::kPending;
-  node.message = phase == "Running" ? "" : why_it_waits(pod["status"]);
 }
 
 }  // namespace pipelines::argo

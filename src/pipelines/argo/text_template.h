@@ -11,7 +11,7 @@
 
 namespace pipelines::argo {
 
-// Values by name: "inputs.parameters.x", "tasks.a.outputs.result", "item", "workflow.name".
+// Values by name: "inputs.parameters.x", "tasks.a.outputs.parameters.y", "item", "workflow.name".
 class Variables {
  public:
   void set(std::string name, std::string value) { values_.insert_or_assign(std::move(name), std::move(value)); }

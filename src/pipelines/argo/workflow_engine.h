@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "api/json/json.h"
+#include "base/result.h"
 #include "base/time.h"
 #include "pipelines/argo/workflow_node.h"
 
@@ -21,7 +22,10 @@ inline constexpr int kDepthMax = 50;            // of templates that use templat
 inline constexpr std::string_view kWorkflowLabel = "workflows.argoproj.io/workflow";
 inline constexpr std::string_view kNodeAnnotation = "workflows.argoproj.io/node-id";
 inline constexpr std::string_view kNodeNameAnnotation = "workflows.argoproj.io/node-name";
-inline constexpr std::string_view kOutputsAnnotation = "workflows.argoproj.io/outputs";
+
+// Volumes of pods that hand outputs on: the program that runs their command, and the namespace's claim of artifacts.
+inline constexpr std::string_view kLauncherVolume = "kfp-launcher";
+inline constexpr std::string_view kArtifactsVolume = "kfp-artifacts";
 
 // What is known of the object of a resource template.
 struct ManifestState {
@@ -40,7 +44,11 @@ struct WorkflowLook {
   // Why the server will never take a pod of this name; empty: nothing says so.
   std::function<std::string(const std::string& name)> refusal;
   std::function<ManifestState(const std::string& node)> manifest;
-  std::string scheduler_name = "volcano";  // of pods for which the Workflow names none
+  // The texts of the first `files` output files of a pod that has ended, as its launcher reported them.
+  std::function<base::Result<std::vector<std::optional<std::string>>>(const api::Json& pod, std::size_t files)> outputs;
+  std::string launcher = "kfp-launcher";           // the ConfigMap of the launcher
+  std::string artifacts = "mlpipeline-artifacts";  // the claim of artifacts
+  std::string scheduler_name = "volcano";          // of pods for which the Workflow names none
 };
 
 // A write or a look of a resource template, done with the rights of a service account.

@@ -11,13 +11,13 @@ constexpr std::string_view kSay = R"(
   inputs: {parameters: [{name: text, value: nothing}]}
   container: {image: busybox, command: [echo], args: ["{{inputs.parameters.text}}"]}
 - name: make
-  container: {image: busybox}
+  container: {image: busybox, command: [make]}
   outputs: {parameters: [{name: out, valueFrom: {path: /tmp/out}}]}
 )";
 
 std::string with(std::string_view spec) { return std::string(spec) + "\ntemplates:" + std::string(kSay); }
 
-constexpr std::string_view kOut = R"({"parameters":[{"name":"out","value":"7"}]})";
+constexpr std::string_view kOut = "7";
 
 TEST(Workflow, a_graph_runs_in_its_order) {
   Trial trial(with("entrypoint: main") + R"(
@@ -62,11 +62,40 @@ TEST(Workflow, results_are_handed_on) {
   EXPECT_EQ(trial.workflow["status"]["outputs"]["parameters"][0]["value"].as_string(), "7");
 }
 
+TEST(Workflow, artifacts_lie_in_folders_of_the_claim) {
+  Trial trial(R"(
+entrypoint: main
+templates:
+- name: make
+  container: {image: busybox, command: [make]}
+  outputs: {artifacts: [{name: model, path: /tmp/outputs/model/data}, {name: ui, path: /ui.json, optional: true}]}
+- name: take
+  inputs: {artifacts: [{name: it, path: /tmp/inputs/it/data}]}
+  container: {image: busybox, command: [cat, "{{inputs.artifacts.it.path}}"]}
+- name: main
+  dag:
+    tasks:
+    - {name: a, template: make}
+    - {name: b, template: take, dependencies: [a], arguments: {artifacts: [{name: it, from: "{{tasks.a.outputs.artifacts.model}}"}]}}
+)");
+  trial.end("a");
+  const std::string id = trial.node("a")->id;
+  const api::Json& mounts = trial.pods.at(id)["spec"]["containers"][0]["volumeMounts"];
+  EXPECT_EQ(mounts.dump(), R"([{"name":"kfp-artifacts","mountPath":"/tmp/outputs/model","subPath":"artifacts/wf/)" +
+                               id + R"(/model"}])");
+  const api::Json& pod = trial.pods.at(trial.node("b")->id);
+  EXPECT_EQ(pod["spec"]["containers"][0]["volumeMounts"].dump(),
+            R"([{"name":"kfp-artifacts","mountPath":"/tmp/inputs/it","subPath":"artifacts/wf/)" + id +
+                R"(/model","readOnly":true}])");
+  EXPECT_EQ(pod["spec"]["containers"][0]["command"][1].as_string(), "/tmp/inputs/it/data");
+  EXPECT_EQ(pod["spec"]["volumes"][0]["persistentVolumeClaim"]["claimName"].as_string(), "mlpipeline-artifacts");
+}
+
 TEST(Workflow, a_pod_without_its_outputs_is_an_error) {
   Trial trial(with("entrypoint: make"));
   trial.end("wf");
   EXPECT_EQ(trial.phase(), "Error");
-  EXPECT_EQ(trial.message(), "the outputs of the pod were not reported");
+  EXPECT_EQ(trial.message(), "outputs.parameters.out: /tmp/out is not there");
 }
 
 TEST(Workflow, conditions_decide_about_tasks) {
@@ -131,7 +160,7 @@ TEST(Workflow, loops_make_a_pod_for_each_item_and_give_a_list) {
   Trial trial(with("entrypoint: main") + R"(
 - name: one
   inputs: {parameters: [{name: text}]}
-  container: {image: busybox, args: ["{{inputs.parameters.text}}"]}
+  container: {image: busybox, command: [x], args: ["{{inputs.parameters.text}}"]}
   outputs: {parameters: [{name: out, valueFrom: {path: /o}}]}
 - name: main
   dag:
@@ -141,10 +170,10 @@ TEST(Workflow, loops_make_a_pod_for_each_item_and_give_a_list) {
     - {name: c, template: one, dependencies: [b], withSequence: {count: "2"}, arguments: {parameters: [{name: text, value: "{{item}}"}]}}
 )");
   EXPECT_EQ(trial.running(), "a(0:x) a(1:k:5) a(2:3)");
-  EXPECT_EQ(trial.argument("a(1:k:5)"), R"({"k":5})");
+  EXPECT_EQ(trial.last_word("a(1:k:5)"), R"({"k":5})");
   for (const char* one : {"a(0:x)", "a(1:k:5)", "a(2:3)"}) trial.end(one, "Succeeded", kOut);
   EXPECT_EQ(trial.running(), "b(0:7) b(1:7) b(2:7)");
-  EXPECT_EQ(trial.argument("b(2:7)"), "got 7");
+  EXPECT_EQ(trial.last_word("b(2:7)"), "got 7");
   for (const char* one : {"b(0:7)", "b(1:7)", "b(2:7)"}) trial.end(one, "Succeeded", kOut);
   EXPECT_EQ(trial.running(), "c(0:0) c(1:1)");
   trial.end("c(0:0)", "Failed");

@@ -33,7 +33,7 @@ struct Node {
   Phase phase = Phase::kPending;
   std::string message;
   base::Time started, finished;
-  api::Json inputs, outputs;  // {parameters: [{name, value}], artifacts: [...], result}
+  api::Json inputs, outputs;  // {parameters: [{name, value}], artifacts: [...], exitCode}
   std::vector<std::string> children;
 
   bool is_over() const { return argo::is_over(phase); }

@@ -1,0 +1,78 @@
+#!/usr/bin/env bash
+# Workflows of Argo on one machine: the pipeline of the documents, what is refused, and a crash on the way.
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+document=tests/pipelines/workflows/train_predict.yaml
+
+ended() { [ -n "$(field workflow "$1" .status.finishedAt)" ]; }
+phase_of() { field_is workflow "$1" .status.phase "$2"; }
+node() { # node WORKFLOW DISPLAY FIELD
+  kubectl get workflow "$1" -o json | python3 -c '
+import json, sys
+for node in json.load(sys.stdin)["status"]["nodes"].values():
+    if node["displayName"] == sys.argv[1]: print(eval("node" + sys.argv[2]))' "$2" "$3"
+}
+node_is() { [ "$(node "$1" "$2" "$3")" = "$4" ]; }
+start() { sed "s/generateName: train-predict-/name: $1/" "$document" | sed "${2:-}" | kubectl create -f - > /dev/null; }
+
+without_rights_the_volume_is_refused() {
+  kubectl create serviceaccount pipeline-runner > /dev/null
+  expect "a workflow" start bare
+  expect "its end" wait_for 20 ended bare
+  expect "its phase" phase_of bare Failed
+  expect "the reason" sh -c "kubectl get workflow bare -o 'jsonpath={.status.message}' | grep -q 'create-volume.*system:serviceaccount:default:pipeline-runner.*cannot create resource'"
+  expect "the exit handler" [ "$(kubectl logs "$(node bare bare.onExit "['id']")")" = "it has Failed" ]
+}
+the_pipeline_of_the_documents_succeeds() {
+  kubectl create role claims --verb=get,create --resource=persistentvolumeclaims > /dev/null
+  kubectl create rolebinding claims --role=claims --serviceaccount=default:pipeline-runner > /dev/null
+  local name
+  name=$(kubectl create -f $document -o name)
+  name=${name#*/}
+  expect "its end" wait_for 40 ended "$name"
+  expect "its phase" phase_of "$name" Succeeded
+  expect "the list" sh -c "kubectl get wf | grep -q '^$name *Succeeded'"
+  expect "the claim" field_is pvc "$name-model" .status.phase Bound
+  expect "the score" node_is "$name" train "['outputs']['parameters'][0]['value']" 0.93
+  expect "the print" [ "$(kubectl logs "$(node "$name" print "['id']")")" = "prediction of 0.1
+score 0.93" ]
+  expect "its label" [ "$(kubectl get wf -l workflows.argoproj.io/phase=Succeeded -o name)" = "workflow.argoproj.io/$name" ]
+}
+fields_outside_are_refused() {
+  expect "hooks" refused 'spec.hooks: Forbidden: this field of Workflows is not supported here' start hooks 's/^  onExit: report/  hooks: {}/'
+  expect "a task that is not there" refused 'spec.templates[5].dag.tasks[1].dependencies: Not found: "trian"' start circle 's/\[create-volume, train\]/[create-volume, trian]/'
+  expect "an unknown entrypoint" refused 'spec.entrypoint: Not found: "nowhere"' start entry 's/entrypoint: .*/entrypoint: nowhere/'
+}
+it_goes_on_after_a_crash() {
+  expect "a workflow" start crash 's/echo "model of/sleep 3; echo "model of/'
+  expect "its training runs" wait_for 20 node_is crash train "['phase']" Running
+  kill_cluster
+  start_cluster "${flags[@]}"
+  expect "its end" wait_for 60 ended crash
+  expect "its phase" phase_of crash Succeeded
+  expect "no step twice" [ "$(kubectl get pods -l workflows.argoproj.io/workflow=crash -o name | wc -l)" = 4 ]
+}
+it_stops_and_is_deleted() {
+  expect "a workflow" start stop 's/echo "model of/sleep 100; echo "model of/'
+  expect "its training runs" wait_for 20 node_is stop train "['phase']" Running
+  kubectl patch workflow stop --type merge -p '{"spec": {"shutdown": "Stop"}}' > /dev/null
+  expect "its end" wait_for 60 ended stop
+  expect "its phase" phase_of stop Failed
+  expect "the exit handler" [ "$(kubectl logs "$(node stop stop.onExit "['id']")")" = "it has Failed" ]
+  kubectl delete workflow stop > /dev/null
+  expect "nothing is left" wait_for 30 sh -c '[ -z "$(kubectl get pods -l workflows.argoproj.io/workflow=stop -o name)" ]'
+}
+argos_own_controller_has_them_alone() {
+  kubectl create deployment workflow-controller --image=python:3.9 --replicas=0 > /dev/null
+  expect "a workflow" start argo
+  kubectl wait --for=jsonpath='{.status.phase}' --timeout=2s workflow/argo > /dev/null 2>&1
+  expect "no status" field_is workflow argo .status ""
+}
+
+if [ $root = 0 ]; then
+  echo "skip workflows: containers need root"
+  exit 0
+fi
+flags=(--node-name n1 --host-rootfs --runtime runc)
+start_cluster "${flags[@]}"
+run_tests without_rights_the_volume_is_refused the_pipeline_of_the_documents_succeeds fields_outside_are_refused it_goes_on_after_a_crash it_stops_and_is_deleted argos_own_controller_has_them_alone
+exit "${failed:-0}"
