@@ -108,10 +108,11 @@ std::string_view webhook_name(std::string_view path) {
   return {};
 }
 
+namespace r = api::resources;
+using enum api::Operation;
+
 std::vector<api::AdmissionHook> hooks(const Options& given) {
   const auto options = std::make_shared<const Options>(given);
-  namespace r = api::resources;
-  using enum api::Operation;
   std::vector<api::AdmissionHook> all;
   const auto add = [&](const std::string& path, bool mutating, const api::ResourceId& resource, std::string kind,
                        std::vector<api::Operation> operations, Review review) {
@@ -125,12 +126,14 @@ std::vector<api::AdmissionHook> hooks(const Options& given) {
                    .operations = std::move(operations),
                    .review = only_for(resource, !mutating, std::move(review))});
   };
+  const auto add_in_process = [&](auto&&... row) {
+    if (options->in_process) add(std::forward<decltype(row)>(row)...);
+  };
   add("/jobs/mutate", true, r::kJobs, "Job", {kCreate},
       [options](const AdmissionRequest& q, const ObjectReader&) { return default_job(q, *options); });
   // COMPAT(apply-again). A webhook is registered for creation only; its path keeps refusing an update.
-  if (options->in_process)
-    add("/jobs/mutate", true, r::kJobs, "Job", {kUpdate},
-        [](const AdmissionRequest& q, const ObjectReader&) { return default_job_again(q); });
+  add_in_process("/jobs/mutate", true, r::kJobs, "Job", std::vector{kUpdate},
+                 [](const AdmissionRequest& q, const ObjectReader&) { return default_job_again(q); });
   add("/jobs/validate", false, r::kJobs, "Job", {kCreate, kUpdate},
       [options](const AdmissionRequest& q, const ObjectReader& o) { return check_job(q, o, *options); });
   add("/queues/mutate", true, r::kQueues, "Queue", {kCreate},
@@ -142,12 +145,10 @@ std::vector<api::AdmissionHook> hooks(const Options& given) {
   add("/podgroups/validate", false, r::kPodGroups, "PodGroup", {kCreate},
       [](const AdmissionRequest& q, const ObjectReader& o) { return check_podgroup(q, o); });
   // COMPAT(queue-access). A webhook is registered for creation only.
-  if (options->in_process)
-    add("/podgroups/validate", false, r::kPodGroups, "PodGroup", {kUpdate},
-        [](const AdmissionRequest&, const ObjectReader&) { return AdmissionAnswer{}; });
-  if (options->in_process)
-    add("/apply-poddefault", true, r::kPods, "Pod", {kCreate},
-        [](const AdmissionRequest& q, const ObjectReader& o) { return apply_pod_defaults(q, o); });
+  add_in_process("/podgroups/validate", false, r::kPodGroups, "PodGroup", std::vector{kUpdate},
+                 [](const AdmissionRequest&, const ObjectReader&) { return AdmissionAnswer{}; });
+  add_in_process("/apply-poddefault", true, r::kPods, "Pod", std::vector{kCreate},
+                 [](const AdmissionRequest& q, const ObjectReader& o) { return apply_pod_defaults(q, o); });
   add("/pods/mutate", true, r::kPods, "Pod", {kCreate},
       [options](const AdmissionRequest& q, const ObjectReader&) { return default_pod(q, *options); });
   add("/pods/validate", false, r::kPods, "Pod", {kCreate},
@@ -161,12 +162,11 @@ std::vector<api::AdmissionHook> hooks(const Options& given) {
   add("/jobtemplates/validate", false, r::kJobTemplates, "JobTemplate", {kCreate, kUpdate},
       [options](const AdmissionRequest& q, const ObjectReader& o) { return check_jobtemplate(q, o, *options); });
   // COMPAT(queue-access). The queue of its pod alone is asked about.
-  if (options->in_process)
-    add("/validate-kubeflow-org-v1-notebook", false, r::kNotebooks, "Notebook", {kCreate, kUpdate},
-        [](const AdmissionRequest&, const ObjectReader&) { return AdmissionAnswer{}; });
-  if (options->in_process)
-    add("/validate-argoproj-io-v1alpha1-workflow", false, r::kWorkflows, "Workflow", {kCreate, kUpdate},
-        [](const AdmissionRequest& q, const ObjectReader&) { return check_workflow(q); });
+  add_in_process("/validate-kubeflow-org-v1-notebook", false, r::kNotebooks, "Notebook", std::vector{kCreate, kUpdate},
+                 [](const AdmissionRequest&, const ObjectReader&) { return AdmissionAnswer{}; });
+  add_in_process("/validate-argoproj-io-v1alpha1-workflow", false, r::kWorkflows, "Workflow",
+                 std::vector{kCreate, kUpdate},
+                 [](const AdmissionRequest& q, const ObjectReader&) { return check_workflow(q); });
   add("/validate-kubeflow-org-v2beta1-mpijob", false, r::kSshMpiJobs, "MPIJob", {kCreate, kUpdate},
       [options](const AdmissionRequest& q, const ObjectReader&) { return check_mpi_job(q, options->mpi_version); });
   for (const auto& [resource, kind] : {std::pair{r::kPyTorchJobs, "PyTorchJob"}, std::pair{r::kTfJobs, "TFJob"},

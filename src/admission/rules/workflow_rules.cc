@@ -7,7 +7,7 @@
 namespace admission {
 
 AdmissionAnswer check_workflow(const AdmissionRequest& request) {
-  // A status that is written, or a finalizer that goes, is no change of the specification.
+  // A status that is written, or a finalizer that goes, leaves the specification as it is.
   if (request.operation == api::Operation::kUpdate && request.object["spec"] == request.old_object["spec"]) return {};
   api::FieldErrors errors;
   pipelines::argo::check_workflow(request.object["spec"], errors);

@@ -27,7 +27,7 @@ namespace {
 constexpr std::string_view kPhaseLabel = "workflows.argoproj.io/phase";
 constexpr std::string_view kCompletedLabel = "workflows.argoproj.io/completed";
 
-// What the server said that no view shows.
+// Answers of the server that no view shows.
 struct Answers {
   std::string uid;                                     // of the Workflow
   std::set<std::string> gone;                          // pods
@@ -230,8 +230,11 @@ class WorkflowController final : public Controller {
       action = &plan.create(*resource, object);
       action->existing_is_fine = true;
     } else {
-      const bool applies = one.verb == Verb::kApply;
-      action = &plan.patch(*resource, object, applies ? client::PatchType::kApply : client::PatchType::kMerge, object);
+      const bool is_custom = known == nullptr || known->custom;
+      const client::PatchType type = one.verb == Verb::kApply ? client::PatchType::kApply
+                                     : is_custom              ? client::PatchType::kMerge
+                                                              : client::PatchType::kStrategic;
+      action = &plan.patch(*resource, object, type, object);
       action->field_manager = "workflow-controller";
     }
     action->account = base::format("{}:{}", ns, one.account);

@@ -7,7 +7,7 @@
 
 namespace controllers::workflows {
 
-// Where Argo's own controller is there (a Deployment called workflow-controller), Workflows are left to it.
+// Workflows are left to Argo's own controller, a Deployment called workflow-controller, wherever there is one.
 std::unique_ptr<Controller> make_workflow_controller();
 
 }  // namespace controllers::workflows

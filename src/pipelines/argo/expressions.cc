@@ -108,7 +108,7 @@ class Reader {
       at_ += sign.size();
       return set(Token::Kind::kSign, std::string(sign));
     }
-    set(Token::Kind::kBroken, base::format("{:?} is no operator that is supported here", text_.substr(at_, 8)));
+    set(Token::Kind::kBroken, base::format("{:?} is not an operator that is supported here", text_.substr(at_, 8)));
   }
 
   void quoted(char quote) {
@@ -203,7 +203,7 @@ base::Result<bool> holds(std::string_view depends, const std::function<bool(cons
     const std::size_t dot = word.rfind('.');
     TaskResult wanted{word.substr(0, dot), dot == std::string::npos ? "" : word.substr(dot + 1)};
     if (dot != std::string::npos && std::ranges::find(kTaskResults, wanted.result) == std::end(kTaskResults))
-      return wrong(base::format("{:?} is no result of a task", wanted.result.substr(0, 60)));
+      return wrong(base::format("{:?} is not a result of a task", wanted.result.substr(0, 60)));
     return is(wanted);
   });
 }

@@ -84,7 +84,8 @@ base::Result<bool> meets_one(std::string_view text, const Json& object) {
     if (!a || !b) return false;
     return sign == ">" ? *a > *b : sign == "<" ? *a < *b : sign == ">=" ? *a >= *b : *a <= *b;
   }
-  return base::make_error(Code::kInvalid, base::format("{:?} is no condition: FIELD = VALUE", text.substr(0, 80)));
+  return base::make_error(Code::kInvalid,
+                          base::format("{:?} is not a condition such as FIELD = VALUE", text.substr(0, 80)));
 }
 
 // The manifest with what tells it apart; an error names the field.

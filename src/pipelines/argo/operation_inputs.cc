@@ -29,7 +29,7 @@ base::Result<Json> sequence(const Json& spec, const Variables& variables) {
     const Json& value = filled[field];
     if (value.is_null()) return fallback;
     const auto parsed = base::parse_number<std::int64_t>(text_of(value));
-    if (!parsed) return wrong(base::format("withSequence.{}: {:?} is no whole number", field, text_of(value)));
+    if (!parsed) return wrong(base::format("withSequence.{}: {:?} is not a whole number", field, text_of(value)));
     return *parsed;
   };
   TRY(const std::int64_t start, number("start", 0));
@@ -129,7 +129,7 @@ base::Result<std::vector<Operation::Turn>> Operation::turns_of(const Json& spec,
     TRY(const std::string text, fill(spec["withParam"].as_string(), variables));
     auto parsed = api::parse_json(text);
     if (!parsed.ok() || !parsed->is_array())
-      return wrong(base::format("withParam: {:?} is no list in JSON", text.substr(0, 60)));
+      return wrong(base::format("withParam: {:?} is not a list in JSON", text.substr(0, 60)));
     items = *std::move(parsed);
   } else {
     TRY(items, sequence(spec["withSequence"], variables));

@@ -120,7 +120,7 @@ Json main_container(const PodRequest& request) {
   return main;
 }
 
-// What a pod needs for its artifacts and outputs; empty: all is there.
+// The problem of a pod whose artifacts or outputs cannot be had; empty: there is none.
 std::string lacks(const Json& spec, const Json& inputs) {
   const Json& main = spec[spec.has("script") ? "script" : "container"];
   if (!output_files(spec).empty() && main["command"].empty())
@@ -201,7 +201,7 @@ std::string why_it_failed(const Json& pod, std::string& exit_code) {
       const std::string code = base::format("{}", ended["exitCode"].as_int());
       if (one["name"].as_string() == kMain) exit_code = code;
       const std::string_view reason = ended["reason"].as_string();
-      // The launcher's report is no sentence.
+      // The launcher's report is not for people.
       const std::string_view said = ended["message"].as_string();
       const bool is_sentence = !said.empty() && !said.starts_with("kfp 1\n");
       return base::format("{} (exit code {}){}{}", reason.empty() ? "Error" : reason, code, is_sentence ? ": " : "",

@@ -27,8 +27,8 @@ class Variables {
 // ({{=...}}).
 base::Result<std::vector<std::string>> names_in(std::string_view text);
 
-// The text with values in place of names. An error names the first name without a value. What a value holds is not
-// looked at again. At most kTextBytesMax come out.
+// The text with values in place of names. An error names the first name without a value. Tags inside of
+// a value are plain text. At most kTextBytesMax come out.
 inline constexpr std::size_t kTextBytesMax = 1 << 20;
 base::Result<std::string> fill(std::string_view text, const Variables& variables);
 

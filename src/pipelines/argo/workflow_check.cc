@@ -158,7 +158,6 @@ constexpr FieldOf kFields[] = {
     {Shape::kResource, "successCondition"},
     {Shape::kResource, "failureCondition"},
     {Shape::kResource, "setOwnerReference"},
-    {Shape::kResource, "mergeStrategy"},
     {Shape::kDag, "tasks", Shape::kTasks},
     {Shape::kDag, "failFast"},
     {Shape::kTask, "dependencies"},

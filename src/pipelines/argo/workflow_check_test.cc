@@ -44,7 +44,8 @@ TEST(WorkflowCheck, names_the_field) {
            "{name: b, dag: {tasks: [{name: t, template: a, depends: u}, {name: u, template: a, depends: t}]}}]",
        "spec.templates[1].dag.tasks: Invalid value: \"t\": waits for itself, along tasks that wait for each other"},
       {"entrypoint: a" + std::string(kRest) + "{name: b, dag: {tasks: [{name: t, template: a, depends: 't &'}]}}]",
-       "spec.templates[1].dag.tasks[0].depends: Invalid value: \"t &\": \"&\" is no operator that is supported here"},
+       "spec.templates[1].dag.tasks[0].depends: Invalid value: \"t &\": \"&\" is not an operator that is supported "
+       "here"},
       {"entrypoint: a" + std::string(kRest) + "{name: b, container: {image: '{{=1+1}}'}}]",
        "spec.templates[1].container.image: Invalid value: \"{{=1+1}}\": {{=1+1}} is an expression, which is not "
        "supported here"},

@@ -27,7 +27,7 @@ inline constexpr std::string_view kNodeNameAnnotation = "workflows.argoproj.io/n
 inline constexpr std::string_view kLauncherVolume = "kfp-launcher";
 inline constexpr std::string_view kArtifactsVolume = "kfp-artifacts";
 
-// What is known of the object of a resource template.
+// The known state of a resource template's object.
 struct ManifestState {
   bool is_known = false;     // the server was asked
   api::Json object = {};     // null: it is not there
