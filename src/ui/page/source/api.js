@@ -44,7 +44,7 @@ export async function request(path, { method = 'GET', body, signal, accept = 'ap
       headers,
       signal,
       cache: 'no-store',
-      body: body === undefined ? undefined : typeof body === 'string' ? body : JSON.stringify(body),
+      body: body === undefined ? undefined : typeof body === 'string' || body instanceof Blob ? body : JSON.stringify(body),
     });
   } catch (error) {
     if (error.name === 'AbortError') throw error;

@@ -20,6 +20,7 @@ const kPages = [
   { id: 'queues', title: 'Queues', draw: (place) => html`<${Queues} key=${place.rest[0]} name=${place.rest[0]} ...${place} />` },
   { id: 'machines', title: 'Machines', draw: (place) => html`<${Machines} key=${place.rest[0]} name=${place.rest[0]} ...${place} />` },
   { id: 'notebooks', title: 'Notebooks', draw: (place) => html`<${Later} page=${place.rest.length >= 2 ? 'Notebook' : 'Notebooks'} key=${place.rest.join('/')} ns=${place.rest[0]} name=${place.rest[1]} ...${place} />` },
+  { id: 'pipelines', title: 'Pipelines', draw: (place) => html`<${Later} page=${{ run: 'PipelineRun', version: 'PipelineVersion' }[place.rest[0]] || 'Pipelines'} key=${place.rest.join('/')} ns=${place.rest[1]} name=${place.rest[2]} ...${place} />` },
   { id: 'tensorboards', title: 'TensorBoards', draw: (place) => html`<${Later} page="Tensorboards" key="tensorboards" ...${place} />` },
   { id: 'volumes', title: 'Volumes', draw: (place) => html`<${Later} page="Volumes" key="volumes" ...${place} />` },
   { id: 'people', title: 'People', draw: (place) => html`<${Later} page="People" key="people" ...${place} />` },

@@ -7,18 +7,14 @@ import { useCollection } from './live.js';
 import { Logs } from './logs.js';
 import { checkName, claimOf, formDefaults, gpusOf, groupsByKey, kNotebooks, kStopped, kTensorboards, linkOf, notebookOf, podOf, profileOf, standing, tensorboardOf, usersOf, viewerLink, viewerOf } from './notebooks_model.js';
 import './notebooks_words.js';
+import { FormDialog, Sure, ageColumn, byName, emptyText, listPath, nameColumns, objectPath, post, reasonColumn, remove, stateColumn } from './later_parts.js';
 import { EventList } from './objects.js';
-import { Ago, Dialog, Link, Notices, State, Table, where } from './parts.js';
+import { Link, Notices, State, Table, where } from './parts.js';
 import { currentScope, scoped } from './scope.js';
 import { t } from './words.js';
 import { yaml } from './yaml.js';
 
 const kForms = '/api/v1/namespaces/kubeflow/configmaps/jupyter-web-app-config';
-const listPath = (kind) => scoped(kind.base, kind.plural);
-const objectPath = (kind, object) => `${kind.base}/namespaces/${encodeURIComponent(object.metadata.namespace)}/${kind.plural}/${encodeURIComponent(object.metadata.name)}`;
-const created = (object) => Date.parse(object.metadata.creationTimestamp);
-const byName = (a, b) => natural(a.metadata.namespace, b.metadata.namespace) || natural(a.metadata.name, b.metadata.name);
-const emptyText = (list, text) => (list.state === 'loading' ? t('Loading…') : list.state === 'absent' ? t('The cluster does not have this kind.') : text);
 
 // Objects of a kind with their pods and how they stand.
 function useStandings(kind) {
@@ -32,43 +28,6 @@ function useStandings(kind) {
   return { list, pods, rows };
 }
 
-// A form in a dialog. `send` throws an Error that says what is wrong.
-function FormDialog({ title, fields, first, send, onClose, children }) {
-  const [form, setForm] = useState(first);
-  const [error, setError] = useState('');
-  const [busy, setBusy] = useState(false);
-  const set = (key) => (event) => (setError(''), setForm({ ...form, [key]: event.currentTarget.value }));
-  const run = async () => {
-    setBusy(true);
-    try {
-      await send(form);
-      onClose();
-    } catch (problem) {
-      setError(problem.message);
-    }
-    setBusy(false);
-  };
-  return html`<${Dialog} title=${title} onClose=${onClose} actions=${html`<button type="button" class="primary" disabled=${busy} onClick=${run}>${t('Create')}</button>`}>
-    <form class="fields" onSubmit=${(event) => (event.preventDefault(), run())}>
-      ${fields.map(({ key, title: name, hint, rows, options }) => html`<label key=${key}>${name} ${
-        options ? html`<select value=${form[key]} onChange=${set(key)}>${options.map(([value, text]) => html`<option key=${value} value=${value}>${plain(text)}</option>`)}</select>`
-        : rows ? html`<textarea rows=${rows} value=${form[key]} onInput=${set(key)} placeholder=${hint}></textarea>`
-        : html`<input value=${form[key]} onInput=${set(key)} placeholder=${hint || ''} />`}</label>`)}
-      ${children?.(form, setForm)}
-    </form>
-    ${error && html`<p class="notice" role="alert">${plain(error)}</p>`}
-  <//>`;
-}
-
-// Asks before it is done.
-function Sure({ title, text, act, onClose }) {
-  const [error, setError] = useState('');
-  const go = () => act().then(onClose, (problem) => setError(problem.message));
-  return html`<${Dialog} title=${plain(title)} onClose=${onClose} actions=${html`<button type="button" class="danger" onClick=${go}>${t('Yes, do it')}</button>`}>
-    <p>${text}</p>${error && html`<p class="notice" role="alert">${plain(error)}</p>`}<//>`;
-}
-
-const post = (path, body, dryRun) => request(`${path}?fieldValidation=Strict${dryRun ? '&dryRun=All' : ''}`, { method: 'POST', body });
 async function needClaim(claim) {
   try {
     await post(`/api/v1/namespaces/${encodeURIComponent(claim.metadata.namespace)}/persistentvolumeclaims`, claim);
@@ -77,7 +36,6 @@ async function needClaim(claim) {
   }
 }
 const setStopped = (object, stopped) => request(objectPath(kNotebooks, object), { method: 'PATCH', type: 'application/merge-patch+json', body: { metadata: { annotations: { [kStopped]: stopped ? new Date().toISOString().replace(/\.\d+/, '') : null } } } });
-const remove = (path) => request(path, { method: 'DELETE' });
 
 function CreateNotebook({ onClose }) {
   const [forms, setForms] = useState(null);
@@ -128,10 +86,6 @@ function NotebookActions({ row, setSure, setError }) {
     <button type="button" class="danger" onClick=${() => setSure(object)}>${t('Delete')}<span class="hidden"> ${plain(object.metadata.name)}</span></button></span>`;
 }
 
-const nameColumns = () => [{ id: 'ns', title: t('Namespace'), width: 'minmax(6rem,1fr)', minor: true, cell: ({ object }) => plain(object.metadata.namespace) }];
-const stateColumn = () => ({ id: 'state', title: t('State'), width: '7rem', cell: (row) => html`<${State} state=${row.state} word=${t(row.word)} />` });
-const reasonColumn = () => ({ id: 'reason', title: t('Reason'), width: 'minmax(8rem,3fr)', minor: true, cell: (row) => html`<span title=${plain(row.reason)}>${plain(row.reason)}</span>` });
-const ageColumn = () => ({ id: 'age', title: t('Age'), width: '4rem', minor: true, cell: ({ object }) => html`<${Ago} time=${created(object)} />` });
 
 export function Notebooks({ go }) {
   const { list, pods, rows } = useStandings(kNotebooks);
