@@ -62,11 +62,17 @@ WorkflowDecision Operation::run() {
   if (root == nullptr && is_stopping_)
     root = fail({.name = workflow_, .display = workflow_, .template_name = spec_["entrypoint"].str()},
                 "it was stopped before it began");
+  if (is_too_large_) {
+    const std::string why = base::format("the workflow has more than {} nodes", kNodesMax);
+    stop_all(why);
+    out_.pods.clear();
+    out_.manifests.clear();
+    root = end(*find(workflow_), Phase::kError, why);
+  }
   const Node* exit = nullptr;
   const std::string handler = spec_["onExit"].str();
   if (root != nullptr && root->is_over() && !handler.empty() && shutdown != "Terminate") {
     globals_.set("workflow.status", std::string(text_of(root->phase)));
-    in_exit_ = true;
     is_stopping_ = false;
     const std::string name = workflow_ + ".onExit";
     exit = execute({.name = name, .display = name, .template_name = handler, .arguments = spec_["arguments"]});
@@ -179,7 +185,10 @@ bool Operation::may_start() const {
 const Node* Operation::execute(const Call& call) {
   if (const Node* known = find(call.name); known != nullptr && known->is_over()) return known;
   if (call.depth > kDepthMax) return fail(call, base::format("templates use each other deeper than {}", kDepthMax));
-  if (out_.nodes.size() >= kNodesMax) return fail(call, base::format("the workflow has more than {} nodes", kNodesMax));
+  if (out_.nodes.size() >= kNodesMax) {
+    is_too_large_ = true;
+    return nullptr;
+  }
   const Json* spec = template_of(call.template_name);
   if (spec == nullptr) return fail(call, base::format("template {:?} is not there", call.template_name));
   const Json& strategy = strategy_of(*spec);

@@ -101,7 +101,7 @@ class Operation {
   Variables globals_;
   std::size_t active_ = 0;
   bool is_stopping_ = false;  // nothing new begins
-  bool in_exit_ = false;
+  bool is_too_large_ = false;
 };
 
 // pods.cc: the pod of a container or script; an error names what cannot be filled in. `name` is also the node's id.

@@ -376,5 +376,17 @@ TEST(Workflow, endless_recursion_ends) {
   EXPECT_EQ(trial.phase(), "Failed");
 }
 
+TEST(Workflow, one_with_too_many_nodes_ends) {
+  Trial trial(with("entrypoint: main") + R"(
+- name: main
+  steps: [[{name: a, template: main}, {name: b, template: main}, {name: c, template: main}, {name: d, template: say}]]
+)");
+  EXPECT_EQ(trial.phase(), "Error");
+  EXPECT_EQ(trial.message(), "the workflow has more than 2000 nodes");
+  EXPECT_LT(trial.last.nodes.size() + trial.workflow["status"]["nodes"].size(), 10 * kNodesMax);
+  EXPECT_EQ(trial.running(), "");
+  EXPECT_TRUE(trial.pods.empty());
+}
+
 }  // namespace
 }  // namespace pipelines::argo
