@@ -83,6 +83,7 @@ TEST(Fuzz, words_of_a_command_line_are_read_or_refused) { run("shell_words", 20'
 TEST(Fuzz, discoveries_are_read_or_refused) { run("discovery", 20'000); }
 TEST(Fuzz, selectors_are_read_or_refused) { run("selector", 20'000); }
 TEST(Fuzz, schedules_are_due_in_order) { run("cron", 10'000); }
+TEST(Fuzz, workflows_come_to_an_end) { run("workflow", 20'000); }
 TEST(Fuzz, files_of_control_groups_give_figures_in_range) { run("colocation", 10'000); }
 TEST(Fuzz, patches_are_applied_or_refused) { run("patch", 30'000); }
 TEST(Fuzz, patches_keep_to_their_limits) { run("patch_limits", 30'000); }

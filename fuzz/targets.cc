@@ -46,6 +46,7 @@ constexpr std::array kTargets = {
     Target{"plugin_arguments", plugin_arguments},
     Target{"sharding", sharding},
     Target{"scheduler_objects", scheduler_objects},
+    Target{"workflow", workflow},
     Target{"writes", writes},
     Target{"database", database},
     Target{"termination", termination},

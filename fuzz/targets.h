@@ -47,6 +47,7 @@ void scheduler_config(std::string_view input);
 void plugin_arguments(std::string_view input);
 void sharding(std::string_view input);
 void scheduler_objects(std::string_view input);
+void workflow(std::string_view input);
 void writes(std::string_view input);
 void database(std::string_view input);
 void termination(std::string_view input);
