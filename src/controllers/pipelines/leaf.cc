@@ -94,6 +94,7 @@ class Step {
 
   Standing end(const Json& task, const char* state, const std::string& error, const Values& outputs = {}) {
     write_task(look_, task, {.state = state, .error = error, .outputs = outputs});
+    if (std::string_view(state) == "CANCELED") remove_group(look_.making, task).fate = place_.path;
     return {.is_over = true, .state = state, .error = error, .outputs = outputs};
   }
 

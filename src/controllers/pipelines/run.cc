@@ -72,7 +72,7 @@ class RunStep {
     const std::int64_t retries = run_["spec"]["retries"].as_int();
     const bool tries_again = is_final(state) && state != "SUCCEEDED" && !run_["spec"]["terminate"].as_bool() &&
                              retries > run_["status"]["observedRetries"].as_int();
-    if (is_final(state) && !tries_again) return clear(state);
+    if (is_final(state) && !tries_again) return end_stragglers() ? std::move(plan_) : clear(state);
     if (!read_document()) return std::move(plan_);
     const RunFacts facts = facts_of(run_, *memory_.pipeline);
     RunLook look{.view = view_,
@@ -164,6 +164,27 @@ class RunStep {
     return late_;
   }
 
+  // A request of a controller that was killed may arrive when the run has ended: the task that it made ends, too.
+  bool end_stragglers() {
+    const RunFacts facts{.ns = std::string(api::namespace_of(run_)),
+                         .name = std::string(api::name_of(run_)),
+                         .uid = std::string(api::uid_of(run_))};
+    bool any = false;
+    for (const Json* task : view_.by_index(resources::kPipelineTasks, kByRun, api::key_of(run_))) {
+      const Json& status = (*task)["status"];
+      if (api::controller_of(*task)["uid"].as_string() != facts.uid || is_final(status["state"].as_string())) continue;
+      any = true;
+      const std::string name = pod_name_of(facts, (*task)["spec"]["path"].as_string(), status["attempt"].as_int());
+      const Json* pod = view_.find(resources::kPods, base::format("{}/{}", facts.ns, name));
+      if (pod != nullptr && !api::is_deleting(*pod)) plan_.remove(resources::kPods, *pod);
+      remove_group(plan_, *task);
+      Json object = *task;
+      object.set("status", changed_status(status, {.state = "CANCELED"}, turn_.now));
+      plan_.set_status(resources::kPipelineTasks, std::move(object)).stops_nothing = true;
+    }
+    return any;
+  }
+
   // The pods and the workspace of a run that has ended go after the time that its document gives them.
   Plan clear(const std::string& state) {
     const base::Duration stay = stay_of(settings_of(run_), state);
@@ -209,10 +230,10 @@ class RunStep {
     if (!look.asked.empty()) plan_.requeue_after({});
     plan_.begin_stage();
     std::string state = look.ends ? "CANCELING" : "RUNNING";
-    if (root.is_over) state = root.state;
-    if (root.is_over && look.ends && !root.has_succeeded()) state = "CANCELED";
+    const bool has_ended = root.is_settled || (root.is_over && look.tasks.empty());
+    if (has_ended) state = look.ends && !root.has_succeeded() ? "CANCELED" : root.state;
     std::string error = root.error;
-    if (late_ && root.is_over && !root.has_succeeded()) {
+    if (late_ && has_ended && !root.has_succeeded()) {
       state = "FAILED";
       error = base::format("the run took longer than {} s", deadline_of(settings_of(run_)).seconds());
     }
@@ -307,7 +328,8 @@ class RunController final : public Controller {
     pending_.erase(found);
     const auto memory = memories_.find(key);
     if (memory == memories_.end()) return;
-    for (std::size_t i = 0; i < asked.size() && i < ending.fetched.size(); ++i)
+    // A question that was not answered, because something failed before it, finds nothing either.
+    for (std::size_t i = 0; ending.succeeded && i < asked.size() && i < ending.fetched.size(); ++i)
       if (ending.fetched[i].is_null()) memory->second.gone.insert(asked[i]);
     for (const RefusedAction& one : ending.refused) {
       if (one.fate.empty() || one.verb == Action::Verb::kPatch || one.verb == Action::Verb::kStatus) continue;

@@ -35,6 +35,9 @@ struct Memory {
 // How a task stands after the look.
 struct Standing {
   bool is_over = false;
+  // Its end, and that of all that is inside it, is in the view: a graph whose end is written before the ends of its
+  // tasks would never be looked into again, should one of those writes fail.
+  bool is_settled = false;
   std::string state = {};  // empty: it never begins, because of one before it; or it waits
   std::string error = {};
   Values outputs = {};

@@ -242,6 +242,11 @@ TEST(PipelineRun, ARunThatIsToEndEndsItsPodsAndStartsNone) {
   trial.world.edit(resources::kPipelineRuns, "ns/r")->edit("spec").set("terminate", true);
   for (const Json* pod : trial.world.all(resources::kPods))
     trial.world.edit(resources::kPods, api::key_of(*pod))->edit("spec").set("nodeName", "n1");
+  // Found by a world: groups without pods kept their place in the queue.
+  const std::string group = "podgroup-" + std::string(api::uid_of(trial.task("root.exit-handler-1.fail")));
+  trial.world.put_text(
+      resources::kPodGroups,
+      base::format(R"({{"kind": "PodGroup", "metadata": {{"name": "{}", "namespace": "ns"}}}})", group));
   trial.settle();
   EXPECT_EQ(trial.state(), "CANCELING");
   trial.world.gone();
@@ -249,6 +254,7 @@ TEST(PipelineRun, ARunThatIsToEndEndsItsPodsAndStartsNone) {
   EXPECT_EQ(trial.state(), "CANCELED");
   EXPECT_EQ(trial.task_state("root.exit-handler-1.fail"), "CANCELED");
   EXPECT_EQ(trial.task_state("root.finish"), "");
+  EXPECT_EQ(trial.world.find(resources::kPodGroups, "ns/" + group), nullptr);
 }
 
 TEST(PipelineRun, AnotherAttemptOfARunKeepsWhatSucceeded) {
@@ -266,6 +272,31 @@ TEST(PipelineRun, AnotherAttemptOfARunKeepsWhatSucceeded) {
   EXPECT_EQ((*trial.world.find(resources::kPipelineRuns, "ns/r"))["status"]["observedRetries"].as_int(), 1);
 }
 
+// Found by a world: a loop ended while the status of one of its steps could not be written, and the run ended with it.
+TEST(PipelineRun, AGraphEndsAfterTheEndsOfItsTasksAreWritten) {
+  Trial trial;
+  trial.run("exits");
+  trial.world.edit(resources::kPipelineRuns, "ns/r")->edit("spec").set("terminate", true);
+  trial.world.deletes_pods_slowly = false;
+  bool refuses = true;
+  trial.world.refuse = [&refuses](const Action& action) -> std::optional<base::Error> {
+    if (!refuses || action.verb != Action::Verb::kStatus || action.fate != "root.exit-handler-1.fail")
+      return std::nullopt;
+    return base::make_error(base::Code::kConflict, "somebody else wrote it");
+  };
+  for (int round = 0; round < 10; ++round) {
+    const Plan plan = trial.controller->step(trial.world, "ns/r", {.now = trial.world.now});
+    trial.controller->finished("ns/r", trial.world.apply(plan));
+  }
+  EXPECT_EQ(trial.task_state("root.exit-handler-1"), "RUNNING");
+  EXPECT_EQ(trial.state(), "CANCELING");
+  refuses = false;
+  trial.settle();
+  EXPECT_EQ(trial.task_state("root.exit-handler-1.fail"), "CANCELED");
+  EXPECT_EQ(trial.task_state("root.exit-handler-1"), "CANCELED");
+  EXPECT_EQ(trial.state(), "CANCELED");
+}
+
 TEST(PipelineRun, APodThatIsDeletedFailsItsStep) {
   Trial trial;
   trial.run("hello");
@@ -273,6 +304,37 @@ TEST(PipelineRun, APodThatIsDeletedFailsItsStep) {
   trial.settle();
   EXPECT_EQ(trial.state(), "FAILED");
   EXPECT_TRUE(trial.error().ends_with("was deleted")) << trial.error();
+}
+
+// Found by a world: a plan that failed counted as an answer, and the exit handler ran beside the step.
+TEST(PipelineRun, AQuestionWithoutAnAnswerSaysNothingOfAPod) {
+  Trial trial;
+  trial.run("hello");
+  trial.world.erase(resources::kPods, api::key_of(*trial.pod("root.greet")));
+  const Plan plan = trial.controller->step(trial.world, "ns/r", {.now = trial.world.now});
+  EXPECT_NE(plan.text().find("fetch Pod"), std::string::npos) << plan.text();
+  trial.controller->finished("ns/r", {.succeeded = false, .fetched = {Json()}});
+  trial.world.apply(trial.controller->step(trial.world, "ns/r", {.now = trial.world.now}));
+  EXPECT_EQ(trial.state(), "RUNNING");
+  EXPECT_EQ(trial.task_state("root.greet"), "PENDING");
+}
+
+// Found by a world: a task that a killed controller had asked for came when its run had ended, and never ended.
+TEST(PipelineRun, ATaskThatComesWhenItsRunHasEndedEndsToo) {
+  Trial trial;
+  trial.run("hello");
+  trial.play(usual);
+  EXPECT_EQ(trial.state(), "SUCCEEDED");
+  Json late = trial.task("root.greet");
+  late.edit("metadata").set("name", "late");
+  late.edit("metadata").erase("uid");
+  late.edit("metadata").set("resourceVersion", "1");
+  late.edit("spec").set("path", "root.late");
+  late.erase("status");
+  trial.world.put(resources::kPipelineTasks, late);
+  trial.settle();
+  EXPECT_EQ(trial.task_state("root.late"), "CANCELED");
+  EXPECT_EQ(trial.state(), "SUCCEEDED");
 }
 
 TEST(PipelineRun, AnOutputThatIsMissingOrDoesNotFitFailsTheStep) {

@@ -137,7 +137,9 @@ Json metadata_of(const StepWish& wish) {
   Json labels = Json::object({{kRunLabel, wish.facts.name},
                               {"pipeline/runid", wish.facts.uid},
                               {"pipelines.kubeflow.org/v2_component", "true"}});
-  Json annotations = Json::object({{"pipelines.kubeflow.org/run_name", wish.facts.display_name}});
+  // A sidecar would keep the pod running when the step has ended.
+  Json annotations = Json::object(
+      {{"pipelines.kubeflow.org/run_name", wish.facts.display_name}, {"sidecar.istio.io/inject", "false"}});
   if (const auto queue = api::annotation_of(wish.run, kQueueAnnotation); !queue.empty())
     annotations.set(kQueueAnnotation, queue);
   Json owner = wish.task;

@@ -129,6 +129,13 @@ void begin_task(RunLook& look, const Place& place, const std::string& cache_key,
   made.fate = place.path;
 }
 
+Action& remove_group(Plan& plan, const Json& task) {
+  Action& removed = plan.remove_by_name(resources::kPodGroups, "PodGroup", api::namespace_of(task),
+                                        base::format("podgroup-{}", api::uid_of(task)));
+  removed.missing_is_fine = true;
+  return removed;
+}
+
 void write_task(RunLook& look, const Json& task, const Change& change) {
   Json status = changed_status(task["status"], change, look.turn.now);
   if (const std::string_view key = api::label_of(task, kCacheLabel); !key.empty()) status.set("cacheKey", key);

@@ -38,6 +38,9 @@ api::Json changed_status(const api::Json& status, const Change& change, base::Ti
 
 // Makes the task's object, and its status where a change is given.
 void begin_task(RunLook& look, const Place& place, const std::string& cache_key, const std::optional<Change>& change);
+// Removes the group that the scheduler's controller made for the pods of a step: without pods it would hold its place
+// in the queue for as long as there is the task.
+Action& remove_group(Plan& plan, const api::Json& task);
 // Writes the change, if it is one.
 void write_task(RunLook& look, const api::Json& task, const Change& change);
 

@@ -2,6 +2,7 @@
 #include "controllers/pipelines/walk.h"
 
 #include <map>
+#include <utility>
 
 #include "base/format.h"
 #include "controllers/pipelines/inputs.h"
@@ -39,6 +40,7 @@ class Walk {
     const std::string state = task == nullptr ? std::string() : (*task)["status"]["state"].str();
     if (is_final(state))
       return {.is_over = true,
+              .is_settled = true,
               .state = state,
               .error = (*task)["status"]["error"].str(),
               .outputs = Values::of((*task)["status"]["outputs"])};
@@ -50,7 +52,10 @@ class Walk {
   static bool is_inner(const Place& place) { return place.component.graph || (place.task.iterator && !place.turn); }
 
   Standing begin(const Place& place, const Json* task, const Surroundings& around, const Values* known) {
-    if (look_.ends) return {.is_over = true, .state = "CANCELED"};
+    if (look_.ends) {
+      if (task != nullptr) write_task(look_, *task, {.state = "CANCELED"});
+      return {.is_over = true, .is_settled = task == nullptr, .state = "CANCELED"};
+    }
     if (look_.begun >= kBegunMax) {
       look_.making.requeue_after({});
       return {};
@@ -94,6 +99,7 @@ class Walk {
   Standing finish(const Json& task, Standing inner) {
     if (!inner.is_over) return inner;
     if (look_.ends && !inner.has_succeeded()) inner.state = "CANCELED";
+    if (!std::exchange(inner.is_settled, false)) return inner;
     write_task(look_, task, {.state = inner.state, .error = inner.error, .outputs = inner.outputs});
     return inner;
   }
@@ -105,7 +111,7 @@ class Walk {
       return Producer{.state = one.state, .error = one.error, .outputs = one.outputs};
     };
     const Surroundings around{.graph = inputs, .producers = producers};
-    Standing whole{.is_over = true, .state = "SUCCEEDED"};
+    Standing whole{.is_over = true, .is_settled = true, .state = "SUCCEEDED"};
     for (const Task& task : place.component.graph->tasks) {
       bool ready = true, wanted = true;
       for (const std::string& name : task.depends) {
@@ -121,7 +127,7 @@ class Walk {
                      .parent = place.path},
                     around);
       else
-        one = {.is_over = ready};
+        one = {.is_over = ready, .is_settled = ready};
       add(whole, one, task.name);
     }
     if (whole.is_over) whole.outputs = graph_outputs(*place.component.graph, producers);
@@ -131,11 +137,11 @@ class Walk {
   Standing loop(const Place& place, const Values& inputs) {
     const ::pipelines::Iterator& iterator = *place.task.iterator;
     const auto items = items_of(iterator, inputs);
-    if (!items.ok()) return {.is_over = true, .state = "FAILED", .error = items.error().message};
+    if (!items.ok()) return {.is_over = true, .is_settled = true, .state = "FAILED", .error = items.error().message};
     Values shared = inputs;
     if (!iterator.raw && !is_read(place.component, iterator))
       (iterator.is_of_artifacts ? shared.artifacts : shared.parameters).erase(iterator.input);
-    Standing whole{.is_over = true, .state = "SUCCEEDED"};
+    Standing whole{.is_over = true, .is_settled = true, .state = "SUCCEEDED"};
     std::vector<Values> outputs;
     std::int64_t running = 0;
     for (std::size_t i = 0; i < items->size(); ++i) {
@@ -178,6 +184,7 @@ class Walk {
 
   static void add(Standing& whole, const Standing& one, const std::string& name) {
     whole.is_over = whole.is_over && one.is_over;
+    whole.is_settled = whole.is_settled && one.is_settled;
     if (!one.is_over || (one.state != "FAILED" && one.state != "CANCELED")) return;
     if (whole.state != "FAILED") whole.state = one.state;
     if (one.state == "FAILED" && whole.error.empty()) whole.error = base::format("{}: {}", name, one.error);

@@ -28,6 +28,7 @@ class RunningControllers final : public Running {
   static controllers::Options options(const PartContext& at) {
     controllers::Options out;
     out.with_cluster = true;
+    out.pipelines.emplace();
     out.training = controllers::training::Options();
     out.training->mpi_version = at.mpi.version;
     out.training->launcher_jobs = at.mpi.launcher_jobs;

@@ -1,0 +1,137 @@
+// Runs of pipelines arrive at a steady rate: a step, a loop of turns with two steps each, a step that may fail and is
+// tried again, and an exit handler. Some runs are to be ended while they run.
+#include <algorithm>
+
+#include "api/pipelines/v2beta1/pipeline_run.h"
+#include "base/format.h"
+#include "sim/workloads/all.h"
+#include "sim/world/nodes.h"
+#include "sim/world/person_calls.h"
+
+namespace sim {
+
+using api::Json;
+
+namespace {
+
+Json task(std::string_view component, std::initializer_list<std::string_view> after = {}) {
+  Json out = Json::object({{"componentRef", Json::object({{"name", component}})}});
+  for (const std::string_view one : after) out.edit("dependentTasks").push_back(one);
+  return out;
+}
+
+Json graph(std::initializer_list<std::pair<std::string_view, Json>> tasks) {
+  return Json::object({{"dag", Json::object({{"tasks", Json::object(tasks)}})}});
+}
+
+// The retries that the step has which may fail.
+constexpr std::int64_t kRetries = 2;
+
+Json document(std::int64_t turns) {
+  Json items = Json::array();
+  for (std::int64_t i = 0; i < turns; ++i) items.push_back(i);
+  Json loop = task("turn", {"first"});
+  loop.set("parameterIterator",
+           Json::object({{"itemInput", "item"}, {"items", Json::object({{"raw", items.dump()}})}}));
+  loop.set("iteratorPolicy", Json::object({{"parallelismLimit", 2}}));
+  Json shaky = task("shaky", {"first"});
+  shaky.set("retryPolicy", Json::object({{"maxRetryCount", kRetries}, {"backoffDuration", "1s"}}));
+  Json finish = task("step", {"body"});
+  finish.set("triggerPolicy", Json::object({{"strategy", "ALL_UPSTREAM_TASKS_COMPLETED"}}));
+  Json turn = graph({{"one", task("step")}, {"two", task("step", {"one"})}});
+  turn.edit_path({"inputDefinitions", "parameters", "item"}).set("parameterType", "NUMBER_INTEGER");
+  const Json container = Json::object({{"container", Json::object({{"image", "work"}})}});
+  Json out = Json::object({{"schemaVersion", "2.1.0"}, {"pipelineInfo", Json::object({{"name", "work"}})}});
+  out.set("components", Json::object({{"step", Json::object({{"executorLabel", "step"}})},
+                                      {"shaky", Json::object({{"executorLabel", "shaky"}})},
+                                      {"turn", std::move(turn)},
+                                      {"body", graph({{"first", task("step")}, {"loop", loop}, {"shaky", shaky}})}}));
+  out.set("deploymentSpec", Json::object({{"executors", Json::object({{"step", container}, {"shaky", container}})}}));
+  out.set("root", graph({{"body", task("body")}, {"finish", finish}}));
+  return out;
+}
+
+Json metadata(std::string runs_for, bool fails) {
+  Json annotations = Json::object({{kRunsFor, std::move(runs_for)}});
+  if (fails) annotations.set(kExitCode, "1");
+  return Json::object({{"podMetadata", Json::object({{"annotations", std::move(annotations)}})}});
+}
+
+class PipelineRuns final : public Workload {
+ public:
+  PipelineRuns(World& world, Settings& settings, base::Random& dice)
+      : world_(world),
+        dice_(dice.next()),
+        interval_(settings.interval("rate", base::seconds(10))),
+        turns_(settings.range("turns", {0, 4})),
+        runs_for_(settings.span_range("runs_for", {500'000'000, 5'000'000'000})),
+        fails_(settings.fraction("fails", 0, dice)),
+        ends_(settings.fraction("ends", 0, dice)) {}
+
+  void start() override {
+    person_ = world_.make_person("pipelines");
+    arm();
+  }
+  void stop() override { stopped_ = true; }
+  bool done() const override { return open_ == 0; }
+
+ private:
+  void arm() {
+    person_->env->loop().after(interval_, [this] {
+      if (stopped_) return;
+      submit();
+      arm();
+    });
+  }
+
+  void submit() {
+    const std::string name = base::format("run-{}", made_++);
+    const auto runs_for = [this] { return base::format_go_duration({runs_for_.draw(dice_)}); };
+    const bool fails = dice_.chance(fails_);
+    Json executors = Json::object({{"step", metadata(runs_for(), false)}, {"shaky", metadata(runs_for(), fails)}});
+    Json spec = Json::object({{"pipelineSpec", document(std::max<std::int64_t>(turns_.draw(dice_), 0))}});
+    spec.edit_path({"platformSpec", "platforms", "kubernetes", "deploymentSpec"})
+        .set("executors", std::move(executors));
+    client::Request request{.verb = client::Verb::kCreate, .resource = api::resources::kPipelineRuns, .ns = "default"};
+    request.body = Json::object({{"metadata", Json::object({{"name", name}})}, {"spec", std::move(spec)}});
+    ask(std::move(request));
+    if (!dice_.chance(ends_)) return;
+    person_->env->loop().after(base::seconds(5), [this, name] {
+      client::Request end{.verb = client::Verb::kPatch,
+                          .resource = api::resources::kPipelineRuns,
+                          .ns = "default",
+                          .name = name,
+                          .body = Json::object({{"spec", Json::object({{"terminate", true}})}})};
+      ask(std::move(end));
+    });
+  }
+
+  void ask(client::Request request) {
+    ++open_;
+    const bool makes = request.verb == client::Verb::kCreate;
+    ask_until_answered(*person_, std::move(request), [this, makes](base::Result<Json> result, int attempts) {
+      --open_;
+      if (!makes || result.ok() || (attempts > 1 && result.error().code == base::Code::kAlreadyExists)) return;
+      world_.chronicle().violation("pipeline-runs",
+                                   base::format("a good object was refused: {}", result.error().message));
+    });
+  }
+
+  World& world_;
+  base::Random dice_;
+  base::Duration interval_;
+  Settings::Range turns_, runs_for_;
+  double fails_, ends_;
+  std::unique_ptr<Person> person_;
+  std::int64_t made_ = 0;
+  int open_ = 0;
+  bool stopped_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Workload> make_pipeline_runs(World& world, Settings& settings, base::Random& dice) {
+  return std::make_unique<PipelineRuns>(world, settings, dice);
+}
+
+}  // namespace sim
