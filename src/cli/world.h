@@ -76,6 +76,10 @@ struct World {
   std::function<base::Result<std::string>(const std::string& kubeconfig, const std::string& master,
                                           const std::string& path)>
       page_link = {};
+  // Serves the REST API of pipelines on this port of the loopback, until the program is ended.
+  std::function<base::Status(const std::string& kubeconfig, const std::string& master, const std::string& ns,
+                             std::uint16_t port)>
+      serve_pipelines = {};
   std::function<base::Result<std::string>(const std::string& path)> read_file;
   std::function<base::Result<std::string>(const std::string& url)> fetch;    // GET over plain HTTP
   std::function<std::string(const std::string& name)> environment_variable;  // empty: not set

@@ -52,6 +52,7 @@ constexpr std::array kPrograms{
     Program{"vcctl", "vcctl", volcano_main::run_vcctl, "jobs and queues from the command line"},
     Program{"notebook", "", volcano_main::run_notebook, "make notebooks, open, stop and start them"},
     Program{"tensorboard", "", volcano_main::run_tensorboard, "make and open TensorBoards"},
+    Program{"pipeline", "", volcano_main::run_pipeline, "upload, run and look at pipelines"},
     Program{"vsub", "vsub", volcano_main::run_vsub, "submit a job"},
     Program{"vjobs", "vjobs", volcano_main::run_vjobs, "view job information"},
     Program{"vqueues", "vqueues", volcano_main::run_vqueues, "view queue information"},

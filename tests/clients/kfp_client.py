@@ -165,6 +165,59 @@ check("an order by an unknown field is refused", not wrong, wrong)
 wrong = refusal(400, "page_token", client.list_runs, page_token="x")
 check("a token that was not given out is refused", not wrong, wrong)
 
+# Runs that run.
+done = client.wait_for_run_completion(by_function.run_id, 120, sleep_duration=1)
+check("wait_for_run_completion", done.state == "SUCCEEDED" and done.finished_at >= done.created_at, done)
+tasks = {task.display_name: task for task in client.get_run(by_function.run_id).run_details.task_details}
+check("tasks of a run", {"say", "say-2"} <= set(tasks) and tasks["say"].state == "SUCCEEDED" and tasks["say"].pod_name, tasks)
+
+
+def log_of(run, node):
+    path = f"/apis/v1alpha1/runs/{run}/nodes/{node}/log"
+    answer = client._run_api.api_client.call_api(path, "GET", {}, [], {}, _preload_content=False, auth_settings=["Bearer"])
+    return answer[0].data.decode()
+
+
+check("the log of a task", log_of(by_function.run_id, tasks["say-2"].task_id).strip() == "bye", log_of(by_function.run_id, "say-2"))
+
+
+@dsl.container_component
+def command(line: str):
+    return dsl.ContainerSpec(image="busybox", command=["sh", "-c"], args=[line])
+
+
+@dsl.pipeline(name="fails")
+def fails():
+    command(line="exit 3").set_caching_options(False)
+
+
+@dsl.pipeline(name="sleeps")
+def sleeps():
+    command(line="sleep 300").set_caching_options(False)
+
+
+broken = client.create_run_from_pipeline_func(fails, run_name="broken", experiment_name="Ends")
+ended = client.wait_for_run_completion(broken.run_id, 120, sleep_duration=1)
+check("a run whose step fails", ended.state == "FAILED" and "command" in ended.error.message, ended)
+client.runs.run_service_retry_run(broken.run_id)
+
+
+def until(run, fits):
+    end = time.time() + 60
+    while not fits(one := client.get_run(run)) and time.time() < end:
+        time.sleep(0.2)
+    return one
+
+
+again = until(broken.run_id, lambda one: [change.state for change in one.state_history or []].count("FAILED") == 2)
+check("retry_run runs what failed again", again.state == "FAILED", again.state_history)
+asleep = client.create_run_from_pipeline_func(sleeps, run_name="asleep", experiment_name="Ends")
+until(asleep.run_id, lambda one: any(task.state == "RUNNING" for task in one.run_details.task_details or []))
+client.terminate_run(asleep.run_id)
+check("terminate_run", until(asleep.run_id, lambda one: one.state == "CANCELED").state == "CANCELED")
+for one in (broken, asleep):
+    client.delete_run(one.run_id)
+
 # What is done to runs and experiments.
 client.archive_run(by_file.run_id)
 check("archive_run", client.get_run(by_file.run_id).storage_state == "ARCHIVED")
@@ -190,6 +243,12 @@ check("get_recurring_run", got.trigger.cron_schedule.cron == "0 0 3 * * *" and g
 client.enable_recurring_run(every.recurring_run_id)
 check("enable_recurring_run", client.get_recurring_run(every.recurring_run_id).status == "ENABLED")
 client.disable_recurring_run(every.recurring_run_id)
+often = client.create_recurring_run(shelf.experiment_id, "often", cron_expression="* * * * * *", pipeline_package_path=path, max_concurrency=2)
+end = time.time() + 60
+while not (made_by := [one for one in client.list_runs(page_size=100).runs if one.recurring_run_id == often.recurring_run_id]) and time.time() < end:
+    time.sleep(0.2)
+check("a recurring run makes runs", made_by and made_by[0].display_name.startswith("often 20"), made_by)
+client.delete_recurring_run(often.recurring_run_id)
 check("disable_recurring_run", client.get_recurring_run(every.recurring_run_id).mode == "DISABLE")
 check("list_recurring_runs", sorted(one.display_name for one in client.list_recurring_runs(experiment_id=shelf.experiment_id).recurring_runs) ==
       ["hourly", "nightly"])

@@ -4,6 +4,7 @@
 #include <functional>
 #include <string_view>
 
+#include "controllers/pipelines/recurring_run.h"
 #include "controllers/pipelines/run.h"
 
 namespace controllers::pipelines {
@@ -16,7 +17,9 @@ struct Row {
 };
 
 const std::vector<Row>& rows() {
-  static const std::vector<Row> all = {{"pipeline-run-controller", make_run_controller}};
+  static const std::vector<Row> all = {
+      {"pipeline-run-controller", make_run_controller},
+      {"pipeline-recurring-run-controller", [](const Options&) { return make_recurring_run_controller(); }}};
   return all;
 }
 

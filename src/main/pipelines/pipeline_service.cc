@@ -6,11 +6,13 @@
 #include "client/http/request_names.h"
 #include "client/http/wire.h"
 #include "pipelines/rest/answers.h"
+#include "rt/files/rooted_files.h"
 #include "ui/notebooks/passing_exchange.h"
 
 namespace volcano_main {
 namespace {
 
+constexpr std::size_t kArtifactMax = std::size_t{32} << 20;  // a larger one is read where it is
 constexpr std::string_view kManager = "kubeflow-pipelines", kAccount = "system:serviceaccount:";
 
 class ServedAsker final : public pipelines::rest::Asker {
@@ -81,9 +83,13 @@ class PipelineService::Door final : public apiserver::Beside {
 
 std::shared_ptr<const apiserver::Beside> PipelineService::beside() const { return std::make_shared<Door>(open_); }
 
-void PipelineService::start(apiserver::Api& api) {
-  host_.start("pipelines", api, [](rt::Env& env, client::Client& client) {
-    return std::make_unique<pipelines::rest::Server>(env, client);
+void PipelineService::start(apiserver::Api& api, const std::string& volumes) {
+  host_.start("pipelines", api, [volumes](rt::Env& env, client::Client& client) {
+    pipelines::rest::ServerOptions options;
+    options.read_file = [volumes](const pipelines::rest::StoredFile& file) {
+      return rt::read_rooted_file({volumes + "/" + file.volume, file.path}, kArtifactMax);
+    };
+    return std::make_unique<pipelines::rest::Server>(env, client, std::move(options));
   });
   open_->store(&host_);
 }

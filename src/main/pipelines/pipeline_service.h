@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <memory>
+#include <string>
 
 #include "apiserver/http/access.h"
 #include "main/host/base/component.h"
@@ -14,7 +15,8 @@ class PipelineService {
  public:
   // For the API server's options. Requests are refused until start(), and after stop().
   std::shared_ptr<const apiserver::Beside> beside() const;
-  void start(apiserver::Api& api);
+  // `volumes`: the folder of this machine's volumes, in which artifacts are.
+  void start(apiserver::Api& api, const std::string& volumes);
   void stop();
 
  private:

@@ -30,6 +30,7 @@ int run_install(const Arguments& arguments);
 int run_image(const Arguments& arguments);
 int run_vcctl(const Arguments& arguments);
 int run_notebook(const Arguments& arguments);
+int run_pipeline(const Arguments& arguments);
 int run_tensorboard(const Arguments& arguments);
 int run_vsub(const Arguments& arguments);
 int run_vjobs(const Arguments& arguments);

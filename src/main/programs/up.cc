@@ -193,7 +193,7 @@ struct Cluster {
         return std::make_unique<node::Agent>(env, client, std::move(of));
       });
     colocation.start(options, *api, metrics);
-    if (runs(options, "controllers")) pipelines.start(*api);
+    if (runs(options, "controllers")) pipelines.start(*api, options.data + "/volumes");
   }
 
   void start_controllers() {

@@ -19,12 +19,14 @@
 #include "base/format.h"
 #include "base/number.h"
 #include "cli/notebooks/notebook.h"
+#include "cli/pipelines/pipeline.h"
 #include "cli/slurm.h"
 #include "cli/text/terminal_text.h"
 #include "main/host/base/connection.h"
 #include "main/host/base/page_link.h"
 #include "main/host/base/version.h"
 #include "main/host/base/waiting_api.h"
+#include "main/pipelines/pipeline_proxy.h"
 #include "main/programs/programs.h"
 #include "rt/env.h"
 #include "rt/files/bounded_files.h"
@@ -133,6 +135,7 @@ int run_root(const cli::Command& root, const Arguments& arguments) {
   cli::World world{
       .connect = open_waiting_api,
       .page_link = link_to_page,
+      .serve_pipelines = serve_pipelines,
       .read_file = [](const std::string& path) { return rt::read_bounded_file(path, kFileBytesMax, base::minutes(5)); },
       .fetch = fetch,
       .environment_variable = environment_variable,
@@ -160,6 +163,7 @@ static int run_slurm(std::string_view name, const Arguments& arguments) {
 }
 
 int run_notebook(const Arguments& arguments) { return run_root(cli::notebook_root(), arguments); }
+int run_pipeline(const Arguments& arguments) { return run_root(cli::pipeline_root(), arguments); }
 int run_tensorboard(const Arguments& arguments) { return run_root(cli::tensorboard_root(), arguments); }
 int run_vsub(const Arguments& arguments) { return run_slurm("vsub", arguments); }
 int run_vjobs(const Arguments& arguments) { return run_slurm("vjobs", arguments); }

@@ -34,10 +34,16 @@ struct Call {
   std::string ns() const;
 };
 
+// A file in a volume of this machine.
+struct StoredFile {
+  std::string volume;
+  std::string path;
+};
+
 struct Reply {
   api::Json body = api::Json::object();
-  std::string pass = {};                  // the target of a GET whose answer is passed on instead
-  std::optional<std::string> bytes = {};  // sent instead of JSON, as they are
+  std::string pass = {};                // the target of a GET whose answer is passed on instead
+  std::optional<StoredFile> file = {};  // its bytes are the answer
 };
 
 using Handler = base::Result<Reply> (*)(const Call& call, Facts& facts);

@@ -55,6 +55,12 @@ bool Index::synced() const {
   return true;
 }
 
+std::string Index::trouble() const {
+  for (const auto& [plural, table] : tables_)
+    if (!table.informer->synced() && !table.informer->trouble().empty()) return table.informer->trouble();
+  return {};
+}
+
 void Index::on_synced(std::function<void()> callback) {
   const auto shared = std::make_shared<std::function<void()>>(std::move(callback));
   for (const auto& [plural, table] : tables_)

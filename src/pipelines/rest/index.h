@@ -26,6 +26,8 @@ class Index {
   Index(client::Client& client, rt::Env& env, const std::string& ns);
 
   bool synced() const;
+  // Why names are not known yet; empty: nothing is known to be in the way.
+  std::string trouble() const;
   void on_synced(std::function<void()> callback);
   // An object that was just made, which the watch may tell later.
   void note(const api::ResourceId& resource, const api::Json& object);

@@ -1,4 +1,4 @@
-// The table of routes, as Kubeflow's gateway has them.
+// The table of routes, as Kubeflow's gateway has them. COMPAT(pipelines-rest)
 #include "pipelines/rest/routes.h"
 
 #include <array>
@@ -7,6 +7,7 @@
 #include "base/split.h"
 #include "pipelines/rest/catalogue.h"
 #include "pipelines/rest/experiments.h"
+#include "pipelines/rest/nodes.h"
 #include "pipelines/rest/recurring_runs.h"
 #include "pipelines/rest/runs.h"
 
@@ -57,6 +58,7 @@ constexpr std::array kRoutes = {
     Route{"GET", "runs/{}", get_run},
     Route{"DELETE", "runs/{}", delete_run},
     Route{"GET", "runs/{}/nodes/{}/log", read_log},
+    Route{"GET", "runs/{}/nodes/{}/artifacts/{}:read", read_artifact},
     Route{"POST", "recurringruns", create_recurring_run},
     Route{"GET", "recurringruns", list_recurring_runs},
     Route{"POST", "recurringruns/{}:enable", enable_recurring_run},

@@ -8,6 +8,7 @@
 #include "pipelines/rest/answers.h"
 #include "pipelines/rest/listing.h"
 #include "pipelines/rest/names.h"
+#include "pipelines/rest/nodes.h"
 #include "pipelines/rest/objects.h"
 #include "pipelines/rest/task_shapes.h"
 #include "pipelines/rest/work.h"
@@ -38,11 +39,6 @@ Json shape(const Json& run, const Facts& facts) {
 bool has_ended(const Json& run) {
   const std::string_view state = run["status"]["state"].as_string();
   return state == "SUCCEEDED" || state == "FAILED" || state == "CANCELED" || state == "SKIPPED";
-}
-
-base::Result<std::vector<Json>> tasks_of(Facts& facts, const Json& run) {
-  return objects_of(facts, api::resources::kPipelineTasks, std::string(api::namespace_of(run)),
-                    "pipelines.kubeflow.org/run=" + std::string(api::name_of(run)));
 }
 
 base::Result<Reply> change(const Call& call, Facts& facts, std::string_view field, Json value) {
@@ -119,25 +115,6 @@ base::Result<Reply> retry_run(const Call& call, Facts& facts) {
 base::Result<Reply> delete_run(const Call& call, Facts& facts) {
   TRY(const Json run, object_of(facts, kRunNoun, call.names[0]));
   return remove(facts, kRunNoun, run);
-}
-
-// A node is the id of a task, its path, its name, or the name of its pod.
-base::Result<Reply> read_log(const Call& call, Facts& facts) {
-  TRY(const Json run, object_of(facts, kRunNoun, call.names[0]));
-  TRY(const std::vector<Json> tasks, tasks_of(facts, run));
-  const std::string& node = call.names[1];
-  const auto found = std::ranges::find_if(tasks, [&node](const Json& task) {
-    return api::uid_of(task) == node || task["spec"]["path"].as_string() == node ||
-           task["spec"]["taskName"].as_string() == node || task["status"]["podName"].as_string() == node;
-  });
-  if (found == tasks.end())
-    return make_error(Code::kNotFound, base::format("the run {} has no task {:?}", shown_name(run), node));
-  const std::string pod = (*found)["status"]["podName"].str();
-  if (pod.empty()) return make_error(Code::kNotFound, base::format("the task {} has no pod, and so no log", node));
-  Reply reply;
-  reply.pass = api::resource_path({"", "v1", "pods"}, api::namespace_of(run), pod, "log") + "?container=main";
-  if (call.is_on("follow")) reply.pass += "&follow=true";
-  return reply;
 }
 
 }  // namespace pipelines::rest

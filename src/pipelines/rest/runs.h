@@ -13,7 +13,5 @@ base::Result<Reply> unarchive_run(const Call& call, Facts& facts);
 base::Result<Reply> terminate_run(const Call& call, Facts& facts);
 base::Result<Reply> retry_run(const Call& call, Facts& facts);
 base::Result<Reply> delete_run(const Call& call, Facts& facts);
-// The log of a task's pod.
-base::Result<Reply> read_log(const Call& call, Facts& facts);
 
 }  // namespace pipelines::rest

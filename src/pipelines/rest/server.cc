@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "base/base64.h"
 #include "base/format.h"
 #include "pipelines/rest/answers.h"
 #include "pipelines/rest/body.h"
@@ -14,8 +15,8 @@ using base::Code;
 
 namespace {
 
-constexpr std::string_view kInternal = "/pipeline/internal/", kBearer = "Bearer ";
-constexpr std::size_t kFactsMax = 10'000;  // no request needs more of them
+constexpr base::Duration kNamesMax = base::seconds(10);  // so long a request waits for the names of objects
+constexpr std::size_t kFactsMax = 10'000;                // no request needs more of them
 
 std::string_view path_of(std::string_view target) { return target.substr(0, target.find('?')); }
 
@@ -29,13 +30,14 @@ struct Server::Work {
   std::shared_ptr<rt::HttpExchange> exchange;
   base::Time now;
   Facts::Known known = {};
+  bool has_begun = false;
 };
 
 Server::Server(rt::Env& env, client::Client& client, ServerOptions options)
     : env_(env), index_(client, env, options.ns) {
   ids_ = {[this](const api::ResourceId& resource, std::string_view id) { return index_.find(resource, id); },
           [this](const api::ResourceId& resource, const ObjectKey& key) { return index_.id_of(resource, key); }};
-  if (options.reports) reports_ = options.reports(env, client);
+  read_file_ = options.read_file;
 }
 
 bool Server::has(std::string_view path) { return path == kPrefix || path.starts_with(std::string(kPrefix) + "/"); }
@@ -45,7 +47,6 @@ bool Server::is_open(std::string_view path) {
 }
 
 void Server::serve(rt::HttpRequest http, std::shared_ptr<Asker> asker, std::shared_ptr<rt::HttpExchange> exchange) {
-  if (http.target.starts_with(kInternal)) return serve_task(http, exchange);
   auto routed = route(http.method, std::string_view(http.target).substr(kPrefix.size()));
   if (!routed.ok()) return exchange->respond(error_answer(routed.error()));
   if (!asker && !is_open(path_of(http.target)))
@@ -60,7 +61,15 @@ void Server::serve(rt::HttpRequest http, std::shared_ptr<Asker> asker, std::shar
 // Before all names are known, an id would be said to be unknown that is not.
 void Server::begin(const std::shared_ptr<Work>& work) {
   if (!work->asker || index_.synced()) return go_on(work);
-  index_.on_synced([this, work] { go_on(work); });
+  index_.on_synced([this, work] {
+    if (!std::exchange(work->has_begun, true)) go_on(work);
+  });
+  env_.loop().after(kNamesMax, [this, alive = std::weak_ptr<int>(alive_), work] {
+    if (alive.expired() || std::exchange(work->has_begun, true)) return;
+    const std::string why = index_.trouble();
+    work->exchange->respond(error_answer(base::make_error(
+        Code::kUnavailable, "the names of objects are not known yet" + (why.empty() ? why : ": " + why))));
+  });
 }
 
 void Server::go_on(const std::shared_ptr<Work>& work) {
@@ -82,21 +91,23 @@ void Server::go_on(const std::shared_ptr<Work>& work) {
   }
   if (!reply.ok()) return work->exchange->respond(error_answer(reply.error()));
   if (!reply->pass.empty()) return work->asker->pass(reply->pass, work->exchange);
-  if (reply->bytes)
-    return work->exchange->respond({200, {{"Content-Type", "application/octet-stream"}}, *std::move(reply->bytes), {}});
+  if (reply->file) return serve_file(*reply->file, work->exchange);
   work->exchange->respond(json_answer(reply->body));
 }
 
-void Server::serve_task(const rt::HttpRequest& http, const std::shared_ptr<rt::HttpExchange>& exchange) {
-  if (!reports_)
-    return exchange->respond(error_answer(base::make_error(Code::kNotFound, "no reports of launchers are taken here")));
-  const std::string_view authorization = rt::header(http.headers, "Authorization");
-  TaskRequest request{
-      .method = http.method,
-      .path = rt::parse_target(http.target).path.substr(kInternal.size()),
-      .token = authorization.starts_with(kBearer) ? std::string(authorization.substr(kBearer.size())) : std::string(),
-      .body = http.body};
-  reports_->take(std::move(request), [exchange](rt::HttpResponse answer) { exchange->respond(std::move(answer)); });
+// The bytes in base64, as the gateway writes them.
+void Server::serve_file(const StoredFile& file, const std::shared_ptr<rt::HttpExchange>& exchange) {
+  if (!read_file_)
+    return exchange->respond(error_answer(
+        base::make_error(Code::kMethodNotAllowed, "artifacts are not on this machine: read them where they are")));
+  const auto answer = std::make_shared<rt::HttpResponse>();
+  env_.offload(
+      [answer, file, read = read_file_] {
+        const auto bytes = read(file);
+        *answer = bytes.ok() ? json_answer(api::Json::object({{"data", base::base64_encode(*bytes)}}))
+                             : error_answer(bytes.error());
+      },
+      [answer, exchange] { exchange->respond(std::move(*answer)); });
 }
 
 }  // namespace pipelines::rest

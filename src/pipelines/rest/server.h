@@ -5,27 +5,27 @@
 #include <string>
 
 #include "pipelines/rest/asker.h"
+#include "pipelines/rest/call.h"
 #include "pipelines/rest/facts.h"
 #include "pipelines/rest/index.h"
-#include "pipelines/rest/task_reports.h"
 #include "rt/env.h"
 
 namespace pipelines::rest {
 
 struct ServerOptions {
   std::string ns = {};  // the only namespace whose objects are known; empty: all of them
-  // Makes the handler of what launchers report; unset: there is none here.
-  std::function<std::unique_ptr<TaskReports>(rt::Env& env, client::Client& client)> reports = {};
+  // Reads a file of a volume of this machine, off the loop; unset: artifacts are not on this machine.
+  std::function<base::Result<std::string>(const StoredFile& file)> read_file = {};
 };
 
-// Everything on the loop of `env`. `client` has the rights of the program itself: names of objects are watched with
-// them, and reports of launchers written.
+// Everything on the loop of `env`. `client` has the rights of the program itself, with which names of objects are
+// watched.
 class Server {
  public:
   Server(rt::Env& env, client::Client& client, ServerOptions options = {});
   void start() {}
 
-  // True for every path that serve() or serve_task() answers.
+  // True for every path that serve() answers.
   static bool has(std::string_view path);
   // True for paths that need no user: health.
   static bool is_open(std::string_view path);
@@ -36,12 +36,12 @@ class Server {
   struct Work;
   void begin(const std::shared_ptr<Work>& work);
   void go_on(const std::shared_ptr<Work>& work);
-  void serve_task(const rt::HttpRequest& http, const std::shared_ptr<rt::HttpExchange>& exchange);
+  void serve_file(const StoredFile& file, const std::shared_ptr<rt::HttpExchange>& exchange);
 
   rt::Env& env_;
   Index index_;
   Facts::Ids ids_;
-  std::unique_ptr<TaskReports> reports_;
+  std::function<base::Result<std::string>(const StoredFile& file)> read_file_;
   std::shared_ptr<int> alive_ = std::make_shared<int>(0);
 };
 

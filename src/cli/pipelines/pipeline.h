@@ -1,0 +1,34 @@
+// The program `volcano pipeline`.
+#pragma once
+
+#include <string>
+
+#include "cli/command.h"
+#include "pipelines/rest/documents.h"
+
+namespace cli {
+
+Command pipeline_root();
+
+base::Status upload_pipeline(World& world, const Values& values);
+base::Status run_pipeline(World& world, const Values& values);
+base::Status list_pipelines(World& world, const Values& values);
+base::Status show_run_logs(World& world, const Values& values);
+base::Status show_graph(World& world, const Values& values);
+base::Status retry_run(World& world, const Values& values);
+base::Status terminate_run(World& world, const Values& values);
+
+// An argument is the name of a file where it ends like one, or has a slash.
+bool is_file_name(const std::string& text);
+base::Result<pipelines::rest::Documents> documents_in(World& world, const std::string& path);
+// The version of that pipeline with this name, or the newest one for an empty name.
+base::Result<api::Json> version_of(Api& server, const std::string& ns, const std::string& pipeline,
+                                   const std::string& version);
+// Shows the tasks of a run as they go, until it has ended; the exit status is its result. `limit`: 0: without end.
+base::Status follow_run(World& world, Api& server, const std::string& ns, const std::string& name,
+                        base::Duration limit);
+// The path of a task without the graph of the whole run: "train", "for-loop-1[2].train"; empty for that graph itself.
+std::string short_path(const api::Json& task);
+bool has_run_ended(std::string_view state);
+
+}  // namespace cli

@@ -1,0 +1,178 @@
+// volcano pipeline: the objects that it makes, what it says while a run goes, and bad input.
+#include "cli/pipelines/pipeline.h"
+
+#include "api/pipelines/v2beta1/pipeline.h"
+#include "api/pipelines/v2beta1/pipeline_run.h"
+#include "cli/fake_api_for_tests.h"
+
+namespace cli {
+namespace {
+
+constexpr std::string_view kFile = R"(pipelineInfo: {name: greeting}
+schemaVersion: 2.1.0
+sdkVersion: kfp-2.17.3
+root:
+  dag:
+    tasks:
+      say: {taskInfo: {name: say}, componentRef: {name: comp-say}, inputs: {parameters: {words: {componentInputParameter: words}}}}
+      bye: {taskInfo: {name: bye}, componentRef: {name: comp-say}, dependentTasks: [say], inputs: {parameters: {words: {runtimeValue: {constant: bye}}}}}
+  inputDefinitions:
+    parameters: {words: {parameterType: STRING}, times: {parameterType: NUMBER_INTEGER, defaultValue: 1}}
+components:
+  comp-say: {executorLabel: exec-say, inputDefinitions: {parameters: {words: {parameterType: STRING}}}}
+deploymentSpec:
+  executors: {exec-say: {container: {image: busybox, command: [echo]}}}
+)";
+
+struct PipelineTest : VcctlTest {
+  PipelineTest() {
+    world.read_file = [](const std::string& path) -> base::Result<std::string> {
+      if (path == "greeting.yaml") return std::string(kFile);
+      if (path == "broken.yaml") return std::string("a: [");
+      return base::make_error(base::Code::kNotFound, path + ": No such file or directory");
+    };
+  }
+  int pipeline(std::vector<std::string> arguments) {
+    world.out.clear();
+    world.err.clear();
+    world.exit_status = 0;
+    shown.clear();
+    return run_command(pipeline_root(), arguments, world);
+  }
+  void put_task(std::string_view path, std::string_view state, std::string_view more = "") {
+    put(resources::kPipelineTasks, task(path, state, more));
+  }
+  static std::string task(std::string_view path, std::string_view state, std::string_view more = "") {
+    std::string name(path);
+    for (char& c : name)
+      if (c == '.') c = '-';
+    return base::format(
+        R"({{"metadata": {{"name": "{}", "namespace": "default"}}, "spec": {{"path": "{}", "taskName": "{}"}},
+      "status": {{"state": "{}", "startTime": "2026-01-01T00:00:00Z", "endTime": "2026-01-01T00:00:05Z"{}}}}})",
+        name, path, path.substr(path.rfind('.') + 1), state, more);
+  }
+  void tell(int stream, std::string_view object) {
+    server.news.push_back({.kind = Happening::Kind::kObject,
+                           .stream = stream,
+                           .object = *api::parse_json(object),
+                           .text = {},
+                           .end = {}});
+  }
+  static std::string run_object(std::string_view state, std::string_view error = "") {
+    return base::format(R"({{"metadata": {{"name": "greeting-x", "namespace": "default", "resourceVersion": "7"}},
+      "spec": {{"displayName": "greeting"}}, "status": {{"state": "{}", "error": "{}",
+      "tasks": {{"total": 3, "succeeded": 2}}, "startedAt": "2026-01-01T00:00:00Z", "finishedAt": "2026-01-01T00:01:00Z"}}}})",
+                        state, error);
+  }
+  void put_run(std::string_view state, std::string_view error = "") {
+    put(resources::kPipelineRuns, run_object(state, error));
+  }
+};
+
+TEST_F(PipelineTest, upload_makes_a_pipeline_and_a_version) {
+  EXPECT_EQ(pipeline({"upload", "greeting.yaml", "--description", "says"}), 0) << world.err;
+  ASSERT_EQ(server.writes.size(), 2u);
+  EXPECT_EQ(api::name_of(server.writes[0].body), "greeting");
+  EXPECT_EQ(server.writes[1].body["spec"]["displayName"].as_string(), "v1");
+  EXPECT_EQ(server.writes[1].body["spec"]["pipelineName"].as_string(), "greeting");
+  EXPECT_EQ(shown + world.out,
+            "pipeline default/greeting was made\nversion v1 of pipeline default/greeting was made\n");
+}
+
+TEST_F(PipelineTest, files_that_cannot_be_read_are_said) {
+  EXPECT_NE(pipeline({"upload", "broken.yaml"}), 0);
+  const std::string said = shown + world.out + world.err;
+  EXPECT_NE(said.find("broken.yaml: the pipeline is not YAML"), std::string::npos) << said;
+  EXPECT_NE(pipeline({"upload", "none.yaml"}), 0);
+  EXPECT_NE(pipeline({"upload"}), 0);
+  EXPECT_TRUE(server.writes.empty());
+}
+
+TEST_F(PipelineTest, run_of_a_file_gives_parameters_their_types) {
+  EXPECT_EQ(pipeline({"run", "greeting.yaml", "-P", "words=a=b", "--param", "times=3", "--no-wait"}), 0) << world.err;
+  ASSERT_EQ(server.writes.size(), 2u);
+  EXPECT_EQ(api::name_of(server.writes[0].body), "default");
+  const Json& spec = server.writes[1].body["spec"];
+  EXPECT_EQ(spec["runtimeConfig"]["parameters"].dump(), R"({"words":"a=b","times":3})");
+  EXPECT_EQ(spec["experimentName"].as_string(), "default");
+  EXPECT_EQ(server.writes[1].body["metadata"]["generateName"].as_string(), "greeting-");
+  for (const std::vector<std::string>& wrong : {std::vector<std::string>{"run", "greeting.yaml"},
+                                                {"run", "greeting.yaml", "-P", "words"},
+                                                {"run", "greeting.yaml", "-P", "words=a", "-P", "colour=red"},
+                                                {"run", "greeting.yaml", "-P", "words=a", "-P", "times=x"},
+                                                {"run"},
+                                                {"run", "unknown"}})
+    EXPECT_NE(pipeline(wrong), 0);
+  EXPECT_EQ(server.writes.size(), 2u);
+}
+
+TEST_F(PipelineTest, a_run_is_shown_as_it_goes_and_gives_the_exit_status) {
+  tell(1, task("root", "RUNNING"));
+  tell(1, task("root.say", "PENDING", R"(, "message": "the queue is full")"));
+  tell(1, task("root.say", "PENDING", R"(, "message": "the queue is full")"));
+  tell(1, task("root.say", "RUNNING"));
+  put_task("root.say", "FAILED", R"(, "error": "exit code 3")");
+  tell(2, run_object("RUNNING"));
+  tell(2, run_object("FAILED", "say: exit code 3"));
+  EXPECT_EQ(pipeline({"run", "greeting.yaml", "-P", "words=a"}), 1);
+  EXPECT_EQ(shown + world.out,
+            "run default/ was made\n"
+            "   0s  say  PENDING: the queue is full\n"
+            "   0s  say  RUNNING\n"
+            "   0s  say  FAILED: exit code 3\n"
+            "run default/ FAILED: say: exit code 3\n");
+}
+
+TEST_F(PipelineTest, list_shows_runs_and_pipelines) {
+  EXPECT_EQ(pipeline({"list"}), 0);
+  EXPECT_EQ(shown + world.out, "No runs found\n");
+  put_run("RUNNING");
+  EXPECT_EQ(pipeline({"list"}), 0);
+  EXPECT_NE((shown + world.out).find("greeting-x  RUNNING  2/3    60s"), std::string::npos) << shown + world.out;
+  EXPECT_EQ(pipeline({"list", "--pipelines"}), 0);
+  EXPECT_EQ(shown + world.out, "No pipelines found\n");
+}
+
+TEST_F(PipelineTest, graph_shows_a_file_and_a_run) {
+  EXPECT_EQ(pipeline({"graph", "greeting.yaml"}), 0) << world.err;
+  EXPECT_EQ(shown + world.out, "pipeline greeting\nTASK  KIND  AFTER\nsay   step  -\nbye   step  say\n");
+  put_run("FAILED", "say: exit code 3");
+  put_task("root", "FAILED");
+  put_task("root.loop", "RUNNING");
+  put_task("root.loop[10].say", "FAILED", R"(, "error": "exit code 3", "podName": "p")");
+  put_task("root.loop[2].say", "SUCCEEDED");
+  EXPECT_EQ(pipeline({"graph", "greeting-x"}), 0) << world.err;
+  EXPECT_EQ(shown + world.out,
+            "run default/greeting-x FAILED: say: exit code 3\n"
+            "TASK   STATE      TIME  POD  REASON\n"
+            "loop   RUNNING    5s    -    -\n"
+            "  say  SUCCEEDED  5s    -    -\n"
+            "  say  FAILED     5s    p    exit code 3\n");
+}
+
+TEST_F(PipelineTest, retry_and_terminate_ask_for_it) {
+  put_run("RUNNING");
+  EXPECT_NE(pipeline({"retry", "greeting-x"}), 0);
+  EXPECT_EQ(pipeline({"terminate", "greeting-x"}), 0);
+  ASSERT_EQ(server.writes.size(), 1u);
+  EXPECT_EQ(server.writes[0].body.dump(), R"({"metadata":{"resourceVersion":"7"},"spec":{"terminate":true}})");
+  put_run("FAILED");
+  EXPECT_NE(pipeline({"terminate", "greeting-x"}), 0);
+  EXPECT_EQ(pipeline({"retry", "greeting-x", "--no-wait"}), 0);
+  EXPECT_EQ(server.writes[1].body["spec"].dump(), R"({"retries":1,"terminate":null})");
+}
+
+TEST_F(PipelineTest, logs_are_those_of_the_pods_of_tasks) {
+  put_run("FAILED");
+  put_task("root.say", "SUCCEEDED", R"(, "podName": "p1")");
+  put_task("root.bye", "SUCCEEDED");
+  server.news = {{.kind = Happening::Kind::kText, .stream = 1, .text = "hello\n"},
+                 {.kind = Happening::Kind::kEnd, .stream = 1}};
+  EXPECT_EQ(pipeline({"logs", "greeting-x"}), 0) << world.err;
+  EXPECT_EQ(shown + world.out, "[say/main] hello\n");
+  EXPECT_NE(pipeline({"logs", "greeting-x", "--task", "other"}), 0);
+  EXPECT_NE(pipeline({"logs", "greeting-x", "--task", "bye"}), 0);
+}
+
+}  // namespace
+}  // namespace cli

@@ -1,0 +1,16 @@
+// `volcano pipeline serve`: the REST API of pipelines on the loopback, for one person, over an API server elsewhere.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "base/result.h"
+
+namespace volcano_main {
+
+// Returns only where it cannot begin. `ns`: the only namespace whose objects are known; empty: that of the kubeconfig,
+// or all where it names none.
+base::Status serve_pipelines(const std::string& kubeconfig, const std::string& master, const std::string& ns,
+                             std::uint16_t port);
+
+}  // namespace volcano_main

@@ -1,0 +1,345 @@
+// Requests of the REST API, from their text to the answer, over an API server of one screen.
+#include <gtest/gtest.h>
+
+#include "api/pipelines/v2beta1/pipeline.h"
+#include "api/pipelines/v2beta1/recurring_run.h"
+#include "base/format.h"
+#include "client/fake_client_for_tests.h"
+#include "client/fake_env_for_tests.h"
+#include "pipelines/rest/body.h"
+#include "pipelines/rest/documents.h"
+#include "pipelines/rest/names.h"
+#include "pipelines/rest/routes.h"
+#include "rt/http/gzip.h"
+
+namespace pipelines::rest {
+namespace {
+
+using api::Json;
+namespace resources = api::resources;
+using Lines = std::vector<std::string>;
+
+constexpr std::string_view kIr =
+    R"({"pipelineInfo": {"name": "greeting"}, "schemaVersion": "2.1.0", "sdkVersion": "kfp-2.17.3",
+  "root": {"dag": {"tasks": {"say": {"taskInfo": {"name": "say"}, "componentRef": {"name": "comp-say"},
+    "inputs": {"parameters": {"words": {"componentInputParameter": "words"}}}}}},
+    "inputDefinitions": {"parameters": {"words": {"parameterType": "STRING"}, "times": {"parameterType": "NUMBER_INTEGER", "defaultValue": 1.0}}}},
+  "components": {"comp-say": {"executorLabel": "exec-say", "inputDefinitions": {"parameters": {"words": {"parameterType": "STRING"}}}}},
+  "deploymentSpec": {"executors": {"exec-say": {"container": {"image": "busybox", "command": ["echo"]}}}}})";
+
+class Rest {
+ public:
+  base::Result<Reply> call(std::string method, std::string path, std::string body = "", std::string type = "") {
+    auto routed = route(method, "/apis/v2beta1/" + path);
+    if (!routed.ok()) return routed.take_error();
+    routed->call.own_namespace = "ns";
+    rt::HttpRequest http{.method = method, .target = path, .headers = {{"Content-Type", type}}, .body = body};
+    if (base::Status read = read_body(http, routed->call); !read.ok()) return read.take_error();
+    Facts::Known known;
+    for (;;) {
+      Facts facts(ids, known, env.now());
+      auto reply = routed->handler(routed->call, facts);
+      if (!facts.next()) return reply;
+      known.answers.push_back(answer(*facts.next()));
+    }
+  }
+  Json body(std::string method, std::string path, std::string body = "") {
+    auto reply = call(std::move(method), path, std::move(body));
+    EXPECT_TRUE(reply.ok()) << path << ": " << reply.error().message;
+    return reply.ok() ? reply->body : Json();
+  }
+  std::string refusal(std::string method, std::string path, std::string body = "") {
+    auto reply = call(std::move(method), path, std::move(body));
+    return reply.ok() ? "accepted: " + reply->body.dump() : reply.error().message;
+  }
+  Json upload(const std::string& query) {
+    auto reply = call("POST", "pipelines/upload?" + query, form(kIr), "multipart/form-data; boundary=xyz");
+    EXPECT_TRUE(reply.ok()) << reply.error().message;
+    return reply.ok() ? reply->body : Json();
+  }
+  static std::string form(std::string_view file) {
+    return base::format(
+        "--xyz\r\nContent-Disposition: form-data; name=\"uploadfile\"; filename=\"a.yaml\"\r\n"
+        "Content-Type: text/plain\r\n\r\n{}\r\n--xyz--\r\n",
+        file);
+  }
+  // A run of the document, by its name.
+  Json run(const std::string& name, const std::string& more = "") {
+    return body("POST", "runs",
+                base::format(R"({{"display_name": "{}", "pipeline_spec": {}, "runtime_config":
+      {{"parameters": {{"words": "hi"}}}}{}}})",
+                             name, kIr, more));
+  }
+  Lines names(const std::string& query) {
+    Lines names;
+    const Json answer = body("GET", "runs?" + query);
+    for (const Json& row : answer["runs"].items()) names.push_back(row["display_name"].str());
+    return names;
+  }
+
+  client::testing::FakeEnv env;
+  client::testing::FakeClient api{env};
+  Facts::Ids ids{[this](const api::ResourceId& resource, std::string_view id) -> std::optional<ObjectKey> {
+                   for (const auto& [key, object] : api.table(resource))
+                     if (api::uid_of(object) == id)
+                       return ObjectKey{std::string(api::namespace_of(object)), std::string(api::name_of(object))};
+                   return std::nullopt;
+                 },
+                 [this](const api::ResourceId& resource, const ObjectKey& key) {
+                   const Json* found = api.find(resource, key.ns + "/" + key.name);
+                   return found == nullptr ? std::string() : std::string(api::uid_of(*found));
+                 }};
+
+ private:
+  base::Result<Json> answer(client::Request request) {
+    if (request.verb == client::Verb::kCreate) {
+      Json& metadata = request.body.edit("metadata");
+      if (metadata.has("generateName")) metadata.set("name", metadata["generateName"].str() + std::to_string(++made_));
+      metadata.set("creationTimestamp", base::format_rfc3339(env.now() + base::seconds(made_)));
+      if (request.dry_run) return request.body;
+    }
+    base::Result<Json> result = Json();
+    api.call(std::move(request), [&result](base::Result<Json> got) { result = std::move(got); });
+    env.settle();
+    return result;
+  }
+
+  int made_ = 0;
+};
+
+TEST(Rest, AnUploadMakesAPipelineAndItsFirstVersion) {
+  Rest rest;
+  const Json made = rest.upload("name=My%20Pipe&description=says&tags=%7B%22team%22:%22ml%22%7D");
+  EXPECT_EQ(made["display_name"].as_string(), "My Pipe");
+  EXPECT_EQ(made["tags"].dump(), R"({"team":"ml"})");
+  const Json versions = rest.body("GET", "pipelines/" + made["pipeline_id"].str() + "/versions");
+  ASSERT_EQ(versions["total_size"].as_int(), 1);
+  EXPECT_EQ(versions["pipeline_versions"][std::size_t{0}]["pipeline_spec"], *api::parse_json(kIr));
+  EXPECT_EQ(rest.body("GET", "pipelines/names/My%20Pipe")["pipeline_id"], made["pipeline_id"]);
+  const Json& version = rest.api.table(resources::kPipelineVersions).begin()->second;
+  EXPECT_EQ(version["metadata"]["ownerReferences"][std::size_t{0}]["uid"], made["pipeline_id"]);
+}
+
+TEST(Rest, FilesThatAreRefusedLeaveNothing) {
+  Rest rest;
+  for (const std::string_view file : {"", "[", "1", "kind: Workflow", "pipelineInfo: {name: x}"}) {
+    auto reply = rest.call("POST", "pipelines/upload?name=x", Rest::form(file), "multipart/form-data; boundary=xyz");
+    EXPECT_FALSE(reply.ok()) << file;
+  }
+  EXPECT_TRUE(rest.api.table(resources::kPipelines).empty());
+}
+
+TEST(Rest, FormsAreReadAsTheyAreSent) {
+  const std::string type = "multipart/form-data; boundary=\"xyz\"";
+  EXPECT_EQ(form_file(type, Rest::form("a\r\nb"), "uploadfile")->bytes, "a\r\nb");
+  EXPECT_EQ(form_file(type, "before" + std::string("\r\n") + Rest::form("a"), "uploadfile")->file_name, "a.yaml");
+  for (const std::string& body :
+       {std::string(), std::string("--xyz"), std::string("--xyz\r\n"), std::string("--xyz\r\n\r\n--xyz--"),
+        Rest::form("a").substr(0, 60), std::string("--xyz\r\nContent-Disposition: x\r\n\r\n\r\n--xyz--")})
+    EXPECT_FALSE(form_file(type, body, "uploadfile").ok()) << body;
+  EXPECT_FALSE(form_file("multipart/form-data", Rest::form("a"), "uploadfile").ok());
+}
+
+// No bytes bring a reader of archives to anything but an error.
+TEST(Rest, BrokenArchivesAreErrors) {
+  std::string tar(512, '\0');
+  tar.replace(0, 6, "a.yaml");
+  tar.replace(124, 11, "00000000001");
+  tar[156] = '0';
+  tar.replace(257, 5, "ustar");
+  tar += "x" + std::string(1535, '\0');
+  EXPECT_EQ(*unpacked(*rt::gzip(tar)), "x");
+  for (std::size_t size = 0; size < tar.size(); size += 7) (void)unpacked(*rt::gzip(tar.substr(0, size)));
+  tar.replace(124, 11, "77777777777");
+  EXPECT_FALSE(unpacked(*rt::gzip(tar)).ok());
+  std::string zip("PK\x03\x04", 4);
+  zip += std::string(40, '\0') + std::string("PK\x05\x06", 4) + std::string(18, '\xff');
+  EXPECT_FALSE(unpacked(zip).ok());
+  for (std::size_t at = 4; at < zip.size(); ++at) {
+    std::string other = zip;
+    other[at] = static_cast<char>(other[at] ^ 0x5a);
+    EXPECT_FALSE(unpacked(other).ok()) << at;
+  }
+}
+
+TEST(Rest, ARunWithoutExperimentGoesToDefault) {
+  Rest rest;
+  const Json run = rest.run("first");
+  EXPECT_EQ(rest.body("GET", "experiments/" + run["experiment_id"].str())["display_name"].as_string(), "Default");
+  EXPECT_EQ(rest.run("second")["experiment_id"], run["experiment_id"]);
+  EXPECT_EQ(run["state"].as_string(), "PENDING");
+  EXPECT_EQ(run["runtime_config"]["parameters"].dump(), R"({"words":"hi"})");
+}
+
+TEST(Rest, ParametersAreCheckedWhenARunIsMade) {
+  Rest rest;
+  const auto refused = [&rest](const std::string& parameters) {
+    return rest.refusal("POST", "runs",
+                        base::format(R"({{"display_name": "x", "pipeline_spec": {}, "runtime_config":
+      {{"parameters": {}}}}})",
+                                     kIr, parameters));
+  };
+  EXPECT_EQ(refused("{}"), "runtime_config.parameters: the pipeline greeting needs a value for words");
+  EXPECT_EQ(refused(R"({"words": "a", "colour": 1})"),
+            "runtime_config.parameters: the pipeline greeting has no parameter \"colour\"");
+  EXPECT_TRUE(refused(R"({"words": "a", "times": "x"})").starts_with("runtime_config.parameters.times: "));
+  EXPECT_TRUE(refused("[]").starts_with("runtime_config.parameters: "));
+  EXPECT_TRUE(rest.api.table(resources::kPipelineRuns).empty());
+}
+
+TEST(Rest, TasksOfARunAreItsDetails) {
+  Rest rest;
+  const Json run = rest.run("r");
+  const std::string name(api::name_of(rest.api.table(resources::kPipelineRuns).begin()->second));
+  for (const auto& [path, parent, state] :
+       {std::tuple("root", "", "RUNNING"), {"root.say", "root", "CACHED"}, {"root.fail", "root", "FAILED"}})
+    rest.api.put(
+        resources::kPipelineTasks,
+        *api::parse_json(base::format(
+            R"({{"metadata": {{"name": "{0}", "namespace": "ns"}}, "spec": {{"runName": "{1}", "taskName": "{0}",
+                       "path": "{0}", "parentPath": "{2}"}}, "status": {{"state": "{3}", "error": "{4}", "podName": "p",
+                       "outputs": {{"artifacts": {{"m": [{{"uri": "minio://m"}}]}}}}}}}})",
+            path, name, parent, state, std::string_view(state) == "FAILED" ? "exit code 3" : "")));
+  const Json details = rest.body("GET", "runs/" + run["run_id"].str())["run_details"]["task_details"];
+  ASSERT_EQ(details.size(), 3U);
+  EXPECT_EQ(details[std::size_t{0}]["child_tasks"].size(), 2U);
+  EXPECT_EQ(details[std::size_t{1}]["error"]["message"].as_string(), "exit code 3");
+  EXPECT_EQ(details[std::size_t{1}]["parent_task_id"], details[std::size_t{0}]["task_id"]);
+  EXPECT_EQ(details[std::size_t{2}]["state"].as_string(), "SKIPPED");
+  EXPECT_EQ(details[std::size_t{2}]["outputs"].dump(), R"({"m":{"artifact_ids":["minio://m"]}})");
+  auto log = rest.call("GET", "runs/" + run["run_id"].str() + "/nodes/root.say/log?follow=true");
+  ASSERT_TRUE(log.ok());
+  EXPECT_EQ(log->pass, "/api/v1/namespaces/ns/pods/p/log?container=main&follow=true");
+  EXPECT_FALSE(rest.call("GET", "runs/" + run["run_id"].str() + "/nodes/other/log").ok());
+}
+
+TEST(Rest, ArtifactsAreFilesOfTheClaimsVolume) {
+  Rest rest;
+  const Json run = rest.run("r");
+  const std::string name(api::name_of(rest.api.table(resources::kPipelineRuns).begin()->second));
+  rest.api.put(resources::kPipelineTasks,
+               *api::parse_json(R"({"metadata": {"name": "t", "namespace": "ns"}, "spec": {"path": "root.t"},
+    "status": {"outputs": {"artifacts": {"model": [{"uri": "minio://mlpipeline/v2/a/model"}], "far": [{"uri": "s3://b/k"}]}}}})"));
+  const auto read = [&](const std::string& artifact) {
+    return rest.call("GET", "runs/" + run["run_id"].str() + "/nodes/root.t/artifacts/" + artifact + ":read");
+  };
+  EXPECT_EQ(read("model").error().code, base::Code::kNotFound);  // there is no claim
+  const auto claim = [&rest](std::string_view phase, std::string_view volume) {
+    rest.api.put(resources::kPersistentVolumeClaims,
+                 *api::parse_json(base::format(R"({{"metadata": {{"name": "mlpipeline-artifacts", "namespace": "ns"}},
+                   "spec": {{"volumeName": "{}"}}, "status": {{"phase": "{}"}}}})",
+                                               volume, phase)));
+  };
+  for (const auto& [phase, volume] :
+       {std::pair("Pending", "v"), {"Bound", ""}, {"Bound", ".."}, {"Bound", "a/../.."}}) {
+    claim(phase, volume);
+    EXPECT_FALSE(read("model").ok()) << volume;
+  }
+  claim("Bound", "v");
+  EXPECT_EQ(read("model")->file->volume, "v");
+  EXPECT_EQ(read("model")->file->path, "v2/a/model");
+  EXPECT_FALSE(read("far").ok());
+  EXPECT_FALSE(read("other").ok());
+}
+
+TEST(Rest, ListsAreFilteredSortedAndCutIntoPages) {
+  Rest rest;
+  for (const char* name : {"c", "a", "d", "b"}) rest.run(name);
+  EXPECT_EQ(rest.names(""), (Lines{"c", "a", "d", "b"}));  // as they were made
+  EXPECT_EQ(rest.names("sort_by=display_name"), (Lines{"a", "b", "c", "d"}));
+  EXPECT_EQ(rest.names("sort_by=name%20desc"), (Lines{"d", "c", "b", "a"}));
+  const auto filtered = [&rest](const std::string& predicates) {
+    return rest.names("sort_by=display_name&filter=" + rt::percent_encode(R"({"predicates": [)" + predicates + "]}"));
+  };
+  EXPECT_EQ(filtered(R"({"operation": "EQUALS", "key": "display_name", "stringValue": "a"})"), Lines{"a"});
+  EXPECT_EQ(filtered(R"({"op": 6, "key": "name", "string_value": "c"})"), (Lines{"a", "b"}));
+  EXPECT_EQ(filtered(R"({"operation": "IN", "key": "name", "string_values": {"values": ["a", "d", "x"]}})"),
+            (Lines{"a", "d"}));
+  EXPECT_EQ(
+      filtered(R"({"operation": "GREATER_THAN", "key": "created_at", "timestamp_value": "2030-01-01T00:00:00Z"})"),
+      Lines{});
+  EXPECT_EQ(filtered(R"({"operation": "NOT_EQUALS", "key": "name", "string_value": "a"},
+                        {"operation": "NOT_EQUALS", "key": "name", "string_value": "b"})"),
+            (Lines{"c", "d"}));
+  // A page begins behind the last row, whatever has come and gone.
+  const Json first = rest.body("GET", "runs?page_size=2&sort_by=display_name");
+  EXPECT_EQ(first["total_size"].as_int(), 4);
+  rest.body("DELETE", "runs/" + first["runs"][std::size_t{0}]["run_id"].str());
+  rest.run("aa");
+  EXPECT_EQ(rest.names("page_size=2&page_token=" + first["next_page_token"].str()), (Lines{"c", "d"}));
+  for (const char* query : {"sort_by=colour", "sort_by=name%20up", "page_size=-1", "page_size=x", "page_token=x",
+                            "page_token=e30", "filter=x", "filter=%7B%22predicates%22:[1]%7D"})
+    EXPECT_FALSE(rest.call("GET", std::string("runs?") + query).ok()) << query;
+}
+
+TEST(Rest, AnObjectIsTheOneThatItsIdNames) {
+  Rest rest;
+  const std::string id = rest.run("r")["run_id"].str();
+  EXPECT_EQ(rest.refusal("GET", "runs/other"), "run other not found");
+  // Its name is taken by another object in between.
+  const Facts::Ids before = rest.ids;
+  rest.ids.find = [](const api::ResourceId&, std::string_view) { return std::optional(ObjectKey{"ns", "r-1"}); };
+  EXPECT_EQ(rest.refusal("GET", "runs/another"), "run another not found");
+  rest.ids = before;
+  EXPECT_EQ(rest.body("GET", "runs/" + id)["run_id"].as_string(), id);
+}
+
+TEST(Rest, RunsAreEndedAndTriedAgain) {
+  Rest rest;
+  const std::string id = rest.run("r")["run_id"].str();
+  EXPECT_NE(rest.refusal("POST", "runs/" + id + ":retry").find("only one that failed"), std::string::npos);
+  rest.body("POST", "runs/" + id + ":terminate");
+  const auto object = [&rest] { return rest.api.table(resources::kPipelineRuns).begin()->second; };
+  EXPECT_TRUE(object()["spec"]["terminate"].as_bool());
+  Json ended = object();
+  ended.set("status", Json::object({{"state", "FAILED"}}));
+  rest.api.put(resources::kPipelineRuns, ended);
+  EXPECT_NE(rest.refusal("POST", "runs/" + id + ":terminate").find("has ended already"), std::string::npos);
+  rest.body("POST", "runs/" + id + ":retry");
+  EXPECT_EQ(object()["spec"]["retries"].as_int(), 1);
+  EXPECT_FALSE(object()["spec"].has("terminate"));
+  rest.body("POST", "runs/" + id + ":archive");
+  EXPECT_EQ(rest.body("GET", "runs/" + id)["storage_state"].as_string(), "ARCHIVED");
+}
+
+TEST(Rest, RecurringRuns) {
+  Rest rest;
+  const auto body = [](std::string_view trigger) {
+    return base::format(
+        R"({{"display_name": "n", "pipeline_spec": {}, "runtime_config": {{"parameters": {{"words": "x"}}}},
+      "trigger": {}, "max_concurrency": "3"}})",
+        kIr, trigger);
+  };
+  const Json made = rest.body("POST", "recurringruns", body(R"({"periodic_schedule": {"interval_second": "60"}})"));
+  EXPECT_EQ(made["trigger"].dump(), R"({"periodic_schedule":{"interval_second":"60"}})");
+  EXPECT_EQ(made["max_concurrency"].as_string(), "3");
+  const std::string path = "recurringruns/" + made["recurring_run_id"].str();
+  rest.body("POST", path + ":disable");
+  EXPECT_EQ(rest.body("GET", path)["status"].as_string(), "DISABLED");
+  for (const char* trigger : {"{}", R"({"cron_schedule": {"cron": "x"}})", R"({"periodic_schedule": {}})",
+                              R"({"cron_schedule": {"cron": "0 3 * * *", "start_time": "x"}})"})
+    EXPECT_TRUE(rest.refusal("POST", "recurringruns", body(trigger)).starts_with("trigger")) << trigger;
+}
+
+TEST(Rest, PathsAndMethods) {
+  Rest rest;
+  EXPECT_EQ(rest.refusal("GET", "nothing"), "/apis/v2beta1/nothing is not a path of this API");
+  EXPECT_EQ(rest.refusal("PUT", "runs"), "PUT of /apis/v2beta1/runs is not a method here");
+  EXPECT_EQ(rest.refusal("POST", "runs/x:dance"), "POST of /apis/v2beta1/runs/x:dance is not a method here");
+  EXPECT_EQ(rest.refusal("POST", "runs/x/y:dance"), "/apis/v2beta1/runs/x/y:dance is not a path of this API");
+  EXPECT_EQ(rest.body("GET", "healthz")["multi_user"].as_bool(), true);
+}
+
+TEST(Rest, NamesOfObjects) {
+  EXPECT_EQ(object_name("train-it"), "train-it");
+  EXPECT_EQ(object_name("Default"), "default");
+  EXPECT_NE(object_name("Train it"), object_name("train it"));
+  EXPECT_TRUE(object_name("Train it").starts_with("train-it-"));
+  EXPECT_TRUE(object_name("<b>").starts_with("b-"));
+  EXPECT_TRUE(object_name("日本").starts_with("x-"));
+  EXPECT_LE(object_name(std::string(300, 'a')).size(), 63U);
+  EXPECT_NE(version_object_name("p", "v1"), version_object_name("q", "v1"));
+}
+
+}  // namespace
+}  // namespace pipelines::rest
