@@ -175,7 +175,7 @@ check("tasks of a run", {"say", "say-2"} <= set(tasks) and tasks["say"].state ==
 def log_of(run, node):
     path = f"/apis/v1alpha1/runs/{run}/nodes/{node}/log"
     answer = client._run_api.api_client.call_api(path, "GET", {}, [], {}, _preload_content=False, auth_settings=["Bearer"])
-    return answer[0].data.decode()
+    return answer.data.decode()
 
 
 check("the log of a task", log_of(by_function.run_id, tasks["say-2"].task_id).strip() == "bye", log_of(by_function.run_id, "say-2"))
