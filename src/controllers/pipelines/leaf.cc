@@ -60,7 +60,10 @@ class Step {
     const bool runs = state.phase == PodState::Phase::kRunning;
     // A pod that ran and is moved to waiting again does not exist: steps are not started again in their pod.
     const bool ran = runs || status["state"].as_string() == "RUNNING";
-    write_task(look_, task, {.state = ran ? "RUNNING" : "PENDING", .message = runs ? std::string() : state.message});
+    const std::string_view now = ran ? "RUNNING" : "PENDING", message = runs ? std::string_view() : state.message;
+    // Most looks find most steps as they were: nothing is put together for those.
+    if (status["state"].as_string() != now || status["message"].as_string() != message)
+      write_task(look_, task, {.state = std::string(now), .message = std::string(message)});
     return {};
   }
 
