@@ -2,8 +2,8 @@
 """Takes the facts about Kubernetes' own kinds (names, types, list types, merge keys, defaults; no texts) from its published
 OpenAPI documents and prints the compact table src/api/core/tables.inc.
 
-usage: tools/core_tables.py DIR API APIMACHINERY > src/api/core/tables.inc
-  DIR: api/openapi-spec of the Kubernetes module; API, APIMACHINERY: the modules k8s.io/api and k8s.io/apimachinery (field numbers)
+usage: tools/core_tables.py DIR API APIMACHINERY AGGREGATOR > src/api/core/tables.inc
+  DIR: api/openapi-spec of the Kubernetes module; API, APIMACHINERY, AGGREGATOR: the modules k8s.io/api, apimachinery and kube-aggregator (field numbers)
 """
 import json
 import os
@@ -28,6 +28,7 @@ node.v1: RuntimeClass
 flowcontrol.v1: FlowSchema PriorityLevelConfiguration
 policy.v1: Eviction PodDisruptionBudget
 apiextensions.v1: CustomResourceDefinition
+apiregistration.v1: APIService
 admissionregistration.v1: ValidatingAdmissionPolicy ValidatingAdmissionPolicyBinding MutatingAdmissionPolicy MutatingAdmissionPolicyBinding
   ValidatingWebhookConfiguration MutatingWebhookConfiguration
 events.v1: Event
@@ -47,16 +48,23 @@ SPECIAL = {"api.resource.Quantity": "q", "util.intstr.IntOrString": "x", "meta.v
 
 
 def alias(name):
-    for prefix in ("io.k8s.api.", "io.k8s.apimachinery.pkg.apis.", "io.k8s.apimachinery.pkg.", "io.k8s.apiextensions-apiserver.pkg.apis."):
+    for prefix in ("io.k8s.api.", "io.k8s.apimachinery.pkg.apis.", "io.k8s.apimachinery.pkg.", "io.k8s.apiextensions-apiserver.pkg.apis.", "io.k8s.kube-aggregator.pkg.apis."):
         if name.startswith(prefix):
             return name[len(prefix):]
     return name
 
 
+def module_of(group):
+    """The folder of the groups of a module."""
+    if group in ("meta", "apiregistration"):
+        return os.path.join(sys.argv[3 if group == "meta" else 4], "pkg", "apis")
+    return sys.argv[2]
+
+
 def proto_fields(name):
     """The protobuf fields of a type: name -> (number, type)."""
     group, version, kind = name.split(".")[-3:]
-    root = os.path.join(sys.argv[3], "pkg", "apis") if group == "meta" else sys.argv[2]
+    root = module_of(group)
     path = os.path.join(root, group, version, "generated.proto")
     if not os.path.exists(path):
         return {}
@@ -85,7 +93,7 @@ def field_numbers(name, properties):
 def omitted_when_zero(name):
     """The fields that Go's JSON leaves out when they are zero, where protobuf writes them all the same: those that are not pointers."""
     group, version, kind = name.split(".")[-3:]
-    root = os.path.join(sys.argv[3], "pkg", "apis") if group == "meta" else sys.argv[2]
+    root = module_of(group)
     found = set()
     folder = os.path.join(root, group, version)
     if not os.path.isdir(folder):

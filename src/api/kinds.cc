@@ -114,6 +114,7 @@ std::vector<CoreRow> core_rows() {
       {"admissionregistration.k8s.io", "v1", "mutatingwebhookconfigurations", "MutatingWebhookConfiguration", kCluster, "admissionregistration.v1.MutatingWebhookConfiguration", {}, false, true, {}, {"api-extensions"}},
       {"admissionregistration.k8s.io", "v1", "validatingwebhookconfigurations", "ValidatingWebhookConfiguration", kCluster, "admissionregistration.v1.ValidatingWebhookConfiguration", {}, false, true, {}, {"api-extensions"}},
       {"apiextensions.k8s.io", "v1", "customresourcedefinitions", "CustomResourceDefinition", kCluster, "apiextensions.v1.CustomResourceDefinition", {"crd", "crds"}, true, true, {}, {"api-extensions"}},
+      {"apiregistration.k8s.io", "v1", "apiservices", "APIService", kCluster, "apiregistration.v1.APIService", {}, true, false, {}, {"api-extensions"}},
       {"rbac.authorization.k8s.io", "v1", "clusterrolebindings", "ClusterRoleBinding", kCluster, "rbac.v1.ClusterRoleBinding"},
       {"rbac.authorization.k8s.io", "v1", "clusterroles", "ClusterRole", kCluster, "rbac.v1.ClusterRole"},
       {"rbac.authorization.k8s.io", "v1", "rolebindings", "RoleBinding", kNamespaced, "rbac.v1.RoleBinding"},

@@ -88,6 +88,8 @@ Manager::Manager(rt::Env& env, client::Client& client, Options options)
   state_->driver.add(cluster::make_claim_controller());
   state_->driver.add(cluster::make_ephemeral_volume_controller());
   state_->driver.add(cluster::make_role_controller());
+  state_->driver.add(cluster::make_api_service_controller());
+  if (options.balances_services) state_->driver.add(cluster::make_load_balancer_controller(options.node_name));
   state_->driver.add(
       cluster::make_volume_controller({.folder = options.volumes_folder, .node_name = options.node_name}));
 }

@@ -54,6 +54,7 @@ struct Options {
   std::string root_ca = {};          // for pods, as kube-root-ca.crt; empty: none
   std::string volumes_folder = {};   // where local volumes are made; empty: none are
   std::string node_name = {};        // of the one machine
+  bool balances_services = false;    // Services of type LoadBalancer have that machine's address
   base::Metrics* metrics = nullptr;  // with metric_rows(), counted into; may be null; outlives the manager
 };
 

@@ -104,6 +104,30 @@ gone() { # kubectl 1.20 calls it an error to wait for the end of what has ended
 }
 kubectl_fails() { ! kubectl "$@"; }
 
+api_services_say_what_is_served() {
+  expect "those of the program" wait_for 20 sh -c "kubectl get apiservice v1. v1.apps v1beta1.scheduling.volcano.sh --no-headers | grep -c 'Local *True' | grep -qx 3"
+  kubectl apply -f - > /dev/null << 'YAML'
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: widgets.served.example}
+spec:
+  group: served.example
+  scope: Namespaced
+  names: {plural: widgets, singular: widget, kind: Widget}
+  versions:
+  - {name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object}}}
+  - {name: v2, served: false, storage: false, schema: {openAPIV3Schema: {type: object}}}
+YAML
+  expect "that of a definition" wait_for 10 kubectl wait --for=condition=Available apiservice/v1.served.example --timeout=5s
+  expect "none of a version that is not served" sh -c "! kubectl get apiservice v2.served.example"
+  kubectl delete crd widgets.served.example > /dev/null
+  expect "its end" wait_for 10 sh -c "! kubectl get apiservice v1.served.example"
+  printf 'apiVersion: apiregistration.k8s.io/v1\nkind: APIService\nmetadata: {name: v1beta1.elsewhere.example}\nspec: {group: elsewhere.example, version: v1beta1, groupPriorityMinimum: 100, versionPriority: 100, service: {name: s, namespace: default}}\n' > "$scratch/elsewhere.yaml"
+  expect "another server to be refused in a sentence" refused "spec.service: Forbidden: this server serves every group itself" kubectl create -f "$scratch/elsewhere.yaml"
+  kubectl delete apiservice v1.apps > /dev/null
+  expect "one that is deleted to come back" wait_for 10 kubectl get apiservice v1.apps
+}
+
 if ! start_cluster; then
   echo "FAIL start: volcano up did not become ready"
   exit 1
@@ -114,4 +138,4 @@ for kind in ${KINDS:-$kinds}; do
   eval "every_verb_on_$kind() { verbs $kind; }"
   tests+=" every_verb_on_$kind"
 done
-run_tests $tests
+run_tests $tests api_services_say_what_is_served

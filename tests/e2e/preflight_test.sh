@@ -151,6 +151,13 @@ print(json.dumps(role))' | kubectl replace -f - > /dev/null
   expect "a right that its role lacks" accounts_say '^problem .*:volcano-agent-scheduler may not create pods/binding: the agent-scheduler needs that$'
   expect "but no other" says_nothing_of 'volcano-agent-scheduler may not (list|watch|get|update|patch|delete) '
   deployment volcano-system volcano-hypernode-controller volcano-hypernode-controller 'args: [--leader-elect-resource-name=own]' | kubectl apply -f - > /dev/null
+  local kubeflow=(--service-accounts --program kubeflow-controllers --namespace kubeflow --kubeconfig "$KUBECONFIG")
+  "$volcano" preflight "${kubeflow[@]}" > "$scratch/preflight" 2>&1
+  expect "those of Kubeflow, without roles" grep -qE '^problem .*:volcano-kubeflow-controllers may not list notebooks.kubeflow.org: the kubeflow-controllers needs that' "$scratch/preflight"
+  kubectl create namespace kubeflow > /dev/null
+  roles_of deploy/kubeflow-controllers.yaml
+  "$volcano" preflight "${kubeflow[@]}" > "$scratch/preflight" 2>&1
+  expect "and with the roles of the manifest" grep -qE '^ok .*:volcano-kubeflow-controllers has the [0-9]+ rights of the kubeflow-controllers$' "$scratch/preflight"
   expect "the lease of its flags" accounts_say '^problem .*:volcano-hypernode-controller may not get leases.coordination.k8s.io own in namespace volcano-system: '
 }
 

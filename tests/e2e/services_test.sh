@@ -115,6 +115,26 @@ endpoints_come_and_go() {
   kubectl delete pod two --wait > /dev/null
   expect "a refusal" wait_for 10 refuses in_pod curl -s -m 3 http://web/
 }
+balancers_have_this_machines_address() {
+  server balanced 8080 | sed 's/app: web/app: balanced/' | apply
+  local name address
+  for name in first second; do
+    printf 'apiVersion: v1\nkind: Service\nmetadata: {name: lb-%s}\nspec: {type: LoadBalancer, selector: {app: balanced}, ports: [{port: 18077, targetPort: http}]}\n' $name | apply
+  done
+  expect "the pod" kubectl wait --for=condition=Ready pod/balanced --timeout=30s
+  address=$(kubectl get node n1 -o 'jsonpath={.status.addresses[?(@.type=="InternalIP")].address}')
+  expect "the address of the first" wait_for 10 field_is service lb-first '.status.loadBalancer.ingress[0].ip' "$address"
+  expect "an answer there" wait_for 10 get -f "http://$address:18077/"
+  expect "an answer for pods, where they reach the address" sh -c "[ ${address%%.*} = 127 ] || kubectl exec client -- curl -sf -m 3 http://$address:18077/"
+  expect "no address for the second, with a reason" wait_for 10 sh -c "kubectl get events | grep LoadBalancerPending | grep -q 'port 18077 (TCP) of this machine is that of Service default/lb-first'"
+  expect "none for the second" field_is service lb-second '.status.loadBalancer' '{}'
+  kubectl delete service lb-first > /dev/null
+  expect "the second to have it then" wait_for 10 field_is service lb-second '.status.loadBalancer.ingress[0].ip' "$address"
+  expect "and to answer" wait_for 10 get -f "http://$address:18077/"
+  kubectl delete service lb-second > /dev/null
+  kubectl delete pod balanced --wait > /dev/null
+  expect "a closed port when it is gone" wait_for 10 refuses get -f "http://$address:18077/"
+}
 host_ports_lead_to_pods() {
   server first 8080 ', hostPort: 18099' | apply
   expect "it to be ready" kubectl wait --for=condition=Ready pod/first --timeout=30s
@@ -144,6 +164,6 @@ if [ $root = 0 ] || ! nft list tables > /dev/null 2>&1; then
   exit 0
 fi
 start_cluster --node-name n1 --host-rootfs --runtime runc
-run_tests services_get_addresses pods_reach_services this_machine_reaches_services containers_know_services hardware_addresses_stay endpoints_come_and_go host_ports_lead_to_pods \
+run_tests services_get_addresses pods_reach_services this_machine_reaches_services containers_know_services hardware_addresses_stay endpoints_come_and_go balancers_have_this_machines_address host_ports_lead_to_pods \
   rules_outlive_a_kill_and_go_with_the_cluster
 exit "${failed:-0}"

@@ -101,6 +101,16 @@ std::vector<Json> ingress_class_cells(const Json& ingress_class, base::Time now)
   return {ingress_class["spec"]["controller"], Json(named), age_of(ingress_class, now)};
 }
 
+std::vector<Json> api_service_cells(const Json& one, base::Time now) {
+  std::string available = "Unknown";
+  for (const Json& condition : one["status"]["conditions"].items())
+    if (condition["type"].as_string() == "Available")
+      available = condition["status"].as_string() == "True"
+                      ? "True"
+                      : base::format("{} ({})", condition["status"].as_string(), condition["reason"].as_string());
+  return {Json("Local"), Json(available), age_of(one, now)};
+}
+
 std::vector<Json> runtime_class_cells(const Json& runtime_class, base::Time now) {
   return {runtime_class["handler"], age_of(runtime_class, now)};
 }
@@ -119,6 +129,7 @@ const Printer* service_printer(std::string_view kind) {
         service_cells}},
       {"EndpointSlice", {{{"AddressType", ""}, {"Ports", ""}, {"Endpoints", ""}, {"Age", ""}}, slice_cells}},
       {"Ingress", {{{"Class", ""}, {"Hosts", ""}, {"Address", ""}, {"Ports", ""}, {"Age", ""}}, ingress_cells}},
+      {"APIService", {{{"Service", ""}, {"Available", ""}, {"Age", ""}}, api_service_cells}},
       {"IngressClass", {{{"Controller", ""}, {"Parameters", ""}, {"Age", ""}}, ingress_class_cells}},
       {"RuntimeClass", {{{"Handler", ""}, {"Age", ""}}, runtime_class_cells}},
       {"PodDisruptionBudget",

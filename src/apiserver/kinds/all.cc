@@ -12,7 +12,8 @@ namespace {
 const std::map<std::string_view, const KindRules*>& rows_by_kind() {
   static const std::map<std::string_view, const KindRules*> table = [] {
     std::map<std::string_view, const KindRules*> out;
-    for (const KindRules* row : {&kCertificateSigningRequest,
+    for (const KindRules* row : {&kApiService,
+                                 &kCertificateSigningRequest,
                                  &kClusterRole,
                                  &kClusterRoleBinding,
                                  &kConfigMap,

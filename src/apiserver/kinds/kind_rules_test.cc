@@ -52,6 +52,13 @@ constexpr Row kRows[] = {
      "spec: {defaultBackend: {service: {name: s, port: {number: 80}}}, tls: [{hosts: [10.0.0.1]}]}", ""},
     {"networking.k8s.io/v1", "Ingress", "spec: {rules: [{host: 10.0.0.1}]}", "spec.rules[0].host"},
     {"networking.k8s.io/v1", "IngressClass", "spec: {controller: plain}", "spec.controller"},
+    {"apiregistration.k8s.io/v1", "APIService",
+     "spec: {group: x.example, version: v1, groupPriorityMinimum: 1, versionPriority: 1}", "metadata.name"},
+    {"apiregistration.k8s.io/v1", "APIService",
+     "spec: {group: x.example, version: v1, groupPriorityMinimum: 0, versionPriority: 1001, service: {name: s, "
+     "namespace: ns}, caBundle: eA==, insecureSkipTLSVerify: true}",
+     "metadata.name spec.groupPriorityMinimum spec.versionPriority spec.service spec.caBundle "
+     "spec.insecureSkipTLSVerify"},
     {"storage.k8s.io/v1", "StorageClass", "{provisioner: p, allowedTopologies: [{matchLabelExpressions: [{key: a}]}]}",
      "allowedTopologies[0].matchLabelExpressions[0].values"},
     {"v1", "PersistentVolume", "spec: {capacity: {storage: 1Gi}, accessModes: [ReadWriteOnce], local: {path: /x}}",

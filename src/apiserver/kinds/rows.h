@@ -5,6 +5,7 @@
 
 namespace apiserver {
 
+extern const KindRules kApiService;
 extern const KindRules kCertificateSigningRequest;
 extern const KindRules kClusterRole;
 extern const KindRules kClusterRoleBinding;

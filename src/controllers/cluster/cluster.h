@@ -30,6 +30,12 @@ std::unique_ptr<Controller> make_ephemeral_volume_controller();
 // Gathers the rules of ClusterRoles that have an aggregationRule.
 std::unique_ptr<Controller> make_role_controller();
 
+// Keeps an APIService for each group and version that is served.
+std::unique_ptr<Controller> make_api_service_controller();
+
+// Gives Services of type LoadBalancer the address of the node, where their ports are free.
+std::unique_ptr<Controller> make_load_balancer_controller(std::string node_name);
+
 struct VolumeOptions {
   std::string folder;     // local volumes are folders below it; empty: no volume is made
   std::string node_name;  // of the one machine

@@ -198,8 +198,7 @@ struct Cluster {
 
   void start_controllers() {
     manager.start("vc-controller-manager", *api, [this](rt::Env& env, client::Client& client) {
-      controllers::Options manager_options;
-      manager_options.with_cluster = true;
+      controllers::Options manager_options{.with_cluster = true};
       manager_options.root_ca = credentials.ca_pem;
       manager_options.kubernetes = workloads_of(options);
       if (node_usage) manager_options.kubernetes->pod_usage = [this] { return node_usage->latest(); };
@@ -207,6 +206,7 @@ struct Cluster {
       add_kubeflow(options, manager_options);
       manager_options.volumes_folder = options.data + "/volumes";
       manager_options.node_name = options.node_name;
+      manager_options.balances_services = gateway.has_value();
       manager_options.metrics = &metrics;
       manager_options.local_zone = base::TimeZone::local();
       if (options.sharding_mode != "none") manager_options.enabled = {"*"};

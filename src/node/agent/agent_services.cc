@@ -45,6 +45,7 @@ void Agent::State::set_names() {
 
 ServiceObjects Agent::State::service_objects() const {
   ServiceObjects objects{all_of(services), all_of(slices), {}, options.api_host};
+  objects.machine_ip = options.host_ip;
   for (const auto& [uid, worker] : workers) {
     if (worker->state.sandbox != Sandbox::kReady || is_over(worker->pod, worker->state) ||
         worker->pod["spec"]["hostNetwork"].as_bool())
@@ -107,6 +108,7 @@ void Agent::State::set_services_apart(const base::Error& error) {
   auto parts = std::make_shared<std::vector<ServicePart>>();
   for (auto& [ns, objects] : namespaces) {
     objects.gateway = all.gateway;
+    objects.machine_ip = all.machine_ip;
     parts->push_back({ns, service_rules(objects).rules});
   }
   ServiceObjects ports;

@@ -106,7 +106,8 @@ struct ServiceWish {
 // One set of rules as it grows.
 class Rules {
  public:
-  explicit Rules(const ServiceObjects& objects) : gateway_(api::parse_ipv4(objects.gateway)) {
+  explicit Rules(const ServiceObjects& objects)
+      : gateway_(api::parse_ipv4(objects.gateway)), machine_ip_(objects.machine_ip) {
     for (const Json* slice : objects.slices) {
       if ((*slice)["addressType"].as_string() != "IPv4") continue;
       const std::string key =
@@ -175,6 +176,12 @@ class Rules {
     if (!all) leave_out(wish, kept, each, closed);
   }
 
+  // After all services: node ports come first.
+  void add_balanced_ports() {
+    for (auto& [key, rules] : balanced_)
+      if (!rules_.dead_ports.contains(key)) rules_.machine_ports.emplace(key, std::move(rules));
+  }
+
   void add_host_port(const HostPort& wanted) {
     const std::string_view protocol = protocol_word(wanted.protocol);
     const auto pod = usable_address(wanted.pod_ip, {});
@@ -203,8 +210,16 @@ class Rules {
     }
     if (is_port(port.node_port))
       rules_.machine_ports.emplace(base::format("{} . {}", port.protocol, port.node_port), rules);
+    if (is_balanced_here(*wish.service))
+      balanced_.emplace_back(base::format("{} . {}", port.protocol, port.number), rules);
     rules_.services.emplace(base::format("{} . {} . {}", api::ipv4_text(wish.address), port.protocol, port.number),
                             std::move(rules));
+  }
+
+  bool is_balanced_here(const Json& service) const {
+    if (machine_ip_.empty() || service["spec"]["type"].as_string() != "LoadBalancer") return false;
+    return std::ranges::any_of(service["status"]["loadBalancer"]["ingress"].items(),
+                               [&](const Json& one) { return one["ip"].as_string() == machine_ip_; });
   }
 
   std::vector<std::string> rules_of(const Json& service, const std::string& place, std::string_view protocol,
@@ -242,6 +257,8 @@ class Rules {
   }
 
   const std::optional<std::uint32_t> gateway_;
+  const std::string machine_ip_;
+  std::vector<std::pair<std::string, PortRules>> balanced_;  // ports of this machine that services are to have
   // By the key of their service.
   std::map<std::string, std::vector<std::pair<const Json*, SliceAddresses>>> slices_;
   ServiceRules rules_;
@@ -318,6 +335,7 @@ ServiceDecision service_rules(const ServiceObjects& objects) {
   for (ServiceWish& wish : wishes) rules.count_targets(wish);
   const std::vector<std::int64_t> granted = grants(wishes, objects.limits);
   for (std::size_t i = 0; i < wishes.size(); ++i) rules.add_service(wishes[i], granted[i]);
+  rules.add_balanced_ports();
   for (const HostPort& port : objects.host_ports) rules.add_host_port(port);
   return rules.take();
 }

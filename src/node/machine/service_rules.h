@@ -78,6 +78,8 @@ struct ServiceObjects {
   std::vector<HostPort> host_ports;
   std::string gateway;  // where pods reach this machine: stands for endpoints on its loopback
   ServiceLimits limits = {};
+  // Services of type LoadBalancer whose status names this address have their ports on this machine; empty: none has.
+  std::string machine_ip = {};
 };
 struct ServiceDecision {
   ServiceRules rules;

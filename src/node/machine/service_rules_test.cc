@@ -17,6 +17,7 @@ Json yaml(const std::string& text) { return *api::parse_yaml(text); }
 struct Objects {
   std::vector<Json> services, slices;
   std::vector<HostPort> host_ports;
+  std::string machine_ip;
 
   void service(const std::string& spec, const std::string& name = "web") {
     services.push_back(yaml(base::format("{{metadata: {{name: {}, namespace: ns}}, spec: {}}}", name, spec)));
@@ -34,6 +35,7 @@ struct Objects {
     for (const Json& slice : slices) objects.slices.push_back(&slice);
     objects.host_ports = host_ports;
     objects.gateway = "10.200.7.1";
+    objects.machine_ip = machine_ip;
     return service_rules(objects);
   }
 };
@@ -72,6 +74,26 @@ TEST(ServiceRules, LeadFromAnAddressToOneOfItsEndpoints) {
             "service 10.96.0.9 . tcp . 80 -> 10.200.7.2:8080 10.200.7.3:8080\n"
             "port tcp . 30080 -> 10.200.7.2:8080 10.200.7.3:8080\n"
             "address 10.96.0.9\n");
+}
+
+TEST(ServiceRules, AServiceWithThisMachinesAddressHasItsPorts) {
+  Objects o;
+  o.machine_ip = "192.0.2.7";
+  for (const char* ip : {"192.0.2.7", "192.0.2.8"}) {
+    const bool here = ip == o.machine_ip;
+    o.service(base::format("{{clusterIP: 10.96.0.{}, type: LoadBalancer, ports: [{{name: http, port: {}}}]}}",
+                           here ? 9 : 8, here ? 80 : 81),
+              here ? "here" : "there");
+    o.services.back().set("status", yaml(base::format("{{loadBalancer: {{ingress: [{{ip: {}}}]}}}}", ip)));
+    o.slice(kTwo, here ? "here" : "there");
+  }
+  const ServiceRules rules = o.rules();
+  EXPECT_TRUE(rules.machine_ports.contains("tcp . 80"));
+  EXPECT_FALSE(rules.machine_ports.contains("tcp . 81"));
+  // A node port that another service has stays its own.
+  o.service("{clusterIP: 10.96.0.7, type: NodePort, ports: [{name: http, port: 9, nodePort: 80}]}", "port");
+  o.slice("ports: [{name: http, port: 1}], endpoints: [{addresses: [10.200.7.9]}]", "port");
+  EXPECT_EQ(o.rules().machine_ports.at("tcp . 80").targets.front().port, 1);
 }
 
 TEST(ServiceRules, KeepAClientAtItsEndpoint) {

@@ -34,8 +34,8 @@ struct PreflightOptions {
   std::string config_file;            // empty: the ConfigMap of the release, if there is one
 };
 
-inline constexpr std::string_view kPreflightPrograms[] = {"scheduler", "controllers", "admission", "agent-scheduler",
-                                                          "hypernode-controller"};
+inline constexpr std::string_view kPreflightPrograms[] = {
+    "scheduler", "controllers", "admission", "agent-scheduler", "hypernode-controller", "kubeflow-controllers"};
 
 void check_version(const api::Json& version, Findings& out);  // the answer of /version
 // `as_stored` answers a list with all objects, also those that a client leaves out because they make no sense.

@@ -25,6 +25,7 @@ enum class NamedObjects : std::uint8_t {
   kNone,    // all of them
   kSecret,  // of the webhook
   kLease,   // for which the program waits
+  kOwners,  // the role that profiles give to their owners
 };
 
 // Words are separated by blanks: each verb on each resource. Without those that are `optional` a program does without
@@ -129,6 +130,30 @@ constexpr Right kAdmission[] = {
     {"scheduling.volcano.sh", "queues", "get list watch"},
     {"", "secrets", "get list watch patch", "certificates are not renewed while it runs", true, NamedObjects::kSecret},
 };
+constexpr std::string_view kWithoutProfiles = "Profiles rest", kWithoutBoards = "TensorBoards and viewers rest";
+
+constexpr Right kKubeflow[] = {
+    {"kubeflow.org", "notebooks", "list watch patch"},
+    {"kubeflow.org", "notebooks/status", "update"},
+    {"apps", "statefulsets", "list watch create update"},
+    {"", "services", "list watch create update"},
+    {"", "pods", "list watch delete"},
+    {"", "events", "list watch create patch", "nobody is told what becomes of notebooks"},
+    {"coordination.k8s.io", "leases", "get create update", "", true},
+    {"apiextensions.k8s.io", "customresourcedefinitions", "list watch", "routes of Istio are not made"},
+    {"tensorboard.kubeflow.org", "tensorboards", "list watch", kWithoutBoards},
+    {"tensorboard.kubeflow.org", "tensorboards/status", "update", kWithoutBoards},
+    {"kubeflow.org", "pvcviewers", "list watch", kWithoutBoards},
+    {"kubeflow.org", "pvcviewers/status", "update", kWithoutBoards},
+    {"apps", "deployments", "list watch create update", kWithoutBoards},
+    {"", "persistentvolumeclaims", "list watch", kWithoutBoards},
+    {"kubeflow.org", "profiles", "list watch", kWithoutProfiles},
+    {"kubeflow.org", "profiles/status", "update", kWithoutProfiles},
+    {"", "namespaces", "list watch create update", kWithoutProfiles},
+    {"", "serviceaccounts resourcequotas", "list watch create update", kWithoutProfiles},
+    {"rbac.authorization.k8s.io", "rolebindings", "list watch create update", kWithoutProfiles},
+    {"rbac.authorization.k8s.io", "clusterroles", "bind", kWithoutProfiles, false, NamedObjects::kOwners},
+};
 constexpr Right kGroupMutation = {"", "namespaces", "list watch", "groups go through /podgroups/mutate unchanged"};
 
 // The names and paths in flags that rights are about; as charts give them where nothing runs that says otherwise.
@@ -196,6 +221,7 @@ std::vector<Right> rights_of(std::string_view program, const Facts& facts) {
     add(kHyperNodeController);
   }
   if (program == "admission") add(kAdmission);
+  if (program == "kubeflow-controllers") add(kKubeflow);
   if (program == "admission" && facts.mutates_groups) out.push_back(kGroupMutation);
   return out;
 }
@@ -276,9 +302,10 @@ bool check_program(cli::Api& api, const Judged& judged, const Facts& facts, Find
                           std::string(right.group),
                           resource,
                           right.in_namespace ? judged.ns : "",
-                          right.named == NamedObjects::kSecret  ? facts.secret
-                          : right.named == NamedObjects::kLease ? facts.lease
-                                                                : ""};
+                          right.named == NamedObjects::kSecret   ? facts.secret
+                          : right.named == NamedObjects::kLease  ? facts.lease
+                          : right.named == NamedObjects::kOwners ? "kubeflow-admin"
+                                                                 : ""};
         const auto allowed = is_allowed(api, asked);
         if (!allowed.ok()) {
           out.push_back({Level::kProblem, base::format("rights of {} cannot be asked for: {}", judged.account,
@@ -298,7 +325,9 @@ bool check_program(cli::Api& api, const Judged& judged, const Facts& facts, Find
 }
 
 // Charts leave some programs out unless they are told; their accounts are judged where these are.
-bool is_left_out(std::string_view program) { return program == "agent-scheduler" || program == "hypernode-controller"; }
+bool is_left_out(std::string_view program) {
+  return program == "agent-scheduler" || program == "hypernode-controller" || program == "kubeflow-controllers";
+}
 
 // By its Deployment, or by its account, which is there before.
 base::Result<bool> is_installed(cli::Api& api, const PreflightOptions& options, std::string_view program) {
