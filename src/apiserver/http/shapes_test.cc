@@ -143,8 +143,13 @@ constexpr std::string_view kSigningRequest =
 constexpr std::string_view kWorkload = R"({"spec":{"selector":{"matchLabels":{"a":"b"}},"template":
     {"metadata":{"labels":{"a":"b"}},"spec":{"containers":[{"name":"c","image":"x"}]}}}})";
 
+// The name of an APIService follows from its group.
+std::string name_of(const api::KindInfo& kind, std::string_view letter) {
+  return base::format("{}{}", kind.kind == "APIService" ? "v1." : "", letter);
+}
+
 // An object of the kind that the server takes.
-Json valid(const api::KindInfo& kind) {
+Json valid(const api::KindInfo& kind, std::string_view letter = "a") {
   static const std::map<std::string, std::string_view> specs = {
       {"Pod", R"({"spec":{"containers":[{"name":"c","image":"x"}]}})"},
       {"PersistentVolumeClaim",
@@ -152,6 +157,7 @@ Json valid(const api::KindInfo& kind) {
       {"PersistentVolume",
        R"({"spec":{"accessModes":["ReadWriteOnce"],"capacity":{"storage":"1Gi"},"hostPath":{"path":"/nowhere"}}})"},
       {"Ingress", R"({"spec":{"defaultBackend":{"service":{"name":"s","port":{"number":80}}}}})"},
+      {"APIService", R"({"spec":{"version":"v1","groupPriorityMinimum":1,"versionPriority":1}})"},
       {"IngressClass", R"({"spec":{"controller":"example.com/c"}})"},
       {"ResourceSlice",
        R"({"spec":{"driver":"example.com","nodeName":"n","pool":{"name":"n","generation":1,"resourceSliceCount":1}}})"},
@@ -186,7 +192,8 @@ Json valid(const api::KindInfo& kind) {
   const auto found = specs.find(kind.resource.group == "batch" ? "batch/" + kind.kind : kind.kind);
   Json object = found == specs.end() ? Json::object() : *api::parse_json(found->second);
   fill_required(*kind.schema, object);
-  object.edit("metadata").set("name", "a");
+  if (kind.kind == "APIService") object.edit("spec").set("group", letter);
+  object.edit("metadata").set("name", name_of(kind, letter));
   return object;
 }
 
@@ -232,12 +239,13 @@ bool is_pruned(const api::KindInfo& kind, Json object, const Path& path, const J
 }
 
 void try_everything(Bench& bench, const api::KindInfo& kind) {
+  const std::string name = name_of(kind, "a");
   const auto made = bench.call(request_for(kind, Verb::kCreate, "", valid(kind)));
   ASSERT_TRUE(made.ok()) << kind.kind << ": " << made.error().message;
   Request first = request_for(kind, Verb::kCreate, "", valid(kind));
   first.dry_run = false;
   ASSERT_TRUE(bench.call(std::move(first)).ok());
-  auto stored = bench.call(request_for(kind, Verb::kGet, "a", {}));
+  auto stored = bench.call(request_for(kind, Verb::kGet, name, {}));
   ASSERT_TRUE(stored.ok()) << kind.kind;
   const Json live = object_of(*std::move(stored));
 
@@ -251,13 +259,12 @@ void try_everything(Bench& bench, const api::KindInfo& kind) {
     for (const Json& value : values) {
       if (fits(*place.back().schema, value)) continue;
       // Metadata of a new object has a name and nothing else.
-      Json fresh = valid(kind);
-      fresh.edit("metadata").set("name", "b");
+      const Json fresh = valid(kind, "b");
       const std::size_t near = place.front().name == "metadata" ? 0 : 2;
       const Json made_with = with(fresh, place, value, near);
       const Json live_with = with(live, place, value, 0);
       const auto create = bench.call(request_for(kind, Verb::kCreate, "", made_with));
-      const auto update = bench.call(request_for(kind, Verb::kUpdate, "a", live_with));
+      const auto update = bench.call(request_for(kind, Verb::kUpdate, name, live_with));
       if (!is_pruned(kind, made_with, place, value)) expect_handled(create, place, value, kind.kind + " create");
       if (!is_pruned(kind, live_with, place, value)) expect_handled(update, place, value, kind.kind + " update");
       for (const PatchType type : {PatchType::kMerge, PatchType::kStrategic, PatchType::kApply, PatchType::kJson}) {
@@ -268,7 +275,7 @@ void try_everything(Bench& bench, const api::KindInfo& kind) {
           body.set("apiVersion", kind.resource.api_version());
           body.set("kind", kind.kind);
         }
-        Request patch = request_for(kind, Verb::kPatch, "a", std::move(body));
+        Request patch = request_for(kind, Verb::kPatch, name, std::move(body));
         patch.patch_type = type;
         const auto answer = bench.call(std::move(patch));
         if (answer.ok())
