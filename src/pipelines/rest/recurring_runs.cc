@@ -121,17 +121,9 @@ base::Result<Reply> get_recurring_run(const Call& call, Facts& facts) {
 }
 
 base::Result<Reply> list_recurring_runs(const Call& call, Facts& facts) {
-  std::string ns = call.ns();
-  const std::string experiment_id = call.query("experiment_id");
-  if (!experiment_id.empty()) {
-    const auto experiment = facts.find(kExperimentNoun.resource, experiment_id);
-    if (!experiment) return not_found(kExperimentNoun, experiment_id);
-    ns = experiment->ns;
-  }
-  TRY(const std::vector<Json> all, objects_of(facts, kRecurringNoun.resource, ns));
+  TRY(const std::vector<Json> all, objects_of_experiment(call, facts, kRecurringNoun.resource));
   std::vector<Json> rows;
-  for (const Json& one : all)
-    if (experiment_id.empty() || experiment_id_of(one, facts) == experiment_id) rows.push_back(shape(one, facts));
+  for (const Json& one : all) rows.push_back(shape(one, facts));
   return listed(call,
                 {"recurringRuns",
                  "recurring_run_id",

@@ -109,6 +109,16 @@ std::string experiment_id_of(const Json& object, const Facts& facts) {
                      {std::string(api::namespace_of(object)), std::string(named.empty() ? "default" : named)});
 }
 
+base::Result<std::vector<Json>> objects_of_experiment(const Call& call, Facts& facts, const api::ResourceId& resource) {
+  const std::string id = call.query("experiment_id");
+  if (id.empty()) return objects_of(facts, resource, call.ns());
+  const auto experiment = facts.find(kExperimentNoun.resource, id);
+  if (!experiment) return not_found(kExperimentNoun, id);
+  TRY(std::vector<Json> all, objects_of(facts, resource, experiment->ns));
+  std::erase_if(all, [&](const Json& one) { return experiment_id_of(one, facts) != id; });
+  return all;
+}
+
 void show_work(const Json& object, const Facts& facts, Json& row) {
   const Json& spec = object["spec"];
   const std::string ns(api::namespace_of(object));
