@@ -38,12 +38,14 @@ uploads_run_and_are_listed() {
   expect "an unknown parameter" refused 'no parameter "colour"' pipeline run works --param colour=red
 }
 
+run_called() { kubectl get pipelineruns -o name | sed -n "s|.*/\($1-.*\)|\1|p"; } # run_called PIPELINE: the only one of it
+
 a_run_that_fails_is_tried_again() {
   two_steps breaks "test -e $scratch/mended" > "$scratch/breaks.yaml"
   pipeline run "$scratch/breaks.yaml" --timeout 60s > "$scratch/out" 2>&1
   expect "the exit status is the run's" [ $? = 1 ]
   expect "the task is named" grep -qE "second +FAILED" "$scratch/out"
-  run=$(kubectl get pipelineruns --sort-by=.metadata.creationTimestamp -o 'jsonpath={.items[-1].metadata.name}')
+  run=$(run_called breaks)
   touch "$scratch/mended"
   expect "retry" pipeline retry "$run"
 }
@@ -51,7 +53,7 @@ a_run_that_fails_is_tried_again() {
 a_run_is_ended() {
   two_steps stays "sleep 300" > "$scratch/stays.yaml"
   expect "run" pipeline run "$scratch/stays.yaml" --no-wait
-  run=$(kubectl get pipelineruns --sort-by=.metadata.creationTimestamp -o 'jsonpath={.items[-1].metadata.name}')
+  run=$(run_called stays)
   expect "terminate" pipeline terminate "$run"
   expect "it is over" wait_for 30 field_is pipelinerun "$run" .status.state CANCELED
 }

@@ -1,13 +1,10 @@
-// kubeflow-controllers: notebooks, TensorBoards, viewers, profiles and runs of pipelines on a cluster (kubeflow.md 2 to
-// 5).
+// kubeflow-controllers: notebooks, TensorBoards, viewers and profiles on a cluster (kubeflow.md 2 to 5).
 #include <algorithm>
 #include <cstdlib>
-#include <iterator>
 
 #include "base/format.h"
 #include "base/split.h"
 #include "controllers/notebooks/all.h"
-#include "controllers/pipelines/all.h"
 #include "main/host/flags/notebook_settings.h"
 #include "main/host/hosts/controller_host.h"
 
@@ -36,8 +33,7 @@ struct KubeflowFlags {
 };
 
 base::Status use(const KubeflowFlags& flags, ControllerFlags& host) {
-  std::vector<std::string> all = controllers::notebooks::controller_names();
-  std::ranges::copy(controllers::pipelines::controller_names(), std::back_inserter(all));
+  const std::vector<std::string> all = controllers::notebooks::controller_names();
   for (const std::string& name : flags.enabled)
     if (std::ranges::find(all, name) == all.end())
       return base::make_error(base::Code::kInvalid,
@@ -54,7 +50,6 @@ base::Status use(const KubeflowFlags& flags, ControllerFlags& host) {
   host.lease_namespace = !flags.lease_namespace.empty() ? flags.lease_namespace : own != nullptr ? own : "kubeflow";
   host.only_namespace = flags.only_namespace;
   TRY(host.notebooks, notebook_settings_of_environment());
-  host.pipelines.emplace();
   return {};
 }
 
