@@ -51,6 +51,12 @@ it_goes_on_after_a_crash() {
   expect "its phase" phase_of crash Succeeded
   expect "no step twice" [ "$(kubectl get pods -l workflows.argoproj.io/workflow=crash -o name | wc -l)" = 4 ]
 }
+a_status_of_a_person_deletes_no_claim() {
+  printf '%s' '{"apiVersion": "v1", "kind": "PersistentVolumeClaim", "metadata": {"name": "mine-data"}, "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Mi"}}}}' | kubectl create -f - > /dev/null
+  printf '%s' '{"apiVersion": "argoproj.io/v1alpha1", "kind": "Workflow", "metadata": {"name": "mine"}, "spec": {"entrypoint": "a", "volumeClaimTemplates": [{"metadata": {"name": "data"}, "spec": {}}], "templates": [{"name": "a", "suspend": {"duration": "1"}}]}, "status": {"persistentVolumeClaims": [{"name": "data"}]}}' | kubectl create -f - > /dev/null
+  expect "its end" wait_for 20 ended mine
+  expect "the claim stays" [ -z "$(kubectl get pvc mine-data -o 'jsonpath={.metadata.deletionTimestamp}' || echo gone)" ]
+}
 it_stops_and_is_deleted() {
   expect "a workflow" start stop 's/echo "model of/sleep 100; echo "model of/'
   expect "its training runs" wait_for 20 node_is stop train "['phase']" Running
@@ -63,6 +69,10 @@ it_stops_and_is_deleted() {
 }
 argos_own_controller_has_them_alone() {
   kubectl create deployment workflow-controller --image=python:3.9 --replicas=0 > /dev/null
+  expect "a workflow beside somebody's Deployment" start own
+  expect "its end" wait_for 40 ended own
+  kubectl create namespace argo > /dev/null
+  kubectl create deployment -n argo workflow-controller --image=python:3.9 --replicas=0 > /dev/null
   expect "a workflow" start argo
   kubectl wait --for=jsonpath='{.status.phase}' --timeout=2s workflow/argo > /dev/null 2>&1
   expect "no status" field_is workflow argo .status ""
@@ -74,5 +84,5 @@ if [ $root = 0 ]; then
 fi
 flags=(--node-name n1 --host-rootfs --runtime runc)
 start_cluster "${flags[@]}"
-run_tests without_rights_the_volume_is_refused the_pipeline_of_the_documents_succeeds fields_outside_are_refused it_goes_on_after_a_crash it_stops_and_is_deleted argos_own_controller_has_them_alone
+run_tests without_rights_the_volume_is_refused the_pipeline_of_the_documents_succeeds fields_outside_are_refused it_goes_on_after_a_crash a_status_of_a_person_deletes_no_claim it_stops_and_is_deleted argos_own_controller_has_them_alone
 exit "${failed:-0}"

@@ -147,7 +147,11 @@ class WorkflowController final : public Controller {
  private:
   static bool has_argo(const View& view) {
     const auto all = view.all(workloads::kDeployments);
-    return std::ranges::any_of(all, [](const Json* one) { return api::name_of(*one) == "workflow-controller"; });
+    // In a namespace of its own, so that nobody's Deployment stops the Workflows of others.
+    return std::ranges::any_of(all, [](const Json* one) {
+      const std::string_view ns = api::namespace_of(*one);
+      return api::name_of(*one) == "workflow-controller" && (ns == "argo" || ns == "kubeflow");
+    });
   }
 
   static argo::WorkflowDecision refusal(api::FieldErrors& problems, const Turn& turn) {
@@ -188,7 +192,9 @@ class WorkflowController final : public Controller {
     for (const Json& claim : decision.claims)
       plan.create(resources::kPersistentVolumeClaims, claim).existing_is_fine = true;
     for (const std::string& name : decision.spent_claims)
-      plan.remove_by_name(resources::kPersistentVolumeClaims, "PersistentVolumeClaim", ns, name);
+      // Its own alone: a status that a person wrote may name any.
+      plan.remove_by_name(resources::kPersistentVolumeClaims, "PersistentVolumeClaim", ns, name).body =
+          Json(api::uid_of(workflow));
     if (has_volume(decision.pods, argo::kLauncherVolume))
       plan.create(resources::kConfigMaps, pipelines::launcher_object(ns)).existing_is_fine = true;
     if (has_volume(decision.pods, argo::kArtifactsVolume))

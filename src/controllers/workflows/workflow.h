@@ -7,7 +7,7 @@
 
 namespace controllers::workflows {
 
-// Workflows are left to Argo's own controller, a Deployment called workflow-controller, wherever there is one.
+// Workflows are left to Argo's own controller, a Deployment called workflow-controller in argo or kubeflow.
 std::unique_ptr<Controller> make_workflow_controller();
 
 }  // namespace controllers::workflows
