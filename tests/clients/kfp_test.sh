@@ -15,3 +15,10 @@ timeout 200 "$clients/bin/python" tests/clients/kfp_client.py > "$scratch/out" 2
 code=$?
 grep -E '^(ok|FAIL) ' "$scratch/out"
 [ $code = 0 ] || echo "FAIL kfp: exit code $code: $(grep -vE "^(ok|FAIL) " "$scratch/out" | tail -${KFP_LINES:-3})"
+
+# Pipelines that are compiled by the SDK and run through its client, each with its outputs.
+export KUBECONFIG PYTHONDONTWRITEBYTECODE=1
+timeout 400 "$clients/bin/python" -W ignore tests/clients/kfp_outputs.py > "$scratch/outputs" 2>&1
+code=$?
+grep -E '^(ok|FAIL) ' "$scratch/outputs"
+[ $code = 0 ] || echo "FAIL kfp outputs: exit code $code: $(grep -vE "^(ok|FAIL) " "$scratch/outputs" | tail -3)"

@@ -19,7 +19,8 @@ namespace resources = api::resources;
 
 namespace {
 
-constexpr std::string_view kClassName = "local-path";
+// The default class, and the name that documents and charts written for other one-machine clusters expect.
+constexpr std::string_view kClassName = "local-path", kUsualClassName = "standard";
 constexpr std::string_view kDefaultClass = api::kDefaultClassMarks[0];
 constexpr std::string_view kClassKey = "class|local-path";
 
@@ -142,14 +143,17 @@ class VolumeController final : public Controller {
   void keep_class(const View& view, Plan& plan) {
     if (class_made_ || options_.folder.empty() || !view.all(resources::kStorageClasses).empty()) return;
     class_made_ = true;
-    plan.create(resources::kStorageClasses,
-                Json::object({{"apiVersion", "storage.k8s.io/v1"},
-                              {"kind", "StorageClass"},
-                              {"metadata", Json::object({{"name", kClassName},
-                                                         {"annotations", Json::object({{kDefaultClass, "true"}})}})},
-                              {"provisioner", api::kLocalProvisioner},
-                              {"reclaimPolicy", "Delete"},
-                              {"volumeBindingMode", "WaitForFirstConsumer"}}))
+    add_class(Json::object({{"name", kClassName}, {"annotations", Json::object({{kDefaultClass, "true"}})}}), plan);
+    add_class(Json::object({{"name", kUsualClassName}}), plan);
+  }
+
+  static void add_class(Json metadata, Plan& plan) {
+    plan.create(resources::kStorageClasses, Json::object({{"apiVersion", "storage.k8s.io/v1"},
+                                                          {"kind", "StorageClass"},
+                                                          {"metadata", std::move(metadata)},
+                                                          {"provisioner", api::kLocalProvisioner},
+                                                          {"reclaimPolicy", "Delete"},
+                                                          {"volumeBindingMode", "WaitForFirstConsumer"}}))
         .existing_is_fine = true;
   }
 

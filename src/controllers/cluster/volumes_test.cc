@@ -13,7 +13,7 @@ namespace resources = api::resources;
 
 TEST(Volumes, a_claim_waits_for_its_first_pod_and_then_gets_a_folder) {
   Stage stage(make_volume_controller({.folder = "/tmp/volumes-that-are-not-made", .node_name = "n"}));
-  EXPECT_EQ(stage.turn("class|local-path"), "create StorageClass local-path\n");
+  EXPECT_EQ(stage.turn("class|local-path"), "create StorageClass local-path\ncreate StorageClass standard\n");
   stage.world.put_text(resources::kPersistentVolumeClaims, R"({"apiVersion": "v1", "kind": "PersistentVolumeClaim",
     "metadata": {"name": "data", "namespace": "ns", "uid": "D"},
     "spec": {"accessModes": ["ReadWriteOnce"], "resources": {"requests": {"storage": "1Gi"}}}})");

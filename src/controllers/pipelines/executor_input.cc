@@ -24,6 +24,12 @@ bool leads_up(std::string_view path) {
   }
 }
 
+// The SDK takes the folder of this file for the folder of the step's artifacts (dsl.get_uri).
+std::string metadata_file(const ::pipelines::Component& component, const std::string& folder) {
+  if (component.output_artifacts.empty()) return kMetadataFile;
+  return base::format("{}/output_metadata.json", local_path(Json::object({{"uri", folder}})));
+}
+
 }  // namespace
 
 Values Values::of(const Json& status_values) {
@@ -81,7 +87,7 @@ Json executor_input(const ::pipelines::Component& component, const Values& input
   Json in = Json::object({{"parameterValues", inputs.parameters}, {"artifacts", std::move(input_artifacts)}});
   Json out = Json::object({{"parameters", std::move(output_parameters)},
                            {"artifacts", std::move(output_artifacts)},
-                           {"outputFile", kMetadataFile}});
+                           {"outputFile", metadata_file(component, folder)}});
   return Json::object({{"inputs", std::move(in)}, {"outputs", std::move(out)}});
 }
 

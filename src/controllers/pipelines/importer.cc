@@ -28,13 +28,27 @@ Json with_inputs(const Json& value, const Values& inputs) {
   return value;
 }
 
+// A path of the step's own file system is not an artifact that others can have.
+base::Status check_store(std::string_view uri) {
+  static constexpr std::array<std::string_view, 7> kStores = {"minio://", "s3://",    "gs://",         "oci://",
+                                                              "http://",  "https://", "huggingface://"};
+  TRY_VOID(check_uri(uri));
+  for (const std::string_view store : kStores)
+    if (uri.starts_with(store)) return {};
+  return base::make_error(
+      base::Code::kInvalid,
+      base::format("{} is not in a store: its scheme is none of gs, http, https, huggingface, minio, "
+                   "oci and s3",
+                   Json(uri).dump()));
+}
+
 }  // namespace
 
 Change imported(const ::pipelines::Component& component, const ::pipelines::Executor& executor, const Values& inputs) {
   const Json& from = executor.importer["artifactUri"];
   const std::string_view input = from["runtimeParameter"].as_string();
   const Json uri = input.empty() ? with_inputs(from["constant"], inputs) : inputs.parameters[input];
-  if (const base::Status fits = check_uri(uri.as_string()); !fits.ok())
+  if (const base::Status fits = check_store(uri.as_string()); !fits.ok())
     return {
         .state = "FAILED", .error = base::format("importer.artifactUri: {}", fits.error().message), .inputs = inputs};
   Values outputs;

@@ -59,6 +59,7 @@ class Resolution {
     for (const auto& [name, source] : task_.parameters)
       if (source.kind == Source::Kind::kConstant)
         TRY_VOID(put(name, source, with_texts(source.constant, [this](std::string_view expression) {
+                       if (expression == "$.pipeline_task_name") return std::optional(task_.name);
                        auto value = meaning_of_input(expression, values_.parameters);
                        return value ? value : meaning_of_run(expression, run_);
                      })));

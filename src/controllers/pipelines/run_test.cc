@@ -215,6 +215,12 @@ TEST(PipelineRun, AnImporterGivesAnArtifactWithoutAPod) {
   EXPECT_EQ(other.task("root.exit-handler-1.importer")["status"]["error"].as_string(),
             R"(importer.artifactUri: "minio://mlpipeline/../../etc/passwd" leads out of the store)");
   EXPECT_EQ(other.task_state("root.exit-handler-1.use"), "");
+  Trial local;
+  local.run("exits", R"({"uri": "file:///etc/passwd"})");
+  local.play(usual);
+  EXPECT_EQ(local.task("root.exit-handler-1.importer")["status"]["error"].as_string(),
+            R"(importer.artifactUri: "file:///etc/passwd" is not in a store: its scheme is none of gs, http, https, )"
+            "huggingface, minio, oci and s3");
 }
 
 TEST(PipelineRun, AStepThatDidTheSameBeforeIsNotRunAgain) {

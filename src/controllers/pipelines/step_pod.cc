@@ -89,7 +89,7 @@ void add_volumes(const StepWish& wish, const Options& options, Json& spec, Json&
 }
 
 std::vector<Json> launcher_words(const Json& input, const Options& options) {
-  std::vector<Json> words = {"--report", kReportPath, "--metadata", kMetadataFile};
+  std::vector<Json> words = {"--report", kReportPath, "--metadata", input["outputs"]["outputFile"]};
   words.emplace_back("--limit");
   words.emplace_back(base::format("{}", options.report_bytes_max));
   for (const Json::Member& one : input["outputs"]["parameters"].members()) {

@@ -1,5 +1,6 @@
 // The references of a graph, and the order of its tasks.
 #include <algorithm>
+#include <array>
 #include <map>
 #include <set>
 
@@ -51,8 +52,14 @@ class GraphCheck {
   }
 
   // A loop's own input need not be one of its component: the items are. Texts of constants name inputs of their own.
+  // The compiler hands an image and amounts that are known late both to the task, under these names, and to the
+  // executor.
   static bool is_for_the_task(const Task& task, const std::string& name) {
-    return (task.iterator && task.iterator->input == name) || name.starts_with("pipelinechannel--");
+    static constexpr std::array<std::string_view, 7> kKnownLate = {
+        "base_image",     "cpu_limit",        "cpu_request",      "memory_limit",
+        "memory_request", "accelerator_type", "accelerator_count"};
+    return (task.iterator && task.iterator->input == name) || name.starts_with("pipelinechannel--") ||
+           std::find(kKnownLate.begin(), kKnownLate.end(), name) != kKnownLate.end();
   }
 
   base::Status check_parameter(const Component& component, const Task& task, const std::string& name,

@@ -165,6 +165,13 @@ TEST(Ir, ErrorsNameTheTaskAndTheField) {
   EXPECT_EQ(error_of(Json("x")), "the document: it is not an object");
 }
 
+TEST(Ir, ATaskMayHandOnAnImageThatIsKnownLate) {
+  Json document = documents("hello")[0];
+  document.edit_path({"root", "dag", "tasks", "greet", "inputs", "parameters", "base_image"}) =
+      parse(R"({"runtimeValue": {"constant": "{{$.inputs.parameters['pipelinechannel--image']}}"}})");
+  EXPECT_TRUE(read_pipeline(document, {}).ok()) << error_of(document);
+}
+
 TEST(Values, BecomeWhatTheTypeSays) {
   const auto become = [](const char* value, ParameterType type) {
     const auto made = fit(parse(value), type);
