@@ -153,6 +153,18 @@ TEST(PipelineRun, ALoopRunsSoManyTurnsAtATimeAndItsOutputsAreCollected) {
   EXPECT_FALSE(trial.task("root.for-loop-1[0]")["status"]["inputs"]["parameters"].has("pipelinechannel--items"));
 }
 
+// The SDK before 2.1 declares the list with the type of one turn.
+TEST(PipelineRun, ALoopGivesAListWhateverItsOutputIsDeclaredToBe) {
+  Json document = compiled("loops")[0];
+  document.edit_path({"components", "comp-for-loop-1", "outputDefinitions", "parameters", "pipelinechannel--add-Output",
+                      "parameterType"}) = "NUMBER_INTEGER";
+  Trial trial;
+  trial.run_document(document, {}, R"({"items": [4, 5]})", "");
+  trial.play(usual);
+  EXPECT_EQ(trial.state(), "SUCCEEDED") << trial.error();
+  EXPECT_EQ(trial.task("root.total")["status"]["inputs"], parse(R"({"parameters": {"values": [7, 7]}})"));
+}
+
 TEST(PipelineRun, ALoopOverNothingGivesEmptyLists) {
   Trial trial;
   trial.run("loops", R"({"items": []})");
@@ -188,6 +200,17 @@ TEST(PipelineRun, AFailedStepIsTriedAgainAndTheExitHandlerRunsOnce) {
   EXPECT_EQ(status["state"].as_string(), "FAILED");
   EXPECT_EQ(status["pipelineTaskName"].as_string(), "exit-handler-1");
   EXPECT_EQ(status["error"]["message"].as_string(), "fail: exit code 3");
+}
+
+// The SDK before 2.8 looks into the error of a status in any case.
+TEST(PipelineRun, AnExitHandlerHasAnErrorAfterSuccessToo) {
+  Trial trial;
+  trial.run("exits");
+  trial.play([](const std::string& path) { return path.ends_with(".fail") ? report_of({}) : usual(path); });
+  EXPECT_EQ(trial.state(), "SUCCEEDED") << trial.error();
+  const Json status = parse(trial.command("root.finish")[1]);
+  EXPECT_EQ(status["state"].as_string(), "SUCCEEDED");
+  EXPECT_TRUE(status["error"].is_object() && status["error"].empty()) << status.dump();
 }
 
 TEST(PipelineRun, TheNextAttemptWaitsForItsPause) {

@@ -84,7 +84,8 @@ class GraphCheck {
     return {};
   }
 
-  // The type of a value that comes from elsewhere; none: the final status of a task.
+  // The type of a value that comes from elsewhere; none: the final status of a task, or the list of what turns gave,
+  // which the SDK before 2.1 declares with the type of one turn.
   base::Result<std::optional<ParameterType>> type_of(const Source& source, const std::string& path) const {
     if (source.kind == Source::Kind::kFinalStatus) return std::optional<ParameterType>();
     if (source.kind == Source::Kind::kInputOfGraph) {
@@ -94,11 +95,12 @@ class GraphCheck {
       return std::optional(input->second.type);
     }
     TRY(const Component* producer, producer_of(source.output, path));
+    const bool is_loop = tasks_.find(source.output.task)->second->iterator.has_value();
     const auto output = producer->output_parameters.find(source.output.key);
     if (output == producer->output_parameters.end())
       return wrong(path, base::format("the task {} has no output parameter {}", source.output.task,
                                       shown(Json(source.output.key))));
-    return std::optional(output->second.type);
+    return is_loop ? std::nullopt : std::optional(output->second.type);
   }
 
   base::Result<const Component*> producer_of(const Selector& from, const std::string& path) const {
