@@ -126,8 +126,18 @@ TEST(Platform, ADocumentOfTheSdkBecomesAPod) {
   const Json& pod = *trial.pod("root.greet");
   EXPECT_EQ(api::label_of(pod, "team"), "a");
   EXPECT_EQ(api::annotation_of(pod, "scheduling.volcano.sh/queue-name"), "q");
-  EXPECT_EQ(pod["spec"]["containers"][std::size_t{0}]["resources"], parse(R"({"limits": {"nvidia.com/gpu": "1"}})"));
+  const Json one_gpu = parse(R"({"limits": {"nvidia.com/gpu": "1"}})");
+  EXPECT_EQ(pod["spec"]["containers"][std::size_t{0}]["resources"], one_gpu);
   EXPECT_EQ(pod["spec"]["activeDeadlineSeconds"].as_int(), 30);
+
+  // The SDK before 2.11 has another pair of names.
+  std::vector<Json> old = compiled("platform");
+  Json& executor = old[0].edit_path({"deploymentSpec", "executors", "exec-greet", "container", "resources"});
+  executor = parse(R"({"accelerator": {"count": "1", "type": "nvidia.com/gpu"}})");
+  Trial before;
+  before.run_document(old[0], old[1], "{}", "");
+  ASSERT_NE(before.pod("root.greet"), nullptr) << before.error();
+  EXPECT_EQ((*before.pod("root.greet"))["spec"]["containers"][std::size_t{0}]["resources"], one_gpu);
 }
 
 // A run of `hello` with pipeline configuration.

@@ -53,8 +53,10 @@ Json resources_of(const Json& resources, const StepTexts& texts) {
   set(requests, "cpu", amount(resources, "resourceCpuRequest", "cpuRequest", texts));
   set(requests, "memory", amount(resources, "resourceMemoryRequest", "memoryRequest", texts));
   const Json& accelerator = resources["accelerator"];
-  const Json type = amount(accelerator, "resourceType", "", texts);
-  if (!type.is_null()) set(limits, type.as_string(), amount(accelerator, "resourceCount", "", texts));
+  // The SDK before 2.11 has only the older pair.
+  const bool is_old = accelerator["resourceType"].as_string().empty();
+  const Json type = amount(accelerator, is_old ? "type" : "resourceType", "", texts);
+  if (!type.is_null()) set(limits, type.as_string(), amount(accelerator, is_old ? "count" : "resourceCount", "", texts));
   Json out = Json::object();
   if (!limits.empty()) out.set("limits", std::move(limits));
   if (!requests.empty()) out.set("requests", std::move(requests));
