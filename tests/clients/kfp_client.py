@@ -109,7 +109,7 @@ for name, content, status, words in [
         ("bomb.zip", zip_of(a=b"\0" * (50 << 20)), 413, "at most"),
         ("text.yaml", b"just a text", 400, "not an object"),
         ("broken.yaml", b"a: [", 400, "not YAML"),
-        ("other.yaml", b"apiVersion: argoproj.io/v1alpha1\nkind: Workflow\n", 400, "version 1"),
+        ("other.yaml", b"apiVersion: argoproj.io/v1alpha1\nkind: Workflow\n", 400, "spec"),
         ("future.yaml", open(path, "rb").read().replace(b"schemaVersion: 2.1.0", b"schemaVersion: 9.0.0"), 400, "schemaVersion")]:
     wrong = refusal(status, words, client.upload_pipeline, file_of(name, content), pipeline_name=name)
     check(f"{name} is refused", not wrong, wrong)

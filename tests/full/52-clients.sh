@@ -6,3 +6,4 @@ script tests/clients/javascript_test.sh
 script tests/clients/java_test.sh
 script tests/clients/rust_test.sh
 script tests/clients/kfp_test.sh
+script tests/clients/kfp1_test.sh

@@ -4,11 +4,13 @@
 #include <algorithm>
 #include <array>
 
+#include "api/argo/v1alpha1/workflow.h"
 #include "api/pipelines/v2beta1/pipeline.h"
 #include "api/pipelines/v2beta1/recurring_run.h"
 #include "base/format.h"
 #include "controllers/pipelines/task_objects.h"
 #include "controllers/workloads/pods.h"
+#include "pipelines/argo/run_workflow.h"
 #include "pipelines/rest/catalogue_objects.h"
 #include "pipelines/schedule/run_schedule.h"
 #include "rt/tls/tls.h"
@@ -17,6 +19,7 @@ namespace controllers::pipelines {
 
 using api::Json;
 using base::Time;
+namespace argo = ::pipelines::argo;
 namespace resources = api::resources;
 
 namespace {
@@ -117,6 +120,8 @@ class RecurringStep {
   Time last() const {
     Time last = std::max(time_of(recurring_["metadata"]["creationTimestamp"]), time_of(status_["lastRunTime"]));
     for (const Json* run : look_.runs) last = std::max(last, time_of((*run)["spec"]["scheduledAt"]));
+    for (const Json* run : look_.workflows)
+      last = std::max(last, base::parse_rfc3339(argo::run_texts(*run).scheduled_at).value_or(Time{}));
     return last;
   }
 
@@ -125,8 +130,11 @@ class RecurringStep {
     const bool only_newest = spec_["noCatchup"].as_bool();
     const auto next = schedule.next(last_run);
     const auto due = only_newest ? schedule.latest(last_run, turn_.now) : next;
-    const auto active = std::ranges::count_if(
-        look_.runs, [](const Json* run) { return !is_final((*run)["status"]["state"].as_string()); });
+    const auto active =
+        std::ranges::count_if(look_.runs,
+                              [](const Json* run) { return !is_final((*run)["status"]["state"].as_string()); }) +
+        std::ranges::count_if(look_.workflows,
+                              [](const Json* run) { return (*run)["status"]["finishedAt"].is_null(); });
     if (due && *due <= turn_.now) {
       status_.set("nextRunTime", base::format_rfc3339(*due));
       if (active < spec_["maxConcurrency"].as_int(1)) make_run(*due);
@@ -141,11 +149,48 @@ class RecurringStep {
     Json source = source_of_run();
     if (source.is_null()) return;
     const std::int64_t index = status_["runs"].as_int() + 1;
+    if (argo::is_workflow(source["pipelineSpec"])) {
+      create(resources::kWorkflows, workflow_of(source, due, index));
+    } else {
+      create(resources::kPipelineRuns, run_of(std::move(source), due, index));
+    }
+    status_.set("lastRunTime", base::format_rfc3339(due));
+    status_.set("runs", index);
+  }
+
+  void create(const api::ResourceId& resource, const Json& run) {
+    Action& create = plan_.create(resource, run);
+    create.existing_is_fine = true;
+    create.failure_reason = "FailedCreate";
+    create.failure_text = "The run cannot be made: {}";
+    plan_.begin_stage();
+  }
+
+  // Version 1 of the SDK compiles Workflows, whose runs are objects of that kind.
+  Json workflow_of(const Json& source, Time due, std::int64_t index) const {
+    Json workflow = argo::run_workflow(source["pipelineSpec"],
+                                       {.name = base::format("{} {}", display_name(), base::format_rfc3339(due)),
+                                        .description = source["description"].str(),
+                                        .experiment = source["experimentName"].str(),
+                                        .pipeline = source["pipelineName"].str(),
+                                        .version = source["pipelineVersionName"].str(),
+                                        .recurring_run = std::string(api::name_of(recurring_)),
+                                        .scheduled_at = base::format_rfc3339(due)},
+                                       runtime_config(due, index)["parameters"]);
+    Json& metadata = workflow.edit("metadata");
+    metadata.set("name", run_name(api::name_of(recurring_), due));
+    metadata.set("namespace", api::namespace_of(recurring_));
+    if (!source["serviceAccountName"].as_string().empty())
+      workflow.edit("spec").set("serviceAccountName", source["serviceAccountName"]);
+    return workflow;
+  }
+
+  Json run_of(Json source, Time due, std::int64_t index) const {
     source.set("displayName", base::format("{} {}", display_name(), base::format_rfc3339(due)));
     source.set("recurringRunName", api::name_of(recurring_));
     source.set("scheduledAt", base::format_rfc3339(due));
     if (spec_["runtimeConfig"].is_object()) source.set("runtimeConfig", runtime_config(due, index));
-    const Json run = Json::object(
+    return Json::object(
         {{"apiVersion", resources::kPipelineRuns.api_version()},
          {"kind", "PipelineRun"},
          {"metadata", Json::object({{"name", run_name(api::name_of(recurring_), due)},
@@ -153,13 +198,6 @@ class RecurringStep {
                                     {"labels", Json::object({{"pipelines.kubeflow.org/recurring-run",
                                                               run_name(api::name_of(recurring_), Time{})}})}})},
          {"spec", std::move(source)}});
-    Action& create = plan_.create(resources::kPipelineRuns, run);
-    create.existing_is_fine = true;
-    create.failure_reason = "FailedCreate";
-    create.failure_text = "The run cannot be made: {}";
-    plan_.begin_stage();
-    status_.set("lastRunTime", base::format_rfc3339(due));
-    status_.set("runs", index);
   }
 
   std::string display_name() const {
@@ -212,6 +250,9 @@ class RecurringController final : public Controller {
             {.resource = resources::kPipelineRuns,
              .keys = [](const View&, const Json& run) { return maker_of(run); },
              .may_be_absent = true},
+            {.resource = resources::kWorkflows,
+             .keys = [](const View&, const Json& run) { return maker_of_workflow(run); },
+             .may_be_absent = true},
             {.resource = resources::kPipelineVersions,
              .keys = [](const View&, const Json&) { return Keys{}; },
              .matters = [](const Json*, const Json*) { return false; },
@@ -220,6 +261,7 @@ class RecurringController final : public Controller {
 
   std::vector<IndexBy> indexes() const override {
     return {{resources::kPipelineRuns, std::string(kByMaker), maker_of},
+            {resources::kWorkflows, std::string(kByMaker), maker_of_workflow},
             {resources::kPipelineVersions, std::string(kByPipeline), [](const Json& version) {
                return in_namespace_of(version, version["spec"]["pipelineName"].as_string());
              }}};
@@ -228,7 +270,9 @@ class RecurringController final : public Controller {
   Plan step(const View& view, const std::string& key, const Turn& turn) override {
     const Json* recurring = view.find(resources::kRecurringRuns, key);
     if (recurring == nullptr || api::is_deleting(*recurring)) return {};
-    RecurringLook look{*recurring, view.by_index(resources::kPipelineRuns, kByMaker, key)};
+    RecurringLook look{.recurring = *recurring,
+                       .runs = view.by_index(resources::kPipelineRuns, kByMaker, key),
+                       .workflows = view.by_index(resources::kWorkflows, kByMaker, key)};
     if (const std::string_view named = (*recurring)["spec"]["pipelineName"].as_string(); !named.empty())
       look.versions = view.by_index(resources::kPipelineVersions, kByPipeline,
                                     base::format("{}/{}", api::namespace_of(*recurring), named));
@@ -238,6 +282,10 @@ class RecurringController final : public Controller {
  private:
   static Keys in_namespace_of(const Json& object, std::string_view name) {
     return name.empty() ? Keys{} : Keys{base::format("{}/{}", api::namespace_of(object), name)};
+  }
+  static Keys maker_of_workflow(const Json& run) {
+    const Json& annotations = run["metadata"]["annotations"];
+    return in_namespace_of(run, annotations.is_null() ? "" : argo::run_texts(run).recurring_run);
   }
   static Keys maker_of(const Json& run) { return in_namespace_of(run, run["spec"]["recurringRunName"].as_string()); }
 };

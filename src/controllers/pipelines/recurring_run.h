@@ -1,4 +1,4 @@
-// RecurringRuns: PipelineRuns at the times of a schedule (kubeflow.md 6.2).
+// RecurringRuns: PipelineRuns, or Workflows, at the times of a schedule (kubeflow.md 6.2).
 #pragma once
 
 #include <memory>
@@ -16,6 +16,7 @@ std::unique_ptr<Controller> make_recurring_run_controller();
 struct RecurringLook {
   const api::Json& recurring;
   std::vector<const api::Json*> runs = {};
+  std::vector<const api::Json*> workflows = {};  // runs of documents of version 1
   std::vector<const api::Json*> versions = {};
 };
 Plan recurring_step(const RecurringLook& look, const Turn& turn);

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "api/argo/v1alpha1/workflow.h"
 #include "api/pipelines/v2beta1/pipeline.h"
 #include "api/pipelines/v2beta1/recurring_run.h"
 #include "base/format.h"
@@ -140,6 +141,24 @@ TEST(RecurringRun, MacrosInParameters) {
 }
 
 // Faults and ends of the process run no time twice, and leave none out.
+TEST(RecurringRun, ADocumentOfVersionOneIsRunAsAWorkflow) {
+  Clock clock(R"(, "experimentName": "shelf", "runtimeConfig": {"parameters": {"turn": "[[Index]]"}},
+      "pipelineSpec": {"kind": "Workflow", "spec": {"arguments": {"parameters": [{"name": "turn"}]}}})");
+  clock.at("2026-01-01T01:00:00Z");
+  EXPECT_EQ(clock.runs(), Lines{});
+  const auto& workflows = clock.world.objects[resources::kWorkflows];
+  ASSERT_EQ(workflows.size(), 1U);
+  const Json& run = workflows.begin()->second;
+  EXPECT_EQ(run["metadata"]["name"].as_string(), "h-1767229200");
+  EXPECT_EQ(run["spec"]["arguments"]["parameters"].dump(), R"([{"name":"turn","value":"1"}])");
+  EXPECT_EQ(run["metadata"]["annotations"]["pipelines.kubeflow.org/run_name"].as_string(),
+            "hourly 2026-01-01T01:00:00Z");
+  EXPECT_EQ(run["metadata"]["annotations"]["pipelines.kubeflow.org/run_experiment"].as_string(), "shelf");
+  // One at a time: the next one waits for its end.
+  clock.at("2026-01-01T02:00:00Z");
+  EXPECT_EQ(workflows.size(), 1U);
+}
+
 TEST(RecurringRun, CrashesMakeNoRunTwice) {
   for (std::uint64_t seed = 1; seed <= 200; ++seed) {
     Clock clock(R"(, "maxConcurrency": 10)", kEveryHour, seed);

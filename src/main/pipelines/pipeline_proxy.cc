@@ -16,6 +16,7 @@
 #include "main/page/forwarder.h"
 #include "pipelines/rest/answers.h"
 #include "pipelines/rest/server.h"
+#include "pipelines/rest/v1beta1/routes.h"
 #include "rt/http/server/http_server.h"
 
 namespace volcano_main {
@@ -35,7 +36,9 @@ class Proxy {
     TRY(auto connection, client::ServerConnection::open(access, agent, env));
     proxy->forwarder_ = std::make_shared<Forwarder>(env, std::move(connection));
     proxy->server_ = std::make_unique<pipelines::rest::Server>(
-        env, *proxy->client_, pipelines::rest::ServerOptions{.ns = ns.empty() ? access.ns : ns});
+        env, *proxy->client_,
+        pipelines::rest::ServerOptions{.ns = ns.empty() ? access.ns : ns,
+                                       .more = {pipelines::rest::v1beta1::routes()}});
     const std::string own = ns.empty() ? access.ns : ns;
     proxy->asker_ = std::make_shared<Owner>(*proxy->client_, *proxy->forwarder_, own.empty() ? "default" : own);
     return proxy;

@@ -6,6 +6,7 @@
 #include "client/http/request_names.h"
 #include "client/http/wire.h"
 #include "pipelines/rest/answers.h"
+#include "pipelines/rest/v1beta1/routes.h"
 #include "rt/files/rooted_files.h"
 #include "ui/notebooks/passing_exchange.h"
 
@@ -85,7 +86,7 @@ std::shared_ptr<const apiserver::Beside> PipelineService::beside() const { retur
 
 void PipelineService::start(apiserver::Api& api, const std::string& volumes) {
   host_.start("pipelines", api, [volumes](rt::Env& env, client::Client& client) {
-    pipelines::rest::ServerOptions options;
+    pipelines::rest::ServerOptions options{.more = {pipelines::rest::v1beta1::routes()}};
     options.read_file = [volumes](const pipelines::rest::StoredFile& file) {
       return rt::read_rooted_file({volumes + "/" + file.volume, file.path}, kArtifactMax);
     };

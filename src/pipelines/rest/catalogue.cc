@@ -47,7 +47,9 @@ Json version_shape(const Json& version, const std::string& pipeline_id) {
   return row;
 }
 
-std::vector<Json> versions_of(std::vector<Json> all, const Json& pipeline) {
+// The versions of a pipeline with few of their fields: their documents are large.
+base::Result<std::vector<Json>> versions_of(Facts& facts, const Json& pipeline) {
+  TRY(std::vector<Json> all, facts.rows(kVersionNoun.resource, std::string(api::namespace_of(pipeline))));
   std::erase_if(all,
                 [&](const Json& one) { return one["spec"]["pipelineName"].as_string() != api::name_of(pipeline); });
   return all;
@@ -196,11 +198,10 @@ base::Result<Reply> get_pipeline_by_name(const Call& call, Facts& facts) {
 }
 
 base::Result<Reply> list_pipelines(const Call& call, Facts& facts) {
-  TRY(const std::vector<Json> pipelines, objects_of(facts, kPipelineNoun.resource, call.ns()));
-  std::vector<Json> rows;
-  for (const Json& one : pipelines) rows.push_back(pipeline_shape(one));
-  return listed(call, {"pipelines", "pipeline_id", {"display_name", "name", "description", "created_at", "namespace"}},
-                std::move(rows));
+  TRY(std::vector<Json> pipelines, facts.rows(kPipelineNoun.resource, call.ns()));
+  return listed_objects(
+      call, facts, {"pipelines", "pipeline_id", {"display_name", "name", "description", "created_at", "namespace"}},
+      {kPipelineNoun, std::move(pipelines), pipeline_shape});
 }
 
 base::Result<Reply> update_pipeline(const Call& call, Facts& facts) {
@@ -213,8 +214,7 @@ base::Result<Reply> update_pipeline(const Call& call, Facts& facts) {
 
 base::Result<Reply> delete_pipeline(const Call& call, Facts& facts) {
   TRY(const Json pipeline, object_of(facts, kPipelineNoun, call.names[0]));
-  TRY(std::vector<Json> all, objects_of(facts, kVersionNoun.resource, std::string(api::namespace_of(pipeline))));
-  const std::vector<Json> versions = versions_of(std::move(all), pipeline);
+  TRY(const std::vector<Json> versions, versions_of(facts, pipeline));
   if (!versions.empty() && !call.is_on("cascade"))
     return make_error(Code::kGone, base::format("the pipeline {} still has {} version(s): delete them first, or give "
                                                 "cascade=true",
@@ -249,12 +249,10 @@ base::Result<Reply> get_version(const Call& call, Facts& facts) {
 
 base::Result<Reply> list_versions(const Call& call, Facts& facts) {
   TRY(const Json pipeline, object_of(facts, kPipelineNoun, call.names[0]));
-  TRY(std::vector<Json> all, objects_of(facts, kVersionNoun.resource, std::string(api::namespace_of(pipeline))));
-  std::vector<Json> rows;
-  for (const Json& one : versions_of(std::move(all), pipeline)) rows.push_back(version_shape(one, call.names[0]));
-  return listed(call,
-                {"pipeline_versions", "pipeline_version_id", {"display_name", "name", "description", "created_at"}},
-                std::move(rows));
+  TRY(std::vector<Json> versions, versions_of(facts, pipeline));
+  return listed_objects(
+      call, facts, {"pipeline_versions", "pipeline_version_id", {"display_name", "name", "description", "created_at"}},
+      {kVersionNoun, std::move(versions), [&call](const Json& one) { return version_shape(one, call.names[0]); }});
 }
 
 base::Result<Reply> update_version(const Call& call, Facts& facts) {
@@ -273,11 +271,18 @@ base::Result<Reply> delete_version(const Call& call, Facts& facts) {
 base::Result<Json> version_for(Facts& facts, const std::string& pipeline_id, const std::string& version_id) {
   if (!version_id.empty()) return object_of(facts, kVersionNoun, version_id);
   TRY(const Json pipeline, object_of(facts, kPipelineNoun, pipeline_id));
-  TRY(std::vector<Json> all, objects_of(facts, kVersionNoun.resource, std::string(api::namespace_of(pipeline))));
-  std::vector<Json> versions = versions_of(std::move(all), pipeline);
+  return default_version_of(facts, pipeline);
+}
+
+base::Result<Json> default_version_of(Facts& facts, const Json& pipeline) {
+  TRY(const std::vector<Json> versions, versions_of(facts, pipeline));
   if (versions.empty())
     return make_error(Code::kInvalid, base::format("the pipeline {} has no version", shown_name(pipeline)));
-  return *newest_version(versions);
+  const Json& chosen = pipeline["metadata"]["annotations"][kDefaultVersionAnnotation];
+  const auto is_chosen = [&chosen](const Json& one) { return api::uid_of(one) == chosen.as_string(); };
+  const auto found = std::ranges::find_if(versions, is_chosen);
+  return object_of(facts, kVersionNoun,
+                   std::string(api::uid_of(found == versions.end() ? *newest_version(versions) : *found)));
 }
 
 Documents documents_of_version(const Json& version) {

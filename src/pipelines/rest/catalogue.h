@@ -22,8 +22,12 @@ base::Result<Reply> list_versions(const Call& call, Facts& facts);
 base::Result<Reply> update_version(const Call& call, Facts& facts);
 base::Result<Reply> delete_version(const Call& call, Facts& facts);
 
-// The version that a run names: by its id, or the newest one of a pipeline where `version_id` is empty.
+// The id of the version that is run where only the pipeline is named.
+inline constexpr std::string_view kDefaultVersionAnnotation = "pipelines.kubeflow.org/default-version";
+// The version that a run names: by its id, or the default of a pipeline where `version_id` is empty.
 base::Result<api::Json> version_for(Facts& facts, const std::string& pipeline_id, const std::string& version_id);
+// The one that was chosen as the default, or the newest.
+base::Result<api::Json> default_version_of(Facts& facts, const api::Json& pipeline);
 Documents documents_of_version(const api::Json& version);
 
 }  // namespace pipelines::rest

@@ -7,6 +7,7 @@
 #include "api/json/yaml.h"
 #include "base/format.h"
 #include "base/trim.h"
+#include "pipelines/argo/run_workflow.h"
 #include "pipelines/ir/pipeline.h"
 #include "pipelines/rest/call.h"
 #include "rt/http/gzip.h"
@@ -147,10 +148,7 @@ base::Result<std::string> unpacked(std::string_view file) {
 }
 
 base::Status check_documents(const Documents& documents) {
-  if (documents.pipeline["kind"].as_string() == "Workflow")
-    return make_error(Code::kInvalid,
-                      "this is a pipeline of version 1, an Argo Workflow: it is run with kubectl create -f, and not "
-                      "uploaded");
+  if (argo::is_workflow(documents.pipeline)) return argo::check_document(documents.pipeline);
   if (!documents.pipeline.is_object())
     return make_error(Code::kInvalid, "the pipeline is not an object, but " + documents.pipeline.dump().substr(0, 60));
   auto read = read_pipeline(documents.pipeline, documents.platform);

@@ -10,7 +10,7 @@
 namespace pipelines::rest {
 
 struct Documents {
-  api::Json pipeline;       // the IR
+  api::Json pipeline;       // the IR, or a Workflow, as version 1 of the SDK compiles it
   api::Json platform = {};  // its part for platforms; null: there is none
 
   // As the REST API shows both: the IR alone, or an object with the two of them.

@@ -2,6 +2,7 @@
 #include "pipelines/rest/experiments.h"
 
 #include "base/format.h"
+#include "pipelines/argo/run_workflow.h"
 #include "pipelines/rest/listing.h"
 #include "pipelines/rest/names.h"
 #include "pipelines/rest/objects.h"
@@ -33,6 +34,15 @@ base::Result<Json> make(Facts& facts, const std::string& ns, const std::string& 
   return create(facts, kExperimentNoun, ns, new_object("Experiment", object_name(name), std::move(spec)));
 }
 
+// The object is read again, because the index may be behind.
+base::Status change(Facts& facts, const Noun& noun, const Json& row, Json changes) {
+  auto object = object_of(facts, noun, std::string(api::uid_of(row)));
+  if (!object.ok() && !facts.next() && object.error().code == Code::kNotFound) return {};
+  if (!object.ok()) return object.take_error();
+  TRY_VOID(patch(facts, noun, *object, std::move(changes)));
+  return {};
+}
+
 Json stored_as(std::string_view state) { return Json::object({{"spec", Json::object({{"storageState", state}})}}); }
 
 }  // namespace
@@ -53,14 +63,13 @@ base::Result<Reply> get_experiment(const Call& call, Facts& facts) {
 }
 
 base::Result<Reply> list_experiments(const Call& call, Facts& facts) {
-  TRY(const std::vector<Json> experiments, objects_of(facts, kExperimentNoun.resource, call.ns()));
-  std::vector<Json> rows;
-  for (const Json& one : experiments) rows.push_back(shape(one));
-  return listed(call,
-                {"experiments",
-                 "experiment_id",
-                 {"display_name", "description", "created_at", "namespace", "storage_state", "last_run_created_at"}},
-                std::move(rows));
+  TRY(std::vector<Json> experiments, facts.rows(kExperimentNoun.resource, call.ns()));
+  return listed_objects(
+      call, facts,
+      {"experiments",
+       "experiment_id",
+       {"display_name", "description", "created_at", "namespace", "storage_state", "last_run_created_at"}},
+      {kExperimentNoun, std::move(experiments), shape});
 }
 
 // Runs and recurring runs go with their experiment, one after the other: a server that stops on the way has archived
@@ -70,16 +79,22 @@ base::Result<Reply> archive_experiment(const Call& call, Facts& facts) {
   if (storage_state(experiment) != "ARCHIVED")
     TRY_VOID(patch(facts, kExperimentNoun, experiment, stored_as("ARCHIVED")));
   const std::string ns(api::namespace_of(experiment));
-  TRY(const std::vector<Json> recurring, objects_of(facts, kRecurringNoun.resource, ns));
+  const auto is_its_own = [&experiment](const Json& one) {
+    return one["spec"]["experimentName"].as_string("default") == api::name_of(experiment);
+  };
+  TRY(const std::vector<Json> recurring, facts.rows(kRecurringNoun.resource, ns));
   for (const Json& one : recurring)
-    if (one["spec"]["experimentName"].as_string("default") == api::name_of(experiment) &&
-        one["spec"]["mode"].as_string() != "DISABLE")
-      TRY_VOID(patch(facts, kRecurringNoun, one, Json::object({{"spec", Json::object({{"mode", "DISABLE"}})}})));
-  TRY(const std::vector<Json> runs, objects_of(facts, kRunNoun.resource, ns));
+    if (is_its_own(one) && one["spec"]["mode"].as_string() != "DISABLE")
+      TRY_VOID(change(facts, kRecurringNoun, one, Json::object({{"spec", Json::object({{"mode", "DISABLE"}})}})));
+  TRY(const std::vector<Json> runs, facts.rows(kRunNoun.resource, ns));
   for (const Json& one : runs)
-    if (one["spec"]["experimentName"].as_string("default") == api::name_of(experiment) &&
-        storage_state(one) != "ARCHIVED")
-      TRY_VOID(patch(facts, kRunNoun, one, stored_as("ARCHIVED")));
+    if (is_its_own(one) && storage_state(one) != "ARCHIVED")
+      TRY_VOID(change(facts, kRunNoun, one, stored_as("ARCHIVED")));
+  TRY(const std::vector<Json> workflows, facts.rows(kWorkflowNoun.resource, ns));
+  for (const Json& one : workflows)
+    if (const argo::RunTexts texts = argo::run_texts(one);
+        texts.experiment == api::name_of(experiment) && texts.storage_state != "ARCHIVED")
+      TRY_VOID(change(facts, kWorkflowNoun, one, argo::stored_as("ARCHIVED")));
   return Reply();
 }
 

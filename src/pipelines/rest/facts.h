@@ -21,6 +21,7 @@ class Facts {
   struct Ids {
     std::function<std::optional<ObjectKey>(const api::ResourceId&, std::string_view id)> find;
     std::function<std::string(const api::ResourceId&, const ObjectKey&)> id_of;
+    std::function<std::optional<std::vector<api::Json>>(const api::ResourceId&, const std::string& ns)> rows;
   };
   // The answers so far. A handler that runs again must find it as it was: an object that it has deleted in
   // between is still the one that an id led to.
@@ -28,6 +29,7 @@ class Facts {
     std::vector<base::Result<api::Json>> answers = {};  // in the order of the requests
     std::map<std::string, std::optional<ObjectKey>> keys = {};
     std::map<std::string, std::string> ids = {};
+    std::map<std::string, std::optional<std::vector<api::Json>>> rows = {};
   };
 
   // Both outlive it.
@@ -37,6 +39,8 @@ class Facts {
   base::Result<api::Json> ask(client::Request request);
   std::optional<ObjectKey> find(const api::ResourceId& resource, std::string_view id) const;
   std::string id_of(const api::ResourceId& resource, const ObjectKey& key) const;
+  // The objects of a namespace with few of their fields (index.h). An error where the user may not list them.
+  base::Result<std::vector<api::Json>> rows(const api::ResourceId& resource, const std::string& ns);
   base::Time now() const { return now_; }
   // The request that is to be made next; unset: the handler has returned the answer.
   std::optional<client::Request>& next() { return next_; }

@@ -221,4 +221,19 @@ base::Result<Reply> listed(const Call& call, const ListedAs& as, std::vector<Jso
   return reply;
 }
 
+base::Result<Reply> listed_objects(const Call& call, Facts& facts, const ListedAs& as, const ListedObjects& of) {
+  std::vector<Json> rows;
+  for (const Json& one : of.objects) rows.push_back(of.shape(one));
+  TRY(Reply reply, listed(call, as, std::move(rows)));
+  Json page = Json::array();
+  for (const Json& row : reply.body[as.rows].items()) {
+    auto object = object_of(facts, of.noun, row[as.id].str());
+    if (object.ok()) page.push_back(of.shape(*object));
+    // It may have gone since.
+    if (!object.ok() && (facts.next() || object.error().code != Code::kNotFound)) return object.take_error();
+  }
+  reply.body.set(as.rows, std::move(page));
+  return reply;
+}
+
 }  // namespace pipelines::rest

@@ -1,6 +1,7 @@
 // Lists: which of the rows are asked for, in which order, and which page of them.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -8,6 +9,7 @@
 #include "api/json/json.h"
 #include "base/result.h"
 #include "pipelines/rest/call.h"
+#include "pipelines/rest/objects.h"
 
 namespace pipelines::rest {
 
@@ -20,5 +22,14 @@ struct ListedAs {
 // The answer: the page, the size of the whole list, and a token for the next page. A token holds all that a page begins
 // from, so that it outlives the server.
 base::Result<Reply> listed(const Call& call, const ListedAs& as, std::vector<api::Json> rows);
+
+// The same of objects of a kind: the index has the fields that rows are chosen by, and only the objects of the page are
+// read. `shape` makes a row of an object.
+struct ListedObjects {
+  const Noun& noun;
+  std::vector<api::Json> objects;  // of Facts::rows
+  std::function<api::Json(const api::Json& object)> shape;
+};
+base::Result<Reply> listed_objects(const Call& call, Facts& facts, const ListedAs& as, const ListedObjects& of);
 
 }  // namespace pipelines::rest

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "api/argo/v1alpha1/workflow.h"
 #include "api/pipelines/v2beta1/pipeline_run.h"
 #include "base/format.h"
 #include "pipelines/rest/objects.h"
@@ -34,6 +35,21 @@ base::Result<Node> node_of(const Call& call, Facts& facts) {
   return Node{std::move(run), *found};
 }
 
+// A node of a Workflow that ran is called as its pod.
+struct WorkflowNode {
+  std::string ns;
+  Json node;
+};
+
+base::Result<WorkflowNode> workflow_node_of(const Call& call, Facts& facts) {
+  TRY(const Json workflow, object_of(facts, kWorkflowNoun, call.names[0]));
+  const Json* node = workflow["status"]["nodes"].find(call.names[1]);
+  if (node == nullptr || node->at_path({"type"}).as_string() != "Pod")
+    return make_error(Code::kNotFound,
+                      base::format("the run {} has no step {:?}", api::name_of(workflow), call.names[1]));
+  return WorkflowNode{std::string(api::namespace_of(workflow)), *node};
+}
+
 }  // namespace
 
 base::Result<std::vector<Json>> tasks_of(Facts& facts, const Json& run) {
@@ -42,12 +58,18 @@ base::Result<std::vector<Json>> tasks_of(Facts& facts, const Json& run) {
 }
 
 base::Result<Reply> read_log(const Call& call, Facts& facts) {
+  if (!facts.find(kRunNoun.resource, call.names[0]) && facts.find(kWorkflowNoun.resource, call.names[0]))
+    return read_workflow_log(call, facts);
   TRY(const Node node, node_of(call, facts));
   const std::string pod = node.task["status"]["podName"].str();
   if (pod.empty())
     return make_error(Code::kNotFound, base::format("the task {} has no pod, and so no log", call.names[1]));
+  return log_of_pod(call, std::string(api::namespace_of(node.run)), pod);
+}
+
+Reply log_of_pod(const Call& call, const std::string& ns, const std::string& pod) {
   Reply reply;
-  reply.pass = api::resource_path(api::resources::kPods, api::namespace_of(node.run), pod, "log") + "?container=main";
+  reply.pass = api::resource_path(api::resources::kPods, ns, pod, "log") + "?container=main";
   if (call.is_on("follow")) reply.pass += "&follow=true";
   return reply;
 }
@@ -63,8 +85,11 @@ base::Result<Reply> read_artifact(const Call& call, Facts& facts) {
   if (!uri.starts_with(kStore))
     return make_error(Code::kInvalid, base::format("the artifact is at {}, and only those of {} are read here",
                                                    uri.substr(0, 200), kStore));
-  // The right to see the claim is that to see its content.
-  const std::string ns(api::namespace_of(node.run));
+  return stored_file(facts, std::string(api::namespace_of(node.run)), uri.substr(kStore.size()));
+}
+
+// The right to see the claim is that to see its content.
+base::Result<Reply> stored_file(Facts& facts, const std::string& ns, std::string path) {
   TRY(const Json claim, facts.ask({.verb = client::Verb::kGet,
                                    .resource = api::resources::kPersistentVolumeClaims,
                                    .ns = ns,
@@ -75,8 +100,23 @@ base::Result<Reply> read_artifact(const Call& call, Facts& facts) {
       volume.find('/') != std::string::npos)
     return make_error(Code::kUnavailable, base::format("the claim {}/{} has no volume yet", ns, kClaim));
   Reply reply;
-  reply.file = {volume, uri.substr(kStore.size())};
+  reply.file = {volume, std::move(path)};
   return reply;
+}
+
+base::Result<Reply> read_workflow_log(const Call& call, Facts& facts) {
+  TRY(const WorkflowNode node, workflow_node_of(call, facts));
+  return log_of_pod(call, node.ns, call.names[1]);
+}
+
+base::Result<Reply> read_workflow_artifact(const Call& call, Facts& facts) {
+  TRY(const WorkflowNode node, workflow_node_of(call, facts));
+  for (const std::string_view side : {"outputs", "inputs"})
+    for (const Json& one : node.node[side]["artifacts"].items())
+      if (const std::string key = one["s3"]["key"].str(); one["name"].as_string() == call.names[2] && !key.empty())
+        return stored_file(facts, node.ns, key);
+  return make_error(Code::kNotFound,
+                    base::format("the step {} has no artifact {:?} in the store", call.names[1], call.names[2]));
 }
 
 }  // namespace pipelines::rest

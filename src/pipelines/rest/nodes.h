@@ -13,4 +13,13 @@ base::Result<Reply> read_log(const Call& call, Facts& facts);
 // The bytes of an output, or input, of a task.
 base::Result<Reply> read_artifact(const Call& call, Facts& facts);
 
+// The log of a step's pod, followed where the call says so.
+Reply log_of_pod(const Call& call, const std::string& ns, const std::string& pod);
+// A file of the claim that holds the artifacts of a namespace.
+base::Result<Reply> stored_file(Facts& facts, const std::string& ns, std::string path);
+
+// The same of a run that is a Workflow.
+base::Result<Reply> read_workflow_log(const Call& call, Facts& facts);
+base::Result<Reply> read_workflow_artifact(const Call& call, Facts& facts);
+
 }  // namespace pipelines::rest

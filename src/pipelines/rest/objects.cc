@@ -1,6 +1,7 @@
 // An id leads to a name, and the object that is read under it must still have that id.
 #include "pipelines/rest/objects.h"
 
+#include "api/argo/v1alpha1/workflow.h"
 #include "api/pipelines/v2beta1/pipeline.h"
 #include "api/pipelines/v2beta1/recurring_run.h"
 #include "base/format.h"
@@ -18,6 +19,7 @@ const Noun kPipelineNoun{api::resources::kPipelines, "pipeline"};
 const Noun kVersionNoun{api::resources::kPipelineVersions, "pipeline version"};
 const Noun kRunNoun{api::resources::kPipelineRuns, "run"};
 const Noun kRecurringNoun{api::resources::kRecurringRuns, "recurring run"};
+const Noun kWorkflowNoun{api::resources::kWorkflows, "run"};
 
 base::Error not_found(const Noun& noun, std::string_view id) {
   return make_error(Code::kNotFound, base::format("{} {} not found", noun.word, id));
@@ -51,8 +53,13 @@ base::Result<Json> create(Facts& facts, const Noun& noun, const std::string& ns,
   return facts.ask(std::move(request));
 }
 
-base::Result<Json> patch(Facts& facts, const Noun& noun, const Json& object, Json changes) {
+base::Result<Json> patch_as_read(Facts& facts, const Noun& noun, const Json& object, Json changes) {
   changes.edit("metadata").set("resourceVersion", api::resource_version_of(object));
+  return patch(facts, noun, object, std::move(changes));
+}
+
+base::Result<Json> patch(Facts& facts, const Noun& noun, const Json& object, Json changes) {
+  changes.edit("metadata").set("uid", api::uid_of(object));
   client::Request request{.verb = Verb::kPatch,
                           .resource = noun.resource,
                           .ns = std::string(api::namespace_of(object)),

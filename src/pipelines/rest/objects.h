@@ -14,7 +14,7 @@ struct Noun {
   const api::ResourceId& resource;
   std::string_view word;  // "experiment"
 };
-extern const Noun kExperimentNoun, kPipelineNoun, kVersionNoun, kRunNoun, kRecurringNoun;
+extern const Noun kExperimentNoun, kPipelineNoun, kVersionNoun, kRunNoun, kRecurringNoun, kWorkflowNoun;
 
 base::Error not_found(const Noun& noun, std::string_view id);
 // The object with this id. kNotFound where there is none that the server knows.
@@ -26,8 +26,10 @@ base::Result<std::vector<api::Json>> objects_of(Facts& facts, const api::Resourc
                                                 const std::string& label_selector = {});
 base::Result<api::Json> create(Facts& facts, const Noun& noun, const std::string& ns, api::Json object,
                                bool dry_run = false);
-// A merge patch of the object as it was read: kConflict where it has changed since.
+// A merge patch of this very object, whatever its controller has written meanwhile.
 base::Result<api::Json> patch(Facts& facts, const Noun& noun, const api::Json& object, api::Json changes);
+// The same of the object as it was read: kConflict where it has changed since.
+base::Result<api::Json> patch_as_read(Facts& facts, const Noun& noun, const api::Json& object, api::Json changes);
 // `propagation`: Background, Foreground or Orphan.
 base::Result<Reply> remove(Facts& facts, const Noun& noun, const api::Json& object,
                            std::string_view propagation = "Background");

@@ -121,15 +121,13 @@ base::Result<Reply> get_recurring_run(const Call& call, Facts& facts) {
 }
 
 base::Result<Reply> list_recurring_runs(const Call& call, Facts& facts) {
-  TRY(const std::vector<Json> all, objects_of_experiment(call, facts, kRecurringNoun.resource));
-  std::vector<Json> rows;
-  for (const Json& one : all) rows.push_back(shape(one, facts));
-  return listed(call,
-                {"recurringRuns",
-                 "recurring_run_id",
-                 {"display_name", "description", "created_at", "updated_at", "mode", "status", "experiment_id",
-                  "service_account", "max_concurrency"}},
-                std::move(rows));
+  TRY(std::vector<Json> all, objects_of_experiment(call, facts, kRecurringNoun.resource));
+  return listed_objects(call, facts,
+                        {"recurringRuns",
+                         "recurring_run_id",
+                         {"display_name", "description", "created_at", "updated_at", "mode", "status", "experiment_id",
+                          "service_account", "max_concurrency"}},
+                        {kRecurringNoun, std::move(all), [&facts](const Json& one) { return shape(one, facts); }});
 }
 
 base::Result<Reply> enable_recurring_run(const Call& call, Facts& facts) { return set_mode(call, facts, "ENABLE"); }

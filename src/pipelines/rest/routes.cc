@@ -21,12 +21,6 @@ base::Result<Reply> health(const Call&, Facts&) {
   return Reply{api::Json::object({{"multi_user", true}, {"pipeline_store", "kubernetes"}})};
 }
 
-struct Route {
-  std::string_view method;
-  std::string_view path;  // below /apis/v2beta1/; {} stands for a name
-  Handler handler;
-};
-
 constexpr std::array kRoutes = {
     Route{"GET", "healthz", health},
     Route{"POST", "experiments", create_experiment},
@@ -91,15 +85,18 @@ bool fits_all(std::string_view path, const std::vector<std::string_view>& segmen
 
 }  // namespace
 
-base::Result<Routed> route(std::string_view method, std::string_view path) {
-  // Logs were read under the first version only, and still are.
-  constexpr std::string_view kVersion = "/apis/v2beta1/", kOfLogs = "/apis/v1alpha1/";
+base::Result<Routed> route(std::string_view method, std::string_view path, std::span<const RouteTable> more) {
   const std::string_view named = path.substr(0, path.find('?'));
+  // Logs were read under the first version only, and still are.
+  const bool is_log = named.ends_with("/log");
+  std::vector<RouteTable> tables = {{"/apis/v2beta1/", kRoutes}};
+  if (is_log) tables.push_back({"/apis/v1alpha1/", kRoutes});
+  tables.insert(tables.end(), more.begin(), more.end());
   bool is_known = false;
-  const bool is_log = named.starts_with(kOfLogs) && named.ends_with("/log");
-  if (named.starts_with(kVersion) || is_log) {
-    const auto segments = base::split_words(named.substr((is_log ? kOfLogs : kVersion).size()), '/');
-    for (const Route& row : kRoutes) {
+  for (const RouteTable& table : tables) {
+    if (!named.starts_with(table.prefix)) continue;
+    const auto segments = base::split_words(named.substr(table.prefix.size()), '/');
+    for (const Route& row : table.routes) {
       std::vector<std::string> names;
       if (!fits_all(row.path, segments, names)) continue;
       is_known = true;

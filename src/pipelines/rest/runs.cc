@@ -5,6 +5,7 @@
 
 #include "api/pipelines/v2beta1/pipeline_run.h"
 #include "base/format.h"
+#include "pipelines/argo/run_workflow.h"
 #include "pipelines/rest/answers.h"
 #include "pipelines/rest/listing.h"
 #include "pipelines/rest/names.h"
@@ -51,6 +52,10 @@ base::Result<Reply> change(const Call& call, Facts& facts, std::string_view fiel
 
 base::Result<Reply> create_run(const Call& call, Facts& facts) {
   TRY(Wanted wanted, wanted_work(call, facts));
+  if (argo::is_workflow(wanted.spec["pipelineSpec"]))
+    return make_error(Code::kInvalid,
+                      "this is a pipeline of version 1, an Argo Workflow: version 1 of the SDK runs it, and kubectl "
+                      "create -f does");
   Json object = new_object("PipelineRun", name_prefix(wanted.name), std::move(wanted.spec));
   TRY(const Json run, create(facts, kRunNoun, wanted.ns, std::move(object)));
   return Reply{shape(run, facts)};
@@ -65,15 +70,13 @@ base::Result<Reply> get_run(const Call& call, Facts& facts) {
 }
 
 base::Result<Reply> list_runs(const Call& call, Facts& facts) {
-  TRY(const std::vector<Json> all, objects_of_experiment(call, facts, kRunNoun.resource));
-  std::vector<Json> rows;
-  for (const Json& one : all) rows.push_back(shape(one, facts));
-  return listed(call,
-                {"runs",
-                 "run_id",
-                 {"display_name", "description", "created_at", "scheduled_at", "finished_at", "state", "storage_state",
-                  "experiment_id", "recurring_run_id", "service_account"}},
-                std::move(rows));
+  TRY(std::vector<Json> runs, objects_of_experiment(call, facts, kRunNoun.resource));
+  return listed_objects(call, facts,
+                        {"runs",
+                         "run_id",
+                         {"display_name", "description", "created_at", "scheduled_at", "finished_at", "state",
+                          "storage_state", "experiment_id", "recurring_run_id", "service_account"}},
+                        {kRunNoun, std::move(runs), [&facts](const Json& one) { return shape(one, facts); }});
 }
 
 base::Result<Reply> archive_run(const Call& call, Facts& facts) {
@@ -100,7 +103,7 @@ base::Result<Reply> retry_run(const Call& call, Facts& facts) {
     return make_error(Code::kGone, base::format("the run {} is {}: only one that failed or was ended is tried again",
                                                 shown_name(run), shown_state(state)));
   Json spec = Json::object({{"retries", run["spec"]["retries"].as_int() + 1}, {"terminate", Json()}});
-  TRY_VOID(patch(facts, kRunNoun, run, Json::object({{"spec", std::move(spec)}})));
+  TRY_VOID(patch_as_read(facts, kRunNoun, run, Json::object({{"spec", std::move(spec)}})));
   return Reply();
 }
 

@@ -34,9 +34,10 @@ struct Server::Work {
 };
 
 Server::Server(rt::Env& env, client::Client& client, ServerOptions options)
-    : env_(env), index_(client, env, options.ns) {
+    : env_(env), index_(client, env, options.ns), more_(options.more) {
   ids_ = {[this](const api::ResourceId& resource, std::string_view id) { return index_.find(resource, id); },
-          [this](const api::ResourceId& resource, const ObjectKey& key) { return index_.id_of(resource, key); }};
+          [this](const api::ResourceId& resource, const ObjectKey& key) { return index_.id_of(resource, key); },
+          [this](const api::ResourceId& resource, const std::string& ns) { return index_.rows(resource, ns); }};
   read_file_ = options.read_file;
 }
 
@@ -47,7 +48,7 @@ bool Server::is_open(std::string_view path) {
 }
 
 void Server::serve(rt::HttpRequest http, std::shared_ptr<Asker> asker, std::shared_ptr<rt::HttpExchange> exchange) {
-  auto routed = route(http.method, std::string_view(http.target).substr(kPrefix.size()));
+  auto routed = route(http.method, std::string_view(http.target).substr(kPrefix.size()), more_);
   if (!routed.ok()) return exchange->respond(error_answer(routed.error()));
   if (!asker && !is_open(path_of(http.target)))
     return exchange->respond(error_answer(base::make_error(Code::kUnauthorized, "Unauthorized")));

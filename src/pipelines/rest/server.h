@@ -3,17 +3,20 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "pipelines/rest/asker.h"
 #include "pipelines/rest/call.h"
 #include "pipelines/rest/facts.h"
 #include "pipelines/rest/index.h"
+#include "pipelines/rest/routes.h"
 #include "rt/env.h"
 
 namespace pipelines::rest {
 
 struct ServerOptions {
-  std::string ns = {};  // the only namespace whose objects are known; empty: all of them
+  std::string ns = {};                // the only namespace whose objects are known; empty: all of them
+  std::vector<RouteTable> more = {};  // versions of the API beside v2beta1
   // Reads a file of a volume of this machine, off the loop; unset: artifacts are not on this machine.
   std::function<base::Result<std::string>(const StoredFile& file)> read_file = {};
 };
@@ -41,6 +44,7 @@ class Server {
   rt::Env& env_;
   Index index_;
   Facts::Ids ids_;
+  const std::vector<RouteTable> more_;
   std::function<base::Result<std::string>(const StoredFile& file)> read_file_;
   std::shared_ptr<int> alive_ = std::make_shared<int>(0);
 };

@@ -3,6 +3,7 @@
 
 #include "api/pipelines/v2beta1/pipeline.h"
 #include "base/format.h"
+#include "pipelines/argo/run_workflow.h"
 #include "pipelines/ir/pipeline.h"
 #include "pipelines/ir/values.h"
 #include "pipelines/rest/catalogue.h"
@@ -50,6 +51,7 @@ base::Result<Template> template_of(const Call& call, Facts& facts, const std::st
 }  // namespace
 
 base::Status check_parameters(const Documents& documents, const Json& parameters) {
+  if (argo::is_workflow(documents.pipeline)) return argo::check_arguments(documents.pipeline, parameters);
   if (!parameters.is_null() && !parameters.is_object())
     return make_error(Code::kInvalid, "runtime_config.parameters: they are values by name");
   TRY(const Pipeline pipeline, read_pipeline(documents.pipeline, documents.platform));
@@ -111,10 +113,10 @@ std::string experiment_id_of(const Json& object, const Facts& facts) {
 
 base::Result<std::vector<Json>> objects_of_experiment(const Call& call, Facts& facts, const api::ResourceId& resource) {
   const std::string id = call.query("experiment_id");
-  if (id.empty()) return objects_of(facts, resource, call.ns());
+  if (id.empty()) return facts.rows(resource, call.ns());
   const auto experiment = facts.find(kExperimentNoun.resource, id);
   if (!experiment) return not_found(kExperimentNoun, id);
-  TRY(std::vector<Json> all, objects_of(facts, resource, experiment->ns));
+  TRY(std::vector<Json> all, facts.rows(resource, experiment->ns));
   std::erase_if(all, [&](const Json& one) { return experiment_id_of(one, facts) != id; });
   return all;
 }

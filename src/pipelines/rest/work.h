@@ -21,7 +21,7 @@ base::Status check_parameters(const Documents& documents, const api::Json& param
 void show_work(const api::Json& object, const Facts& facts, api::Json& row);
 // The id of the experiment that the object names.
 std::string experiment_id_of(const api::Json& object, const Facts& facts);
-// The objects of the experiment that the call names, or those of its namespace.
+// The objects of the experiment that the call names, or those of its namespace, with few of their fields.
 base::Result<std::vector<api::Json>> objects_of_experiment(const Call& call, Facts& facts,
                                                            const api::ResourceId& resource);
 

@@ -1,0 +1,18 @@
+// Runs of version 1, which are Workflows of Argo.
+#pragma once
+
+#include "pipelines/rest/call.h"
+
+namespace pipelines::rest::v1beta1 {
+
+base::Result<Reply> create_run(const Call& call, Facts& facts);
+base::Result<Reply> get_run(const Call& call, Facts& facts);
+base::Result<Reply> list_runs(const Call& call, Facts& facts);
+base::Result<Reply> archive_run(const Call& call, Facts& facts);
+base::Result<Reply> unarchive_run(const Call& call, Facts& facts);
+base::Result<Reply> terminate_run(const Call& call, Facts& facts);
+// Steps that failed begin anew, and those that succeeded stay.
+base::Result<Reply> retry_run(const Call& call, Facts& facts);
+base::Result<Reply> delete_run(const Call& call, Facts& facts);
+
+}  // namespace pipelines::rest::v1beta1

@@ -1,0 +1,177 @@
+// v1beta1 from requests to objects: what version 1 of the SDK sends, and what is refused.
+#include <gtest/gtest.h>
+
+#include "api/argo/v1alpha1/workflow.h"
+#include "api/pipelines/v2beta1/recurring_run.h"
+#include "pipelines/rest/rest_for_tests.h"
+#include "pipelines/rest/v1beta1/routes.h"
+
+namespace pipelines::rest::v1beta1 {
+namespace {
+
+using api::Json;
+namespace resources = api::resources;
+
+constexpr std::string_view kWorkflow =
+    R"({"apiVersion": "argoproj.io/v1alpha1", "kind": "Workflow", "metadata": {"generateName": "greeting-"},
+  "spec": {"entrypoint": "say", "serviceAccountName": "pipeline-runner",
+    "arguments": {"parameters": [{"name": "words"}, {"name": "times", "value": "1"}]},
+    "templates": [{"name": "say", "container": {"image": "busybox", "args": ["{{workflow.parameters.words}}"]}}]}})";
+
+class V1beta1 : public ::testing::Test {
+ protected:
+  V1beta1() {
+    rest.version = "v1beta1";
+    rest.tables = {routes()};
+  }
+  Json run(const std::string& parameters = R"([{"name": "words", "value": "hi"}])") {
+    return rest.body("POST", "runs", run_body(parameters))["run"];
+  }
+  static std::string run_body(const std::string& parameters, std::string_view document = kWorkflow) {
+    return Json::object({{"name", "one"},
+                         {"pipeline_spec", Json::object({{"workflow_manifest", document},
+                                                         {"parameters", *api::parse_json(parameters)}})}})
+        .dump();
+  }
+  const Json& workflow() { return rest.api.table(resources::kWorkflows).begin()->second; }
+  void set_status(const Json& status) {
+    Json changed = workflow();
+    changed.set("status", status);
+    rest.api.put(resources::kWorkflows, std::move(changed));
+  }
+  Json only_call(client::Verb verb, const api::ResourceId& resource) {
+    Json body;
+    int count = 0;
+    for (const client::Request& one : rest.api.calls)
+      if (one.verb == verb && one.resource == resource) {
+        body = one.body;
+        ++count;
+      }
+    EXPECT_EQ(count, 1);
+    return body;
+  }
+  void end_as(std::string_view phase) {
+    set_status(Json::object({{"phase", phase}, {"finishedAt", "2026-01-01T00:00:00Z"}}));
+  }
+
+  rest::testing::Rest rest;
+};
+
+TEST_F(V1beta1, ARunIsAWorkflowWithItsParameters) {
+  const Json made = run();
+  EXPECT_EQ(made["status"].as_string(), "Pending");
+  EXPECT_EQ(made["id"].as_string(), api::uid_of(workflow()));
+  const Json& parameters = workflow()["spec"]["arguments"]["parameters"];
+  EXPECT_EQ(parameters.dump(), R"([{"name":"words","value":"hi"},{"name":"times","value":"1"}])");
+  EXPECT_EQ(workflow()["metadata"]["annotations"]["pipelines.kubeflow.org/run_name"].as_string(), "one");
+  EXPECT_TRUE(api::name_of(workflow()).starts_with("greeting-"));
+  // No account of that name is there, nor that of a profile.
+  EXPECT_EQ(workflow()["spec"]["serviceAccountName"].as_string(), "default");
+}
+
+TEST_F(V1beta1, TheAccountOfTheSdkIsTakenWhereItIs) {
+  rest.api.put(resources::kServiceAccounts,
+               *api::parse_json(R"({"metadata": {"name": "default-editor", "namespace": "ns"}})"));
+  run();
+  EXPECT_EQ(workflow()["spec"]["serviceAccountName"].as_string(), "default-editor");
+}
+
+TEST_F(V1beta1, RunsThatAreRefusedMakeNothing) {
+  for (const auto& [parameters, words] : {std::pair("[]", "needs a value for words"),
+                                          {R"([{"name": "x", "value": "1"}])", "no parameter \"x\""},
+                                          {R"([{"value": "1"}])", "has no name"}}) {
+    const std::string said = rest.refusal("POST", "runs", run_body(parameters));
+    EXPECT_NE(said.find(words), std::string::npos) << said;
+  }
+  const std::string ir =
+      rest.refusal("POST", "runs", run_body(R"([{"name": "words", "value": "x"}])", rest::testing::kIr));
+  EXPECT_NE(ir.find("version 2 of the SDK"), std::string::npos) << ir;
+  EXPECT_NE(rest.refusal("POST", "runs", R"({"name": "x"})").find("needs a workflow_manifest"), std::string::npos);
+  EXPECT_NE(rest.refusal("POST", "runs", "{}").find("name:"), std::string::npos);
+  EXPECT_TRUE(rest.api.table(resources::kWorkflows).empty());
+}
+
+TEST_F(V1beta1, AnEndedRunIsNotEndedAgain) {
+  const std::string path = "runs/" + run()["id"].str();
+  rest.body("POST", path + "/terminate");
+  EXPECT_EQ(workflow()["spec"]["shutdown"].as_string(), "Terminate");
+  end_as("Failed");
+  EXPECT_EQ(rest.refusal("POST", path + "/terminate"), "the run one has ended already: Failed");
+}
+
+TEST_F(V1beta1, ARetryTakesAwayWhatFailedAndKeepsWhatSucceeded) {
+  const std::string path = "runs/" + run()["id"].str();
+  EXPECT_EQ(rest.refusal("POST", path + "/retry"), "the run one is Pending: only one that failed is tried again");
+  end_as("Failed");
+  const std::string wf(api::name_of(workflow()));
+  Json failed = workflow()["status"];
+  failed.set(
+      "nodes",
+      *api::parse_json(base::format(
+          R"({{"a": {{"name": "{0}.a", "type": "Pod", "phase": "Succeeded"}}, "b": {{"name": "{0}.b", "type": "Pod", "phase": "Failed"}},
+        "c": {{"name": "{0}.c", "type": "Skipped", "phase": "Omitted"}}, "d": {{"name": "{0}", "type": "DAG", "phase": "Failed"}},
+        "e": {{"name": "{0}.onExit", "type": "Pod", "phase": "Succeeded"}}}})",
+          wf)));
+  set_status(failed);
+  rest.api.calls.clear();
+  rest.body("POST", path + "/retry");
+  const Json& nodes = workflow()["status"]["nodes"];
+  EXPECT_EQ(nodes.size(), 1U) << nodes.dump();
+  EXPECT_TRUE(nodes.has("a"));
+  EXPECT_EQ(workflow()["status"]["phase"].as_string(), "Running");
+  EXPECT_FALSE(workflow()["status"].has("finishedAt"));
+  std::vector<std::string> pods;
+  for (const client::Request& one : rest.api.calls)
+    if (one.verb == client::Verb::kDelete) pods.push_back(one.name);
+  EXPECT_EQ(pods, (std::vector<std::string>{"b", "e"}));
+}
+
+TEST_F(V1beta1, APatchOfAnObjectThatItsControllerWritesHasNoConflict) {
+  const std::string path = "runs/" + run()["id"].str();
+  rest.api.calls.clear();
+  rest.body("POST", path + ":archive");
+  const Json body = only_call(client::Verb::kPatch, resources::kWorkflows);
+  EXPECT_EQ(body["metadata"]["uid"].as_string(), api::uid_of(workflow()));
+  EXPECT_FALSE(body["metadata"].has("resourceVersion"));
+}
+
+TEST_F(V1beta1, APipelineShowsItsDefaultVersion) {
+  const Json made = rest.upload("name=My%20Pipe", kWorkflow);
+  EXPECT_EQ(made["default_version"]["name"].as_string(), "My Pipe");
+  EXPECT_EQ(made["parameters"].dump(), R"([{"name":"words"},{"name":"times","value":"1"}])");
+  const std::string id = made["id"].str(), first = made["default_version"]["id"].str();
+  const auto second = rest.call("POST", "pipelines/upload_version?name=v2&pipelineid=" + id,
+                                rest::testing::Rest::form(kWorkflow), "multipart/form-data; boundary=xyz");
+  EXPECT_TRUE(second.ok());
+  EXPECT_EQ(rest.body("GET", "pipelines/" + id)["default_version"]["name"].as_string(), "v2");
+  rest.body("POST", "pipelines/" + id + "/default_version/" + first);
+  EXPECT_EQ(rest.body("GET", "pipelines/" + id)["default_version"]["id"].as_string(), first);
+  const Json listed = rest.body(
+      "GET",
+      R"(pipelines?filter={"predicates":[{"op":1,"key":"name","stringValue":"My%20Pipe"}]}&sort_by=name%20desc)");
+  ASSERT_EQ(listed["pipelines"].size(), 1U);
+  EXPECT_EQ(listed["pipelines"][std::size_t{0}]["id"].as_string(), id);
+}
+
+TEST_F(V1beta1, AJobKeepsTheDocument) {
+  const std::string body = run_body(R"([{"name": "words", "value": "[[Index]]"}])");
+  Json job = *api::parse_json(body);
+  job.set("trigger", *api::parse_json(R"({"periodic_schedule": {"interval_second": "60"}})"));
+  job.set("max_concurrency", "2");
+  job.set("enabled", false);
+  const Json made = rest.body("POST", "jobs", job.dump());
+  EXPECT_EQ(made["mode"].as_string(), "DISABLED");
+  const Json& spec = rest.api.table(resources::kRecurringRuns).begin()->second["spec"];
+  EXPECT_EQ(spec["pipelineSpec"]["kind"].as_string(), "Workflow");
+  EXPECT_EQ(spec["runtimeConfig"]["parameters"]["words"].as_string(), "[[Index]]");
+}
+
+TEST_F(V1beta1, OneWhoMayNotListSeesNothingOfTheIndex) {
+  run();
+  rest.api.forbids = [](const client::Request& request) { return request.verb == client::Verb::kList; };
+  const std::string said = rest.refusal("GET", "runs");
+  EXPECT_EQ(said.find("accepted"), std::string::npos) << said;
+}
+
+}  // namespace
+}  // namespace pipelines::rest::v1beta1
