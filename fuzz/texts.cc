@@ -33,12 +33,14 @@ void yaml(std::string_view input) {
   std::vector<std::string> duplicates;
   const auto parsed = api::parse_yaml(input, {.duplicate_keys = &duplicates});
   if (parsed.ok()) {
-    const std::string text = api::to_yaml(*parsed);
-    const auto again = api::parse_yaml(text);
-    promise(again.ok(), "the YAML we wrote can be read",
-            again.ok() ? std::string() : again.error().message + "\n" + text);
-    promise(*again == *parsed, "the YAML we wrote reads the same",
-            parsed->dump() + " became " + again->dump() + "\n" + text);
+    for (const std::size_t columns : {0, 80}) {
+      const std::string text = api::to_yaml(*parsed, columns);
+      const auto again = api::parse_yaml(text);
+      promise(again.ok(), "the YAML we wrote can be read",
+              again.ok() ? std::string() : again.error().message + "\n" + text);
+      promise(*again == *parsed, "the YAML we wrote reads the same",
+              parsed->dump() + " became " + again->dump() + "\n" + text);
+    }
   }
   (void)api::parse_yaml_documents(input);
 }

@@ -27,7 +27,9 @@ struct YamlDocument {
 base::Result<std::vector<YamlDocument>> parse_yaml_documents(std::string_view text, YamlOptions options = {});
 
 // Block style, members in their order (sort first for kubectl's look), two spaces, quotes wherever the reader would
-// not return the same string. Ends with a newline.
-std::string to_yaml(const Json& json);
+// not return the same string. Ends with a newline. With `columns`, an object or a list four levels deep or more that
+// fits behind its key in a line of so many bytes is written there in flow style: half the lines of a schema, which
+// reads as well.
+std::string to_yaml(const Json& json, std::size_t columns = 0);
 
 }  // namespace api

@@ -116,10 +116,29 @@ TEST(Yaml, what_is_written_reads_back) {
   const Json json = *parse_json(
       R"({"plain":"a b","number":"1","bool":"yes","null":"null","empty":"","colon":"a: b","hash":"a #b","dash":"- a","lines":"one\ntwo\n",
     "no end":"one\ntwo","space":" a","tab":"\ta","date":"2026-01-01","list":[{"a":1,"b":[[1,2],[]]},"x"],"nothing":{},"quote":"it's \"so\"","at":"@x","star":"*x"})");
-  const std::string text = to_yaml(json);
-  const auto back = parse_yaml(text);
-  ASSERT_TRUE(back.ok()) << text;
-  EXPECT_EQ(*back, json) << text;
+  for (const std::size_t columns : {0, 10, 60, 10'000}) {
+    const std::string text = to_yaml(json, columns);
+    const auto back = parse_yaml(text);
+    ASSERT_TRUE(back.ok()) << text;
+    EXPECT_EQ(*back, json) << text;
+  }
+}
+
+TEST(Yaml, short_values_deep_down_stand_behind_their_keys) {
+  const Json json = *parse_json(
+      R"({"a":{"name":"x"},"b":{"c":{"d":{"e":{"type":"string","enum":["x: y","it's","-","a:b","[","1"]},
+      "f":{"items":{"type":"integer"}},"g":[{"h":"a longer text that needs a line of its own","i":1},{"j":[]}]}}}})");
+  EXPECT_EQ(to_yaml(json, 72), R"(a:
+  name: x
+b:
+  c:
+    d:
+      e: {type: string, enum: ['x: y', it's, '-', 'a:b', '[', "1"]}
+      f: {items: {type: integer}}
+      g:
+      - {h: a longer text that needs a line of its own, i: 1}
+      - {j: []}
+)");
 }
 
 }  // namespace

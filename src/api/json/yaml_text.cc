@@ -1,4 +1,4 @@
-// Json written as block-style YAML.
+// Json written as YAML: block style, and flow style where the caller wants short lines joined.
 #include <cctype>
 #include <utility>
 
@@ -97,12 +97,56 @@ std::string single_quoted(std::string_view text) {
   return out + "'";
 }
 
+std::string quoted(std::string_view text) {
+  const auto resolved = resolve_yaml_scalar(text, "", true);
+  const bool looks_typed = !resolved.ok() || !resolved->is_string();
+  return looks_typed ? double_quoted(text) : single_quoted(text);
+}
+
+// Some readers take a colon in flow style for the end of a key.
+std::string flow_text(std::string_view text) {
+  if (has_control(text) || text.find('\n') != std::string_view::npos) return double_quoted(text);
+  const bool is_plain =
+      !needs_quotes(text) && text.find_first_of(",[]{}:?") == std::string_view::npos && text[0] != '-';
+  return is_plain ? std::string(text) : quoted(text);
+}
+
+// Stops with a text that is longer than `limit` as soon as it is.
+void add_flow(const Json& json, std::size_t limit, std::string& out) {
+  if (out.size() > limit) return;
+  if (json.is_string()) {
+    out += flow_text(json.as_string());
+  } else if (json.is_object()) {
+    out += '{';
+    for (const Json::Member& member : json.members()) {
+      if (out.size() > limit) return;
+      if (out.back() != '{') out += ", ";
+      out += flow_text(member.name()) + ": ";
+      add_flow(member.value, limit, out);
+    }
+    out += '}';
+  } else if (json.is_array()) {
+    out += '[';
+    for (const Json& item : json.items()) {
+      if (out.back() != '[') out += ", ";
+      add_flow(item, limit, out);
+    }
+    out += ']';
+  } else {
+    json.dump_to(out);
+  }
+}
+
+// An object's own names and lists, which people look for by lines, stay in block style.
+constexpr int kFlowIndent = 8;
+
 class Writer {
  public:
-  explicit Writer(std::string& out) : out_(out) {}
+  Writer(std::string& out, std::size_t columns) : out_(out), columns_(columns) {}
 
   // Writes what follows "key:" or "-": a scalar on the same line, or a block below.
   void value(const Json& json, int indent, bool in_sequence) {
+    if (indent >= kFlowIndent && fits_behind(json, in_sequence)) return;
     if (json.is_object() && !json.empty()) {
       if (!in_sequence) out_ += '\n';
       object(json, indent, in_sequence);
@@ -148,6 +192,20 @@ class Writer {
   }
 
  private:
+  // Writes the value in the line that has begun, if it fits there.
+  bool fits_behind(const Json& json, bool in_sequence) {
+    if (columns_ == 0 || json.empty() || (!json.is_object() && !json.is_array())) return false;
+    const std::size_t used = out_.size() - (out_.rfind('\n') + 1) + (in_sequence ? 0 : 1);
+    if (used + 2 > columns_) return false;
+    std::string text;
+    add_flow(json, columns_ - used, text);
+    if (used + text.size() > columns_) return false;
+    if (!in_sequence) out_ += ' ';
+    out_ += text;
+    out_ += '\n';
+    return true;
+  }
+
   void pad(int indent) { out_.append(static_cast<std::size_t>(indent), ' '); }
 
   void text(std::string_view text, int indent, bool key) {
@@ -160,9 +218,7 @@ class Writer {
         block(text, indent);
       }
     } else if (needs_quotes(text)) {
-      const auto resolved = resolve_yaml_scalar(text, "", true);
-      const bool looks_typed = !resolved.ok() || !resolved->is_string();
-      out_ += looks_typed ? double_quoted(text) : single_quoted(text);
+      out_ += quoted(text);
     } else {
       out_ += text;
     }
@@ -189,13 +245,14 @@ class Writer {
   }
 
   std::string& out_;
+  std::size_t columns_;
 };
 
 }  // namespace
 
-std::string to_yaml(const Json& json) {
+std::string to_yaml(const Json& json, std::size_t columns) {
   std::string out;
-  Writer writer(out);
+  Writer writer(out, columns);
   if (json.is_object() && !json.empty())
     writer.object(json, 0, false);
   else if (json.is_array() && !json.empty())

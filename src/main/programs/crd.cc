@@ -64,7 +64,7 @@ int run_crd(const Arguments& arguments) {
     if (names->rest.empty() ? is_kubeflow(kind) || is_of_strangers(kind) : std::ranges::none_of(names->rest, means_it))
       continue;
     if (found++ > 0) std::cout << "---\n";
-    std::cout << api::to_yaml(api::make_crd(kind));
+    std::cout << api::to_yaml(api::make_crd(kind), 160);
   }
   return 0;
 }
