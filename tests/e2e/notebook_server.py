@@ -22,6 +22,7 @@ class Notebook(http.server.BaseHTTPRequestHandler):
             return self.answer("hostwide", "text/plain", [("Strict-Transport-Security", "max-age=9"), ("Clear-Site-Data", '"*"'), ("Alt-Svc", 'h2=":1"'), ("Access-Control-Allow-Origin", "*")])
         if path == "/huge": return self.answer("huge", "text/plain", [("X-Huge", "x" * 600_000)])
         if path == "/never": time.sleep(3600)
+        if path == "/large": return self.answer("y" * 200_000_000, "text/plain")
         if path == "/ticks":
             self.send_response(200)
             self.send_header("Connection", "close")

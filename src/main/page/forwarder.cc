@@ -1,11 +1,8 @@
-// One stream of the client for each request; a browser that reads nothing, or goes away, ends it.
+// Relays, and what is changed on their way.
 #include "main/page/forwarder.h"
 
-#include <algorithm>
-#include <array>
 #include <optional>
 #include <utility>
-#include <vector>
 
 #include "api/json/json.h"
 #include "base/format.h"
@@ -13,7 +10,6 @@
 namespace volcano_main {
 namespace {
 
-constexpr std::size_t kBacklogMax = std::size_t{64} << 20;
 constexpr std::size_t kErrorMax = std::size_t{64} << 10;  // of an answer that may be an error of the API server
 constexpr int kSwitchingProtocols = 101, kUnauthorized = 401, kBadGateway = 502;
 
@@ -24,19 +20,6 @@ rt::Headers kept(const rt::Headers& headers) {
                      {"Cache-Control", "no-store"}};
   for (const char* name : {"Content-Type", "Warning", "Retry-After", "Audit-Id"})
     for (const std::string_view value : rt::all_headers(headers, name)) out.emplace_back(name, value);
-  return out;
-}
-
-// Without those of one connection, and those that the client writes itself.
-rt::Headers end_to_end(const rt::Headers& headers) {
-  std::vector<std::string_view> held = {"Connection",     "Proxy-Connection",  "Keep-Alive", "TE",
-                                        "Trailer",        "Upgrade",           "Host",       "User-Agent",
-                                        "Content-Length", "Transfer-Encoding", "Expect"};
-  for (const std::string_view one : rt::header_list(headers, "Connection")) held.push_back(one);
-  rt::Headers out;
-  for (const auto& [name, value] : headers)
-    if (std::ranges::none_of(held, [&name = name](std::string_view one) { return rt::same_header(name, one); }))
-      out.emplace_back(name, value);
   return out;
 }
 
@@ -108,7 +91,9 @@ void Forwarder::forward(const rt::HttpRequest& http, std::string_view token,
       request.headers.emplace_back(name, value);
   add_token(request, token);
   run(std::move(request), std::move(exchange),
-      [](rt::HttpExchange& to, int status, const rt::Headers& headers) { to.start(status, kept(headers)); });
+      [](std::uint64_t, rt::HttpExchange& to, int status, const rt::Headers& headers) {
+        to.start(status, kept(headers));
+      });
 }
 
 void Forwarder::stream(std::string path, std::string accept, std::string_view token,
@@ -116,84 +101,41 @@ void Forwarder::stream(std::string path, std::string accept, std::string_view to
   exchange->start_web_socket({}, rt::HttpExchange::Messages::kBytes);
   rt::HttpRequest request{.method = "GET", .target = std::move(path), .headers = {{"Accept", std::move(accept)}}};
   add_token(request, token);
-  run(std::move(request), std::move(exchange), [](rt::HttpExchange& to, int status, const rt::Headers&) {
+  run(std::move(request), std::move(exchange), [](std::uint64_t, rt::HttpExchange& to, int status, const rt::Headers&) {
     to.send_one(std::make_shared<const std::string>(base::format("{{\"status\":{}}}\n", status)));
   });
 }
 
 void Forwarder::relay(const rt::HttpRequest& http, const std::shared_ptr<rt::HttpExchange>& exchange) {
-  rt::HttpRequest request{.method = http.method, .target = http.target, .headers = end_to_end(http.headers)};
+  rt::HttpRequest request{.method = http.method, .target = http.target, .headers = rt::end_to_end(http.headers)};
   request.body = http.body;
   request.upgrade = http.upgrade;
-  const std::uint64_t id = last_ + 1;  // that run() takes
   run(std::move(request), std::make_shared<Sifting>(exchange),
-      [this, id, exchange](rt::HttpExchange& to, int status, const rt::Headers& headers) {
-        if (status == kSwitchingProtocols) return go_on(id, exchange, headers);
-        to.start(status, end_to_end(headers));
+      [this](std::uint64_t id, rt::HttpExchange& to, int status, const rt::Headers& headers) {
+        if (status == kSwitchingProtocols) return relays_->go_on(id, to, headers);
+        to.start(status, rt::end_to_end(headers));
       });
-}
-
-// The browser's bytes go on piece by piece: the next one waits until the server has taken the last one.
-void Forwarder::go_on(std::uint64_t id, const std::shared_ptr<rt::HttpExchange>& exchange, const rt::Headers& headers) {
-  rt::Headers out = end_to_end(headers);
-  out.emplace_back("Upgrade", rt::header(headers, "Upgrade"));
-  exchange->start_upgraded(std::move(out),
-                           [weak = weak_from_this(), &loop = env_.loop(), id, exchange](std::string bytes) {
-                             loop.post([weak, id, exchange, bytes = std::move(bytes)]() mutable {
-                               const auto self = weak.lock();
-                               if (!self) return;
-                               const auto found = self->streams_.find(id);
-                               if (found != self->streams_.end() && found->second->write(std::move(bytes)))
-                                 exchange->resume_reading();
-                             });
-                             return false;
-                           });
 }
 
 void Forwarder::run(rt::HttpRequest request, std::shared_ptr<rt::HttpExchange> exchange, Begin begin) {
   if (!server_) return exchange->abandon();
   server_->complete(request);
-  const std::uint64_t id = ++last_;
-  exchange->on_closed([weak = weak_from_this(), id] {
-    if (const auto self = weak.lock()) self->end_later(id);
-  });
-  const auto begun = std::make_shared<bool>(false);
-  rt::HttpClient::StreamCallbacks callbacks;
-  callbacks.on_start = [this, exchange, begun, begin](int status, const rt::Headers& headers) {
+  rt::Relays::Ways ways;
+  ways.begin = [this, begin](std::uint64_t id, rt::HttpExchange& to, int status, const rt::Headers& headers) {
     if (status == kUnauthorized) server_->refused();
-    *begun = true;
-    begin(*exchange, status, headers);
+    begin(id, to, status, headers);
   };
-  callbacks.on_data = [this, exchange, id](std::string_view bytes) {
-    if (exchange->backlog_bytes() <= kBacklogMax) return exchange->send_one(std::make_shared<const std::string>(bytes));
-    // A browser that reads nothing for so long asks again, from where it was.
-    exchange->abandon();
-    end_later(id);
+  ways.failed = [begin](rt::HttpExchange& to, const base::Error& why) {
+    begin(0, to, kBadGateway, {{"Content-Type", "text/plain; charset=utf-8"}});
+    to.send_one(std::make_shared<const std::string>(why.message + "\n"));
+    to.finish();
   };
-  callbacks.on_end = [this, exchange, begun, begin, id](base::Status ended) {
-    if (!*begun) {
-      begin(*exchange, kBadGateway, {{"Content-Type", "text/plain; charset=utf-8"}});
-      exchange->send_one(
-          std::make_shared<const std::string>(ended.ok() ? "no answer\n" : ended.error().message + "\n"));
-      ended = {};
-    }
-    ended.ok() ? exchange->finish() : exchange->abandon();
-    end_later(id);
-  };
-  callbacks.on_room = [exchange] { exchange->resume_reading(); };
-  streams_[id] = server_->http().stream(std::move(request), std::move(callbacks));
+  relays_->run(server_->http(), std::move(request), std::move(exchange), std::move(ways));
 }
 
 void Forwarder::end() {
-  streams_.clear();
+  relays_->end();
   server_.reset();
-}
-
-// A stream must not be destroyed by its own callback.
-void Forwarder::end_later(std::uint64_t id) {
-  env_.loop().post([weak = weak_from_this(), id] {
-    if (const auto self = weak.lock()) self->streams_.erase(id);
-  });
 }
 
 }  // namespace volcano_main

@@ -3,20 +3,21 @@
 
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <memory>
 #include <string>
 
 #include "client/http/server_connection.h"
 #include "rt/env.h"
+#include "rt/http/client/relays.h"
 #include "rt/http/http.h"
 
 namespace volcano_main {
 
 // Everything on the loop of `env`.
-class Forwarder : public std::enable_shared_from_this<Forwarder> {
+class Forwarder {
  public:
-  Forwarder(rt::Env& env, std::unique_ptr<client::ServerConnection> server) : env_(env), server_(std::move(server)) {}
+  Forwarder(rt::Env& env, std::unique_ptr<client::ServerConnection> server)
+      : server_(std::move(server)), relays_(std::make_shared<rt::Relays>(env.loop())) {}
 
   // The page's own request: little of its header goes on, and little comes back. `token`: of the user as whom it is
   // made; empty: with the credentials of the connection.
@@ -31,16 +32,12 @@ class Forwarder : public std::enable_shared_from_this<Forwarder> {
   void end();
 
  private:
-  using Begin = std::function<void(rt::HttpExchange& to, int status, const rt::Headers& headers)>;
+  using Begin = std::function<void(std::uint64_t relay, rt::HttpExchange& to, int status, const rt::Headers& headers)>;
 
   void run(rt::HttpRequest request, std::shared_ptr<rt::HttpExchange> exchange, Begin begin);
-  void go_on(std::uint64_t id, const std::shared_ptr<rt::HttpExchange>& exchange, const rt::Headers& headers);
-  void end_later(std::uint64_t id);
 
-  rt::Env& env_;
   std::unique_ptr<client::ServerConnection> server_;
-  std::map<std::uint64_t, std::unique_ptr<rt::HttpStream>> streams_;
-  std::uint64_t last_ = 0;
+  std::shared_ptr<rt::Relays> relays_;
 };
 
 }  // namespace volcano_main

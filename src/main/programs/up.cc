@@ -15,6 +15,7 @@
 #include "apiserver/kinds/pods/priority_class_hook.h"
 #include "apiserver/kinds/pods/runtime_class_hook.h"
 #include "apiserver/kinds/pods/service_account_hook.h"
+#include "apiserver/kinds/services/ingress_class_hook.h"
 #include "apiserver/kinds/storage/storage_class_hook.h"
 #include "apiserver/kinds/storage/storage_protection_hook.h"
 #include "apiserver/pipeline/api.h"
@@ -49,6 +50,7 @@
 #include "node/agent/agent.h"
 #include "node/agent/field_effects.h"
 #include "node/devices/device_manager.h"
+#include "node/ingress/router.h"
 #include "node/machine/image_hook.h"
 #include "node/machine/image_name.h"
 #include "node/machine/metrics.h"
@@ -98,6 +100,7 @@ struct Cluster {
   std::unique_ptr<ConfigFile> agent_scheduler_conf;  // on that one's loop
   Component<node::Agent> agent;
   ColocationHost colocation;
+  Component<node::ingress::Router> router;
 
   base::Status start() {
     for (const auto rows :
@@ -129,10 +132,9 @@ struct Cluster {
     for (api::AdmissionHook& hook : apiserver::storage_protection_hooks()) api_options.hooks.push_back(std::move(hook));
     // Plain processes have no volumes to find a token in. The runner of pods for others is not known.
     if (gateway || !runs(options, "node")) api_options.hooks.push_back(apiserver::service_account_hook());
-    api_options.hooks.push_back(apiserver::priority_class_hook());
-    api_options.hooks.push_back(apiserver::runtime_class_hook());
-    api_options.hooks.push_back(apiserver::storage_class_hook());
-    api_options.hooks.push_back(apiserver::claim_growth_hook());
+    for (const auto hook : {apiserver::priority_class_hook, apiserver::runtime_class_hook,
+                            apiserver::storage_class_hook, apiserver::claim_growth_hook, apiserver::ingress_class_hook})
+      api_options.hooks.push_back(hook());
     if (gateway && options.host_rootfs) api_options.hooks.push_back(node::image_hook(node_options()));
     if (runs(options, "node")) {
       pod_logs = node::make_pod_logs(options.data + "/node");
@@ -193,6 +195,10 @@ struct Cluster {
         return std::make_unique<node::Agent>(env, client, std::move(of));
       });
     colocation.start(options, *api, metrics);
+    if (runs(options, "node"))
+      router.start("ingress", *api, [this](rt::Env& env, client::Client& client) {
+        return std::make_unique<node::ingress::Router>(env, client, router_options_of(options));
+      });
     if (runs(options, "controllers")) pipelines.start(*api, options.data + "/volumes");
   }
 
@@ -396,6 +402,7 @@ struct Cluster {
     return on_loop<std::string>(*agent.env, [this](auto done) { done(agent.part->ends_of_stop()); });
   }
   void stop() {
+    router.stop();
     colocation.stop();
     pipelines.stop();
     if (agent.env) on_loop<bool>(*agent.env, [this](auto done) { agent.part->stop([done] { done(true); }); });

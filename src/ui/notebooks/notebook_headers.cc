@@ -22,16 +22,6 @@ bool begins_with_one_of(std::string_view name, const auto& begins) {
       begins, [name](std::string_view begin) { return rt::same_header(name.substr(0, begin.size()), begin); });
 }
 
-// Cookies of the page and of notebooks' sessions, of this installation or another one on the same host.
-bool is_own_cookie(std::string_view name) {
-  for (const std::string_view guard : {"__Host-Http-", "__Host-", "__Http-", "__Secure-"})
-    if (name.starts_with(guard)) {
-      name.remove_prefix(guard.size());
-      break;
-    }
-  return name.starts_with("volcano-page-") || name.starts_with("volcano-notebook-");
-}
-
 std::string_view name_of_cookie(std::string_view pair) { return pair.substr(0, pair.find('=')); }
 
 // "a=b; c=d" without those that are ours.
@@ -70,6 +60,15 @@ std::string location_for_browser(std::string_view place, const NotebookPlace& of
 }
 
 }  // namespace
+
+bool is_own_cookie(std::string_view name) {
+  for (const std::string_view guard : {"__Host-Http-", "__Host-", "__Http-", "__Secure-"})
+    if (name.starts_with(guard)) {
+      name.remove_prefix(guard.size());
+      break;
+    }
+  return name.starts_with("volcano-page-") || name.starts_with("volcano-notebook-");
+}
 
 rt::Headers headers_for_notebook(const rt::Headers& headers) {
   static constexpr std::array<std::string_view, 6> kOurs = {"Authorization",   "Proxy-Authorization", "Origin",

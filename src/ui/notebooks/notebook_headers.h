@@ -11,6 +11,8 @@
 
 namespace ui {
 
+// Cookies of the page and of notebooks' sessions, of this installation or another one on the same host.
+bool is_own_cookie(std::string_view name);
 // The browser's headers as the notebook gets them: no credentials, no cookies of ours, and no Origin, which was
 // checked.
 rt::Headers headers_for_notebook(const rt::Headers& headers);

@@ -7,6 +7,7 @@
 
 #include "api/schema/quantity.h"
 #include "api/storage_resources.h"
+#include "apiserver/kinds/newest_default.h"
 #include "base/format.h"
 
 namespace apiserver {
@@ -19,20 +20,6 @@ const api::ResourceId kStorageClasses{"storage.k8s.io", "v1", "storageclasses"};
 // Claims named their class so once, and may still.
 constexpr std::string_view kClassAnnotation = "volume.beta.kubernetes.io/storage-class";
 
-// The newest; of equally old ones the first by name. Empty: there is none.
-std::string default_class(const api::ObjectReader& objects) {
-  std::string time, name;
-  for (const std::string_view mark : api::kDefaultClassMarks)
-    for (const Json& one :
-         objects.list_by({kStorageClasses, {"metadata", "annotations", std::string(mark)}}, "true", false)) {
-      const std::string its_time = one["metadata"]["creationTimestamp"].str(), its_name(api::name_of(one));
-      if (!name.empty() && (its_time < time || (its_time == time && its_name >= name))) continue;
-      time = its_time;
-      name = its_name;
-    }
-  return name;
-}
-
 api::AdmissionAnswer review(const api::AdmissionRequest& request, const api::ObjectReader& objects) {
   api::AdmissionAnswer answer;
   const Json& claim = request.object;
@@ -40,7 +27,7 @@ api::AdmissionAnswer review(const api::AdmissionRequest& request, const api::Obj
   if (!claim["spec"].is_object() || !claim["spec"]["storageClassName"].is_null() ||
       claim["metadata"]["annotations"].has(kClassAnnotation))
     return answer;
-  const std::string name = default_class(objects);
+  const std::string name = newest_default(objects, kStorageClasses, api::kDefaultClassMarks);
   if (name.empty()) return answer;
   answer.object = claim;
   answer.object->edit("spec").set("storageClassName", name);

@@ -17,6 +17,7 @@
 #include "rt/tls/tls.h"
 #include "scheduler/framework/config.h"
 #include "scheduler/options.h"
+#include "ui/notebooks/notebook_headers.h"
 
 namespace volcano_main {
 namespace {
@@ -47,15 +48,20 @@ base::Status check_node_ip(const std::string& ip) {
       base::format("--node-ip: \"{}\" is not an address of this machine, which has {}", ip, base::join(own, ", ")));
 }
 
+std::vector<base::Flag> ports_of(UpOptions& options) {
+  return {{"address", &options.address, "address the API server listens on"},
+          {"port", &options.port, "port the API server listens on; 0: a free one"},
+          {"notebook-ports", &options.notebook_ports, "notebooks' ports, one a namespace: FIRST-LAST, or 0: free ones"},
+          {"ingress-http", &options.ingress_http, "port of Ingresses, open while there is one of our class; 0: none"},
+          {"ingress-https", &options.ingress_https, "the same for Ingresses with TLS; 0: none"}};
+}
+
 }  // namespace
 
 std::vector<base::Flag> up_flags(UpOptions& options) {
   std::vector<base::Flag> rows = {
       {"data", &options.data, "folder of everything kept: objects, keys, pods (default ~/.local/share/volcano)"},
       {"kubeconfig", &options.kubeconfig, "where to write the administrator's kubeconfig (default DATA/kubeconfig)"},
-      {"address", &options.address, "address the API server listens on"},
-      {"port", &options.port, "port the API server listens on; 0: a free one"},
-      {"notebook-ports", &options.notebook_ports, "notebooks' ports, one a namespace: FIRST-LAST, or 0: free ones"},
       {"node-name", &options.node_name, "name of this machine's Node (default: the host name)"},
       {"node-ip", &options.node_ip, "address of the Node, and pods' hostIP (default: one that others reach)"},
       {"storage-gib", &options.storage_gib, "the most that objects and their history may take on disk"},
@@ -116,6 +122,8 @@ std::vector<base::Flag> up_flags(UpOptions& options) {
       {"systemd", &options.systemd, "start nothing; print a unit of systemd that does so with the other flags"},
       {"v", &options.v, "log verbosity; 4 and more: debug lines too"},
       {"log-format", &options.log_format, "text or json"}};
+  const std::vector<base::Flag> ports = ports_of(options);
+  rows.insert(rows.begin() + 2, ports.begin(), ports.end());
   rows.insert(rows.end(), base::klog_flags().begin(), base::klog_flags().end());
   return rows;
 }
@@ -143,6 +151,13 @@ std::string node_address(const UpOptions& options) {
 node::Mode mode_of(const UpOptions& options) {
   if (options.runtime == "process") return node::Mode::kProcess;
   return options.runtime == "runc" ? node::Mode::kRunc : node::Mode::kAuto;
+}
+
+node::ingress::RouterOptions router_options_of(const UpOptions& options) {
+  return {.address = node_address(options),
+          .http_port = static_cast<std::uint16_t>(options.ingress_http),
+          .https_port = static_cast<std::uint16_t>(options.ingress_https),
+          .is_own_cookie = ui::is_own_cookie};
 }
 
 controllers::workloads::Options workloads_of(const UpOptions& options) {
@@ -234,6 +249,9 @@ base::Status check_up(const UpOptions& options) {
     return wrong("--audit-strict and --audit-policy-file need --audit-log");
   if (options.port < 0 || options.port > 65535)
     return wrong(base::format("--port: {} is not between 0 and 65535", options.port));
+  for (const auto& [flag, port] :
+       {std::pair{"--ingress-http", options.ingress_http}, std::pair{"--ingress-https", options.ingress_https}})
+    if (port < 0 || port > 65535) return wrong(base::format("{}: {} is not between 0 and 65535", flag, port));
   if (options.event_ttl < base::seconds(1))
     return wrong(base::format("--event-ttl: {} is less than a second", base::format_go_duration(options.event_ttl)));
   if (options.objects_mib < 0) return wrong(base::format("--objects-mib: {} is less than 0", options.objects_mib));

@@ -10,6 +10,7 @@
 #include "base/flags.h"
 #include "base/result.h"
 #include "controllers/all.h"
+#include "node/ingress/router.h"
 #include "node/machine/machine.h"
 
 namespace volcano_main {
@@ -22,6 +23,8 @@ struct UpOptions {
   std::string node_ip;
   int port = 6443;
   std::string notebook_ports = "6500-6699";
+  int ingress_http = 80;
+  int ingress_https = 443;
   int storage_gib = 8;
   int objects_mib = 0;
   bool host_rootfs = false;
@@ -68,6 +71,8 @@ std::string sharing_config(const UpOptions& options);
 std::string node_address(const UpOptions& options);
 // How pods run.
 node::Mode mode_of(const UpOptions& options);
+// The ports and the address of Ingresses.
+node::ingress::RouterOptions router_options_of(const UpOptions& options);
 // Which controllers of Kubernetes run, and how.
 controllers::workloads::Options workloads_of(const UpOptions& options);
 // The training operator and the controllers of notebooks, as far as they run.

@@ -34,6 +34,7 @@ void Http1Connection::run(const HttpRequest& request, bool stream, base::Duratio
   stream_ = stream;
   wants_upgrade_ = stream && !request.upgrade.empty();
   upgraded_ = false;
+  held_ = waits_held_ = false;
   unsaid_.clear();
   out_ = encode(request);
   parser_.emplace();
@@ -59,9 +60,11 @@ void Http1Connection::abort() {
 }
 
 std::string Http1Connection::encode(const HttpRequest& request) const {
-  std::string text =
-      base::format("{} {} HTTP/1.1\r\nHost: {}\r\n", request.method, request.target, shared_->authority());
-  for (const auto& [name, value] : request.headers) text += name + ": " + value + "\r\n";
+  const std::string_view host = header(request.headers, "Host");
+  std::string text = base::format("{} {} HTTP/1.1\r\nHost: {}\r\n", request.method, request.target,
+                                  host.empty() ? shared_->authority() : host);
+  for (const auto& [name, value] : request.headers)
+    if (!same_header(name, "Host")) text += name + ": " + value + "\r\n";
   if (!request.upgrade.empty()) text += base::format("Connection: Upgrade\r\nUpgrade: {}\r\n", request.upgrade);
   if (!request.body.empty() || request.method != "GET")
     text += base::format("Content-Length: {}\r\n", request.body.size());
@@ -128,6 +131,11 @@ bool Http1Connection::goes_on_otherwise() const {
   return wants_upgrade_ && parser_->is_header_done() && parser_->get().result_int() == kSwitchingProtocols;
 }
 
+void Http1Connection::hold(bool held) {
+  held_ = held;
+  if (!held_ && std::exchange(waits_held_, false) && callbacks_.on_done) read_when_taken();
+}
+
 void Http1Connection::say(std::string_view bytes) {
   unsaid_ += bytes;
   if (upgraded_ && !writing_) say_more();
@@ -173,6 +181,8 @@ void Http1Connection::consume() {
 
 // A server that sends faster than the loop takes has to wait, or all of it would be kept here.
 void Http1Connection::read_when_taken() {
+  waits_held_ = held_;
+  if (held_) return;
   if (!stream_ || !shared_->loop_is_behind()) return read();
   loop_timer_.expires_after(kLoopLook);
   loop_timer_.async_wait([self = shared_from_this()](ErrorCode error) {

@@ -37,6 +37,8 @@ class Http1Connection : public std::enable_shared_from_this<Http1Connection> {
   void abort();
   // Bytes of the protocol with which the connection goes on.
   void say(std::string_view bytes);
+  // While it is held nothing more of a stream is read.
+  void hold(bool held);
 
  private:
   using ErrorCode = boost::system::error_code;
@@ -78,6 +80,7 @@ class Http1Connection : public std::enable_shared_from_this<Http1Connection> {
   bool stream_ = false;
   bool wants_upgrade_ = false;
   bool upgraded_ = false;  // all that comes is for on_data
+  bool held_ = false, waits_held_ = false;
   std::string unsaid_;
   bool head_sent_ = false;
   bool got_bytes_ = false;

@@ -418,6 +418,11 @@ class Stream : public HttpStream {
     });
     return !enough;
   }
+  void hold(bool held) override {
+    asio::post(shared_->context, [job = job_, held] {
+      if (job->http1) job->http1->hold(held);
+    });
+  }
 
  private:
   std::shared_ptr<ClientShared> shared_;

@@ -44,6 +44,8 @@ class HttpStream {
   // Bytes for the server of a stream that goes on with another protocol (HttpRequest::upgrade, answered 101). False: it
   // has enough until on_room. Loop thread.
   virtual bool write(std::string /*bytes*/) { return true; }
+  // While it is held no more is read than was under way, so that the server waits; over HTTP/1.1 only. Loop thread.
+  virtual void hold(bool /*held*/) {}
 };
 
 class HttpClient {

@@ -53,13 +53,6 @@ int connections_max(int wanted) {
   return static_cast<int>(std::min<rlim_t>(static_cast<rlim_t>(wanted), limit.rlim_cur - limit.rlim_cur / 4));
 }
 
-base::Result<std::shared_ptr<asio::ssl::context>> tls_context(const ServerKeys& keys, bool offer_http2) {
-  auto tls = std::make_shared<asio::ssl::context>(asio::ssl::context::tls_server);
-  TRY_VOID(use_server_keys(*tls, keys));
-  if (offer_http2) offer_protocols(*tls);
-  return tls;
-}
-
 class Server : public HttpServer {
  public:
   explicit Server(std::shared_ptr<ConnectionsShared> shared)
@@ -149,7 +142,7 @@ class Server : public HttpServer {
 
   base::Status set_keys(const ServerKeys& keys) override {
     if (!shared_->options.tls) return base::make_error(base::Code::kInvalid, "a server without TLS has no keys");
-    TRY(auto tls, tls_context(keys, shared_->options.offer_http2));
+    TRY(auto tls, server_context(keys, shared_->options.offer_http2));
     const std::lock_guard lock(shared_->mutex);
     shared_->keys = std::move(tls);
     return {};
@@ -284,7 +277,7 @@ base::Result<std::unique_ptr<HttpServer>> listen_http(ServerOptions options, Htt
   shared->options = std::move(options);
   shared->handler = std::move(handler);
   if (shared->options.tls) {
-    TRY(shared->keys, tls_context(*shared->options.tls, shared->options.offer_http2));
+    TRY(shared->keys, server_context(*shared->options.tls, shared->options.offer_http2));
   }
   auto server = std::make_unique<Server>(std::move(shared));
   TRY_VOID(server->listen());

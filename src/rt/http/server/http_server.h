@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "base/time.h"
@@ -17,11 +18,20 @@
 
 namespace rt {
 
+// PEM texts, for clients that ask for this name: "a.example.com", or "*.example.com" for those of one more label.
+struct NamedKeys {
+  std::string name;
+  std::string certificate_pem;
+  std::string key_pem;
+
+  bool operator==(const NamedKeys&) const = default;
+};
 // PEM texts.
 struct ServerKeys {
   std::string certificate_pem;
   std::string key_pem;
   std::string client_ca_pem;  // client certificates are asked for and, if sent, must verify; empty: they are not
+  std::vector<NamedKeys> by_name = {};  // in place of those above, where one has the name that a client asks for
 };
 
 // Why the server itself does not take a request, or not answer it.

@@ -6,6 +6,8 @@
 #include <time.h>
 
 #include <boost/asio/buffer.hpp>
+#include <functional>
+#include <map>
 
 #include "base/format.h"
 
@@ -49,6 +51,9 @@ base::Status use_server_keys(asio::ssl::context& tls, const ServerKeys& keys) {
   return {};
 }
 
+namespace {
+
+// HTTP/2 is taken where the client offers it, else HTTP/1.1.
 void offer_protocols(asio::ssl::context& tls) {
   const auto choose = [](SSL*, const unsigned char** out, unsigned char* out_size, const unsigned char* offered,
                          unsigned size, void*) {
@@ -60,6 +65,49 @@ void offer_protocols(asio::ssl::context& tls) {
     return SSL_TLSEXT_ERR_OK;
   };
   SSL_CTX_set_alpn_select_cb(tls.native_handle(), choose, nullptr);
+}
+
+// The context that a handshake begins with, and those of names, which live as long.
+struct Contexts {
+  asio::ssl::context usual{asio::ssl::context::tls_server};
+  std::map<std::string, asio::ssl::context, std::less<>> by_name;
+
+  // A name that nobody has is served with the usual keys.
+  asio::ssl::context* of(std::string name) {
+    for (char& c : name)
+      if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+    auto found = by_name.find(name);
+    if (const std::size_t dot = name.find('.'); found == by_name.end() && dot != std::string::npos)
+      found = by_name.find("*" + name.substr(dot));
+    return found == by_name.end() ? nullptr : &found->second;
+  }
+};
+
+int choose_by_name(SSL* connection, int*, void* contexts) {
+  const char* name = SSL_get_servername(connection, TLSEXT_NAMETYPE_host_name);
+  if (name == nullptr) return SSL_TLSEXT_ERR_NOACK;
+  auto* chosen = static_cast<Contexts*>(contexts)->of(name);
+  if (chosen != nullptr) SSL_set_SSL_CTX(connection, chosen->native_handle());
+  return SSL_TLSEXT_ERR_OK;
+}
+
+}  // namespace
+
+base::Result<std::shared_ptr<asio::ssl::context>> server_context(const ServerKeys& keys, bool offer_http2) {
+  const auto contexts = std::make_shared<Contexts>();
+  TRY_VOID(use_server_keys(contexts->usual, keys));
+  if (offer_http2) offer_protocols(contexts->usual);
+  for (const NamedKeys& one : keys.by_name) {
+    asio::ssl::context tls(asio::ssl::context::tls_server);
+    TRY_VOID(use_server_keys(tls, {one.certificate_pem, one.key_pem, keys.client_ca_pem}));
+    if (offer_http2) offer_protocols(tls);
+    contexts->by_name.emplace(one.name, std::move(tls));
+  }
+  if (!contexts->by_name.empty()) {
+    SSL_CTX_set_tlsext_servername_callback(contexts->usual.native_handle(), choose_by_name);
+    SSL_CTX_set_tlsext_servername_arg(contexts->usual.native_handle(), contexts.get());
+  }
+  return std::shared_ptr<asio::ssl::context>(contexts, &contexts->usual);
 }
 
 bool speaks_http2(SSL* connection) {

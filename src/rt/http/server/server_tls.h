@@ -3,6 +3,7 @@
 
 #include <boost/asio/ssl/context.hpp>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -12,8 +13,9 @@
 namespace rt {
 
 base::Status use_server_keys(boost::asio::ssl::context& tls, const ServerKeys& keys);
-// HTTP/2 is taken where the client offers it, else HTTP/1.1.
-void offer_protocols(boost::asio::ssl::context& tls);
+// HTTP/2, if it is offered, is taken where the client offers it, too, else HTTP/1.1. The context of a name is chosen by
+// what the client asks for (SNI).
+base::Result<std::shared_ptr<boost::asio::ssl::context>> server_context(const ServerKeys& keys, bool offer_http2);
 bool speaks_http2(SSL* connection);
 // Reads the names of the client's certificate, if it sent one. `not_after`: the certificate's, in Unix seconds; left
 // alone without one.
