@@ -2,8 +2,9 @@
 """Takes the facts about Kubernetes' own kinds (names, types, list types, merge keys, defaults; no texts) from its published
 OpenAPI documents and prints the compact table src/api/core/tables.inc.
 
-usage: tools/core_tables.py DIR API APIMACHINERY AGGREGATOR > src/api/core/tables.inc
-  DIR: api/openapi-spec of the Kubernetes module; API, APIMACHINERY, AGGREGATOR: the modules k8s.io/api, apimachinery and kube-aggregator (field numbers)
+usage: tools/core_tables.py DIR API APIMACHINERY AGGREGATOR LATER LATER_API > src/api/core/tables.inc
+  DIR: api/openapi-spec of the Kubernetes module; API, APIMACHINERY, AGGREGATOR: the modules k8s.io/api, apimachinery and kube-aggregator (field numbers); LATER, LATER_API: DIR and API
+  of the version that has scheduling.v1beta1
 """
 import json
 import os
@@ -19,6 +20,7 @@ autoscaling.v2: HorizontalPodAutoscaler
 autoscaling.v1: HorizontalPodAutoscaler Scale
 certificates.v1: CertificateSigningRequest
 scheduling.v1: PriorityClass
+scheduling.v1beta1: Workload PodGroup
 storage.v1: StorageClass CSINode CSIDriver CSIStorageCapacity VolumeAttachment VolumeAttributesClass
 resource.v1: DeviceClass ResourceClaim ResourceClaimTemplate ResourceSlice
 coordination.v1: Lease
@@ -61,10 +63,14 @@ def module_of(group):
     return sys.argv[2]
 
 
+def of_later(name):
+    return name.startswith("scheduling.v1beta1.")
+
+
 def proto_fields(name):
     """The protobuf fields of a type: name -> (number, type)."""
     group, version, kind = name.split(".")[-3:]
-    root = module_of(group)
+    root = sys.argv[6] if of_later(name) else module_of(group)
     path = os.path.join(root, group, version, "generated.proto")
     if not os.path.exists(path):
         return {}
@@ -93,7 +99,7 @@ def field_numbers(name, properties):
 def omitted_when_zero(name):
     """The fields that Go's JSON leaves out when they are zero, where protobuf writes them all the same: those that are not pointers."""
     group, version, kind = name.split(".")[-3:]
-    root = module_of(group)
+    root = sys.argv[6] if of_later(name) else module_of(group)
     found = set()
     folder = os.path.join(root, group, version)
     if not os.path.isdir(folder):
@@ -115,8 +121,8 @@ def omitted_when_zero(name):
     return found
 
 
-def main():
-    folder = sys.argv[1]
+def read_documents(folder):
+    """The definitions by name, and the defaults by name and field."""
     with open(os.path.join(folder, "swagger.json"), encoding="utf-8") as f:
         definitions = {alias(k): v for k, v in json.load(f)["definitions"].items()}
     defaults = {}
@@ -126,6 +132,15 @@ def main():
                 for field, value in schema.get("properties", {}).items():
                     if value.get("default") not in (None, "", {}, 0, False):
                         defaults[alias(key), field] = value["default"]
+    return definitions, defaults
+
+
+def main():
+    folder = sys.argv[1]
+    definitions, defaults = read_documents(folder)
+    later, later_defaults = read_documents(sys.argv[5])
+    definitions.update({name: value for name, value in later.items() if of_later(name)})
+    defaults.update({key: value for key, value in later_defaults.items() if of_later(key[0])})
 
     # Answered to who asks for it, and in no document.
     about = {"$ref": "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta"}
@@ -184,7 +199,7 @@ def main():
         flags = " atomic" if definition.get("x-kubernetes-map-type") == "atomic" else ""
         done[name] = (flags, sorted(rows))
     print("R\"tables(")
-    print("# Facts of Kubernetes' published OpenAPI documents (1.36), one type a block; made by tools/core_tables.py.")
+    print("# Facts of Kubernetes' published OpenAPI documents (1.36; scheduling.v1beta1: 1.37), one type a block; made by tools/core_tables.py.")
     print("# s string, i int32, l int64, b boolean, d double, y bytes, q quantity, x int-or-string, t time, T micro time, * anything;")
     print("# [list] {map}; ! required; list types; merge:KEY strategic merge; #N protobuf field number (#M.N inside message M;")
     print("# ~ behind it: JSON leaves it out when it is zero); =default.")

@@ -88,6 +88,8 @@ std::vector<CoreRow> core_rows() {
       {"batch", "v1", "cronjobs", "CronJob", kNamespaced, "batch.v1.CronJob", {"cj"}, true, true, {}, {"all"}},
       {"batch", "v1", "jobs", "Job", kNamespaced, "batch.v1.Job", {}, true, true, {}, {"all"}},
       {"scheduling.k8s.io", "v1", "priorityclasses", "PriorityClass", kCluster, "scheduling.v1.PriorityClass", {"pc"}, false, true},
+      {"scheduling.k8s.io", "v1beta1", "podgroups", "PodGroup", kNamespaced, "scheduling.v1beta1.PodGroup", {}, true, true},
+      {"scheduling.k8s.io", "v1beta1", "workloads", "Workload", kNamespaced, "scheduling.v1beta1.Workload", {}, false, true},
       {"storage.k8s.io", "v1", "storageclasses", "StorageClass", kCluster, "storage.v1.StorageClass", {"sc"}},
       {"storage.k8s.io", "v1", "csinodes", "CSINode", kCluster, "storage.v1.CSINode"},
       {"storage.k8s.io", "v1", "csidrivers", "CSIDriver", kCluster, "storage.v1.CSIDriver"},

@@ -13,6 +13,7 @@
 #include "controllers/notebooks/all.h"
 #include "controllers/pipelines/all.h"
 #include "controllers/podgroup/controller.h"
+#include "controllers/podgroup/native_groups.h"
 #include "controllers/queue/controller.h"
 #include "controllers/sharding/controller.h"
 #include "controllers/workflows/workflow.h"
@@ -44,7 +45,10 @@ Manager::Manager(rt::Env& env, client::Client& client, Options options)
     state_->driver.add(
         podgroup::make_podgroup_controller({.scheduler_names = options.scheduler_names,
                                             .inherit_owner_annotations = options.inherit_owner_annotations,
+                                            .native_groups = options.native_groups,
                                             .workloads = options.workloads}));
+  if (options.native_groups && is_enabled(options.enabled, "native-gang-controller"))
+    state_->driver.add(podgroup::make_native_group_controller(options.scheduler_names));
   if (is_enabled(options.enabled, "gc-controller")) state_->driver.add(gc::make_gc_controller());
   if (options.cronjobs && is_enabled(options.enabled, "cronjob-controller"))
     state_->driver.add(cronjob::make_cronjob_controller({.local = options.local_zone}));
@@ -113,11 +117,17 @@ bool is_enabled(const std::vector<std::string>& list, std::string_view name) {
 }
 
 const std::vector<std::string>& controller_names() {
-  static const std::vector<std::string> kNames = {
-      "colocation-config-controller", "cronjob-controller", "gc-controller",
-      "hyperNode-controller",         "job-controller",     "jobflow-controller",
-      "jobtemplate-controller",       "pg-controller",      "queue-controller",
-      "sharding-controller"};
+  static const std::vector<std::string> kNames = {"colocation-config-controller",
+                                                  "cronjob-controller",
+                                                  "gc-controller",
+                                                  "hyperNode-controller",
+                                                  "job-controller",
+                                                  "jobflow-controller",
+                                                  "jobtemplate-controller",
+                                                  "native-gang-controller",
+                                                  "pg-controller",
+                                                  "queue-controller",
+                                                  "sharding-controller"};
   return kNames;
 }
 

@@ -24,6 +24,7 @@ struct Options {
   // As --controllers: "*" means all that are on by default, "-name" takes one out; the first hit decides.
   std::vector<std::string> enabled = {"*", "-sharding-controller"};
   std::vector<std::string> scheduler_names = {"volcano"};
+  bool native_groups = true;  // PodGroups of scheduling.k8s.io, where they are served
   int requeues_max = 15;
   // A status in which only numbers change is written this long after the object's last one, or later; zero: at once.
   base::Duration counts_interval = base::milliseconds(200);

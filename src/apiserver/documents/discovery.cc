@@ -17,7 +17,17 @@ namespace {
 
 using Kinds = std::vector<const KindInfo*>;
 // Group -> versions with their kinds, the most wanted version first.
-using Groups = std::map<std::string, std::vector<std::pair<std::string, Kinds>>>;
+// By name, but that the PodGroups that people here mean come before Kubernetes' own: kubectl takes a kind from the
+// first group that has it. COMPAT(podgroups-of-volcano-first)
+struct ComesBefore {
+  using is_transparent = void;
+  static std::pair<std::string_view, bool> place(std::string_view group) {
+    return group == "scheduling.k8s.io" ? std::pair(std::string_view("scheduling.volcano.sh"), true)
+                                        : std::pair(group, false);
+  }
+  bool operator()(std::string_view a, std::string_view b) const { return place(a) < place(b); }
+};
+using Groups = std::map<std::string, std::vector<std::pair<std::string, Kinds>>, ComesBefore>;
 
 Kinds& kinds_of(Groups& all, const KindInfo& kind) {
   auto& versions = all[kind.resource.group];

@@ -159,6 +159,7 @@ Json valid(const api::KindInfo& kind, std::string_view letter = "a") {
       {"Ingress", R"({"spec":{"defaultBackend":{"service":{"name":"s","port":{"number":80}}}}})"},
       {"APIService", R"({"spec":{"version":"v1","groupPriorityMinimum":1,"versionPriority":1}})"},
       {"IngressClass", R"({"spec":{"controller":"example.com/c"}})"},
+      {"PodGroup", R"({"spec":{"schedulingPolicy":{"basic":{}}}})"},
       {"ResourceSlice",
        R"({"spec":{"driver":"example.com","nodeName":"n","pool":{"name":"n","generation":1,"resourceSliceCount":1}}})"},
       {"RoleBinding", R"({"roleRef":{"kind":"Role","name":"r"}})"},

@@ -37,6 +37,8 @@ const std::map<std::string_view, const KindRules*>& rows_by_kind() {
                                  &kMutatingAdmissionPolicyBinding,
                                  &kMutatingWebhookConfiguration,
                                  &kNamespace,
+                                 &kNativePodGroup,
+                                 &kNativeWorkload,
                                  &kNetworkPolicy,
                                  &kNode,
                                  &kPersistentVolume,

@@ -52,6 +52,19 @@ constexpr Row kRows[] = {
      "spec: {defaultBackend: {service: {name: s, port: {number: 80}}}, tls: [{hosts: [10.0.0.1]}]}", ""},
     {"networking.k8s.io/v1", "Ingress", "spec: {rules: [{host: 10.0.0.1}]}", "spec.rules[0].host"},
     {"networking.k8s.io/v1", "IngressClass", "spec: {controller: plain}", "spec.controller"},
+    {"scheduling.k8s.io/v1beta1", "PodGroup", "spec: {schedulingPolicy: {gang: {minCount: 2}}}", ""},
+    {"scheduling.k8s.io/v1beta1", "PodGroup", "spec: {schedulingPolicy: {}}", "spec.schedulingPolicy"},
+    {"scheduling.k8s.io/v1beta1", "PodGroup", "spec: {schedulingPolicy: {basic: {}, gang: {minCount: 2}}}",
+     "spec.schedulingPolicy"},
+    {"scheduling.k8s.io/v1beta1", "PodGroup",
+     "spec: {schedulingPolicy: {gang: {minCount: 0}}, disruptionMode: {}, parentCompositePodGroupName: x, "
+     "priorityClassName: A_B, resourceClaims: [{name: c}]}",
+     "spec.schedulingPolicy.gang.minCount spec.disruptionMode spec.priorityClassName spec.resourceClaims "
+     "spec.parentCompositePodGroupName"},
+    {"scheduling.k8s.io/v1beta1", "Workload",
+     "spec: {podGroupTemplates: [{name: A_B, schedulingPolicy: {basic: {}}}, {name: b}], compositePodGroupTemplates: "
+     "[{name: c}]}",
+     "spec.compositePodGroupTemplates spec.podGroupTemplates[0].name spec.podGroupTemplates[1].schedulingPolicy"},
     {"apiregistration.k8s.io/v1", "APIService",
      "spec: {group: x.example, version: v1, groupPriorityMinimum: 1, versionPriority: 1}", "metadata.name"},
     {"apiregistration.k8s.io/v1", "APIService",

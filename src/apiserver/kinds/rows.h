@@ -30,6 +30,8 @@ extern const KindRules kMutatingAdmissionPolicy;
 extern const KindRules kMutatingAdmissionPolicyBinding;
 extern const KindRules kMutatingWebhookConfiguration;
 extern const KindRules kNamespace;
+extern const KindRules kNativePodGroup;
+extern const KindRules kNativeWorkload;
 extern const KindRules kNetworkPolicy;
 extern const KindRules kNode;
 extern const KindRules kPersistentVolume;

@@ -13,6 +13,7 @@
 #include "base/format.h"
 #include "base/number.h"
 #include "controllers/groups/usage.h"
+#include "controllers/podgroup/native_groups.h"
 
 namespace controllers::podgroup {
 
@@ -246,7 +247,7 @@ class PodGroupController final : public Controller {
 
   bool is_ours(const Json& pod) const {
     const auto& names = options_.scheduler_names;
-    return !api::is_deleting(pod) &&
+    return !api::is_deleting(pod) && (!options_.native_groups || native_group_of(pod).empty()) &&
            std::find(names.begin(), names.end(), pod["spec"]["schedulerName"].str()) != names.end();
   }
 

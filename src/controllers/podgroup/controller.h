@@ -12,6 +12,7 @@ namespace controllers::podgroup {
 struct Options {
   std::vector<std::string> scheduler_names = {"volcano"};
   bool inherit_owner_annotations = true;
+  bool native_groups = true;  // pods of PodGroups of scheduling.k8s.io are another controller's (native_groups.h)
   bool workloads = true;  // ReplicaSets and StatefulSets: their groups follow the template and go with the last replica
 };
 

@@ -14,6 +14,7 @@
 #include "apiserver/http/server.h"
 #include "apiserver/kinds/pods/priority_class_hook.h"
 #include "apiserver/kinds/pods/runtime_class_hook.h"
+#include "apiserver/kinds/pods/scheduling_group_hook.h"
 #include "apiserver/kinds/pods/service_account_hook.h"
 #include "apiserver/kinds/services/ingress_class_hook.h"
 #include "apiserver/kinds/storage/storage_class_hook.h"
@@ -135,6 +136,7 @@ struct Cluster {
     for (const auto hook : {apiserver::priority_class_hook, apiserver::runtime_class_hook,
                             apiserver::storage_class_hook, apiserver::claim_growth_hook, apiserver::ingress_class_hook})
       api_options.hooks.push_back(hook());
+    if (options.default_scheduler) api_options.hooks.push_back(apiserver::scheduling_group_hook());
     if (gateway && options.host_rootfs) api_options.hooks.push_back(node::image_hook(node_options()));
     if (runs(options, "node")) {
       pod_logs = node::make_pod_logs(options.data + "/node");
@@ -195,10 +197,7 @@ struct Cluster {
         return std::make_unique<node::Agent>(env, client, std::move(of));
       });
     colocation.start(options, *api, metrics);
-    if (runs(options, "node"))
-      router.start("ingress", *api, [this](rt::Env& env, client::Client& client) {
-        return std::make_unique<node::ingress::Router>(env, client, router_options_of(options));
-      });
+    if (runs(options, "node")) router.start("ingress", *api, router_of(options));
     if (runs(options, "controllers")) pipelines.start(*api, options.data + "/volumes");
   }
 

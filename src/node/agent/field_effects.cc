@@ -20,12 +20,10 @@ const std::vector<FieldRow>& field_rows() {
        "enableServiceLinks ephemeralContainers hostAliases hostIPC hostNetwork hostPID hostUsers "
        "hostname hostnameOverride imagePullSecrets initContainers nodeName nodeSelector os overhead "
        "preemptionPolicy priority priorityClassName readinessGates resourceClaims resources "
-       "restartPolicy runtimeClassName schedulerName schedulingGates securityContext serviceAccount "
+       "restartPolicy runtimeClassName schedulerName schedulingGates schedulingGroup securityContext serviceAccount "
        "serviceAccountName setHostnameAsFQDN shareProcessNamespace subdomain "
        "terminationGracePeriodSeconds tolerations topologySpreadConstraints volumes",
        FieldEffect::kActs},
-      {"core.v1.PodSpec", "schedulingGroup", FieldEffect::kNoEffect,
-       "groups are PodGroups of scheduling.volcano.sh here, named by the annotation scheduling.k8s.io/group-name"},
       {"core.v1.Container",
        "args command env envFrom image imagePullPolicy lifecycle livenessProbe name ports "
        "readinessProbe resizePolicy resources restartPolicy restartPolicyRules securityContext "

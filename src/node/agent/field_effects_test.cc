@@ -114,11 +114,11 @@ struct NoObjects final : api::ObjectReader {
 };
 
 TEST(FieldEffects, HooksFindTheTemplatesOfPods) {
-  const Json bad = *api::parse_yaml("{schedulingGroup: {podGroupName: g}}");
+  const Json bad = *api::parse_yaml("{securityContext: {seLinuxChangePolicy: Recursive}}");
   std::set<std::string> spoken;
   for (const api::AdmissionHook& hook : field_hooks("pods have no network")) {
     Json object = Json::object({{"metadata", Json::object()}});
-    object.edit_path({"spec"}).set("schedulingGroup", bad["schedulingGroup"]);
+    object.edit_path({"spec"}).set("securityContext", bad["securityContext"]);
     object.edit_path({"spec", "template"}).set("spec", bad);
     object.edit_path({"spec", "jobTemplate", "spec", "template"}).set("spec", bad);
     object.edit("spec").set("tasks", Json::array({Json::object({{"template", Json::object({{"spec", bad}})}})}));

@@ -153,11 +153,14 @@ node::Mode mode_of(const UpOptions& options) {
   return options.runtime == "runc" ? node::Mode::kRunc : node::Mode::kAuto;
 }
 
-node::ingress::RouterOptions router_options_of(const UpOptions& options) {
-  return {.address = node_address(options),
-          .http_port = static_cast<std::uint16_t>(options.ingress_http),
-          .https_port = static_cast<std::uint16_t>(options.ingress_https),
-          .is_own_cookie = ui::is_own_cookie};
+std::function<std::unique_ptr<node::ingress::Router>(rt::Env& env, client::Client& client)> router_of(
+    const UpOptions& options) {
+  node::ingress::RouterOptions of{.address = node_address(options),
+                                  .http_port = static_cast<std::uint16_t>(options.ingress_http),
+                                  .https_port = static_cast<std::uint16_t>(options.ingress_https),
+                                  .is_own_cookie = ui::is_own_cookie};
+  return
+      [of](rt::Env& env, client::Client& client) { return std::make_unique<node::ingress::Router>(env, client, of); };
 }
 
 controllers::workloads::Options workloads_of(const UpOptions& options) {

@@ -71,8 +71,9 @@ std::string sharing_config(const UpOptions& options);
 std::string node_address(const UpOptions& options);
 // How pods run.
 node::Mode mode_of(const UpOptions& options);
-// The ports and the address of Ingresses.
-node::ingress::RouterOptions router_options_of(const UpOptions& options);
+// Makes the router of Ingresses, with its ports and address.
+std::function<std::unique_ptr<node::ingress::Router>(rt::Env& env, client::Client& client)> router_of(
+    const UpOptions& options);
 // Which controllers of Kubernetes run, and how.
 controllers::workloads::Options workloads_of(const UpOptions& options);
 // The training operator and the controllers of notebooks, as far as they run.

@@ -94,6 +94,8 @@ constexpr Right kHyperNodeController[] = {
 
 constexpr std::string_view kAskedLater = "what refused a job's pods is asked again after up to half a minute";
 
+constexpr std::string_view kWithoutNativeGroups = "pods of PodGroups of scheduling.k8s.io wait";
+
 constexpr Right kControllers[] = {
     {"batch.volcano.sh", "jobs", "get list watch update delete"},
     {"batch.volcano.sh", "jobs/status", "update"},
@@ -110,6 +112,8 @@ constexpr Right kControllers[] = {
     {"networking.k8s.io", "networkpolicies", "get create delete", "jobs with the plugin svc wait"},
     {"", "persistentvolumeclaims", "get list watch create", "jobs with volume claims wait"},
     {"scheduling.k8s.io", "priorityclasses", "get list watch", "priorities of tasks do not order minResources"},
+    {"scheduling.k8s.io", "podgroups workloads", "list watch", kWithoutNativeGroups},
+    {"scheduling.k8s.io", "podgroups/status", "update", kWithoutNativeGroups},
     {"", "resourcequotas limitranges serviceaccounts", "list watch", kAskedLater},
     {"node.k8s.io", "runtimeclasses", "list watch", kAskedLater},
     {"apps", "replicasets statefulsets", "get list watch", "pods of workloads get no groups"},

@@ -1,0 +1,82 @@
+// Workloads and PodGroups of scheduling.k8s.io: policies, names, and what does not change.
+#include <array>
+
+#include "api/schema/names.h"
+#include "apiserver/kinds/rows.h"
+#include "base/format.h"
+
+namespace apiserver {
+
+using api::at;
+using api::FieldErrors;
+using api::in;
+using api::Json;
+
+namespace {
+
+constexpr std::size_t kTemplatesMax = 8;
+
+void check_policy(const Json& policy, const std::string& path, FieldErrors& errors) {
+  const Json& gang = policy["gang"];
+  if (policy["basic"].is_null() == gang.is_null())
+    return policy["basic"].is_null() ? errors.required(path, "must specify one of: `basic`, `gang`")
+                                     : errors.invalid(path, policy, "must specify exactly one of: `basic`, `gang`");
+  if (gang.is_object() && gang["minCount"].as_int() < 1)
+    errors.invalid(in(path, "gang.minCount"), gang["minCount"], "must be greater than or equal to 1");
+}
+
+void check_disruption(const Json& mode, const std::string& path, FieldErrors& errors) {
+  if (mode.is_object() && mode["single"].is_null() == mode["all"].is_null())
+    errors.invalid(path, mode, "must specify exactly one of: `single`, `all`");
+}
+
+// The fields that a PodGroup and a template of one share.
+void check_group(const Json& group, const std::string& path, FieldErrors& errors) {
+  check_policy(group["schedulingPolicy"], in(path, "schedulingPolicy"), errors);
+  check_disruption(group["disruptionMode"], in(path, "disruptionMode"), errors);
+  if (const std::string name = group["priorityClassName"].str(); !name.empty())
+    errors.invalid(in(path, "priorityClassName"), name, api::check_dns_subdomain(name));
+  if (group["resourceClaims"].size() > 0)
+    errors.forbidden(in(path, "resourceClaims"), "claims of groups are not made here");
+}
+
+void check_workload(const Json& object, FieldErrors& errors) {
+  const Json& templates = object["spec"]["podGroupTemplates"];
+  if (!object["spec"]["compositePodGroupTemplates"].empty())
+    errors.forbidden("spec.compositePodGroupTemplates", "groups of groups are not scheduled here");
+  if (templates.size() > kTemplatesMax)
+    return errors.too_many("spec.podGroupTemplates", templates.size(), kTemplatesMax);
+  for (std::size_t i = 0; i < templates.size(); ++i) {
+    const std::string path = at("spec.podGroupTemplates", i);
+    errors.invalid(in(path, "name"), templates[i]["name"], api::check_dns_label(templates[i]["name"].as_string()));
+    check_group(templates[i], path, errors);
+  }
+}
+
+void check_native_group(const Json& object, FieldErrors& errors) {
+  const Json& spec = object["spec"];
+  check_group(spec, "spec", errors);
+  if (!spec["parentCompositePodGroupName"].is_null())
+    errors.forbidden("spec.parentCompositePodGroupName", "groups of groups are not scheduled here");
+}
+
+constexpr FixedField kFixedOfWorkload[] = {{"spec.controllerRef", "field is immutable", false, true},
+                                           {"spec.podGroupTemplates", "field is immutable"}};
+constexpr FixedField kFixedOfGroup[] = {
+    {"spec.workloadRef", "field is immutable"},           {"spec.schedulingPolicy", "field is immutable"},
+    {"spec.schedulingConstraints", "field is immutable"}, {"spec.disruptionMode", "field is immutable"},
+    {"spec.priorityClassName", "field is immutable"},     {"spec.priority", "field is immutable"}};
+
+}  // namespace
+
+const KindRules kNativePodGroup = {
+    .kind = "PodGroup",
+    .check = [](const Json&, const Json& object, FieldErrors& errors) { check_native_group(object, errors); },
+    .fixed = kFixedOfGroup};
+
+const KindRules kNativeWorkload = {
+    .kind = "Workload",
+    .check = [](const Json&, const Json& object, FieldErrors& errors) { check_workload(object, errors); },
+    .fixed = kFixedOfWorkload};
+
+}  // namespace apiserver

@@ -1,0 +1,88 @@
+#!/usr/bin/env bash
+# Gangs of Kubernetes' own API (scheduling.k8s.io), with stock kubectl: all or none, queues by annotation, the condition, refusals.
+. "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+
+apply() { kubectl apply --validate=false -f - > "$scratch/apply.out" 2>&1; }
+native() { kubectl get podgroups.scheduling.k8s.io "$1" -o "jsonpath={$2}"; }
+native_is() { [ "$(native "$1" "$2")" = "$3" ]; }
+group() { # group NAME POLICY [annotations]
+  apply <<YAML
+apiVersion: scheduling.k8s.io/v1beta1
+kind: PodGroup
+metadata: {name: $1, annotations: {${3:-}}}
+spec: {schedulingPolicy: {$2}}
+YAML
+}
+pod() { # pod NAME GROUP CPU
+  apply <<YAML
+apiVersion: v1
+kind: Pod
+metadata: {name: $1}
+spec:
+  schedulingGroup: {podGroupName: $2}
+  terminationGracePeriodSeconds: 0
+  containers: [{name: main, image: i, command: [sleep, "1000"], resources: {requests: {cpu: $3}}}]
+YAML
+}
+runs() { field_is pod "$1" .status.phase Running; }
+waits() { [ -z "$(field pod "$1" .spec.nodeName)" ]; }
+
+a_gang_starts_whole() {
+  apply <<'YAML'
+apiVersion: scheduling.k8s.io/v1beta1
+kind: Workload
+metadata: {name: train, annotations: {scheduling.volcano.sh/queue-name: teams}}
+spec: {podGroupTemplates: [{name: workers, schedulingPolicy: {gang: {minCount: 2}}}]}
+---
+apiVersion: scheduling.volcano.sh/v1beta1
+kind: Queue
+metadata: {name: teams}
+spec: {weight: 1}
+---
+apiVersion: scheduling.k8s.io/v1beta1
+kind: PodGroup
+metadata: {name: train-workers}
+spec: {workloadRef: {workloadName: train, templateName: workers}, schedulingPolicy: {gang: {minCount: 2}}}
+YAML
+  pod w-0 train-workers 10m
+  expect "the scheduler that knows groups" field_is pod w-0 .spec.schedulerName volcano
+  expect "a group with its queue" wait_for 10 field_is podgroups.scheduling.volcano.sh train-workers .spec.queue teams
+  expect "a reason in its condition" wait_for 10 native_is train-workers '.status.conditions[0].reason' Unschedulable
+  expect "the first pod to wait" waits w-0
+  pod w-1 train-workers 10m
+  expect "both to run" wait_for 20 runs w-0
+  expect "both to run" wait_for 20 runs w-1
+  expect "the condition" wait_for 10 native_is train-workers '.status.conditions[0].status' True
+  expect "its type" native_is train-workers '.status.conditions[0].type' PodGroupInitiallyScheduled
+}
+a_gang_without_room_holds_nothing() {
+  group large 'gang: {minCount: 2}'
+  pod large-0 large 10m
+  pod large-1 large 1000
+  expect "a reason in its condition" wait_for 10 native_is large '.status.conditions[0].reason' Unschedulable
+  expect "no pod of it to be placed" waits large-0
+}
+pods_of_a_basic_group_start_alone() {
+  group loose 'basic: {}'
+  pod loose-0 loose 10m
+  pod loose-1 loose 1000
+  expect "the one with room to run" wait_for 20 runs loose-0
+  expect "the other one to wait" waits loose-1
+}
+names_lead_to_the_groups_that_people_mean() {
+  expect "kubectl's podgroups to be ours" sh -c "kubectl get podgroups train-workers -o 'jsonpath={.apiVersion}' | grep -qx scheduling.volcano.sh/v1beta1"
+  expect "what goes with its PodGroup" sh -c "kubectl delete podgroups.scheduling.k8s.io large > /dev/null"
+  expect "the group of ours to go" wait_for 10 refused 'not found' kubectl get podgroups.scheduling.volcano.sh large
+}
+mistakes_are_named() {
+  expect "no policy" sh -c '! kubectl apply --validate=false -f - 2>&1' <<< '{"apiVersion": "scheduling.k8s.io/v1beta1", "kind": "PodGroup", "metadata": {"name": "bad"}, "spec": {"schedulingPolicy": {}}}'
+  expect "a policy to stay" refused "field is immutable" kubectl patch podgroups.scheduling.k8s.io loose --type merge -p '{"spec": {"schedulingPolicy": {"basic": null, "gang": {"minCount": 3}}}}'
+  kubectl apply --validate=false -f - > /dev/null 2>&1 <<< '{"apiVersion": "scheduling.volcano.sh/v1beta1", "kind": "PodGroup", "metadata": {"name": "taken"}, "spec": {"minMember": 1}}'
+  group taken 'gang: {minCount: 1}'
+  pod taken-0 taken 10m
+  expect "a name that another owner has" wait_for 10 sh -c "kubectl get events | grep GroupNameTaken | grep -q 'podgroups.scheduling.volcano.sh \"taken\" is of another owner'"
+}
+
+start_cluster --node-name n1 --host-rootfs --runtime process
+run_tests a_gang_starts_whole a_gang_without_room_holds_nothing pods_of_a_basic_group_start_alone names_lead_to_the_groups_that_people_mean mistakes_are_named
+exit "${failed:-0}"
