@@ -114,6 +114,8 @@ the_roles_of_the_manifest_have_what_is_asked_for() {
   for program in scheduler controllers admission; do
     expect "$program" accounts_say "^ok .*:volcano-$program has the [0-9]+ rights of the $program\$"
   done
+  deployment volcano-system volcano-admission volcano-admission 'args: ["--enabled-admission=/apply-poddefault"]' | kubectl apply -f - > /dev/null
+  expect "a path that needs PodDefaults" accounts_say '^change .*volcano-admission may not list poddefaults.kubeflow.org: no PodDefault is applied to pods'
   deployment volcano-system volcano-admission volcano-admission 'args: ["--enabled-admission=/podgroups/mutate", --tls-secret-name=other]' | kubectl apply -f - > /dev/null
   expect "a path that needs more" accounts_say '^change .*volcano-admission may not list namespaces: groups go through /podgroups/mutate unchanged'
   expect "another secret" accounts_say '^change .*volcano-admission may not patch secrets other in namespace volcano-system: certificates are not renewed'

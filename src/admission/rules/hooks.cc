@@ -147,8 +147,8 @@ std::vector<api::AdmissionHook> hooks(const Options& given) {
   // COMPAT(queue-access). A webhook is registered for creation only.
   add_in_process("/podgroups/validate", false, r::kPodGroups, "PodGroup", std::vector{kUpdate},
                  [](const AdmissionRequest&, const ObjectReader&) { return AdmissionAnswer{}; });
-  add_in_process("/apply-poddefault", true, r::kPods, "Pod", std::vector{kCreate},
-                 [](const AdmissionRequest& q, const ObjectReader& o) { return apply_pod_defaults(q, o); });
+  add("/apply-poddefault", true, r::kPods, "Pod", {kCreate},
+      [](const AdmissionRequest& q, const ObjectReader& o) { return apply_pod_defaults(q, o); });
   add("/pods/mutate", true, r::kPods, "Pod", {kCreate},
       [options](const AdmissionRequest& q, const ObjectReader&) { return default_pod(q, *options); });
   add("/pods/validate", false, r::kPods, "Pod", {kCreate},

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "admission/rules/hooks.h"
 #include "api/kubeflow/v1alpha1/poddefault.h"
 #include "base/format.h"
 
@@ -148,6 +149,18 @@ TEST(PodDefaults, entries_for_one_pod_are_bounded) {
   const AdmissionAnswer taken = answer_to({with("\"env\": [" + env + "]")}, pod(R"({"name": "c", "image": "i"})"));
   ASSERT_TRUE(taken.allowed) << taken.message;
   EXPECT_EQ((*taken.object)["spec"]["containers"][std::size_t{0}]["env"].size(), 3000U);
+}
+
+// A cluster's API server reaches the same rule by its path.
+TEST(PodDefaults, are_applied_by_the_webhook_server) {
+  const auto all = hooks({.enabled = std::vector<std::string>{"/apply-poddefault"}, .in_process = false});
+  ASSERT_EQ(all.size(), 1U);
+  EXPECT_TRUE(all[0].mutating);
+  const AdmissionRequest request{
+      .resource = api::resources::kPods, .kind = "Pod", .ns = "ns", .name = "p", .object = *api::parse_json(kPod)};
+  const AdmissionAnswer answer = all[0].review(request, Defaults({with(R"("env": [{"name": "Y", "value": "2"}])")}));
+  ASSERT_TRUE(answer.object);
+  EXPECT_EQ((*answer.object)["spec"]["containers"][std::size_t{0}]["env"][std::size_t{1}]["name"].as_string(), "Y");
 }
 
 }  // namespace

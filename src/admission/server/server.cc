@@ -5,6 +5,7 @@
 
 #include "admission/server/confirm.h"
 #include "admission/server/review.h"
+#include "api/kubeflow/v1alpha1/poddefault.h"
 #include "api/meta/resource.h"
 #include "api/text_index.h"
 #include "base/base64.h"
@@ -44,17 +45,23 @@ api::ResourceId configurations(bool mutating) {
           mutating ? "mutatingwebhookconfigurations" : "validatingwebhookconfigurations"};
 }
 
-// Queues and namespaces as informers show them.
+constexpr std::string_view kGroupMutation = "/podgroups/mutate", kPodDefaulting = "/apply-poddefault";
+
+// Queues, namespaces and PodDefaults as informers show them.
 class InformerObjects final : public api::ObjectReader {
  public:
   InformerObjects(client::Client& client, rt::Env& env)
       : queues(client, env, api::resources::kQueues),
         // Without them a group goes through unchanged, as where Volcano's lookup of the namespace fails.
-        namespaces(client, env, api::resources::kNamespaces, {.may_be_absent = true}) {
-    queues.on_change([this](const Json* before, const Json* after, bool) {
-      const std::string key(api::key_of(after ? *after : *before));
-      for (auto& [field, index] : indexes_) index.put(key, after ? *after : Json());
-    });
+        namespaces(client, env, api::resources::kNamespaces, {.may_be_absent = true}),
+        pod_defaults(client, env, api::resources::kPodDefaults,
+                     {.may_be_absent = true, .only = &client::without_managed_fields()}) {
+    for (client::Informer* informer : {&queues, &pod_defaults})
+      informer->on_change([this, informer](const Json* before, const Json* after, bool) {
+        const std::string key(api::key_of(after ? *after : *before));
+        for (auto& [field, index] : indexes_)
+          if (informer_for(field.resource) == informer) index.put(key, after ? *after : Json());
+      });
   }
 
   std::optional<Json> find(const api::ResourceId& id, std::string_view ns, std::string_view name) const override {
@@ -64,25 +71,28 @@ class InformerObjects final : public api::ObjectReader {
     return found ? std::optional<Json>(*found) : std::nullopt;
   }
   std::vector<Json> list_by(const api::TextField& field, std::string_view value, bool as_prefix) const override {
-    CHECK(field.resource == api::resources::kQueues);
+    const client::Informer* informer = informer_for(field.resource);
+    CHECK(informer == &queues || informer == &pod_defaults);
     auto index = indexes_.find(field);
     if (index == indexes_.end()) {
       index = indexes_.emplace(field, api::TextIndex(field)).first;
-      for (const auto& [key, object] : queues.objects()) index->second.put(key, object);
+      for (const auto& [key, object] : informer->objects()) index->second.put(key, object);
     }
     return index->second.find(value, as_prefix);
   }
 
   client::Informer queues;
   client::Informer namespaces;
+  client::Informer pod_defaults;
 
  private:
   const client::Informer* informer_for(const api::ResourceId& id) const {
     if (id == api::resources::kQueues) return &queues;
+    if (id == api::resources::kPodDefaults) return &pod_defaults;
     return id == api::resources::kNamespaces ? &namespaces : nullptr;
   }
 
-  mutable std::map<api::TextField, api::TextIndex> indexes_;  // of queues, made when first asked for
+  mutable std::map<api::TextField, api::TextIndex> indexes_;  // made when first asked for
 };
 
 }  // namespace
@@ -174,6 +184,16 @@ struct Server::State : std::enable_shared_from_this<Server::State> {
   bool begun_once = false;
   bool ending = false;
 
+  // One after the other, from the first on.
+  void begin_after(std::vector<client::Informer*> informers) {
+    if (informers.empty()) return begin();
+    client::Informer* first = informers.front();
+    informers.erase(informers.begin());
+    first->on_synced([weak = weak_from_this(), rest = std::move(informers)] {
+      if (const auto self = weak.lock()) self->begin_after(rest);
+    });
+    first->start();
+  }
   void begin() {
     begun = env.uptime();
     begun_once = true;
@@ -304,7 +324,7 @@ void Server::State::drain(base::Duration patience, std::function<void()> drained
 std::string Server::State::readiness() const {
   if (ending) return "it ends\n";
   std::string text = "ok\n";
-  for (const client::Informer* informer : {&objects.queues, &objects.namespaces})
+  for (const client::Informer* informer : {&objects.queues, &objects.namespaces, &objects.pod_defaults})
     if (!informer->trouble().empty()) text += base::format("[-]{}\n", informer->trouble());
   return text;
 }
@@ -386,19 +406,14 @@ Server::~Server() {
 void Server::start(std::function<void(base::Result<std::uint16_t>)> done) {
   State& state = *state_;
   state.done = std::move(done);
-  state.objects.queues.on_synced([weak = std::weak_ptr(state_)] {
-    auto self = weak.lock();
-    if (!self) return;
-    // Only one rule looks at namespaces, and a role need not let the others see them.
-    const bool needed = std::any_of(self->hooks.begin(), self->hooks.end(),
-                                    [](const api::AdmissionHook& hook) { return hook.path == "/podgroups/mutate"; });
-    if (!needed) return self->begin();
-    self->objects.namespaces.on_synced([weak] {
-      if (auto again = weak.lock()) again->begin();
-    });
-    self->objects.namespaces.start();
-  });
-  state.objects.queues.start();
+  // One rule each looks at the others, and a role need not let the rest see them.
+  std::vector<client::Informer*> needed{&state.objects.queues};
+  const auto answers = [&state](std::string_view path) {
+    return std::ranges::any_of(state.hooks, [path](const api::AdmissionHook& hook) { return hook.path == path; });
+  };
+  if (answers(kGroupMutation)) needed.push_back(&state.objects.namespaces);
+  if (answers(kPodDefaulting)) needed.push_back(&state.objects.pod_defaults);
+  state.begin_after(std::move(needed));
 }
 
 std::string Server::readiness() const { return state_->readiness(); }

@@ -158,13 +158,14 @@ constexpr Right kKubeflow[] = {
     {"rbac.authorization.k8s.io", "rolebindings", "list watch create update", kWithoutProfiles},
     {"rbac.authorization.k8s.io", "clusterroles", "bind", kWithoutProfiles, false, NamedObjects::kOwners},
 };
+constexpr Right kPodDefaulting = {"kubeflow.org", "poddefaults", "list watch", "no PodDefault is applied to pods"};
 constexpr Right kGroupMutation = {"", "namespaces", "list watch", "groups go through /podgroups/mutate unchanged"};
 
 // The names and paths in flags that rights are about; as charts give them where nothing runs that says otherwise.
 struct Facts {
   std::string secret = "volcano-admission-secret";
   std::string lease;  // of the HyperNode controller
-  bool mutates_groups = false;
+  bool mutates_groups = false, applies_pod_defaults = false;
   std::map<std::string, scheduler::Options, std::less<>> schedulers;  // by program
 };
 
@@ -184,6 +185,7 @@ Facts facts_of(cli::Api& api, const PreflightOptions& options) {
   if (!admission.is_null() && base::parse_flags(webhook.rows(), words_of_program(admission)).ok()) {
     if (!webhook.tls_secret_name.empty()) out.secret = webhook.tls_secret_name;
     out.mutates_groups = webhook.enabled.find("/podgroups/mutate") != std::string::npos;
+    out.applies_pod_defaults = webhook.enabled.find("/apply-poddefault") != std::string::npos;
   }
   ControllerFlags discovery = hypernode_controller_flags();
   const Json pod = template_of(api, options, "hypernode-controller", where);
@@ -227,6 +229,7 @@ std::vector<Right> rights_of(std::string_view program, const Facts& facts) {
   if (program == "admission") add(kAdmission);
   if (program == "kubeflow-controllers") add(kKubeflow);
   if (program == "admission" && facts.mutates_groups) out.push_back(kGroupMutation);
+  if (program == "admission" && facts.applies_pod_defaults) out.push_back(kPodDefaulting);
   return out;
 }
 
