@@ -7,3 +7,4 @@ script tests/clients/java_test.sh
 script tests/clients/rust_test.sh
 script tests/clients/kfp_test.sh
 script tests/clients/kfp1_test.sh
+script tests/clients/kfp_stores_test.sh

@@ -153,7 +153,26 @@ def platform(node: str = "n1"):
     step.set_accelerator_type("nvidia.com/gpu").set_accelerator_limit(1)
 
 
+@dsl.container_component
+def write(text: str, one: dsl.Output[dsl.Dataset], tree: dsl.Output[dsl.Model]):
+    script = 'env; printf "one file" > "$0"; mkdir -p "$1/a b"; printf deep > "$1/a b/c"'
+    return dsl.ContainerSpec(image="busybox", command=["sh", "-c", script], args=[one.path, tree.path, text])
+
+
+@dsl.container_component
+def read(one: dsl.Input[dsl.Dataset], tree: dsl.Input[dsl.Model], given: dsl.Input[dsl.Artifact]):
+    script = 'printf "%s; a b/c: %s; %s\\n" "$(cat "$0")" "$(cat "$1/a b/c")" "$(cat "$2")"'
+    return dsl.ContainerSpec(image="busybox", command=["sh", "-c", script], args=[one.path, tree.path, given.path])
+
+
+@dsl.pipeline(name="files")
+def files(text: str = "x"):
+    made = write(text=text)
+    given = dsl.importer(artifact_uri="s3://bucket-1/given/one.txt", artifact_class=dsl.Artifact)
+    read(one=made.outputs["one"], tree=made.outputs["tree"], given=given.output)
+
+
 if __name__ == "__main__":
     folder = sys.argv[1] if len(sys.argv) > 1 else os.path.join(os.path.dirname(os.path.abspath(__file__)), "compiled")
-    for one in (hello, branches, loops, exits, claims, artifacts, platform):
+    for one in (hello, branches, loops, exits, claims, artifacts, platform, files):
         compiler.Compiler().compile(one, os.path.join(folder, f"{one.name if one.name != 'hello-world' else 'hello'}.yaml"))

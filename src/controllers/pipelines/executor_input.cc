@@ -64,13 +64,6 @@ base::Status check_uri(std::string_view uri) {
   return {};
 }
 
-base::Status check_root(std::string_view root) {
-  TRY_VOID(check_uri(root));
-  if (root == kStore || root.starts_with(base::format("{}/", kStore))) return {};
-  return base::make_error(base::Code::kInvalid,
-                          base::format("the root of artifacts {} is not in the store {}", Json(root).dump(), kStore));
-}
-
 Json executor_input(const ::pipelines::Component& component, const Values& inputs, const std::string& folder) {
   Json input_artifacts = Json::object(), output_artifacts = Json::object(), output_parameters = Json::object();
   for (const Json::Member& one : inputs.artifacts.members())

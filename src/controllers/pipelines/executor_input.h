@@ -15,7 +15,6 @@ inline constexpr const char* kOutputsFolder = "/tmp/kfp";
 inline constexpr const char* kMetadataFile = "/tmp/kfp/outputs/output_metadata.json";
 inline constexpr const char* kParametersFolder = "/tmp/kfp/outputs/parameters";
 inline constexpr std::string_view kDefaultRoot = "minio://mlpipeline/v2/artifacts";
-inline constexpr std::string_view kStore = "minio://mlpipeline";
 inline constexpr const char* kStorePath = "/minio/mlpipeline";
 
 // `folder`: of the artifacts of this attempt, a URI.
@@ -24,7 +23,5 @@ api::Json executor_input(const ::pipelines::Component& component, const Values& 
 std::string local_path(const api::Json& artifact);
 // An error for places that no step could read: other stores, and those that lead out of the store.
 base::Status check_uri(std::string_view uri);
-// The root of a run's artifacts is in the store.
-base::Status check_root(std::string_view root);
 
 }  // namespace controllers::pipelines

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "api/pipelines/v2beta1/pipeline_run.h"
 #include "base/format.h"
@@ -37,6 +38,7 @@ class Step {
       write_task(look_, task, {.state = "FAILED", .error = pod.error().message, .inputs = inputs});
       return {.is_over = true, .state = "FAILED", .error = pod.error().message};
     }
+    make_volumes_of(*pod);
     Action& made = look_.making.create(resources::kPods, *std::move(pod));
     made.existing_is_fine = true;
     made.fate = place_.path;
@@ -68,6 +70,18 @@ class Step {
   }
 
  private:
+  // The objects behind the volumes of the pod, for the first pod of the run that has them.
+  void make_volumes_of(const Json& pod) {
+    Memory& memory = look_.memory;
+    const std::string& ns = look_.facts.ns;
+    if (has_volume(pod, kStageVolume) && !std::exchange(memory.has_stage, true))
+      look_.programs.create(resources::kConfigMaps, stage_object(ns)).existing_is_fine = true;
+    if (has_volume(pod, kStoreVolume) && !std::exchange(memory.has_claim, true) &&
+        look_.view.find(resources::kPersistentVolumeClaims, base::format("{}/{}", ns, look_.options.claim)) == nullptr)
+      look_.programs.create(resources::kPersistentVolumeClaims, claim_object(ns, look_.options)).existing_is_fine =
+          true;
+  }
+
   StepWish wish(const Json& task, const Values& inputs, std::int64_t attempt) const {
     return {.run = look_.run,
             .task = task,
@@ -75,6 +89,7 @@ class Step {
             .component = place_.component,
             .executor = look_.pipeline.executor_of(place_.component),
             .inputs = inputs,
+            .stores = look_.stores,
             .attempt = attempt,
             .platform_value = [this, &inputs](const Json& source) { return platform_value(source, inputs); }};
   }

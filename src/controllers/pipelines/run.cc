@@ -74,6 +74,7 @@ class RunStep {
                              retries > run_["status"]["observedRetries"].as_int();
     if (is_final(state) && !tries_again) return end_stragglers() ? std::move(plan_) : clear(state);
     if (!read_document()) return std::move(plan_);
+    if (!find_stores()) return std::move(plan_);
     const RunFacts facts = facts_of(run_, *memory_.pipeline);
     RunLook look{.view = view_,
                  .turn = turn_,
@@ -81,6 +82,7 @@ class RunStep {
                  .run = run_,
                  .facts = facts,
                  .pipeline = *memory_.pipeline,
+                 .stores = *memory_.stores,
                  .memory = memory_,
                  .ends = run_["spec"]["terminate"].as_bool() || is_late()};
     for (const Json* task : view_.by_index(resources::kPipelineTasks, kByRun, api::key_of(run_)))
@@ -89,8 +91,11 @@ class RunStep {
     if (tries_again) return try_again(look, retries);
     const auto parameters = root_inputs(memory_.pipeline->root, run_["spec"]["runtimeConfig"]["parameters"]);
     if (!parameters.ok()) return failed(parameters.error().message);
-    if (any_uses_store(*memory_.pipeline))
-      if (const auto fits = check_root(facts.root); !fits.ok()) return failed(fits.error().message);
+    if (any_uses_store(*memory_.pipeline)) {
+      base::Status fits = check_uri(facts.root);
+      if (fits.ok()) fits = look.stores.check_root(facts.root);
+      if (!fits.ok()) return failed(fits.error().message);
+    }
     make_surroundings(facts);
     const Standing root = walk(look, *parameters);
     add(look, root);
@@ -99,6 +104,7 @@ class RunStep {
   }
 
   std::vector<std::string> asked;
+  bool asks_for_stores = false;
 
  private:
   void fail(const std::string& error) { say(run_status(run_["status"], "FAILED", error, turn_.now)); }
@@ -151,6 +157,29 @@ class RunStep {
     if (run_["spec"]["pipelineName"].as_string().empty())
       copied.set("pipelineName", (*version)["spec"]["pipelineName"]);
     plan_.patch(resources::kPipelineRuns, run_, client::PatchType::kMerge, Json::object({{"spec", std::move(copied)}}));
+  }
+
+  // False: the plan asks for them, says why they cannot be read, or writes the root of the namespace into the run, so
+  // that it stays the same to the run's end.
+  bool find_stores() {
+    if (!memory_.stores && !any_uses_store(*memory_.pipeline)) memory_.stores.emplace();
+    if (!memory_.stores && memory_.stores_problem.empty()) {
+      asks_for_stores = true;
+      plan_.fetch(resources::kConfigMaps, "ConfigMap", api::namespace_of(run_), ::pipelines::kStoresConfig);
+      plan_.requeue_after({});
+      return false;
+    }
+    if (!memory_.stores) {
+      fail(base::format("ConfigMap {}: {}", ::pipelines::kStoresConfig, memory_.stores_problem));
+      return false;
+    }
+    const std::string& root = memory_.stores->default_root();
+    if (root.empty() || !run_["spec"]["runtimeConfig"]["pipelineRoot"].as_string().empty() ||
+        !memory_.pipeline->default_root.empty())
+      return true;
+    Json config = Json::object({{"runtimeConfig", Json::object({{"pipelineRoot", root}})}});
+    plan_.patch(resources::kPipelineRuns, run_, client::PatchType::kMerge, Json::object({{"spec", std::move(config)}}));
+    return false;
   }
 
   // Whether the run has taken longer than it may; if it still has time, it is looked at when that is over.
@@ -212,9 +241,6 @@ class RunStep {
     memory_.has_surroundings = true;
     const std::string ns(api::namespace_of(run_));
     plan_.create(resources::kConfigMaps, launcher_object(ns)).existing_is_fine = true;
-    if (any_uses_store(*memory_.pipeline) &&
-        view_.find(resources::kPersistentVolumeClaims, base::format("{}/{}", ns, options_.claim)) == nullptr)
-      plan_.create(resources::kPersistentVolumeClaims, claim_object(ns, options_)).existing_is_fine = true;
     if (has_workspace(settings_of(run_)))
       plan_.create(resources::kPersistentVolumeClaims, workspace_object(facts, run_, settings_of(run_)))
           .existing_is_fine = true;
@@ -222,7 +248,7 @@ class RunStep {
   }
 
   void add(RunLook& look, const Standing& root) {
-    for (const Plan* part : {&look.making, &look.statuses}) {
+    for (const Plan* part : {&look.programs, &look.making, &look.statuses}) {
       append(plan_, *part);
       plan_.begin_stage();
     }
@@ -314,20 +340,27 @@ class RunController final : public Controller {
     if (memory.uid != api::uid_of(*run)) memory = {.uid = std::string(api::uid_of(*run))};
     RunStep look(view, *run, turn, options_, memory);
     Plan plan = look.take();
-    if (is_final((*run)["status"]["state"].as_string()) && plan.writes_nothing())
+    if (is_final((*run)["status"]["state"].as_string()) && plan.writes_nothing() && !look.asks_for_stores)
       memories_.erase(key);
     else
-      pending_[key] = std::move(look.asked);
+      pending_[key] = {.stores = look.asks_for_stores, .pods = std::move(look.asked)};
     return plan;
   }
 
   void finished(const std::string& key, Ending ending) override {
     const auto found = pending_.find(key);
     if (found == pending_.end()) return;
-    const std::vector<std::string> asked = std::move(found->second);
+    const auto [asks_for_stores, asked] = std::move(found->second);
     pending_.erase(found);
     const auto memory = memories_.find(key);
     if (memory == memories_.end()) return;
+    if (asks_for_stores && ending.succeeded && !ending.fetched.empty()) {
+      auto read = ::pipelines::Stores::read(ending.fetched.front());
+      if (read.ok())
+        memory->second.stores = *std::move(read);
+      else
+        memory->second.stores_problem = read.error().message;
+    }
     // A question that was not answered, because something failed before it, finds nothing either.
     for (std::size_t i = 0; ending.succeeded && i < asked.size() && i < ending.fetched.size(); ++i)
       if (ending.fetched[i].is_null()) memory->second.gone.insert(asked[i]);
@@ -336,7 +369,8 @@ class RunController final : public Controller {
       if (is_old_view(one.error.code) || is_outage(one.error) || one.error.code == base::Code::kAlreadyExists) continue;
       memory->second.refused[one.fate] = one.error.message;
     }
-    if (!ending.succeeded) memory->second.has_surroundings = false;
+    if (!ending.succeeded)
+      memory->second.has_surroundings = memory->second.has_stage = memory->second.has_claim = false;
   }
 
  private:
@@ -347,7 +381,12 @@ class RunController final : public Controller {
 
   Options options_;
   std::map<std::string, Memory> memories_;
-  std::map<std::string, std::vector<std::string>> pending_;  // of plans under way: the pods that are asked for
+  // The question that a plan under way asks the server.
+  struct Question {
+    bool stores = false;  // the ConfigMap, and nothing else
+    std::vector<std::string> pods = {};
+  };
+  std::map<std::string, Question> pending_;
 };
 
 }  // namespace

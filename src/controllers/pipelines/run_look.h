@@ -3,6 +3,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -12,6 +13,7 @@
 #include "controllers/pipelines/options.h"
 #include "controllers/pipelines/values.h"
 #include "pipelines/ir/pipeline.h"
+#include "pipelines/stage/stores.h"
 
 namespace controllers::pipelines {
 
@@ -29,6 +31,10 @@ struct Memory {
   std::map<std::string, std::string> refused = {};        // by path: why the server did not take an object
   std::set<std::string> gone = {};                        // pods that the server does not have
   std::map<std::string, base::Time> failed = {};          // by pod: when its failure was seen
+  std::optional<::pipelines::Stores> stores = {};         // nothing: not asked for yet
+  std::string stores_problem = {};                        // why their ConfigMap cannot be read
+  bool has_claim = false;                                 // of the artifacts of the namespace
+  bool has_stage = false;                                 // the program that moves artifacts of stores
   bool has_surroundings = false;                          // the objects that every run of the namespace needs
 };
 
@@ -52,6 +58,7 @@ struct RunLook {
   const api::Json& run;
   const RunFacts& facts;
   const ::pipelines::Pipeline& pipeline;
+  const ::pipelines::Stores& stores;
   Memory& memory;
   bool ends = false;                                                // somebody wants the run to end
   std::map<std::string, const api::Json*, std::less<>> tasks = {};  // by path
@@ -59,6 +66,7 @@ struct RunLook {
   std::map<std::string, std::string> changed = {};                  // by path of a leaf: the state that the plan writes
   std::size_t begun = 0;                                            // tasks that this look makes
 
+  Plan programs = {};  // that pods have as volumes: made before them
   Plan making = {};    // objects that are made or removed
   Plan statuses = {};  // written after them
 };

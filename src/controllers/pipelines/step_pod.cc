@@ -10,6 +10,7 @@
 #include "controllers/pipelines/platform.h"
 #include "controllers/pipelines/run_settings.h"
 #include "pipelines/launcher/program.h"
+#include "pipelines/stage/program.h"
 
 namespace controllers::pipelines {
 
@@ -19,8 +20,8 @@ namespace {
 
 constexpr const char* kLauncherFolder = "/kfp-launcher";
 constexpr const char* kLauncherVolume = "kfp-launcher";
+constexpr const char* kStageFolder = "/kfp-store";
 constexpr const char* kOutputsVolume = "kfp-outputs";
-constexpr const char* kStoreVolume = "kfp-artifacts";
 constexpr const char* kWorkspaceVolume = "kfp-workspace";
 constexpr std::int64_t kLauncherMode = 0555;
 constexpr std::size_t kNameMax = 40;  // of a run in the name of a pod
@@ -29,6 +30,11 @@ constexpr std::string_view kReportPath = "/dev/termination-log";
 // Another launcher has another name, so that a pod finds the one that it was made for.
 std::string launcher_name() {
   static const std::string name = base::format("kfp-launcher-{}", hash_of(::pipelines::launcher_program(), 10));
+  return name;
+}
+
+std::string stage_name() {
+  static const std::string name = base::format("kfp-store-{}", hash_of(::pipelines::stage_program(), 10));
   return name;
 }
 
@@ -69,14 +75,45 @@ Json variable(std::string_view name, std::string_view value) {
   return Json::object({{"name", name}, {"value", value}});
 }
 
-void add_volumes(const StepWish& wish, const Options& options, Json& spec, Json& container) {
+Json variable_of_secret(std::string_view name, std::string_view secret, std::string_view key) {
+  Json reference = Json::object({{"name", secret}, {"key", key}});
+  return Json::object({{"name", name}, {"valueFrom", Json::object({{"secretKeyRef", std::move(reference)}})}});
+}
+
+// The variables of the launcher's helper. Its plan is not a template: a "$" of a key stays as it is.
+void add_variables(const ::pipelines::Staging& staging, Json& env) {
+  std::string plan;
+  for (const char one : staging.plan) plan += one == '$' ? "$$" : std::string(1, one);
+  env.push_back(variable("KFP_STORE_PLAN", plan));
+  for (std::size_t i = 0; i < staging.stores.size(); ++i) {
+    const ::pipelines::Store& store = staging.stores[i];
+    if (store.secret.empty()) continue;
+    env.push_back(variable_of_secret(base::format("KFP_STORE_ID_{}", i), store.secret, store.id_key));
+    env.push_back(variable_of_secret(base::format("KFP_STORE_KEY_{}", i), store.secret, store.secret_key));
+  }
+}
+
+void add_volumes(const StepWish& wish, const Options& options, const ::pipelines::Staging& staging, Json& spec,
+                 Json& container) {
   Json program = Json::object({{"name", launcher_name()}, {"defaultMode", kLauncherMode}});
   Json volumes = Json::array({Json::object({{"name", kLauncherVolume}, {"configMap", std::move(program)}}),
                               Json::object({{"name", kOutputsVolume}, {"emptyDir", Json::object()}})});
   Json launcher = mount(kLauncherVolume, kLauncherFolder);
   launcher.set("readOnly", true);
   Json mounts = Json::array({std::move(launcher), mount(kOutputsVolume, kOutputsFolder)});
-  if (uses_store(wish.component)) {
+  if (!staging.stores.empty()) {
+    Json helper = Json::object({{"name", stage_name()}, {"defaultMode", kLauncherMode}});
+    volumes.push_back(Json::object({{"name", kStageVolume}, {"configMap", std::move(helper)}}));
+    Json place = mount(kStageVolume, kStageFolder);
+    place.set("readOnly", true);
+    mounts.push_back(std::move(place));
+  }
+  for (const std::string& folder : staging.folders) {
+    const std::string name = base::format("kfp-files-{}", folder.substr(1));
+    volumes.push_back(Json::object({{"name", name}, {"emptyDir", Json::object()}}));
+    mounts.push_back(mount(name.c_str(), folder.c_str()));
+  }
+  if (staging.reads_volume) {
     volumes.push_back(Json::object(
         {{"name", kStoreVolume}, {"persistentVolumeClaim", Json::object({{"claimName", options.claim}})}}));
     mounts.push_back(mount(kStoreVolume, kStorePath));
@@ -90,7 +127,7 @@ void add_volumes(const StepWish& wish, const Options& options, Json& spec, Json&
   container.set("volumeMounts", std::move(mounts));
 }
 
-std::vector<Json> launcher_words(const Json& input, const Options& options) {
+std::vector<Json> launcher_words(const Json& input, const ::pipelines::Staging& staging, const Options& options) {
   std::vector<Json> words = {"--report", kReportPath, "--metadata", input["outputs"]["outputFile"]};
   words.emplace_back("--limit");
   words.emplace_back(base::format("{}", options.report_bytes_max));
@@ -102,11 +139,16 @@ std::vector<Json> launcher_words(const Json& input, const Options& options) {
     words.emplace_back("--artifact");
     words.emplace_back(local_path(one.value["artifacts"][std::size_t{0}]));
   }
+  if (!staging.stores.empty()) {
+    words.emplace_back("--stage");
+    words.emplace_back(base::format("{}/stage", kStageFolder));
+  }
   words.emplace_back("--");
   return words;
 }
 
-base::Result<Json> main_container(const StepWish& wish, const Json& input, const Options& options) {
+base::Result<Json> main_container(const StepWish& wish, const Json& input, const ::pipelines::Staging& staging,
+                                  const Options& options) {
   const Json& from = wish.executor.container;
   const StepTexts texts{wish.facts, input, wish.task["spec"]["taskName"].str(), std::string(api::uid_of(wish.task))};
   TRY(const std::vector<std::string> command, words_of(from["command"], texts));
@@ -117,7 +159,7 @@ base::Result<Json> main_container(const StepWish& wish, const Json& input, const
   std::vector<Json> words;
   if (!command.empty()) {
     container.set("command", Json::array({Json(base::format("{}/launch", kLauncherFolder))}));
-    words = launcher_words(input, options);
+    words = launcher_words(input, staging, options);
   }
   for (const std::string& one : command) words.emplace_back(one);
   for (const std::string& one : arguments) words.emplace_back(one);
@@ -129,6 +171,7 @@ base::Result<Json> main_container(const StepWish& wish, const Json& input, const
     env.push_back(variable(one["name"].as_string(), replaced(one["value"].as_string(), [&](std::string_view text) {
                              return meaning_of_step(text, texts);
                            })));
+  if (!staging.stores.empty()) add_variables(staging, env);
   container.set("env", std::move(env));
   if (Json resources = resources_of(from["resources"], texts); !resources.empty())
     container.set("resources", std::move(resources));
@@ -175,13 +218,18 @@ Json executor_input_of(const StepWish& wish) {
 
 base::Result<Json> make_step_pod(const StepWish& wish, const Options& options) {
   const Json input = executor_input_of(wish);
-  TRY(Json container, main_container(wish, input, options));
+  TRY(const ::pipelines::Staging staging, wish.stores.staging_of(input, local_path));
+  if (!staging.stores.empty() && ::pipelines::stage_program().empty())
+    return base::make_error(base::Code::kInvalid,
+                            "this build of volcano reaches no S3-compatible stores: libmbedtls-dev and musl-tools "
+                            "were missing when it was made");
+  TRY(Json container, main_container(wish, input, staging, options));
   Json spec = Json::object({{"restartPolicy", "Never"}, {"schedulerName", options.scheduler}});
   if (const std::string_view account = wish.run["spec"]["serviceAccountName"].as_string(); !account.empty())
     spec.set("serviceAccountName", account);
   if (const auto priority = api::annotation_of(wish.run, kPriorityAnnotation); !priority.empty())
     spec.set("priorityClassName", priority);
-  add_volumes(wish, options, spec, container);
+  add_volumes(wish, options, staging, spec, container);
   Json pod = Json::object({{"apiVersion", "v1"}, {"kind", "Pod"}, {"metadata", metadata_of(wish)}});
   TRY_VOID(add_platform(wish.executor.platform, wish.platform_value, {pod.edit("metadata"), spec, container}));
   spec.set("containers", Json::array({std::move(container)}));
@@ -189,15 +237,33 @@ base::Result<Json> make_step_pod(const StepWish& wish, const Options& options) {
   return pod;
 }
 
-Json launcher_object(std::string_view ns) {
+namespace {
+
+Json program_object(std::string_view ns, const std::string& name, const char* file, std::string_view program) {
   return Json::object(
       {{"apiVersion", "v1"},
        {"kind", "ConfigMap"},
-       {"metadata", Json::object({{"name", launcher_name()},
+       {"metadata", Json::object({{"name", name},
                                   {"namespace", ns},
                                   {"labels", Json::object({{"app.kubernetes.io/part-of", "pipelines"}})}})},
        {"immutable", true},
-       {"binaryData", Json::object({{"launch", base::base64_encode(::pipelines::launcher_program())}})}});
+       {"binaryData", Json::object({{file, base::base64_encode(program)}})}});
+}
+
+}  // namespace
+
+Json launcher_object(std::string_view ns) {
+  return program_object(ns, launcher_name(), "launch", ::pipelines::launcher_program());
+}
+
+bool has_volume(const Json& pod, std::string_view name) {
+  for (const Json& one : pod["spec"]["volumes"].items())
+    if (one["name"].as_string() == name) return true;
+  return false;
+}
+
+Json stage_object(std::string_view ns) {
+  return program_object(ns, stage_name(), "stage", ::pipelines::stage_program());
 }
 
 Json claim_object(std::string_view ns, const Options& options) {

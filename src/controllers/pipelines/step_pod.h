@@ -9,11 +9,14 @@
 #include "controllers/pipelines/platform.h"
 #include "controllers/pipelines/values.h"
 #include "pipelines/ir/pipeline.h"
+#include "pipelines/stage/stores.h"
 
 namespace controllers::pipelines {
 
 inline constexpr const char* kRunLabel = "pipelines.kubeflow.org/run";
 inline constexpr const char* kQueueAnnotation = "scheduling.volcano.sh/queue-name";
+inline constexpr const char* kStageVolume = "kfp-store";      // the helper
+inline constexpr const char* kStoreVolume = "kfp-artifacts";  // the claim
 inline constexpr const char* kPriorityAnnotation = "pipelines.volcano.sh/priority-class-name";
 
 struct StepWish {
@@ -23,6 +26,7 @@ struct StepWish {
   const ::pipelines::Component& component;
   const ::pipelines::Executor& executor;
   const Values& inputs;
+  const ::pipelines::Stores& stores;
   std::int64_t attempt = 0;
   PlatformValue platform_value = {};
 };
@@ -35,8 +39,11 @@ base::Result<api::Json> make_step_pod(const StepWish& wish, const Options& optio
 // Whether a step reads or writes files of the store.
 bool uses_store(const ::pipelines::Component& component);
 
-// The ConfigMap of the launcher and the claim of artifacts, which each namespace with runs has.
+// The ConfigMaps of the launcher and of its helper, which moves artifacts of stores, and the claim of artifacts, which
+// each namespace with runs has.
 api::Json launcher_object(std::string_view ns);
+api::Json stage_object(std::string_view ns);
+bool has_volume(const api::Json& pod, std::string_view name);
 api::Json claim_object(std::string_view ns, const Options& options);
 
 }  // namespace controllers::pipelines

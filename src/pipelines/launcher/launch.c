@@ -1,13 +1,14 @@
 // The first process of a step: it makes the folders of the step's outputs, runs the command, hands signals on to it, and
 // writes what the command left in its output files into one report. Without a library, so that it runs in any image.
 //
-//   launch --report FILE --limit BYTES --metadata FILE [--parameter FILE]... [--artifact PATH]... -- COMMAND [ARGUMENT]...
+//   launch --report FILE --limit BYTES --metadata FILE [--parameter FILE]... [--artifact PATH]... [--stage PROGRAM] -- COMMAND [ARGUMENT]...
 //
 // The report is "kfp 1", and for each output file that is there "P INDEX BYTES" or "M BYTES" and its bytes, each with a
-// newline behind it; it has BYTES bytes at most. It ends with the command's exit code; 127: there is no such command.
+// newline behind it; it has BYTES bytes at most. PROGRAM (src/pipelines/stage) brings inputs before the command and takes outputs behind it; its
+// variables, KFP_STORE_*, are not the command's. It ends with the command's exit code; 127: there is no such command.
 #include "system_calls.inc"
 
-enum { kReportBytesMax = 262144, kPathBytesMax = 4096, kExitOwn = 125, kExitNotRun = 126, kExitNotFound = 127 };
+enum { kReportBytesMax = 262144, kPathBytesMax = 4096, kVariablesMax = 8192, kExitOwn = 125, kExitNotRun = 126, kExitNotFound = 127 };
 
 static char report[kReportBytesMax];
 static long report_bytes, wanted_bytes, limit = 4096;
@@ -194,7 +195,7 @@ static void add_file(const char* path, const char* kind, const char* index) {
 }
 
 struct options {
-  const char* metadata;
+  const char *metadata, *stage;
   char **words, **command;  // all of them, and from the command on
 };
 
@@ -222,7 +223,7 @@ static long number_in(const char* text) {
 }
 
 static struct options read_options(char** words) {
-  struct options options = {0, words, 0};
+  struct options options = {0, 0, words, 0};
   for (; *words != 0; words += 2) {
     if (equal(*words, "--")) {
       options.command = words + 1;
@@ -231,10 +232,11 @@ static struct options read_options(char** words) {
     if (words[1] == 0) break;
     if (equal(*words, "--report")) report_path = words[1];
     if (equal(*words, "--metadata")) options.metadata = words[1];
+    if (equal(*words, "--stage")) options.stage = words[1];
     if (equal(*words, "--limit")) limit = number_in(words[1]);
   }
   if (options.command == 0 || *options.command == 0 || report_path == 0 || options.metadata == 0)
-    give_up(kExitOwn, "usage: launch --report FILE [--limit BYTES] --metadata FILE [--parameter FILE]... [--artifact PATH]... -- COMMAND",
+    give_up(kExitOwn, "usage: launch --report FILE [--limit BYTES] --metadata FILE [--parameter FILE]... [--artifact PATH]... [--stage PROGRAM] -- COMMAND",
             "", 0);
   return options;
 }
@@ -251,6 +253,24 @@ static void __attribute__((noreturn)) refuse(void) {
   give_up(kExitOwn, kText, at, 0);
 }
 
+// Moves what lies in other stores than the volume; where that fails, the program has said why.
+static void move(const struct options* options, const char* way, char** environment) {
+  char* words[] = {(char*)options->stage, (char*)way, (char*)report_path, 0};
+  if (options->stage != 0 && run_to_the_end(words, environment) != 0) leave(kExitOwn);
+}
+
+// Takes the variables out that are the program's of stores.
+static void hide_stores(char** environment) {
+  static const char kPrefix[] = "KFP_STORE_";
+  char** kept = environment;
+  for (; *environment != 0; ++environment) {
+    long i = 0;
+    while (kPrefix[i] != 0 && (*environment)[i] == kPrefix[i]) ++i;
+    if (kPrefix[i] != 0) *kept++ = *environment;
+  }
+  *kept = 0;
+}
+
 void begin(long* stack) {
   const long count = stack[0];
   char** words = (char**)(stack + 1);
@@ -261,8 +281,18 @@ void begin(long* stack) {
   each(&options, "--parameter", make_folder);
   each(&options, "--artifact", make_folder);
   call(kUmask, mask, 0, 0, 0, 0);
+  char* whole[kVariablesMax];
+  long variables = 0;
+  while (environment[variables] != 0 && variables + 1 < kVariablesMax) {
+    whole[variables] = environment[variables];
+    ++variables;
+  }
+  whole[variables] = 0;
+  move(&options, "get", whole);
+  if (options.stage != 0) hide_stores(environment);
   const int code = run_to_the_end(options.command, environment);
   if (code != 0) leave(code);
+  move(&options, "put", whole);
   put("kfp 1\n", 6);
   each(&options, "--parameter", add_parameter);
   add_file(options.metadata, "M", 0);
