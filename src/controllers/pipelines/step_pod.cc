@@ -62,7 +62,8 @@ Json resources_of(const Json& resources, const StepTexts& texts) {
   // The SDK before 2.11 has only the older pair.
   const bool is_old = accelerator["resourceType"].as_string().empty();
   const Json type = amount(accelerator, is_old ? "type" : "resourceType", "", texts);
-  if (!type.is_null()) set(limits, type.as_string(), amount(accelerator, is_old ? "count" : "resourceCount", "", texts));
+  if (!type.is_null())
+    set(limits, type.as_string(), amount(accelerator, is_old ? "count" : "resourceCount", "", texts));
   Json out = Json::object();
   if (!limits.empty()) out.set("limits", std::move(limits));
   if (!requests.empty()) out.set("requests", std::move(requests));
