@@ -59,6 +59,8 @@ class NodeUsageSource {
   virtual std::shared_ptr<const NodeUsage> latest() const = 0;
   // The kubelet's page below that path ("/stats/summary"); nothing: there is no such page.
   virtual std::optional<NodePage> page(std::string_view path) const = 0;
+  // The use since the start, as JSON: {"points": [[seconds since 1970, cores, bytes], ...]}, at most 720.
+  virtual std::string history() const = 0;
 };
 
 }  // namespace api

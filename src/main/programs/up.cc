@@ -299,6 +299,7 @@ struct Cluster {
     server_options.node_usage = node_usage.get();
     server_options.loop_held = [this] { return api_env->held(); };
     server_options.pages = {{"/debug/waiting", page(&scheduler::Scheduler::waiting_report)},
+                            {"/debug/usage", [this](auto answer) { answer(node_usage->history()); }},
                             {"/debug/colocation", [this](auto answer) { colocation.answer_page(answer); }},
                             {"/debug/config", page(&scheduler::Scheduler::configuration_report)}};
     server_options.beside = pipelines.beside();

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "node/machine/usage.h"
+#include "node/machine/usage_history.h"
 #include "node/os/usage_reader.h"
 
 namespace node {
@@ -48,6 +49,11 @@ class UsageSource final : public api::NodeUsageSource {
     return api::NodePage{kText, container_metrics(shown)};
   }
 
+  std::string history() const override {
+    const std::lock_guard lock(mutex_);
+    return history_.json().dump();
+  }
+
  private:
   void run() {
     api::NodeUsage before;
@@ -59,6 +65,7 @@ class UsageSource final : public api::NodeUsageSource {
       before = std::move(now);
       lock.lock();
       latest_ = std::move(shown);
+      history_.add(*latest_);
       changed_.wait_for(lock, kPeriod, [this] { return closing_; });
     }
   }
@@ -68,6 +75,7 @@ class UsageSource final : public api::NodeUsageSource {
   std::condition_variable changed_;
   bool closing_ = false;
   std::shared_ptr<const api::NodeUsage> latest_;
+  UsageHistory history_;
   std::thread thread_;  // last: it uses the others
 };
 

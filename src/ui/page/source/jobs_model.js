@@ -25,6 +25,8 @@ const cell = (row, ...names) => {
   return '';
 };
 
+export const isToday = (time) => time >= new Date().setHours(0, 0, 0, 0);
+
 // The states of all kinds in six words: what people ask for first.
 const kStates = {
   waiting: ['Pending', 'Inqueue', 'Created', 'Unknown', ''],
@@ -81,6 +83,7 @@ function rowOf(kind, item, group, waiting) {
     labels: metadata.labels || {},
     ready: completions || (ready ? `${ready[0]}/${ready[1]}` : ''),
     created: Date.parse(metadata.creationTimestamp),
+    ended: state === 'completed' || state === 'failed' ? metadata.statusAt || 0 : 0,
     reason: state === 'waiting' || state === 'failed' ? reasonOf(state === 'waiting' ? group : null, waiting, String(cell(item, 'REASON'))) : '',
     group: group?.metadata.name,
   };
@@ -99,7 +102,9 @@ export function matches(row, filter) {
     const [key, value] = at > 0 ? [word.slice(0, at), word.slice(at + 1)] : ['', word];
     if (key === 'queue' && row.queue.toLowerCase() !== value) return false;
     else if (key === 'user' && row.user.toLowerCase() !== value) return false;
-    else if (key === 'state' && row.state !== value && row.phase.toLowerCase() !== value) return false;
+    else if (key === 'ended' && value === 'today') {
+      if (!isToday(row.ended)) return false;
+    } else if (key === 'state' && row.state !== value && row.phase.toLowerCase() !== value) return false;
     else if (key === 'kind' && row.kindLabel.toLowerCase() !== value) return false;
     else if (key === 'ns' && row.ns.toLowerCase() !== value) return false;
     else if (key === 'label') {

@@ -6,6 +6,9 @@ import { ApiError, json, kTable, lines, withQuery } from './api.js';
 const kPage = 500;
 const kLinger = 3000; // ms for which a collection is kept after its last reader, so that a change of pages is cheap
 
+// When the status was written last: for a job that has ended, its end.
+const statusTime = (metadata) => Math.max(0, ...(metadata.managedFields || []).map((one) => (one.subresource === 'status' ? Date.parse(one.time) : 0)));
+
 // An object or a table row, without the parts that pages never show.
 function rowOf(item, columns) {
   if (!columns) {
@@ -13,6 +16,7 @@ function rowOf(item, columns) {
     return item;
   }
   const metadata = item.object?.metadata || {};
+  metadata.statusAt = statusTime(metadata);
   delete metadata.managedFields;
   const cells = {};
   columns.forEach((name, at) => (cells[name] = item.cells[at]));

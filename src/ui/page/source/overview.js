@@ -1,25 +1,15 @@
-// The first page: use now and since the page was opened, jobs by state, frequent reasons, things that need a look.
+// The first page: use now and since the start of the cluster, jobs by state, frequent reasons, things that need a look.
 import { html } from 'htm/preact';
 import { useEffect, useRef } from 'preact/hooks';
 import uPlot from 'uplot';
 import { amount, bytes, plain, quantity, trim } from './format.js';
 import { useJobs } from './jobs.js';
+import { isToday } from './jobs_model.js';
 import { useCollection, usePolled } from './live.js';
 import { Bar, Link, Notices, loading, where } from './parts.js';
 import { scoped } from './scope.js';
+import { putBefore, ring, sample } from './usage_ring.js';
 import { t } from './words.js';
-
-const kRing = 720; // samples that are kept: an hour at one every five seconds
-const ring = { times: [], cpu: [], memory: [] };
-
-function sample(cpu, memory) {
-  const at = Math.floor(Date.now() / 1000);
-  if (ring.times.length && at - ring.times[ring.times.length - 1] < 4) return;
-  ring.times.push(at);
-  ring.cpu.push(cpu);
-  ring.memory.push(memory);
-  for (const list of [ring.times, ring.cpu, ring.memory]) if (list.length > kRing) list.shift();
-}
 
 function Chart({ label, series, format, version }) {
   const box = useRef(null);
@@ -52,7 +42,7 @@ function Chart({ label, series, format, version }) {
   }, []);
   useEffect(() => plot.current?.setData([ring.times, series]), [version]);
   const last = series[series.length - 1];
-  return html`<figure><figcaption>${label}: ${last === undefined ? '' : format(last)} <span class="soft">${t('since this page was opened')}</span></figcaption><div ref=${box} role="img" aria-label=${`${label} ${last === undefined ? '' : format(last)}`}></div></figure>`;
+  return html`<figure><figcaption>${label}: ${last === undefined ? '' : format(last)} <span class="soft">${t(ring.sinceStart ? 'since the start' : 'since this page was opened')}</span></figcaption><div ref=${box} role="img" aria-label=${`${label} ${last === undefined ? '' : format(last)}`}></div></figure>`;
 }
 
 // Allocatable amounts of ready nodes, and what queues have allocated of them.
@@ -107,9 +97,11 @@ export function Overview() {
   const queues = useCollection('/apis/scheduling.volcano.sh/v1beta1/queues');
   // Only pods that are neither running nor over: what hangs is among them.
   const pods = useCollection(scoped('/api/v1', 'pods'), { table: true, query: { fieldSelector: 'status.phase!=Succeeded,status.phase!=Failed,status.phase!=Running' } });
+  const before = usePolled(ring.sinceStart ? null : '/debug/usage', 3600000);
+  if (before.value?.points && !ring.sinceStart) putBefore(before.value.points);
   const usage = usePolled('/apis/metrics.k8s.io/v1beta1/nodes', 5000);
   const measured = (usage.value?.items || []).reduce((sum, one) => ({ cpu: sum.cpu + quantity(one.usage?.cpu), memory: sum.memory + quantity(one.usage?.memory) }), { cpu: 0, memory: 0 });
-  if (usage.value) sample(measured.cpu, measured.memory);
+  if (usage.value) sample(Math.floor(Date.now() / 1000), measured.cpu, measured.memory);
   const { total, used } = clusterAmounts([...nodes.rows.values()], [...queues.rows.values()]);
   const counts = {};
   for (const row of rows) counts[row.state] = (counts[row.state] || 0) + 1;
@@ -120,6 +112,7 @@ export function Overview() {
       ${[['running', 'Running'], ['waiting', 'Waiting'], ['suspended', 'Suspended'], ['completed', 'Completed'], ['failed', 'Failed']].map(
         ([state, title]) => html`<${Link} key=${state} to=${`/jobs?filter=state:${state}`} class=${`tile state-${state}`}><strong>${counts[state] || 0}</strong><span>${t(title)}</span><//>`,
       )}
+      <${Link} to="/jobs?filter=ended:today" class="tile"><strong>${rows.filter((row) => isToday(row.ended)).length}</strong><span>${t('Ended today')}</span><//>
     </section>
     <section><h2>${t('Use of the cluster')}</h2>
       <div class="meters">${['cpu', 'memory', ...gpus].filter((name) => total[name]).map(

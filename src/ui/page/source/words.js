@@ -5,7 +5,7 @@ const kChinese = {
   'Name': '名称', 'Namespace': '命名空间', 'Kind': '类型', 'State': '状态', 'Queue': '队列', 'User': '用户', 'Ready': '就绪', 'Age': '时长', 'Reason': '原因',
   'Filter': '筛选', 'Group by': '分组', 'nothing': '不分组', 'Save view': '保存视图', 'Saved views': '已保存的视图', 'Suspend': '挂起', 'Resume': '恢复', 'Cancel': '取消任务', 'Close': '关闭',
   'selected': '已选', 'Delete': '删除', 'Confirm': '确认', 'Back': '返回',
-  'Use of the cluster': '集群使用情况', 'CPU': 'CPU', 'Memory': '内存', 'GPU': 'GPU', 'since this page was opened': '自打开本页以来', 'requested': '已请求', 'of': '/',
+  'Use of the cluster': '集群使用情况', 'CPU': 'CPU', 'Memory': '内存', 'GPU': 'GPU', 'since this page was opened': '自打开本页以来', 'since the start': '自启动以来', 'requested': '已请求', 'of': '/',
   'Most frequent reasons': '最常见的原因', 'Needs a look': '需要关注', 'Nothing needs a look.': '没有需要关注的事项。', 'Nothing waits.': '没有等待中的任务。',
   'No job is here yet. Submit one, or run vsub.': '还没有任务。提交一个，或运行 vsub。', 'No job matches the filter.': '没有符合筛选条件的任务。',
   'Timeline': '时间线', 'Pods': 'Pod', 'Logs': '日志', 'YAML': 'YAML', 'Why it waits': '为什么在等待', 'Related objects': '相关对象', 'Nodes': '节点', 'Node': '节点',

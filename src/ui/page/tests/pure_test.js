@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { age, amount, logLine, natural, plain, quantity } from '../source/format.js';
 import { actionOn, grouped, jobRows, matches, sorted, stateOf } from '../source/jobs_model.js';
+import { putBefore, ring, sample } from '../source/usage_ring.js';
 import { yaml } from '../source/yaml.js';
 
 test('quantities', () => {
@@ -64,4 +65,18 @@ test('actions are the requests that the tools make', () => {
 test('YAML is read back as it was', () => {
   const text = yaml({ a: 'yes', b: [1, { c: 'x: y', d: [] }], e: 'two\nlines\n', f: null, 'g h': '', i: '-1', j: {}, k: 'plain words' });
   assert.equal(text, 'a: "yes"\nb:\n- 1\n- c: "x: y"\n  d: []\ne: |\n  two\n  lines\nf: null\ng h: ""\ni: "-1"\nj: {}\nk: plain words');
+});
+
+test('the use since the start stands before the samples of the page', () => {
+  sample(100, 1, 10);
+  sample(102, 9, 90); // too early
+  sample(105, 2, 20);
+  putBefore([[80, 0.5, 5], [90, 0.75, 7], [98, 8, 8], [110, 9, 9]]);
+  assert.deepEqual({ ...ring }, { times: [80, 90, 100, 105], cpu: [0.5, 0.75, 1, 2], memory: [5, 7, 10, 20], sinceStart: true });
+});
+
+test('jobs that ended today', () => {
+  const state = (phase, statusAt) => jobRows([{ kind: vcjob, items: [row('a', { STATUS: phase }, { statusAt })] }], [], null)[0];
+  assert.ok(matches(state('Completed', Date.now()), 'ended:today') && matches(state('Failed', Date.now()), 'ended:today'));
+  for (const other of [state('Running', Date.now()), state('Completed', Date.now() - 86400000), state('Completed', 0)]) assert.ok(!matches(other, 'ended:today'));
 });
