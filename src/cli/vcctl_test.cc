@@ -408,6 +408,30 @@ TEST_F(VcctlTest, explain_says_that_a_job_is_at_rest) {
   EXPECT_EQ(world.out, "job default/off: Aborted\nit is suspended: `vcctl job resume` continues it\n");
 }
 
+TEST_F(VcctlTest, explain_knows_training_jobs_and_their_refusals) {
+  put({"kubeflow.org", "v1", "pytorchjobs"},
+      R"({"metadata": {"name": "tj", "namespace": "default", "uid": "T"}, "status": {"conditions": [
+    {"type": "Created", "status": "True", "lastTransitionTime": "2026-01-01T00:00:00Z"},
+    {"type": "Running", "status": "False", "lastTransitionTime": "2026-01-01T00:00:05Z"}]}})");
+  const auto told = [this](const char* name, const char* reason, const char* time) {
+    put(resources::kEvents, base::format(R"({{"metadata": {{"name": "{}", "namespace": "default"}}, "reason": "{}",
+      "involvedObject": {{"name": "tj", "uid": "T"}}, "message": "Error creating: exceeded quota: q",
+      "lastTimestamp": "2026-01-01T00:00:0{}Z"}})",
+                                         name, reason, time));
+  };
+  const std::string end = "it has no PodGroup yet: the job controller makes one when it sees the job\n";
+  EXPECT_EQ(run({"explain", "job", "tj"}), 0);
+  EXPECT_EQ(world.out, "PyTorchJob default/tj: Created\n" + end);
+  told("a", "FailedCreatePod", "2");
+  EXPECT_EQ(run({"explain", "job", "tj"}), 0);
+  EXPECT_EQ(world.out,
+            "PyTorchJob default/tj: Created\nit waits, and is tried again: Error creating: exceeded quota: q\n" + end);
+  told("b", "SuccessfulCreatePod", "3");
+  EXPECT_EQ(run({"explain", "job", "tj"}), 0);
+  EXPECT_EQ(world.out, "PyTorchJob default/tj: Created\n" + end);
+  EXPECT_EQ(run({"explain", "job", "nowhere"}), 255);
+}
+
 TEST(Spans, long_form) {
   const std::pair<std::int64_t, std::string_view> rows[] = {
       {-5, "<invalid>"}, {119, "119s"},  {120, "2m"},        {150, "2m30s"},   {600, "10m"},

@@ -7,8 +7,10 @@
 #include "api/path_names.h"
 #include "api/pods/volume_claims.h"
 #include "base/format.h"
+#include "cli/explain/condition_jobs.h"
 #include "cli/reasons.h"
 #include "cli/table.h"
+#include "cli/text/people_table.h"
 #include "cli/vcctl.h"
 
 namespace cli {
@@ -98,12 +100,18 @@ base::Result<std::string> claim_lines(Api& server, const Json& pod, std::map<std
   return lines;
 }
 
+// The sentence alone, where the message has one.
+std::string short_reason(const std::string& message) {
+  std::string plain = plain_reason(message);
+  return plain.empty() ? message : plain;
+}
+
 base::Status explain_group(World& world, ExplainedObjects& scene, const Json& group) {
   const auto queue = scene.queue_of(group);
   if (!queue.ok() && queue.error().code != base::Code::kNotFound) return base::Error(queue.error());
   const Json& status = group["status"];
   TRY(const auto events, admission_events(*scene.server, std::string(api::namespace_of(group))));
-  const std::string reason = reason_of(group, queue.ok() ? &*queue : nullptr, scene.live, events);
+  const std::string reason = short_reason(reason_of(group, queue.ok() ? &*queue : nullptr, scene.live, events));
   world.out += base::format("group {}: {}, {} pods start together, {} running, {} succeeded, {} failed\n",
                             api::key_of(group), status["phase"].str().empty() ? "Pending" : status["phase"].str(),
                             group["spec"]["minMember"].as_int(), status["running"].as_int(),
@@ -143,11 +151,36 @@ std::string why_at_rest(const Json& job) {
                       status["failed"].as_int());
 }
 
+base::Status explain_group_of(World& world, ExplainedObjects& scene, const Json& job) {
+  TRY(const std::vector<Json> groups, list(*scene.server, resources::kPodGroups, std::string(api::namespace_of(job))));
+  for (const Json& group : groups)
+    if (api::controller_of(group)["uid"].as_string() == api::uid_of(job)) return explain_group(world, scene, group);
+  world.out += "it has no PodGroup yet: the job controller makes one when it sees the job\n";
+  return {};
+}
+
+// A job of another kind than Volcano's.
+base::Status explain_condition_job(World& world, ExplainedObjects& scene, const ConditionJob& job) {
+  world.out += base::format("{} {}: {}\n", job.kind, api::key_of(job.object), state_of(job));
+  if (has_ended(job)) {
+    world.out += "it has finished\n";
+    return {};
+  }
+  TRY(const std::string refusal, refusal_of(*scene.server, job));
+  if (!refusal.empty()) world.out += base::format("it waits, and is tried again: {}\n", refusal);
+  return explain_group_of(world, scene, job.object);
+}
+
 base::Status explain_job(World& world, const Values& values) {
   const std::string& ns = values.text("namespace");
   if (values.text("name").empty()) return usage_error("job name must be specified");
   TRY(ExplainedObjects scene, look(world, values));
-  TRY(const Json job, get(*scene.server, resources::kJobs, ns, values.text("name")));
+  const auto found = get(*scene.server, resources::kJobs, ns, values.text("name"));
+  if (!found.ok() && found.error().code == base::Code::kNotFound) {
+    TRY(const auto other, find_condition_job(*scene.server, ns, values.text("name")));
+    if (other) return explain_condition_job(world, scene, *other);
+  }
+  TRY(const Json job, found);
   const std::string phase = job["status"]["state"]["phase"].str(), why = job["status"]["state"]["message"].str();
   world.out += base::format("job {}: {}\n", api::key_of(job), phase.empty() ? "Pending" : phase);
   // The group of a job that waits says the same, and more; but refusals of the server are known to its controller only.
@@ -159,11 +192,7 @@ base::Status explain_job(World& world, const Values& values) {
     world.out += text;
     return {};
   }
-  TRY(const std::vector<Json> groups, list(*scene.server, resources::kPodGroups, ns));
-  for (const Json& group : groups)
-    if (api::controller_of(group)["uid"].as_string() == api::uid_of(job)) return explain_group(world, scene, group);
-  world.out += "it has no PodGroup yet: the job controller makes one when it sees the job\n";
-  return {};
+  return explain_group_of(world, scene, job);
 }
 
 // "Job train", or "the pod itself".
@@ -210,7 +239,7 @@ base::Status explain_queue(World& world, const Values& values) {
   std::map<std::string, std::string> waiting;
   for (const Json& group : groups)
     if (group["spec"]["queue"].as_string() == values.text("name") && !has_started(group))
-      waiting[api::key_of(group)] = reason_of(group, &queue, scene.live, events);
+      waiting[api::key_of(group)] = short_reason(reason_of(group, &queue, scene.live, events));
   if (waiting.empty()) world.out += "no group waits\n";
   for (const auto& [key, reason] : waiting) world.out += base::format("  {}: {}\n", key, reason);
   return {};
@@ -225,7 +254,7 @@ Command explain_commands() {
   const Flag scheduler = scheduler_flag();
   Command explain{.name = "explain", .summary = "why a job, podgroup, pod or queue waits", .is_extra = true};
   explain.children = {{.name = "job",
-                       .summary = "why a job waits",
+                       .summary = "why a job waits, of whatever kind",
                        .flags = with_connection({ns, name, scheduler}),
                        .run = explain_job,
                        .first_argument = "name",
