@@ -15,6 +15,7 @@ std::unique_ptr<Check> make_hyper_nodes_follow(World& world, Settings& settings,
 std::unique_ptr<Check> make_jobs_finish(World& world, Settings& settings, base::Random& dice);
 std::unique_ptr<Check> make_ledger_agrees(World& world, Settings& settings, base::Random& dice);
 std::unique_ptr<Check> make_no_node_overcommitted(World& world, Settings& settings, base::Random& dice);
+std::unique_ptr<Check> make_notebooks_follow(World& world, Settings& settings, base::Random& dice);
 std::unique_ptr<Check> make_pipelines_run_once(World& world, Settings& settings, base::Random& dice);
 std::unique_ptr<Check> make_queues_within_capability(World& world, Settings& settings, base::Random& dice);
 std::unique_ptr<Check> make_refusals_cure(World& world, Settings& settings, base::Random& dice);

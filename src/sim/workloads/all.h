@@ -12,6 +12,7 @@ std::unique_ptr<Workload> make_crons(World& world, Settings& settings, base::Ran
 std::unique_ptr<Workload> make_flows(World& world, Settings& settings, base::Random& dice);
 std::unique_ptr<Workload> make_gang_jobs(World& world, Settings& settings, base::Random& dice);
 std::unique_ptr<Workload> make_job_churn(World& world, Settings& settings, base::Random& dice);
+std::unique_ptr<Workload> make_notebooks(World& world, Settings& settings, base::Random& dice);
 std::unique_ptr<Workload> make_pipeline_runs(World& world, Settings& settings, base::Random& dice);
 std::unique_ptr<Workload> make_pod_monkey(World& world, Settings& settings, base::Random& dice);
 std::unique_ptr<Workload> make_queue_churn(World& world, Settings& settings, base::Random& dice);

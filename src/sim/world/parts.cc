@@ -33,6 +33,12 @@ class RunningControllers final : public Running {
     out.training->mpi_version = at.mpi.version;
     out.training->launcher_jobs = at.mpi.launcher_jobs;
     if (at.mpi.launcher_jobs) out.kubernetes = controllers::workloads::Options{.enabled = {"job"}};
+    if (at.notebooks) {
+      out.notebooks.emplace();
+      out.notebooks->istio = false;
+      out.notebooks->makes_roles = out.notebooks->isolates = true;
+      out.kubernetes = controllers::workloads::Options{.enabled = {"statefulset"}};
+    }
     // The world is the same each time that it is made from one seed, and so are its keys.
     out.secret_bytes = [&env = at.env](std::size_t count) {
       std::string bytes;

@@ -34,6 +34,7 @@ struct PartContext {
   const std::string& scheduler_conf;  // empty: the built-in one
   const std::string& sharding;        // none, hard or soft
   const MpiSettings& mpi;
+  bool notebooks;  // whether the controllers of notebooks run, and that of StatefulSets
   scheduler::CycleWitness& witness;
 };
 

@@ -100,6 +100,7 @@ base::Status World::build_world(Settings& settings) {
   // Other worlds draw what they always drew.
   const double with_jobs = settings.fraction("launcher_jobs", 0, dice_);
   mpi_.launcher_jobs = with_jobs > 0 && dice_.chance(with_jobs);
+  notebooks_ = settings.flag("notebooks", false);
   TRY_VOID(build_scheduler_conf(settings));
   TRY_VOID(settings.finish());
 
@@ -202,7 +203,7 @@ void World::start(const std::string& name) {
   process.client = make_network_client(*network_, *process.env, std::string(process.kind->client),
                                        seed_for(seed_, base::format("client of {}", label)));
   process.component = process.kind->start(
-      {*process.env, *process.client, machines_, nodes_, scheduler_conf_, sharding_, mpi_, decisions_});
+      {*process.env, *process.client, machines_, nodes_, scheduler_conf_, sharding_, mpi_, notebooks_, decisions_});
 }
 
 Outcome World::run() {

@@ -107,6 +107,7 @@ class World {
   std::string scheduler_conf_;
   std::string sharding_;
   MpiSettings mpi_;
+  bool notebooks_ = false;
   base::Random dice_;
   Owner director_ = clock_.make_owner();
   bool healed_ = false;
