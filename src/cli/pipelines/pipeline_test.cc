@@ -1,6 +1,7 @@
 // volcano pipeline: the objects that it makes, what it says while a run goes, and bad input.
 #include "cli/pipelines/pipeline.h"
 
+#include "api/argo/v1alpha1/workflow.h"
 #include "api/pipelines/v2beta1/pipeline.h"
 #include "api/pipelines/v2beta1/pipeline_run.h"
 #include "cli/fake_api_for_tests.h"
@@ -24,10 +25,26 @@ deploymentSpec:
   executors: {exec-say: {container: {image: busybox, command: [echo]}}}
 )";
 
+constexpr std::string_view kFileOfVersion1 = R"(apiVersion: argoproj.io/v1alpha1
+kind: Workflow
+metadata: {generateName: greeting-}
+spec:
+  entrypoint: greet
+  templates:
+  - name: greet
+    dag:
+      tasks:
+      - {name: say, template: print}
+      - {name: bye, template: print, dependencies: [say], when: "1 == 1"}
+  - name: print
+    container: {image: busybox, command: [echo]}
+)";
+
 struct PipelineTest : VcctlTest {
   PipelineTest() {
     world.read_file = [](const std::string& path) -> base::Result<std::string> {
       if (path == "greeting.yaml") return std::string(kFile);
+      if (path == "version1.yaml") return std::string(kFileOfVersion1);
       if (path == "broken.yaml") return std::string("a: [");
       return base::make_error(base::Code::kNotFound, path + ": No such file or directory");
     };
@@ -59,10 +76,11 @@ struct PipelineTest : VcctlTest {
                            .end = {}});
   }
   static std::string run_object(std::string_view state, std::string_view error = "") {
-    return base::format(R"({{"metadata": {{"name": "greeting-x", "namespace": "default", "resourceVersion": "7"}},
+    return base::format(
+        R"({{"metadata": {{"name": "greeting-x", "namespace": "default", "resourceVersion": "7", "uid": "u"}},
       "spec": {{"displayName": "greeting"}}, "status": {{"state": "{}", "error": "{}",
       "tasks": {{"total": 3, "succeeded": 2}}, "startedAt": "2026-01-01T00:00:00Z", "finishedAt": "2026-01-01T00:01:00Z"}}}})",
-                        state, error);
+        state, error);
   }
   void put_run(std::string_view state, std::string_view error = "") {
     put(resources::kPipelineRuns, run_object(state, error));
@@ -71,12 +89,28 @@ struct PipelineTest : VcctlTest {
 
 TEST_F(PipelineTest, upload_makes_a_pipeline_and_a_version) {
   EXPECT_EQ(pipeline({"upload", "greeting.yaml", "--description", "says"}), 0) << world.err;
-  ASSERT_EQ(server.writes.size(), 2u);
-  EXPECT_EQ(api::name_of(server.writes[0].body), "greeting");
-  EXPECT_EQ(server.writes[1].body["spec"]["displayName"].as_string(), "v1");
-  EXPECT_EQ(server.writes[1].body["spec"]["pipelineName"].as_string(), "greeting");
+  // The version first, then its pipeline, then that it is the owner.
+  ASSERT_EQ(server.writes.size(), 3u);
+  EXPECT_EQ(server.writes[0].body["spec"]["displayName"].as_string(), "v1");
+  EXPECT_EQ(server.writes[0].body["spec"]["pipelineName"].as_string(), "greeting");
+  EXPECT_EQ(api::name_of(server.writes[1].body), "greeting");
+  EXPECT_EQ(server.writes[2].body["metadata"]["ownerReferences"].size(), 1u);
   EXPECT_EQ(shown + world.out,
             "pipeline default/greeting was made\nversion v1 of pipeline default/greeting was made\n");
+}
+
+TEST_F(PipelineTest, a_file_of_version_1_is_uploaded_and_shown_and_run_by_others) {
+  EXPECT_EQ(pipeline({"upload", "version1.yaml"}), 0) << world.err;
+  EXPECT_EQ(server.writes[0].body["spec"]["pipelineName"].as_string(), "greeting");
+  EXPECT_EQ(pipeline({"graph", "version1.yaml"}), 0) << world.err;
+  EXPECT_EQ(shown + world.out, "pipeline greet\nTASK  KIND  AFTER\nsay   step  -\nbye   if    say\n");
+  EXPECT_NE(pipeline({"run", "version1.yaml"}), 0);
+  const std::string said = shown + world.out + world.err;
+  EXPECT_NE(said.find("kubectl create -f FILE runs it"), std::string::npos) << said;
+  put(resources::kWorkflows, R"({"kind": "Workflow", "metadata": {"name": "greeting-x", "namespace": "default",
+      "annotations": {"pipelines.kubeflow.org/run_name": "My run"}}, "status": {"phase": "Running", "progress": "1/2"}})");
+  EXPECT_EQ(pipeline({"list"}), 0);
+  EXPECT_NE((shown + world.out).find("greeting-x  RUNNING  1/2"), std::string::npos) << shown + world.out;
 }
 
 TEST_F(PipelineTest, files_that_cannot_be_read_are_said) {
@@ -155,7 +189,7 @@ TEST_F(PipelineTest, retry_and_terminate_ask_for_it) {
   EXPECT_NE(pipeline({"retry", "greeting-x"}), 0);
   EXPECT_EQ(pipeline({"terminate", "greeting-x"}), 0);
   ASSERT_EQ(server.writes.size(), 1u);
-  EXPECT_EQ(server.writes[0].body.dump(), R"({"metadata":{"resourceVersion":"7"},"spec":{"terminate":true}})");
+  EXPECT_EQ(server.writes[0].body.dump(), R"({"metadata":{"uid":"u"},"spec":{"terminate":true}})");
   put_run("FAILED");
   EXPECT_NE(pipeline({"terminate", "greeting-x"}), 0);
   EXPECT_EQ(pipeline({"retry", "greeting-x", "--no-wait"}), 0);

@@ -30,16 +30,17 @@ std::string state_of(const Json& object) {
   return text;
 }
 
-base::Result<Json> changed(Api& server, const Json& run, Json spec) {
-  return call_one(
-      server, {.verb = client::Verb::kPatch,
-               .resource = resources::kPipelineRuns,
-               .ns = std::string(api::namespace_of(run)),
-               .name = std::string(api::name_of(run)),
-               .subresource = {},
-               .body = Json::object({{"metadata", Json::object({{"resourceVersion", api::resource_version_of(run)}})},
-                                     {"spec", std::move(spec)}}),
-               .patch_type = client::PatchType::kMerge});
+// `as_read`: what is written follows from what was read. Otherwise the run's status may change meanwhile.
+base::Result<Json> changed(Api& server, const Json& run, Json spec, bool as_read) {
+  Json metadata = as_read ? Json::object({{"resourceVersion", api::resource_version_of(run)}})
+                          : Json::object({{"uid", api::uid_of(run)}});
+  return call_one(server, {.verb = client::Verb::kPatch,
+                           .resource = resources::kPipelineRuns,
+                           .ns = std::string(api::namespace_of(run)),
+                           .name = std::string(api::name_of(run)),
+                           .subresource = {},
+                           .body = Json::object({{"metadata", std::move(metadata)}, {"spec", std::move(spec)}}),
+                           .patch_type = client::PatchType::kMerge});
 }
 
 base::Result<Json> run_of(Api& server, const Values& values) {
@@ -126,7 +127,7 @@ base::Status retry_run(World& world, const Values& values) {
     return usage_error(base::format("it is {}; only a run that failed or was ended is tried again",
                                     state.empty() ? "PENDING" : state));
   const std::int64_t retries = run["spec"]["retries"].as_int() + 1;
-  TRY_VOID(changed(*server, run, Json::object({{"retries", retries}, {"terminate", Json()}})));
+  TRY_VOID(changed(*server, run, Json::object({{"retries", retries}, {"terminate", Json()}}), true));
   const std::string ns(api::namespace_of(run)), name(api::name_of(run));
   world.out += base::format("run {}/{} is tried again\n", ns, name);
   world.show(world);
@@ -149,7 +150,7 @@ base::Status terminate_run(World& world, const Values& values) {
   TRY(const Json run, run_of(*server, values));
   const std::string_view state = run["status"]["state"].as_string();
   if (has_run_ended(state)) return usage_error(base::format("it has ended already: {}", state));
-  TRY_VOID(changed(*server, run, Json::object({{"terminate", true}})));
+  TRY_VOID(changed(*server, run, Json::object({{"terminate", true}}), false));
   world.out += base::format("run {}/{} is ending\n", api::namespace_of(run), api::name_of(run));
   return {};
 }

@@ -2,12 +2,14 @@
 #include <algorithm>
 #include <map>
 
+#include "api/argo/v1alpha1/workflow.h"
 #include "api/pipelines/v2beta1/pipeline.h"
 #include "api/pipelines/v2beta1/pipeline_run.h"
 #include "base/format.h"
 #include "cli/pipelines/pipeline.h"
 #include "cli/table.h"
 #include "cli/text/people_table.h"
+#include "pipelines/argo/run_workflow.h"
 #include "pipelines/ir/pipeline.h"
 #include "pipelines/rest/catalogue_objects.h"
 #include "pipelines/rest/objects.h"
@@ -79,6 +81,25 @@ void add_graph(const pipelines::Pipeline& pipeline, const pipelines::Graph& grap
   }
 }
 
+// The same of a Workflow, from a template down. Templates that use each other in a circle end at a depth.
+void add_template(const Json& document, std::string_view name, const std::string& indent,
+                  std::vector<std::vector<std::string>>& rows) {
+  constexpr std::size_t kIndentMax = 20, kRowsMax = 1'000;
+  for (const Json& one : document["spec"]["templates"].items()) {
+    if (one["name"].as_string() != name || indent.size() > kIndentMax) continue;
+    std::vector<Json> uses(one["dag"]["tasks"].items().begin(), one["dag"]["tasks"].items().end());
+    for (const Json& group : one["steps"].items()) uses.insert(uses.end(), group.items().begin(), group.items().end());
+    for (const Json& use : uses) {
+      if (rows.size() > kRowsMax) return;
+      std::string what = use.has("when") ? "if" : "step", after = use["depends"].str();
+      if (use.has("withItems") || use.has("withParam") || use.has("withSequence")) what = "loop";
+      for (const Json& before : use["dependencies"].items()) after += (after.empty() ? "" : ", ") + before.str();
+      rows.push_back({indent + use["name"].str(), what, or_dash(after)});
+      add_template(document, use["template"].as_string(), indent + "  ", rows);
+    }
+  }
+}
+
 base::Status graph_of_run(World& world, Api& server, const Json& run) {
   const std::string ns(api::namespace_of(run)), name(api::name_of(run));
   TRY(std::vector<Json> tasks,
@@ -105,6 +126,20 @@ base::Status graph_of_run(World& world, Api& server, const Json& run) {
   return {};
 }
 
+// A run of version 1. The words of its states are those of the runs beside it.
+std::vector<std::string> row_of_workflow(World& world, const Json& workflow) {
+  const Json& status = workflow["status"];
+  std::string phase = status["phase"].str();
+  for (char& c : phase) c = c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+  return {std::string(api::namespace_of(workflow)),
+          std::string(api::name_of(workflow)),
+          phase.empty() ? "PENDING" : phase,
+          or_dash(status["progress"].str()),
+          span(world, status["startedAt"], status["finishedAt"]),
+          age_of(world, workflow),
+          pipelines::argo::run_texts(workflow).name};
+}
+
 }  // namespace
 
 base::Status list_pipelines(World& world, const Values& values) {
@@ -112,6 +147,8 @@ base::Status list_pipelines(World& world, const Values& values) {
   const std::string ns = values.on("all-namespaces") ? std::string() : values.text("namespace");
   if (values.on("pipelines")) return list_of_pipelines(world, *server, ns);
   TRY(std::vector<Json> runs, list(*server, resources::kPipelineRuns, ns));
+  TRY(std::vector<Json> workflows, list(*server, resources::kWorkflows, ns));
+  runs.insert(runs.end(), workflows.begin(), workflows.end());
   if (runs.empty()) {
     world.out += "No runs found\n";
     return {};
@@ -122,6 +159,10 @@ base::Status list_pipelines(World& world, const Values& values) {
   });
   std::vector<std::vector<std::string>> rows = {{"NAMESPACE", "NAME", "STATE", "TASKS", "TIME", "AGE", "TITLE"}};
   for (const Json& run : runs) {
+    if (pipelines::argo::is_workflow(run)) {
+      rows.push_back(row_of_workflow(world, run));
+      continue;
+    }
     const Json &status = run["status"], &counts = status["tasks"];
     rows.push_back({std::string(api::namespace_of(run)), std::string(api::name_of(run)), state_of(run),
                     base::format("{}/{}", counts["succeeded"].as_int(), counts["total"].as_int()),
@@ -150,8 +191,15 @@ base::Status show_graph(World& world, const Values& values) {
     if (!version.ok()) return version.take_error();
     documents = {(*version)["spec"]["pipelineSpec"], (*version)["spec"]["platformSpec"]};
   }
-  TRY(const pipelines::Pipeline pipeline, pipelines::read_pipeline(documents.pipeline, documents.platform));
   std::vector<std::vector<std::string>> rows = {{"TASK", "KIND", "AFTER"}};
+  if (pipelines::argo::is_workflow(documents.pipeline)) {
+    const std::string_view entry = documents.pipeline["spec"]["entrypoint"].as_string();
+    add_template(documents.pipeline, entry, "", rows);
+    world.out += base::format("pipeline {}\n", entry);
+    print(world, std::move(rows));
+    return {};
+  }
+  TRY(const pipelines::Pipeline pipeline, pipelines::read_pipeline(documents.pipeline, documents.platform));
   if (pipeline.root.graph) add_graph(pipeline, *pipeline.root.graph, "", rows);
   world.out += base::format("pipeline {}\n", pipeline.name);
   print(world, std::move(rows));

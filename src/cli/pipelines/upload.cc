@@ -6,6 +6,7 @@
 #include "base/format.h"
 #include "cli/pipelines/pipeline.h"
 #include "cli/table.h"
+#include "pipelines/argo/run_workflow.h"
 #include "pipelines/ir/values.h"
 #include "pipelines/rest/catalogue_objects.h"
 #include "pipelines/rest/names.h"
@@ -35,13 +36,38 @@ base::Result<std::vector<Json>> versions_of(Api& server, const std::string& ns, 
   return all;
 }
 
-// The pipeline of that name, made where it is not there.
-base::Result<Json> need_pipeline(World& world, Api& server, const std::string& ns, const rest::CatalogueTexts& texts) {
-  auto found = get(server, resources::kPipelines, ns, rest::object_name(texts.name));
-  if (found.ok() || found.error().code != base::Code::kNotFound) return found;
-  TRY(Json made, server.call(create_of(resources::kPipelines, ns, rest::pipeline_object(texts))));
+// A pipeline of version 1 is uploaded here, and run by others.
+base::Status check_version(const rest::Documents& documents) {
+  if (!pipelines::argo::is_workflow(documents.pipeline)) return {};
+  return base::make_error(base::Code::kInvalid,
+                          "this is a pipeline of version 1, an Argo Workflow: kubectl create -f FILE runs it, and kfp "
+                          "1.8 does");
+}
+
+// The name that a document gives itself: that of its pipeline, or the begin of a Workflow's.
+std::string name_in(const rest::Documents& documents) {
+  const Json& metadata = documents.pipeline["metadata"];
+  std::string name = documents.pipeline["pipelineInfo"]["name"].str();
+  if (name.empty()) name = metadata["name"].str();
+  if (name.empty()) name = metadata["generateName"].str();
+  while (name.ends_with('-')) name.pop_back();
+  return name;
+}
+
+// The pipeline of a version that was made before it, so that an upload that is cut leaves none without a version.
+base::Status make_pipeline_of(World& world, Api& server, const std::string& ns, const rest::CatalogueTexts& texts,
+                              const Json& version) {
+  TRY(const Json made, server.call(create_of(resources::kPipelines, ns, rest::pipeline_object(texts))));
+  client::Request request{.verb = client::Verb::kPatch,
+                          .resource = resources::kPipelineVersions,
+                          .ns = ns,
+                          .name = std::string(api::name_of(version)),
+                          .subresource = {}};
+  const Json owners = Json::array({rest::owner_of_version(made)});
+  request.body = Json::object({{"metadata", Json::object({{"ownerReferences", owners}})}});
+  TRY_VOID(server.call(std::move(request)));
   world.out += base::format("pipeline {}/{} was made\n", ns, api::name_of(made));
-  return made;
+  return {};
 }
 
 // The parameters as the document has them: each text in the type of its input.
@@ -108,19 +134,23 @@ base::Status upload_pipeline(World& world, const Values& values) {
   if (path.empty()) return usage_error("a file must be given");
   TRY(const rest::Documents documents, documents_in(world, path));
   rest::CatalogueTexts texts{values.text("name"), {}, values.text("description")};
-  if (texts.name.empty()) texts.name = documents.pipeline["pipelineInfo"]["name"].str();
+  if (texts.name.empty()) texts.name = name_in(documents);
   TRY_VOID(rest::check_texts(texts));
   TRY(const std::unique_ptr<Api> server, connect(world, values));
   const std::string& ns = values.text("namespace");
-  TRY(const Json pipeline, need_pipeline(world, *server, ns, texts));
+  auto pipeline = get(*server, resources::kPipelines, ns, rest::object_name(texts.name));
+  const bool is_there = pipeline.ok();
+  if (!is_there && pipeline.error().code != base::Code::kNotFound) return pipeline.take_error();
+  if (!is_there) pipeline = rest::pipeline_object(texts);
   rest::CatalogueTexts of_version{values.text("version"), {}, values.text("description")};
   if (of_version.name.empty()) {
-    TRY(const std::vector<Json> versions, versions_of(*server, ns, api::name_of(pipeline)));
+    TRY(const std::vector<Json> versions, versions_of(*server, ns, api::name_of(*pipeline)));
     of_version.name = base::format("v{}", versions.size() + 1);
   }
-  TRY(const Json made,
-      server->call(create_of(resources::kPipelineVersions, ns, rest::version_object(pipeline, of_version, documents))));
-  world.out += base::format("version {} of pipeline {}/{} was made\n", of_version.name, ns, api::name_of(pipeline));
+  TRY(const Json made, server->call(create_of(resources::kPipelineVersions, ns,
+                                              rest::version_object(*pipeline, of_version, documents))));
+  if (!is_there) TRY_VOID(make_pipeline_of(world, *server, ns, texts, made));
+  world.out += base::format("version {} of pipeline {}/{} was made\n", of_version.name, ns, api::name_of(*pipeline));
   return {};
 }
 
@@ -141,6 +171,7 @@ base::Status run_pipeline(World& world, const Values& values) {
     spec.set("pipelineName", version["spec"]["pipelineName"]);
     spec.set("pipelineVersionName", api::name_of(version));
   }
+  TRY_VOID(check_version(documents));
   if (shown.empty()) shown = documents.pipeline["pipelineInfo"]["name"].str();
   TRY(Json parameters, parameters_of(values, documents));
   TRY(const std::string experiment, need_experiment(*server, ns, values.text("experiment")));

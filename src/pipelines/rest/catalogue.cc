@@ -82,33 +82,58 @@ base::Result<CatalogueTexts> texts_of_body(const Json& body) {
   return texts;
 }
 
+base::Error name_is_taken(const CatalogueTexts& texts) {
+  return make_error(Code::kAlreadyExists,
+                    base::format("the name {} already exists; please give a new one", texts.name));
+}
+
 base::Result<Json> make_pipeline(Facts& facts, const std::string& ns, const CatalogueTexts& texts) {
   auto made = create(facts, kPipelineNoun, ns, pipeline_object(texts));
-  if (!made.ok() && made.error().code == Code::kAlreadyExists)
-    return make_error(Code::kAlreadyExists,
-                      base::format("the name {} already exists; please give a new one", texts.name));
+  if (!made.ok() && made.error().code == Code::kAlreadyExists) return name_is_taken(texts);
   return made;
 }
 
 base::Result<Json> make_version(Facts& facts, const Json& pipeline, const CatalogueTexts& texts,
-                                const Documents& documents, bool dry_run = false) {
-  auto made = create(facts, kVersionNoun, std::string(api::namespace_of(pipeline)),
-                     version_object(pipeline, texts, documents), dry_run);
+                                const Documents& documents) {
+  auto made =
+      create(facts, kVersionNoun, std::string(api::namespace_of(pipeline)), version_object(pipeline, texts, documents));
   if (!made.ok() && made.error().code == Code::kAlreadyExists)
     return make_error(Code::kAlreadyExists, base::format("the version {} of {} already exists; please give a new name",
                                                          texts.name, shown_name(pipeline)));
   return made;
 }
 
-// A version that would be refused must leave no pipeline behind: it is tried first.
+// The first version of a pipeline that is not there yet. One of that name is what an upload left that was interrupted.
+base::Result<Json> first_version(Facts& facts, const Json& pipeline, const CatalogueTexts& texts,
+                                 const Documents& documents) {
+  const Json wanted = version_object(pipeline, texts, documents);
+  const std::string ns(api::namespace_of(pipeline));
+  auto made = create(facts, kVersionNoun, ns, wanted);
+  if (made.ok() || facts.next() || made.error().code != Code::kAlreadyExists) return made;
+  TRY(const Json left, object_named(facts, kVersionNoun, {ns, std::string(api::name_of(wanted))}));
+  TRY_VOID(remove(facts, kVersionNoun, left));
+  return create(facts, kVersionNoun, ns, wanted);
+}
+
+// The version comes first: a server that stops on the way leaves no pipeline without one.
 base::Result<Reply> make_both(Facts& facts, const std::string& ns, const CatalogueTexts& texts,
                               const CatalogueTexts& version, const Documents& documents) {
   Json planned = pipeline_object(texts);
   planned.edit("metadata").set("namespace", ns);
-  TRY_VOID(make_version(facts, planned, version, documents, true));
-  TRY(const Json pipeline, make_pipeline(facts, ns, texts));
-  TRY_VOID(make_version(facts, pipeline, version, documents));
-  return Reply{pipeline_shape(pipeline)};
+  const auto there = object_named(facts, kPipelineNoun, {ns, std::string(api::name_of(planned))});
+  if (there.ok()) return name_is_taken(texts);
+  if (facts.next() || there.error().code != Code::kNotFound) return there.error();
+  TRY(const Json first, first_version(facts, planned, version, documents));
+  auto pipeline = make_pipeline(facts, ns, texts);
+  if (!pipeline.ok() && facts.next()) return pipeline.take_error();
+  if (!pipeline.ok()) {
+    const auto removed = remove(facts, kVersionNoun, first);
+    return facts.next() ? removed.error() : pipeline.error();
+  }
+  const Json owners = Json::array({owner_of_version(*pipeline)});
+  TRY_VOID(
+      patch(facts, kVersionNoun, first, Json::object({{"metadata", Json::object({{"ownerReferences", owners}})}})));
+  return Reply{pipeline_shape(*pipeline)};
 }
 
 base::Result<Documents> uploaded(const Call& call) {

@@ -65,12 +65,15 @@ Json version_object(const Json& pipeline, const CatalogueTexts& texts, const Doc
   Json version =
       new_object("PipelineVersion", version_object_name(api::name_of(pipeline), texts.name), std::move(spec));
   if (!api::uid_of(pipeline).empty())
-    version.edit("metadata")
-        .set("ownerReferences", Json::array({Json::object({{"apiVersion", "pipelines.kubeflow.org/v2beta1"},
-                                                           {"kind", "Pipeline"},
-                                                           {"name", api::name_of(pipeline)},
-                                                           {"uid", api::uid_of(pipeline)}})}));
+    version.edit("metadata").set("ownerReferences", Json::array({owner_of_version(pipeline)}));
   return version;
+}
+
+Json owner_of_version(const Json& pipeline) {
+  return Json::object({{"apiVersion", "pipelines.kubeflow.org/v2beta1"},
+                       {"kind", "Pipeline"},
+                       {"name", api::name_of(pipeline)},
+                       {"uid", api::uid_of(pipeline)}});
 }
 
 const Json* newest_version(std::span<const Json> versions) {

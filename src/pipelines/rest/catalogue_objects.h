@@ -24,6 +24,8 @@ base::Status check_tags(const api::Json& tags);
 api::Json pipeline_object(const CatalogueTexts& texts);
 // `pipeline`: its object, which owns the version where it has an id already.
 api::Json version_object(const api::Json& pipeline, const CatalogueTexts& texts, const Documents& documents);
+// The owner reference of the versions of a pipeline.
+api::Json owner_of_version(const api::Json& pipeline);
 // The one that was made last; null where there is none. Versions of one second are told apart by their names.
 const api::Json* newest_version(std::span<const api::Json> versions);
 

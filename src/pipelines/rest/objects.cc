@@ -46,10 +46,9 @@ base::Result<std::vector<Json>> objects_of(Facts& facts, const api::ResourceId& 
   return client::items_of(std::move(list), resource);
 }
 
-base::Result<Json> create(Facts& facts, const Noun& noun, const std::string& ns, Json object, bool dry_run) {
+base::Result<Json> create(Facts& facts, const Noun& noun, const std::string& ns, Json object) {
   client::Request request{.verb = Verb::kCreate, .resource = noun.resource, .ns = ns, .name = {}, .subresource = {}};
   request.body = std::move(object);
-  request.dry_run = dry_run;
   return facts.ask(std::move(request));
 }
 

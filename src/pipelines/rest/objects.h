@@ -24,8 +24,7 @@ base::Result<api::Json> object_named(Facts& facts, const Noun& noun, const Objec
 // The objects of a namespace, or those that a selector of labels names.
 base::Result<std::vector<api::Json>> objects_of(Facts& facts, const api::ResourceId& resource, const std::string& ns,
                                                 const std::string& label_selector = {});
-base::Result<api::Json> create(Facts& facts, const Noun& noun, const std::string& ns, api::Json object,
-                               bool dry_run = false);
+base::Result<api::Json> create(Facts& facts, const Noun& noun, const std::string& ns, api::Json object);
 // A merge patch of this very object, whatever its controller has written meanwhile.
 base::Result<api::Json> patch(Facts& facts, const Noun& noun, const api::Json& object, api::Json changes);
 // The same of the object as it was read: kConflict where it has changed since.

@@ -36,6 +36,7 @@ class Rest {
       Facts facts(ids, known, env.now());
       auto reply = routed->handler(routed->call, facts);
       if (!facts.next()) return reply;
+      if (known.answers.size() >= steps_max) return base::make_error(base::Code::kUnavailable, "the server stopped");
       known.answers.push_back(answer(*facts.next()));
     }
   }
@@ -73,6 +74,7 @@ class Rest {
     return names;
   }
 
+  std::size_t steps_max = SIZE_MAX;  // of one request; then the server stops
   std::string version = "v2beta1";
   std::vector<RouteTable> tables = {};  // beside that of v2beta1
   client::testing::FakeEnv env;

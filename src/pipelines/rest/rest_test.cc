@@ -34,6 +34,34 @@ TEST(Rest, AnUploadMakesAPipelineAndItsFirstVersion) {
   EXPECT_EQ(version["metadata"]["ownerReferences"][std::size_t{0}]["uid"], made["pipeline_id"]);
 }
 
+TEST(Rest, AnUploadThatIsInterruptedLeavesNoPipelineWithoutAVersion) {
+  for (std::size_t steps = 0; steps < 6; ++steps) {
+    Rest rest;
+    const auto upload = [&rest] {
+      return rest.call("POST", "pipelines/upload?name=x", Rest::form(kIr), "multipart/form-data; boundary=xyz");
+    };
+    rest.steps_max = steps;
+    const auto cut = upload();
+    const auto& pipelines = rest.api.table(resources::kPipelines);
+    EXPECT_LE(pipelines.size(), rest.api.table(resources::kPipelineVersions).size()) << steps;
+    rest.steps_max = SIZE_MAX;
+    const bool is_there = !pipelines.empty();
+    EXPECT_EQ(upload().ok(), !is_there) << steps;
+    EXPECT_EQ(pipelines.size(), 1U) << steps;
+    EXPECT_EQ(rest.api.table(resources::kPipelineVersions).size(), 1U) << steps;
+    EXPECT_EQ(cut.ok(), steps >= 4) << steps;
+  }
+}
+
+TEST(Rest, APipelineThatIsRefusedTakesItsVersionAlong) {
+  Rest rest;
+  rest.api.forbids = [](const client::Request& request) {
+    return request.verb == client::Verb::kCreate && request.resource == resources::kPipelines;
+  };
+  EXPECT_FALSE(rest.call("POST", "pipelines/upload?name=x", Rest::form(kIr), "multipart/form-data; boundary=xyz").ok());
+  EXPECT_TRUE(rest.api.table(resources::kPipelineVersions).empty());
+}
+
 TEST(Rest, FilesThatAreRefusedLeaveNothing) {
   Rest rest;
   for (const std::string_view file : {"", "[", "1", "kind: Workflow", "pipelineInfo: {name: x}"}) {
