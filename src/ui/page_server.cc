@@ -18,9 +18,11 @@ namespace {
 using base::Code;
 using base::make_error;
 
-// The browser asks for the page's own files and the API that serves it, and for nothing else.
+// The browser asks for the page's own files and the API that serves it, and for nothing else. Frames hold artifacts of
+// pipelines, which have a policy of their own.
 constexpr const char* kPolicy =
-    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; "
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; frame-src 'self'; "
+    "base-uri 'none'; "
     "form-action 'none'; frame-ancestors 'none'";
 
 rt::HttpResponse answer(int status, std::string type, std::string body) {

@@ -10,6 +10,6 @@ done
 (cd $page && npm ls --silent > /dev/null 2>&1) || (cd $page && npm ci --no-audit --no-fund --silent) || { echo "FAIL page: npm ci failed"; exit 1; }
 mkdir -p build/page
 start_cluster --node-name n1 --host-rootfs --runtime runc
-node tests/page/pipelines_test.mjs "$("$volcano" ui link 2> /dev/null)" build/page tests/pipelines/compiled/hello.yaml
+node tests/page/pipelines_test.mjs "$("$volcano" ui link 2> /dev/null)" build/page tests/pipelines/compiled/hello.yaml tests/pipelines/compiled/evidence.yaml
 stop_cluster
 rm -rf "$scratch"

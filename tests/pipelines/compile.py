@@ -131,6 +131,41 @@ def artifacts(points: int = 1000):
         say(text=f"turn {one} in {dsl.WORKSPACE_PATH_PLACEHOLDER}").after(made)
 
 
+# Each kind of artifact with content that a stranger could have written, by a step that does without the SDK.
+EVIDENCE = """import json, os, sys
+inputs = json.loads(sys.argv[1])
+made = {name: one["artifacts"][0] for name, one in inputs["outputs"]["artifacts"].items()}
+skill = float(inputs["inputs"]["parameterValues"]["skill"])
+made["metrics"]["metadata"] = {"accuracy": skill, "<img src=x onerror=alert(1)>": 1 - skill}
+made["curve"]["metadata"] = {
+    "confidenceMetrics": [{"confidenceThreshold": 1 - x / 10, "falsePositiveRate": x / 10, "recall": (x / 10) ** (1 - skill)} for x in range(11)],
+    "confusionMatrix": {"annotationSpecs": [{"displayName": "cat"}, {"displayName": "<b>dog</b>"}], "rows": [{"row": [40, 2]}, {"row": [5, 53]}]}}
+texts = {
+    "page": "<!doctype html><h1 id=said>a page</h1><script>document.title='ran'; document.getElementById('said').textContent='it ran'; top.location='https://example.org'</script>"
+            "<img src=https://example.org/x.png><meta http-equiv=refresh content='0;url=https://example.org'>",
+    "text": "# Findings\\n\\nIt is **good**, see [the source](https://example.org/a) or [not](javascript:alert(1)).\\n\\n<script>alert(1)</script>\\n\\n| a | b |\\n|---|---|\\n| 1 | `2` |\\n",
+    "table": "name,weight\\n" + "".join(f"row {n},{n}\\n" for n in range(5000))}
+for name, text in texts.items():
+    path = made[name]["uri"].replace("minio://", "/minio/")
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    open(path, "w").write(text)
+out = inputs["outputs"]["outputFile"]
+os.makedirs(os.path.dirname(out), exist_ok=True)
+json.dump({"artifacts": {name: {"artifacts": [one]} for name, one in made.items()}}, open(out, "w"))
+"""
+
+
+@dsl.container_component
+def measure(skill: float, metrics: dsl.Output[dsl.Metrics], curve: dsl.Output[dsl.ClassificationMetrics], page: dsl.Output[dsl.HTML],
+            text: dsl.Output[dsl.Markdown], table: dsl.Output[dsl.Dataset]):
+    return dsl.ContainerSpec(image="python", command=["python3", "-c", EVIDENCE], args=["{{$}}"])
+
+
+@dsl.pipeline(name="evidence")
+def evidence(skill: float = 0.8):
+    measure(skill=skill)
+
+
 @dsl.pipeline(name="platform")
 def platform(node: str = "n1"):
     step = greet(name="features")
@@ -174,5 +209,5 @@ def files(text: str = "x"):
 
 if __name__ == "__main__":
     folder = sys.argv[1] if len(sys.argv) > 1 else os.path.join(os.path.dirname(os.path.abspath(__file__)), "compiled")
-    for one in (hello, branches, loops, exits, claims, artifacts, platform, files):
+    for one in (hello, branches, loops, exits, claims, artifacts, evidence, platform, files):
         compiler.Compiler().compile(one, os.path.join(folder, f"{one.name if one.name != 'hello-world' else 'hello'}.yaml"))

@@ -43,6 +43,19 @@ rt::HttpResponse json_answer(const Json& body) {
   return {200, {{"Content-Type", "application/json"}, {"X-Content-Type-Options", "nosniff"}}, body.dump(), {}};
 }
 
+rt::HttpResponse frame_answer(std::string html) {
+  return {200,
+          {{"Content-Type", "text/html; charset=utf-8"},
+           {"Content-Security-Policy",
+            "sandbox; default-src 'none'; style-src 'unsafe-inline'; img-src data:; frame-ancestors 'self'"},
+           {"X-Content-Type-Options", "nosniff"},
+           {"Referrer-Policy", "no-referrer"},
+           {"Cross-Origin-Resource-Policy", "same-origin"},
+           {"Cache-Control", "no-store"}},
+          std::move(html),
+          {}};
+}
+
 Json failure(std::string_view message) {
   constexpr int kUnknown = 2;
   return Json::object({{"code", kUnknown}, {"message", message}});

@@ -38,6 +38,13 @@ struct Call {
 struct StoredFile {
   std::string volume;
   std::string path;
+  std::size_t bytes_max = 0;  // so many of its first bytes; 0: all of them, or none where they are too many
+  bool is_page = false;       // for a frame of a browser, as HTML, and not as JSON
+};
+
+struct StoredBytes {
+  std::string bytes;
+  std::size_t size = 0;  // of the whole file
 };
 
 struct Reply {

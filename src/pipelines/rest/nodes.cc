@@ -6,6 +6,7 @@
 #include "api/argo/v1alpha1/workflow.h"
 #include "api/pipelines/v2beta1/pipeline_run.h"
 #include "base/format.h"
+#include "base/number.h"
 #include "pipelines/rest/objects.h"
 
 namespace pipelines::rest {
@@ -16,6 +17,7 @@ using base::make_error;
 
 namespace {
 
+constexpr std::size_t kViewMax = std::size_t{4} << 20;
 constexpr std::string_view kClaim = "mlpipeline-artifacts", kStore = "minio://mlpipeline/";
 
 struct Node {
@@ -79,13 +81,31 @@ base::Result<Reply> read_artifact(const Call& call, Facts& facts) {
   const Json& status = node.task["status"];
   const Json* list = status["outputs"]["artifacts"].find(call.names[2]);
   if (list == nullptr) list = status["inputs"]["artifacts"].find(call.names[2]);
-  if (list == nullptr || list->items().empty())
-    return make_error(Code::kNotFound, base::format("the task {} has no artifact {:?}", call.names[1], call.names[2]));
-  const std::string uri = list->items().front()["uri"].str();
+  // One of a list of artifacts is named by its place there.
+  const auto index = base::parse_number<std::uint32_t>(call.target.has("index") ? call.query("index") : "0");
+  if (list == nullptr || !index || *index >= list->items().size())
+    return make_error(Code::kNotFound, base::format("the task {} has no artifact {:?}{}", call.names[1], call.names[2],
+                                                    call.target.has("index") ? " at this index" : ""));
+  const std::string uri = list->items()[*index]["uri"].str();
   if (!uri.starts_with(kStore))
     return make_error(Code::kInvalid, base::format("the artifact is at {}, and only those of {} are read here",
                                                    uri.substr(0, 200), kStore));
-  return stored_file(facts, std::string(api::namespace_of(node.run)), uri.substr(kStore.size()));
+  TRY(Reply reply, stored_file(facts, std::string(api::namespace_of(node.run)), uri.substr(kStore.size())));
+  if (call.target.has("max_bytes")) {
+    const auto most = base::parse_number<std::uint32_t>(call.query("max_bytes"));
+    if (!most || *most == 0)
+      return make_error(Code::kInvalid,
+                        base::format("max_bytes: {:?} is not a number of bytes", call.query("max_bytes")));
+    reply.file->bytes_max = *most;
+  }
+  return reply;
+}
+
+base::Result<Reply> view_artifact(const Call& call, Facts& facts) {
+  TRY(Reply reply, read_artifact(call, facts));
+  reply.file->bytes_max = kViewMax;
+  reply.file->is_page = true;
+  return reply;
 }
 
 // The right to see the claim is that to see its content.

@@ -10,8 +10,10 @@ namespace pipelines::rest {
 
 base::Result<std::vector<api::Json>> tasks_of(Facts& facts, const api::Json& run);
 base::Result<Reply> read_log(const Call& call, Facts& facts);
-// The bytes of an output, or input, of a task.
+// The bytes of an output, or input, of a task; `max_bytes` of the query: no more than the first of them.
 base::Result<Reply> read_artifact(const Call& call, Facts& facts);
+// The same as HTML, for a frame of the page.
+base::Result<Reply> view_artifact(const Call& call, Facts& facts);
 
 // The log of a step's pod, followed where the call says so.
 Reply log_of_pod(const Call& call, const std::string& ns, const std::string& pod);

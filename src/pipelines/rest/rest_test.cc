@@ -62,6 +62,41 @@ TEST(Rest, APipelineThatIsRefusedTakesItsVersionAlong) {
   EXPECT_TRUE(rest.api.table(resources::kPipelineVersions).empty());
 }
 
+TEST(Rest, AnArtifactOfAListIsReadUpToABound) {
+  Rest rest;
+  const std::string run = rest.run("one")["run_id"].str();
+  const std::string name(api::name_of(rest.api.table(resources::kPipelineRuns).begin()->second));
+  rest.api.put(
+      resources::kPipelineTasks,
+      *api::parse_json(base::format(
+          R"({{"metadata": {{"name": "t", "namespace": "ns", "labels": {{"pipelines.kubeflow.org/run": "{}"}}}},
+      "spec": {{"path": "root.say", "taskName": "say"}}, "status": {{"outputs": {{"artifacts": {{"a":
+      [{{"uri": "minio://mlpipeline/x/0"}}, {{"uri": "minio://mlpipeline/x/1"}}, {{"uri": "s3://other/y"}}]}}}}}}}})",
+          name)));
+  rest.api.put(resources::kPersistentVolumeClaims,
+               *api::parse_json(R"({"metadata": {"name": "mlpipeline-artifacts", "namespace": "ns"},
+      "spec": {"volumeName": "v"}, "status": {"phase": "Bound"}})"));
+  const std::string path = "runs/" + run + "/nodes/root.say/artifacts/a";
+  auto first = rest.call("GET", path + ":read");
+  ASSERT_TRUE(first.ok() && first->file);
+  EXPECT_EQ(first->file->path, "x/0");
+  EXPECT_EQ(first->file->bytes_max, 0U);
+  auto second = rest.call("GET", path + ":read?index=1&max_bytes=100");
+  ASSERT_TRUE(second.ok() && second->file);
+  EXPECT_EQ(second->file->path, "x/1");
+  EXPECT_EQ(second->file->bytes_max, 100U);
+  auto page = rest.call("GET", path + ":view?index=1");
+  ASSERT_TRUE(page.ok() && page->file);
+  EXPECT_TRUE(page->file->is_page);
+  for (const char* wrong :
+       {":read?index=3", ":read?index=-1", ":read?index=2", ":read?max_bytes=0", ":read?max_bytes=x"})
+    EXPECT_FALSE(rest.call("GET", path + wrong).ok()) << wrong;
+  rest.api.forbids = [](const client::Request& request) {
+    return request.resource == resources::kPersistentVolumeClaims;
+  };
+  EXPECT_FALSE(rest.call("GET", path + ":view").ok()) << "one who may not see the claim sees no file of it";
+}
+
 TEST(Rest, FilesThatAreRefusedLeaveNothing) {
   Rest rest;
   for (const std::string_view file : {"", "[", "1", "kind: Workflow", "pipelineInfo: {name: x}"}) {

@@ -53,6 +53,7 @@ constexpr std::array kRoutes = {
     Route{"DELETE", "runs/{}", delete_run},
     Route{"GET", "runs/{}/nodes/{}/log", read_log},
     Route{"GET", "runs/{}/nodes/{}/artifacts/{}:read", read_artifact},
+    Route{"GET", "runs/{}/nodes/{}/artifacts/{}:view", view_artifact},
     Route{"POST", "recurringruns", create_recurring_run},
     Route{"GET", "recurringruns", list_recurring_runs},
     Route{"POST", "recurringruns/{}:enable", enable_recurring_run},

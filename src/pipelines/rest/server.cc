@@ -105,8 +105,10 @@ void Server::serve_file(const StoredFile& file, const std::shared_ptr<rt::HttpEx
   env_.offload(
       [answer, file, read = read_file_] {
         const auto bytes = read(file);
-        *answer = bytes.ok() ? json_answer(api::Json::object({{"data", base::base64_encode(*bytes)}}))
-                             : error_answer(bytes.error());
+        *answer = !bytes.ok()    ? error_answer(bytes.error())
+                  : file.is_page ? frame_answer(bytes->bytes)
+                                 : json_answer(api::Json::object({{"data", base::base64_encode(bytes->bytes)},
+                                                                  {"size", static_cast<std::int64_t>(bytes->size)}}));
       },
       [answer, exchange] { exchange->respond(std::move(*answer)); });
 }

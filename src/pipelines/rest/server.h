@@ -18,7 +18,7 @@ struct ServerOptions {
   std::string ns = {};                // the only namespace whose objects are known; empty: all of them
   std::vector<RouteTable> more = {};  // versions of the API beside v2beta1
   // Reads a file of a volume of this machine, off the loop; unset: artifacts are not on this machine.
-  std::function<base::Result<std::string>(const StoredFile& file)> read_file = {};
+  std::function<base::Result<StoredBytes>(const StoredFile& file)> read_file = {};
 };
 
 // Everything on the loop of `env`. `client` has the rights of the program itself, with which names of objects are
@@ -45,7 +45,7 @@ class Server {
   Index index_;
   Facts::Ids ids_;
   const std::vector<RouteTable> more_;
-  std::function<base::Result<std::string>(const StoredFile& file)> read_file_;
+  std::function<base::Result<StoredBytes>(const StoredFile& file)> read_file_;
   std::shared_ptr<int> alive_ = std::make_shared<int>(0);
 };
 

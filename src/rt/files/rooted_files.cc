@@ -106,6 +106,13 @@ base::Result<std::string> read_rooted_file(const RootedPath& file, std::size_t b
   return text;
 }
 
+base::Result<FileHead> read_rooted_head(const RootedPath& file, std::size_t bytes_max) {
+  TRY(const OpenFile open, open_regular(file));
+  TRY(std::string bytes, read_from(file, open.descriptor.get(), 0, bytes_max));
+  const std::size_t size = open.bytes > 0 ? static_cast<std::size_t>(open.bytes) : bytes.size();
+  return FileHead{std::move(bytes), size};
+}
+
 base::Result<std::string> read_rooted_tail(const RootedPath& file, std::size_t bytes_max) {
   TRY(const OpenFile open, open_regular(file));
   const off_t most = static_cast<off_t>(bytes_max);

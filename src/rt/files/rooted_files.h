@@ -34,6 +34,12 @@ struct RootedPath {
 
 // The whole file. Errors: kNotFound, kInvalid (not a regular file), kTooLarge (more than `bytes_max`).
 base::Result<std::string> read_rooted_file(const RootedPath& file, std::size_t bytes_max);
+// Its first `bytes_max` bytes at most, and how many there are.
+struct FileHead {
+  std::string bytes;
+  std::size_t size = 0;
+};
+base::Result<FileHead> read_rooted_head(const RootedPath& file, std::size_t bytes_max);
 // Its last `bytes_max` bytes at most.
 base::Result<std::string> read_rooted_tail(const RootedPath& file, std::size_t bytes_max);
 // A place to mount from: the file or folder at `place`, which is made as folders where it is not there, with the root's

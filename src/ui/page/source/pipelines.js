@@ -8,13 +8,15 @@ import { useCollection } from './live.js';
 import { Logs } from './logs.js';
 import { EventList } from './objects.js';
 import { Ago, Dialog, Link, Notices, State, Table, useNow, where } from './parts.js';
-import { artifactsOf, formOf, graphAt, isOver, kRecurring, kRuns, kTasks, kVersions, layout, metricsOf, parametersOf, runOf, stateOf, took, tookSeconds, valuesOf } from './pipelines_model.js';
+import { Artifact, Bars, Curves } from './pipelines_artifacts.js';
+import { curveOf, shortOf } from './pipelines_artifacts_model.js';
+import { artifactsOf, curvesOf, formOf, graphAt, isOver, kRecurring, kRuns, kTasks, kVersions, layout, metricsOf, parametersOf, runOf, stateOf, took, tookSeconds, valuesOf } from './pipelines_model.js';
 import './pipelines_words.js';
 import { currentScope, scoped } from './scope.js';
 import { t } from './words.js';
 import { yaml } from './yaml.js';
 
-const kFileMax = 10 << 20;
+const kFileMax = 10 << 20, kArtifactsMax = 100;
 const titleOf = (object) => object.spec?.displayName || object.metadata.name;
 const newestFirst = (a, b) => created(b) - created(a) || byName(a, b);
 const patch = (kind, object, spec) => request(objectPath(kind, object), { method: 'PATCH', type: 'application/merge-patch+json', body: { spec } });
@@ -95,14 +97,16 @@ function RunTable({ runs, list, go, onCompare }) {
 }
 
 function Compare({ runs, onClose }) {
-  const tasks = useCollection(listPath(kTasks));
-  const all = [...tasks.rows.values()];
-  const metrics = runs.map((run) => metricsOf(all.filter((task) => task.spec?.runName === run.metadata.name && task.metadata.namespace === run.metadata.namespace)));
-  const parameters = runs.map((run) => run.spec?.runtimeConfig?.parameters || {});
+  const tasks = useCollection(listPath(kTasks), { query: { labelSelector: `pipelines.kubeflow.org/run in (${runs.map((run) => run.metadata.name).join(',')})` } });
+  const all = [...tasks.rows.values()], titles = runs.map(titleOf);
+  const tasksOf = runs.map((run) => all.filter((task) => task.spec?.runName === run.metadata.name && task.metadata.namespace === run.metadata.namespace));
+  const metrics = tasksOf.map(metricsOf);
+  const curves = tasksOf.flatMap((own, at) => curvesOf(own).map(({ title, metadata }) => ({ title: `${titles[at]} · ${title}`, points: curveOf(metadata) }))).filter(({ points }) => points.length > 1).slice(0, 24);
+  const parameters = runs.map(({ spec }) => ({ ...Object.fromEntries(parametersOf(spec?.pipelineSpec).filter(({ fallback }) => fallback !== undefined).map(({ name, fallback }) => [name, fallback])), ...spec?.runtimeConfig?.parameters }));
   const names = (sides) => [...new Set(sides.flatMap(Object.keys))].sort(natural);
-  const rowsOf = (sides) => names(sides).map((name) => html`<tr key=${name}><th scope="row">${plain(name)}</th>${sides.map((side, at) => html`<td key=${at}>${plain(side[name] === undefined ? '' : typeof side[name] === 'string' ? side[name] : JSON.stringify(side[name]))}</td>`)}</tr>`);
-  return html`<${Dialog} title=${t('Compare')} onClose=${onClose}><table class="plain-table"><thead><tr><th></th>${runs.map((run) => html`<th scope="col" key=${run.metadata.uid}>${plain(titleOf(run))}</th>`)}</tr></thead>
-    <tbody><tr><th scope="row">${t('State')}</th>${runs.map((run) => html`<td key=${run.metadata.uid}>${plain(run.status?.state)}</td>`)}</tr>${rowsOf(parameters)}${rowsOf(metrics)}</tbody></table><//>`;
+  const rowsOf = (sides) => names(sides).map((name) => html`<tr key=${name}><th scope="row">${plain(name)}</th>${sides.map((side, at) => html`<td key=${at}>${plain(side[name] === undefined ? '' : shortOf(side[name]))}</td>`)}</tr>`);
+  return html`<${Dialog} title=${t('Compare')} onClose=${onClose}><div class="scroll" tabindex="0" role="group" aria-label=${t('Compare')}><table class="plain-table"><thead><tr><th></th>${runs.map((run) => html`<th scope="col" key=${run.metadata.uid}>${plain(titleOf(run))}</th>`)}</tr></thead>
+    <tbody><tr><th scope="row">${t('State')}</th>${runs.map((run) => html`<td key=${run.metadata.uid}>${plain(run.status?.state)}</td>`)}</tr>${rowsOf(parameters)}${rowsOf(metrics)}</tbody></table></div><${Bars} titles=${titles} sides=${metrics} />${curves.length > 0 && html`<h3>${t('ROC curve')}</h3><${Curves} curves=${curves} />`}<//>`;
 }
 
 export function Pipelines({ query, setQuery, go }) {
@@ -167,16 +171,15 @@ export function PipelineVersion({ ns, name, query, go }) {
     ${starting && html`<${StartRun} version=${version} go=${go} onClose=${() => setStarting(false)} />`}`;
 }
 
-function Values({ title, side }) {
+function Values({ title, side, run, task }) {
   const parameters = Object.entries(side?.parameters || {}), artifacts = artifactsOf(side);
   if (!parameters.length && !artifacts.length) return null;
   return html`<h4>${title}</h4><table class="plain-table"><tbody>
     ${parameters.map(([name, value]) => html`<tr key=${name}><th scope="row">${plain(name)}</th><td><pre class="code">${plain(typeof value === 'string' ? value : JSON.stringify(value, null, 2))}</pre></td></tr>`)}
-    ${artifacts.map(({ name, type, uri, metadata }, at) => html`<tr key=${`a${at}`}><th scope="row">${plain(name)} <span class="soft">${plain(type)}</span></th><td>${plain(uri)}${Object.entries(metadata).map(([key, value]) => html`<div key=${key}>${plain(key)}: ${plain(typeof value === 'string' ? value : JSON.stringify(value))}</div>`)}</td></tr>`)}
-  </tbody></table>`;
+  </tbody></table>${artifacts.slice(0, kArtifactsMax).map((one, at) => html`<${Artifact} key=${`${at} ${one.uri}`} run=${run} task=${task} one=${one} />`)}${artifacts.length > kArtifactsMax ? html`<p class="soft">${artifacts.length - kArtifactsMax} ${t('more')}</p>` : ''}`;
 }
 
-function Task({ task, ns }) {
+function Task({ task, ns, run }) {
   const now = useNow();
   const { status = {}, spec } = task;
   const pods = useCollection(`/api/v1/namespaces/${encodeURIComponent(ns)}/pods`, { query: { fieldSelector: `metadata.name=${status.podName || '-'}` } });
@@ -184,7 +187,7 @@ function Task({ task, ns }) {
   return html`<section aria-label=${plain(spec.path)}><h3>${plain(spec.displayName || spec.taskName)} <span class="soft">${plain(spec.type)}${spec.iteration !== undefined ? ` · ${spec.iteration}` : ''}</span></h3>
     <p><${State} state=${stateOf(status.state)} word=${status.state || 'PENDING'} /> ${took(tookSeconds(status, now))} ${status.attempt > 0 ? html`<span class="soft">${t('attempt')} ${status.attempt + 1}</span>` : ''} ${status.cachedFrom ? html`<span class="soft">${t('from the cache:')} ${plain(status.cachedFrom)}</span>` : ''}</p>
     ${status.error && html`<p class="notice">${plain(status.error)}</p>`}${status.message && html`<p role="status">${plain(status.message)}</p>`}
-    <${Values} title=${t('Inputs')} side=${status.inputs} /><${Values} title=${t('Outputs')} side=${status.outputs} />
+    <${Values} title=${t('Inputs')} side=${status.inputs} run=${run} task=${spec.path} /><${Values} title=${t('Outputs')} side=${status.outputs} run=${run} task=${spec.path} />
     ${pod && html`<h4>${t('Logs')} <${Link} to=${where('objects', 'v1', 'pods', ns, status.podName)}>${plain(status.podName)}<//></h4><${Logs} ns=${ns} pods=${[pod]} /><h4>${t('Events')}</h4><${EventList} ns=${ns} names=${[status.podName]} />`}
   </section>`;
 }
@@ -216,6 +219,6 @@ export function PipelineRun({ ns, name, query, go }) {
     ${run.status?.error && html`<p class="notice">${plain(run.status.error)}</p>`}
     <${Crumbs} path=${path} to=${(at) => to(at)} />
     ${dag ? html`<${Graph} dag=${dag} look=${look} label=${t('Graph')} />` : turns.length ? html`<ul class="results">${turns.map((task) => html`<li key=${task.spec.path}><${State} state=${stateOf(task.status?.state)} word=${task.status?.state || 'PENDING'} /> <${Link} to=${to(task.spec.path, task.spec.path)}>${plain(task.spec.path)}<//></li>`)}</ul>` : html`<p class="empty">${t('This pipeline has no graph that can be shown.')}</p>`}
-    ${opened ? html`<${Task} key=${query.task} task=${opened} ns=${ns} />` : html`<p class="soft">${t('Choose a task to see its inputs, outputs and log.')}</p><${Values} title=${t('Parameters')} side=${{ parameters: run.spec?.runtimeConfig?.parameters }} /><${Values} title=${t('Outputs')} side=${tasks.get('root')?.status?.outputs} />`}
+    ${opened ? html`<${Task} key=${query.task} task=${opened} ns=${ns} run=${run.metadata.uid} />` : html`<p class="soft">${t('Choose a task to see its inputs, outputs and log.')}</p><${Values} title=${t('Parameters')} side=${{ parameters: run.spec?.runtimeConfig?.parameters }} /><${Values} title=${t('Outputs')} side=${tasks.get('root')?.status?.outputs} run=${run.metadata.uid} task="root" />`}
     ${sure && html`<${Sure} title=${`${t('Delete')}: ${name}`} text=${t('Its tasks and pods go with it.')} act=${() => remove(objectPath(kRuns, run)).then(() => go('/pipelines'))} onClose=${() => setSure(false)} />`}`;
 }

@@ -101,8 +101,11 @@ export function layout(dag) {
   return { boxes, edges, columns: filled.length, rows: Math.max(0, ...filled) };
 }
 
-// The artifacts of one side of a task as a list: [{name, type, uri, metadata}].
-export const artifactsOf = (side) => Object.entries(side?.artifacts || {}).flatMap(([name, list]) => (Array.isArray(list) ? list : [list]).map((one) => ({ name, type: one?.type?.schemaTitle || one?.type?.schema_title || '', uri: one?.uri || '', metadata: one?.metadata || {} })));
+// The artifacts of one side of a task as a list: [{name, index, label, type, uri, metadata}].
+export const artifactsOf = (side) => Object.entries(side?.artifacts || {}).flatMap(([name, list]) => (Array.isArray(list) ? list : [list]).map((one, index, all) => ({ name, index, label: all.length > 1 ? `${name}[${index}]` : name, type: one?.type?.schemaTitle || one?.type?.schema_title || '', uri: one?.uri || '', metadata: one?.metadata || {} })));
+
+// The curves of a run's tasks: [{title, metadata}].
+export const curvesOf = (tasks) => tasks.flatMap((task) => artifactsOf(task.status?.outputs).filter(({ type }) => type === 'system.ClassificationMetrics').map(({ label, metadata }) => ({ title: `${task.spec.taskName}: ${label}`, metadata })));
 
 // The numbers that runs reported as metrics, by "task: name".
 export function metricsOf(tasks) {
