@@ -1,5 +1,5 @@
 // The pages of pipelines in a real browser against a real `volcano up`: upload, a form, a run's graph and its tasks.
-// usage: pipelines_test.mjs LINK FOLDER DOCUMENT EVIDENCE
+// usage: pipelines_test.mjs LINK FOLDER DOCUMENT EVIDENCE WORKFLOW
 // EVIDENCE: a pipeline that makes an artifact of each kind, with markup in names and a page that would do harm.
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -7,7 +7,7 @@ import { createRequire } from 'node:module';
 const require = createRequire(new URL('../../src/ui/page/package.json', import.meta.url));
 const { chromium } = require('playwright-core');
 const axe = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
-const [link, folder, document, evidence] = process.argv.slice(2);
+const [link, folder, document, evidence, workflow] = process.argv.slice(2);
 const base = new URL(link).origin;
 const kPatience = 20000 * Number(process.env.PATIENCE || 1);
 
@@ -141,6 +141,27 @@ await test('runs are compared by numbers and curves', async () => {
   await page.screenshot({ path: `${folder}/pipelines-compare-dark.png` });
   await noBarriers();
   await page.emulateMedia({ colorScheme: 'light' });
+  await page.getByRole('button', { name: 'Close' }).click();
+});
+await test('a pipeline of version 1 is uploaded, run and followed', async () => {
+  await page.goto(`${base}/ui/#/pipelines?tab=pipelines`);
+  await page.getByRole('button', { name: 'Upload a pipeline' }).click();
+  await page.getByLabel('Name').last().fill('of-version-1');
+  await page.locator('input[type=file]').setInputFiles(workflow);
+  await page.getByRole('button', { name: 'Upload', exact: true }).click();
+  await page.getByRole('link', { name: 'of-version-1' }).first().click();
+  await page.locator('svg').getByText('create-volume', { exact: true }).waitFor();
+  await page.getByRole('button', { name: 'Run', exact: true }).click();
+  await page.getByLabel('rate (STRING)').fill('0.25');
+  await page.getByRole('button', { name: 'Create', exact: true }).click();
+  await page.waitForURL(/#\/pipelines\/run\/default\/.*kind=workflow/);
+  await page.locator('header.subject').getByText('SUCCEEDED').waitFor();
+  await page.getByRole('link', { name: /^print: SUCCEEDED/ }).click();
+  await page.getByText('prediction of 0.25').waitFor();
+  await page.screenshot({ path: `${folder}/pipelines-version-1.png`, fullPage: true });
+  await noBarriers();
+  await page.goto(`${base}/ui/#/pipelines`);
+  await page.getByRole('link', { name: 'of-version-1', exact: true }).waitFor();
 });
 // What the frame may not do is told on the console, and is what the policy is for.
 await test('pages of pipelines break no rule of the policy', async () => expect(troubles.filter((one) => !/example\.org|sandboxed/.test(one)).length === 0, troubles.join('; ')));

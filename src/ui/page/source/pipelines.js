@@ -10,7 +10,7 @@ import { EventList } from './objects.js';
 import { Ago, Dialog, Link, Notices, State, Table, useNow, where } from './parts.js';
 import { Artifact, Bars, Curves } from './pipelines_artifacts.js';
 import { curveOf, shortOf } from './pipelines_artifacts_model.js';
-import { artifactsOf, curvesOf, formOf, graphAt, isOver, kRecurring, kRuns, kTasks, kVersions, layout, metricsOf, parametersOf, runOf, stateOf, took, tookSeconds, valuesOf } from './pipelines_model.js';
+import { artifactsOf, curvesOf, formOf, graphAt, isOver, isWorkflow, kRecurring, kRuns, kTasks, kVersions, kWorkflows, layout, metricsOf, parametersOf, runOf, runOfWorkflow, stateOf, tasksOfWorkflow, took, tookSeconds, valuesOf } from './pipelines_model.js';
 import './pipelines_words.js';
 import { currentScope, scoped } from './scope.js';
 import { t } from './words.js';
@@ -71,6 +71,12 @@ export function StartRun({ version, onClose, go }) {
   const fields = [{ key: ' name', title: t('Name of the run') }, ...parameters.map(({ name, type, about }) => ({ key: name, title: `${name} (${type})${about ? `: ${about}` : ''}`, rows: type === 'LIST' || type === 'STRUCT' ? 3 : 0, options: type === 'BOOLEAN' ? [['true', 'true'], ['false', 'false']] : undefined }))];
   const ns = version.metadata.namespace;
   const send = async (form) => {
+    if (isWorkflow(version.spec?.pipelineSpec)) {
+      const values = valuesOf(parameters, form), reference = (type, id, relationship) => ({ key: { type, id }, relationship });
+      const body = { name: form[' name'], pipeline_spec: { parameters: Object.entries(values).map(([name, value]) => ({ name, value })) }, resource_references: [reference('NAMESPACE', ns, 'OWNER'), reference('PIPELINE_VERSION', version.metadata.uid, 'CREATOR')] };
+      const { pipeline_runtime: runtime } = await (await request('/pipeline/apis/v1beta1/runs', { method: 'POST', body })).json();
+      return go(`${where('pipelines', 'run', ns, JSON.parse(runtime.workflow_manifest).metadata.name)}?kind=workflow`);
+    }
     const made = await (await post(`${kRuns.base}/namespaces/${encodeURIComponent(ns)}/pipelineruns`, runOf({ ns, name: form[' name'], version, values: valuesOf(parameters, form) }))).json();
     go(where('pipelines', 'run', ns, made.metadata.name));
   };
@@ -79,11 +85,12 @@ export function StartRun({ version, onClose, go }) {
 
 function RunTable({ runs, list, go, onCompare }) {
   const now = useNow();
+  const placeOf = ({ object, name }) => `${where('pipelines', 'run', object.metadata.namespace, name)}${object.workflow ? '?kind=workflow' : ''}`;
   const [selected, setSelected] = useState(new Set());
   const rows = runs.sort(newestFirst).map((object) => ({ object, key: object.metadata.uid, name: object.metadata.name, state: stateOf(object.status?.state), word: object.status?.state || 'PENDING', reason: object.status?.error || '' }));
   const columns = [
     ...nameColumns(),
-    { id: 'name', title: t('Run'), width: 'minmax(10rem,2fr)', cell: (row) => html`<${Link} to=${where('pipelines', 'run', row.object.metadata.namespace, row.name)} tabindex="-1">${plain(titleOf(row.object))}<//>` },
+    { id: 'name', title: t('Run'), width: 'minmax(10rem,2fr)', cell: (row) => html`<${Link} to=${placeOf(row)} tabindex="-1">${plain(titleOf(row.object))}<//>` },
     stateColumn(),
     { id: 'pipeline', title: t('Pipeline'), width: 'minmax(6rem,1fr)', minor: true, cell: ({ object }) => plain(object.spec?.pipelineName) },
     { id: 'tasks', title: t('Tasks'), width: '6rem', cell: ({ object: { status } }) => (status?.tasks ? `${status.tasks.succeeded || 0}/${status.tasks.total || 0}` : '') },
@@ -93,7 +100,7 @@ function RunTable({ runs, list, go, onCompare }) {
   ];
   const select = (row) => setSelected((old) => (old.has(row.key) ? new Set([...old].filter((key) => key !== row.key)) : new Set([...old, row.key].slice(-8))));
   return html`${selected.size > 1 && html`<div class="tools"><button type="button" onClick=${() => onCompare(rows.filter((row) => selected.has(row.key)).map((row) => row.object))}>${t('Compare')} (${selected.size})</button></div>`}
-    <${Table} label=${t('Runs')} columns=${columns} rows=${rows} selected=${selected} onSelect=${select} onOpen=${(row) => go(where('pipelines', 'run', row.object.metadata.namespace, row.name))} empty=${emptyText(list, t('No run yet: upload a pipeline and run it, or use the SDK.'))} />`;
+    <${Table} label=${t('Runs')} columns=${columns} rows=${rows} selected=${selected} onSelect=${select} onOpen=${(row) => go(placeOf(row))} empty=${emptyText(list, t('No run yet: upload a pipeline and run it, or use the SDK.'))} />`;
 }
 
 function Compare({ runs, onClose }) {
@@ -111,6 +118,7 @@ function Compare({ runs, onClose }) {
 
 export function Pipelines({ query, setQuery, go }) {
   const runs = useCollection(listPath(kRuns));
+  const workflows = useCollection(listPath(kWorkflows));
   const versions = useCollection(listPath(kVersions));
   const recurring = useCollection(listPath(kRecurring));
   const [asked, setAsked] = useState(null);
@@ -137,7 +145,7 @@ export function Pipelines({ query, setQuery, go }) {
     <div class="tools"><button type="button" class="primary" onClick=${() => setAsked({ upload: true })}>${t('Upload a pipeline')}</button></div>
     <div class="tabs" role="tablist">${tabs.map(([id, title]) => html`<button type="button" role="tab" key=${id} aria-selected=${tab === id ? 'true' : 'false'} onClick=${() => setQuery({ tab: id })}>${title}</button>`)}</div>
     <div class="tab-body">
-      ${tab === 'runs' && html`<${RunTable} runs=${[...runs.rows.values()]} list=${runs} go=${go} onCompare=${(chosen) => setAsked({ compare: chosen })} />`}
+      ${tab === 'runs' && html`<${RunTable} runs=${[...runs.rows.values(), ...[...workflows.rows.values()].map(runOfWorkflow)]} list=${runs} go=${go} onCompare=${(chosen) => setAsked({ compare: chosen })} />`}
       ${tab === 'pipelines' && html`<${Table} label=${t('Pipelines')} columns=${versionColumns} rows=${versionRows} onOpen=${({ object }) => go(where('pipelines', 'version', object.metadata.namespace, object.metadata.name))} empty=${emptyText(versions, t('No pipeline yet: upload one that the SDK compiled.'))} />`}
       ${tab === 'recurring' && html`<${Table} label=${t('Recurring runs')} columns=${recurringColumns} rows=${recurringRows} empty=${emptyText(recurring, t('No recurring run yet: create one with the SDK.'))} />`}
     </div>
@@ -194,31 +202,34 @@ function Task({ task, ns, run }) {
 
 export function PipelineRun({ ns, name, query, go }) {
   const now = useNow();
-  const one = useCollection(`${kRuns.base}/namespaces/${encodeURIComponent(ns)}/pipelineruns`, { query: { fieldSelector: `metadata.name=${name}` } });
+  const old = query.kind === 'workflow', kind = old ? kWorkflows : kRuns;
+  const one = useCollection(`${kind.base}/namespaces/${encodeURIComponent(ns)}/${kind.plural}`, { query: { fieldSelector: `metadata.name=${name}` } });
   const list = useCollection(scoped(kTasks.base, kTasks.plural), { query: { labelSelector: `pipelines.kubeflow.org/run=${name}` } });
   const [sure, setSure] = useState(false);
   const [error, setError] = useState('');
-  const tasks = useMemo(() => new Map([...list.rows.values()].filter((task) => task.metadata.namespace === ns).map((task) => [task.spec.path, task])), [list.version]);
-  const run = one.rows.get(`${ns}/${name}`);
+  const found = one.rows.get(`${ns}/${name}`);
+  const tasks = useMemo(() => old ? (found ? tasksOfWorkflow(found) : new Map()) : new Map([...list.rows.values()].filter((task) => task.metadata.namespace === ns).map((task) => [task.spec.path, task])), [list.version, one.version]);
+  const run = old && found ? runOfWorkflow(found) : found;
   if (!run) return html`<${Notices} of=${[one]} /><p class="empty">${emptyText(one, t('No run is there.'))}</p>`;
   const state = run.status?.state || 'PENDING', document = run.spec?.pipelineSpec;
   const path = query.at || 'root', opened = query.task && tasks.get(query.task);
-  const to = (at, task) => `${where('pipelines', 'run', ns, name)}?at=${encodeURIComponent(at)}${task ? `&task=${encodeURIComponent(task)}` : ''}`;
+  const to = (at, task) => `${where('pipelines', 'run', ns, name)}?at=${encodeURIComponent(at)}${old ? '&kind=workflow' : ''}${task ? `&task=${encodeURIComponent(task)}` : ''}`;
   const turns = [...tasks.values()].filter((task) => task.spec.parentPath === path && task.spec.path.startsWith(`${path}[`)).sort((a, b) => a.spec.iteration - b.spec.iteration);
   const dag = turns.length ? null : graphAt(document, path);
   const look = (task) => {
     const at = `${path}.${task}`, known = tasks.get(at), below = graphAt(document, at) !== null;
     return { state: known ? stateOf(known.status?.state) : 'idle', word: known ? `${known.status?.state || 'PENDING'} ${took(tookSeconds(known.status, now))}` : wordOf(dag, task), below, to: below ? to(at, at) : known ? to(path, at) : null };
   };
-  const act = (change) => patch(kRuns, run, change).catch((problem) => setError(problem.message));
+  const act = (sent) => sent.catch((problem) => setError(problem.message));
+  const retry = () => act(old ? request(`/pipeline/apis/v1beta1/runs/${encodeURIComponent(run.metadata.uid)}/retry`, { method: 'POST' }) : patch(kRuns, run, { retries: (run.spec?.retries || 0) + 1 }));
   return html`<${Notices} of=${[one, list]} />${error && html`<p class="notice" role="alert">${plain(error)}</p>`}
     <header class="subject"><h2>${plain(titleOf(run))} <span class="soft">${plain(name)} · ${plain(ns)}</span></h2><${State} state=${stateOf(state)} word=${state} /> ${took(tookSeconds(run.status, now))}
-      ${isOver(state) ? html`<button type="button" onClick=${() => act({ retries: (run.spec?.retries || 0) + 1 })}>${t('Retry')}</button>` : html`<button type="button" class="danger" onClick=${() => act({ terminate: true })}>${t('Terminate')}</button>`}
+      ${isOver(state) ? html`<button type="button" onClick=${retry}>${t('Retry')}</button>` : html`<button type="button" class="danger" onClick=${() => act(patch(kind, run, old ? { shutdown: 'Terminate' } : { terminate: true }))}>${t('Terminate')}</button>`}
       <button type="button" class="danger" onClick=${() => setSure(true)}>${t('Delete')}</button></header>
     <p class="soft">${t('submitted')} <${Ago} time=${created(run)} />${run.spec?.pipelineName ? ` · ${plain(run.spec.pipelineName)}` : ''}</p>
     ${run.status?.error && html`<p class="notice">${plain(run.status.error)}</p>`}
     <${Crumbs} path=${path} to=${(at) => to(at)} />
     ${dag ? html`<${Graph} dag=${dag} look=${look} label=${t('Graph')} />` : turns.length ? html`<ul class="results">${turns.map((task) => html`<li key=${task.spec.path}><${State} state=${stateOf(task.status?.state)} word=${task.status?.state || 'PENDING'} /> <${Link} to=${to(task.spec.path, task.spec.path)}>${plain(task.spec.path)}<//></li>`)}</ul>` : html`<p class="empty">${t('This pipeline has no graph that can be shown.')}</p>`}
     ${opened ? html`<${Task} key=${query.task} task=${opened} ns=${ns} run=${run.metadata.uid} />` : html`<p class="soft">${t('Choose a task to see its inputs, outputs and log.')}</p><${Values} title=${t('Parameters')} side=${{ parameters: run.spec?.runtimeConfig?.parameters }} /><${Values} title=${t('Outputs')} side=${tasks.get('root')?.status?.outputs} run=${run.metadata.uid} task="root" />`}
-    ${sure && html`<${Sure} title=${`${t('Delete')}: ${name}`} text=${t('Its tasks and pods go with it.')} act=${() => remove(objectPath(kRuns, run)).then(() => go('/pipelines'))} onClose=${() => setSure(false)} />`}`;
+    ${sure && html`<${Sure} title=${`${t('Delete')}: ${name}`} text=${t('Its tasks and pods go with it.')} act=${() => remove(objectPath(kind, run)).then(() => go('/pipelines'))} onClose=${() => setSure(false)} />`}`;
 }

@@ -5,6 +5,10 @@ export const kVersions = { base: kRuns.base, plural: 'pipelineversions' };
 export const kRecurring = { base: kRuns.base, plural: 'recurringruns' };
 export const kTasks = { base: kRuns.base, plural: 'pipelinetasks' };
 
+// Version 1 of the SDK compiles Workflows, whose runs are objects of that kind.
+export const kWorkflows = { base: '/apis/argoproj.io/v1alpha1', plural: 'workflows' };
+export const isWorkflow = (document) => document?.kind === 'Workflow';
+
 const kStates = { PENDING: 'waiting', RUNNING: 'running', SUCCEEDED: 'completed', CACHED: 'completed', SKIPPED: 'idle', FAILED: 'failed', CANCELING: 'waiting', CANCELED: 'failed', PAUSED: 'waiting' };
 export const stateOf = (state) => kStates[state] || 'waiting';
 export const isOver = (state) => ['SUCCEEDED', 'FAILED', 'CANCELED', 'SKIPPED', 'CACHED'].includes(state);
@@ -18,6 +22,7 @@ export const took = (seconds) => (seconds === null ? '' : seconds < 120 ? `${sec
 
 // The parameters that a pipeline asks for: [{name, type, fallback, needed, about}].
 export function parametersOf(document) {
+  if (isWorkflow(document)) return (document.spec?.arguments?.parameters || []).map(({ name, value }) => ({ name, type: 'STRING', fallback: value, needed: value === undefined, about: '' }));
   const all = document?.root?.inputDefinitions?.parameters || {};
   return Object.entries(all).map(([name, one]) => ({ name, type: one.parameterType || 'STRING', fallback: one.defaultValue, needed: one.defaultValue === undefined && !one.isOptional, about: one.description || '' }));
 }
@@ -59,8 +64,50 @@ export function runOf({ ns, name, version, values }) {
   };
 }
 
+// The tasks of a template as those of a graph: steps wait for the group before theirs.
+function graphOfTemplate(template) {
+  const groups = Array.isArray(template?.steps) ? template.steps.map((group) => (Array.isArray(group) ? group : [])) : null, tasks = {};
+  const add = (use, before) => {
+    tasks[use.name] = { template: use.template, dependentTasks: before, parameterIterator: use.withItems || use.withParam || use.withSequence, triggerPolicy: use.when ? { condition: use.when } : undefined };
+  };
+  if (groups) groups.forEach((group, at) => group.forEach((use) => add(use, (groups[at - 1] || []).map(({ name }) => name))));
+  else if (Array.isArray(template?.dag?.tasks)) for (const use of template.dag.tasks) add(use, use.dependencies || (use.depends?.match(/[\w-]+(?:\.\w+)?/g) || []).map((word) => word.split('.')[0]));
+  else return null;
+  return { tasks };
+}
+function graphOfWorkflow(document, path) {
+  const templates = new Map((document.spec?.templates || []).map((one) => [one.name, one]));
+  let template = templates.get(document.spec?.entrypoint);
+  for (const part of String(path).split('.').slice(1)) template = templates.get(graphOfTemplate(template)?.tasks[part.replace(/[[(].*$/, '')]?.template);
+  return graphOfTemplate(template);
+}
+
+// A Workflow as the pages of runs show runs, and its nodes as tasks by path.
+const kPhases = { Pending: 'PENDING', Running: 'RUNNING', Succeeded: 'SUCCEEDED', Failed: 'FAILED', Error: 'FAILED', Skipped: 'SKIPPED', Omitted: 'SKIPPED' };
+const byName = (list, valueOf) => Object.fromEntries((list || []).map((one) => [one.name, valueOf(one)]));
+const sideOf = (side) => side && { parameters: byName(side.parameters, ({ value }) => value ?? ''), artifacts: byName(side.artifacts, (one) => [{ type: {}, uri: '', metadata: { path: one.path || '' } }]) };
+export function runOfWorkflow(workflow) {
+  const { metadata, spec, status } = workflow, notes = metadata.annotations || {}, failed = status?.phase === 'Failed' || status?.phase === 'Error';
+  return {
+    metadata, workflow: true,
+    spec: { displayName: notes['pipelines.kubeflow.org/run_name'], pipelineName: notes['pipelines.kubeflow.org/run_pipeline'], pipelineSpec: { kind: 'Workflow', spec }, runtimeConfig: { parameters: byName(spec?.arguments?.parameters, ({ value }) => value ?? '') } },
+    status: { state: kPhases[status?.phase] || 'PENDING', error: failed ? status.message : '', startedAt: status?.startedAt, finishedAt: status?.finishedAt },
+  };
+}
+export function tasksOfWorkflow(workflow) {
+  const name = workflow.metadata.name, tasks = new Map();
+  for (const node of Object.values(workflow.status?.nodes || {})) {
+    const own = String(node.name), path = own === name ? 'root' : own.startsWith(`${name}.`) ? `root${own.slice(name.length)}` : null;
+    if (!path) continue;
+    const failed = node.phase === 'Failed' || node.phase === 'Error';
+    tasks.set(path, { metadata: workflow.metadata, spec: { path, taskName: node.displayName, type: node.type }, status: { state: kPhases[node.phase] || 'PENDING', error: failed ? node.message : '', message: failed ? '' : node.message, podName: node.type === 'Pod' ? node.id : '', startTime: node.startedAt, endTime: node.finishedAt, inputs: sideOf(node.inputs), outputs: sideOf(node.outputs) } });
+  }
+  return tasks;
+}
+
 // The graph of the document at a path of a run ("root.for-loop-1[3]"): {tasks, name}; null where there is none.
 export function graphAt(document, path) {
+  if (isWorkflow(document)) return graphOfWorkflow(document, path);
   let component = document?.root;
   for (const part of String(path).split('.').slice(1)) {
     const name = part.replace(/\[\d+\]$/, '');

@@ -1,7 +1,7 @@
 // The pure parts of the pages of pipelines: parameters, graphs, states, metrics.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { artifactsOf, formOf, graphAt, layout, metricsOf, parametersOf, runOf, stateOf, took, tookSeconds, valuesOf, waitsFor } from '../source/pipelines_model.js';
+import { artifactsOf, formOf, graphAt, layout, metricsOf, parametersOf, runOf, runOfWorkflow, stateOf, tasksOfWorkflow, took, tookSeconds, valuesOf, waitsFor } from '../source/pipelines_model.js';
 
 const document = {
   root: {
@@ -53,4 +53,24 @@ test('runs, states, times and metrics', () => {
   const task = { spec: { taskName: 'train' }, status: { outputs: { artifacts: { m: [{ name: 'm', type: { schemaTitle: 'system.Metrics' }, uri: 'u', metadata: { accuracy: 0.9, note: 'x' } }] } } } };
   assert.deepEqual(metricsOf([task]), { 'train: accuracy': 0.9 });
   assert.equal(artifactsOf(task.status.outputs)[0].type, 'system.Metrics');
+});
+
+test('a Workflow is shown as a run with tasks', () => {
+  const spec = { entrypoint: 'all', arguments: { parameters: [{ name: 'rate', value: '1' }, { name: 'words' }] }, templates: [
+    { name: 'all', dag: { tasks: [{ name: 'a', template: 'leaf' }, { name: 'b', template: 'inner', depends: 'a.Succeeded && !c', when: 'x' }, { name: 'c', template: 'leaf', withItems: [1] }] } },
+    { name: 'inner', steps: [[{ name: 'one', template: 'leaf' }], [{ name: 'two', template: 'leaf' }]] }, { name: 'leaf', container: {} }] };
+  const document = { kind: 'Workflow', spec };
+  assert.deepEqual(parametersOf(document).map(({ name, needed }) => [name, needed]), [['rate', false], ['words', true]]);
+  const dag = graphAt(document, 'root');
+  assert.deepEqual(waitsFor(dag.tasks.b), ['a', 'c']);
+  assert.deepEqual(waitsFor(graphAt(document, 'root.b').tasks.two), ['one']);
+  assert.equal(graphAt(document, 'root.a'), null);
+  for (const broken of [{}, { spec: {} }, { spec: { entrypoint: 'x', templates: [{ name: 'x', steps: 1 }] } }]) assert.equal(layout(graphAt({ kind: 'Workflow', ...broken }, 'root.y') || { tasks: {} }).rows, 0);
+  const workflow = { metadata: { name: 'w', annotations: { 'pipelines.kubeflow.org/run_name': 'mine' } }, spec, status: { phase: 'Error', message: 'why', nodes: {
+    w: { id: 'w', name: 'w', type: 'DAG', phase: 'Error' }, x: { id: 'x', name: 'w.b.one', displayName: 'one', type: 'Pod', phase: 'Succeeded', outputs: { parameters: [{ name: 'p', value: '3' }] } }, y: { id: 'y', name: 'other.b', type: 'Pod', phase: 'Failed' } } } };
+  const run = runOfWorkflow(workflow);
+  assert.deepEqual([run.spec.displayName, run.status.state, run.status.error, run.spec.runtimeConfig.parameters], ['mine', 'FAILED', 'why', { rate: '1', words: '' }]);
+  const tasks = tasksOfWorkflow(workflow);
+  assert.deepEqual([...tasks.keys()], ['root', 'root.b.one']);
+  assert.deepEqual([tasks.get('root.b.one').status.podName, tasks.get('root.b.one').status.outputs.parameters], ['x', { p: '3' }]);
 });
