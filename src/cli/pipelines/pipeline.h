@@ -31,4 +31,11 @@ base::Status follow_run(World& world, Api& server, const std::string& ns, const 
 std::string short_path(const api::Json& task);
 bool has_run_ended(std::string_view state);
 
+// The run of this name: a PipelineRun, or the Workflow that is one of version 1.
+base::Result<api::Json> run_named(Api& server, const std::string& ns, const std::string& name);
+// The state of a Workflow in the words of a run, its steps as a table, and its end.
+std::string workflow_state(const api::Json& workflow);
+base::Status show_workflow_graph(World& world, const api::Json& workflow);
+base::Status terminate_workflow(World& world, Api& server, const api::Json& workflow);
+
 }  // namespace cli

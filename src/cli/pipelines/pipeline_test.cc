@@ -113,6 +113,31 @@ TEST_F(PipelineTest, a_file_of_version_1_is_uploaded_and_shown_and_run_by_others
   EXPECT_NE((shown + world.out).find("greeting-x  RUNNING  1/2"), std::string::npos) << shown + world.out;
 }
 
+TEST_F(PipelineTest, a_run_of_version_1_has_a_graph_logs_and_an_end) {
+  constexpr std::string_view kRun =
+      R"({{"kind": "Workflow", "metadata": {{"name": "old", "namespace": "default", "uid": "u"}},
+      "status": {{"phase": "Running"{}, "nodes": {{
+        "old": {{"id": "old", "name": "old", "type": "DAG", "phase": "Running"}},
+        "p1": {{"id": "p1", "name": "old.say", "displayName": "say", "type": "Pod", "phase": "Failed", "message": "exit code 3",
+          "startedAt": "2026-01-01T00:00:00Z", "finishedAt": "2026-01-01T00:00:05Z"}}}}}}}})";
+  put(resources::kWorkflows, base::format(kRun, ""));
+  EXPECT_EQ(pipeline({"graph", "old"}), 0) << world.err;
+  EXPECT_EQ(shown + world.out,
+            "run default/old RUNNING\nTASK  STATE   TIME  POD  REASON\nsay   FAILED  5s    p1   exit code 3\n");
+  server.news = {{.kind = Happening::Kind::kText, .stream = 1, .text = "hello\n"},
+                 {.kind = Happening::Kind::kEnd, .stream = 1}};
+  EXPECT_EQ(pipeline({"logs", "old"}), 0) << world.err;
+  EXPECT_EQ(shown + world.out, "[say/main] hello\n");
+  EXPECT_EQ(pipeline({"terminate", "old"}), 0) << world.err;
+  EXPECT_EQ(server.writes.back().body.dump(), R"({"metadata":{"uid":"u"},"spec":{"shutdown":"Terminate"}})");
+  put(resources::kWorkflows, base::format(kRun, R"(, "finishedAt": "2026-01-01T00:01:00Z")"));
+  EXPECT_NE(pipeline({"terminate", "old"}), 0);
+  EXPECT_NE(pipeline({"retry", "old"}), 0);
+  EXPECT_NE(pipeline({"logs", "nothing"}), 0);
+  const std::string said = shown + world.out + world.err;
+  EXPECT_NE(said.find("namespace default has no run \"nothing\""), std::string::npos) << said;
+}
+
 TEST_F(PipelineTest, files_that_cannot_be_read_are_said) {
   EXPECT_NE(pipeline({"upload", "broken.yaml"}), 0);
   const std::string said = shown + world.out + world.err;

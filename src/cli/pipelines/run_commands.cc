@@ -1,4 +1,5 @@
 // Runs as they go, a line for each new state of a task; and what a person asks of a run.
+#include <algorithm>
 #include <map>
 
 #include "api/pipelines/v2beta1/pipeline_run.h"
@@ -6,6 +7,7 @@
 #include "cli/job_logs.h"
 #include "cli/pipelines/pipeline.h"
 #include "cli/table.h"
+#include "pipelines/argo/run_workflow.h"
 
 namespace cli {
 
@@ -45,7 +47,7 @@ base::Result<Json> changed(Api& server, const Json& run, Json spec, bool as_read
 
 base::Result<Json> run_of(Api& server, const Values& values) {
   if (values.text("run").empty()) return usage_error("a run must be given");
-  return get(server, resources::kPipelineRuns, values.text("namespace"), values.text("run"));
+  return run_named(server, values.text("namespace"), values.text("run"));
 }
 
 class Follower {
@@ -103,6 +105,23 @@ class Follower {
   std::map<std::string, std::string> said_;
 };
 
+// The tasks of a run; those of a Workflow are its nodes that have pods.
+base::Result<std::vector<Json>> tasks_with_logs(Api& server, const Json& run) {
+  const std::string name(api::name_of(run));
+  if (!pipelines::argo::is_workflow(run))
+    return list(server, resources::kPipelineTasks, std::string(api::namespace_of(run)), selector_of(name));
+  std::vector<Json> tasks;
+  for (const Json::Member& one : run["status"]["nodes"].members()) {
+    if (one.value["type"].as_string() != "Pod" || !one.value["name"].as_string().starts_with(name + ".")) continue;
+    const std::string path = "root" + one.value["name"].str().substr(name.size());
+    tasks.push_back(Json::object(
+        {{"spec", Json::object({{"path", path}, {"taskName", one.value["displayName"]}})},
+         {"status", Json::object({{"podName", one.value["id"]}, {"startTime", one.value["startedAt"]}})}}));
+  }
+  std::ranges::sort(tasks, {}, [](const Json& task) { return task["status"]["startTime"].str(); });
+  return tasks;
+}
+
 }  // namespace
 
 bool has_run_ended(std::string_view state) {
@@ -122,6 +141,8 @@ base::Status follow_run(World& world, Api& server, const std::string& ns, const 
 base::Status retry_run(World& world, const Values& values) {
   TRY(const std::unique_ptr<Api> server, connect(world, values));
   TRY(const Json run, run_of(*server, values));
+  if (pipelines::argo::is_workflow(run))
+    return usage_error("it is a run of version 1, which the page and kfp 1.8 try again");
   const std::string_view state = run["status"]["state"].as_string();
   if (state != "FAILED" && state != "CANCELED")
     return usage_error(base::format("it is {}; only a run that failed or was ended is tried again",
@@ -148,6 +169,7 @@ base::Status retry_run(World& world, const Values& values) {
 base::Status terminate_run(World& world, const Values& values) {
   TRY(const std::unique_ptr<Api> server, connect(world, values));
   TRY(const Json run, run_of(*server, values));
+  if (pipelines::argo::is_workflow(run)) return terminate_workflow(world, *server, run);
   const std::string_view state = run["status"]["state"].as_string();
   if (has_run_ended(state)) return usage_error(base::format("it has ended already: {}", state));
   TRY_VOID(changed(*server, run, Json::object({{"terminate", true}}), false));
@@ -159,8 +181,7 @@ base::Status show_run_logs(World& world, const Values& values) {
   TRY(const std::unique_ptr<Api> server, connect(world, values));
   TRY(const Json run, run_of(*server, values));
   const std::string& wanted = values.text("task");
-  TRY(const std::vector<Json> tasks,
-      list(*server, resources::kPipelineTasks, values.text("namespace"), selector_of(values.text("run"))));
+  TRY(const std::vector<Json> tasks, tasks_with_logs(*server, run));
   LogPrinter printer(world, wanted.empty());
   bool found = false;
   for (const Json& task : tasks) {

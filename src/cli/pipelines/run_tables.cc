@@ -129,11 +129,9 @@ base::Status graph_of_run(World& world, Api& server, const Json& run) {
 // A run of version 1. The words of its states are those of the runs beside it.
 std::vector<std::string> row_of_workflow(World& world, const Json& workflow) {
   const Json& status = workflow["status"];
-  std::string phase = status["phase"].str();
-  for (char& c : phase) c = c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
   return {std::string(api::namespace_of(workflow)),
           std::string(api::name_of(workflow)),
-          phase.empty() ? "PENDING" : phase,
+          workflow_state(workflow),
           or_dash(status["progress"].str()),
           span(world, status["startedAt"], status["finishedAt"]),
           age_of(world, workflow),
@@ -181,7 +179,8 @@ base::Status show_graph(World& world, const Values& values) {
   } else {
     TRY(const std::unique_ptr<Api> server, connect(world, values));
     const std::string& ns = values.text("namespace");
-    const auto run = get(*server, resources::kPipelineRuns, ns, name);
+    const auto run = run_named(*server, ns, name);
+    if (run.ok() && pipelines::argo::is_workflow(*run)) return show_workflow_graph(world, *run);
     if (run.ok()) return graph_of_run(world, *server, *run);
     if (run.error().code != base::Code::kNotFound) return base::Error(run.error());
     auto version = version_of(*server, ns, name, values.text("version"));
