@@ -66,7 +66,7 @@ constexpr std::array kPrograms{
     Program{"training-operator", "training-operator", volcano_main::run_training_operator,
             "run training jobs of kubeflow.org on a cluster", "manager"},
     Program{"kubeflow-controllers", "", volcano_main::run_kubeflow_controllers,
-            "run notebooks, TensorBoards, viewers and profiles on a cluster"},
+            "run notebooks, TensorBoards, profiles and pipelines on a cluster"},
     Program{"webhook-manager", "vc-webhook-manager", volcano_main::run_webhook_manager,
             "answer a cluster's admission webhooks"},
     Program{"admission-secret", "gen-admission-secret.sh", volcano_main::run_admission_secret,

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The controllers of notebooks, TensorBoards, viewers and profiles work with the rights of deploy/kubeflow-controllers.yaml, and ask for no others.
+# The controllers of notebooks, TensorBoards, viewers, profiles and runs of pipelines work with the rights of deploy/kubeflow-controllers.yaml, and ask for no others.
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 
 # The roles and the account of the manifest, without the Deployment, whose program runs here.
@@ -42,11 +42,26 @@ kind: Profile
 metadata: {name: ann}
 spec: {owner: {kind: User, name: ann}, resourceQuotaSpec: {hard: {pods: "5"}}}
 YAML
+  for one in hello claims files; do
+    python3 tests/pipelines/run_of.py "tests/pipelines/compiled/$one.yaml" "$one" | kubectl create -f - > /dev/null
+  done
+  python3 tests/pipelines/run_of.py tests/pipelines/compiled/hello.yaml hourly |
+    sed 's/"kind": "PipelineRun"/"kind": "RecurringRun"/; s/"spec": {/"spec": {"trigger": {"periodicSchedule": {"intervalSecond": 1}}, /' | kubectl create -f - > /dev/null
+  python3 tests/pipelines/run_of.py tests/pipelines/compiled/hello.yaml ends | kubectl create -f - > /dev/null
   expect "the notebook's server" wait_for 30 kubectl get statefulset one
   expect "its service" wait_for 30 kubectl get service one
   expect "its status" wait_for 30 sh -c "kubectl get notebook one -o 'jsonpath={.status}' | grep -q readyReplicas"
   expect "the TensorBoard's server" wait_for 30 kubectl get deployment runs
   expect "the viewer's server" wait_for 30 sh -c "kubectl get deployment -o name | grep -q look"
+  expect "the pod of a step" wait_for 30 sh -c "kubectl get pipelinetasks -l pipelines.kubeflow.org/run=hello -o 'jsonpath={.items[*].status}' | grep -q podName"
+  expect "the claim of a run" wait_for 30 sh -c "kubectl get pvc -o name | grep -q -e -work"
+  expect "the claim of artifacts" wait_for 30 kubectl get pvc mlpipeline-artifacts
+  expect "a run by the clock" wait_for 30 sh -c "kubectl get pipelineruns -o name | grep -q hourly"
+  expect "its recurring run's status" wait_for 30 sh -c "kubectl get recurringrun hourly -o 'jsonpath={.status}' | grep -q lastRunTime"
+  kubectl patch recurringrun hourly --type merge -p '{"spec": {"mode": "DISABLE"}}' > /dev/null
+  expect "a step of it" wait_for 30 sh -c "kubectl get pipelinetasks -l pipelines.kubeflow.org/run=ends -o 'jsonpath={.items[*].status}' | grep -q podName"
+  kubectl patch pipelinerun ends --type merge -p '{"spec": {"terminate": true}}' > /dev/null
+  expect "a run that somebody ends" wait_for 60 field_is pipelinerun ends .status.state CANCELED
   expect "the profile's namespace" wait_for 30 kubectl get namespace ann
   expect "its owner's role" wait_for 30 kubectl get rolebinding namespaceAdmin -n ann
   expect "its accounts" wait_for 30 kubectl get serviceaccount default-editor -n ann

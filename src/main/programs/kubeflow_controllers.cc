@@ -1,10 +1,13 @@
-// kubeflow-controllers: notebooks, TensorBoards, viewers and profiles on a cluster (kubeflow.md 2 to 5).
+// kubeflow-controllers: notebooks, TensorBoards, viewers, profiles and runs of pipelines on a cluster (kubeflow.md 2 to
+// 5).
 #include <algorithm>
 #include <cstdlib>
+#include <iterator>
 
 #include "base/format.h"
 #include "base/split.h"
 #include "controllers/notebooks/all.h"
+#include "controllers/pipelines/all.h"
 #include "main/host/flags/notebook_settings.h"
 #include "main/host/hosts/controller_host.h"
 
@@ -33,7 +36,8 @@ struct KubeflowFlags {
 };
 
 base::Status use(const KubeflowFlags& flags, ControllerFlags& host) {
-  const std::vector<std::string> all = controllers::notebooks::controller_names();
+  std::vector<std::string> all = controllers::notebooks::controller_names();
+  std::ranges::copy(controllers::pipelines::controller_names(), std::back_inserter(all));
   for (const std::string& name : flags.enabled)
     if (std::ranges::find(all, name) == all.end())
       return base::make_error(base::Code::kInvalid,
@@ -50,6 +54,7 @@ base::Status use(const KubeflowFlags& flags, ControllerFlags& host) {
   host.lease_namespace = !flags.lease_namespace.empty() ? flags.lease_namespace : own != nullptr ? own : "kubeflow";
   host.only_namespace = flags.only_namespace;
   TRY(host.notebooks, notebook_settings_of_environment());
+  host.pipelines.emplace();
   return {};
 }
 

@@ -43,6 +43,7 @@ struct ControllerFlags {
   std::string only_namespace;                                // that is looked at; no flag of this table
   std::optional<controllers::training::Options> training;    // of the training operator; no flag of this table
   std::optional<controllers::notebooks::Options> notebooks;  // of kubeflow-controllers; no flag of this table
+  std::optional<controllers::pipelines::Options> pipelines;  // the same
 
   std::vector<base::Flag> rows();
   base::Status check() const;

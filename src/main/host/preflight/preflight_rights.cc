@@ -136,6 +136,8 @@ constexpr Right kAdmission[] = {
 };
 constexpr std::string_view kWithoutProfiles = "Profiles rest", kWithoutBoards = "TensorBoards and viewers rest";
 
+constexpr std::string_view kWithoutPipelines = "runs of pipelines rest";
+
 constexpr Right kKubeflow[] = {
     {"kubeflow.org", "notebooks", "list watch patch"},
     {"kubeflow.org", "notebooks/status", "update"},
@@ -151,6 +153,18 @@ constexpr Right kKubeflow[] = {
     {"kubeflow.org", "pvcviewers/status", "update", kWithoutBoards},
     {"apps", "deployments", "list watch create update", kWithoutBoards},
     {"", "persistentvolumeclaims", "list watch", kWithoutBoards},
+    {"pipelines.kubeflow.org", "pipelineruns", "list watch create patch", kWithoutPipelines},
+    {"pipelines.kubeflow.org", "pipelinetasks", "list watch create delete", kWithoutPipelines},
+    {"pipelines.kubeflow.org", "pipelineversions recurringruns", "list watch", kWithoutPipelines},
+    {"pipelines.kubeflow.org", "pipelineruns/status pipelinetasks/status recurringruns/status", "update",
+     kWithoutPipelines},
+    {"pipelines.kubeflow.org", "pipelinetasks/status", "patch", kWithoutPipelines},
+    {"", "pods", "create", kWithoutPipelines},
+    {"", "persistentvolumeclaims", "create delete", kWithoutPipelines},
+    {"", "configmaps", "get create", kWithoutPipelines},
+    {"", "serviceaccounts", "impersonate", "steps that make or delete claims fail in runs with a serviceAccountName"},
+    {"argoproj.io", "workflows", "list watch create", "recurring runs make no Workflows"},
+    {"scheduling.volcano.sh", "podgroups", "delete", "groups of ended steps stay until their tasks are deleted"},
     {"kubeflow.org", "profiles", "list watch", kWithoutProfiles},
     {"kubeflow.org", "profiles/status", "update", kWithoutProfiles},
     {"", "namespaces", "list watch create update", kWithoutProfiles},
