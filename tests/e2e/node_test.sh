@@ -55,11 +55,10 @@ plain_process_survives_kill_9() {
   pod loop 'i=0; while true; do echo line $i; i=$((i+1)); sleep 0.2; done'
   expect "it to run" wait_for 10 field_is pod loop .status.phase Running
   kill_cluster
-  local before after
+  local before
   before=$(cat "$scratch"/data/node/pods/*/logs/main/0.log | wc -l)
-  sleep 1
-  after=$(cat "$scratch"/data/node/pods/*/logs/main/0.log | wc -l)
-  expect "output to go on without us" [ "$after" -gt "$before" ]
+  more_output() { [ "$(cat "$scratch"/data/node/pods/*/logs/main/0.log | wc -l)" -gt "$before" ]; }
+  expect "output to go on without us" wait_for 5 more_output
   start_cluster --node-name n1 --host-rootfs --runtime process
   expect "it to be found running" wait_for 10 field_is pod loop .status.phase Running
   expect "no restart" field_is pod loop '.status.containerStatuses[0].restartCount' 0
