@@ -239,10 +239,10 @@ class UdpServer : public NameServer {
  private:
   struct Asked {
     sockaddr_in from;
-    int id;
-    std::uint64_t number;
-    Question question;  // that was passed on
-    std::string alias;  // the query as it came, where another name was asked for
+    std::string query;      // as it came
+    bool is_alias = false;  // another name was asked for
+    std::uint64_t number = 0;
+    Question question = {};  // that was passed on
   };
   static constexpr std::size_t kAskedMax = 8192;  // then the oldest are given up
 
@@ -250,7 +250,11 @@ class UdpServer : public NameServer {
   void take_query();
   void pass_on(std::string query, Asked asked);
   void take_answer();
+  void give_up(int id);
   void open_upstream();
+  void answer(const Asked& asked, std::string_view text) const {
+    ::sendto(socket_, text.data(), text.size(), 0, reinterpret_cast<const sockaddr*>(&asked.from), sizeof(sockaddr_in));
+  }
   void forget(std::map<int, Asked>::iterator asked) {
     order_.erase(asked->second.number);
     asked_.erase(asked);
@@ -290,17 +294,18 @@ void UdpServer::take_query() {
     const std::lock_guard lock(mutex_);
     names = names_;
   }
-  std::string original;
-  if (std::string asked = upstreams_.empty() ? std::string() : alias_query(query, *names); !asked.empty())
-    original = std::exchange(query, std::move(asked)).substr(0, kQueryMax);
+  Asked asked{from, query.substr(0, kQueryMax)};
+  if (std::string other = upstreams_.empty() ? std::string() : alias_query(query, *names); !other.empty()) {
+    query = std::move(other);
+    asked.is_alias = true;
+  }
   bool elsewhere = false;
   const std::string answer = answer_query(query, *names, elsewhere);
   if (!elsewhere || upstreams_.empty()) {
     if (!answer.empty()) ::sendto(socket_, answer.data(), answer.size(), 0, reinterpret_cast<sockaddr*>(&from), length);
     return;
   }
-  const int id = u16(query, 0);
-  pass_on(std::move(query), {from, id, 0, {}, std::move(original)});
+  pass_on(std::move(query), std::move(asked));
 }
 
 // Under a number that cannot be guessed.
@@ -318,7 +323,15 @@ void UdpServer::pass_on(std::string query, Asked asked) {
   query[1] = static_cast<char>(id & 255);
   if (::send(upstream_, query.data(), query.size(), 0) >= 0 || errno == EAGAIN) return;
   open_upstream();  // the machine's network was not there yet, or is another now
-  ::send(upstream_, query.data(), query.size(), 0);
+  if (::send(upstream_, query.data(), query.size(), 0) < 0 && errno != EAGAIN) give_up(id);
+}
+
+// Says so at once: a resolver would wait ten seconds for each name that it tries.
+void UdpServer::give_up(int id) {
+  const auto found = asked_.find(id);
+  const std::string& query = found->second.query;
+  if (Question question; parse_question(query, question)) answer(found->second, response(query, question, kFailed, 0));
+  forget(found);
 }
 
 // Connected, so that nobody else answers: pods reach every port of this machine.
@@ -333,21 +346,25 @@ void UdpServer::open_upstream() {
 void UdpServer::take_answer() {
   char buffer[4096];
   const ssize_t got = ::recv(upstream_, buffer, sizeof buffer, 0);
+  // Nobody is there, or the way there is gone: the next question goes to the next server.
+  if (got < 0 && errno != EAGAIN && errno != EINTR) {
+    while (!asked_.empty()) give_up(asked_.begin()->first);
+    std::rotate(upstreams_.begin(), upstreams_.begin() + 1, upstreams_.end());
+    return open_upstream();
+  }
   if (got < 2) return;
   const auto found = asked_.find(u16({buffer, 2}, 0));
   Question question;
   if (found == asked_.end() || !parse_question({buffer, static_cast<std::size_t>(got)}, question) ||
       question.name != found->second.question.name || question.type != found->second.question.type)
     return;
-  buffer[0] = static_cast<char>(found->second.id >> 8);
-  buffer[1] = static_cast<char>(found->second.id & 255);
-  std::string answer(buffer, static_cast<std::size_t>(got));
-  if (!found->second.alias.empty()) {
+  const Asked& asked = found->second;
+  std::string text = asked.query.substr(0, 2) + std::string(buffer + 2, static_cast<std::size_t>(got) - 2);
+  if (asked.is_alias) {
     const std::lock_guard lock(mutex_);
-    answer = alias_answer(found->second.alias, *names_, answer);
+    text = alias_answer(asked.query, *names_, text);
   }
-  ::sendto(socket_, answer.data(), answer.size(), 0, reinterpret_cast<const sockaddr*>(&found->second.from),
-           sizeof(sockaddr_in));
+  answer(asked, text);
   forget(found);
 }
 

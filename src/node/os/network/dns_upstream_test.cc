@@ -84,6 +84,27 @@ TEST(NameServer, nobody_answers_for_its_upstream) {
   EXPECT_NE(ids.substr(0, 2), ids.substr(2, 2));
 }
 
+// A resolver that hears nothing waits ten seconds for each name that it tries.
+TEST(NameServer, an_upstream_that_is_not_there_is_said_at_once_and_the_next_one_is_asked) {
+  constexpr const char* kSecond = "127.77.0.5";
+  const Socket second(kSecond, 53), pod("127.77.0.3", 0);
+  if (!second.is_bound) GTEST_SKIP() << "port 53 takes rights that this test has not";
+  const auto server =
+      start_name_server(kServer, std::string("nameserver ") + kUpstream + "\nnameserver " + kSecond + "\n");
+  ASSERT_TRUE(server.ok()) << server.error().message;
+  sockaddr_in from{};
+  pod.send(Socket::place(kServer, 53), query_for("example"));
+  const std::string refused = pod.receive(from);
+  ASSERT_GT(refused.size(), 12u);
+  EXPECT_EQ(refused.substr(0, 2), "\x12\x34");
+  EXPECT_EQ(refused[3] & 15, 2);  // SERVFAIL
+  pod.send(Socket::place(kServer, 53), query_for("example"));
+  const std::string passed_on = second.receive(from);
+  ASSERT_GT(passed_on.size(), 12u);
+  second.send(from, answered(passed_on, "second"));
+  EXPECT_TRUE(pod.receive(from).ends_with("second"));
+}
+
 TEST(NameServer, a_machine_without_threads_is_an_error) {
   if (!Socket(kServer, 53).is_bound) GTEST_SKIP() << "port 53 takes rights that this test has not";
   pthread_attr_t usual, endless;
