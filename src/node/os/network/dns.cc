@@ -346,7 +346,7 @@ void UdpServer::open_upstream() {
 void UdpServer::take_answer() {
   char buffer[4096];
   const ssize_t got = ::recv(upstream_, buffer, sizeof buffer, 0);
-  // Nobody is there, or the way there is gone: the next question goes to the next server.
+  // The server or the way to it is gone: the next question goes to the next server.
   if (got < 0 && errno != EAGAIN && errno != EINTR) {
     while (!asked_.empty()) give_up(asked_.begin()->first);
     std::rotate(upstreams_.begin(), upstreams_.begin() + 1, upstreams_.end());
