@@ -25,6 +25,7 @@ namespace resources = api::resources;
 
 namespace {
 
+constexpr std::string_view kDefaultExperiment = "default";
 constexpr std::size_t kNameMax = 63;  // a run's name is a label of its tasks and pods
 
 base::Time time_in(const Json& text) {
@@ -97,6 +98,7 @@ class RunStep {
       if (!fits.ok()) return failed(fits.error().message);
     }
     make_surroundings(facts);
+    note_in_experiment(facts.ns);
     const Standing root = walk(look, *parameters);
     add(look, root);
     asked = std::move(look.asked);
@@ -236,6 +238,24 @@ class RunStep {
     return std::move(plan_);
   }
 
+  // The experiment says when its newest run was made.
+  void note_in_experiment(const std::string& ns) {
+    if (memory_.is_noted) return;
+    const std::string_view named = run_["spec"]["experimentName"].as_string();
+    const Json* experiment = view_.find(resources::kPipelineExperiments,
+                                        base::format("{}/{}", ns, named.empty() ? kDefaultExperiment : named));
+    if (experiment == nullptr) return;
+    memory_.is_noted = true;
+    const base::Time made = time_in(run_["metadata"]["creationTimestamp"]);
+    const base::Time before = time_in((*experiment)["status"]["lastRunCreatedAt"]);
+    if (!made.is_set() || (before.is_set() && before >= made)) return;
+    Json status = Json::object({{"lastRunCreatedAt", base::format_rfc3339(made)}});
+    Action& noted = plan_.patch(resources::kPipelineExperiments, *experiment, client::PatchType::kMerge,
+                                Json::object({{"status", std::move(status)}}));
+    noted.subresource = "status";
+    noted.missing_is_fine = noted.stops_nothing = true;
+  }
+
   void make_surroundings(const RunFacts& facts) {
     if (memory_.has_surroundings) return;
     memory_.has_surroundings = true;
@@ -315,6 +335,7 @@ class RunController final : public Controller {
              .may_be_absent = true},
             {.resource = resources::kPipelineTasks, .keys = of_label, .may_be_absent = true},
             {.resource = resources::kPipelineVersions, .keys = nobody, .matters = never, .may_be_absent = true},
+            {.resource = resources::kPipelineExperiments, .keys = nobody, .matters = never, .may_be_absent = true},
             {.resource = resources::kPods, .keys = of_label},
             {.resource = resources::kPersistentVolumeClaims, .keys = of_label}};
   }
