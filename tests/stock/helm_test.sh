@@ -106,7 +106,7 @@ refused 'custom.scheduler_replicas must be a number of pods; got "-1"' -set cust
 refused 'custom.scheduler_sharding_mode must be one of none, hard, or soft; got "strict"' -set custom.scheduler_sharding_mode=strict
 refused 'basic.admission_port must be in the range of 1 and 65535; got 70000' -set basic.admission_port=70000
 refused 'basic.admission_port must not be 11251, where the health checks are' -set basic.admission_port=11251
-refused 'custom.enabled_admissions: there is no path "/nope"; there are /cronjobs/validate, ' -set custom.enabled_admissions='/jobs/mutate\,/nope'
+refused 'custom.enabled_admissions: there is no path "/nope"; there are /apply-poddefault, /cronjobs/validate, ' -set custom.enabled_admissions='/jobs/mutate\,/nope'
 refused 'custom.controller_enabled_controllers names hyperNode-controller, which custom.hypernode_controller_mode "disabled" takes out of' \
   -set custom.hypernode_controller_mode=disabled,custom.controller_enabled_controllers='*\,+hyperNode-controller'
 refused 'basic.scheduler_config_file: the chart has no file "config/mine.conf"' -set basic.scheduler_config_file=config/mine.conf
