@@ -7,7 +7,7 @@ if [ $root = 0 ]; then
   exit 0
 fi
 if ! "$stores/bin/python" -c 'import moto.server' 2> /dev/null; then
-  { python3 -m venv "$stores" && "$stores/bin/pip" install -q --disable-pip-version-check 'moto[server]==5.1.5'; } > "$scratch/pip.log" 2>&1 ||
+  { python3 -m venv "$stores" && "$stores/bin/pip" install -q --disable-pip-version-check 'moto[server]==5.2.5'; } > "$scratch/pip.log" 2>&1 ||
     { echo "skip kfp stores: the Python package moto cannot be fetched: $(tail -1 "$scratch/pip.log")"; exit 0; }
 fi
 if ! [ -s build/release/stage ]; then
