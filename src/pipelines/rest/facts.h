@@ -30,6 +30,7 @@ class Facts {
     std::map<std::string, std::optional<ObjectKey>> keys = {};
     std::map<std::string, std::string> ids = {};
     std::map<std::string, std::optional<std::vector<api::Json>>> rows = {};
+    std::optional<api::Json> page = {};
   };
 
   // Both outlive it.
@@ -41,6 +42,8 @@ class Facts {
   std::string id_of(const api::ResourceId& resource, const ObjectKey& key) const;
   // The objects of a namespace with few of their fields (index.h). An error where the user may not list them.
   base::Result<std::vector<api::Json>> rows(const api::ResourceId& resource, const std::string& ns);
+  // The page of a list once it is chosen, so that a long list is not sorted again for each object of the page.
+  std::optional<api::Json>& page() { return known_.page; }
   base::Time now() const { return now_; }
   // The request that is to be made next; unset: the handler has returned the answer.
   std::optional<client::Request>& next() { return next_; }

@@ -222,9 +222,13 @@ base::Result<Reply> listed(const Call& call, const ListedAs& as, std::vector<Jso
 }
 
 base::Result<Reply> listed_objects(const Call& call, Facts& facts, const ListedAs& as, const ListedObjects& of) {
-  std::vector<Json> rows;
-  for (const Json& one : of.objects) rows.push_back(of.shape(one));
-  TRY(Reply reply, listed(call, as, std::move(rows)));
+  if (!facts.page()) {
+    std::vector<Json> rows;
+    for (const Json& one : of.objects) rows.push_back(of.shape(one));
+    TRY(Reply chosen, listed(call, as, std::move(rows)));
+    facts.page() = std::move(chosen.body);
+  }
+  Reply reply{*facts.page()};
   Json page = Json::array();
   for (const Json& row : reply.body[as.rows].items()) {
     auto object = object_of(facts, of.noun, row[as.id].str());

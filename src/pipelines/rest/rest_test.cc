@@ -1,6 +1,7 @@
 // Requests of the REST API, from their text to the answer, over an API server of one screen.
 #include <gtest/gtest.h>
 
+#include "api/argo/v1alpha1/workflow.h"
 #include "api/pipelines/v2beta1/pipeline.h"
 #include "api/pipelines/v2beta1/recurring_run.h"
 #include "base/format.h"
@@ -60,6 +61,36 @@ TEST(Rest, APipelineThatIsRefusedTakesItsVersionAlong) {
   };
   EXPECT_FALSE(rest.call("POST", "pipelines/upload?name=x", Rest::form(kIr), "multipart/form-data; boundary=xyz").ok());
   EXPECT_TRUE(rest.api.table(resources::kPipelineVersions).empty());
+}
+
+TEST(Rest, NamesAreKnownToOneWhoMayNotListWorkflows) {
+  client::testing::FakeEnv env;
+  client::testing::FakeClient api{env};
+  api.forbids = [](const client::Request& request) { return request.resource == resources::kWorkflows; };
+  api.put(resources::kPipelineRuns, *api::parse_json(R"({"metadata": {"name": "r", "namespace": "ns", "uid": "u"},
+      "spec": {"displayName": "Mine", "pipelineSpec": {"large": 1}}})"));
+  Index index(api, env, "");
+  env.settle();
+  EXPECT_TRUE(index.synced()) << index.trouble();
+  const auto rows = index.rows(resources::kPipelineRuns, "ns");
+  ASSERT_TRUE(rows && rows->size() == 1);
+  EXPECT_EQ((*rows)[0]["spec"].dump(), R"({"displayName":"Mine"})");
+  EXPECT_TRUE(index.rows(resources::kPipelineRuns, "n")->empty());
+  Index of_one(api, env, "ns");
+  EXPECT_FALSE(of_one.rows(resources::kPipelineRuns, "other").has_value());
+}
+
+TEST(Rest, AListReadsTheObjectsOfItsPageOnly) {
+  Rest rest;
+  for (const char* name : {"a", "b", "c"}) rest.run(name);
+  rest.api.calls.clear();
+  EXPECT_EQ(rest.names("page_size=2&sort_by=display_name%20desc"), (Lines{"c", "b"}));
+  std::size_t read = 0;
+  for (const client::Request& one : rest.api.calls) {
+    read += one.verb == client::Verb::kGet ? 1 : 0;
+    EXPECT_TRUE(one.verb != client::Verb::kList || one.limit == 1) << "a whole namespace is listed";
+  }
+  EXPECT_EQ(read, 2U);
 }
 
 TEST(Rest, AnArtifactOfAListIsReadUpToABound) {
