@@ -3,28 +3,8 @@
 . "$(dirname "${BASH_SOURCE[0]}")/../e2e/lib.sh"
 stock=${STOCK_DIR:-$HOME/.cache/stock-kubernetes}
 [ -x "$stock/bin/jobset" ] && [ -d "$stock/jobset" ] || { echo "skip outside jobset: it is not built (tests/stock/build.sh jobset)"; exit 0; }
-port=$(free_port)
-manager=""
-end_of_jobset() {
-  [ -n "$manager" ] && kill "$manager" 2> /dev/null
-  [ "${failed:-0}" = 0 ] || tail -n 20 "$scratch/jobset.log"
-  end_of_tests
-}
-trap end_of_jobset EXIT
+. tests/outside/operator_lib.sh
 
-apply() { kubectl apply --validate=false -f - > "$scratch/apply.out" 2>&1; }
-# What the kustomization does: the addresses of the webhooks, and who is trusted there.
-webhooks() {
-  python3 - "$stock/jobset/webhook/manifests.yaml" "$port" "$scratch/tls.crt" <<'PY'
-import base64, re, sys
-text, port, bundle = open(sys.argv[1]).read(), sys.argv[2], base64.b64encode(open(sys.argv[3], "rb").read()).decode()
-text = re.sub(r"name: (mutating|validating)-webhook-configuration", r"name: jobset-\1-webhook-configuration", text)
-text = re.sub(r"    service:\n      name: webhook-service\n      namespace: system\n      path: (\S+)", rf"    url: https://127.0.0.1:{port}\1\n    caBundle: {bundle}", text)
-# Pods of other programs are not JobSet's, as its own patch of the manifests says.
-text = re.sub(r"(  name: [mv]pod\.kb\.io\n)", r"\1  objectSelector: {matchExpressions: [{key: jobset.sigs.k8s.io/jobset-name, operator: Exists}]}\n", text)
-print(text)
-PY
-}
 job() { # job NAME REPLICAS PODS COMMAND [more of the pod]
   cat <<YAML
   - name: $1
@@ -40,25 +20,11 @@ YAML
 ends() { [ "$(kubectl get jobset "$1" -o "jsonpath={.status.terminalState}")" = "$2" ]; }
 
 its_controller_starts() {
-  mkdir -p "$scratch/certs"
-  openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=hooks -addext subjectAltName=IP:127.0.0.1 -keyout "$scratch/certs/tls.key" -out "$scratch/tls.crt" 2> /dev/null
-  cp "$scratch/tls.crt" "$scratch/certs/tls.crt"
+  make_keys
   expect "its definition to be taken" kubectl create -f "$stock/jobset/crd/bases/jobset.x-k8s.io_jobsets.yaml"
-  kubectl create namespace jobset-system > /dev/null
-  cat > "$scratch/jobset.yaml" <<YAML
-apiVersion: config.jobset.x-k8s.io/v1alpha1
-kind: Configuration
-leaderElection: {leaderElect: true, resourceNamespace: jobset-system}
-internalCertManagement: {enable: false}
-webhook: {port: $port, host: 127.0.0.1, certDir: $scratch/certs}
-metrics: {certDir: $scratch/certs, bindAddress: "127.0.0.1:0"}
-health: {healthProbeBindAddress: "127.0.0.1:0"}
-YAML
-  "$stock/bin/jobset" --config "$scratch/jobset.yaml" > "$scratch/jobset.log" 2>&1 &
-  manager=$!
-  expect "it to answer" wait_for 60 curl -sk -o /dev/null "https://127.0.0.1:$port/"
-  webhooks > "$scratch/webhooks.yaml"
-  expect "its webhooks to be taken" kubectl apply --validate=false -f "$scratch/webhooks.yaml"
+  { printf 'apiVersion: config.jobset.x-k8s.io/v1alpha1\nkind: Configuration\n'; settings "certDir: $scratch/certs, "; } > "$scratch/jobset.yaml"
+  expect "it to answer" start_operator "$stock/bin/jobset" --config "$scratch/jobset.yaml"
+  expect "its webhooks to be taken" webhooks jobset "$stock/jobset/webhook/manifests.yaml" jobset.sigs.k8s.io/jobset-name
 }
 a_set_runs_to_its_end() {
   { printf 'apiVersion: jobset.x-k8s.io/v1alpha2\nkind: JobSet\nmetadata: {name: plain}\nspec:\n  replicatedJobs:\n'; job leader 1 1 'exit 0'; job workers 2 2 'exit 0'; } | apply
