@@ -147,7 +147,7 @@ class Step {
 
   Standing fail(const Json& task, const std::string& pod, const std::string& error, base::Time ended,
                 const Values& inputs, std::int64_t attempt) {
-    const ::pipelines::RetryPolicy& policy = place_.task.retry;
+    const ::pipelines::RetryPolicy& policy = place_.retry();
     const std::int64_t asked = look_.run["status"]["observedRetries"].as_int();
     const std::int64_t attempts = (policy.count_max + 1) * (asked + 1);
     if (policy.count_max == 0 || attempt + 1 >= attempts) return end(task, "FAILED", error);

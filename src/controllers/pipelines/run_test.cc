@@ -213,6 +213,18 @@ TEST(PipelineRun, AnExitHandlerHasAnErrorAfterSuccessToo) {
   EXPECT_TRUE(status["error"].is_object() && status["error"].empty()) << status.dump();
 }
 
+TEST(PipelineRun, TheRetryPolicyOfAGraphIsThatOfItsTasks) {
+  Json document = compiled("exits")[0];
+  document.edit_path({"components", "comp-exit-handler-1", "dag", "tasks", "fail"}).erase("retryPolicy");
+  document.edit_path({"root", "dag", "tasks", "exit-handler-1", "retryPolicy"}) = parse(R"({"maxRetryCount": 3})");
+  Trial trial;
+  trial.run_document(document, {}, "{}", "");
+  trial.play(usual);
+  EXPECT_EQ(trial.state(), "FAILED");
+  EXPECT_EQ(starts(trial, "root.exit-handler-1.fail"), 4);
+  EXPECT_EQ(starts(trial, "root.finish"), 1);
+}
+
 TEST(PipelineRun, TheNextAttemptWaitsForItsPause) {
   Trial trial;
   trial.run("exits");

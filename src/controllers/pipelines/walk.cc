@@ -124,7 +124,8 @@ class Walk {
         one = visit({.task = task,
                      .component = look_.pipeline.component_of(task),
                      .path = base::format("{}.{}", place.path, task.name),
-                     .parent = place.path},
+                     .parent = place.path,
+                     .retry_around = &place.retry()},
                     around);
       else
         one = {.is_over = ready, .is_settled = ready};
@@ -175,7 +176,8 @@ class Walk {
                    .component = place.component,
                    .path = base::format("{}[{}]", place.path, index),
                    .parent = place.path,
-                   .turn = static_cast<std::int64_t>(index)};
+                   .turn = static_cast<std::int64_t>(index),
+                   .retry_around = place.retry_around};
     const auto own = with_item(place.component, inputs, item);
     if (!own.ok() && !look_.tasks.contains(at.path))
       return end(at, nullptr, {.state = "FAILED", .error = own.error().message});

@@ -273,6 +273,19 @@ def retries() -> int:
     return one.output
 
 
+@dsl.pipeline(name="attempting")
+def attempting(folder: str) -> int:
+    return third_time(folder=folder).output
+
+
+@case(expect={"Output": 3}, local=False)
+@dsl.pipeline(name="retry-of-a-pipeline", pipeline_config=workspace)
+def retry_of_a_pipeline() -> int:
+    one = attempting(folder=dsl.WORKSPACE_PATH_PLACEHOLDER)
+    one.set_retry(num_retries=3, backoff_duration="1s", backoff_factor=1.0)
+    return one.output
+
+
 @case(state="FAILED", local=False)
 @dsl.pipeline(name="one-turn-fails")
 def one_turn_fails():
