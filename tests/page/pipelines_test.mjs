@@ -34,6 +34,7 @@ const expect = (fact, what) => {
 };
 
 await page.goto(link);
+await page.getByRole('link', { name: 'Pipelines' }).waitFor();
 await test('a pipeline is uploaded', async () => {
   await page.goto(`${base}/ui/#/pipelines?tab=pipelines`);
   await page.getByRole('button', { name: 'Upload a pipeline' }).click();
