@@ -140,6 +140,34 @@ TEST(Platform, ADocumentOfTheSdkBecomesAPod) {
   EXPECT_EQ((*before.pod("root.greet"))["spec"]["containers"][std::size_t{0}]["resources"], one_gpu);
 }
 
+// A component that makes work of its own (a TrainJob) gets the settings of its task, which its own pod is spared.
+TEST(Platform, ATaskConfigHasThePartsOfThePodThatAreHandedOn) {
+  std::vector<Json> both = compiled("platform");
+  Json& component = both[0].edit_path({"components", "comp-greet"});
+  component.edit_path({"inputDefinitions", "parameters", "config"}) =
+      parse(R"({"parameterType": "TASK_CONFIG", "isOptional": true})");
+  component.set("taskConfigPassthroughs", parse(R"([{"field": "RESOURCES"}, {"field": "KUBERNETES_TOLERATIONS"},
+    {"field": "ENV", "applyToTask": true}, {"field": "KUBERNETES_VOLUMES"}])"));
+  Json& container = both[0].edit_path({"deploymentSpec", "executors", "exec-greet", "container"});
+  container.set("env", parse(R"([{"name": "A", "value": "b"}])"));
+  container.set("args", parse(R"(["{{$.inputs.parameters['config']}}"])"));
+  Trial trial;
+  trial.run_document(both[0], both[1], "{}", "");
+  ASSERT_NE(trial.pod("root.greet"), nullptr) << trial.error();
+  const Json& spec = (*trial.pod("root.greet"))["spec"];
+  const Json& main = spec["containers"][std::size_t{0}];
+  const Json config = parse(trial.command("root.greet").back());
+  EXPECT_EQ(config["resources"], parse(R"({"limits": {"nvidia.com/gpu": "1"}})"));
+  EXPECT_EQ(config["env"][std::size_t{0}], parse(R"({"name": "A", "value": "b"})"));
+  EXPECT_FALSE(config["tolerations"].empty());
+  EXPECT_FALSE(config["volumeMounts"].empty());
+  EXPECT_TRUE(main["resources"].is_null());
+  EXPECT_TRUE(spec["tolerations"].is_null());
+  EXPECT_EQ(spec["volumes"].size(), 2U) << spec["volumes"].dump();
+  EXPECT_EQ(main["volumeMounts"].size(), 2U);
+  EXPECT_EQ(main["env"].size(), config["env"].size() + 2);  // the launcher's own
+}
+
 // A run of `hello` with pipeline configuration.
 void run_with(Trial& trial, std::string_view settings) {
   trial.run_document(compiled("hello")[0],

@@ -179,6 +179,51 @@ base::Result<Json> main_container(const StepWish& wish, const Json& input, const
   return container;
 }
 
+// Names of variables and volumes that are the launcher's own.
+bool is_own(const Json& one) {
+  const std::string_view name = one["name"].as_string();
+  return name.starts_with("KFP_") || name == kLauncherVolume || name == kOutputsVolume || name == kStageVolume ||
+         name == kStoreVolume;
+}
+
+// The parts of the pod that its component hands on, by the names of the SDK's TaskConfig. Parts that are not the step's
+// as well leave the pod.
+Json handed_on(const std::vector<::pipelines::Passthrough>& passthroughs, Json& spec, Json& container) {
+  Json config = Json::object();
+  const auto take = [&config](Json& from, const char* key, bool stays) {
+    if (const Json& value = from[std::string_view(key)]; !value.is_null()) config.set(key, value);
+    if (!stays) from.erase(key);
+  };
+  const auto take_list = [&config](Json& from, const char* key, bool stays) {
+    Json own = Json::array(), others = Json::array();
+    for (const Json& one : from[std::string_view(key)].items()) (is_own(one) ? own : others).push_back(one);
+    if (!stays) from.set(key, std::move(own));
+    if (!others.empty()) config.set(key, std::move(others));
+  };
+  for (const ::pipelines::Passthrough& one : passthroughs) {
+    const bool stays = one.applies_to_task;
+    switch (one.part) {
+      case ::pipelines::PodPart::kResources: take(container, "resources", stays); break;
+      case ::pipelines::PodPart::kEnv: take_list(container, "env", stays); break;
+      case ::pipelines::PodPart::kAffinity: take(spec, "affinity", stays); break;
+      case ::pipelines::PodPart::kTolerations: take(spec, "tolerations", stays); break;
+      case ::pipelines::PodPart::kNodeSelector: take(spec, "nodeSelector", stays); break;
+      case ::pipelines::PodPart::kVolumes:
+        take_list(spec, "volumes", stays);
+        take_list(container, "volumeMounts", stays);
+        break;
+    }
+  }
+  return config;
+}
+
+// The name of the parameter that gets them; empty: the component has none.
+std::string config_parameter(const ::pipelines::Component& component) {
+  for (const auto& [name, spec] : component.input_parameters)
+    if (spec.type == ::pipelines::ParameterType::kTaskConfig) return name;
+  return {};
+}
+
 Json metadata_of(const StepWish& wish) {
   Json labels = Json::object({{kRunLabel, wish.facts.name},
                               {"pipeline/runid", wish.facts.uid},
@@ -217,7 +262,14 @@ Json executor_input_of(const StepWish& wish) {
   return executor_input(wish.component, wish.inputs, folder);
 }
 
-base::Result<Json> make_step_pod(const StepWish& wish, const Options& options) {
+namespace {
+
+struct AssembledPod {
+  Json pod;
+  Json config;  // what is handed on
+};
+
+base::Result<AssembledPod> assemble(const StepWish& wish, const Options& options) {
   const Json input = executor_input_of(wish);
   TRY(const ::pipelines::Staging staging, wish.stores.staging_of(input, local_path));
   if (!staging.stores.empty() && ::pipelines::stage_program().empty())
@@ -233,9 +285,32 @@ base::Result<Json> make_step_pod(const StepWish& wish, const Options& options) {
   add_volumes(wish, options, staging, spec, container);
   Json pod = Json::object({{"apiVersion", "v1"}, {"kind", "Pod"}, {"metadata", metadata_of(wish)}});
   TRY_VOID(add_platform(wish.executor.platform, wish.platform_value, {pod.edit("metadata"), spec, container}));
+  Json config = handed_on(wish.component.passthroughs, spec, container);
   spec.set("containers", Json::array({std::move(container)}));
   pod.set("spec", std::move(spec));
-  return pod;
+  return AssembledPod{std::move(pod), std::move(config)};
+}
+
+}  // namespace
+
+base::Result<Json> make_step_pod(const StepWish& wish, const Options& options) {
+  TRY(AssembledPod made, assemble(wish, options));
+  const std::string name = config_parameter(wish.component);
+  if (name.empty() || made.config.empty()) return std::move(made.pod);
+  // The command's input tells of the pod, and is a part of it.
+  Values inputs = wish.inputs;
+  inputs.parameters.set(name, std::move(made.config));
+  TRY(AssembledPod again, assemble({.run = wish.run,
+                                    .task = wish.task,
+                                    .facts = wish.facts,
+                                    .component = wish.component,
+                                    .executor = wish.executor,
+                                    .inputs = inputs,
+                                    .stores = wish.stores,
+                                    .attempt = wish.attempt,
+                                    .platform_value = wish.platform_value},
+                                   options));
+  return std::move(again.pod);
 }
 
 namespace {

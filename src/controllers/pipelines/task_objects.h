@@ -15,7 +15,7 @@ struct Place {
   std::string path;
   std::string parent;
   std::optional<std::int64_t> turn = {};  // of a loop
-  // Of the nearest graph or loop around it that has one; for tasks without a policy of their own.
+  // The policy of the nearest graph or loop around it that has one; for tasks without a policy of their own.
   const ::pipelines::RetryPolicy* retry_around = nullptr;
 
   const ::pipelines::RetryPolicy& retry() const {

@@ -115,6 +115,13 @@ struct Graph {
   const Task* find(std::string_view name) const;
 };
 
+// A part of the pod that the component hands on to the work that it makes (TaskConfig).
+enum class PodPart : std::uint8_t { kResources, kEnv, kAffinity, kTolerations, kNodeSelector, kVolumes };
+struct Passthrough {
+  PodPart part;
+  bool applies_to_task = false;  // to the step's own pod, too
+};
+
 struct Component {
   std::string name;
   std::map<std::string, ParameterSpec> input_parameters = {};
@@ -123,6 +130,7 @@ struct Component {
   std::map<std::string, ArtifactSpec> output_artifacts = {};
   std::optional<Graph> graph = {};
   std::string executor = {};  // where there is no graph
+  std::vector<Passthrough> passthroughs = {};
 };
 
 struct Executor {

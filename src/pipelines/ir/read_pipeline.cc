@@ -76,6 +76,25 @@ base::Status read_definitions(const Field& definitions, bool is_input, Component
   return {};
 }
 
+base::Result<std::vector<Passthrough>> read_passthroughs(const Field& list) {
+  static constexpr std::pair<std::string_view, PodPart> kParts[] = {
+      {"RESOURCES", PodPart::kResources},
+      {"ENV", PodPart::kEnv},
+      {"KUBERNETES_AFFINITY", PodPart::kAffinity},
+      {"KUBERNETES_TOLERATIONS", PodPart::kTolerations},
+      {"KUBERNETES_NODE_SELECTOR", PodPart::kNodeSelector},
+      {"KUBERNETES_VOLUMES", PodPart::kVolumes}};
+  TRY_VOID(list.check_array());
+  std::vector<Passthrough> read;
+  for (const Json& one : list.json().items()) {
+    const std::string_view name = one["field"].as_string();
+    const auto* part = std::ranges::find(kParts, name, &std::pair<std::string_view, PodPart>::first);
+    if (part == std::end(kParts)) return list.error(base::format("{} is not a part of a pod", shown(one["field"])));
+    read.push_back({part->second, one["applyToTask"].as_bool()});
+  }
+  return read;
+}
+
 base::Result<Component> read_component(const std::string& name, const Field& field) {
   TRY_VOID(field.check_object());
   Component component;
@@ -86,6 +105,7 @@ base::Result<Component> read_component(const std::string& name, const Field& fie
     TRY(component.graph, read_graph(field["dag"]));
   } else {
     TRY(component.executor, field["executorLabel"].name());
+    TRY(component.passthroughs, read_passthroughs(field["taskConfigPassthroughs"]));
   }
   return component;
 }
