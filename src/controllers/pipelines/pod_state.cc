@@ -16,6 +16,12 @@ const Json& main_container(const Json& pod) {
   return none;
 }
 
+// A container that is on its way: the words say no more than PENDING does, and would cost each step a write.
+bool is_on_its_way(const Json& waiting) {
+  const std::string_view reason = waiting["reason"].as_string();
+  return (reason == "ContainerCreating" || reason == "PodInitializing") && waiting["message"].as_string().empty();
+}
+
 std::string joined(std::string_view reason, std::string_view message) {
   if (reason.empty() || message.empty()) return std::string(reason.empty() ? message : reason);
   return base::format("{}: {}", reason, message);
@@ -24,11 +30,14 @@ std::string joined(std::string_view reason, std::string_view message) {
 std::string why_it_waits(const Json& pod) {
   for (const Json& one : pod["status"]["conditions"].items())
     if (one["type"].as_string() == "PodScheduled" && one["status"].as_string() == "False") return one["message"].str();
-  const Json& waiting = main_container(pod)["state"]["waiting"];
+  const Json* waiting = &main_container(pod)["state"]["waiting"];
   for (const Json& one : pod["status"]["initContainerStatuses"].items())
-    if (one["state"]["waiting"].is_object())
-      return joined(one["state"]["waiting"]["reason"].as_string(), one["state"]["waiting"]["message"].as_string());
-  return joined(waiting["reason"].as_string(), waiting["message"].as_string());
+    if (one["state"]["waiting"].is_object()) {
+      waiting = &one["state"]["waiting"];
+      break;
+    }
+  if (is_on_its_way(*waiting)) return {};
+  return joined((*waiting)["reason"].as_string(), (*waiting)["message"].as_string());
 }
 
 std::string why_it_failed(const Json& pod, const Json& terminated) {

@@ -65,6 +65,22 @@ TEST(PipelineRun, AStepStartsWhenItsInputsAreThere) {
   EXPECT_FALSE(status["finishedAt"].as_string().empty());
 }
 
+TEST(PipelineRun, AContainerThatIsOnItsWayCostsNoWrite) {
+  Trial trial;
+  trial.run("hello");
+  const auto wait = [&trial](const char* waiting) {
+    trial.world.edit(resources::kPods, "ns/" + std::string(api::name_of(*trial.pod("root.greet"))))
+        ->set("status",
+              Json::object({{"phase", "Pending"},
+                            {"containerStatuses",
+                             parse(base::format(R"([{{"name": "main", "state": {{"waiting": {}}}}}])", waiting))}}));
+    trial.settle();
+    return trial.task("root.greet")["status"]["message"].str();
+  };
+  EXPECT_EQ(wait(R"({"reason": "ContainerCreating"})"), "");
+  EXPECT_EQ(wait(R"({"reason": "ErrImagePull", "message": "no such image"})"), "ErrImagePull: no such image");
+}
+
 TEST(PipelineRun, ARestartAtAnyPointMakesNoStepTwice) {
   Trial trial;
   trial.run("hello");
