@@ -3,9 +3,8 @@
 #include "api/kubeflow/v1/notebook.h"
 #include "api/kubeflow/v1/profile.h"
 #include "base/format.h"
-#include "sim/workloads/all.h"
+#include "sim/workloads/submitter.h"
 #include "sim/world/nodes.h"
-#include "sim/world/person_calls.h"
 
 namespace sim {
 
@@ -31,37 +30,23 @@ Json notebook(const std::string& name) {
        {"spec", Json::object({{"template", Json::object({{"spec", std::move(pod)}})}})}});
 }
 
-class Notebooks final : public Workload {
+class Notebooks final : public Submitter {
  public:
   Notebooks(World& world, Settings& settings, base::Random& dice)
-      : world_(world),
-        dice_(dice.next()),
-        interval_(settings.interval("rate", base::seconds(10))),
+      : Submitter(world, settings, dice, "notebooks", "notebooks", base::seconds(10)),
         deletes_(settings.fraction("deletes", 0.3, dice)) {}
 
-  void start() override {
-    person_ = world_.make_person("notebooks");
-    make(api::resources::kNamespaces, "", Json::object({{"metadata", Json::object({{"name", "taken"}})}}),
-         [this] { make(api::resources::kProfiles, "", profile("taken")); });
-    make(api::resources::kProfiles, "", profile("ann"));
-    arm();
-  }
-  void stop() override { stopped_ = true; }
-  bool done() const override { return open_ == 0; }
-
  private:
-  void arm() {
-    person_->env->loop().after(interval_, [this] {
-      if (stopped_) return;
-      begin();
-      arm();
-    });
+  void prepare() override {
+    create(api::resources::kNamespaces, "", Json::object({{"metadata", Json::object({{"name", "taken"}})}}),
+           [this] { create(api::resources::kProfiles, "", profile("taken")); });
+    create(api::resources::kProfiles, "", profile("ann"));
   }
 
   // A notebook's life: it is stopped after a while, started again, and deleted in the end or not.
-  void begin() {
+  void submit() override {
     const std::string name = base::format("nb-{}", made_++);
-    make(api::resources::kNotebooks, "default", notebook(name));
+    create(api::resources::kNotebooks, "default", notebook(name));
     later([this, name] { mark(name, "2026-01-01T00:00:00Z"); });
     if (dice_.chance(0.7)) later([this, name] { mark(name, Json()); });
     if (!dice_.chance(deletes_)) return;
@@ -72,7 +57,7 @@ class Notebooks final : public Workload {
 
   // Whichever comes first, in whatever order the dice say.
   void later(rt::Task task) {
-    person_->env->loop().after(base::milliseconds(static_cast<std::int64_t>(dice_.below(20'000))), std::move(task));
+    after(base::milliseconds(static_cast<std::int64_t>(dice_.below(20'000))), std::move(task));
   }
 
   void mark(const std::string& name, Json stopped) {
@@ -85,29 +70,7 @@ class Notebooks final : public Workload {
          .body = Json::object({{"metadata", Json::object({{"annotations", std::move(annotations)}})}})});
   }
 
-  void make(const api::ResourceId& resource, std::string ns, Json object, const rt::Task& then = {}) {
-    ask({.verb = client::Verb::kCreate, .resource = resource, .ns = std::move(ns), .body = std::move(object)}, then);
-  }
-
-  void ask(client::Request request, const rt::Task& then = {}) {
-    ++open_;
-    const bool makes = request.verb == client::Verb::kCreate;
-    ask_until_answered(*person_, std::move(request), [this, makes, then](base::Result<Json> result, int attempts) {
-      --open_;
-      if (then) then();
-      if (!makes || result.ok() || (attempts > 1 && result.error().code == base::Code::kAlreadyExists)) return;
-      world_.chronicle().violation("notebooks", base::format("a good object was refused: {}", result.error().message));
-    });
-  }
-
-  World& world_;
-  base::Random dice_;
-  base::Duration interval_;
   double deletes_;
-  std::unique_ptr<Person> person_;
-  std::int64_t made_ = 0;
-  int open_ = 0;
-  bool stopped_ = false;
 };
 
 }  // namespace

@@ -4,9 +4,8 @@
 
 #include "api/pipelines/v2beta1/pipeline_run.h"
 #include "base/format.h"
-#include "sim/workloads/all.h"
+#include "sim/workloads/submitter.h"
 #include "sim/world/nodes.h"
-#include "sim/world/person_calls.h"
 
 namespace sim {
 
@@ -57,34 +56,17 @@ Json metadata(std::string runs_for, bool fails) {
   return Json::object({{"podMetadata", Json::object({{"annotations", std::move(annotations)}})}});
 }
 
-class PipelineRuns final : public Workload {
+class PipelineRuns final : public Submitter {
  public:
   PipelineRuns(World& world, Settings& settings, base::Random& dice)
-      : world_(world),
-        dice_(dice.next()),
-        interval_(settings.interval("rate", base::seconds(10))),
+      : Submitter(world, settings, dice, "pipeline-runs", "pipelines", base::seconds(10)),
         turns_(settings.range("turns", {0, 4})),
         runs_for_(settings.span_range("runs_for", {500'000'000, 5'000'000'000})),
         fails_(settings.fraction("fails", 0, dice)),
         ends_(settings.fraction("ends", 0, dice)) {}
 
-  void start() override {
-    person_ = world_.make_person("pipelines");
-    arm();
-  }
-  void stop() override { stopped_ = true; }
-  bool done() const override { return open_ == 0; }
-
  private:
-  void arm() {
-    person_->env->loop().after(interval_, [this] {
-      if (stopped_) return;
-      submit();
-      arm();
-    });
-  }
-
-  void submit() {
+  void submit() override {
     const std::string name = base::format("run-{}", made_++);
     const auto runs_for = [this] { return base::format_go_duration({runs_for_.draw(dice_)}); };
     const bool fails = dice_.chance(fails_);
@@ -92,11 +74,10 @@ class PipelineRuns final : public Workload {
     Json spec = Json::object({{"pipelineSpec", document(std::max<std::int64_t>(turns_.draw(dice_), 0))}});
     spec.edit_path({"platformSpec", "platforms", "kubernetes", "deploymentSpec"})
         .set("executors", std::move(executors));
-    client::Request request{.verb = client::Verb::kCreate, .resource = api::resources::kPipelineRuns, .ns = "default"};
-    request.body = Json::object({{"metadata", Json::object({{"name", name}})}, {"spec", std::move(spec)}});
-    ask(std::move(request));
+    create(api::resources::kPipelineRuns, "default",
+           Json::object({{"metadata", Json::object({{"name", name}})}, {"spec", std::move(spec)}}));
     if (!dice_.chance(ends_)) return;
-    person_->env->loop().after(base::seconds(5), [this, name] {
+    after(base::seconds(5), [this, name] {
       client::Request end{.verb = client::Verb::kPatch,
                           .resource = api::resources::kPipelineRuns,
                           .ns = "default",
@@ -106,26 +87,8 @@ class PipelineRuns final : public Workload {
     });
   }
 
-  void ask(client::Request request) {
-    ++open_;
-    const bool makes = request.verb == client::Verb::kCreate;
-    ask_until_answered(*person_, std::move(request), [this, makes](base::Result<Json> result, int attempts) {
-      --open_;
-      if (!makes || result.ok() || (attempts > 1 && result.error().code == base::Code::kAlreadyExists)) return;
-      world_.chronicle().violation("pipeline-runs",
-                                   base::format("a good object was refused: {}", result.error().message));
-    });
-  }
-
-  World& world_;
-  base::Random dice_;
-  base::Duration interval_;
   Settings::Range turns_, runs_for_;
   double fails_, ends_;
-  std::unique_ptr<Person> person_;
-  std::int64_t made_ = 0;
-  int open_ = 0;
-  bool stopped_ = false;
 };
 
 }  // namespace

@@ -6,9 +6,8 @@
 
 #include "api/kubeflow/v1/run_policy.h"
 #include "base/format.h"
-#include "sim/workloads/all.h"
+#include "sim/workloads/submitter.h"
 #include "sim/world/nodes.h"
-#include "sim/world/person_calls.h"
 
 namespace sim {
 
@@ -24,33 +23,18 @@ struct Kind {
   const char* master;  // null: none
 };
 
-class TrainingJobs final : public Workload {
+class TrainingJobs final : public Submitter {
  public:
   TrainingJobs(World& world, Settings& settings, base::Random& dice)
-      : world_(world),
-        dice_(dice.next()),
-        interval_(settings.interval("rate", base::seconds(5))),
+      : Submitter(world, settings, dice, "training-jobs", "training", base::seconds(5)),
         count_max_(settings.number("count", 1'000'000, dice)),
         size_(settings.range("size", {1, 4})),
         runs_for_(settings.span_range("runs_for", {1'000'000'000, 15'000'000'000})),
         fails_(settings.fraction("fails", 0, dice)),
         words_(settings.known_words("kinds", {"PyTorchJob", "TFJob", "MPIJob", "XGBoostJob", "PaddleJob", "JAXJob"})) {}
 
-  void start() override {
-    person_ = world_.make_person("training");
-    arm();
-  }
-  void stop() override { stopped_ = true; }
-  bool done() const override { return open_ == 0; }
-
  private:
-  void arm() {
-    person_->env->loop().after(interval_, [this] {
-      if (stopped_ || made_ >= count_max_) return;
-      submit();
-      arm();
-    });
-  }
+  bool is_enough() const override { return made_ >= count_max_; }
 
   // In MPIJobs of v2beta1 workers wait for logins until the job has ended, and failed launchers are made again.
   bool is_ssh(const Kind& kind) const { return kind.resource->version == "v2beta1"; }
@@ -69,7 +53,7 @@ class TrainingJobs final : public Workload {
     return Json::object({{"replicas", count}, {"restartPolicy", policy}, {"template", pod}});
   }
 
-  void submit() {
+  void submit() override {
     namespace r = api::resources;
     const bool newer = world_.mpi().version != "v1";
     std::vector<Kind> kinds = {{"PyTorchJob", &r::kPyTorchJobs, "pytorchReplicaSpecs", "pytorch", "Master"},
@@ -89,29 +73,15 @@ class TrainingJobs final : public Workload {
     Json spec = Json::object({{"runPolicy", Json::object({{"backoffLimit", 2}, {"cleanPodPolicy", "All"}})}});
     if (waits && dice_.chance(0.5)) spec.set("launcherCreationPolicy", "WaitForWorkersReady");
     spec.set(kind.replica_map, std::move(replicas));
-    client::Request request{.verb = client::Verb::kCreate, .resource = *kind.resource, .ns = "default"};
-    request.body = Json::object(
-        {{"metadata", Json::object({{"name", base::format("train-{}", made_++)}})}, {"spec", std::move(spec)}});
-    ++open_;
-    ask_until_answered(*person_, std::move(request), [this](base::Result<Json> result, int attempts) {
-      --open_;
-      if (!result.ok() && !(attempts > 1 && result.error().code == base::Code::kAlreadyExists))
-        world_.chronicle().violation("training-jobs",
-                                     base::format("a good object was refused: {}", result.error().message));
-    });
+    create(*kind.resource, "default",
+           Json::object(
+               {{"metadata", Json::object({{"name", base::format("train-{}", made_++)}})}, {"spec", std::move(spec)}}));
   }
 
-  World& world_;
-  base::Random dice_;
-  base::Duration interval_;
   std::int64_t count_max_;
   Settings::Range size_, runs_for_;
   double fails_;
   std::vector<std::string> words_;  // names of kinds; empty: all
-  std::unique_ptr<Person> person_;
-  std::int64_t made_ = 0;
-  int open_ = 0;
-  bool stopped_ = false;
 };
 
 }  // namespace
