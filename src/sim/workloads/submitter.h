@@ -1,4 +1,4 @@
-// A person who makes objects at a steady rate. Where a good one is refused, the world has a violation.
+// A person who makes objects at a steady rate. A good object that is refused is a violation of the world.
 #pragma once
 
 #include <memory>
