@@ -3,7 +3,10 @@
 
 #include <gtest/gtest.h>
 
-#include <atomic>
+#include <mutex>
+#include <thread>
+#include <utility>
+#include <vector>
 
 #include "apiserver/http/served_for_tests.h"
 #include "base/await_for_tests.h"
@@ -21,29 +24,36 @@ class CannedPods final : public api::PodStreams {
   Opened attach(const std::string&, api::ExecOptions, api::PodStreamEvents) override {
     return base::make_error(base::Code::kInternal, "not here");
   }
+  ~CannedPods() override { end(); }
+  // As the streams of a node: none speaks any more once this has returned.
+  void end() {
+    std::vector<std::thread> all;
+    {
+      const std::lock_guard lock(mutex_);
+      all = std::exchange(speakers_, {});
+    }
+    for (std::thread& one : all) one.join();
+  }
   Opened connect(const std::string& uid, int port, api::PodStreamEvents events) override {
     reached = base::format("{}:{}", uid, port);
     return std::shared_ptr<api::PodStream>(std::make_shared<Stream>(*this, std::move(events)));
   }
 
   std::string answer;
-  base::Result<int> end = 0;
+  base::Result<int> how = 0;
   std::string reached, asked;
 
  private:
   class Stream final : public api::PodStream {
    public:
     Stream(CannedPods& pods, api::PodStreamEvents events) : pods_(pods), events_(std::move(events)) {}
-    ~Stream() override {
-      if (thread_.joinable()) thread_.get_id() == std::this_thread::get_id() ? thread_.detach() : thread_.join();
-    }
     bool write(std::string bytes) override {
       pods_.asked = std::move(bytes);
-      // Copies: once the answer is there, the test changes the originals.
-      thread_ = std::thread([this, answer = pods_.answer, end = pods_.end] {
-        const auto events = std::exchange(events_, {});
+      const std::lock_guard lock(pods_.mutex_);
+      // Copies: once the answer is there, the test changes the originals, and this stream may be gone.
+      pods_.speakers_.emplace_back([events = std::exchange(events_, {}), answer = pods_.answer, how = pods_.how] {
         if (!answer.empty()) events.on_output(1, answer);
-        events.on_end(end);
+        events.on_end(how);
       });
       return true;
     }
@@ -54,13 +64,16 @@ class CannedPods final : public api::PodStreams {
    private:
     CannedPods& pods_;
     api::PodStreamEvents events_;
-    std::thread thread_;
   };
+
+  std::mutex mutex_;
+  std::vector<std::thread> speakers_;
 };
 
 struct PodProxy : ::testing::Test {
   CannedPods pods;
   Served served{{.pod_streams = &pods}};
+  ~PodProxy() override { pods.end(); }  // the server's loop outlives what comes from pods
 
   static constexpr const char* kPods = "/api/v1/namespaces/default/pods";
   void make(const std::string& path, const std::string& body) {
@@ -143,7 +156,7 @@ TEST_F(PodProxy, says_why_there_is_no_answer) {
   expect("pods/a:b:c/proxy/", 400, "invalid pod request \\\"a:b:c\\\"");
   expect("pods/web/proxy/", 503, "error trying to reach service: the answer is not HTTP");
   pods.answer = "";
-  pods.end = base::make_error(base::Code::kUnavailable, "connect: Connection refused");
+  pods.how = base::make_error(base::Code::kUnavailable, "connect: Connection refused");
   expect("pods/web/proxy/", 503, "error trying to reach service: connect: Connection refused");
   expect("configmaps/web/proxy/", 404, "could not find the requested resource");
   EXPECT_EQ(get("pods/web/proxy/", "OPTIONS").status, 405);
