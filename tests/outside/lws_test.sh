@@ -51,6 +51,13 @@ a_set_grows() {
   kubectl scale lws serve --replicas=3 > /dev/null
   expect "a third group" wait_for 60 is_ready serve 3
 }
+# It compares the bytes of its ControllerRevisions with those that it would write.
+a_change_of_its_template_reaches_its_pods() {
+  expect "one revision" sh -c "kubectl get controllerrevisions -o name | grep -c -- '/serve-[a-z0-9]*-[0-9]*\$' | grep -qx 1"
+  expect "a change to be taken" kubectl patch lws serve --type merge -p '{"spec": {"leaderWorkerTemplate": {"workerTemplate": {"metadata": {"labels": {"version": "two"}}}}}}'
+  expect "six new pods" wait_for 60 sh -c '[ "$(kubectl get pods -l version=two -o name | wc -l)" = 6 ]'
+  expect "its groups to be ready again" wait_for 60 is_ready serve 3
+}
 mistakes_are_refused_by_its_webhook() {
   expect "a size of none" refused 'admission webhook "vleaderworkerset.kb.io" denied the request' kubectl patch lws serve --type merge -p '{"spec": {"replicas": -1}}'
 }
@@ -65,5 +72,5 @@ if [ $root = 0 ]; then
   exit 0
 fi
 start_cluster --node-name n1 --host-rootfs --runtime runc
-run_tests its_controller_starts leaders_and_workers_start_as_gangs a_gang_without_room_waits_whole a_set_grows mistakes_are_refused_by_its_webhook what_it_made_goes_with_it
+run_tests its_controller_starts leaders_and_workers_start_as_gangs a_gang_without_room_waits_whole a_set_grows a_change_of_its_template_reaches_its_pods mistakes_are_refused_by_its_webhook what_it_made_goes_with_it
 exit "${failed:-0}"

@@ -394,6 +394,20 @@ TEST(Secrets, keep_keys_that_are_null) {
   EXPECT_EQ((*b.ask("GET", secret))["data"].dump(), R"({"a":""})") << "a null of a patch takes the key away";
 }
 
+// Go's clients write "creationTimestamp":null into templates, and their controllers compare bytes.
+TEST(ControllerRevisions, keep_their_data_as_it_was_written) {
+  Bench b;
+  const std::string revisions = "/apis/apps/v1/namespaces/default/controllerrevisions", one = revisions + "/x";
+  constexpr std::string_view kData =
+      R"({"list":[null,{"a":null}],"metadata":{"creationTimestamp":null},"x":"1 \u0026"})";
+  const auto made = base::format(R"({{"metadata":{{"name":"x","labels":null}},"revision":1,"data":{}}})", kData);
+  ASSERT_EQ(b.code("POST", revisions, made), kOk);
+  EXPECT_EQ((*b.ask("GET", one))["data"].dump(), kData);
+  EXPECT_FALSE((*b.ask("GET", one))["metadata"].has("labels"));
+  EXPECT_EQ(b.code("PATCH", one, R"({"revision":2,"metadata":{"labels":{"a":"b"}}})", kMerge), kOk);
+  EXPECT_EQ((*b.ask("GET", one))["data"].dump(), kData);
+}
+
 TEST(Claims, change_their_attributes_class_but_keep_one) {
   const api::KindInfo& kind = *api::find_kind_named("v1", "PersistentVolumeClaim");
   const auto refused = [&kind](std::string_view before, std::string_view after) {

@@ -23,11 +23,23 @@ using base::Cause;
 
 namespace {
 
-void drop_nulls(Json& value) {
+const api::Schema* schema_of_member(const api::Schema* schema, std::string_view name) {
+  using Kind = api::Schema::Kind;
+  if (!schema) return nullptr;
+  if (schema->kind == Kind::kMap) return schema->element;
+  const api::SchemaField* field = schema->kind == Kind::kObject ? schema->field(name) : nullptr;
+  return field ? field->schema : nullptr;
+}
+
+// Values of any shape keep theirs: the owner of a ControllerRevision compares its data with what it wrote. A null
+// schema says nothing.
+void drop_nulls(const api::Schema* schema, Json& value) {
+  if (schema && schema->kind == api::Schema::Kind::kAny) return;
   if (value.is_array()) {
+    const api::Schema* element = schema && schema->kind == api::Schema::Kind::kList ? schema->element : nullptr;
     for (std::size_t i = 0; i < value.size(); ++i) {
       Json copy = value[i];
-      drop_nulls(copy);
+      drop_nulls(element, copy);
       if (!copy.same_as(value[i])) value.edit(i) = std::move(copy);
     }
     return;
@@ -37,7 +49,7 @@ void drop_nulls(Json& value) {
   for (const Json::Member& member : value.members()) {
     if (member.value.is_object() || member.value.is_array()) {
       Json copy = member.value;
-      drop_nulls(copy);
+      drop_nulls(schema_of_member(schema, member.name()), copy);
       if (!copy.same_as(member.value)) changed.emplace_back(std::string(member.name()), std::move(copy));
     }
   }
@@ -103,7 +115,7 @@ void check_prefix(const api::KindInfo& kind, const Json& prefix, std::vector<Cau
 }  // namespace
 
 void canonicalize(const api::KindInfo& kind, Json& object) {
-  drop_nulls(object);
+  drop_nulls(kind.custom ? nullptr : kind.schema, object);
   if (!kind.custom) canonical_quantities(*kind.schema, object);
 }
 

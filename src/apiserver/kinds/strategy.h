@@ -12,7 +12,8 @@ namespace apiserver {
 
 // The walk over the rows of kinds (kind_rules.h). Defaults that no table can say: a limit becomes a request, ...
 void apply_core_defaults(const api::KindInfo& kind, api::Json& object);
-// Stored objects of Kubernetes' kinds have canonical quantities and no nulls; custom resources lose only nulls.
+// Stored objects of Kubernetes' kinds have canonical quantities, and no nulls but in values of any shape; custom
+// resources lose only nulls.
 void canonicalize(const api::KindInfo& kind, api::Json& object);
 // Before a create: status is reset, a pod gets its priority, phase and QoS class. `causes` receives what is wrong.
 base::Status prepare_core_create(const Context& context, const api::KindInfo& kind, api::Json& object,
