@@ -408,6 +408,21 @@ TEST(ControllerRevisions, keep_their_data_as_it_was_written) {
   EXPECT_EQ((*b.ask("GET", one))["data"].dump(), kData);
 }
 
+// Parameters of a pipeline may be null; the fields of the run around them may not.
+TEST(PipelineRuns, keep_the_nulls_of_their_parameters) {
+  Bench b;
+  const std::string runs = "/apis/pipelines.kubeflow.org/v2beta1/namespaces/default/pipelineruns";
+  constexpr std::string_view kParameters = R"({"a":null,"d":{"k":null},"l":[null,1]})";
+  const auto made = base::format(
+      R"({{"metadata":{{"name":"x","labels":null}},"spec":{{"displayName":null,"runtimeConfig":{{"parameters":{}}}}}}})",
+      kParameters);
+  ASSERT_EQ(b.code("POST", runs, made), kOk);
+  const api::Json run = *b.ask("GET", runs + "/x");
+  EXPECT_EQ(run["spec"]["runtimeConfig"]["parameters"].dump(), kParameters);
+  EXPECT_FALSE(run["spec"].has("displayName"));
+  EXPECT_FALSE(run["metadata"].has("labels"));
+}
+
 TEST(Claims, change_their_attributes_class_but_keep_one) {
   const api::KindInfo& kind = *api::find_kind_named("v1", "PersistentVolumeClaim");
   const auto refused = [&kind](std::string_view before, std::string_view after) {

@@ -53,7 +53,9 @@ void drop_nulls(const api::Schema* schema, Json& value) {
       if (!copy.same_as(member.value)) changed.emplace_back(std::string(member.name()), std::move(copy));
     }
   }
-  api::erase_members(value, [](const Json::Member& member) { return member.value.is_null(); });
+  const bool any_values = schema && schema->kind == api::Schema::Kind::kMap && schema->element &&
+                          schema->element->kind == api::Schema::Kind::kAny;
+  if (!any_values) api::erase_members(value, [](const Json::Member& member) { return member.value.is_null(); });
   for (auto& [name, copy] : changed) value.set(name, std::move(copy));
 }
 
@@ -115,7 +117,7 @@ void check_prefix(const api::KindInfo& kind, const Json& prefix, std::vector<Cau
 }  // namespace
 
 void canonicalize(const api::KindInfo& kind, Json& object) {
-  drop_nulls(kind.custom ? nullptr : kind.schema, object);
+  drop_nulls(kind.schema, object);
   if (!kind.custom) canonical_quantities(*kind.schema, object);
 }
 

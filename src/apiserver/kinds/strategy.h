@@ -12,8 +12,7 @@ namespace apiserver {
 
 // The walk over the rows of kinds (kind_rules.h). Defaults that no table can say: a limit becomes a request, ...
 void apply_core_defaults(const api::KindInfo& kind, api::Json& object);
-// Stored objects of Kubernetes' kinds have canonical quantities, and no nulls but in values of any shape; custom
-// resources lose only nulls.
+// Stored objects have no nulls but in values of any shape; those of Kubernetes' kinds have canonical quantities.
 void canonicalize(const api::KindInfo& kind, api::Json& object);
 // Before a create: status is reset, a pod gets its priority, phase and QoS class. `causes` receives what is wrong.
 base::Status prepare_core_create(const Context& context, const api::KindInfo& kind, api::Json& object,
