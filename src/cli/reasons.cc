@@ -6,6 +6,7 @@
 #include "api/meta/resource.h"
 #include "base/format.h"
 #include "cli/table.h"
+#include "cli/text/people_table.h"
 
 namespace cli {
 
@@ -63,7 +64,9 @@ base::Result<AdmissionEvents> admission_events(Api& server, const std::string& n
   return out;
 }
 
-std::string reason_of(const Json& group, const Json* queue, const Json& live, const AdmissionEvents& events) {
+namespace {
+
+std::string message_about(const Json& group, const Json* queue, const Json& live, const AdmissionEvents& events) {
   // The scheduler may know of a group whose pods have their nodes and wait for volumes.
   if (const Json* said = live.find(api::key_of(group))) return (*said)["message"].str();
   if (has_started(group)) return {};
@@ -78,6 +81,14 @@ std::string reason_of(const Json& group, const Json* queue, const Json& live, co
     return told == events.end() ? "it is not admitted yet" : "it is not admitted: " + told->second;
   }
   return "the scheduler has not said anything about it yet";
+}
+
+}  // namespace
+
+std::string reason_of(const Json& group, const Json* queue, const Json& live, const AdmissionEvents& events) {
+  std::string message = message_about(group, queue, live, events);
+  std::string plain = plain_reason(message);
+  return plain.empty() ? message : plain;
 }
 
 }  // namespace cli

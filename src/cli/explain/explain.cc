@@ -10,7 +10,6 @@
 #include "cli/explain/condition_jobs.h"
 #include "cli/reasons.h"
 #include "cli/table.h"
-#include "cli/text/people_table.h"
 #include "cli/vcctl.h"
 
 namespace cli {
@@ -100,18 +99,12 @@ base::Result<std::string> claim_lines(Api& server, const Json& pod, std::map<std
   return lines;
 }
 
-// The sentence alone, where the message has one.
-std::string short_reason(const std::string& message) {
-  std::string plain = plain_reason(message);
-  return plain.empty() ? message : plain;
-}
-
 base::Status explain_group(World& world, ExplainedObjects& scene, const Json& group) {
   const auto queue = scene.queue_of(group);
   if (!queue.ok() && queue.error().code != base::Code::kNotFound) return base::Error(queue.error());
   const Json& status = group["status"];
   TRY(const auto events, admission_events(*scene.server, std::string(api::namespace_of(group))));
-  const std::string reason = short_reason(reason_of(group, queue.ok() ? &*queue : nullptr, scene.live, events));
+  const std::string reason = reason_of(group, queue.ok() ? &*queue : nullptr, scene.live, events);
   world.out += base::format("group {}: {}, {} pods start together, {} running, {} succeeded, {} failed\n",
                             api::key_of(group), status["phase"].str().empty() ? "Pending" : status["phase"].str(),
                             group["spec"]["minMember"].as_int(), status["running"].as_int(),
@@ -239,7 +232,7 @@ base::Status explain_queue(World& world, const Values& values) {
   std::map<std::string, std::string> waiting;
   for (const Json& group : groups)
     if (group["spec"]["queue"].as_string() == values.text("name") && !has_started(group))
-      waiting[api::key_of(group)] = short_reason(reason_of(group, &queue, scene.live, events));
+      waiting[api::key_of(group)] = reason_of(group, &queue, scene.live, events);
   if (waiting.empty()) world.out += "no group waits\n";
   for (const auto& [key, reason] : waiting) world.out += base::format("  {}: {}\n", key, reason);
   return {};
