@@ -419,7 +419,7 @@ TEST_F(VcctlTest, explain_knows_training_jobs_and_their_refusals) {
       "lastTimestamp": "2026-01-01T00:00:0{}Z"}})",
                                          name, reason, time));
   };
-  const std::string end = "it has no PodGroup yet: the job controller makes one when it sees the job\n";
+  const std::string end = "it has no PodGroup: either none was made yet, or its pods are scheduled one by one\n";
   EXPECT_EQ(run({"explain", "job", "tj"}), 0);
   EXPECT_EQ(world.out, "PyTorchJob default/tj: Created\n" + end);
   told("a", "FailedCreatePod", "2");

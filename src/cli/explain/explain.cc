@@ -144,11 +144,11 @@ std::string why_at_rest(const Json& job) {
                       status["failed"].as_int());
 }
 
-base::Status explain_group_of(World& world, ExplainedObjects& scene, const Json& job) {
+base::Status explain_group_of(World& world, ExplainedObjects& scene, const Json& job, std::string_view without) {
   TRY(const std::vector<Json> groups, list(*scene.server, resources::kPodGroups, std::string(api::namespace_of(job))));
   for (const Json& group : groups)
     if (api::controller_of(group)["uid"].as_string() == api::uid_of(job)) return explain_group(world, scene, group);
-  world.out += "it has no PodGroup yet: the job controller makes one when it sees the job\n";
+  world.out += base::format("it has no PodGroup{}\n", without);
   return {};
 }
 
@@ -161,7 +161,7 @@ base::Status explain_condition_job(World& world, ExplainedObjects& scene, const 
   }
   TRY(const std::string refusal, refusal_of(*scene.server, job));
   if (!refusal.empty()) world.out += base::format("it waits, and is tried again: {}\n", refusal);
-  return explain_group_of(world, scene, job.object);
+  return explain_group_of(world, scene, job.object, ": either none was made yet, or its pods are scheduled one by one");
 }
 
 base::Status explain_job(World& world, const Values& values) {
@@ -185,7 +185,7 @@ base::Status explain_job(World& world, const Values& values) {
     world.out += text;
     return {};
   }
-  return explain_group_of(world, scene, job);
+  return explain_group_of(world, scene, job, " yet: the job controller makes one when it sees the job");
 }
 
 // "Job train", or "the pod itself".
