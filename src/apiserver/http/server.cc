@@ -65,9 +65,10 @@ class Service : public std::enable_shared_from_this<Service> {
   std::optional<HttpResponse> refusal_before_body(const HttpRequest& http) const {
     const rt::Target target = rt::parse_target(http.target);
     if (is_page(target)) return error_response(bad_request("the page takes no body"), accepted_encoding(http));
-    const auto caller = is_beside(target) ? caller_of_beside(http) : let_in(http, target);
+    const Beside* service = beside(target);
+    const auto caller = service ? caller_of_beside(*service, http) : let_in(http, target);
     if (caller.ok()) return {};
-    return is_beside(target) ? options_.beside->refusal(caller.error()) : refusal(http, target, caller.error());
+    return service ? service->refusal(caller.error()) : refusal(http, target, caller.error());
   }
 
   bool is_page(const rt::Target& target) const { return options_.browser && options_.browser->has(target.path); }
@@ -80,13 +81,19 @@ class Service : public std::enable_shared_from_this<Service> {
     options_.browser->serve(http, own, std::move(exchange));
   }
 
-  bool is_beside(const rt::Target& target) const { return options_.beside && options_.beside->has(target.path); }
+  // The service that has the path; null: the API itself.
+  const Beside* beside(const rt::Target& target) const {
+    for (const auto& service : options_.beside) {
+      if (service->has(target.path)) return service.get();
+    }
+    return nullptr;
+  }
 
-  void serve_beside(HttpRequest http, const rt::Target& target, std::shared_ptr<HttpExchange> exchange) {
-    if (options_.beside->is_open(target.path))
-      return options_.beside->serve(std::move(http), std::nullopt, std::move(exchange));
-    auto caller = caller_of_beside(http);
-    if (!caller.ok()) return exchange->respond(options_.beside->refusal(caller.error()));
+  void serve_beside(const Beside& service, HttpRequest http, const rt::Target& target,
+                    std::shared_ptr<HttpExchange> exchange) {
+    if (service.is_open(target.path)) return service.serve(std::move(http), std::nullopt, std::move(exchange));
+    auto caller = caller_of_beside(service, http);
+    if (!caller.ok()) return exchange->respond(service.refusal(caller.error()));
     UserInfo user = caller->user;
     auto send = [self = shared_from_this(), caller = *std::move(caller)](HttpRequest request,
                                                                          std::shared_ptr<HttpExchange> answer) {
@@ -95,7 +102,7 @@ class Service : public std::enable_shared_from_this<Service> {
       if (!judged.ok()) return fail(*answer, judged.error(), accepted_encoding(request));
       self->receive_of(*std::move(judged), std::move(request), wanted, std::move(answer));
     };
-    options_.beside->serve(std::move(http), BesideCaller{std::move(user), std::move(send)}, std::move(exchange));
+    service.serve(std::move(http), BesideCaller{std::move(user), std::move(send)}, std::move(exchange));
   }
 
   // The share of the connections that this request's peer takes. An account that is gone is noticed when it asks.
@@ -109,7 +116,8 @@ class Service : public std::enable_shared_from_this<Service> {
     const rt::Target target = rt::parse_target(http.target);
     if (serve_open_path(target, *exchange)) return;
     if (is_page(target)) return serve_page(http, std::move(exchange));
-    if (is_beside(target)) return serve_beside(std::move(http), target, std::move(exchange));
+    if (const Beside* service = beside(target))
+      return serve_beside(*service, std::move(http), target, std::move(exchange));
     auto caller = let_in(http, target);
     if (!caller.ok()) return exchange->respond(refusal(http, target, caller.error()));
     receive_of(*std::move(caller), std::move(http), target, std::move(exchange));
@@ -283,8 +291,8 @@ class Service : public std::enable_shared_from_this<Service> {
     return caller;
   }
 
-  Result<Caller> caller_of_beside(const HttpRequest& http) const {
-    TRY(Caller caller, caller_of(http, options_.beside->audience()));
+  Result<Caller> caller_of_beside(const Beside& service, const HttpRequest& http) const {
+    TRY(Caller caller, caller_of(http, service.audience()));
     return acting(std::move(caller), http);
   }
 

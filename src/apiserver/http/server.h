@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "api/node_usage.h"
 #include "apiserver/documents/discovery.h"
@@ -28,8 +29,8 @@ struct ServerOptions {
   std::shared_ptr<const Auditing> auditing = {};
   // The web page, and its sessions; null: there is none.
   std::shared_ptr<const BrowserAccess> browser = {};
-  // A service beside the API; null: there is none.
-  std::shared_ptr<const Beside> beside = {};
+  // Services beside the API, each with paths of its own.
+  std::vector<std::shared_ptr<const Beside>> beside = {};
   // How long the callback that runs now has held the API's loop; any thread. Unset: nobody watches it.
   std::function<base::Duration()> loop_held = {};
   // Further documents, by path: each answers JSON through its argument, from any thread. Called

@@ -302,7 +302,7 @@ struct Cluster {
                             {"/debug/usage", [this](auto answer) { answer(node_usage->history()); }},
                             {"/debug/colocation", [this](auto answer) { colocation.answer_page(answer); }},
                             {"/debug/config", page(&scheduler::Scheduler::configuration_report)}};
-    server_options.beside = pipelines.beside();
+    server_options.beside = {pipelines.beside()};
     apiserver::ServerOptions for_pods = server_options;  // which show no page
     pages = std::make_unique<PageHost>(page_options(), *api_env);
     server_options.browser = pages->access();
