@@ -434,6 +434,7 @@ api::Json Scheduler::differences_report() const {
 }
 bool Scheduler::is_ready() const { return state_->cycles > 0; }
 std::uint64_t Scheduler::cycles() const { return state_->cycles; }
+std::size_t Scheduler::pods() const { return state_->model.task_count(); }
 void Scheduler::count_into(base::Metrics& metrics) {
   state_->metrics.emplace(metrics, !state_->options.single_pods);
   state_->decider.time_searches([&env = state_->env] { return env.uptime().seconds(); });

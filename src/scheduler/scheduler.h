@@ -63,6 +63,7 @@ class Scheduler {
   // Every watch has delivered its first list, and the first cycle has run.
   bool is_ready() const;
   std::uint64_t cycles() const;
+  std::size_t pods() const;  // in its beliefs
   // Counts into `metrics`, which has metric_rows() and outlives the scheduler. Before start().
   void count_into(base::Metrics& metrics);
   // Decide and report, but write nothing. Before start().

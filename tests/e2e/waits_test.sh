@@ -145,8 +145,25 @@ Y
   kubectl delete vcjob claims > /dev/null
 }
 
+rehearsal() { # rehearsal CPU [curl flags...]: the scheduler's answer to a job of one pod
+  local cpu=$1 job
+  shift
+  job='{"apiVersion":"batch.volcano.sh/v1alpha1","kind":"Job","metadata":{"name":"maybe","namespace":"default"},"spec":{"tasks":[{"name":"w","replicas":1,"template":{"spec":{"containers":[{"name":"c","image":"i","resources":{"requests":{"cpu":"'$cpu'"}}}]}}}]}}'
+  api_request /debug/rehearsal -X POST -H 'Content-Type: application/json' -d "$job" "$@"
+}
+a_job_is_rehearsed() {
+  expect "it would start" grep -q '"pods":1,"starting":1,"nodes":1,"evictions":0,"reason":null' <<< "$(rehearsal 10m)"
+  expect "it would wait" grep -q '"starting":0,.*can never start: asks for 4k cpu' <<< "$(rehearsal 4k)"
+  expect "what admission refuses" grep -q 'spec.task\[0\].*cpu' <<< "$(rehearsal -1)"
+  expect "whoever may create none" grep -q 'forbidden' <<< "$(rehearsal 10m -H 'Impersonate-User: ann')"
+  expect "another kind" grep -q 'kind: one Job' <<< "$(api_request /debug/rehearsal -X POST -d '{"kind":"Pod","apiVersion":"v1"}')"
+  expect "text" grep -q message <<< "$(api_request /debug/rehearsal -X POST -d 'x')"
+  expect "a question without a job" grep -q 'status.*405\|POST' <<< "$(api_request /debug/rehearsal)"
+  expect "nothing to be left of it" sh -c '[ -z "$(kubectl get vcjob maybe --ignore-not-found)" ]'
+}
+
 start_cluster --host-rootfs
-run_tests a_job_completes_within_a_quota a_job_waits_for_its_quota_to_grow a_job_waits_for_its_service_account \
+run_tests a_job_is_rehearsed a_job_completes_within_a_quota a_job_waits_for_its_quota_to_grow a_job_waits_for_its_service_account \
   suspending_spends_no_attempt the_last_failure_can_be_read a_task_that_waits_is_not_waited_for \
   names_are_judged_at_the_door a_rolling_update_of_a_gang_ends a_claim_without_a_provisioner_is_told
 [ "${failed:-0}" = 0 ]

@@ -10,15 +10,7 @@
 #include <iostream>
 #include <optional>
 
-#include "admission/rules/hooks.h"
 #include "apiserver/http/server.h"
-#include "apiserver/kinds/pods/priority_class_hook.h"
-#include "apiserver/kinds/pods/runtime_class_hook.h"
-#include "apiserver/kinds/pods/scheduling_group_hook.h"
-#include "apiserver/kinds/pods/service_account_hook.h"
-#include "apiserver/kinds/services/ingress_class_hook.h"
-#include "apiserver/kinds/storage/storage_class_hook.h"
-#include "apiserver/kinds/storage/storage_protection_hook.h"
 #include "apiserver/pipeline/api.h"
 #include "apiserver/pipeline/event_expiry.h"
 #include "apiserver/pipeline/metrics.h"
@@ -42,17 +34,17 @@
 #include "main/host/data/quarantine.h"
 #include "main/host/flags/systemd_unit.h"
 #include "main/host/flags/up_flags.h"
+#include "main/host/hosts/machine_hooks.h"
 #include "main/host/hosts/scheduler_host.h"
 #include "main/host/keys/credentials.h"
 #include "main/host/keys/request_signer.h"
+#include "main/host/rehearsal/rehearsal_service.h"
 #include "main/page/page_access.h"
 #include "main/pipelines/pipeline_service.h"
 #include "main/programs/programs.h"
 #include "node/agent/agent.h"
-#include "node/agent/field_effects.h"
 #include "node/devices/device_manager.h"
 #include "node/ingress/router.h"
-#include "node/machine/image_hook.h"
 #include "node/machine/image_name.h"
 #include "node/machine/metrics.h"
 #include "node/machine/usage_source.h"
@@ -89,6 +81,7 @@ struct Cluster {
   std::unique_ptr<apiserver::EventExpiry> event_expiry;  // on the API server's loop
   std::unique_ptr<PageHost> pages;
   PipelineService pipelines;
+  std::unique_ptr<RehearsalService> rehearsals;
   std::unique_ptr<apiserver::Server> server;
   std::optional<std::string> gateway;  // by which containers reach this machine; unset: they are plain processes
   std::unique_ptr<apiserver::Server> server_for_pods;  // on the gateway
@@ -127,23 +120,12 @@ struct Cluster {
     for (const std::string& line : lines) base::log_error("apiserver", line);
     TRY_VOID(kv->seal_all());
     apiserver::ApiOptions api_options;
-    api_options.hooks =
-        admission::hooks({.mpi_version = options.mpi_version,
-                          .knows_time_zone = [](const std::string& zone) { return base::TimeZone::load(zone).ok(); }});
-    for (api::AdmissionHook& hook : apiserver::storage_protection_hooks()) api_options.hooks.push_back(std::move(hook));
-    // Plain processes have no volumes to find a token in. The runner of pods for others is not known.
-    if (gateway || !runs(options, "node")) api_options.hooks.push_back(apiserver::service_account_hook());
-    for (const auto hook : {apiserver::priority_class_hook, apiserver::runtime_class_hook,
-                            apiserver::storage_class_hook, apiserver::claim_growth_hook, apiserver::ingress_class_hook})
-      api_options.hooks.push_back(hook());
-    if (options.default_scheduler) api_options.hooks.push_back(apiserver::scheduling_group_hook());
-    if (gateway && options.host_rootfs) api_options.hooks.push_back(node::image_hook(node_options()));
+    api_options.hooks = machine_hooks(options, node_options(), gateway.has_value());
     if (runs(options, "node")) {
       pod_logs = node::make_pod_logs(options.data + "/node");
       exec_turns = node::make_exec_turns(&metrics);
       pod_streams = node::make_pod_streams(node_options(), true);
       node_usage = node::make_usage_source(node_options());
-      for (auto& hook : node::field_hooks(no_policies())) api_options.hooks.push_back(std::move(hook));
     }
     api_options.objects_bytes_max =
         options.objects_mib > 0 ? static_cast<std::size_t>(options.objects_mib) << 20
@@ -174,7 +156,7 @@ struct Cluster {
     return {};
   }
 
-  // The place where pods find the server: on the bridge, or where plain processes find it.
+  // The address at which pods find the server: on the bridge, or on the machine itself.
   apiserver::ServerPlace place_for_pods() const {
     return {gateway.value_or(is_any_address(options.address) ? "127.0.0.1" : options.address), server->port()};
   }
@@ -245,7 +227,6 @@ struct Cluster {
       });
   }
 
-  std::string no_policies() const { return node::missing_for_policies(node_options()); }
   node::Options node_options() const {
     node::Options of;
     of.node_name = options.node_name;
@@ -302,7 +283,8 @@ struct Cluster {
                             {"/debug/usage", [this](auto answer) { answer(node_usage->history()); }},
                             {"/debug/colocation", [this](auto answer) { colocation.answer_page(answer); }},
                             {"/debug/config", page(&scheduler::Scheduler::configuration_report)}};
-    server_options.beside = {pipelines.beside()};
+    rehearsals = std::make_unique<RehearsalService>(scheduler, sharded(scheduler::Options{}));
+    server_options.beside = {pipelines.beside(), rehearsals->beside()};
     apiserver::ServerOptions for_pods = server_options;  // which show no page
     pages = std::make_unique<PageHost>(page_options(), *api_env);
     server_options.browser = pages->access();
@@ -405,6 +387,7 @@ struct Cluster {
     router.stop();
     colocation.stop();
     pipelines.stop();
+    if (rehearsals) rehearsals->stop();
     if (agent.env) on_loop<bool>(*agent.env, [this](auto done) { agent.part->stop([done] { done(true); }); });
     agent.stop();
     forget(agent_scheduler, agent_scheduler_conf);

@@ -3,119 +3,23 @@
 import { html } from 'htm/preact';
 import { useState } from 'preact/hooks';
 import { json, request } from './api.js';
-import { plain, quantity } from './format.js';
+import { plain } from './format.js';
 import { Link, where } from './parts.js';
+import { documents, forecastOf, isJob, lineOf, objectsOf } from './submit_model.js';
+import './submit_words.js';
 import { t } from './words.js';
 import { yaml } from './yaml.js';
 
-// What the form's fields become. An Error says which field is wrong.
-export function jobOf(form) {
-  const wrong = (field, why) => new Error(`${field}: ${why}`);
-  if (!/^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/.test(form.name)) throw wrong('name', 'lower-case letters, digits and hyphens, 63 at most');
-  const count = Number(form.count || 1);
-  if (!Number.isInteger(count) || count < 1) throw wrong('count', 'a whole number above 0');
-  const amounts = {};
-  for (const [key, name] of [['cpu', 'cpu'], ['memory', 'memory'], ['gpus', 'nvidia.com/gpu']]) {
-    if (!form[key]) continue;
-    if (!(quantity(form[key]) > 0)) throw wrong(key, `"${form[key]}" is not an amount such as 2, 500m or 4Gi`);
-    amounts[name] = form[key];
+// What the scheduler would do with a job, and the claims that come with it, all of which the server accepts: sentences,
+// none where it is not asked here.
+async function rehearse(objects) {
+  const items = objects.filter((one) => isJob(one) || one.kind === 'PersistentVolumeClaim');
+  if (items.filter(isJob).length !== 1) return [];
+  try {
+    return forecastOf(await json('/debug/rehearsal', { method: 'POST', body: { apiVersion: 'v1', kind: 'List', items } })).map(([text, values]) => t(text, values));
+  } catch (error) {
+    return error.status === 404 || error.status === 403 ? [] : [plain(error.message)];
   }
-  const env = (form.env || '').split('\n').filter((line) => line.trim()).map((line) => {
-    const at = line.indexOf('=');
-    if (at <= 0) throw wrong('environment', `"${line}" is not NAME=VALUE`);
-    return { name: line.slice(0, at).trim(), value: line.slice(at + 1) };
-  });
-  const mounts = (form.volumes || '').split('\n').filter((line) => line.trim()).map((line) => {
-    const [claim, path] = line.trim().split(':');
-    if (!claim || !path?.startsWith('/')) throw wrong('volumes', `"${line}" is not CLAIM:/PATH`);
-    return { claim, path };
-  });
-  const container = { name: 'main', image: form.image };
-  if (form.command) container.command = ['sh', '-c', form.command];
-  if (Object.keys(amounts).length) container.resources = { requests: amounts, limits: amounts['nvidia.com/gpu'] ? { 'nvidia.com/gpu': amounts['nvidia.com/gpu'] } : undefined };
-  if (env.length) container.env = env;
-  if (mounts.length) container.volumeMounts = mounts.map(({ path }, at) => ({ name: `volume-${at}`, mountPath: path }));
-  const seconds = form.time ? spanOf(form.time) : undefined;
-  if (form.time && !seconds) throw wrong('time', `"${form.time}" is not a time such as 30m or 2h`);
-  return {
-    apiVersion: 'batch.volcano.sh/v1alpha1',
-    kind: 'Job',
-    metadata: { name: form.name, namespace: form.ns || 'default' },
-    spec: {
-      minAvailable: count,
-      queue: form.queue || undefined,
-      tasks: [{ name: 'main', replicas: count, template: { spec: { restartPolicy: 'Never', activeDeadlineSeconds: seconds, containers: [container], volumes: mounts.length ? mounts.map(({ claim }, at) => ({ name: `volume-${at}`, persistentVolumeClaim: { claimName: claim } })) : undefined } } }],
-      policies: [{ event: 'TaskCompleted', action: 'CompleteJob' }],
-    },
-  };
-}
-
-export function spanOf(text) {
-  const match = /^(\d+)([smhd]?)$/.exec(text.trim());
-  return match ? Number(match[1]) * { '': 60, s: 1, m: 60, h: 3600, d: 86400 }[match[2]] : 0;
-}
-
-// The line (from 0) of a field path such as spec.tasks[0].template in block YAML; -1 where it is not found.
-export function lineOf(text, path) {
-  const steps = path.replace(/\[(\d+)\]/g, '.[$1]').split('.').filter(Boolean);
-  const lines = text.split('\n');
-  let at = 0, indent = -1, best = -1;
-  for (const step of steps) {
-    const index = /^\[(\d+)\]$/.exec(step);
-    let found = -1, seen = -1, level = null;
-    for (let i = at; i < lines.length; i++) {
-      const line = lines[i];
-      if (!line.trim() || line.trim().startsWith('#')) continue;
-      const depth = line.length - line.trimStart().length;
-      const item = line.trimStart().startsWith('- ');
-      if (depth < indent || (depth === indent && !item && i > at)) break;
-      if (index) {
-        if (item && (level === null || depth === level)) {
-          level = depth;
-          if (++seen === Number(index[1])) {
-            found = i;
-            break;
-          }
-        }
-      } else {
-        const body = item ? line.trimStart().slice(2) : line.trimStart();
-        const real = item ? depth + 2 : depth;
-        if (level === null) level = real;
-        if (real === level && (body === `${step}:` || body.startsWith(`${step}: `))) {
-          found = i;
-          break;
-        }
-      }
-    }
-    if (found < 0) return best;
-    best = found;
-    const depth = lines[found].length - lines[found].trimStart().length;
-    if (index) {
-      at = found;
-      indent = depth;
-    } else {
-      at = found + 1;
-      indent = lines[found].trimStart().startsWith('- ') ? depth + 2 : depth;
-      const next = lines.slice(at).find((line) => line.trim());
-      if (next && next.length - next.trimStart().length === indent && next.trimStart().startsWith('- ')) indent -= 1;
-    }
-  }
-  return best;
-}
-
-// The documents of a YAML text, each with the line on which it begins.
-export function documents(text) {
-  const out = [];
-  let begin = 0;
-  const lines = text.split('\n');
-  lines.push('---');
-  lines.forEach((line, at) => {
-    if (!/^---(\s|$)/.test(line)) return;
-    const part = lines.slice(begin, at).join('\n');
-    if (part.split('\n').some((each) => each.trim() && !each.trim().startsWith('#'))) out.push({ text: part, line: begin });
-    begin = at + 1;
-  });
-  return out;
 }
 
 async function pathFor(text, ns) {
@@ -161,14 +65,16 @@ export function Submit() {
   const [busy, setBusy] = useState(false);
   let made = '', wrong = '';
   try {
-    made = yaml(jobOf(form)) + '\n';
+    made = objectsOf(form).map((one) => yaml(one)).join('\n---\n') + '\n';
   } catch (error) {
     wrong = error.message;
   }
   const shown = text ?? made;
   const run = async (dryRun) => {
     setBusy(true);
-    setResults({ dryRun, all: await send(shown, form.ns || 'default', dryRun) });
+    const all = await send(shown, form.ns || 'default', dryRun);
+    const forecast = dryRun && all.every((one) => one.ok) ? await rehearse(all.map((one) => one.object)) : [];
+    setResults({ dryRun, all, forecast });
     setBusy(false);
   };
   const set = (key) => (event) => (setText(null), setResults(null), setForm({ ...form, [key]: event.currentTarget.value }));
@@ -184,14 +90,14 @@ export function Submit() {
       ${field('count', t('Count'), '1')} ${field('cpu', t('CPU'), '2')} ${field('memory', t('Memory'), '4Gi')} ${field('gpus', t('GPUs'), '1')}
       ${field('queue', t('Queue'), 'default')} ${field('time', t('Time limit'), '2h')}
       <label>${t('Environment')} <textarea rows="2" value=${form.env} onInput=${set('env')} placeholder="NAME=VALUE"></textarea></label>
-      <label>${t('Volumes')} <textarea rows="2" value=${form.volumes} onInput=${set('volumes')} placeholder="CLAIM:/PATH"></textarea></label>
+      <label>${t('Volumes')} <textarea rows="2" value=${form.volumes} onInput=${set('volumes')} placeholder="CLAIM:/PATH, CLAIM:/PATH:5Gi"></textarea></label>
       ${wrong && text === null && html`<p class="notice" role="alert">${plain(wrong)}</p>`}
     </form>
     <div class="editor" onDragOver=${(event) => event.preventDefault()} onDrop=${drop}>
       <label for="yaml">${t('The YAML that is sent')} <span class="soft">${t('Paste or drop YAML here')}</span></label>
       <textarea id="yaml" class="code" spellcheck="false" rows="24" value=${shown} onInput=${(event) => (setText(event.currentTarget.value), setResults(null))}></textarea>
       <div class="tools"><button type="button" disabled=${busy || !shown} onClick=${() => run(true)}>${t('Check')}</button><button type="button" class="primary" disabled=${busy || !shown} onClick=${() => run(false)}>${t('Send')}</button></div>
-      <div role="status">${results && html`<ul class="results">${results.all.map((one) => html`<li key=${one.line + one.message} class=${one.ok ? 'good' : 'bad'}>${one.ok ? html`${results.dryRun ? t('The server accepts this.') : t('created')} ${!results.dryRun && one.object.kind === 'Job' && one.object.apiVersion.startsWith('batch.volcano.sh') ? html`<${Link} to=${where('job', one.object.apiVersion, 'jobs', one.object.metadata.namespace, one.object.metadata.name)}>${plain(one.message)}<//>` : plain(one.message)}` : html`<strong>${one.line + 1}:</strong> ${plain(one.message)} <code>${plain((shown.split('\n')[one.line] || '').trim().slice(0, 80))}</code>`}</li>`)}</ul>`}</div>
+      <div role="status">${results && html`<ul class="results">${results.all.map((one) => html`<li key=${one.line + one.message} class=${one.ok ? 'good' : 'bad'}>${one.ok ? html`${results.dryRun ? t('The server accepts this.') : t('created')} ${!results.dryRun && isJob(one.object) ? html`<${Link} to=${where('job', one.object.apiVersion, 'jobs', one.object.metadata.namespace, one.object.metadata.name)}>${plain(one.message)}<//>` : plain(one.message)}` : html`<strong>${one.line + 1}:</strong> ${plain(one.message)} <code>${plain((shown.split('\n')[one.line] || '').trim().slice(0, 80))}</code>`}</li>`)}${results.forecast.map((sentence) => html`<li key=${sentence} class="forecast">${sentence}</li>`)}</ul>`}</div>
       ${bad.size > 0 && html`<span class="hidden">${bad.size}</span>`}
     </div>
   </div>`;

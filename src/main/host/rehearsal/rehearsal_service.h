@@ -1,0 +1,31 @@
+// POST /debug/rehearsal beside the API: a Job in, what the scheduler would do with it out.
+#pragma once
+
+#include <memory>
+
+#include "apiserver/http/access.h"
+#include "main/host/base/component.h"
+#include "scheduler/scheduler.h"
+
+namespace volcano_main {
+
+// Who may create the Job in a dry run may ask. One rehearsal runs at a time, on a thread of its own.
+class RehearsalService {
+ public:
+  using Host = Component<scheduler::Scheduler>;
+  // `scheduler` has these options. It may start later, and stops after this service.
+  RehearsalService(const Host& scheduler, scheduler::Options options);
+  ~RehearsalService();
+
+  // For the API server's options. It outlives this service and then refuses.
+  std::shared_ptr<const apiserver::Beside> beside() const;
+  // Waits for the rehearsal under way.
+  void stop();
+
+ private:
+  class Door;
+  struct State;
+  std::shared_ptr<State> state_;
+};
+
+}  // namespace volcano_main
