@@ -238,4 +238,9 @@ std::string chosen_subprotocol(const rt::HttpRequest& http) {
   return {};
 }
 
+const Beside* service_for(std::string_view path, const std::vector<std::shared_ptr<const Beside>>& services) {
+  const auto found = std::ranges::find_if(services, [path](const auto& service) { return service->has(path); });
+  return found == services.end() ? nullptr : found->get();
+}
+
 }  // namespace apiserver

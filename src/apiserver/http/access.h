@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include "apiserver/custom/served_kinds.h"
 #include "apiserver/pipeline/request/request.h"
@@ -77,5 +78,8 @@ class Beside {
   // The answer to a user who is not let in.
   virtual rt::HttpResponse refusal(const base::Error& error) const = 0;
 };
+
+// The service that has the path; null: the API itself.
+const Beside* service_for(std::string_view path, const std::vector<std::shared_ptr<const Beside>>& services);
 
 }  // namespace apiserver

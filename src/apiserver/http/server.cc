@@ -65,7 +65,7 @@ class Service : public std::enable_shared_from_this<Service> {
   std::optional<HttpResponse> refusal_before_body(const HttpRequest& http) const {
     const rt::Target target = rt::parse_target(http.target);
     if (is_page(target)) return error_response(bad_request("the page takes no body"), accepted_encoding(http));
-    const Beside* service = beside(target);
+    const Beside* service = service_for(target.path, options_.beside);
     const auto caller = service ? caller_of_beside(*service, http) : let_in(http, target);
     if (caller.ok()) return {};
     return service ? service->refusal(caller.error()) : refusal(http, target, caller.error());
@@ -79,14 +79,6 @@ class Service : public std::enable_shared_from_this<Service> {
     if (auto caller = caller_by_credentials(http); caller.ok() && !caller->claims)
       if (auto user = act_as(caller->user, http, *api_.roles()); user.ok()) own = *std::move(user);
     options_.browser->serve(http, own, std::move(exchange));
-  }
-
-  // The service that has the path; null: the API itself.
-  const Beside* beside(const rt::Target& target) const {
-    for (const auto& service : options_.beside) {
-      if (service->has(target.path)) return service.get();
-    }
-    return nullptr;
   }
 
   void serve_beside(const Beside& service, HttpRequest http, const rt::Target& target,
@@ -116,7 +108,7 @@ class Service : public std::enable_shared_from_this<Service> {
     const rt::Target target = rt::parse_target(http.target);
     if (serve_open_path(target, *exchange)) return;
     if (is_page(target)) return serve_page(http, std::move(exchange));
-    if (const Beside* service = beside(target))
+    if (const Beside* service = service_for(target.path, options_.beside))
       return serve_beside(*service, std::move(http), target, std::move(exchange));
     auto caller = let_in(http, target);
     if (!caller.ok()) return exchange->respond(refusal(http, target, caller.error()));

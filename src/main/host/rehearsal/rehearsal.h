@@ -1,4 +1,4 @@
-// What would the scheduler do with a job that does not exist yet? A rehearsal on a copy of its beliefs.
+// A rehearsal: the scheduler's decision about a job that does not exist yet, made on a copy of its beliefs.
 #pragma once
 
 #include <string>

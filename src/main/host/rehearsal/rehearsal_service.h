@@ -9,7 +9,8 @@
 
 namespace volcano_main {
 
-// Who may create the Job in a dry run may ask. One rehearsal runs at a time, on a thread of its own.
+// It answers users who may create the Job, which a dry run of theirs shows. One rehearsal runs at a time, on a thread
+// of its own.
 class RehearsalService {
  public:
   using Host = Component<scheduler::Scheduler>;
