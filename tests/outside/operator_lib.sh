@@ -1,15 +1,15 @@
 # What the tests of strangers' operators share: keys, and webhooks as their kustomizations make them. Source it after lib.sh.
 port=$(free_port)
-manager=""
+managers=()
 end_of_operator() {
-  [ -n "$manager" ] && kill "$manager" 2> /dev/null
-  [ "${failed:-0}" = 0 ] || tail -n 20 "$scratch/operator.log"
+  [ "${#managers[@]}" = 0 ] || kill "${managers[@]}" 2> /dev/null
+  [ "${failed:-0}" = 0 ] || tail -n 20 "$scratch"/operator*.log
   end_of_tests
 }
 trap end_of_operator EXIT
 
 apply() { kubectl apply --validate=false -f - > "$scratch/apply.out" 2>&1; }
-make_keys() { # in the folder that the operator serves by
+make_keys() { # in the folder that operators serve by
   mkdir -p "$scratch/certs"
   openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=hooks -addext subjectAltName=IP:127.0.0.1 -keyout "$scratch/certs/tls.key" -out "$scratch/certs/tls.crt" 2> /dev/null
 }
@@ -23,10 +23,11 @@ metrics: {${1:-}bindAddress: "127.0.0.1:0"}
 health: {healthProbeBindAddress: "127.0.0.1:0"}
 YAML
 }
-start_operator() { # start_operator PROGRAM FLAGS...
-  "$@" > "$scratch/operator.log" 2>&1 &
-  manager=$!
-  wait_for 60 curl -sk -o /dev/null "https://127.0.0.1:$port/"
+start_operator() { # start_operator PROGRAM FLAGS...: it serves on $port
+  "$@" > "$scratch/operator-$(basename "$1").log" 2>&1 &
+  managers+=($!)
+  wait_for 60 sh -c "curl -sk -o /dev/null https://127.0.0.1:$port/ || ! kill -0 ${managers[-1]}"
+  curl -sk -o /dev/null "https://127.0.0.1:$port/"
 }
 # webhooks NAME MANIFEST LABEL: applied, with their addresses here; those of pods for pods with the label alone.
 webhooks() {
