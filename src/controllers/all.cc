@@ -79,8 +79,8 @@ Manager::Manager(rt::Env& env, client::Client& client, Options options)
     for (const std::string& name : pipelines::controller_names())
       if (is_enabled(options.enabled, name)) state_->driver.add(pipelines::make_controller(name, *options.pipelines));
   }
-  if (options.workflows && is_enabled(options.enabled, "workflow-controller"))
-    state_->driver.add(workflows::make_workflow_controller());
+  if (options.workflows && is_enabled(options.enabled, workflows::kController))
+    state_->driver.add(workflows::make_workflow_controller(options.pipelines.value_or(pipelines::Options())));
   if (options.kubernetes)
     for (std::unique_ptr<Controller>& one : workloads::make_controllers(*options.kubernetes))
       state_->driver.add(std::move(one));

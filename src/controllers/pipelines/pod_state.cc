@@ -2,6 +2,7 @@
 #include "controllers/pipelines/pod_state.h"
 
 #include "base/format.h"
+#include "pipelines/launcher/sent_report.h"
 
 namespace controllers::pipelines {
 
@@ -63,7 +64,7 @@ PodState state_of(const Json& pod) {
   if (const auto ended = base::parse_rfc3339(terminated["finishedAt"].as_string())) state.ended = *ended;
   if (phase == "Succeeded") {
     state.phase = PodState::Phase::kSucceeded;
-    state.report = terminated["message"].str();
+    state.report = ::pipelines::report_text(pod, terminated["message"].as_string());
   } else if (phase == "Failed") {
     state.phase = PodState::Phase::kFailed;
     state.error = why_it_failed(pod, terminated);

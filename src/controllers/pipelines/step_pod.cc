@@ -10,6 +10,7 @@
 #include "controllers/pipelines/platform.h"
 #include "controllers/pipelines/run_settings.h"
 #include "pipelines/launcher/program.h"
+#include "pipelines/launcher/sent_report.h"
 #include "pipelines/stage/program.h"
 
 namespace controllers::pipelines {
@@ -114,6 +115,10 @@ void add_volumes(const StepWish& wish, const Options& options, const ::pipelines
     volumes.push_back(Json::object({{"name", name}, {"emptyDir", Json::object()}}));
     mounts.push_back(mount(name.c_str(), folder.c_str()));
   }
+  if (!options.report_address.empty()) {
+    volumes.push_back(::pipelines::report_volume());
+    mounts.push_back(::pipelines::report_mount());
+  }
   if (staging.reads_volume) {
     volumes.push_back(Json::object(
         {{"name", kStoreVolume}, {"persistentVolumeClaim", Json::object({{"claimName", options.claim}})}}));
@@ -128,10 +133,12 @@ void add_volumes(const StepWish& wish, const Options& options, const ::pipelines
   container.set("volumeMounts", std::move(mounts));
 }
 
-std::vector<Json> launcher_words(const Json& input, const ::pipelines::Staging& staging, const Options& options) {
+std::vector<Json> launcher_words(const Json& input, const ::pipelines::Staging& staging, const Options& options,
+                                 std::string_view ns, std::string_view pod) {
   std::vector<Json> words = {"--report", kReportPath, "--metadata", input["outputs"]["outputFile"]};
   words.emplace_back("--limit");
   words.emplace_back(base::format("{}", options.report_bytes_max));
+  ::pipelines::add_report_words(options.report_address, ns, pod, words);
   for (const Json::Member& one : input["outputs"]["parameters"].members()) {
     words.emplace_back("--parameter");
     words.push_back(one.value["outputFile"]);
@@ -154,20 +161,19 @@ base::Result<Json> main_container(const StepWish& wish, const Json& input, const
   const StepTexts texts{wish.facts, input, wish.task["spec"]["taskName"].str(), std::string(api::uid_of(wish.task))};
   TRY(const std::vector<std::string> command, words_of(from["command"], texts));
   TRY(const std::vector<std::string> arguments, words_of(from["args"], texts));
+  const std::string name = pod_name_of(wish.facts, wish.task["spec"]["path"].as_string(), wish.attempt);
   Json container = Json::object({{"name", "main"}, {"terminationMessagePolicy", "FallbackToLogsOnError"}});
   container.set("image", replaced(from["image"].as_string(),
                                   [&](std::string_view expression) { return meaning_of_step(expression, texts); }));
   std::vector<Json> words;
   if (!command.empty()) {
     container.set("command", Json::array({Json(base::format("{}/launch", kLauncherFolder))}));
-    words = launcher_words(input, staging, options);
+    words = launcher_words(input, staging, options, wish.facts.ns, name);
   }
   for (const std::string& one : command) words.emplace_back(one);
   for (const std::string& one : arguments) words.emplace_back(one);
   if (!words.empty()) container.set("args", Json::array(std::move(words)));
-  Json env = Json::array(
-      {variable("KFP_POD_NAME", pod_name_of(wish.facts, wish.task["spec"]["path"].as_string(), wish.attempt)),
-       variable("KFP_RUN_ID", wish.facts.uid)});
+  Json env = Json::array({variable("KFP_POD_NAME", name), variable("KFP_RUN_ID", wish.facts.uid)});
   for (const Json& one : from["env"].items())
     env.push_back(variable(one["name"].as_string(), replaced(one["value"].as_string(), [&](std::string_view text) {
                              return meaning_of_step(text, texts);
@@ -183,7 +189,7 @@ base::Result<Json> main_container(const StepWish& wish, const Json& input, const
 bool is_own(const Json& one) {
   const std::string_view name = one["name"].as_string();
   return name.starts_with("KFP_") || name == kLauncherVolume || name == kOutputsVolume || name == kStageVolume ||
-         name == kStoreVolume;
+         name == kStoreVolume || name == ::pipelines::kReportVolume;
 }
 
 // The parts of the pod that its component hands on, by the names of the SDK's TaskConfig. Parts that are not the step's

@@ -15,6 +15,7 @@
 #include "controllers/workloads/pods.h"
 #include "pipelines/argo/workflow_check.h"
 #include "pipelines/argo/workflow_engine.h"
+#include "pipelines/launcher/sent_report.h"
 
 namespace controllers::workflows {
 
@@ -44,7 +45,9 @@ bool is_for_good(const base::Error& error) {
 base::Result<std::vector<std::optional<std::string>>> outputs_in(const Json& pod, std::size_t files) {
   for (const Json& one : pod["status"]["containerStatuses"].items()) {
     if (one["name"].as_string() != "main") continue;
-    TRY(pipelines::Report report, pipelines::read_report(one["state"]["terminated"]["message"].as_string(), files));
+    TRY(pipelines::Report report,
+        pipelines::read_report(::pipelines::report_text(pod, one["state"]["terminated"]["message"].as_string()),
+                               files));
     return std::move(report.parameters);
   }
   return base::make_error(base::Code::kInvalid, "the pod has no container called main");
@@ -70,7 +73,9 @@ Json status_patch(const Json& workflow, const argo::WorkflowDecision& decision) 
 
 class WorkflowController final : public Controller {
  public:
-  std::string_view name() const override { return "workflow-controller"; }
+  explicit WorkflowController(const pipelines::Options& options) : options_(options) {}
+
+  std::string_view name() const override { return kController; }
   std::string_view component() const override { return name(); }
 
   std::vector<Wake> wakes_on() const override {
@@ -162,7 +167,7 @@ class WorkflowController final : public Controller {
     return out;
   }
 
-  static argo::WorkflowLook look_at(const View& view, const Json& workflow, const Turn& turn, const Answers& answers) {
+  argo::WorkflowLook look_at(const View& view, const Json& workflow, const Turn& turn, const Answers& answers) const {
     const std::string ns(api::namespace_of(workflow)), uid(api::uid_of(workflow));
     return {.workflow = workflow,
             .now = turn.now,
@@ -183,7 +188,10 @@ class WorkflowController final : public Controller {
                 },
             .outputs = outputs_in,
             .launcher = std::string(api::name_of(pipelines::launcher_object(ns))),
-            .artifacts = std::string(api::name_of(pipelines::claim_object(ns, {})))};
+            .artifacts = options_.claim,
+            .scheduler_name = options_.scheduler,
+            .report_bytes_max = options_.report_bytes_max,
+            .report_address = options_.report_address};
   }
 
   void write_objects(Plan& plan, const Json& workflow, const argo::WorkflowDecision& decision, Answers& answers) {
@@ -198,7 +206,7 @@ class WorkflowController final : public Controller {
     if (has_volume(decision.pods, argo::kLauncherVolume))
       plan.create(resources::kConfigMaps, pipelines::launcher_object(ns)).existing_is_fine = true;
     if (has_volume(decision.pods, argo::kArtifactsVolume))
-      plan.create(resources::kPersistentVolumeClaims, pipelines::claim_object(ns, {})).existing_is_fine = true;
+      plan.create(resources::kPersistentVolumeClaims, pipelines::claim_object(ns, options_)).existing_is_fine = true;
     for (const Json& pod : decision.pods) {
       Action& action = plan.create(resources::kPods, pod);
       action.existing_is_fine = true;
@@ -273,12 +281,15 @@ class WorkflowController final : public Controller {
                !failed ? is_over ? "Workflow completed" : "Workflow Running" : message);
   }
 
+  const pipelines::Options options_;
   std::map<std::string, Answers> answers_;
   std::map<std::pair<std::string, std::string>, api::ResourceId> defined_;
 };
 
 }  // namespace
 
-std::unique_ptr<Controller> make_workflow_controller() { return std::make_unique<WorkflowController>(); }
+std::unique_ptr<Controller> make_workflow_controller(const pipelines::Options& options) {
+  return std::make_unique<WorkflowController>(options);
+}
 
 }  // namespace controllers::workflows

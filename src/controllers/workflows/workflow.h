@@ -4,10 +4,13 @@
 #include <memory>
 
 #include "controllers/framework/controller.h"
+#include "controllers/pipelines/options.h"
 
 namespace controllers::workflows {
 
+inline constexpr const char* kController = "workflow-controller";
+
 // Workflows are left to Argo's own controller, a Deployment called workflow-controller in argo or kubeflow.
-std::unique_ptr<Controller> make_workflow_controller();
+std::unique_ptr<Controller> make_workflow_controller(const pipelines::Options& options);
 
 }  // namespace controllers::workflows

@@ -5,6 +5,7 @@
 #include "api/meta/resource.h"
 #include "base/format.h"
 #include "pipelines/argo/operation.h"
+#include "pipelines/launcher/sent_report.h"
 
 namespace pipelines::argo {
 
@@ -86,15 +87,17 @@ void mount_artifacts(const PodRequest& request, Json& mounts) {
   }
 }
 
-Json launched(const Json& command, const Json& arguments, const std::vector<std::string>& files) {
-  std::vector<Json> words = {"--report", "/dev/termination-log", "--metadata", "/tmp/outputs/none"};
+Json launched(const PodRequest& request, const Json& main, const std::vector<std::string>& files) {
+  std::vector<Json> words = {"--report", "/dev/termination-log", "--metadata", "/tmp/outputs/none", "--limit"};
+  words.emplace_back(base::format("{}", request.look.report_bytes_max));
+  add_report_words(request.look.report_address, api::namespace_of(request.look.workflow), request.name, words);
   for (const std::string& file : files) {
     words.emplace_back("--parameter");
     words.emplace_back(file);
   }
   words.emplace_back("--");
-  words.insert(words.end(), command.items().begin(), command.items().end());
-  words.insert(words.end(), arguments.items().begin(), arguments.items().end());
+  for (const char* part : {"command", "args"})
+    for (const Json& word : main[std::string_view(part)].items()) words.push_back(word);
   return Json::array(std::move(words));
 }
 
@@ -112,9 +115,10 @@ Json main_container(const PodRequest& request) {
   }
   mount_artifacts(request, mounts);
   if (const std::vector<std::string> files = output_files(spec); !files.empty()) {
-    main.set("args", launched(main["command"], main["args"], files));
+    main.set("args", launched(request, main, files));
     main.set("command", Json::array({Json("/kfp-launcher/launch")}));
     mounts.push_back(Json::object({{"name", kLauncherVolume}, {"mountPath", "/kfp-launcher"}, {"readOnly", true}}));
+    if (!request.look.report_address.empty()) mounts.push_back(report_mount());
   }
   if (!mounts.empty()) main.set("volumeMounts", std::move(mounts));
   return main;
@@ -166,7 +170,9 @@ Json volumes_of(const PodRequest& request) {
         Json::object({{"name", claim["metadata"]["name"]},
                       {"persistentVolumeClaim", Json::object({{"claimName", claim_name(workflow, claim)}})}}));
   if (request.spec.has("script")) all.push_back(script_volume());
-  if (!output_files(request.spec).empty())
+  const bool is_launched = !output_files(request.spec).empty();
+  if (is_launched && !request.look.report_address.empty()) all.push_back(report_volume());
+  if (is_launched)
     all.push_back(Json::object(
         {{"name", kLauncherVolume},
          {"configMap", Json::object({{"name", request.look.launcher}, {"defaultMode", std::int64_t{0555}}})}}));

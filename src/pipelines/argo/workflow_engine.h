@@ -49,6 +49,8 @@ struct WorkflowLook {
   std::string launcher = "kfp-launcher";           // the ConfigMap of the launcher
   std::string artifacts = "mlpipeline-artifacts";  // the claim of artifacts
   std::string scheduler_name = "volcano";          // of pods for which the Workflow names none
+  std::int64_t report_bytes_max = 4096;            // of a pod's termination message
+  std::string report_address = {};                 // to which larger outputs are sent (launcher/sent_report.h)
 };
 
 // A write or a look of a resource template, done with the rights of a service account.

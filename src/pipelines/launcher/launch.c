@@ -1,10 +1,11 @@
 // The first process of a step: it makes the folders of the step's outputs, runs the command, hands signals on to it, and
 // writes what the command left in its output files into one report. Without a library, so that it runs in any image.
 //
-//   launch --report FILE --limit BYTES --metadata FILE [--parameter FILE]... [--artifact PATH]... [--stage PROGRAM] -- COMMAND [ARGUMENT]...
+//   launch --report FILE --limit BYTES --metadata FILE [--parameter FILE]... [--artifact PATH]... [--stage PROGRAM]
+//          [--send ADDRESS:PORT/PATH --token FILE] -- COMMAND [ARGUMENT]...
 //
 // The report is "kfp 1", and for each output file that is there "P INDEX BYTES" or "M BYTES" and its bytes, each with a
-// newline behind it; it has BYTES bytes at most. PROGRAM (src/pipelines/stage) brings inputs before the command and takes outputs behind it; its
+// newline behind it; it has BYTES bytes at most, and a larger one is sent to PATH of the server ADDRESS (send.inc) and leaves "kfp sent". PROGRAM (src/pipelines/stage) brings inputs before the command and takes outputs behind it; its
 // variables, KFP_STORE_*, are not the command's. It ends with the command's exit code; 127: there is no such command.
 #include "system_calls.inc"
 
@@ -194,8 +195,10 @@ static void add_file(const char* path, const char* kind, const char* index) {
   put("\n", 1);
 }
 
+#include "send.inc"
+
 struct options {
-  const char *metadata, *stage;
+  const char *metadata, *stage, *send, *token;
   char **words, **command;  // all of them, and from the command on
 };
 
@@ -223,7 +226,7 @@ static long number_in(const char* text) {
 }
 
 static struct options read_options(char** words) {
-  struct options options = {0, 0, words, 0};
+  struct options options = {0, 0, 0, 0, words, 0};
   for (; *words != 0; words += 2) {
     if (equal(*words, "--")) {
       options.command = words + 1;
@@ -233,6 +236,8 @@ static struct options read_options(char** words) {
     if (equal(*words, "--report")) report_path = words[1];
     if (equal(*words, "--metadata")) options.metadata = words[1];
     if (equal(*words, "--stage")) options.stage = words[1];
+    if (equal(*words, "--send")) options.send = words[1];
+    if (equal(*words, "--token")) options.token = words[1];
     if (equal(*words, "--limit")) limit = number_in(words[1]);
   }
   if (options.command == 0 || *options.command == 0 || report_path == 0 || options.metadata == 0)
@@ -296,6 +301,10 @@ void begin(long* stack) {
   put("kfp 1\n", 6);
   each(&options, "--parameter", add_parameter);
   add_file(options.metadata, "M", 0);
+  if (wanted_bytes > limit && options.send != 0) {
+    limit = kSentBytesMax;
+    if (wanted_bytes <= limit) send_report(options.send, options.token);
+  }
   if (wanted_bytes > limit) refuse();
   const long written = write_report();
   if (written < 0) give_up(kExitOwn, "launch: cannot write ", report_path, written);

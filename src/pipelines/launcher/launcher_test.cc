@@ -9,6 +9,8 @@
 #include <string>
 
 #include "pipelines/launcher/program.h"
+#include "pipelines/launcher/sent_report.h"
+#include "rt/http/server/http_server.h"
 
 namespace pipelines {
 namespace {
@@ -61,6 +63,41 @@ TEST_F(LauncherTest, ErrorsOfItsOwnStandInTheReport) {
             "launch: the parameters and metadata of the step are larger than the node keeps, in bytes: 5016 > 4096\n");
   EXPECT_EQ(run("head -c 5000 /dev/zero > out/a/y", "--limit 6000"), 0);
   EXPECT_EQ(text("report").size(), 5016U);
+}
+
+TEST_F(LauncherTest, ALargerReportIsSent) {
+  std::string request, token;
+  int status = 200;
+  const auto server = rt::listen_http({}, [&](rt::HttpRequest http, std::shared_ptr<rt::HttpExchange> exchange) {
+    request = http.method + " " + http.target + " " + std::to_string(http.body.size()) + " " + http.body.substr(0, 17);
+    token = rt::header(http.headers, "Authorization");
+    exchange->respond({.status = status});
+  });
+  ASSERT_TRUE(server.ok());
+  std::ofstream(folder_ + "/token") << "secret\n";
+  const std::string to = "--send 127.0.0.1:" + std::to_string((*server)->port()) + "/tasks/n/p --token token";
+  EXPECT_EQ(run("head -c 100000 /dev/zero | tr \"\\0\" x > out/a/y", to), 0);
+  EXPECT_EQ(text("report"), "kfp sent\n");
+  EXPECT_EQ(request, "POST /tasks/n/p 100018 kfp 1\nP 1 100000\n");
+  EXPECT_EQ(token, "Bearer secret");
+  status = 403;
+  EXPECT_EQ(run("head -c 100000 /dev/zero > out/a/y", to), 125);
+  EXPECT_EQ(
+      text("report"),
+      "launch: the server of pipelines does not take the outputs of the step; its code (0: it cannot be reached): "
+      "403\n");
+  EXPECT_EQ(run("head -c 5000 /dev/zero > out/a/y", "--send 127.0.0.256:1/x"), 125);
+  EXPECT_EQ(text("report"), "launch: this is not the address of a server: 127.0.0.256:1/x\n");
+  EXPECT_EQ(run("head -c 200000 /dev/zero > out/a/y", to), 125);
+  EXPECT_NE(text("report").find("200018 > 196608"), std::string::npos);
+}
+
+TEST_F(LauncherTest, AReportIsReadWhereItIs) {
+  const auto pod = api::parse_json(R"({"metadata": {"annotations": {"pipelines.kubeflow.org/report": "kfp 1\n"}}})");
+  EXPECT_EQ(report_text(*pod, "kfp sent\n"), "kfp 1\n");
+  EXPECT_EQ(report_text(*pod, "kfp sent"), "kfp 1\n");
+  EXPECT_EQ(report_text(*pod, "kfp 1\nM 0\n"), "kfp 1\nM 0\n");
+  EXPECT_EQ(report_text(api::Json::object(), "kfp sent"), "");
 }
 
 TEST_F(LauncherTest, SignalsReachTheCommandAndOrphansAreBuried) {

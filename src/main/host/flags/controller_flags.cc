@@ -8,6 +8,7 @@
 #include "base/format.h"
 #include "controllers/notebooks/all.h"
 #include "controllers/pipelines/all.h"
+#include "controllers/workflows/workflow.h"
 #include "scheduler/model/core/feature_gates.h"
 
 namespace volcano_main {
@@ -73,6 +74,7 @@ base::Status ControllerFlags::check() const {
     if (training) here = controllers::training::controller_names();
     if (notebooks) here = controllers::notebooks::controller_names();
     if (pipelines) std::ranges::copy(controllers::pipelines::controller_names(), std::back_inserter(here));
+    if (workflows) here.emplace_back(controllers::workflows::kController);
     if (!excluded && name != "*" && std::ranges::find(here, name) == here.end())
       return base::make_error(base::Code::kInvalid, base::format("--controllers: there is no controller {:?}", name));
     if (!names.insert(name).second)
@@ -112,6 +114,7 @@ controllers::Options ControllerFlags::controllers() const {
   options.training = training;
   options.notebooks = notebooks;
   options.pipelines = pipelines;
+  options.workflows = workflows;
   // As the chart names it and the pod is told (controllers.md 12.1).
   const auto variable = [](const char* name, const char* fallback) {
     const char* value = std::getenv(name);

@@ -44,6 +44,7 @@ struct ControllerFlags {
   std::optional<controllers::training::Options> training;    // of the training operator; no flag of this table
   std::optional<controllers::notebooks::Options> notebooks;  // of kubeflow-controllers; no flag of this table
   std::optional<controllers::pipelines::Options> pipelines;  // the same
+  bool workflows = false;                                    // runs those of Argo, too
 
   std::vector<base::Flag> rows();
   base::Status check() const;

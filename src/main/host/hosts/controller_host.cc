@@ -256,8 +256,15 @@ int run_controllers(const ControllerProgram& kind, const Arguments& arguments) {
   std::vector<std::unique_ptr<rt::HttpServer>> servers;
   if (const base::Status status = start_side_servers(program, servers); !status.ok())
     std::_Exit(fail(kind.name, status.error()));
+  std::shared_ptr<void> beside;
+  if (kind.beside) {
+    auto served = kind.beside(*access);
+    if (!served.ok()) std::_Exit(fail(kind.name, served.error()));
+    beside = *std::move(served);
+  }
   // Configuration comes from ConfigMaps that are watched: there is nothing to read again at SIGHUP.
   for (int signal = SIGHUP; signal == SIGHUP;) sigwait(&set, &signal);
+  beside.reset();
   drain_webhook(program);
   end_answering(servers, kLastProbesMax);
   servers.clear();

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "client/http/kubeconfig.h"
 #include "main/host/base/arguments.h"
 #include "main/host/flags/controller_flags.h"
 #include "main/host/hosts/training_webhook.h"
@@ -32,6 +34,8 @@ struct ControllerProgram {
   std::function<base::Status(ControllerFlags&, const std::set<api::ResourceId>& absent)> learn = {};
   // An admission webhook beside the controllers, which begin when it is ready; unset: none. Asked once learn() was.
   std::function<std::optional<TrainingWebhookOptions>()> webhook = {};
+  // A server beside the controllers, in every replica, which ends when it is destroyed; unset: none.
+  std::function<base::Result<std::shared_ptr<void>>(const client::ServerAccess& access)> beside = {};
 };
 
 // Runs until a signal; returns the exit status.
