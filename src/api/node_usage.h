@@ -43,6 +43,7 @@ struct NodeUsage {
   base::Time booted;
   Usage machine;
   std::int64_t memory_total_bytes = 0;
+  std::int64_t devices = 0;    // that pods hold; shares of one count each
   std::vector<PodUsage> pods;  // by uid
 };
 
@@ -59,7 +60,7 @@ class NodeUsageSource {
   virtual std::shared_ptr<const NodeUsage> latest() const = 0;
   // The kubelet's page below that path ("/stats/summary"); nothing: there is no such page.
   virtual std::optional<NodePage> page(std::string_view path) const = 0;
-  // The use since the start, as JSON: {"points": [[seconds since 1970, cores, bytes], ...]}, at most 720.
+  // The use since the start, as JSON: {"points": [[seconds since 1970, cores, bytes, devices], ...]}, at most 720.
   virtual std::string history() const = 0;
 };
 

@@ -81,6 +81,7 @@ END
   pod third "$show" 'nvidia.com/gpu: 1'
   expect "a reason" wait_for 20 event_says 'Insufficient nvidia.com/gpu'
   expect "to wait" field_is pod third .status.phase Pending
+  expect "both in the use since the start" wait_for 30 sh -c "kubectl get --raw /debug/usage | grep -q ',2\]'"
 }
 containers_have_their_card_only() {
   [ $root = 1 ] && [ ! -s "$scratch/mknod" ] || { skipped="no root, or no device nodes here"; return; }

@@ -18,7 +18,7 @@ usage_is_shown() {
   expect "a sum" shows '_' sh -c 'kubectl top pod --sum | tr -d "[:alnum:]() " | head -3; echo _'
   expect "pods by label" shows busy kubectl top pod -l app=busy
   expect "not those of another" shows 'No resources found' kubectl top pod -l app=other
-  expect "the use of the machine since the start" sh -c 'kubectl get --raw /debug/usage | grep -qE "^.\"points\":\[\[[0-9]+,[0-9.]+,[0-9]+\]"'
+  expect "the use of the machine since the start" sh -c 'kubectl get --raw /debug/usage | grep -qE "^.\"points\":\[\[[0-9]+,[0-9.]+,[0-9]+,[0-9.]+\]"'
   expect "rights for that" refused 'User "bob" cannot get path "/debug/usage"' raw /debug/usage --as bob
   expect "the busy one to use a processor's part" sh -c '[ "$(kubectl top pod busy --no-headers | awk "{print \$2 + 0}")" -gt 0 ]'
   expect "one by its name" shows '"name":"busy"' raw /apis/metrics.k8s.io/v1beta1/namespaces/default/pods/busy

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -73,6 +74,7 @@ struct Cluster {
   std::unique_ptr<store::Store> objects;
   std::unique_ptr<api::PodLogs> pod_logs;
   std::shared_ptr<node::ExecTurns> exec_turns;
+  const std::shared_ptr<std::atomic<std::int64_t>> devices_in_use = std::make_shared<std::atomic<std::int64_t>>(0);
   std::unique_ptr<api::PodStreams> pod_streams;
   std::unique_ptr<api::NodeUsageSource> node_usage;
   AuditLog audit;
@@ -239,6 +241,7 @@ struct Cluster {
     of.service_range = options.service_range;
     if (auto handlers = handlers_of(options); handlers.ok()) of.handlers = std::move(*handlers);
     of.devices = devices_of(options);
+    of.devices.in_use = devices_in_use;
     of.plugins_registry =
         options.plugins_registry_dir.empty() ? options.data + "/plugins_registry" : options.plugins_registry_dir;
     of.devices.watch_command = {"/proc/self/exe", "gpu-watch"};

@@ -16,9 +16,19 @@ std::vector<ContainerDevices> devices_of(const HeldPod& pod) {
 
 }  // namespace
 
+void DeviceManager::State::hold(const std::string& uid, const std::vector<ContainerDevices>& devices) {
+  pools.hold(uid, devices);
+  if (options.in_use) *options.in_use = pools.held_count();
+}
+
+void DeviceManager::State::let_go(const std::string& uid) {
+  pools.release(uid);
+  if (options.in_use) *options.in_use = pools.held_count();
+}
+
 // The devices are taken at once, and are the pod's when that is on disk.
 void DeviceManager::State::begin_making(HeldPod wanted, std::map<std::string, SharedCards> shared) {
-  pools.hold(wanted.uid, devices_of(wanted));
+  hold(wanted.uid, devices_of(wanted));
   held[wanted.uid] = {wanted, Progress::kMaking, {}};
   auto making = std::make_shared<Making>();
   making->work = {.driver_root = options.driver_root,
@@ -60,7 +70,7 @@ void DeviceManager::State::preferred(const std::shared_ptr<Making>& making, cons
   };
   if (!std::ranges::all_of(ids, may_have)) return;
   own = ids;
-  pools.hold(making->work.pod.uid, devices_of(making->work.pod));
+  hold(making->work.pod.uid, devices_of(making->work.pod));
 }
 
 void DeviceManager::State::allocate(const std::shared_ptr<Making>& making) {
@@ -105,7 +115,7 @@ void DeviceManager::State::made(const std::string& uid, base::Result<HeldPod> po
   } else {
     found->second.progress = Progress::kFailed;
     found->second.failure = base::format("Allocate failed due to {}, which is unexpected", pod.error().message);
-    pools.release(uid);
+    let_go(uid);
   }
   call.pod_changed(uid);
 }

@@ -40,7 +40,7 @@ void DeviceManager::start(std::vector<HeldPod> held, bool plain_processes) {
   for (HeldPod& pod : held) {
     std::vector<ContainerDevices> devices;
     for (const HeldContainer& container : pod.containers) devices.push_back(container.devices);
-    state.pools.hold(pod.uid, devices);
+    state.hold(pod.uid, devices);
     const std::string uid = pod.uid;
     state.held[uid] = {std::move(pod), Progress::kReady, {}};
   }
@@ -256,7 +256,7 @@ void DeviceManager::release(const std::string& uid) {
   state.waiting.erase(uid);
   const auto found = state.held.find(uid);
   if (found == state.held.end()) return;
-  state.pools.release(uid);
+  state.let_go(uid);
   std::erase_if(state.preparations, [&](const auto& one) { return one.first.starts_with(uid + "/"); });
   const bool on_disk = found->second.progress != Progress::kMaking;  // otherwise whoever writes it takes it away
   state.held.erase(found);

@@ -69,6 +69,8 @@ struct DeviceManager::State : std::enable_shared_from_this<DeviceManager::State>
   void silent(const std::string& why);
   void set_pool(const std::string& resource, std::vector<Device> devices);
   void fill_pools();
+  void hold(const std::string& uid, const std::vector<ContainerDevices>& devices);
+  void let_go(const std::string& uid);
   void warn_of_illness(const GpuReport& before);
   void wake_waiting();
   void first_look_over();

@@ -111,6 +111,15 @@ base::Result<std::vector<ContainerDevices>> DevicePools::choose(const Json& pod)
 
 void DevicePools::hold(const std::string& uid, const std::vector<ContainerDevices>& devices) { held_[uid] = devices; }
 
+std::int64_t DevicePools::held_count() const {
+  std::set<std::pair<std::string_view, std::string_view>> held;
+  for (const auto& [uid, containers] : held_)
+    for (const ContainerDevices& container : containers)
+      for (const auto& [resource, ids] : container.ids)
+        for (const std::string& id : ids) held.emplace(resource, id);
+  return static_cast<std::int64_t>(held.size());
+}
+
 Json DevicePools::health_of(const std::string& uid, std::string_view container) const {
   Json list = Json::array();
   const auto pod = held_.find(uid);

@@ -53,6 +53,7 @@ class DevicePools {
   base::Result<std::vector<ContainerDevices>> choose(const api::Json& pod) const;
   void hold(const std::string& uid, const std::vector<ContainerDevices>& devices);
   void release(const std::string& uid);
+  std::int64_t held_count() const;  // devices that pods hold, each once
   bool holds(const std::string& uid) const { return held_.contains(uid); }
   // How the devices of the container are, as the allocatedResourcesStatus of its status; no items: it has none.
   api::Json health_of(const std::string& uid, std::string_view container) const;

@@ -142,7 +142,10 @@ TEST(DevicePools, give_each_device_to_one_container) {
       chosen(pools, two),
       "Allocate failed due to requested number of devices unavailable for x/gpu. Requested: 2, Available: 1, which "
       "is unexpected");
+  pools.hold("uid", {{"init", {{"x/gpu", {"c"}}}}, {"m", {{"x/gpu", {"c"}}}}});
+  EXPECT_EQ(pools.held_count(), 2);
   pools.release("uid");
+  EXPECT_EQ(pools.held_count(), 1);
   EXPECT_EQ(chosen(pools, two), "m: c d;");
   EXPECT_FALSE(pools.asks(yaml("{spec: {containers: [{name: m, resources: {limits: {y/gpu: 2}}}]}}")));
 }

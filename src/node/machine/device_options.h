@@ -1,7 +1,9 @@
 // The devices that a node offers, as its flags say.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -18,6 +20,8 @@ struct DeviceOptions {
   GpuSharing sharing = GpuSharing::kNone;
   std::string plugin_folder = {};               // where device plugins register; empty: nowhere
   std::vector<std::string> watch_command = {};  // asks the driver (gpu_watch.h); the library's path is added
+  // The devices, or shares of them, that pods hold now, kept up to date; null: nobody reads it. Any thread.
+  std::shared_ptr<std::atomic<std::int64_t>> in_use = {};
 };
 
 }  // namespace node

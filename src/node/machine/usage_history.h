@@ -19,7 +19,8 @@ class UsageHistory {
   // A reading with its means; one without is left out.
   void add(const api::NodeUsage& usage);
 
-  // {"points": [[seconds since 1970, cores, bytes of working set], ...]}, oldest first, each at the end of its time.
+  // {"points": [[seconds since 1970, cores, bytes of working set, devices], ...]}, oldest first, each at the end of its
+  // time.
   api::Json json() const;
 
  private:
@@ -27,6 +28,7 @@ class UsageHistory {
     double at = 0;
     double cores = 0;
     double bytes = 0;
+    double devices = 0;
   };
 
   void halve();

@@ -1,6 +1,7 @@
 // A reading every so often; the last two are what is known.
 #include "node/machine/usage_source.h"
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <mutex>
@@ -22,6 +23,7 @@ class UsageSource final : public api::NodeUsageSource {
   explicit UsageSource(const Options& options)
       : reader_(options.data_dir,
                 options.node_name.empty() ? read_machine_facts(options.data_dir).hostname : options.node_name),
+        devices_(options.devices.in_use),
         thread_([this] { run(); }) {}
   ~UsageSource() override {
     {
@@ -61,6 +63,7 @@ class UsageSource final : public api::NodeUsageSource {
     while (!closing_) {
       lock.unlock();
       api::NodeUsage now = reader_.read();
+      if (devices_) now.devices = *devices_;
       auto shown = std::make_shared<const api::NodeUsage>(before.at.is_set() ? usage_since(before, now) : now);
       before = std::move(now);
       lock.lock();
@@ -71,6 +74,7 @@ class UsageSource final : public api::NodeUsageSource {
   }
 
   const UsageReader reader_;
+  const std::shared_ptr<const std::atomic<std::int64_t>> devices_;  // null: there are none
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   bool closing_ = false;

@@ -101,11 +101,11 @@ export function Overview() {
   if (before.value?.points && !ring.sinceStart) putBefore(before.value.points);
   const usage = usePolled('/apis/metrics.k8s.io/v1beta1/nodes', 5000);
   const measured = (usage.value?.items || []).reduce((sum, one) => ({ cpu: sum.cpu + quantity(one.usage?.cpu), memory: sum.memory + quantity(one.usage?.memory) }), { cpu: 0, memory: 0 });
-  if (usage.value) sample(Math.floor(Date.now() / 1000), measured.cpu, measured.memory);
   const { total, used } = clusterAmounts([...nodes.rows.values()], [...queues.rows.values()]);
   const counts = {};
   for (const row of rows) counts[row.state] = (counts[row.state] || 0) + 1;
   const gpus = Object.keys(total).filter((name) => name.includes('/') && !name.startsWith('hugepages') && total[name] > 0);
+  if (usage.value) sample(Math.floor(Date.now() / 1000), measured.cpu, measured.memory, gpus.reduce((sum, name) => sum + (used[name] || 0), 0));
   const look = needsALook(rows, waiting, [...nodes.rows.values()], [...pods.rows.values()]);
   return html`<${Notices} of=${[...collections, nodes, queues]} />
     <section class="tiles" aria-label=${t('Jobs')}>
@@ -120,7 +120,7 @@ export function Overview() {
           <${Bar} total=${total[name]} parts=${[{ value: used[name] || 0, kind: 'used' }]} label=${`${name}: ${amount(name, used[name] || 0)} ${t('of')} ${amount(name, total[name])}`} />
           <span>${amount(name, used[name] || 0)} ${t('of')} ${amount(name, total[name])} ${t('requested')}</span></div>`,
       )}</div>
-      ${ring.times.length > 1 && html`<div class="charts"><${Chart} label=${t('CPU')} series=${ring.cpu} format=${trim} version=${ring.times.length} /><${Chart} label=${t('Memory')} series=${ring.memory} format=${bytes} version=${ring.times.length} /></div>`}
+      ${ring.times.length > 1 && html`<div class="charts"><${Chart} label=${t('CPU')} series=${ring.cpu} format=${trim} version=${ring.times.length} /><${Chart} label=${t('Memory')} series=${ring.memory} format=${bytes} version=${ring.times.length} />${gpus.length > 0 && html`<${Chart} label=${t('GPU')} series=${ring.gpus} format=${trim} version=${ring.times.length} />`}</div>`}
     </section>
     <section><h2>${t('Most frequent reasons')}</h2>
       ${frequent(waiting).length === 0 ? html`<p class="empty">${t('Nothing waits.')}</p>` : html`<ol class="reasons">${frequent(waiting).map((one) => html`<li key=${one.example}><strong>${one.count} ×</strong> ${plain(one.example)}</li>`)}</ol>`}

@@ -68,11 +68,11 @@ test('YAML is read back as it was', () => {
 });
 
 test('the use since the start stands before the samples of the page', () => {
-  sample(100, 1, 10);
-  sample(102, 9, 90); // too early
-  sample(105, 2, 20);
-  putBefore([[80, 0.5, 5], [90, 0.75, 7], [98, 8, 8], [110, 9, 9]]);
-  assert.deepEqual({ ...ring }, { times: [80, 90, 100, 105], cpu: [0.5, 0.75, 1, 2], memory: [5, 7, 10, 20], sinceStart: true });
+  sample(100, 1, 10, 4);
+  sample(102, 9, 90, 9); // too early
+  sample(105, 2, 20, 8);
+  putBefore([[80, 0.5, 5], [90, 0.75, 7, 3], [98, 8, 8, 8], [110, 9, 9, 9]]);
+  assert.deepEqual({ ...ring }, { times: [80, 90, 100, 105], cpu: [0.5, 0.75, 1, 2], memory: [5, 7, 10, 20], gpus: [0, 3, 4, 8], sinceStart: true });
 });
 
 test('jobs that ended today', () => {
