@@ -172,7 +172,9 @@ TEST(Schema, names_the_first_wrong_type) {
   };
   for (const Row& row : rows) {
     // The last of a name: PodGroups are those of Volcano.
-    const auto kind = std::ranges::find(all_kinds() | std::views::reverse, row.kind, &KindInfo::kind);
+    const auto kinds = all_kinds();
+    const auto kind =
+        std::find_if(kinds.rbegin(), kinds.rend(), [&](const KindInfo& one) { return one.kind == row.kind; });
     const auto wrong = find_wrong_type(*kind->schema, parse(row.object));
     EXPECT_EQ(wrong ? wrong->field + ": " + wrong->message : "", row.problem) << row.object;
   }
