@@ -1,8 +1,9 @@
 // gangpreempt and gangreclaim: which parts of other groups give way to a group that starves, domain by domain?
 //
 // In a domain units go one after the other, the cheapest first, until the group finds its places by all filters; then
-// those that are not needed are taken back, the most expensive first. The domain with the cheapest victims is taken
-// among those that are equally near.
+// those that are not needed are taken back, the most expensive first. Every set of few units that would be cheaper is
+// held against the filters as well; each of many units against one that costs less in its place. The domain with the
+// cheapest victims is taken among those that are equally near.
 #include <algorithm>
 #include <optional>
 
@@ -21,6 +22,9 @@ namespace {
 constexpr std::int64_t kDomainsDefault = 8;
 // Bounded work: after so many sets of victims that did not help in a domain, the next domain is tried.
 constexpr int kPlansMax = 1000;
+// Every set of so many units is looked at, and so many of them are held against the filters of a domain.
+constexpr std::size_t kExactMax = 10;
+constexpr int kProofsMax = 256;
 
 struct Settings {
   EvictPurpose purpose = EvictPurpose::kGangPreempt;
@@ -163,6 +167,7 @@ class Beneficiary {
     if (units.empty()) return std::nullopt;
     Sums room;
     for (const std::uint32_t node : session_.domains()[domain].nodes) add_room(room, node, domain == kRootDomain);
+    const Sums idle = room;
     std::vector<const Unit*> gone;
     bool works = false;
     int plans = 0;
@@ -180,12 +185,109 @@ class Beneficiary {
       return std::nullopt;
     }
     spare(domain, mark, gone, room);
-    std::vector<TaskId> victims;
-    for (const Unit* unit : gone) victims.insert(victims.end(), unit->tasks.begin(), unit->tasks.end());
     Found out{{}, session_.saved_since(mark), chosen_};
     session_.rollback(mark);
-    out.cost = costs_.of(victims);
+    out.cost = cost_of(gone);
+    if (units.size() <= kExactMax)
+      take_cheapest_set(domain, mark, units, idle, out);
+    else
+      replace_by_cheaper(domain, mark, units, idle, std::move(gone), out);
+    if (session_.proves() && !budget_.is_spent()) hold_against_sets(domain, mark, units, idle, out.cost);
     return out;
+  }
+
+  using Units = std::vector<const Unit*>;
+
+  EvictionCost cost_of(const Units& units) const {
+    std::vector<TaskId> victims;
+    for (const Unit* unit : units) victims.insert(victims.end(), unit->tasks.begin(), unit->tasks.end());
+    return costs_.of(victims);
+  }
+
+  bool are_enough(Sums room, const Units& units) const {
+    for (const Unit* unit : units) room.add(sum_of(*unit), 1);
+    return is_enough(room);
+  }
+
+  static Units members_of(const std::vector<Unit>& units, std::uint32_t mask) {
+    Units out;
+    for (std::size_t i = 0; i < units.size(); ++i) {
+      if (mask >> i & 1) out.push_back(&units[i]);
+    }
+    return out;
+  }
+
+  // The sets that cost less, the cheapest first.
+  std::vector<std::pair<EvictionCost, std::uint32_t>> cheaper_sets(const std::vector<Unit>& units,
+                                                                   const EvictionCost& cost) const {
+    std::vector<std::pair<EvictionCost, std::uint32_t>> out;
+    for (std::uint32_t mask = 1; mask < std::uint32_t{1} << units.size(); ++mask) {
+      EvictionCost own = cost_of(members_of(units, mask));
+      if (own < cost) out.emplace_back(own, mask);
+    }
+    std::sort(out.begin(), out.end());
+    return out;
+  }
+
+  // The plan that these evictions make possible; the session is left as it was.
+  std::optional<Found> plan_with(DomainId domain, Session::Mark mark, const Units& units) {
+    for (const Unit* one : units) evict(*one);
+    budget_.spend(static_cast<std::int64_t>(4 * units.size() + pending_.size()));
+    if (!place_all_in(domain)) {
+      session_.rollback(mark);
+      return std::nullopt;
+    }
+    Found out{{}, session_.saved_since(mark), chosen_};
+    session_.rollback(mark);
+    out.cost = cost_of(units);
+    return out;
+  }
+
+  void take_cheapest_set(DomainId domain, Session::Mark mark, const std::vector<Unit>& units, const Sums& idle,
+                         Found& best) {
+    budget_.spend(std::int64_t{1} << units.size());
+    int proofs = 0;
+    for (const auto& [cost, set] : cheaper_sets(units, best.cost)) {
+      const Units members = members_of(units, set);
+      if (!are_enough(idle, members)) continue;
+      if (budget_.is_spent() || ++proofs > kProofsMax) return;
+      if (auto found = plan_with(domain, mark, members)) return void(best = *std::move(found));
+    }
+  }
+
+  // `gone` are the units of the best plan. The most expensive is replaced first.
+  void replace_by_cheaper(DomainId domain, Session::Mark mark, const std::vector<Unit>& units, const Sums& idle,
+                          Units gone, Found& best) {
+    int proofs = 0;
+    for (std::size_t i = gone.size(); i-- > 0;) {
+      for (const Unit& other : units) {
+        if (!(other.cost < gone[i]->cost) || budget_.is_spent() || proofs == kProofsMax) break;
+        if (std::find(gone.begin(), gone.end(), &other) != gone.end()) continue;
+        Units others = gone;
+        others[i] = &other;
+        if (!are_enough(idle, others) || !(cost_of(others) < best.cost)) continue;
+        ++proofs;
+        auto found = plan_with(domain, mark, others);
+        if (!found) continue;
+        best = *std::move(found);
+        gone = std::move(others);
+        break;
+      }
+    }
+  }
+
+  // For tests: brute force, where the units are few.
+  void hold_against_sets(DomainId domain, Session::Mark mark, const std::vector<Unit>& units, const Sums& idle,
+                         const EvictionCost& cost) {
+    constexpr std::size_t kUnitsMax = 8;
+    if (units.size() > kUnitsMax) return;
+    for (const auto& [own, set] : cheaper_sets(units, cost)) {
+      const Units members = members_of(units, set);
+      if (!are_enough(idle, members) || !plan_with(domain, mark, members)) continue;
+      session_.note_bad_plan(
+          base::format("cheaper evictions for {} in {}", job_.key.view(),
+                       domain == kRootDomain ? "all nodes" : model_.symbols.text(session_.domains()[domain].name)));
+    }
   }
 
   // The plan in the journal works, before and after.
