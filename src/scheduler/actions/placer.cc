@@ -75,8 +75,9 @@ Placer::Outcome Placer::place_task(const PlaceTarget& target, const Job& job, co
     record(target, job, task, std::move(errors));
     return Outcome::kFailed;
   }
-  const bool placed =
-      choice->future ? session_.pipeline(task.id, choice->node, false) : session_.allocate(task.id, choice->node);
+  // Devices of evicted pods are not there yet: the pod that gets them waits.
+  const bool placed = (!choice->future && session_.allocate(task.id, choice->node)) ||
+                      ((choice->future || model_.claims.are_lent()) && session_.pipeline(task.id, choice->node, false));
   return placed ? Outcome::kPlaced : Outcome::kSkipped;
 }
 

@@ -25,6 +25,13 @@ std::int64_t created_ns(const api::Json& object) {
   return time ? time->ns : 0;
 }
 
+// Without what this scheduler remembers there: nothing of the group changes with it.
+api::Json annotations_of_others(const api::Json& group) {
+  api::Json out = group["metadata"]["annotations"];
+  if (out.is_object() && out.has(kEvictionRoundAnnotation)) out.erase(kEvictionRoundAnnotation);
+  return out.empty() ? api::Json() : out;
+}
+
 // An annotation, or else a label.
 const api::Json* annotation_or_label(const api::Json& object, std::string_view key) {
   if (const api::Json* found = object["metadata"]["annotations"].find(key)) return found;
@@ -256,6 +263,15 @@ bool Intake::set_answer(const api::ResourceId& id, const api::Json& object) {
   return set_group(object);
 }
 
+// Evictions that an earlier scheduler made for the group and that led to nothing are known again.
+void Intake::recall_round(const api::Json& group, JobId id) {
+  ledger_.eviction_rounds.erase(id);
+  auto round = eviction_round_from(api::annotation_of(group, kEvictionRoundAnnotation));
+  if (!round) return;
+  ledger_.edit_group(id).round = round->text;
+  ledger_.eviction_rounds.insert_or_assign(id, *std::move(round));
+}
+
 bool Intake::set_group(const api::Json& group) {
   if (!options_.share.owns_object(group)) return false;
   const std::string key = api::key_of(group);
@@ -275,11 +291,12 @@ bool Intake::set_group(const api::Json& group) {
       ledger_.hear(id, !known, key, job.resource_version, group_status_from(group["status"], model_.shared_texts),
                    domain.empty() ? Symbol{} : model_.symbols.intern(domain));
   if (known && differs) model_.note_changed(id);  // what we wrote did not last
+  if (!known) recall_round(group, id);
   job.phase = ledger_.group(id).status.phase;
   const Text old_spec = known ? job.spec_text : Text();
   std::string text;
   group["spec"].dump_to(text);
-  group["metadata"]["annotations"].dump_to(text);
+  annotations_of_others(group).dump_to(text);
   group["metadata"]["labels"].dump_to(text);
   job.spec_text = model_.shared_texts.share(text);
   if (known && old_spec == job.spec_text && old_phase == job.phase) return job.changes != before;
@@ -287,6 +304,10 @@ bool Intake::set_group(const api::Json& group) {
   set_topology(group, id);
   model_.group_wishes.set(id, group["metadata"]["annotations"]);
   const std::string queue = group["spec"]["queue"].str();
+  // A group that was admitted and has no places yet reserves room in its queue: another queue is asked first.
+  // DIFFERS(groups-that-move): docs/compat says why.
+  const bool moves = known && !queue.empty() && !job.queue_name.empty() && job.queue_name.view() != queue;
+  if (moves && job.phase == GroupPhase::kInqueue && job.scheduled_count() == 0) job.phase = GroupPhase::kPending;
   std::vector<std::pair<std::string, std::int32_t>> minimums;
   for (const auto& member : group["spec"]["minTaskMember"].members()) {
     minimums.emplace_back(std::string(member.name()), count_in(member.value));

@@ -124,6 +124,7 @@ class Intake {
   bool set_node(const api::Json& node);
   bool remove_node(const api::Json& node);
   bool set_group(const api::Json& group);
+  void recall_round(const api::Json& group, JobId id);
   bool remove_group(const api::Json& group);
   bool set_queue(const api::Json& queue);
   bool remove_queue(const api::Json& queue);

@@ -109,6 +109,9 @@ Json group_json(const Model& model, const Job& job, const GroupSays& says) {
     (annotations.is_null() ? annotations = Json::object() : annotations).set(kDomain, model.symbols.text(says.domain));
   else if (!annotations.is_null())
     annotations.erase(kDomain);
+  if (!says.round.empty())
+    (annotations.is_null() ? annotations = Json::object() : annotations)
+        .set(kEvictionRoundAnnotation, says.round.view());
   Json& metadata = out.edit("metadata");
   if (!job.resource_version.empty()) metadata.set("resourceVersion", job.resource_version.view());
   if (job.created_ns != 0) metadata.set("creationTimestamp", base::format_rfc3339(base::Time{job.created_ns}));

@@ -6,6 +6,7 @@
 #include "client/watch/identity_parts.h"
 #include "scheduler/cache/intake.h"
 #include "scheduler/cache/intake_fields.h"
+#include "scheduler/ledger/eviction_round.h"
 
 namespace scheduler {
 namespace {
@@ -138,14 +139,13 @@ client::Request group_status_request(const PlannedGroupStatus& plan) {
   }
   Json body = Json::object({{"status", std::move(status)}});
   if (!plan.uid.empty()) body.edit("metadata").set("uid", plan.uid);  // a namesake that came later is not meant
-  if (plan.allocated_domain) {
-    Json annotations = Json::object();
-    if (plan.allocated_domain->empty())
-      annotations.set("volcano.sh/job-allocated-hypernode", nullptr);
-    else
-      annotations.set("volcano.sh/job-allocated-hypernode", *plan.allocated_domain);
-    body.edit("metadata").set("annotations", std::move(annotations));
-  }
+  Json annotations = Json::object();
+  const auto annotate = [&](std::string_view key, const std::optional<std::string>& text) {
+    if (text) annotations.set(key, text->empty() ? Json(nullptr) : Json(*text));
+  };
+  annotate("volcano.sh/job-allocated-hypernode", plan.allocated_domain);
+  annotate(kEvictionRoundAnnotation, plan.eviction_round);
+  if (!annotations.empty()) body.edit("metadata").set("annotations", std::move(annotations));
   return {.verb = client::Verb::kPatch,
           .resource = api::resources::kPodGroups,
           .ns = plan.ns,

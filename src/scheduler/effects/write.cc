@@ -195,6 +195,7 @@ void keep_what_only_older_said(GroupStatusWrite& newer, const GroupStatusWrite& 
   if (newer.plan.uid != older.plan.uid) return;
   newer.plan.is_urgent |= older.plan.is_urgent;
   if (!newer.plan.allocated_domain) newer.plan.allocated_domain = older.plan.allocated_domain;
+  if (!newer.plan.eviction_round) newer.plan.eviction_round = older.plan.eviction_round;
 }
 
 void keep_what_only_older_said(QueueStatusWrite& newer, const QueueStatusWrite& older) {

@@ -40,6 +40,7 @@ struct PodSays {
 struct GroupSays {
   GroupStatus status;
   Symbol domain;  // annotation volcano.sh/job-allocated-hypernode; unset: none
+  Text round;     // annotation volcano.sh/eviction-round
   Text event;     // the text last told in an event: why it waits, or that it is ready
   Text why;       // the sentence last told, and the digest of what it says; 0: none was
   std::uint64_t why_digest = 0;

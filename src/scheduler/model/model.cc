@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "base/check.h"
+#include "scheduler/model/missing_claim.h"
 
 namespace scheduler {
 namespace {
@@ -229,6 +230,7 @@ void Model::move(TaskId id, TaskStatus status, NodeId node) {
   const bool recount = before != status || from.is_set() != node.is_set();
   task.status = status;
   task.node = node;
+  if ((before == TaskStatus::kEvicting) != (status == TaskStatus::kEvicting)) lend_claims(*this, task);
   if (task.job.is_set() && recount) {
     count_in_job(task, status, 1);
     note_changed(task.job);

@@ -6,20 +6,32 @@
 
 #include "base/digest.h"
 #include "scheduler/ledger/ledger.h"
+#include "scheduler/model/missing_claim.h"
 
 namespace scheduler {
 namespace {
 
 enum class Going : std::uint8_t { kGone, kLeaves, kStays };
 
+// The pod is gone, and its claims are still reserved for it.
+bool holds_claims(const Model& model, const EvictionRound::Victim& victim) {
+  return std::any_of(victim.claims.begin(), victim.claims.end(), [&](const std::string& key) {
+    const ResourceClaim* claim = model.claims.find_claim(key);
+    return claim != nullptr &&
+           std::find(claim->reserved_for.begin(), claim->reserved_for.end(), victim.uid) != claim->reserved_for.end();
+  });
+}
+
 Going state_of(const Model& model, const EvictionRound::Victim& victim) {
   const TaskId id = model.find_task(victim.key);
-  if (!id.is_set() || model.text(id).uid != victim.uid || is_terminated(model.task(id).status)) return Going::kGone;
+  if (!id.is_set() || model.text(id).uid != victim.uid || is_terminated(model.task(id).status))
+    return holds_claims(model, victim) ? Going::kLeaves : Going::kGone;
   return is_releasing(model.task(id).status) ? Going::kLeaves : Going::kStays;
 }
 
 // A pod that came to one of the nodes since then belongs to a group without a part in the round.
 bool others_came(const Model& model, const Job& job, const EvictionRound& round) {
+  if (round.has_unknown_groups || round.has_unknown_nodes) return false;
   return std::any_of(round.nodes.begin(), round.nodes.end(), [&](const std::string& name) {
     const NodeId node = model.nodes.find(name);
     if (!node.is_set()) return true;
@@ -57,7 +69,16 @@ std::uint64_t digest_of_queues(const Model& model) {
   return out.value();
 }
 
+std::uint64_t digest_of_all(const Model& model, const Job& job) {
+  base::Digest out;
+  out.add(digest_of_group(model, job));
+  out.add(digest_of_queues(model));
+  out.add(model.nodes.facts_digest());
+  return out.value();
+}
+
 bool has_changed(const Model& model, const Job& job, const EvictionRound& round) {
+  if (round.state != 0) return round.state != digest_of_all(model, job) || others_came(model, job, round);
   return round.node_facts != model.nodes.static_generation() || round.group_digest != digest_of_group(model, job) ||
          round.queues_digest != digest_of_queues(model) || others_came(model, job, round);
 }
@@ -69,7 +90,7 @@ bool may_evict_for(Session& session, JobId id) {
   if (found == session.eviction_rounds().end()) return true;
   const Model& model = session.model();
   const Job& job = model.job(id);
-  const EvictionRound& round = found->second;
+  EvictionRound& round = found->second;
   std::size_t leaving = 0, staying = 0;
   for (const EvictionRound::Victim& one : round.victims) {
     const Going going = state_of(model, one);
@@ -80,6 +101,7 @@ bool may_evict_for(Session& session, JobId id) {
     session.eviction_rounds().erase(found);
     return true;
   }
+  if (round.text.empty()) round.text = Text(text_of(round, digest_of_all(model, job)));
   // Each action asks; the answer is told once.
   session.trouble(id).evictions =
       leaving > 0
@@ -110,7 +132,11 @@ void begin_eviction_round(Session& session, JobId id, std::size_t first) {
   round = {};
   std::set<std::string> nodes;
   for (std::size_t i = first; i < evictions.size(); ++i) {
-    round.victims.push_back({evictions[i].ns + "/" + evictions[i].pod, Uid(evictions[i].uid)});
+    std::string key = evictions[i].ns + "/" + evictions[i].pod;
+    const TaskId victim = model.find_task(key);
+    std::vector<std::string> claims;
+    if (victim.is_set()) claims = claims_used_by(model.shape_of(model.task(victim)));
+    round.victims.push_back({std::move(key), Uid(evictions[i].uid), std::move(claims)});
     round.groups.insert(evictions[i].group);
     nodes.insert(evictions[i].node);
   }

@@ -64,6 +64,7 @@ struct PlannedGroupStatus {
   GroupStatus status;
   bool is_urgent = true;                        // says more than counts and conditions: others wait for it
   std::optional<std::string> allocated_domain;  // the HyperNode its tasks lie in (empty: none); unset: unchanged
+  std::optional<std::string> eviction_round{};  // its evictions that led to nothing (empty: none); unset: unchanged
 };
 
 struct PlannedGroupEvent {

@@ -320,6 +320,12 @@ bool Statuses::still_arrives(const Job& job) {
   return true;
 }
 
+// Evictions for the group that led to nothing are told to the scheduler that comes after this one.
+Text Statuses::round_of(JobId id) const {
+  const auto found = in_.ledger.eviction_rounds.find(id);
+  return found == in_.ledger.eviction_rounds.end() ? Text() : found->second.text;
+}
+
 void Statuses::close_job(JobId id) {
   Job& job = in_.model.edit_job(id);
   GroupSays& said = in_.ledger.edit_group(id);
@@ -334,7 +340,8 @@ void Statuses::close_job(JobId id) {
   GroupStatus status = status_of(job, !arrives);
   const Symbol domain = job.topology ? job.topology->allocated : Symbol{};
   const bool moved = domain != said.domain;
-  const bool updated = moved || !says_the_same(said.status, status);
+  const Text round = round_of(id);
+  const bool updated = moved || round != said.round || !says_the_same(said.status, status);
   if (updated) {
     PlannedGroupStatus& planned = plan_.groups.emplace_back();
     planned = {.ns = std::string(job.ns()),
@@ -345,7 +352,9 @@ void Statuses::close_job(JobId id) {
                             has_just_started(job, said.status, status)};
     // Said with every write: a later write may take the place of one that waits.
     if (moved || job.topology) planned.allocated_domain = domain.is_set() ? in_.model.symbols.text(domain) : "";
+    if (!round.empty() || !said.round.empty()) planned.eviction_round = round.str();
     said.domain = domain;
+    said.round = round;
     said.status = std::move(status);  // else an unchanged condition keeps its time and transition, as on the server
   }
   if (arrives) return;
@@ -447,47 +456,6 @@ void Statuses::close_queues() {
     in_.ledger.say(queue.id, list);
     plan_.queues.push_back({queue.name, std::move(list), std::move(gone)});
   }
-}
-
-// Pods are on their way to nodes: they are still in use, though no longer desired.
-void Statuses::add_nodes_under_way(std::set<std::string>& in_use) const {
-  const Model& model = in_.model;
-  for (const std::string& name : model.shards.own()->in_use) {
-    if (in_use.contains(name)) continue;
-    const NodeId node = model.nodes.find(name);
-    if (!node.is_set()) continue;
-    const auto& tasks = model.nodes[node].tasks;
-    const bool is_used = std::any_of(tasks.begin(), tasks.end(), [&](TaskId id) {
-      return model.task(id).status == TaskStatus::kBinding && model.task(id).ours;
-    });
-    if (is_used) in_use.insert(name);
-  }
-}
-
-// The nodes that this session could use are a promise to other schedulers; they read it once the session has ended.
-void Statuses::close_shard() {
-  NodeShards& shards = in_.model.shards;
-  if (shards.mode == ShardingMode::kNone || shards.own() == nullptr) return;
-  // One at a time, each from what the watch shows of the one before.
-  if (shards.claims_first && in_.ledger.is_under_way(Entry::kShard, shards.own_name)) return;
-  NodeShard fresh = *shards.own();
-  fresh.in_use = shards.wanted();
-  add_nodes_under_way(fresh.in_use);
-  fresh.to_add.clear();
-  fresh.to_remove.clear();
-  std::set_difference(fresh.desired.begin(), fresh.desired.end(), fresh.in_use.begin(), fresh.in_use.end(),
-                      std::inserter(fresh.to_add, fresh.to_add.end()));
-  std::set_difference(fresh.in_use.begin(), fresh.in_use.end(), fresh.desired.begin(), fresh.desired.end(),
-                      std::inserter(fresh.to_remove, fresh.to_remove.end()));
-  if (in_.ledger.shard() == fresh) return;
-  plan_.shards.push_back({shards.own_name,
-                          {fresh.in_use.begin(), fresh.in_use.end()},
-                          {fresh.to_remove.begin(), fresh.to_remove.end()},
-                          {fresh.to_add.begin(), fresh.to_add.end()},
-                          in_.now,
-                          shards.claims_first ? shards.own_version() : ""});
-  in_.ledger.say(fresh);
-  shards.say(std::move(fresh));
 }
 
 void Statuses::sort_events() {

@@ -81,6 +81,7 @@ class Statuses {
   // Reports on a pod without a group.
   void tell_pod(TaskId task, std::string message);
   void close_job(JobId job);
+  Text round_of(JobId job) const;
   void close_queues();
   void close_shard();
   // Each group's events in the order in which they came about; between groups the order in which they were asked means

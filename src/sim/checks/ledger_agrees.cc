@@ -108,6 +108,8 @@ class LedgerAgrees final : public Check {
       const scheduler::Symbol domain = ledger.group(id).domain;
       expect("domain of group " + key, domain.is_set() ? std::string_view(model.symbols.text(domain)) : "",
              api::annotation_of(group, "volcano.sh/job-allocated-hypernode"));
+      expect("eviction round of group " + key, ledger.group(id).round.view(),
+             api::annotation_of(group, scheduler::kEvictionRoundAnnotation));
     }
   }
 

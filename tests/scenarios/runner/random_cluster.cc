@@ -3,6 +3,7 @@
 // Features are switched on by seed, so that each meets each of the others in some clusters, and few in most.
 #include "random_cluster.h"
 
+#include <map>
 #include <vector>
 
 #include "api/json/json.h"
@@ -202,7 +203,7 @@ class Writer {
     for (std::uint64_t n = 0; n < node_count_; ++n) {
       if (some(0.3)) continue;
       std::string devices;
-      for (std::uint64_t d = dice_.below(3) + 1; d > 0; --d)
+      for (std::uint64_t d = free_devices_[n] = dice_.below(3) + 1; d > 0; --d)
         devices += base::format(R"({}{{"name":"gpu-{}","attributes":{{"model":{{"string":"{}"}}}}}})",
                                 devices.empty() ? "" : ",", d, pick({"A100", "H100"}));
       out_ += base::format(
@@ -292,7 +293,13 @@ class Writer {
   void write_pod(const std::string& name, const std::string& group, const std::string& role, bool runs,
                  std::uint64_t at) {
     std::string line = base::format("pod {} group={} role={}", name, group, role) + requests();
-    if (runs && some(0.9)) line += base::format(" node=n{}", dice_.below(node_count_));
+    std::string held;
+    if (runs && some(0.9)) {
+      const std::uint64_t node = dice_.below(node_count_);
+      line += base::format(" node=n{}", node);
+      if (claims_ && some(0.7)) held = held_claim(node);
+      if (!held.empty()) line += base::format(" uid={0} resourceclaims={0}", held);
+    }
     line += base::format(" labels=app:a{},part:{}", dice_.below(3), at / 2);
     if (preemptables_ && some(0.6)) line += base::format(" preemptable={}", pick({"true", "true", "false"}));
     if (some(0.25)) line += base::format(" priority={}", dice_.below(3));
@@ -305,7 +312,7 @@ class Writer {
     if (policy_.plugins.contains("cdp") && some(0.4)) line += " annotations=volcano.sh/cooldown-time:2s";
     if (some(0.04)) line += " preemption=Never";
     out_ += line + "\n";
-    const Json patch = pod_patch();
+    const Json patch = pod_patch(!held.empty());
     if (patch.is_object() && !patch.members().empty()) out_ += "  + " + patch.dump() + "\n";
   }
 
@@ -314,7 +321,19 @@ class Writer {
     return out.ok() ? *out : Json();
   }
 
-  Json pod_patch() {
+  // A device of the node, allocated to a claim of the one who has it: the claim and its holder's uid have one name.
+  std::string held_claim(std::uint64_t node) {
+    std::uint64_t& left = free_devices_[node];
+    if (left == 0) return "";
+    const std::string out = base::format("h{}-{}", node, left);
+    out_ += base::format(
+        "resourceclaim a/{0} class=gpu allocated=n{1}:gpu-{2}\n"
+        "  + {{\"status\":{{\"reservedFor\":[{{\"resource\":\"pods\",\"name\":\"p\",\"uid\":\"{0}\"}}]}}}}\n",
+        out, node, left--);
+    return out;
+  }
+
+  Json pod_patch(bool holds_claim) {
     Json patch = Json::object();
     const std::string app = base::format(R"("labelSelector":{{"matchLabels":{{"app":"a{}"}}}})", dice_.below(3));
     const char* key = pick({"zone", "kubernetes.io/hostname"});
@@ -339,7 +358,7 @@ class Writer {
           "topologySpreadConstraints",
           json(base::format(R"([{{"maxSkew":{},"topologyKey":"{}","whenUnsatisfiable":"{}",{}}}])", 1 + dice_.below(2),
                             key, pick({"DoNotSchedule", "ScheduleAnyway"}), app)));
-    if (claims_ && some(0.4))
+    if (claims_ && !holds_claim && some(0.4))
       patch.edit("spec").set("resourceClaims",
                              json(base::format(R"([{{"name":"c","resourceClaimName":"r{}"}}])", dice_.below(4))));
     if (policy_.shares_npus && some(0.6)) add_npus(patch);
@@ -391,6 +410,7 @@ class Writer {
   std::vector<std::string> queues_, pods_;
   std::uint64_t node_count_ = 0;
   int next_ = 0;
+  std::map<std::uint64_t, std::uint64_t> free_devices_;  // by node
   bool domains_ = false, selectors_ = false, taints_ = false, ports_ = false, affinity_ = false, spread_ = false;
   bool storage_ = false, claims_ = false, cards_ = false, gates_ = false, best_effort_ = false;
   bool preemptables_ = false, sub_groups_ = false, roles_ = false, tight_pods_ = false, mixed_ = false, usage_ = false;

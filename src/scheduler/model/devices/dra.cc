@@ -210,7 +210,7 @@ void ResourceClaims::promise(TaskId task, std::vector<std::string> claims, std::
     }
     if (held != promises_.end()) held->second.tasks.insert(task.index);
   }
-  claims_of_task_[task.index] = std::move(claims);
+  settle_lent(claims_of_task_[task.index] = std::move(claims));
 }
 
 void ResourceClaims::withdraw(TaskId task) {
@@ -225,7 +225,9 @@ void ResourceClaims::withdraw(TaskId task) {
     if (claim != nullptr && !claim->allocation) use(held->second.allocation, false);
     promises_.erase(held);
   }
+  const std::vector<std::string> claims = std::move(found->second);
   claims_of_task_.erase(found);
+  settle_lent(claims);
 }
 
 std::vector<PlannedClaim> ResourceClaims::plan_of(TaskId task) const {

@@ -175,6 +175,25 @@ class ResourceClaims {
   void withdraw(TaskId task);
   std::vector<PlannedClaim> plan_of(TaskId task) const;
 
+  // A plan evicts the pod: the devices of claims that only such pods use count as free until it is taken back. `keys`:
+  // of the pod's claims.
+  void lend(TaskId task, std::string uid, std::vector<std::string> keys);
+  void take_back(TaskId task);
+  bool are_lent() const { return !lent_.empty(); }
+  // For what is placed now: lent devices are taken as long as it lives.
+  class LentAreTaken {
+   public:
+    LentAreTaken(ResourceClaims& claims, bool applies);
+    ~LentAreTaken();
+    LentAreTaken(const LentAreTaken&) = delete;
+    LentAreTaken& operator=(const LentAreTaken&) = delete;
+
+   private:
+    void use(bool add);
+    ResourceClaims& claims_;
+    const bool applies_;
+  };
+
   const std::map<std::string, ResourceClaim, std::less<>>& claims() const { return claims_; }
   const std::map<std::string, DeviceClass, std::less<>>& classes() const { return classes_; }
   const std::map<std::string, ResourceSlice, std::less<>>& slices() const { return slices_; }
@@ -201,6 +220,9 @@ class ResourceClaims {
   void count_taken(const DeviceName& device, bool add);
   void rebuild_devices();
   void changed() { ++generation_; }
+  // Whether evicted pods alone use the claim.
+  bool is_left(const std::string& key) const;
+  void settle_lent(const std::vector<std::string>& keys);
   void take_out(std::string_view key);
 
   std::uint32_t next_selector_ = 0;
@@ -213,6 +235,12 @@ class ResourceClaims {
   std::map<std::pair<std::string, std::string>, std::map<std::string, Quantities, std::less<>>> pool_counters_;
   std::map<std::string, Promise, std::less<>> promises_;              // by claim
   std::map<std::uint32_t, std::vector<std::string>> claims_of_task_;  // of placed tasks
+  struct Leaver {
+    std::string uid;
+    std::vector<std::string> claims;
+  };
+  std::map<std::uint32_t, Leaver> leavers_;  // tasks that a plan evicts
+  std::set<std::string> lent_;               // claims
   std::set<DeviceName> taken_;
   std::map<DeviceName, int> taken_again_;  // by how many claims more than one
   std::map<DeviceName, std::pair<Quantities, int>> shared_;

@@ -106,6 +106,8 @@ class NodeTable {
 
   // Grows whenever labels, taints, allocatable or existence of any node change.
   std::uint64_t static_generation() const { return static_generation_; }
+  // Tells whether these facts are the same, also in another process.
+  std::uint64_t facts_digest() const;
   // How many nodes hold an image, and its size.
   struct ImageState {
     std::int64_t bytes = 0;
@@ -146,6 +148,7 @@ class NodeTable {
   NodeSet none_;
   NodeGroup no_group_;
   std::uint64_t static_generation_ = 1;
+  mutable std::uint64_t digest_ = 0, digest_generation_ = 0;
   Sums total_;
   Column total_used_;  // by dimension
 };

@@ -156,8 +156,14 @@ Refusal reserve_devices(Model& model, const Task& task, std::uint64_t steps_max)
   const Shape& shape = model.shape_of(task);
   if (shape.claims.empty()) return {};
   ClaimsOfPod claims = claims_of_pod(model, shape);
+  // A pod that is bound now finds what evicted pods hold taken; one that waits for them does not.
+  const bool is_now = task.status == TaskStatus::kAllocated && model.claims.are_lent();
   DeviceSearch search(model.claims, model.nodes, model.symbols, steps_max);
-  auto fresh = search.run(claims.open, task.node);
+  std::optional<std::map<std::string, Allocation>> fresh;
+  {
+    const ResourceClaims::LentAreTaken taken(model.claims, is_now);
+    fresh = search.run(claims.open, task.node);
+  }
   if (!fresh) return {"Reserve", search.problem().empty() ? "cannot allocate all claims" : search.problem()};
   for (auto& [key, allocation] : *fresh) {
     for (const api::Json& term : allocation.node_selector["nodeSelectorTerms"].items()) {
