@@ -144,9 +144,9 @@ std::vector<api::AdmissionHook> hooks(const Options& given) {
       [](const AdmissionRequest& q, const ObjectReader& o) { return default_podgroup(q, o); });
   add("/podgroups/validate", false, r::kPodGroups, "PodGroup", {kCreate},
       [](const AdmissionRequest& q, const ObjectReader& o) { return check_podgroup(q, o); });
-  // COMPAT(queue-access). A webhook is registered for creation only.
+  // COMPAT(queue-access), DIFFERS(groups-that-move). A webhook is registered for creation only.
   add_in_process("/podgroups/validate", false, r::kPodGroups, "PodGroup", std::vector{kUpdate},
-                 [](const AdmissionRequest&, const ObjectReader&) { return AdmissionAnswer{}; });
+                 [](const AdmissionRequest& q, const ObjectReader& o) { return check_podgroup_move(q, o); });
   add("/apply-poddefault", true, r::kPods, "Pod", {kCreate},
       [](const AdmissionRequest& q, const ObjectReader& o) { return apply_pod_defaults(q, o); });
   add("/pods/mutate", true, r::kPods, "Pod", {kCreate},

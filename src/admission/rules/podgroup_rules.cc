@@ -21,19 +21,36 @@ AdmissionAnswer default_podgroup(const AdmissionRequest& request, const ObjectRe
   return changed(std::move(group));
 }
 
+namespace {
+
+// Why the queue takes no group; empty: it takes them.
+std::string problem_of_queue(const std::string& name, const ObjectReader& objects) {
+  const auto queue = objects.find(api::resources::kQueues, "", name);
+  if (!queue) return "unable to find queue: " + queue_not_found(name);
+  const std::string state = (*queue)["status"]["state"].str();
+  // COMPAT(empty-queue-state)
+  if (state.empty() || state == "Open") return {};
+  return base::format("can only submit PodGroup to queue with state `Open`, queue `{}` status is `{}`.", name, state);
+}
+
+}  // namespace
+
+AdmissionAnswer check_podgroup_move(const AdmissionRequest& request, const ObjectReader& objects) {
+  const std::string name = request.object["spec"]["queue"].str();
+  if (request.operation != api::Operation::kUpdate || name.empty() ||
+      name == request.old_object["spec"]["queue"].as_string())
+    return {};
+  const std::string problem = problem_of_queue(name, objects);
+  return problem.empty() ? AdmissionAnswer{} : refuse(problem);
+}
+
 AdmissionAnswer check_podgroup(const AdmissionRequest& request, const ObjectReader& objects) {
   if (request.operation != api::Operation::kCreate)
     return refuse(base::format("unsupported operation {}", word(request.operation)));
   const Json& spec = request.object["spec"];
   std::vector<std::string> problems;
   if (const std::string name = spec["queue"].str(); !name.empty()) {
-    const auto queue = objects.find(api::resources::kQueues, "", name);
-    const std::string state = queue ? (*queue)["status"]["state"].str() : "";
-    if (!queue) problems.push_back("unable to find queue: " + queue_not_found(name));
-    // COMPAT(empty-queue-state)
-    else if (!state.empty() && state != "Open")
-      problems.push_back(
-          base::format("can only submit PodGroup to queue with state `Open`, queue `{}` status is `{}`.", name, state));
+    if (std::string problem = problem_of_queue(name, objects); !problem.empty()) problems.push_back(std::move(problem));
   }
   constexpr std::string_view kTiers =
       "must not specify 'highestTierAllowed' and 'highestTierName' in networkTopology simultaneously.";

@@ -1,4 +1,5 @@
 // Queues that name who may use them.
+#include "admission/rules/rules.h"
 #include "admission/server/three_forms_for_tests.h"
 #include "api/kubeflow/v1/run_policy.h"
 
@@ -96,6 +97,23 @@ TEST(QueueAccess, holds_for_a_group_that_moves) {
   EXPECT_NE(moved("default", "others"), "");
   EXPECT_EQ(moved("others", "others"), "") << "it was there before";
   EXPECT_EQ(moved("others", "default"), "");
+}
+
+TEST(GroupsThatMove, go_to_open_queues_only) {
+  FakeObjects objects;
+  objects.add(api::resources::kQueues, R"j({"metadata": {"name": "open"}, "status": {"state": "Open"}})j");
+  objects.add(api::resources::kQueues, R"j({"metadata": {"name": "shut"}, "status": {"state": "Closed"}})j");
+  const auto moved = [&](std::string_view from, std::string_view to) {
+    return check_podgroup_move(
+               request_for(api::resources::kPodGroups, Operation::kUpdate, group_in(to, "ml"), group_in(from, "ml")),
+               objects)
+        .message;
+  };
+  EXPECT_EQ(moved("shut", "open"), "");
+  EXPECT_EQ(moved("shut", "shut"), "") << "it was there before";
+  EXPECT_EQ(moved("open", "shut"),
+            "can only submit PodGroup to queue with state `Open`, queue `shut` status is `Closed`.");
+  EXPECT_EQ(moved("open", "none"), "unable to find queue: queue.scheduling.volcano.sh \"none\" not found");
 }
 
 TEST(QueueAccess, lists_are_checked_with_the_queue) {
