@@ -1,4 +1,5 @@
-// Refusals are known by events, which the controllers of these kinds write as Kubernetes' own do.
+// Refusals are known by a condition of training jobs, and by events, which the controllers of these kinds write as
+// Kubernetes' own do.
 #include "cli/explain/condition_jobs.h"
 
 #include "api/kinds.h"
@@ -10,6 +11,8 @@ namespace cli {
 using api::Json;
 
 namespace {
+
+constexpr std::string_view kRefused = "CreationRefused";
 
 bool says_its_state_by_conditions(const api::KindInfo& kind) {
   const auto& [group, version, plural] = kind.resource;
@@ -37,7 +40,9 @@ base::Result<std::optional<ConditionJob>> find_condition_job(Api& server, const 
 std::string state_of(const ConditionJob& job) {
   std::string type = "Pending", since;
   for (const Json& one : job.object["status"]["conditions"].items()) {
-    if (one["status"].as_string() != "True" || one["lastTransitionTime"].as_string() < since) continue;
+    if (one["type"].as_string() == kRefused || one["status"].as_string() != "True" ||
+        one["lastTransitionTime"].as_string() < since)
+      continue;
     type = one["type"].str();
     since = one["lastTransitionTime"].str();
   }
@@ -50,6 +55,8 @@ bool has_ended(const ConditionJob& job) {
 }
 
 base::Result<std::string> refusal_of(Api& server, const ConditionJob& job) {
+  for (const Json& one : job.object["status"]["conditions"].items())
+    if (one["type"].as_string() == kRefused && one["status"].as_string() == "True") return one["message"].str();
   TRY(const std::vector<Json> events,
       list(server, {.verb = client::Verb::kList,
                     .resource = api::resources::kEvents,

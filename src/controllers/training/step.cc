@@ -2,9 +2,12 @@
 #include "controllers/training/step.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "api/meta/resource.h"
 #include "base/format.h"
+#include "base/utf8.h"
+#include "controllers/framework/refusals.h"
 #include "controllers/training/pods.h"
 #include "controllers/training/training_step.h"
 
@@ -18,6 +21,7 @@ namespace {
 Time time_in(const Json& text) { return base::parse_rfc3339(text.as_string()).value_or(Time{}); }
 
 constexpr std::string_view kBackoffReached = " has failed because it has reached the specified backoff limit";
+constexpr std::string_view kRefused = "CreationRefused";
 constexpr std::string_view kDeadlineReached = " has failed because it was active longer than specified deadline";
 
 // Only numbers of pods differ.
@@ -85,6 +89,7 @@ void TrainingStep::decide() {
   }
   note_created();
   if (conditions_.is_finished()) return clean_up();
+  if (job_.suspended) conditions_.remove(kRefused);
   if (job_.suspended) return suspend();
   if (conditions_.is_true("Suspended") && !resume()) return;
   sort_pods();
@@ -106,13 +111,37 @@ void TrainingStep::decide() {
   verdict_.begin_judgement();
   job_.framework->judge(verdict_);
   end_verdict();
+  const bool is_refused = tell_refusal();
   // No pod goes before the status counts it, and the objects that an MPIJob has beside its pods may be refused for
   // ever.
-  const bool tells_first = !to_make_again_.empty() || job_.framework->objects;
+  const bool tells_first = !to_make_again_.empty() || job_.framework->objects || is_refused;
   if (tells_first) write_status();
   remove_failed();
   if (may_make && !conditions_.is_finished() && make_own_objects()) make_missing();
   if (!tells_first) write_status();
+}
+
+bool TrainingStep::has_all_pods() const {
+  return std::ranges::all_of(job_.replicas, [&](const Replica& one) {
+    if (has_launcher_job() && one.type == "Launcher") return true;
+    const auto found = pods_.find(one.lower);
+    return std::cmp_greater_equal(found == pods_.end() ? 0 : found->second.size(),
+                                  std::max<std::int64_t>(one.count, 0));
+  });
+}
+
+// COMPAT(training-creation-refused): the words of the server about what it does not let the job make, as long as that
+// is missing. True: they are new.
+bool TrainingStep::tell_refusal() {
+  if (turn_.failures == 0 || turn_.error.empty() || has_all_pods()) {
+    // A process that has just begun does not know yet whether it still is refused.
+    if (has_all_pods()) conditions_.remove(kRefused);
+    return false;
+  }
+  const std::string shortfall = shortfall_of(turn_.error);
+  const std::string text =
+      base::format("pods cannot be made{}: {}", shortfall.empty() ? "" : base::format(", {}", shortfall), turn_.error);
+  return conditions_.tell(kRefused, std::string(base::utf8_prefix(text, 1024)));
 }
 
 bool TrainingStep::has_negative_counts() const {
@@ -131,6 +160,7 @@ void TrainingStep::end_verdict() {
   for (const Said& one : verdict_.said()) plan().event(*seen_.job, one.type, one.reason, one.message);
   if (verdict_.has_succeeded()) count("training_operator_jobs_successful_total");
   if (verdict_.has_failed()) count("training_operator_jobs_failed_total");
+  if (conditions_.is_finished()) conditions_.remove(kRefused);
   if (conditions_.is_finished() && !status_.has("completionTime"))
     status_.set("completionTime", base::format_rfc3339(turn_.now));
   Json statuses = Json::object();

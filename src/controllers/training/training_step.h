@@ -28,6 +28,8 @@ class TrainingStep {
   // step.cc: the order of things.
   void decide();
   void note_created();
+  bool tell_refusal();
+  bool has_all_pods() const;
   bool exceeds_limits();
   void write_status();
   void fail_at_limit(const std::string& message);

@@ -401,5 +401,44 @@ TEST(TrainingJob, over_a_quota_few_pods_are_asked_for_and_the_job_waits) {
   EXPECT_EQ(trial.pods().size(), 201U);
 }
 
+// A job whose pods are refused says so in its status, and no longer once they are there.
+TEST(TrainingJob, says_in_its_status_that_its_pods_are_refused) {
+  constexpr std::string_view kQuota =
+      R"(pods "j-worker-0" is forbidden: exceeded quota: team, requested: pods=1, used: pods=4, limited: pods=4)";
+  constexpr std::pair<std::string_view, std::string_view> kRows[] = {
+      {"PyTorchJob", R"({"Master": {}, "Worker": {}})"},
+      {"TFJob", R"({"Chief": {}, "Worker": {}})"},
+      {"XGBoostJob", R"({"Master": {}, "Worker": {}})"},
+      {"JAXJob", R"({"Worker": {"replicas": 2}})"},
+      {"PaddleJob", R"({"Worker": {"replicas": 2}})"},
+      {"MPIJob", R"({"Launcher": {}, "Worker": {}})"},
+      {"MPIJob/v2beta1", R"({"Launcher": {"restartPolicy": "Never"}, "Worker": {"replicas": 1}})"},
+  };
+  for (const auto& [kind, replicas] : kRows) {
+    Trial trial(kind, replicas);
+    trial.look();
+    trial.admit();
+    trial.look();
+    const std::string key(kKey);
+    for (const std::string& name : trial.pods()) trial.world.erase(resources::kPods, "ns/" + name);
+    trial.world.refuse = [&](const Action& action) -> std::optional<base::Error> {
+      if (action.verb != Action::Verb::kCreate || action.kind != "Pod") return std::nullopt;
+      return base::Error{base::Code::kForbidden, std::string(kQuota)};
+    };
+    for (int failures = 0; failures < 3; ++failures)
+      trial.world.turn(*trial.controller, key, failures, failures == 0 ? std::string() : std::string(kQuota));
+    EXPECT_TRUE(trial.conditions().ends_with("CreationRefused")) << kind << ": " << trial.conditions();
+    EXPECT_EQ(trial.said(), base::format("pods cannot be made, short of pods=1: {}", kQuota)) << kind;
+    const std::string at_rest = trial.world.turn(*trial.controller, key, 3, std::string(kQuota));
+    EXPECT_EQ(at_rest.find("status "), at_rest.npos) << kind << ": " << at_rest;
+    trial.restart();  // a new process has not been refused anything yet
+    trial.look();
+    EXPECT_TRUE(trial.conditions().ends_with("CreationRefused")) << kind << ": " << trial.conditions();
+    trial.world.refuse = {};
+    trial.rest();
+    EXPECT_EQ(trial.conditions().find("CreationRefused"), std::string::npos) << kind << ": " << trial.conditions();
+  }
+}
+
 }  // namespace
 }  // namespace controllers::training

@@ -63,6 +63,25 @@ bool Conditions::set(std::string_view type, bool status, const std::string& reas
   return true;
 }
 
+bool Conditions::tell(std::string_view type, const std::string& message) {
+  const Json* before = find(type);
+  if (before && (*before)["message"].as_string() == message) return false;
+  const std::string now = base::format_rfc3339(now_);
+  Json told = Json::object({{"type", type},
+                            {"status", "True"},
+                            {"reason", type},
+                            {"message", message},
+                            {"lastUpdateTime", now},
+                            {"lastTransitionTime", before ? (*before)["lastTransitionTime"].str() : now}});
+  remove(type);
+  list_.push_back(std::move(told));
+  return true;
+}
+
+void Conditions::remove(std::string_view type) {
+  std::erase_if(list_, [&](const Json& one) { return one["type"].as_string() == type; });
+}
+
 const Counts& Verdict::counts(const Replica& replica) const {
   static const Counts kNone;
   const auto found = counts_.find(replica.type);

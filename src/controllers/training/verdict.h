@@ -26,6 +26,9 @@ class Conditions {
   bool is_finished() const { return is_true("Succeeded") || is_true("Failed"); }
   // Whether the list is another one now.
   bool set(std::string_view type, bool status, const std::string& reason, const std::string& message);
+  // A condition that is there as long as it is true, with the words of now.
+  bool tell(std::string_view type, const std::string& message);
+  void remove(std::string_view type);
   api::Json json() const { return api::Json::array(list_); }
 
  private:

@@ -29,7 +29,7 @@ export const isToday = (time) => time >= new Date().setHours(0, 0, 0, 0);
 
 // The states of all kinds in six words: what people ask for first.
 const kStates = {
-  waiting: ['Pending', 'Inqueue', 'Created', 'Unknown', ''],
+  waiting: ['Pending', 'Inqueue', 'Created', 'CreationRefused', 'Unknown', ''],
   running: ['Running', 'Restarting', 'Completing', 'Terminating'],
   suspended: ['Aborted', 'Aborting', 'Suspended'],
   completed: ['Completed', 'Complete', 'Succeeded'],
