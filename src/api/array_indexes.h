@@ -14,6 +14,8 @@ inline constexpr std::string_view kArrayAnnotation = "volcano.sh/array";
 inline constexpr std::string_view kArrayIndexVariable = "VSUB_ARRAY_INDEX";
 // The annotation of a Job that begins when other jobs of its namespace have completed: their names with commas.
 inline constexpr std::string_view kDependsAnnotation = "volcano.sh/depends-on-jobs";
+// "true": such a Job ends when one of them has failed.
+inline constexpr std::string_view kEndsWithDependsAnnotation = "volcano.sh/kill-on-invalid-dependency";
 // The annotation of a Job whose pods are not started again after the machine stopped: "false".
 inline constexpr std::string_view kRequeueAnnotation = "volcano.sh/requeue";
 

@@ -175,6 +175,7 @@ Json annotations_of(const World& world, const Values& values, const Submission& 
   for (const std::string& text : values.list("depends"))
     for (const std::string_view name : base::split(text, ',')) before.push_back(job_name_of(name));
   if (!before.empty()) marks.set(api::kDependsAnnotation, base::join(before, ","));
+  if (values.on("kill-on-invalid-dep")) marks.set(api::kEndsWithDependsAnnotation, "true");
   if (values.on("no-requeue")) marks.set(api::kRequeueAnnotation, "false");
   if (world.person) marks.set("volcano.sh/user", world.person().user);
   if (!one.typed.empty() && one.typed != one.from.name) marks.set("volcano.sh/typed-name", one.typed);
@@ -266,6 +267,7 @@ std::vector<Flag> further_flags() {
           more("env", 'e', kText, "NAME=VALUE, or NAME for its value here; may be repeated", true),
           more("gpu", 'g', kInt, "GPUs of each pod"),
           more("depends", 'd', kText, "start when this job has completed; may be repeated", true),
+          more("kill-on-invalid-dep", 0, kBool, "end when a job of --depends has failed, instead of waiting"),
           more("volume", 'V', kText, "HOST:POD[:ro], a folder of this machine that you may use; may be repeated", true),
           more("chdir", 'D', kText, "the folder to work in (default: this one, where --host-rootfs is on)"),
           more("output", 'o', kText,

@@ -49,9 +49,12 @@ TEST_F(SubmitTest, WordsBehindTheFlagsAreTheCommand) {
 
 TEST_F(SubmitTest, FlagsOfSlurm) {
   variables["TOKEN"] = "t";
-  EXPECT_EQ(run_program("vsub", {"-n",        "Früh_Test", "-q",    "ml",  "--time",       "1:30:00", "--array",
-                                 "1-50%4",    "-e",        "A=b=c", "-e",  "TOKEN",        "--gpu",   "2",
-                                 "--depends", "a",         "-d",    "b,c", "--no-requeue", "run"}),
+  EXPECT_EQ(run_program("vsub", {"-n",     "Früh_Test", "-q",           "ml",
+                                 "--time", "1:30:00",   "--array",      "1-50%4",
+                                 "-e",     "A=b=c",     "-e",           "TOKEN",
+                                 "--gpu",  "2",         "--depends",    "a",
+                                 "-d",     "b,c",       "--no-requeue", "--kill-on-invalid-dep",
+                                 "run"}),
             0)
       << world.err;
   EXPECT_EQ(api::name_of(job()), "fr-h-test");
@@ -59,6 +62,7 @@ TEST_F(SubmitTest, FlagsOfSlurm) {
   const Json& marks = job()["metadata"]["annotations"];
   EXPECT_EQ(marks["volcano.sh/array"].as_string(), "1-50%4");
   EXPECT_EQ(marks["volcano.sh/depends-on-jobs"].as_string(), "a,b,c");
+  EXPECT_EQ(marks["volcano.sh/kill-on-invalid-dependency"].as_string(), "true");
   EXPECT_EQ(marks["volcano.sh/requeue"].as_string(), "false");
   EXPECT_EQ(marks["volcano.sh/user"].as_string(), "jane");
   EXPECT_EQ(job()["spec"]["queue"].as_string(), "ml");

@@ -29,6 +29,11 @@ bool has_lost_container(const Json& pod) {
   return false;
 }
 
+// An array is complete when enough of its runs are; who waits for it waits for each of them.
+bool has_failed_runs(const Json& job) {
+  return !api::annotation_of(job, api::kArrayAnnotation).empty() && job["status"]["failed"].as_int() > 0;
+}
+
 }  // namespace
 
 std::int64_t pods_at_once(const Job& job) {
@@ -52,15 +57,32 @@ Keys jobs_before(const Json& job) {
   return keys;
 }
 
-std::string waits_for_jobs(const Job& job, const View& view) {
+JobsBefore waits_for_jobs(const Job& job, const View& view) {
+  JobsBefore out;
   for (const std::string& key : jobs_before(job.object)) {
     const Json* before = view.find(api::resources::kJobs, key);
     const std::string_view name = std::string_view(key).substr(key.find('/') + 1);
-    if (before == nullptr) return base::format("it waits for job {}, which does not exist", name);
-    const std::string_view phase = (*before)["status"]["state"]["phase"].as_string("Pending");
-    if (phase != "Completed") return base::format("it waits for job {}, which is {}", name, phase);
+    const std::string_view phase = before == nullptr ? "" : (*before)["status"]["state"]["phase"].as_string("Pending");
+    if (phase == "Completed" && !has_failed_runs(*before)) continue;
+    if (phase == "Completed")
+      return {base::format("it never starts: {} of the runs of job {} failed; run them again as another job, or take "
+                           "this one away (vcancel -n {})",
+                           (*before)["status"]["failed"].as_int(), name, job.name),
+              true};
+    if (phase == "Failed" || phase == "Terminated")
+      return {base::format("it never starts: job {} is {}; run that one again (vresume -n {}), or take this one away "
+                           "(vcancel -n {})",
+                           name, phase, name, job.name),
+              true};
+    if (out.sentence.empty())
+      out.sentence = before == nullptr ? base::format("it waits for job {}, which does not exist", name)
+                                       : base::format("it waits for job {}, which is {}", name, phase);
   }
-  return {};
+  return out;
+}
+
+bool ends_with_jobs_before(const Job& job) {
+  return api::annotation_of(job.object, api::kEndsWithDependsAnnotation) == "true";
 }
 
 bool is_to_run_again(const Job& job, const Json& pod) {

@@ -17,8 +17,14 @@ void set_array_index(const Job& job, std::int64_t index, api::Json& pod);
 
 // The jobs of the same namespace that have to complete first, as keys.
 Keys jobs_before(const api::Json& job);
-// A sentence about the first of them that has not completed; empty: the job may begin.
-std::string waits_for_jobs(const Job& job, const View& view);
+// A sentence about the first of them that has ended otherwise, or else has not completed; empty: the job may begin.
+struct JobsBefore {
+  std::string sentence;
+  bool have_failed = false;  // the job does not begin unless somebody runs one of them again
+};
+JobsBefore waits_for_jobs(const Job& job, const View& view);
+// The job is to end when one of them has failed.
+bool ends_with_jobs_before(const Job& job);
 
 // Whether the pod failed because its machine stopped or lost power, and its job wants it again.
 bool is_to_run_again(const Job& job, const api::Json& pod);

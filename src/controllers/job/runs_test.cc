@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "base/format.h"
 #include "controllers/framework/world_for_tests.h"
 #include "controllers/job/controller.h"
@@ -78,10 +80,47 @@ TEST_F(RunsTest, AJobWaitsForAnother) {
   put_job("{}", 1, "before");
   world.edit(resources::kJobs, "ns/before")->set("status", *api::parse_json(R"({"state": {"phase": "Failed"}})"));
   settle();
-  EXPECT_EQ(job()["status"]["state"]["message"].as_string(), "it waits for job before, which is Failed");
+  EXPECT_EQ(job()["status"]["state"]["message"].as_string(),
+            "it never starts: job before is Failed; run that one again (vresume -n before), or take this one away "
+            "(vcancel -n j)");
+  EXPECT_EQ(job()["status"]["state"]["reason"].as_string(), "DependencyNeverSatisfied");
+  EXPECT_EQ(phase(), "Pending");
+  EXPECT_EQ(std::ranges::count_if(world.events, [](const auto& one) { return one.starts_with("DependencyNever"); }), 1);
   world.edit(resources::kJobs, "ns/before")->set("status", *api::parse_json(R"({"state": {"phase": "Completed"}})"));
   settle();
   EXPECT_NE(world.find(resources::kPodGroups, "ns/j-U"), nullptr);
+}
+
+// An array is complete when enough of its runs are, and who waits for it waits for all of them.
+TEST_F(RunsTest, AJobWaitsForAllRunsOfAnArray) {
+  put_job(R"({"volcano.sh/depends-on-jobs": "before"})", 1);
+  put_job(R"({"volcano.sh/array": "1-4"})", 4, "before");
+  const auto end = [&](int failed) {
+    world.edit(resources::kJobs, "ns/before")
+        ->set("status",
+              *api::parse_json(base::format(R"({{"state": {{"phase": "Completed"}}, "failed": {}}})", failed)));
+    settle();
+  };
+  end(2);
+  EXPECT_TRUE(job()["status"]["state"]["message"].as_string().starts_with(
+      "it never starts: 2 of the runs of job before failed; "));
+  EXPECT_EQ(world.find(resources::kPodGroups, "ns/j-U"), nullptr);
+  end(0);
+  EXPECT_NE(world.find(resources::kPodGroups, "ns/j-U"), nullptr);
+}
+
+TEST_F(RunsTest, AJobEndsWithTheJobBeforeItWhereItIsToldSo) {
+  put_job(R"({"volcano.sh/depends-on-jobs": "before,other", "volcano.sh/kill-on-invalid-dependency": "true"})", 1);
+  put_job("{}", 1, "before");
+  settle();
+  EXPECT_EQ(phase(), "Pending");
+  put_job("{}", 1, "other");
+  world.edit(resources::kJobs, "ns/other")->set("status", *api::parse_json(R"({"state": {"phase": "Terminated"}})"));
+  settle();
+  EXPECT_EQ(phase(), "Terminated");
+  EXPECT_NE(job()["status"]["state"]["message"].as_string().find("job other is Terminated"), std::string::npos)
+      << job().dump();
+  EXPECT_EQ(world.find(resources::kPodGroups, "ns/j-U"), nullptr);
 }
 
 TEST_F(RunsTest, WhatAStopEndedRunsAgainWithoutCostingARetry) {

@@ -6,6 +6,7 @@
 
 #include "api/meta/resource.h"
 #include "base/format.h"
+#include "controllers/job/runs.h"
 
 namespace controllers::job {
 
@@ -141,7 +142,11 @@ void forget_surplus(const Plan& plan, RestartPauses& pauses) {
 }
 
 // The words for a job that can never be carried out; nothing: it can.
-std::optional<std::string> why_hopeless(const Memory& memory, const Turn& turn, const Options& options) {
+std::optional<std::string> why_hopeless(const Job& job, const Observed& seen, const Memory& memory, const Turn& turn,
+                                        const Options& options) {
+  if (job.phase == Phase::kPending && !seen.group && ends_with_jobs_before(job)) {
+    if (JobsBefore before = waits_for_jobs(job, *seen.view); before.have_failed) return std::move(before.sentence);
+  }
   if (options.requeues_max < 0) return std::nullopt;
   if (const std::string* refusal = memory.refusals.given_up(options.requeues_max)) return *refusal;
   if (turn.failures > options.requeues_max) return turn.error;
@@ -186,7 +191,7 @@ Decision step(const Job& job, const Observed& seen, Memory memory, const Turn& t
     return decision;
   }
   take_due(turn.now, job, after);
-  if (const auto why = why_hopeless(after, turn, options)) {
+  if (const auto why = why_hopeless(job, seen, after, turn, options)) {
     plan.event(job.object, "Normal", "ExecuteAction",
                base::format("Job failed on action {} for retry limit reached", after.last_action));
     after.requests.clear();

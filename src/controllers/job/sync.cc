@@ -35,6 +35,7 @@ struct Sync {
   Json controlled;  // status.controlledResources as it will be
   bool forwarding = false;
   std::optional<std::map<std::string, std::int64_t>> ready = {};  // pods by task, where tasks depend on others
+  bool can_never_begin = false;                                   // jobs before it have failed
   std::string held = {};                                          // why pods of a task are not made yet; the first
 };
 
@@ -384,6 +385,7 @@ void conclude(Sync& s, Rule rule, const Counts& counts) {
   const std::string& waits_for = !refusal.empty() ? refusal : group_waits_for.empty() ? s.held : group_waits_for;
   std::string message = message_for(s, phase, counts, waits_for);
   const bool is_refused = !refusal.empty() && message == refusal;
+  const bool is_hopeless = s.can_never_begin && s.status["state"]["reason"].as_string() != "DependencyNeverSatisfied";
   const bool is_news = !group_waits_for.empty() && message == group_waits_for && !is_refused &&
                        message != s.status["state"]["message"].as_string();
   Json status = with_edit(s.status, {.counts = counts,
@@ -393,13 +395,16 @@ void conclude(Sync& s, Rule rule, const Counts& counts) {
                                      .min_available = s.job.min_available,
                                      .controlled_resources = s.controlled,
                                      .message = std::move(message),
-                                     .reason = is_refused ? "CreationRefused" : ""});
+                                     .reason = is_refused          ? "CreationRefused"
+                                               : s.can_never_begin ? "DependencyNeverSatisfied"
+                                                                   : ""});
   if (status == s.status) return;
   const bool counts_only = differ_in_counts_only(s.status, status);
   if (counts_only && counts_wait(s.turn, s.plan)) return;
   stamp(status, phase, s.turn.now);
   s.plan.begin_stage();
   write_status(s.job, std::move(status), counts_only ? client::Urgency::kCounts : client::Urgency::kPhase, s.plan);
+  if (is_hopeless) s.plan.event(s.job.object, "Warning", "DependencyNeverSatisfied", s.held);
   if (!is_news) return;
   s.plan.begin_stage();
   report_waiting_group(s, *trouble);
@@ -422,8 +427,10 @@ void sync(const Job& job, const Observed& seen, Rule rule, const Turn& turn, Pla
   }
   begin(s);
   if (!seen.group) {
-    s.held = waits_for_jobs(s.job, *seen.view);
-    if (!s.held.empty()) {
+    JobsBefore before = waits_for_jobs(s.job, *seen.view);
+    if (!before.sentence.empty()) {
+      s.held = std::move(before.sentence);
+      s.can_never_begin = before.have_failed;
       if (keep_pods(s, false, counts).ok()) conclude(s, rule, counts);
       return;
     }

@@ -62,7 +62,7 @@ _volcano_words() {
     'vcctl completion') found='--shell --help' ;;
     'vcctl completion --shell') found='bash zsh' ;;
     'vcctl version') found='--help' ;;
-    'vsub') found='--image --namespace --name --min --replicas --requests --limits --scheduler --command --queue --time --array --env --gpu --depends --volume --chdir --output --offline --no-requeue --wait --kubeconfig --master --help' ;;
+    'vsub') found='--image --namespace --name --min --replicas --requests --limits --scheduler --command --queue --time --array --env --gpu --depends --kill-on-invalid-dep --volume --chdir --output --offline --no-requeue --wait --kubeconfig --master --help' ;;
     'vjobs') found='--namespace --name --scheduler --all-namespaces --selector --queue --user --state --sort --output --kubeconfig --master --help' ;;
     'vjobs --sort') found='name age state queue user' ;;
     'vjobs --output') found='json yaml table' ;;
