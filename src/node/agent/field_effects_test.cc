@@ -46,6 +46,34 @@ TEST(FieldEffects, EveryFieldOfTheServedSchemaHasOneRow) {
     EXPECT_EQ(row.effect == FieldEffect::kActs, row.why.empty()) << row.type << " " << row.fields;
 }
 
+// Types below fields that do not act need no rows.
+void walk(const api::Schema& schema, const std::map<std::string, std::map<std::string, int>>& counted,
+          std::set<std::string>& seen) {
+  if (schema.element) return walk(*schema.element, counted, seen);
+  constexpr std::string_view kPrefix = "io.k8s.api.";
+  if (schema.kind != api::Schema::Kind::kObject || !std::string_view(schema.name).starts_with(kPrefix)) return;
+  const std::string type = std::string(schema.name).substr(kPrefix.size());
+  if (!seen.insert(type).second) return;
+  std::string fields;
+  for (const api::SchemaField& field : schema.fields) fields += std::string(field.name) + " ";
+  EXPECT_TRUE(counted.contains(type)) << type << ": " << fields;
+  std::set<std::string> idle;
+  for (const FieldRow& row : field_rows())
+    if (row.type == type && row.effect != FieldEffect::kActs)
+      for (const std::string_view field : base::split_words(row.fields, ' ')) idle.insert(std::string(field));
+  for (const api::SchemaField& field : schema.fields)
+    if (!idle.contains(std::string(field.name))) walk(*field.schema, counted, seen);
+}
+
+TEST(FieldEffects, EveryTypeBelowAPodAndAClaimHasRows) {
+  const auto counted = counted_rows();
+  std::set<std::string> seen;
+  walk(api::core_schema("core.v1.PodSpec"), counted, seen);
+  walk(api::core_schema("core.v1.PersistentVolumeClaimSpec"), counted, seen);
+  EXPECT_TRUE(seen.contains("core.v1.Probe"));
+  for (const auto& [type, fields] : counted) EXPECT_TRUE(seen.contains(type) || type == "core.v1.VolumeDevice") << type;
+}
+
 // Why the pod does not start here; empty: it does.
 std::string refusal_of(const Json& spec) {
   const Json pod = Json::object({{"metadata", *api::parse_yaml("{name: p, namespace: ns, uid: u}")}, {"spec", spec}});
