@@ -23,6 +23,7 @@
 #include "base/log.h"
 #include "rt/env.h"
 #include "rt/http/client/http_client.h"
+#include "rt/loop/rest.h"
 #include "rt/storage/kv.h"
 
 namespace rt {
@@ -151,7 +152,13 @@ class ThreadWorker final : public Worker {
   void serve() {
     std::unique_lock lock(mutex_);
     for (;;) {
-      changed_.wait(lock, [this] { return ended_ || !waiting_.empty(); });
+      const auto wakes = [this] { return ended_ || !waiting_.empty(); };
+      if (!changed_.wait_for(lock, kQuietSpan, wakes)) {
+        lock.unlock();
+        give_back_memory();
+        lock.lock();
+        changed_.wait(lock, wakes);
+      }
       if (waiting_.empty()) return;
       auto [work, done] = std::move(waiting_.front());
       waiting_.pop_front();
@@ -177,7 +184,8 @@ class Pool {
  public:
   // A thread that cannot be made ends those before it: once the other constructor is done, the destructor runs.
   explicit Pool(const std::string& name) : Pool() {
-    for (std::size_t i = 0; i < kPoolThreads; ++i) label(threads_.emplace_back([this] { context_.run(); }), name);
+    for (std::size_t i = 0; i < kPoolThreads; ++i)
+      label(threads_.emplace_back([this] { run_with_rests(context_); }), name);
   }
   ~Pool() {
     context_.stop();
@@ -200,7 +208,7 @@ class AsioEnv : public RealEnv {
  public:
   explicit AsioEnv(const std::string& name)
       : name_(name), random_(seed()), guard_(asio::make_work_guard(shared_->loop.context())) {
-    thread_ = std::thread([this] { shared_->loop.context().run(); });
+    thread_ = std::thread([this] { run_with_rests(shared_->loop.context()); });
     label(thread_, name);
   }
   ~AsioEnv() override { stop(); }

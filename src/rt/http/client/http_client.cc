@@ -18,6 +18,7 @@
 #include "rt/http/client/http1_connection.h"
 #include "rt/http/client/http2_connection.h"
 #include "rt/http/request_lines.h"
+#include "rt/loop/rest.h"
 
 namespace rt {
 namespace {
@@ -96,7 +97,7 @@ class Client : public HttpClient {
         alive_(std::make_shared<std::atomic<bool>>(true)),
         protocol_(shared_->tls && shared_->options.offer_http2 ? Protocol::kUnknown : Protocol::kHttp1),
         guard_(asio::make_work_guard(shared_->context)) {
-    thread_ = std::thread([this] { shared_->context.run(); });
+    thread_ = std::thread([this] { run_with_rests(shared_->context); });
   }
   ~Client() override {
     *alive_ = false;

@@ -19,6 +19,7 @@
 #include "base/log.h"
 #include "rt/http/server/http_connection.h"
 #include "rt/http/server/server_tls.h"
+#include "rt/loop/rest.h"
 
 namespace rt {
 namespace {
@@ -113,7 +114,7 @@ class Server : public HttpServer {
     accept();
     for (auto& context : contexts_) {
       guards_.push_back(asio::make_work_guard(*context));
-      pthread_setname_np(threads_.emplace_back([context] { context->run(); }).native_handle(), "http");
+      pthread_setname_np(threads_.emplace_back([context] { run_with_rests(*context); }).native_handle(), "http");
     }
     return {};
   }
