@@ -181,6 +181,7 @@ base() {
   for test in tests/e2e/*_test.sh; do script "$test"; done
   script tests/people/run.sh
   script tests/people/administrator.sh
+  script tests/people/operator.sh
   script tests/people/package.sh
 }
 
