@@ -185,7 +185,7 @@ class Pool {
   // A thread that cannot be made ends those before it: once the other constructor is done, the destructor runs.
   explicit Pool(const std::string& name) : Pool() {
     for (std::size_t i = 0; i < kPoolThreads; ++i)
-      label(threads_.emplace_back([this] { run_with_rests(context_); }), name);
+      label(threads_.emplace_back([this] { run_with_rests(context_, kPiecesOfWork); }), name);
   }
   ~Pool() {
     context_.stop();

@@ -10,18 +10,18 @@ void give_back_memory() {
   if (mi_collect != nullptr) mi_collect(true);
 }
 
-void run_with_rests(boost::asio::io_context& context, const std::function<void()>& at_rest,
-                    std::chrono::milliseconds span) {
-  std::size_t handlers = kHandlersOfWork;  // a start is work
+void run_with_rests(boost::asio::io_context& context, std::size_t handlers_of_work,
+                    const std::function<void()>& at_rest, std::chrono::milliseconds span) {
+  std::size_t handlers = handlers_of_work;  // a start is work
   for (;;) {
-    if (handlers < kHandlersOfWork) {
+    if (handlers < handlers_of_work) {
       if (context.run_one() == 0) return;
       ++handlers;
       continue;
     }
     const std::size_t ran = context.run_for(span);
     if (context.stopped()) return;
-    if (ran >= kHandlersOfWork) continue;
+    if (ran >= handlers_of_work) continue;
     at_rest();
     handlers = 0;
   }

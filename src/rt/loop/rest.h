@@ -11,16 +11,19 @@
 
 namespace rt {
 
-// After so many handlers a thread may have freed something worth giving back.
+// After so many handlers a thread may have freed something worth giving back: those of a loop are small, and each piece
+// of work on a pool is large.
 inline constexpr std::size_t kHandlersOfWork = 200;
+inline constexpr std::size_t kPiecesOfWork = 1;
 inline constexpr std::chrono::milliseconds kQuietSpan{5000};
 
 // Pages that this thread has freed; nothing where the allocator is not ours.
 void give_back_memory();
 
-// io_context::run(), with `at_rest` on this thread once after work: when fewer than kHandlersOfWork handlers have run
-// within `span`. A context without work is waited for without any further look.
-void run_with_rests(boost::asio::io_context& context, const std::function<void()>& at_rest = give_back_memory,
+// io_context::run(), with `at_rest` on this thread once after work: when fewer than `handlers_of_work` have run within
+// `span`. A context without work is waited for without any further look.
+void run_with_rests(boost::asio::io_context& context, std::size_t handlers_of_work = kHandlersOfWork,
+                    const std::function<void()>& at_rest = give_back_memory,
                     std::chrono::milliseconds span = kQuietSpan);
 
 }  // namespace rt

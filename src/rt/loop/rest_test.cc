@@ -21,7 +21,7 @@ class Resting : public ::testing::Test {
   void SetUp() override {
     thread_ = std::thread([this] {
       run_with_rests(
-          context_, [this] { rest(); }, std::chrono::milliseconds(20));
+          context_, kHandlersOfWork, [this] { rest(); }, std::chrono::milliseconds(20));
     });
   }
   void TearDown() override {
