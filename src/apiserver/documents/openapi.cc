@@ -78,7 +78,7 @@ class Definitions {
           return Json::object(
               {{"oneOf", Json::array({Json::object({{"type", "string"}}), Json::object({{"type", "number"}})})}});
         return Json::object({{"type", "string"}});
-      case Kind::kAny: return Json::object({{"type", "object"}});
+      case Kind::kAny: return any_is_an_object_ ? Json::object({{"type", "object"}}) : Json::object();
     }
     if (!schema.format.empty() && schema.format != "micro-time") out.set("format", schema.format);
     if (schema.format == "micro-time") out.set("format", "date-time");
@@ -138,6 +138,9 @@ class Definitions {
       properties.set("kind", Json::object({{"type", "string"}, {"description", kKindText}}));
     }
     Json required = Json::array();
+    // A default or an example is any value. Elsewhere whatever may stand is an object, as the server of Kubernetes
+    // says.
+    any_is_an_object_ = core != "apiextensions.v1.JSONSchemaProps";
     for (const api::SchemaField& field : schema.fields) {
       Json property = inline_schema(*field.schema);
       const std::string_view text =
@@ -151,6 +154,7 @@ class Definitions {
       properties.set(field.name, std::move(property));
       if (field.required) required.push_back(field.name);
     }
+    any_is_an_object_ = true;
     if (!properties.empty()) out.set("properties", std::move(properties));
     if (!required.empty()) out.set("required", std::move(required));
     if (schema.atomic) out.set("x-kubernetes-map-type", "atomic");
@@ -164,6 +168,7 @@ class Definitions {
   }
 
   Style style_;
+  bool any_is_an_object_ = true;
   std::vector<const Schema*> pending_;
   std::set<std::string> pending_names_;
   std::map<std::string, Json> done_;
