@@ -59,6 +59,28 @@ a_proxy_logs_in_where_it_is_meant() {
   expect "his rights" [ "$(as_page -H "Authorization: Bearer $token" "$page/api/v1/namespaces/team/pods")" = 200 ]
   stop_page
 }
+replicas_share_sessions_by_a_secret() {
+  printf 'replicas-know-this-secret-of-32-bytes-and-more' > "$scratch/secret"
+  kubectl create serviceaccount eve -n team > /dev/null
+  token=$(kubectl create token eve -n team)
+  start_page
+  expect "a login" [ "$(log_in "$token")" = 303 ]
+  stop_page
+  start_page
+  expect "a session that ended with its process" [ "$(as_page "$page/api/v1/namespaces")" = 401 ]
+  stop_page
+  start_page --session-secret-file "$scratch/secret"
+  expect "another login" [ "$(log_in "$token")" = 303 ]
+  first=$page first_pid=$page_pid
+  start_page --session-secret-file "$scratch/secret"
+  expect "the second to know whose session it is" [ "$(as_page "$page/api/v1/namespaces")" = 403 ]
+  expect "the user to be told" grep -q "system:serviceaccount:team:eve" "$scratch/answer"
+  stop_page
+  page=$first page_pid=$first_pid
+  stop_page
+  printf short > "$scratch/secret"
+  expect "a short secret" refused '--session-secret-file: 5 bytes are fewer than 32' "$PWD/build/release/bin/volcano-ui" --master https://x --session-secret-file "$scratch/secret"
+}
 wrong_flags_are_named() {
   local ui=$PWD/build/release/bin/volcano-ui
   expect "a login that is none" refused '--login: "x"' "$ui" --login x
@@ -68,5 +90,5 @@ wrong_flags_are_named() {
 }
 
 start_cluster
-run_tests users_log_in_by_token each_has_the_rights_of_the_token a_proxy_logs_in_where_it_is_meant wrong_flags_are_named
+run_tests users_log_in_by_token each_has_the_rights_of_the_token a_proxy_logs_in_where_it_is_meant replicas_share_sessions_by_a_secret wrong_flags_are_named
 exit ${failed:-0}

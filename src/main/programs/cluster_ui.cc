@@ -34,10 +34,12 @@ using base::make_error;
 using base::Result;
 
 constexpr std::size_t kPemMax = std::size_t{1} << 20;
+constexpr std::size_t kSecretMax = 4096;
 constexpr base::Duration kKeysLook = base::seconds(30);
 
 struct ClusterUiFlags {
-  std::string master, ca_file, address = ":8080", external_url, login = "token", tls_cert_file, tls_private_key_file;
+  std::string master, ca_file, address = ":8080", external_url, login = "token", tls_cert_file, tls_private_key_file,
+                               session_secret_file;
   bool version = false;
   int v = 0;
 };
@@ -54,6 +56,10 @@ std::vector<base::Flag> rows(ClusterUiFlags& flags) {
        "token: users paste a bearer token; proxy: a proxy in front sends it as Authorization with each request"},
       {"tls-cert-file", &flags.tls_cert_file, "PEM certificate; without it the page speaks HTTP, for a proxy with TLS"},
       {"tls-private-key-file", &flags.tls_private_key_file, "its key"},
+      {"session-secret-file", &flags.session_secret_file,
+       "a file of 32 bytes or more that seals sessions, the same for all replicas; without it sessions are known to "
+       "this "
+       "process alone, and end with it"},
       {"version", &flags.version, "print the version"},
       {"v", &flags.v, "log verbosity; 4 and more: debug lines too"}};
 }
@@ -118,6 +124,17 @@ Result<std::optional<rt::ServerKeys>> keys_of(const ClusterUiFlags& flags) {
   return std::optional(rt::ServerKeys{*std::move(certificate), *std::move(key), {}});
 }
 
+// The secret that seals sessions: that of all replicas, or a random one of this process.
+Result<std::string> session_secret_of(const ClusterUiFlags& flags) {
+  if (flags.session_secret_file.empty()) return rt::seal(std::string(rt::kSealingKeyBytes, 'k'), "", "");
+  auto secret = rt::read_bounded_file(flags.session_secret_file, kSecretMax, base::seconds(5));
+  if (!secret.ok()) return make_error(Code::kInvalid, "--session-secret-file: " + secret.error().message);
+  if (secret->size() < rt::kSealingKeyBytes)
+    return make_error(Code::kInvalid, base::format("--session-secret-file: {} bytes are fewer than {}", secret->size(),
+                                                   rt::kSealingKeyBytes));
+  return secret;
+}
+
 // The user of a token, as the cluster says.
 void identify(client::ServerConnection& connection, const std::string& token,
               const std::function<void(Result<ui::Visitor>)>& done) {
@@ -147,10 +164,10 @@ class ClusterUi {
     TRY(const HostPort listen, parse_host_port(flags.address));
     TRY(const client::ServerAccess access, access_of(flags));
     TRY(const std::optional<rt::ServerKeys> keys, keys_of(flags));
+    TRY(std::string secret, session_secret_of(flags));
     env_ = rt::make_real_env("ui");
     TRY_VOID(on_loop<base::Status>(*env_, [&](auto done) { done(connect(access)); }));
-    // Sessions end with the program: its seal is made of random bytes.
-    ui::PageOptions page{.secret = rt::seal(std::string(rt::kSealingKeyBytes, 'k'), "", ""), .tls = external.tls};
+    ui::PageOptions page{.secret = std::move(secret), .tls = external.tls};
     if (!external.host.empty()) page.hosts.push_back(external.host);
     page.now = [env = env_.get()] { return env->now(); };
     page.loop = &env_->loop();
