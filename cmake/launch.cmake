@@ -1,7 +1,8 @@
 # The program of src/pipelines/launcher: static, without a library, and inside the pipelines module as bytes (pipelines/launcher/program.cc).
 set(launch ${CMAKE_BINARY_DIR}/launch)
 set(launch_source ${CMAKE_SOURCE_DIR}/src/pipelines/launcher/launch.c)
-set(launch_headers ${CMAKE_SOURCE_DIR}/src/pipelines/launcher/system_calls.inc ${CMAKE_SOURCE_DIR}/src/pipelines/launcher/send.inc)
+set(launch_headers ${CMAKE_SOURCE_DIR}/src/pipelines/launcher/system_calls.inc ${CMAKE_SOURCE_DIR}/src/pipelines/launcher/send.inc
+    ${CMAKE_SOURCE_DIR}/src/pipelines/launcher/result.inc)
 # No loop becomes a call of memset or memcpy, which are not there.
 set(launch_loops -fno-tree-loop-distribute-patterns)
 if(CMAKE_CXX_COMPILER_ID MATCHES Clang)

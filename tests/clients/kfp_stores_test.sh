@@ -74,6 +74,41 @@ files_go_through_the_store() {
   expect "the command without the store's variables" sh -c "! kubectl logs $(task plain root.write .status.podName) | grep -q KFP_STORE"
   expect "no volume of artifacts" refused NotFound kubectl get pvc mlpipeline-artifacts
 }
+# The REST API's answer for an artifact of the run `plain`: read TASK ARTIFACT [QUERY] [curl flags...]
+read_artifact() {
+  local run
+  run=$(kubectl get pipelinerun plain -o 'jsonpath={.metadata.uid}')
+  api_request "/pipeline/apis/v2beta1/runs/$run/nodes/$1/artifacts/$2:${3:-read}" "${@:4}"
+}
+bytes_of() { read_artifact "$@" | python3 -c 'import base64, json, sys; one = json.load(sys.stdin); print(base64.b64decode(one["data"]).decode(), one["size"])'; }
+artifacts_of_the_store_are_read() {
+  expect "the whole" [ "$(bytes_of root.write one)" = "one file 8" ]
+  expect "the first bytes" [ "$(bytes_of root.write one 'read?max_bytes=3')" = "one 8" ]
+  expect "what was imported" [ "$(bytes_of root.read given)" = "from outside 12" ]
+  expect "HTML for a frame" grep -q "sandbox" <(read_artifact root.write one view -D - -o /dev/null)
+  expect "a folder" grep -q 'there is no object bucket-1/runs/files/.*several files' <(read_artifact root.write tree)
+  kubectl create serviceaccount viewer > /dev/null
+  kubectl create role views --verb=get,list --resource=pipelineruns.pipelines.kubeflow.org,pipelinetasks.pipelines.kubeflow.org,configmaps > /dev/null
+  kubectl create rolebinding views --role=views --serviceaccount=default:viewer > /dev/null
+  local token
+  token=$(kubectl create token viewer)
+  expect "who may not read the keys" grep -q '"code":7' <(curl -s --cacert "$scratch/data/keys/ca.crt" -H "Authorization: Bearer $token" \
+    "$(kubectl config view -o 'jsonpath={.clusters[0].cluster.server}')/pipeline/apis/v2beta1/runs/$(kubectl get pipelinerun plain -o 'jsonpath={.metadata.uid}')/nodes/root.write/artifacts/one:read")
+  head -c 20000000 /dev/zero > "$scratch/large"
+  local key=bucket-1/given/one.txt signed=(-H 'Authorization: AWS4-HMAC-SHA256 Credential=me/20260101/us-east-1/s3/aws4_request, SignedHeaders=host, Signature=0')
+  curl -sf "${signed[@]}" -X PUT -H 'Content-Type: text/plain' --data-binary "@$scratch/large" "http://127.0.0.1:$port/$key"
+  expect "one that is too large" grep -q 'has 20000000 bytes, and 16777216 at most' <(read_artifact root.read given)
+  expect "its first bytes" grep -q '"size":20000000' <(read_artifact root.read given 'read?max_bytes=10')
+  curl -sf "${signed[@]}" -X PUT -H 'Content-Type: text/plain' --data-binary "" "http://127.0.0.1:$port/$key"
+  expect "an empty one" grep -q '"size":0' <(read_artifact root.read given)
+  address=127.0.0.1 stores_are "$port" http
+  expect "a store on the server's own machine" grep -q "an address of the server's own machine" <(read_artifact root.write one)
+  end_store
+  stores_are "$port" http
+  expect "a store that is away" grep -q '"code":14' <(read_artifact root.write one)
+  expect "the store again" serve "$port"
+  curl -sf -X PUT -H 'Content-Type: text/plain' --data-binary 'from outside' "http://127.0.0.1:$port/bucket-1/given/one.txt"
+}
 a_store_that_is_away_is_waited_for() {
   end_store
   expect "a run" run away '{"text": "away"}'
@@ -109,5 +144,5 @@ kubectl run first --image=host --restart=Never -- true > /dev/null 2>&1
 wait_for 30 sh -c "kubectl get pod first -o 'jsonpath={.status.podIP}' | grep -q ."
 address=$(field pod first .status.podIP)
 address=${address%.*}.1 # the machine, as pods see it
-run_tests files_go_through_the_store a_store_that_is_away_is_waited_for what_the_store_refuses_is_said tls_is_checked
+run_tests files_go_through_the_store artifacts_of_the_store_are_read a_store_that_is_away_is_waited_for what_the_store_refuses_is_said tls_is_checked
 exit "${failed:-0}"

@@ -37,6 +37,39 @@ the_pipeline_of_the_documents_succeeds() {
 score 0.93" ]
   expect "its label" [ "$(kubectl get wf -l workflows.argoproj.io/phase=Succeeded -o name)" = "workflow.argoproj.io/$name" ]
 }
+results_and_raw_artifacts() {
+  kubectl create -f - > /dev/null << 'YAML'
+apiVersion: argoproj.io/v1alpha1
+kind: Workflow
+metadata: {name: results}
+spec:
+  entrypoint: main
+  templates:
+  - name: draw
+    script: {image: host, command: [python3], source: "import sys; print(sum([2, 4])); print('not it', file=sys.stderr)"}
+  - name: many
+    container: {image: host, command: [sh, -c], args: ["seq 1 200000"]}
+  - name: say
+    inputs:
+      parameters: [{name: drawn}, {name: end}]
+      artifacts: [{name: note, path: /tmp/notes/note.txt, raw: {data: "it was {{inputs.parameters.drawn}}"}}]
+    script: {image: host, command: [sh], source: "cat {{inputs.artifacts.note.path}}; printf ' '; printf %s {{inputs.parameters.end}} | tail -c 6"}
+  - name: main
+    steps:
+    - - {name: draw, template: draw}
+      - {name: many, template: many}
+    - - {name: say, template: say, when: "{{steps.draw.outputs.result}} > 5", arguments: {parameters: [{name: drawn, value: "{{steps.draw.outputs.result}}"}, {name: end, value: "'{{steps.many.outputs.result}}'"}]}}
+      - {name: never, template: draw, when: "{{steps.draw.outputs.result}} == 7"}
+YAML
+  expect "its end" wait_for 40 ended results
+  expect "its phase" phase_of results Succeeded
+  expect "the result" node_is results draw "['outputs']['result']" 6
+  expect "the end of a long one" [ "$(node results many "['outputs']['result']" | tail -1)" = 200000 ]
+  expect "so much of it" [ "$(node results many "['outputs']['result']" | wc -c)" -gt 130000 ]
+  expect "the log has all of it" [ "$(kubectl logs "$(node results many "['id']")" | wc -l)" = 200000 ]
+  expect "the file" [ "$(kubectl logs "$(node results say "['id']")")" = "it was 6 200000" ]
+  expect "the condition" node_is results never "['phase']" Skipped
+}
 fields_outside_are_refused() {
   expect "hooks" refused 'spec.hooks: Forbidden: this field of Workflows is not supported here' start hooks 's/^  onExit: report/  hooks: {}/'
   expect "a task that is not there" refused 'spec.templates[5].dag.tasks[1].dependencies: Not found: "trian"' start circle 's/\[create-volume, train\]/[create-volume, trian]/'
@@ -84,5 +117,5 @@ if [ $root = 0 ]; then
 fi
 flags=(--node-name n1 --host-rootfs --runtime runc)
 start_cluster "${flags[@]}"
-run_tests without_rights_the_volume_is_refused the_pipeline_of_the_documents_succeeds fields_outside_are_refused it_goes_on_after_a_crash a_status_of_a_person_deletes_no_claim it_stops_and_is_deleted argos_own_controller_has_them_alone
+run_tests without_rights_the_volume_is_refused the_pipeline_of_the_documents_succeeds results_and_raw_artifacts fields_outside_are_refused it_goes_on_after_a_crash a_status_of_a_person_deletes_no_claim it_stops_and_is_deleted argos_own_controller_has_them_alone
 exit "${failed:-0}"

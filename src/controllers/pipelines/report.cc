@@ -1,6 +1,7 @@
 // The report comes from a container of a stranger: whatever it says is checked.
 //
-// Its lines are "kfp 1", then "P INDEX BYTES" or "M BYTES", each with so many bytes and a newline behind it.
+// Its lines are "kfp 1", then "P INDEX BYTES" or "M BYTES" or "R BYTES", each with so many bytes and a newline behind
+// it.
 #include "controllers/pipelines/report.h"
 
 #include "base/format.h"
@@ -71,17 +72,17 @@ base::Result<Report> read_report(std::string_view text, std::size_t parameters) 
     const std::vector<std::string_view> words = base::split_words(text.substr(0, end), ' ');
     text.remove_prefix(end + 1);
     const bool is_parameter = words.size() == 3 && words[0] == "P";
-    if (!is_parameter && !(words.size() == 2 && words[0] == "M")) return unreadable();
+    const bool is_result = words.size() == 2 && words[0] == "R";
+    if (!is_parameter && !is_result && !(words.size() == 2 && words[0] == "M")) return unreadable();
     const auto bytes = base::parse_number<std::size_t>(words.back());
     // A newline at the end of a message is not kept by every node.
     if (!bytes || *bytes > text.size()) return unreadable();
     std::string value(text.substr(0, *bytes));
     text.remove_prefix(*bytes);
     if (text.starts_with('\n')) text.remove_prefix(1);
-    if (!is_parameter) {
-      report.metadata = std::move(value);
-      continue;
-    }
+    if (is_result) report.result = std::move(value);
+    if (!is_parameter && !is_result) report.metadata = std::move(value);
+    if (!is_parameter) continue;
     const auto index = base::parse_number<std::size_t>(words[1]);
     if (!index || *index >= parameters) return unreadable();
     report.parameters[*index] = std::move(value);

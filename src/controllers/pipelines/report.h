@@ -14,6 +14,7 @@ namespace controllers::pipelines {
 struct Report {
   std::vector<std::optional<std::string>> parameters;  // texts of their files, in the order of their names
   std::string metadata = {};                           // the text of output_metadata.json; may be empty
+  std::optional<std::string> result = {};              // the end of what the command printed
 };
 
 base::Result<Report> read_report(std::string_view text, std::size_t parameters);

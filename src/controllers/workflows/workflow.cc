@@ -41,14 +41,14 @@ bool is_for_good(const base::Error& error) {
   return error.code == base::Code::kInvalid || error.code == base::Code::kBadRequest;
 }
 
-// The texts of a pod's output files, from the report in its termination message.
-base::Result<std::vector<std::optional<std::string>>> outputs_in(const Json& pod, std::size_t files) {
+// The outputs of a pod, from the report in its termination message.
+base::Result<argo::PodOutputs> outputs_in(const Json& pod, std::size_t files) {
   for (const Json& one : pod["status"]["containerStatuses"].items()) {
     if (one["name"].as_string() != "main") continue;
     TRY(pipelines::Report report,
         pipelines::read_report(::pipelines::report_text(pod, one["state"]["terminated"]["message"].as_string()),
                                files));
-    return std::move(report.parameters);
+    return argo::PodOutputs{std::move(report.parameters), std::move(report.result)};
   }
   return base::make_error(base::Code::kInvalid, "the pod has no container called main");
 }

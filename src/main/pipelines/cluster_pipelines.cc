@@ -76,7 +76,7 @@ class ClusterPipelines::Service {
     made->reports_ = std::make_unique<StepReports>(*made->client_, *made->callers_);
     made->server_ = std::make_unique<pipelines::rest::Server>(
         env, *made->client_,
-        pipelines::rest::ServerOptions{.ns = options.ns, .more = {pipelines::rest::v1beta1::routes()}});
+        pipelines::rest::ServerOptions{.ns = options.ns, .more = pipelines::rest::v1beta1::routes()});
     return made;
   }
 

@@ -37,8 +37,7 @@ class Proxy {
     proxy->forwarder_ = std::make_shared<Forwarder>(env, std::move(connection));
     proxy->server_ = std::make_unique<pipelines::rest::Server>(
         env, *proxy->client_,
-        pipelines::rest::ServerOptions{.ns = ns.empty() ? access.ns : ns,
-                                       .more = {pipelines::rest::v1beta1::routes()}});
+        pipelines::rest::ServerOptions{.ns = ns.empty() ? access.ns : ns, .more = pipelines::rest::v1beta1::routes()});
     const std::string own = ns.empty() ? access.ns : ns;
     proxy->asker_ = std::make_shared<Owner>(*proxy->client_, *proxy->forwarder_, own.empty() ? "default" : own);
     return proxy;

@@ -17,14 +17,14 @@ namespace {
 constexpr std::size_t kArtifactMax = std::size_t{32} << 20;  // a larger one is read where it is
 constexpr std::string_view kManager = "kubeflow-pipelines", kAccount = "system:serviceaccount:";
 
-base::Result<pipelines::rest::StoredBytes> read_stored(const rt::RootedPath& path, std::size_t bytes_max) {
+base::Result<pipelines::StoredBytes> read_stored(const rt::RootedPath& path, std::size_t bytes_max) {
   if (bytes_max > 0) {
     TRY(rt::FileHead head, rt::read_rooted_head(path, std::min(bytes_max, kArtifactMax)));
-    return pipelines::rest::StoredBytes{std::move(head.bytes), head.size};
+    return pipelines::StoredBytes{std::move(head.bytes), head.size};
   }
   TRY(std::string bytes, rt::read_rooted_file(path, kArtifactMax));
   const std::size_t size = bytes.size();
-  return pipelines::rest::StoredBytes{std::move(bytes), size};
+  return pipelines::StoredBytes{std::move(bytes), size};
 }
 
 class ServedAsker final : public pipelines::rest::Asker {
@@ -97,7 +97,7 @@ std::shared_ptr<const apiserver::Beside> PipelineService::beside() const { retur
 
 void PipelineService::start(apiserver::Api& api, const std::string& volumes) {
   host_.start("pipelines", api, [volumes](rt::Env& env, client::Client& client) {
-    pipelines::rest::ServerOptions options{.more = {pipelines::rest::v1beta1::routes()}};
+    pipelines::rest::ServerOptions options{.more = pipelines::rest::v1beta1::routes()};
     options.read_file = [volumes](const pipelines::rest::StoredFile& file) {
       return read_stored({volumes + "/" + file.volume, file.path}, file.bytes_max);
     };

@@ -164,7 +164,8 @@ std::string Agent::State::last_words(const PodWorker& worker, const ContainerSta
       runtime->termination_message(std::string(api::uid_of(worker.pod)), container.ended.id, or_log);
   // COMPAT(pipeline-reports): of one container, so that a pod's status stays smaller than an object may be.
   const bool reports =
-      container.name == "main" && api::label_of(worker.pod, "pipelines.kubeflow.org/v2_component") == "true";
+      container.name == "main" && (api::label_of(worker.pod, "pipelines.kubeflow.org/v2_component") == "true" ||
+                                   !api::label_of(worker.pod, "workflows.argoproj.io/workflow").empty());
   return reports ? report_text(words) : message_text(words);
 }
 

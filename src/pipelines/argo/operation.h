@@ -84,7 +84,9 @@ class Operation {
   void add_child(const std::string& parent, const Node& child);
   bool may_start() const;
   void sync_pod(Node& node, const api::Json& spec);
-  base::Result<api::Json> outputs_of_pod(const api::Json& pod, const api::Json& spec, const std::string& id) const;
+  base::Result<api::Json> outputs_of_pod(const api::Json& pod, const api::Json& spec, const Node& node) const;
+  // Whether the steps or tasks beside it ask for what it prints.
+  bool keeps_result(std::string_view display, const std::string& boundary) const;
   void stop_all(const std::string& why);
   void set_globals(const api::Json& spec);
   void make_claims(const api::Json& spec);
@@ -110,6 +112,7 @@ struct PodRequest {
   const api::Json& spec;    // of the template, filled in
   const api::Json& inputs;  // as the node has them
   std::string name, node_name;
+  bool keeps_result = false;  // what it prints is an output
 };
 api::Json pod_of(const PodRequest& request);
 std::string account_of(const api::Json& workflow, const api::Json& spec);

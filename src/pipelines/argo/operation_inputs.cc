@@ -102,6 +102,9 @@ base::Result<Operation::Inputs> Operation::inputs_of(const Call& call, const Jso
       if (one["optional"].as_bool()) continue;
       return wrong(base::format("inputs.artifacts.{} was not supplied", name));
     }
+    if (given == nullptr && one.has("raw")) {
+      TRY(artifact, fill_all(one, out.variables));
+    }
     artifact.set("name", name);
     if (one.has("path")) artifact.set("path", one["path"]);
     out.variables.set("inputs.artifacts." + name, artifact.dump());
@@ -205,12 +208,21 @@ void Operation::note_results(const Node& node, const std::string& prefix, Variab
   if (node.type == "TaskGroup") {
     variables.set(prefix + ".outputs.parameters", results_of_turns(node, {}));
     const std::vector<const Node*> all = turns(node);
+    Json printed = Json::array();
+    for (const Node* turn : all) {
+      const Json& result = turn->outputs["result"];
+      if (turn->phase != Phase::kSucceeded || !result.is_string()) continue;
+      auto value = api::parse_json(result.as_string());
+      printed.push_back(value.ok() ? *std::move(value) : result);
+    }
+    variables.set(prefix + ".outputs.result", printed.dump());
     if (all.empty()) return;
     for (const Json& one : all.front()->outputs["parameters"].items())
       variables.set(base::format("{}.outputs.parameters.{}", prefix, one["name"].as_string()),
                     results_of_turns(node, one["name"].as_string()));
     return;
   }
+  if (node.outputs["result"].is_string()) variables.set(prefix + ".outputs.result", node.outputs["result"].str());
   if (node.outputs["exitCode"].is_string()) variables.set(prefix + ".exitCode", node.outputs["exitCode"].str());
   for (const Json& one : node.outputs["parameters"].items())
     variables.set(base::format("{}.outputs.parameters.{}", prefix, one["name"].as_string()), text_of(one["value"]));

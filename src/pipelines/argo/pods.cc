@@ -16,6 +16,7 @@ namespace {
 constexpr std::string_view kMain = "main";
 constexpr std::string_view kScriptAnnotation = "workflows.argoproj.io/script";
 constexpr std::string_view kScriptFolder = "/argo/staging";
+constexpr std::string_view kRawAnnotation = "workflows.argoproj.io/", kRawVolume = "argo-raw";
 
 // Fields of the pod that a template may have, or the Workflow for all of them: the template's come first.
 constexpr std::string_view kOfEither[] = {
@@ -38,6 +39,11 @@ Json metadata_of(const PodRequest& request) {
   annotations.set(kNodeAnnotation, request.name);
   annotations.set(kNodeNameAnnotation, request.node_name);
   if (request.spec.has("script")) annotations.set(kScriptAnnotation, request.spec["script"]["source"].str());
+  std::size_t number = 0;
+  for (const Json& one : request.inputs["artifacts"].items()) {
+    const std::string file = base::format("raw-{}", number++);
+    if (one.has("raw")) annotations.set(base::format("{}{}", kRawAnnotation, file), one["raw"]["data"].str());
+  }
   return Json::object({{"name", request.name},
                        {"namespace", api::namespace_of(request.look.workflow)},
                        {"labels", std::move(labels)},
@@ -87,9 +93,24 @@ void mount_artifacts(const PodRequest& request, Json& mounts) {
   }
 }
 
+// A file each, beside what the image has in its folder.
+void mount_raw(const Json& inputs, Json& mounts) {
+  std::size_t number = 0;
+  for (const Json& one : inputs["artifacts"].items()) {
+    const std::string file = base::format("raw-{}", number++);
+    if (one.has("raw"))
+      mounts.push_back(
+          Json::object({{"name", kRawVolume}, {"mountPath", one["path"]}, {"subPath", file}, {"readOnly", true}}));
+  }
+}
+
 Json launched(const PodRequest& request, const Json& main, const std::vector<std::string>& files) {
   std::vector<Json> words = {"--report", "/dev/termination-log", "--metadata", "/tmp/outputs/none", "--limit"};
   words.emplace_back(base::format("{}", request.look.report_bytes_max));
+  if (request.keeps_result) {
+    words.emplace_back("--result");
+    words.emplace_back(base::format("{}", kResultMax));
+  }
   add_report_words(request.look.report_address, api::namespace_of(request.look.workflow), request.name, words);
   for (const std::string& file : files) {
     words.emplace_back("--parameter");
@@ -114,7 +135,8 @@ Json main_container(const PodRequest& request) {
     mounts.push_back(Json::object({{"name", "argo-staging"}, {"mountPath", kScriptFolder}}));
   }
   mount_artifacts(request, mounts);
-  if (const std::vector<std::string> files = output_files(spec); !files.empty()) {
+  mount_raw(request.inputs, mounts);
+  if (const std::vector<std::string> files = output_files(spec); !files.empty() || request.keeps_result) {
     main.set("args", launched(request, main, files));
     main.set("command", Json::array({Json("/kfp-launcher/launch")}));
     mounts.push_back(Json::object({{"name", kLauncherVolume}, {"mountPath", "/kfp-launcher"}, {"readOnly", true}}));
@@ -125,19 +147,37 @@ Json main_container(const PodRequest& request) {
 }
 
 // The problem of a pod whose artifacts or outputs cannot be had; empty: there is none.
-std::string lacks(const Json& spec, const Json& inputs) {
+std::string lacks(const Json& spec, const Json& inputs, bool keeps_result) {
   const Json& main = spec[spec.has("script") ? "script" : "container"];
   if (!output_files(spec).empty() && main["command"].empty())
     return "outputs.parameters: the container needs a command, which is run by what takes its outputs";
+  if (keeps_result && main["command"].empty())
+    return "outputs.result: the container needs a command, which is run by what takes its output";
   for (const Json& one : inputs["artifacts"].items()) {
     const std::string name = one["name"].str();
-    if (one.has("raw")) return base::format("inputs.artifacts.{}: raw is not supported here", name);
+    if (one.has("raw") && !one["path"].as_string().starts_with('/'))
+      return base::format("inputs.artifacts.{}: its path has to be that of a file", name);
+    if (one.has("raw")) continue;
     const std::string file = parts_of(one["path"].as_string()).second;
     const std::string kept = parts_of(one["s3"]["key"].as_string()).second;
     if (file != kept || !is_kept(one))
       return base::format("inputs.artifacts.{}: its path has to end with /{}, as where it was made", name, kept);
   }
   return {};
+}
+
+// Raw artifacts come as the script does.
+Json raw_volume(const Json& inputs) {
+  Json items = Json::array();
+  std::size_t number = 0;
+  for (const Json& one : inputs["artifacts"].items()) {
+    const std::string file = base::format("raw-{}", number++);
+    const std::string field = base::format("metadata.annotations['{}{}']", kRawAnnotation, file);
+    if (one.has("raw"))
+      items.push_back(Json::object({{"path", file}, {"fieldRef", Json::object({{"fieldPath", field}})}}));
+  }
+  if (items.empty()) return {};
+  return Json::object({{"name", kRawVolume}, {"downwardAPI", Json::object({{"items", std::move(items)}})}});
 }
 
 // The script comes as a file of the pod's annotation, so that it needs no object of its own.
@@ -170,7 +210,8 @@ Json volumes_of(const PodRequest& request) {
         Json::object({{"name", claim["metadata"]["name"]},
                       {"persistentVolumeClaim", Json::object({{"claimName", claim_name(workflow, claim)}})}}));
   if (request.spec.has("script")) all.push_back(script_volume());
-  const bool is_launched = !output_files(request.spec).empty();
+  if (Json raw = raw_volume(request.inputs); !raw.is_null()) all.push_back(std::move(raw));
+  const bool is_launched = request.keeps_result || !output_files(request.spec).empty();
   if (is_launched && !request.look.report_address.empty()) all.push_back(report_volume());
   if (is_launched)
     all.push_back(Json::object(
@@ -287,6 +328,16 @@ void Operation::make_claims(const Json& spec) {
   out_.status.set("persistentVolumeClaims", std::move(volumes));
 }
 
+bool Operation::keeps_result(std::string_view display, const std::string& boundary) const {
+  const auto around = out_.nodes.find(boundary);
+  const Json* spec = around == out_.nodes.end() ? nullptr : template_of(around->second.template_name);
+  if (spec == nullptr) return false;
+  // Turns of loops and attempts have a number behind their name.
+  const std::string asked = base::format(".{}.outputs.result", display.substr(0, display.find('(')));
+  const std::string text = spec->dump();
+  return text.find("steps" + asked) != std::string::npos || text.find("tasks" + asked) != std::string::npos;
+}
+
 const Node* Operation::pod(const Call& call, const Json& spec, const Inputs& inputs) {
   Node* node = find(call.name);
   const std::string id = node_id(workflow_, call.name);
@@ -299,12 +350,13 @@ const Node* Operation::pod(const Call& call, const Json& spec, const Inputs& inp
     auto filled = fill_all(spec, variables);
     if (!filled.ok()) return fail(call, filled.error().message);
     if (const std::string why = look_.refusal(id); !why.empty()) return fail(call, why);
-    if (const std::string why = lacks(*filled, inputs.values); !why.empty()) return fail(call, why);
+    const bool keeps = keeps_result(call.display, call.boundary);
+    if (const std::string why = lacks(*filled, inputs.values, keeps); !why.empty()) return fail(call, why);
     node = &begin(call, "Pod", Phase::kPending);
     node->inputs = inputs.values;
     ++active_;
     if (there == nullptr) {
-      out_.pods.push_back(pod_of({look_, *filled, inputs.values, id, call.name}));
+      out_.pods.push_back(pod_of({look_, *filled, inputs.values, id, call.name, keeps}));
       return node;
     }
   }
@@ -319,12 +371,17 @@ const Node* Operation::pod(const Call& call, const Json& spec, const Inputs& inp
 }
 
 // The outputs of a pod that succeeded; an error names the one that is missing.
-base::Result<Json> Operation::outputs_of_pod(const Json& pod, const Json& spec, const std::string& id) const {
+base::Result<Json> Operation::outputs_of_pod(const Json& pod, const Json& spec, const Node& node) const {
   Json out = Json::object({{"exitCode", "0"}});
   const std::vector<std::string> files = output_files(spec);
   Json parameters = Json::array(), artifacts = Json::array();
-  if (!files.empty()) {
-    TRY(const auto texts, look_.outputs(pod, files.size()));
+  const bool keeps = keeps_result(node.display, node.boundary);
+  if (!files.empty() || keeps) {
+    TRY(PodOutputs reported, look_.outputs(pod, files.size()));
+    // As Argo does, for the convenience of who prints a line.
+    if (keeps && reported.result && reported.result->ends_with('\n')) reported.result->pop_back();
+    if (keeps) out.set("result", reported.result.value_or(""));
+    const auto& texts = reported.files;
     std::size_t at = 0;
     for (const Json& one : spec["outputs"]["parameters"].items()) {
       const Json& from = one["valueFrom"];
@@ -336,7 +393,7 @@ base::Result<Json> Operation::outputs_of_pod(const Json& pod, const Json& spec, 
       parameters.push_back(Json::object({{"name", one["name"]}, {"value", text ? *text : text_of(from["default"])}}));
     }
   }
-  const PodRequest request{look_, spec, Json(), id, ""};
+  const PodRequest request{look_, spec, Json(), node.id, ""};
   for (const Json& one : spec["outputs"]["artifacts"].items())
     if (is_kept(one))
       artifacts.push_back(Json::object(
@@ -355,7 +412,7 @@ void Operation::sync_pod(Node& node, const Json& spec) {
     end(node, Phase::kFailed, std::move(message));
     node.finished = end_of(pod, look_.now);
   } else if (phase == "Succeeded") {
-    auto outputs = outputs_of_pod(pod, spec, node.id);
+    auto outputs = outputs_of_pod(pod, spec, node);
     const std::string problem = outputs.ok() ? "" : outputs.error().message;
     if (outputs.ok()) node.outputs = *std::move(outputs);
     end(node, problem.empty() ? Phase::kSucceeded : Phase::kError, problem);

@@ -45,8 +45,11 @@ class Trial {
                          [&](const Json& pod, std::size_t files) {
                            std::vector<std::optional<std::string>> texts(files);
                            const auto found = reported.find(std::string(api::name_of(pod)));
-                           if (found != reported.end()) texts[0] = found->second;
-                           return base::Result<std::vector<std::optional<std::string>>>(texts);
+                           if (found != reported.end() && files > 0) texts[0] = found->second;
+                           PodOutputs out{std::move(texts)};
+                           if (printed.contains(std::string(api::name_of(pod))))
+                             out.result = printed[std::string(api::name_of(pod))];
+                           return base::Result<PodOutputs>(std::move(out));
                          }});
       for (const Json& pod : last.pods) pods[std::string(api::name_of(pod))] = pod;
       for (const Json& claim : last.claims) claims.insert(std::string(api::name_of(claim)));
@@ -94,6 +97,7 @@ class Trial {
                                {{"name", "main"},
                                 {"state", Json::object({{"terminated", Json::object({{"exitCode", code}})}})}})})}}));
     if (!outputs.empty()) reported[one->id] = outputs;
+    if (!outputs.empty()) printed[one->id] = outputs;
     look();
   }
 
@@ -132,7 +136,7 @@ class Trial {
   base::Time now{base::seconds(1'000'000).ns};
   std::map<std::string, Json> pods;
   std::set<std::string> gone, claims;
-  std::map<std::string, std::string> reported;  // the text of the first output file, by pod
+  std::map<std::string, std::string> reported, printed;  // the text of the first output file, by pod; its output
   mutable std::map<std::string, ManifestState> objects;
   std::vector<ManifestAction> acted;
   std::string refusal, refused_pods;

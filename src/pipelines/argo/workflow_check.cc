@@ -274,10 +274,7 @@ class Check {
     if (errors_.is_full()) return;
     if (value.is_string()) {
       const auto names = names_in(value.as_string());
-      if (!names.ok()) errors_.invalid(path, value, names.error().message);
-      // COMPAT(workflow-results)
-      if (names.ok() && std::ranges::any_of(*names, [](const auto& one) { return one.ends_with(".outputs.result"); }))
-        errors_.forbidden(path, "the standard output of a step as its result is not supported here");
+      if (!names.ok()) errors_.invalid(path, value, names.error().message);  // COMPAT(workflow-results)
     }
     for (std::size_t i = 0; i < value.items().size(); ++i) check_texts(value[i], api::at(path, i));
     for (const Json::Member& member : value.members()) check_texts(member.value, api::in(path, member.name()));

@@ -15,9 +15,10 @@
 
 namespace pipelines::argo {
 
-inline constexpr std::size_t kNodesMax = 2000;  // of a Workflow
-inline constexpr std::size_t kItemsMax = 1000;  // of one loop
-inline constexpr int kDepthMax = 50;            // of templates that use templates
+inline constexpr std::size_t kNodesMax = 2000;          // of a Workflow
+inline constexpr std::size_t kItemsMax = 1000;          // of one loop
+inline constexpr std::size_t kResultMax = 128UL << 10;  // bytes of a step's result: the last ones of what it prints
+inline constexpr int kDepthMax = 50;                    // of templates that use templates
 
 inline constexpr std::string_view kWorkflowLabel = "workflows.argoproj.io/workflow";
 inline constexpr std::string_view kNodeAnnotation = "workflows.argoproj.io/node-id";
@@ -34,6 +35,12 @@ struct ManifestState {
   std::string refusal = {};  // the server's answer to the last attempt to write it
 };
 
+// The report of a pod that has ended.
+struct PodOutputs {
+  std::vector<std::optional<std::string>> files;  // texts of its output files
+  std::optional<std::string> result = {};         // what it printed
+};
+
 struct WorkflowLook {
   const api::Json& workflow;
   base::Time now;
@@ -44,8 +51,8 @@ struct WorkflowLook {
   // Why the server will never take a pod of this name; empty: nothing says so.
   std::function<std::string(const std::string& name)> refusal;
   std::function<ManifestState(const std::string& node)> manifest;
-  // The texts of the first `files` output files of a pod that has ended, as its launcher reported them.
-  std::function<base::Result<std::vector<std::optional<std::string>>>(const api::Json& pod, std::size_t files)> outputs;
+  // The outputs of a pod with so many output files, as its launcher reported them.
+  std::function<base::Result<PodOutputs>(const api::Json& pod, std::size_t files)> outputs;
   std::string launcher = "kfp-launcher";           // the ConfigMap of the launcher
   std::string artifacts = "mlpipeline-artifacts";  // the claim of artifacts
   std::string scheduler_name = "volcano";          // of pods for which the Workflow names none

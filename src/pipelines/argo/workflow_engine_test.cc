@@ -4,6 +4,7 @@
 namespace pipelines::argo {
 namespace {
 
+using api::Json;
 using testing::Trial;
 
 constexpr std::string_view kSay = R"(
@@ -60,6 +61,58 @@ TEST(Workflow, results_are_handed_on) {
   trial.end("c");
   EXPECT_EQ(trial.phase(), "Succeeded");
   EXPECT_EQ(trial.workflow["status"]["outputs"]["parameters"][0]["value"].as_string(), "7");
+}
+
+TEST(Workflow, what_a_step_prints_is_its_result) {
+  Trial trial(R"(
+entrypoint: main
+templates:
+- name: draw
+  script: {image: python, command: [python3], source: "pass"}
+- name: say
+  inputs: {parameters: [{name: text}]}
+  container: {image: busybox, command: [echo], args: ["{{inputs.parameters.text}}"]}
+- name: main
+  steps:
+  - - {name: one, template: draw}
+    - {name: many, template: draw, withItems: [a, b]}
+    - {name: none, template: draw}
+  - - {name: b, template: say, when: "{{steps.one.outputs.result}} == 6", arguments: {parameters: [{name: text, value: "{{steps.one.outputs.result}}"}]}}
+    - {name: c, template: say, withParam: "{{steps.many.outputs.result}}", arguments: {parameters: [{name: text, value: "{{item}}"}]}}
+)");
+  trial.end("one", "Succeeded", "6\n");
+  trial.end("many(0:a)", "Succeeded", R"({"x": 1})");
+  trial.end("many(1:b)", "Succeeded", "plain\n\n");
+  trial.end("none", "Succeeded", "unused");
+  EXPECT_EQ(trial.node("none")->outputs["result"], Json());
+  EXPECT_EQ(trial.node("one")->outputs["result"].as_string(), "6");
+  EXPECT_EQ(trial.last_word("b"), "6");
+  EXPECT_EQ(trial.running(), "b c(0:x:1) c(1:plain\n)");
+  const Json pod = trial.pods.at(trial.node("one")->id);
+  EXPECT_NE(pod["spec"]["containers"][0]["args"].dump().find(R"("--result","131072")"), std::string::npos);
+  const Json unused = trial.pods.at(trial.node("none")->id);
+  EXPECT_EQ(unused["spec"]["containers"][0]["args"], Json());
+}
+
+TEST(Workflow, raw_artifacts_are_files) {
+  Trial trial(R"(
+entrypoint: main
+arguments: {parameters: [{name: who, value: you}]}
+templates:
+- name: take
+  inputs: {artifacts: [{name: own, path: /own.txt, raw: {data: "for {{workflow.parameters.who}}"}}, {name: given, path: /a/b/given}]}
+  container: {image: busybox, command: [cat, "{{inputs.artifacts.own.path}}"]}
+- name: main
+  steps:
+  - - {name: a, template: take, arguments: {artifacts: [{name: given, raw: {data: "{{workflow.name}}"}}]}}
+)");
+  EXPECT_EQ(trial.running(), "a");
+  const Json pod = trial.pods.at(trial.node("a")->id);
+  EXPECT_EQ(pod["metadata"]["annotations"]["workflows.argoproj.io/raw-0"].as_string(), "for you");
+  EXPECT_EQ(pod["metadata"]["annotations"]["workflows.argoproj.io/raw-1"].as_string(), "wf");
+  EXPECT_EQ(pod["spec"]["containers"][0]["volumeMounts"].dump(),
+            R"([{"name":"argo-raw","mountPath":"/own.txt","subPath":"raw-0","readOnly":true},)"
+            R"({"name":"argo-raw","mountPath":"/a/b/given","subPath":"raw-1","readOnly":true}])");
 }
 
 TEST(Workflow, artifacts_lie_in_folders_of_the_claim) {

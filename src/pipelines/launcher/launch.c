@@ -2,10 +2,10 @@
 // writes what the command left in its output files into one report. Without a library, so that it runs in any image.
 //
 //   launch --report FILE --limit BYTES --metadata FILE [--parameter FILE]... [--artifact PATH]... [--stage PROGRAM]
-//          [--send ADDRESS:PORT/PATH --token FILE] -- COMMAND [ARGUMENT]...
+//          [--send ADDRESS:PORT/PATH --token FILE] [--result BYTES] -- COMMAND [ARGUMENT]...
 //
 // The report is "kfp 1", and for each output file that is there "P INDEX BYTES" or "M BYTES" and its bytes, each with a
-// newline behind it; it has BYTES bytes at most, and a larger one is sent to PATH of the server ADDRESS (send.inc) and leaves "kfp sent". PROGRAM (src/pipelines/stage) brings inputs before the command and takes outputs behind it; its
+// newline behind it; with --result, the last bytes of the command's output follow, as "R BYTES" (result.inc). It has BYTES bytes at most, and a larger one is sent to PATH of the server ADDRESS (send.inc) and leaves "kfp sent". PROGRAM (src/pipelines/stage) brings inputs before the command and takes outputs behind it; its
 // variables, KFP_STORE_*, are not the command's. It ends with the command's exit code; 127: there is no such command.
 #include "system_calls.inc"
 
@@ -141,6 +141,8 @@ static void __attribute__((noreturn)) run(char** command, char** environment) {
   give_up(error == kNoEntry ? kExitNotFound : kExitNotRun, "launch: cannot run ", name, error);
 }
 
+#include "result.inc"
+
 // Runs the command to its end; its exit code, 128 and the number of the signal that ended it.
 static int run_to_the_end(char** command, char** environment) {
   // All signals are held back and taken one by one: those that the first process of a container would miss, too.
@@ -151,8 +153,10 @@ static int run_to_the_end(char** command, char** environment) {
   if (child < 0) give_up(kExitOwn, "launch: cannot start ", command[0], child);
   if (child == 0) {
     call(kMaskSignals, kSetMask, (long)&before, 0, sizeof before, 0);
+    lead_to_copy();
     run(command, environment);
   }
+  leave_copy_alone();
   for (;;) {
     const long signal = call(kWaitForSignal, (long)&all, 0, 0, sizeof all, 0);
     if (signal > 0 && signal != kChildSignal) call(kKill, child, signal, 0, 0, 0);
@@ -199,6 +203,7 @@ static void add_file(const char* path, const char* kind, const char* index) {
 
 struct options {
   const char *metadata, *stage, *send, *token;
+  long result;  // so many bytes of the output are kept
   char **words, **command;  // all of them, and from the command on
 };
 
@@ -226,7 +231,7 @@ static long number_in(const char* text) {
 }
 
 static struct options read_options(char** words) {
-  struct options options = {0, 0, 0, 0, words, 0};
+  struct options options = {0, 0, 0, 0, 0, words, 0};
   for (; *words != 0; words += 2) {
     if (equal(*words, "--")) {
       options.command = words + 1;
@@ -238,6 +243,7 @@ static struct options read_options(char** words) {
     if (equal(*words, "--stage")) options.stage = words[1];
     if (equal(*words, "--send")) options.send = words[1];
     if (equal(*words, "--token")) options.token = words[1];
+    if (equal(*words, "--result")) options.result = number_in(words[1]);
     if (equal(*words, "--limit")) limit = number_in(words[1]);
   }
   if (options.command == 0 || *options.command == 0 || report_path == 0 || options.metadata == 0)
@@ -295,12 +301,15 @@ void begin(long* stack) {
   whole[variables] = 0;
   move(&options, "get", whole);
   if (options.stage != 0) hide_stores(environment);
+  if (options.result > 0) begin_copy();
   const int code = run_to_the_end(options.command, environment);
+  if (options.result > 0) end_copy();
   if (code != 0) leave(code);
   move(&options, "put", whole);
   put("kfp 1\n", 6);
   each(&options, "--parameter", add_parameter);
   add_file(options.metadata, "M", 0);
+  if (options.result > 0) add_result(options.result, options.send != 0 ? kSentBytesMax : limit);
   if (wanted_bytes > limit && options.send != 0) {
     limit = kSentBytesMax;
     if (wanted_bytes <= limit) send_report(options.send, options.token);

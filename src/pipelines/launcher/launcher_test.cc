@@ -92,6 +92,22 @@ TEST_F(LauncherTest, ALargerReportIsSent) {
   EXPECT_NE(text("report").find("200018 > 196608"), std::string::npos);
 }
 
+TEST_F(LauncherTest, TheOutputIsKeptWhereItIsAskedFor) {
+  EXPECT_EQ(launch("sh -c 'echo one; echo two; echo three >&2' > printed", "--result 1000"), 0);
+  EXPECT_EQ(text("report"), "kfp 1\nR 8\none\ntwo\n\n");
+  EXPECT_EQ(text("printed"), "one\ntwo\n");
+  EXPECT_EQ(text("errors"), "three\n");
+  // The last bytes, from the begin of a character on; bytes that are not text become question marks.
+  EXPECT_EQ(run(R"(printf "\\303\\274\\303\\274\\377")", "--result 4"), 0);
+  EXPECT_EQ(text("report"), "kfp 1\nR 3\n\303\274?\n");
+  EXPECT_EQ(run("printf 7 > out/a/x; yes | head -c 1000000", "--result 131072"), 0);
+  EXPECT_LE(text("report").size(), 4096U);
+  EXPECT_GE(text("report").size(), 4060U);
+  EXPECT_EQ(run("exit 4", "--result 10"), 4);
+  EXPECT_EQ(run("sleep 60 > /dev/null & echo done", "--result 10"), 0);
+  EXPECT_EQ(text("report"), "kfp 1\nP 0 1\n7\nR 5\ndone\n\n");
+}
+
 TEST_F(LauncherTest, AReportIsReadWhereItIs) {
   const auto pod = api::parse_json(R"({"metadata": {"annotations": {"pipelines.kubeflow.org/report": "kfp 1\n"}}})");
   EXPECT_EQ(report_text(*pod, "kfp sent\n"), "kfp 1\n");

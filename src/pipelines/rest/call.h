@@ -9,6 +9,7 @@
 #include "api/json/json.h"
 #include "base/result.h"
 #include "pipelines/rest/facts.h"
+#include "pipelines/stage/object_reader.h"
 #include "rt/http/http.h"
 
 namespace pipelines::rest {
@@ -42,15 +43,12 @@ struct StoredFile {
   bool is_page = false;       // for a frame of a browser, as HTML, and not as JSON
 };
 
-struct StoredBytes {
-  std::string bytes;
-  std::size_t size = 0;  // of the whole file
-};
-
 struct Reply {
   api::Json body = api::Json::object();
-  std::string pass = {};                // the target of a GET whose answer is passed on instead
-  std::optional<StoredFile> file = {};  // its bytes are the answer
+  std::string pass = {};  // the target of a GET whose answer is passed on instead
+  // The bytes of one of these are the answer.
+  std::optional<StoredFile> file = {};
+  std::optional<StoredObject> object = {};
 };
 
 using Handler = base::Result<Reply> (*)(const Call& call, Facts& facts);

@@ -231,7 +231,8 @@ base::Result<Reply> listed_objects(const Call& call, Facts& facts, const ListedA
   Reply reply{*facts.page()};
   Json page = Json::array();
   for (const Json& row : reply.body[as.rows].items()) {
-    auto object = object_of(facts, of.noun, row[as.id].str());
+    const std::string id = row[as.id].str();
+    auto object = object_of(facts, of.other ? of.other(id) : of.noun, id);
     if (object.ok()) page.push_back(of.shape(*object));
     // It may have gone since.
     if (!object.ok() && (facts.next() || object.error().code != Code::kNotFound)) return object.take_error();

@@ -29,6 +29,8 @@ struct ListedObjects {
   const Noun& noun;
   std::vector<api::Json> objects;  // of Facts::rows
   std::function<api::Json(const api::Json& object)> shape;
+  // The kind of an object that is not of `noun`, by its id; unset: there are none.
+  std::function<const Noun&(const std::string& id)> other = {};
 };
 base::Result<Reply> listed_objects(const Call& call, Facts& facts, const ListedAs& as, const ListedObjects& of);
 

@@ -5,6 +5,7 @@
 
 #include "api/argo/v1alpha1/workflow.h"
 #include "api/pipelines/v2beta1/pipeline_run.h"
+#include "base/base64.h"
 #include "base/format.h"
 #include "base/number.h"
 #include "pipelines/rest/objects.h"
@@ -52,6 +53,23 @@ base::Result<WorkflowNode> workflow_node_of(const Call& call, Facts& facts) {
   return WorkflowNode{std::string(api::namespace_of(workflow)), *node};
 }
 
+base::Result<Json> named(Facts& facts, const api::ResourceId& resource, const std::string& ns, std::string name) {
+  return facts.ask(
+      {.verb = client::Verb::kGet, .resource = resource, .ns = ns, .name = std::move(name), .subresource = {}});
+}
+
+base::Result<std::string> key_of(const Json& secret, const std::string& key) {
+  auto value = base::base64_decode(secret["data"][key].as_string());
+  if (!value.ok() || value->empty())
+    return make_error(Code::kInvalid, base::format("the Secret {} has no {}", api::name_of(secret), key));
+  return *std::move(value);
+}
+
+void take_part(Reply& reply, std::size_t bytes_max, bool is_page) {
+  if (reply.file) reply.file->bytes_max = bytes_max, reply.file->is_page = is_page;
+  if (reply.object) reply.object->bytes_max = bytes_max, reply.object->is_page = is_page;
+}
+
 }  // namespace
 
 base::Result<std::vector<Json>> tasks_of(Facts& facts, const Json& run) {
@@ -87,25 +105,55 @@ base::Result<Reply> read_artifact(const Call& call, Facts& facts) {
     return make_error(Code::kNotFound, base::format("the task {} has no artifact {:?}{}", call.names[1], call.names[2],
                                                     call.target.has("index") ? " at this index" : ""));
   const std::string uri = list->items()[*index]["uri"].str();
-  if (!uri.starts_with(kStore))
-    return make_error(Code::kInvalid, base::format("the artifact is at {}, and only those of {} are read here",
-                                                   uri.substr(0, 200), kStore));
-  TRY(Reply reply, stored_file(facts, std::string(api::namespace_of(node.run)), uri.substr(kStore.size())));
+  const std::string ns(api::namespace_of(node.run));
+  TRY(std::optional<StoredObject> object, stored_object(facts, ns, uri));
+  Reply reply;
+  if (object) {
+    reply.object = *std::move(object);
+  } else {
+    if (!uri.starts_with(kStore)) return make_error(Code::kNotFound, "the artifact is the whole volume");
+    TRY(reply, stored_file(facts, ns, uri.substr(kStore.size())));
+  }
   if (call.target.has("max_bytes")) {
     const auto most = base::parse_number<std::uint32_t>(call.query("max_bytes"));
     if (!most || *most == 0)
       return make_error(Code::kInvalid,
                         base::format("max_bytes: {:?} is not a number of bytes", call.query("max_bytes")));
-    reply.file->bytes_max = *most;
+    take_part(reply, *most, false);
   }
   return reply;
 }
 
 base::Result<Reply> view_artifact(const Call& call, Facts& facts) {
   TRY(Reply reply, read_artifact(call, facts));
-  reply.file->bytes_max = kViewMax;
-  reply.file->is_page = true;
+  take_part(reply, kViewMax, true);
   return reply;
+}
+
+base::Result<std::optional<StoredObject>> stored_object(Facts& facts, const std::string& ns, const std::string& uri) {
+  const auto config = named(facts, api::resources::kConfigMaps, ns, kStoresConfig);
+  if (facts.next()) return config.error();
+  const bool is_like_volume = uri.starts_with(base::format("{}/", kVolumeStore));
+  const bool is_absent = !config.ok() && config.error().code == Code::kNotFound;
+  if (!config.ok() && !is_absent && !is_like_volume) return config.error();
+  TRY(const Stores stores, Stores::read(config.ok() ? *config : Json()));
+  if (stores.is_volume(uri)) return std::optional<StoredObject>();
+  TRY(const std::optional<Store> store, stores.store_of(uri));
+  const std::size_t bucket = uri.find("://") + 3, slash = uri.find('/', bucket);
+  if (!store || slash == std::string::npos)
+    return make_error(
+        Code::kInvalid,
+        base::format("the artifact is at {}, and only those of s3:// and minio:// are read here", uri.substr(0, 200)));
+  if (store->secret.empty())
+    return make_error(Code::kInvalid,
+                      base::format("the keys of the store of {} are those of the step, and not in a Secret that the "
+                                   "ConfigMap {} names",
+                                   uri.substr(0, 200), kStoresConfig));
+  TRY(const Json secret, named(facts, api::resources::kSecrets, ns, store->secret));
+  StoredObject object{.place = {*store, uri.substr(bucket, slash - bucket), uri.substr(slash + 1)}};
+  TRY(object.keys.id, key_of(secret, store->id_key));
+  TRY(object.keys.secret, key_of(secret, store->secret_key));
+  return std::optional(std::move(object));
 }
 
 // The right to see the claim is that to see its content.

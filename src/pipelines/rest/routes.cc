@@ -90,9 +90,9 @@ base::Result<Routed> route(std::string_view method, std::string_view path, std::
   const std::string_view named = path.substr(0, path.find('?'));
   // Logs were read under the first version only, and still are.
   const bool is_log = named.ends_with("/log");
-  std::vector<RouteTable> tables = {{"/apis/v2beta1/", kRoutes}};
+  std::vector<RouteTable> tables(more.begin(), more.end());
+  tables.push_back({"/apis/v2beta1/", kRoutes});
   if (is_log) tables.push_back({"/apis/v1alpha1/", kRoutes});
-  tables.insert(tables.end(), more.begin(), more.end());
   bool is_known = false;
   for (const RouteTable& table : tables) {
     if (!named.starts_with(table.prefix)) continue;

@@ -22,7 +22,25 @@ using base::make_error;
 
 namespace {
 
-Json shape(const Json& run, const Facts& facts) {
+bool has_ended(const Json& run) {
+  const std::string_view state = run["status"]["state"].as_string();
+  return state == "SUCCEEDED" || state == "FAILED" || state == "CANCELED" || state == "SKIPPED";
+}
+
+base::Result<Reply> change(const Call& call, Facts& facts, std::string_view field, Json value) {
+  TRY(const Json run, object_of(facts, kRunNoun, call.names[0]));
+  TRY_VOID(patch(facts, kRunNoun, run, Json::object({{"spec", Json::object({{field, std::move(value)}})}})));
+  return Reply();
+}
+
+}  // namespace
+
+const ListedAs kRunList = {"runs",
+                           "run_id",
+                           {"display_name", "description", "created_at", "scheduled_at", "finished_at", "state",
+                            "storage_state", "experiment_id", "recurring_run_id", "service_account"}};
+
+Json run_shape(const Json& run, const Facts& facts) {
   const Json &spec = run["spec"], &status = run["status"];
   Json row = Json::object({{"run_id", api::uid_of(run)}});
   show_work(run, facts, row);
@@ -37,19 +55,6 @@ Json shape(const Json& run, const Facts& facts) {
   return row;
 }
 
-bool has_ended(const Json& run) {
-  const std::string_view state = run["status"]["state"].as_string();
-  return state == "SUCCEEDED" || state == "FAILED" || state == "CANCELED" || state == "SKIPPED";
-}
-
-base::Result<Reply> change(const Call& call, Facts& facts, std::string_view field, Json value) {
-  TRY(const Json run, object_of(facts, kRunNoun, call.names[0]));
-  TRY_VOID(patch(facts, kRunNoun, run, Json::object({{"spec", Json::object({{field, std::move(value)}})}})));
-  return Reply();
-}
-
-}  // namespace
-
 base::Result<Reply> create_run(const Call& call, Facts& facts) {
   TRY(Wanted wanted, wanted_work(call, facts));
   if (argo::is_workflow(wanted.spec["pipelineSpec"]))
@@ -58,25 +63,21 @@ base::Result<Reply> create_run(const Call& call, Facts& facts) {
                       "create -f does");
   Json object = new_object("PipelineRun", name_prefix(wanted.name), std::move(wanted.spec));
   TRY(const Json run, create(facts, kRunNoun, wanted.ns, std::move(object)));
-  return Reply{shape(run, facts)};
+  return Reply{run_shape(run, facts)};
 }
 
 base::Result<Reply> get_run(const Call& call, Facts& facts) {
   TRY(const Json run, object_of(facts, kRunNoun, call.names[0]));
   TRY(std::vector<Json> tasks, tasks_of(facts, run));
-  Json row = shape(run, facts);
+  Json row = run_shape(run, facts);
   row.set("run_details", run_details(api::uid_of(run), std::move(tasks)));
   return Reply{std::move(row)};
 }
 
 base::Result<Reply> list_runs(const Call& call, Facts& facts) {
   TRY(std::vector<Json> runs, objects_of_experiment(call, facts, kRunNoun.resource));
-  return listed_objects(call, facts,
-                        {"runs",
-                         "run_id",
-                         {"display_name", "description", "created_at", "scheduled_at", "finished_at", "state",
-                          "storage_state", "experiment_id", "recurring_run_id", "service_account"}},
-                        {kRunNoun, std::move(runs), [&facts](const Json& one) { return shape(one, facts); }});
+  return listed_objects(call, facts, kRunList,
+                        {kRunNoun, std::move(runs), [&facts](const Json& one) { return run_shape(one, facts); }});
 }
 
 base::Result<Reply> archive_run(const Call& call, Facts& facts) {

@@ -2,8 +2,13 @@
 #pragma once
 
 #include "pipelines/rest/call.h"
+#include "pipelines/rest/listing.h"
 
 namespace pipelines::rest {
+
+// The form of lists, and of one run, without its tasks.
+extern const ListedAs kRunList;
+api::Json run_shape(const api::Json& run, const Facts& facts);
 
 base::Result<Reply> create_run(const Call& call, Facts& facts);
 base::Result<Reply> get_run(const Call& call, Facts& facts);

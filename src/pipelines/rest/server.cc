@@ -34,7 +34,7 @@ struct Server::Work {
 };
 
 Server::Server(rt::Env& env, client::Client& client, ServerOptions options)
-    : env_(env), index_(client, env, options.ns), more_(options.more) {
+    : env_(env), index_(client, env, options.ns), objects_(env), more_(options.more) {
   ids_ = {[this](const api::ResourceId& resource, std::string_view id) { return index_.find(resource, id); },
           [this](const api::ResourceId& resource, const ObjectKey& key) { return index_.id_of(resource, key); },
           [this](const api::ResourceId& resource, const std::string& ns) { return index_.rows(resource, ns); }};
@@ -93,24 +93,35 @@ void Server::go_on(const std::shared_ptr<Work>& work) {
   if (!reply.ok()) return work->exchange->respond(error_answer(reply.error()));
   if (!reply->pass.empty()) return work->asker->pass(reply->pass, work->exchange);
   if (reply->file) return serve_file(*reply->file, work->exchange);
+  if (reply->object) return serve_object(*reply->object, work->exchange);
   work->exchange->respond(json_answer(reply->body));
 }
 
+namespace {
+
 // The bytes in base64, as the gateway writes them.
+rt::HttpResponse answer_of(const base::Result<StoredBytes>& bytes, bool is_page) {
+  if (!bytes.ok()) return error_answer(bytes.error());
+  if (is_page) return frame_answer(bytes->bytes);
+  return json_answer(api::Json::object(
+      {{"data", base::base64_encode(bytes->bytes)}, {"size", static_cast<std::int64_t>(bytes->size)}}));
+}
+
+}  // namespace
+
+void Server::serve_object(const StoredObject& object, const std::shared_ptr<rt::HttpExchange>& exchange) {
+  objects_.read(object, [exchange, is_page = object.is_page](const base::Result<StoredBytes>& bytes) {
+    exchange->respond(answer_of(bytes, is_page));
+  });
+}
+
 void Server::serve_file(const StoredFile& file, const std::shared_ptr<rt::HttpExchange>& exchange) {
   if (!read_file_)
     return exchange->respond(error_answer(
         base::make_error(Code::kMethodNotAllowed, "artifacts are not on this machine: read them where they are")));
   const auto answer = std::make_shared<rt::HttpResponse>();
-  env_.offload(
-      [answer, file, read = read_file_] {
-        const auto bytes = read(file);
-        *answer = !bytes.ok()    ? error_answer(bytes.error())
-                  : file.is_page ? frame_answer(bytes->bytes)
-                                 : json_answer(api::Json::object({{"data", base::base64_encode(bytes->bytes)},
-                                                                  {"size", static_cast<std::int64_t>(bytes->size)}}));
-      },
-      [answer, exchange] { exchange->respond(std::move(*answer)); });
+  env_.offload([answer, file, read = read_file_] { *answer = answer_of(read(file), file.is_page); },
+               [answer, exchange] { exchange->respond(std::move(*answer)); });
 }
 
 }  // namespace pipelines::rest

@@ -40,9 +40,11 @@ class Server {
   void begin(const std::shared_ptr<Work>& work);
   void go_on(const std::shared_ptr<Work>& work);
   void serve_file(const StoredFile& file, const std::shared_ptr<rt::HttpExchange>& exchange);
+  void serve_object(const StoredObject& object, const std::shared_ptr<rt::HttpExchange>& exchange);
 
   rt::Env& env_;
   Index index_;
+  ObjectReader objects_;
   Facts::Ids ids_;
   const std::vector<RouteTable> more_;
   std::function<base::Result<StoredBytes>(const StoredFile& file)> read_file_;

@@ -4,8 +4,8 @@
 #include <array>
 
 #include "pipelines/rest/experiments.h"
-#include "pipelines/rest/nodes.h"
 #include "pipelines/rest/recurring_runs.h"
+#include "pipelines/rest/v1beta1/both_versions.h"
 #include "pipelines/rest/v1beta1/catalogue.h"
 #include "pipelines/rest/v1beta1/jobs.h"
 #include "pipelines/rest/v1beta1/runs.h"
@@ -38,14 +38,6 @@ constexpr std::array kRoutes = {
     Route{"DELETE", "pipeline_versions/{}", delete_version},
     Route{"GET", "pipeline_versions/{}/templates", get_version_template},
     Route{"POST", "runs", create_run},
-    Route{"GET", "runs", list_runs},
-    Route{"POST", "runs/{}:archive", archive_run},
-    Route{"POST", "runs/{}:unarchive", unarchive_run},
-    Route{"POST", "runs/{}/terminate", terminate_run},
-    Route{"POST", "runs/{}/retry", retry_run},
-    Route{"GET", "runs/{}", get_run},
-    Route{"DELETE", "runs/{}", delete_run},
-    Route{"GET", "runs/{}/nodes/{}/artifacts/{}:read", read_workflow_artifact},
     Route{"POST", "jobs", create_job},
     Route{"GET", "jobs", list_jobs},
     Route{"POST", "jobs/{}/enable", enable_recurring_run},
@@ -56,6 +48,8 @@ constexpr std::array kRoutes = {
 
 }  // namespace
 
-RouteTable routes() { return {"/apis/v1beta1/", kRoutes}; }
+std::vector<RouteTable> routes() {
+  return {{"/apis/v2beta1/", runs_as_v2()}, {"/apis/v1beta1/", runs_as_v1()}, {"/apis/v1beta1/", kRoutes}};
+}
 
 }  // namespace pipelines::rest::v1beta1

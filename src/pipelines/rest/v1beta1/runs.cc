@@ -6,6 +6,7 @@
 #include "pipelines/rest/listing.h"
 #include "pipelines/rest/names.h"
 #include "pipelines/rest/objects.h"
+#include "pipelines/rest/v1beta1/metrics.h"
 #include "pipelines/rest/v1beta1/references.h"
 #include "pipelines/rest/v1beta1/work.h"
 #include "pipelines/rest/work.h"
@@ -30,7 +31,31 @@ Json without_writers(Json workflow) {
   return workflow;
 }
 
-Json shape(const Json& workflow, const Facts& facts) {
+Json detail(const Json& workflow, const Facts& facts) {
+  const Json runtime = Json::object({{"workflow_manifest", without_writers(workflow).dump()}});
+  return Json::object({{"run", run_shape(workflow, facts)}, {"pipeline_runtime", runtime}});
+}
+
+base::Result<Json> change(const Call& call, Facts& facts, Json changes) {
+  TRY(const Json workflow, object_of(facts, kWorkflowNoun, call.names[0]));
+  return patch(facts, kWorkflowNoun, workflow, std::move(changes));
+}
+
+// A node that begins anew: one that failed, or was left out because another failed, and every exit handler's.
+bool is_to_begin_anew(const Json& node, const std::string& workflow) {
+  const std::string_view phase = node["phase"].as_string();
+  return phase == "Failed" || phase == "Error" || phase == "Omitted" ||
+         node["name"].as_string().starts_with(workflow + ".onExit");
+}
+
+}  // namespace
+
+const ListedAs kRunList = {
+    "runs",
+    "id",
+    {"name", "description", "created_at", "scheduled_at", "finished_at", "status", "storage_state", "service_account"}};
+
+Json run_shape(const Json& workflow, const Facts& facts) {
   const argo::RunTexts texts = argo::run_texts(workflow);
   const Json& status = workflow["status"];
   const std::string phase = phase_of(workflow);
@@ -50,29 +75,11 @@ Json shape(const Json& workflow, const Facts& facts) {
                            {"finished_at", time_or_epoch(status["finishedAt"])},
                            {"status", phase}});
   if (phase == "Failed" || phase == "Error") set_text(row, "error", status["message"].as_string());
+  if (Json metrics = metrics_of(workflow); !metrics.empty()) row.set("metrics", std::move(metrics));
   show_references({std::string(api::namespace_of(workflow)), texts.experiment, texts.pipeline, texts.version}, facts,
                   row);
   return row;
 }
-
-Json detail(const Json& workflow, const Facts& facts) {
-  const Json runtime = Json::object({{"workflow_manifest", without_writers(workflow).dump()}});
-  return Json::object({{"run", shape(workflow, facts)}, {"pipeline_runtime", runtime}});
-}
-
-base::Result<Json> change(const Call& call, Facts& facts, Json changes) {
-  TRY(const Json workflow, object_of(facts, kWorkflowNoun, call.names[0]));
-  return patch(facts, kWorkflowNoun, workflow, std::move(changes));
-}
-
-// A node that begins anew: one that failed, or was left out because another failed, and every exit handler's.
-bool is_to_begin_anew(const Json& node, const std::string& workflow) {
-  const std::string_view phase = node["phase"].as_string();
-  return phase == "Failed" || phase == "Error" || phase == "Omitted" ||
-         node["name"].as_string().starts_with(workflow + ".onExit");
-}
-
-}  // namespace
 
 base::Result<Reply> create_run(const Call& call, Facts& facts) {
   TRY(const Call inner, work_of(call, facts));
@@ -103,7 +110,7 @@ base::Result<Reply> get_run(const Call& call, Facts& facts) {
   return Reply{detail(workflow, facts)};
 }
 
-base::Result<Reply> list_runs(const Call& call, Facts& facts) {
+base::Result<std::vector<Json>> workflows_asked_for(const Call& call, Facts& facts) {
   const References asked = references_in_query(call);
   std::string ns = namespace_of(asked, call), experiment;
   if (!asked.experiment.empty()) {
@@ -115,12 +122,7 @@ base::Result<Reply> list_runs(const Call& call, Facts& facts) {
   TRY(std::vector<Json> workflows, facts.rows(kWorkflowNoun.resource, ns));
   if (!experiment.empty())
     std::erase_if(workflows, [&](const Json& one) { return argo::run_texts(one).experiment != experiment; });
-  return listed_objects(call, facts,
-                        {"runs",
-                         "id",
-                         {"name", "description", "created_at", "scheduled_at", "finished_at", "status", "storage_state",
-                          "service_account"}},
-                        {kWorkflowNoun, std::move(workflows), [&facts](const Json& one) { return shape(one, facts); }});
+  return workflows;
 }
 
 base::Result<Reply> archive_run(const Call& call, Facts& facts) {

@@ -2,12 +2,17 @@
 #pragma once
 
 #include "pipelines/rest/call.h"
+#include "pipelines/rest/listing.h"
 
 namespace pipelines::rest::v1beta1 {
 
+// The form of lists, and of one run; the Workflows of the namespace or the experiment that the call names.
+extern const ListedAs kRunList;
+api::Json run_shape(const api::Json& workflow, const Facts& facts);
+base::Result<std::vector<api::Json>> workflows_asked_for(const Call& call, Facts& facts);
+
 base::Result<Reply> create_run(const Call& call, Facts& facts);
 base::Result<Reply> get_run(const Call& call, Facts& facts);
-base::Result<Reply> list_runs(const Call& call, Facts& facts);
 base::Result<Reply> archive_run(const Call& call, Facts& facts);
 base::Result<Reply> unarchive_run(const Call& call, Facts& facts);
 base::Result<Reply> terminate_run(const Call& call, Facts& facts);

@@ -22,7 +22,7 @@ class V1beta1 : public ::testing::Test {
  protected:
   V1beta1() {
     rest.version = "v1beta1";
-    rest.tables = {routes()};
+    rest.tables = routes();
   }
   Json run(const std::string& parameters = R"([{"name": "words", "value": "hi"}])") {
     return rest.body("POST", "runs", run_body(parameters))["run"];
@@ -56,6 +56,50 @@ class V1beta1 : public ::testing::Test {
 
   rest::testing::Rest rest;
 };
+
+TEST_F(V1beta1, RunsOfBothVersionsAreInEachList) {
+  const std::string one = run()["id"].str();
+  rest.version = "v2beta1";
+  const std::string two = rest.run("two")["run_id"].str();
+  end_as("Succeeded");
+  const Json list = rest.body("GET", "runs?sort_by=created_at");
+  EXPECT_EQ(list["total_size"].as_int(), 2);
+  EXPECT_EQ(list["runs"][0]["run_id"].as_string(), one);
+  EXPECT_EQ(list["runs"][0]["state"].as_string(), "SUCCEEDED");
+  EXPECT_EQ(list["runs"][0]["runtime_config"]["parameters"].dump(), R"({"words":"hi","times":"1"})");
+  EXPECT_EQ(list["runs"][1]["display_name"].as_string(), "two");
+  EXPECT_EQ(rest.body("GET", "runs/" + one)["display_name"].as_string(), "one");
+  rest.body("POST", "runs/" + one + ":archive");
+  EXPECT_EQ(rest.body("GET", "runs/" + one)["storage_state"].as_string(), "ARCHIVED");
+  EXPECT_EQ(rest.refusal("POST", "runs/" + one + ":terminate"), "the run one has ended already: Succeeded");
+  rest.version = "v1beta1";
+  const Json other = rest.body("GET", "runs?sort_by=name");
+  EXPECT_EQ(other["runs"].size(), 2U);
+  EXPECT_EQ(other["runs"][1]["id"].as_string(), two);
+  EXPECT_EQ(other["runs"][1]["status"].as_string(), "Pending");
+  EXPECT_EQ(rest.body("GET", "runs/" + two)["run"]["name"].as_string(), "two");
+  rest.body("DELETE", "runs/" + two);
+  EXPECT_EQ(rest.body("GET", "runs")["runs"].size(), 1U);
+}
+
+TEST_F(V1beta1, MetricsAreReportedOnce) {
+  const std::string id = run()["id"].str();
+  const std::string body =
+      R"({"metrics": [{"name": "accuracy", "node_id": "n", "number_value": 0.5, "format": "PERCENTAGE"},
+    {"name": "-", "node_id": "n", "number_value": 1}, {"name": "loss", "nodeId": "n", "numberValue": 2}, {"name": "loss", "node_id": "m"}]})";
+  const auto statuses = [&] {
+    std::string all;
+    const Json answer = rest.body("POST", "runs/" + id + ":reportMetrics", body);
+    for (const Json& one : answer["results"].items()) all += one["status"].str() + " ";
+    return all;
+  };
+  EXPECT_EQ(statuses(), "OK INVALID_ARGUMENT OK INVALID_ARGUMENT ");
+  EXPECT_EQ(statuses(), "DUPLICATE_REPORTING INVALID_ARGUMENT DUPLICATE_REPORTING INVALID_ARGUMENT ");
+  EXPECT_EQ(rest.body("GET", "runs/" + id)["run"]["metrics"].dump(),
+            R"([{"name":"accuracy","node_id":"n","number_value":0.5,"format":"PERCENTAGE"},)"
+            R"({"name":"loss","node_id":"n","number_value":2,"format":"RAW"}])");
+  EXPECT_EQ(rest.refusal("POST", "runs/none:reportMetrics", body).substr(0, 8), "run none");
+}
 
 TEST_F(V1beta1, ARunIsAWorkflowWithItsParameters) {
   const Json made = run();

@@ -50,8 +50,21 @@ function Content({ place, type }) {
       setError(problem.message);
     }
   };
+  const save = async () => {
+    try {
+      const { data } = await json(pathOf(place, 'read'));
+      const link = document.createElement('a'), bytes = Uint8Array.from(atob(data || ''), (c) => c.charCodeAt(0));
+      link.href = URL.createObjectURL(new Blob([bytes], { type: 'application/octet-stream' }));
+      link.download = `${place.name}.bin`;
+      link.click();
+      setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
+    } catch (problem) {
+      setError(problem.message);
+    }
+  };
   if (error) return html`<p class="notice" role="alert">${plain(error)}</p>`;
-  if (!head) return html`<button type="button" onClick=${load}>${t('Show')}<span class="hidden"> ${plain(place.name)}</span></button>`;
+  const hidden = html`<span class="hidden"> ${plain(place.name)}</span>`;
+  if (!head) return html`<button type="button" onClick=${load}>${t('Show')}${hidden}</button> <button type="button" onClick=${save}>${t('Download')}${hidden}</button>`;
   if (head.page) return html`<iframe class="artifact" sandbox="" referrerpolicy="no-referrer" title=${plain(place.name)} src=${pathOf(place, 'view')}></iframe><p class="soft">${t('Scripts in it do not run.')}</p>`;
   return html`<p class="soft">${sizeOf(head.size)}${head.whole ? '' : ` · ${t('the first part')}`}</p><${Head} text=${head.text} whole=${head.whole} type=${type} />`;
 }
