@@ -22,6 +22,17 @@ using api::Json;
 namespace resources = api::resources;
 using Lines = testing::Lines;
 
+TEST(Rest, ARunWithoutAnAccountHasThatOfTheProfile) {
+  testing::Rest rest;
+  EXPECT_EQ(rest.run("one")["service_account"], api::Json());
+  rest.api.put(
+      api::resources::kServiceAccounts,
+      *api::parse_json(
+          R"({"apiVersion": "v1", "kind": "ServiceAccount", "metadata": {"name": "default-editor", "namespace": "ns"}})"));
+  EXPECT_EQ(rest.run("two")["service_account"].as_string(), "default-editor");
+  EXPECT_EQ(rest.run("three", R"(, "service_account": "own")")["service_account"].as_string(), "own");
+}
+
 TEST(Rest, AnUploadMakesAPipelineAndItsFirstVersion) {
   Rest rest;
   const Json made = rest.upload("name=My%20Pipe&description=says&tags=%7B%22team%22:%22ml%22%7D");

@@ -33,6 +33,19 @@ base::Result<Reply> change(const Call& call, Facts& facts, std::string_view fiel
   return Reply();
 }
 
+// The account of Kubeflow's profiles stands for one that is not named, where the namespace has it.
+base::Status name_account(Facts& facts, Wanted& wanted) {
+  if (!wanted.spec["serviceAccountName"].as_string().empty()) return {};
+  const auto found = facts.ask({.verb = client::Verb::kGet,
+                                .resource = api::resources::kServiceAccounts,
+                                .ns = wanted.ns,
+                                .name = "default-editor",
+                                .subresource = {}});
+  if (facts.next()) return found.error();
+  if (found.ok()) wanted.spec.set("serviceAccountName", "default-editor");
+  return {};
+}
+
 }  // namespace
 
 const ListedAs kRunList = {"runs",
@@ -61,6 +74,7 @@ base::Result<Reply> create_run(const Call& call, Facts& facts) {
     return make_error(Code::kInvalid,
                       "this is a pipeline of version 1, an Argo Workflow: version 1 of the SDK runs it, and kubectl "
                       "create -f does");
+  TRY_VOID(name_account(facts, wanted));
   Json object = new_object("PipelineRun", name_prefix(wanted.name), std::move(wanted.spec));
   TRY(const Json run, create(facts, kRunNoun, wanted.ns, std::move(object)));
   return Reply{run_shape(run, facts)};
