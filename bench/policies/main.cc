@@ -33,13 +33,12 @@ Json yaml(const std::string& text) { return *api::parse_yaml(text); }
 
 constexpr const char* kSpecs[] = {
     "{podSelector: {}, policyTypes: [Ingress, Egress]}",
-    "{podSelector: {matchLabels: {app: a1}}, ingress: [{from: [{podSelector: {matchLabels: {app: a2}}}], ports: "
-    "[{port: "
-    "8080}]}]}",
+    ("{podSelector: {matchLabels: {app: a1}}, "
+     "ingress: [{from: [{podSelector: {matchLabels: {app: a2}}}], ports: [{port: 8080}]}]}"),
     "{podSelector: {}, ingress: [{from: [{namespaceSelector: {matchLabels: {team: t1}}}]}]}",
     "{podSelector: {}, policyTypes: [Egress], egress: [{ports: [{protocol: UDP, port: 53}, {port: http}]}]}",
-    "{podSelector: {matchLabels: {app: a3}}, policyTypes: [Egress], egress: [{to: [{ipBlock: {cidr: 0.0.0.0/0, except: "
-    "[10.0.0.0/8]}}, {podSelector: {}}]}]}",
+    ("{podSelector: {matchLabels: {app: a3}}, policyTypes: [Egress], "
+     "egress: [{to: [{ipBlock: {cidr: 0.0.0.0/0, except: [10.0.0.0/8]}}, {podSelector: {}}]}]}"),
 };
 
 class Bench {

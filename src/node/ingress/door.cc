@@ -48,7 +48,9 @@ rt::Headers headers_for_pod(const rt::HttpRequest& http, bool tls, const DoorOpt
   rt::Headers out = {{"Host", host}};
   for (const std::string_view agent : rt::all_headers(http.headers, "User-Agent"))
     out.emplace_back("User-Agent", agent);
-  for (auto& [name, value] : rt::end_to_end(http.headers)) {
+  for (auto& header : rt::end_to_end(http.headers)) {
+    const std::string& name = header.first;
+    std::string& value = header.second;
     if (rt::same_header(std::string_view(name).substr(0, kForwarded.size()), kForwarded) ||
         std::ranges::any_of(kSaid, [&name](std::string_view one) { return rt::same_header(name, one); }))
       continue;

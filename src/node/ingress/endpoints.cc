@@ -66,8 +66,7 @@ std::vector<Endpoint> endpoints_of(const Backend& backend, const Objects& object
       }
     }
   std::ranges::sort(out);
-  const auto twice = std::ranges::unique(out);
-  out.erase(twice.begin(), twice.end());
+  out.erase(std::unique(out.begin(), out.end()), out.end());
   return out;
 }
 

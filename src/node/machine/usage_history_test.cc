@@ -8,7 +8,7 @@ namespace {
 
 api::NodeUsage reading(std::int64_t second, double cores) {
   api::NodeUsage usage;
-  usage.at = base::Time(second * 1'000'000'000);
+  usage.at = base::Time{second * 1'000'000'000};
   usage.machine.cpu_nanocores = static_cast<std::int64_t>(cores * 1e9);
   usage.machine.working_set_bytes = second * 100;
   usage.devices = static_cast<std::int64_t>(cores);
