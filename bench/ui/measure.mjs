@@ -1,9 +1,11 @@
-// Figures of the page in a browser: first paint, scrolling, memory. usage: measure.mjs LINK
+// Figures of the page in a browser: first paint, scrolling, memory. Then it stays open, and nine more of the same session
+// beside it. usage: measure.mjs LINK FILE; FILE has a line each time a number of pages is open
+import { appendFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 
 const require = createRequire(new URL('../../src/ui/page/package.json', import.meta.url));
 const { chromium } = require('playwright-core');
-const [link] = process.argv.slice(2);
+const [link, file] = process.argv.slice(2);
 const base = new URL(link).origin;
 const browser = await chromium.launch({ executablePath: process.env.CHROMIUM, args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking'] });
 const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ignoreHTTPSErrors: true });
@@ -34,7 +36,17 @@ await client.send('HeapProfiler.collectGarbage');
 await client.send('Performance.enable');
 const { metrics } = await client.send('Performance.getMetrics');
 console.log(`JavaScript memory          ${(metrics.find((one) => one.name === 'JSHeapUsedSize').value / 1e6).toFixed(0)} MB   (goal 150)`);
-process.send?.('watching');
-// The page stays open for a while, so that the server's cost of it can be measured.
-await page.waitForTimeout(Number(process.env.SECONDS_OPEN || 20) * 1000);
+// The pages stay open for a while, so that the server's cost of them can be measured.
+const stay = async (pages) => {
+  await page.waitForTimeout(5000);
+  appendFileSync(file, `${pages}\n`);
+  await page.waitForTimeout(12000);
+};
+await stay(1);
+for (let more = 1; more < 10; more++) {
+  const other = await context.newPage();
+  await other.goto(`${base}/ui/#/jobs`);
+  while (Number((await other.textContent('[role=search] [role=status]')).split(' ')[0]) < Number(process.env.JOBS)) await other.waitForTimeout(50);
+}
+await stay(10);
 await browser.close();

@@ -282,10 +282,11 @@ struct Cluster {
     server_options.auditing = audit.auditing;
     server_options.node_usage = node_usage.get();
     server_options.loop_held = [this] { return api_env->held(); };
-    server_options.pages = {{"/debug/waiting", page(&scheduler::Scheduler::waiting_report)},
-                            {"/debug/usage", [this](auto answer) { answer(node_usage->history()); }},
-                            {"/debug/colocation", [this](auto answer) { colocation.answer_page(answer); }},
-                            {"/debug/config", page(&scheduler::Scheduler::configuration_report)}};
+    server_options.pages = {
+        {"/debug/waiting", page(&scheduler::Scheduler::waiting_report)},
+        {"/debug/usage", [this](auto answer) { answer(node_usage ? node_usage->history() : "{}\n"); }},
+        {"/debug/colocation", [this](auto answer) { colocation.answer_page(answer); }},
+        {"/debug/config", page(&scheduler::Scheduler::configuration_report)}};
     rehearsals = std::make_unique<RehearsalService>(scheduler, sharded(scheduler::Options{}));
     server_options.beside = {pipelines.beside(), rehearsals->beside()};
     apiserver::ServerOptions for_pods = server_options;  // which show no page
