@@ -32,8 +32,8 @@ argo::WorkflowDecision look(const Json& workflow, std::map<std::string, Json>& p
                            },
                        .outputs =
                            [](const Json&, std::size_t files) {
-                             return base::Result<std::vector<std::optional<std::string>>>(
-                                 std::vector<std::optional<std::string>>(files, "x"));
+                             return base::Result<argo::PodOutputs>(
+                                 argo::PodOutputs{std::vector<std::optional<std::string>>(files, "x"), "result"});
                            }});
 }
 
