@@ -72,6 +72,9 @@ class Beside {
   virtual bool is_open(std::string_view path) const = 0;
   // The audience of tokens of service accounts that are meant for this service, beside those for the API.
   virtual std::string_view audience() const = 0;
+  // The user as whom the caller wants to act, where the request names one in a way of the service's own; empty: none.
+  // The caller needs the right to impersonate that user.
+  virtual std::string acting_as(const rt::HttpRequest&) const { return {}; }
   // `caller`: unset for an open path only.
   virtual void serve(rt::HttpRequest http, std::optional<BesideCaller> caller,
                      std::shared_ptr<rt::HttpExchange> exchange) const = 0;

@@ -285,7 +285,9 @@ class Service : public std::enable_shared_from_this<Service> {
 
   Result<Caller> caller_of_beside(const Beside& service, const HttpRequest& http) const {
     TRY(Caller caller, caller_of(http, service.audience()));
-    return acting(std::move(caller), http);
+    const std::string other = service.acting_as(http);
+    if (other.empty() || other == caller.user.name) return acting(std::move(caller), http);
+    return acting(std::move(caller), {.headers = {{"Impersonate-User", other}}});
   }
 
   Result<Caller> judge(Caller caller, const HttpRequest& http, const rt::Target& target) const {

@@ -4,12 +4,10 @@
 #include <algorithm>
 #include <utility>
 
-#include "client/http/request_names.h"
-#include "client/http/wire.h"
+#include "main/host/base/beside_call.h"
 #include "pipelines/rest/answers.h"
 #include "pipelines/rest/v1beta1/routes.h"
 #include "rt/files/rooted_files.h"
-#include "ui/notebooks/passing_exchange.h"
 
 namespace volcano_main {
 namespace {
@@ -32,17 +30,7 @@ class ServedAsker final : public pipelines::rest::Asker {
   ServedAsker(rt::Loop& loop, apiserver::BesideCaller caller) : loop_(loop), caller_(std::move(caller)) {}
 
   void call(client::Request request, client::Client::OnResult on_result) override {
-    if (base::Status names = client::check_names(request); !names.ok())
-      return loop_.post([error = names.take_error(), on_result = std::move(on_result)] { on_result(error); });
-    rt::HttpRequest http = client::encode_request(request, kManager);
-    http.headers.emplace_back("User-Agent", kManager);
-    const bool is_list = request.verb == client::Verb::kList;
-    caller_.send(std::move(http), ui::kept_answer([&loop = loop_, only = request.only, is_list,
-                                                   on_result = std::move(on_result)](int status, std::string body) {
-                   loop.post([only, is_list, on_result, status, body = std::move(body)] {
-                     on_result(client::decode_response({status, {}, body, {}}, only, is_list));
-                   });
-                 }));
+    call_beside(caller_, loop_, std::string(kManager), std::move(request), std::move(on_result));
   }
 
   void pass(std::string target, std::shared_ptr<rt::HttpExchange> exchange) override {

@@ -43,6 +43,7 @@
 #include "main/page/page_access.h"
 #include "main/pipelines/pipeline_service.h"
 #include "main/programs/programs.h"
+#include "main/webapps/web_app_service.h"
 #include "node/agent/agent.h"
 #include "node/devices/device_manager.h"
 #include "node/ingress/router.h"
@@ -83,6 +84,7 @@ struct Cluster {
   std::unique_ptr<apiserver::EventExpiry> event_expiry;  // on the API server's loop
   std::unique_ptr<PageHost> pages;
   PipelineService pipelines;
+  WebAppService web_apps;
   std::unique_ptr<RehearsalService> rehearsals;
   std::unique_ptr<apiserver::Server> server;
   std::optional<std::string> gateway;  // by which containers reach this machine; unset: they are plain processes
@@ -183,6 +185,7 @@ struct Cluster {
     colocation.start(options, *api, metrics);
     if (runs(options, "node")) router.start("ingress", *api, router_of(options));
     if (runs(options, "controllers")) pipelines.start(*api, options.data + "/volumes");
+    if (options.web_apps) web_apps.start(*api);
   }
 
   void start_controllers() {
@@ -289,6 +292,7 @@ struct Cluster {
         {"/debug/config", page(&scheduler::Scheduler::configuration_report)}};
     rehearsals = std::make_unique<RehearsalService>(scheduler, sharded(scheduler::Options{}));
     server_options.beside = {pipelines.beside(), rehearsals->beside()};
+    if (options.web_apps) server_options.beside.push_back(web_apps.beside(user_header_of_environment()));
     apiserver::ServerOptions for_pods = server_options;  // which show no page
     pages = std::make_unique<PageHost>(page_options(), *api_env);
     server_options.browser = pages->access();
@@ -391,6 +395,7 @@ struct Cluster {
     router.stop();
     colocation.stop();
     pipelines.stop();
+    web_apps.stop();
     if (rehearsals) rehearsals->stop();
     if (agent.env) on_loop<bool>(*agent.env, [this](auto done) { agent.part->stop([done] { done(true); }); });
     agent.stop();

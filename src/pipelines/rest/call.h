@@ -27,6 +27,7 @@ struct Call {
   api::Json body = {};
   std::optional<Upload> upload = {};
   std::string own_namespace;  // where it names none
+  std::string user = {};      // who asks, for services that say so
 
   std::string query(std::string_view name) const { return std::string(target.get(name)); }
   // True for "true", as JSON or Python writes it.

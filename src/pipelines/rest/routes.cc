@@ -87,12 +87,16 @@ bool fits_all(std::string_view path, const std::vector<std::string_view>& segmen
 }  // namespace
 
 base::Result<Routed> route(std::string_view method, std::string_view path, std::span<const RouteTable> more) {
-  const std::string_view named = path.substr(0, path.find('?'));
   // Logs were read under the first version only, and still are.
-  const bool is_log = named.ends_with("/log");
+  const bool is_log = path.substr(0, path.find('?')).ends_with("/log");
   std::vector<RouteTable> tables(more.begin(), more.end());
   tables.push_back({"/apis/v2beta1/", kRoutes});
   if (is_log) tables.push_back({"/apis/v1alpha1/", kRoutes});
+  return route_in(tables, method, path);
+}
+
+base::Result<Routed> route_in(std::span<const RouteTable> tables, std::string_view method, std::string_view path) {
+  const std::string_view named = path.substr(0, path.find('?'));
   bool is_known = false;
   for (const RouteTable& table : tables) {
     if (!named.starts_with(table.prefix)) continue;

@@ -32,5 +32,7 @@ struct Routed {
 // `path`: the part of the target behind kPrefix, as it was sent, with its query. kNotFound for an unknown path,
 // kMethodNotAllowed for another method. `more`: tables beside that of v2beta1.
 base::Result<Routed> route(std::string_view method, std::string_view path, std::span<const RouteTable> more = {});
+// The same of these tables alone.
+base::Result<Routed> route_in(std::span<const RouteTable> tables, std::string_view method, std::string_view path);
 
 }  // namespace pipelines::rest

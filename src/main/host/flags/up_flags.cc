@@ -101,6 +101,7 @@ std::vector<base::Flag> up_flags(UpOptions& options) {
        "kube-controller-manager"},
       {"training-operator", &options.training, "run training jobs of kubeflow.org; false: another program does"},
       {"kubeflow-controllers", &options.notebooks, "run Kubeflow's notebooks and profiles; false: others do"},
+      {"web-apps", &options.web_apps, "serve the REST APIs of Kubeflow's web applications, such as /jupyter/"},
       {"controllers", &options.controllers,
        "controllers of Kubernetes that run here, as kube-controller-manager names them, such as *,-deployment,-job"},
       {"terminated-pod-gc-threshold", &options.finished_pods,

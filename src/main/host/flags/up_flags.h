@@ -31,6 +31,7 @@ struct UpOptions {
   bool leave_pods = false;
   bool training = true;
   bool notebooks = true;
+  bool web_apps = false;
   std::string components = "*";
   std::string controllers = "*";
   std::string mpi_version = "v1";
