@@ -1,22 +1,14 @@
 // `volcano ui`: the page follows a cluster over WebSockets. usage: loopback_test.mjs LINK
 import { execFileSync } from 'node:child_process';
 import { createRequire } from 'node:module';
+import { finish, tests } from './report.mjs';
 
 const require = createRequire(new URL('../../src/ui/page/package.json', import.meta.url));
 const { chromium } = require('playwright-core');
 const [link] = process.argv.slice(2);
 const base = new URL(link).origin;
 const browser = await chromium.launch({ executablePath: process.env.CHROMIUM, args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking'] });
-let failed = 0;
-async function test(name, body) {
-  try {
-    await body();
-    console.log(`ok page ${name}`);
-  } catch (error) {
-    failed++;
-    console.log(`FAIL page ${name}: ${String(error.message || error).split('\n').slice(0, 3).join(' ')}`);
-  }
-}
+const test = tests('page');
 const page = await browser.newPage();
 const kPatience = 20000 * Number(process.env.PATIENCE || 1);
 page.setDefaultTimeout(kPatience);
@@ -53,4 +45,4 @@ await test('another site reads nothing with the cookie', async () => {
   }
 });
 await browser.close();
-process.exit(failed ? 1 : 0);
+finish();

@@ -1,6 +1,7 @@
 // The page with ten thousand jobs: it holds the rows that are seen, and finds, orders and reaches all of them.
 // usage: many_test.mjs LINK JOBS
 import { createRequire } from 'node:module';
+import { expect, finish, tests } from './report.mjs';
 
 const require = createRequire(new URL('../../src/ui/page/package.json', import.meta.url));
 const { chromium } = require('playwright-core');
@@ -13,19 +14,7 @@ const browser = await chromium.launch({ executablePath: process.env.CHROMIUM, ar
 const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ignoreHTTPSErrors: true });
 context.setDefaultTimeout(kPatience);
 const page = await context.newPage();
-let failed = 0;
-async function test(name, body) {
-  try {
-    await body();
-    console.log(`ok page ${name}`);
-  } catch (error) {
-    failed++;
-    console.log(`FAIL page ${name}: ${String(error.message || error).split('\n').slice(0, 3).join(' ')}`);
-  }
-}
-const expect = (fact, what) => {
-  if (!fact) throw new Error(what);
-};
+const test = tests('page');
 const rows = () => page.locator('.scroll .row').count();
 const shown = (count) => page.waitForSelector(`[role=search] [role=status] >> text=/^${count} /`);
 
@@ -56,4 +45,4 @@ await test('machines are racks, not thousands of nodes of cells', async () => {
   await page.waitForSelector('text=rack-0');
 });
 await browser.close();
-process.exit(failed ? 1 : 0);
+finish();

@@ -1,22 +1,14 @@
 // A hostile notebook's page in a real browser. usage: notebook_test.mjs SERVER LINK
 // LINK opens a session of somebody who may open the notebooks of ann and of bob.
 import { createRequire } from 'node:module';
+import { finish, tests } from './report.mjs';
 
 const require = createRequire(new URL('../../src/ui/page/package.json', import.meta.url));
 const { chromium } = require('playwright-core');
 const [server, link] = process.argv.slice(2);
 const browser = await chromium.launch({ executablePath: process.env.CHROMIUM, args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking'] });
 const context = await browser.newContext({ ignoreHTTPSErrors: true });
-let failed = 0;
-async function test(name, body) {
-  try {
-    await body();
-    console.log(`ok notebook's page ${name}`);
-  } catch (error) {
-    failed++;
-    console.log(`FAIL notebook's page ${name}: ${String(error.message || error).split('\n').slice(0, 3).join(' ')}`);
-  }
-}
+const test = tests("notebook's page");
 const same = (saw, wanted) => {
   if (JSON.stringify(saw) !== JSON.stringify(wanted)) throw new Error(`saw ${JSON.stringify(saw)}, not ${JSON.stringify(wanted)}`);
 };
@@ -84,4 +76,4 @@ await test('registers no service worker and writes no cookie of ours', async () 
   same(await fetched(ann, '/ui/session'), 200);
 });
 await browser.close();
-process.exit(failed ? 1 : 0);
+finish();

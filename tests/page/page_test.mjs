@@ -3,6 +3,7 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { expect, finish, tests } from './report.mjs';
 
 const require = createRequire(new URL('../../src/ui/page/package.json', import.meta.url));
 const { chromium } = require('playwright-core');
@@ -14,19 +15,7 @@ mkdirSync(folder, { recursive: true });
 
 const browser = await chromium.launch({ executablePath: process.env.CHROMIUM, args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking'] });
 const kubectl = (...words) => execFileSync('kubectl', words, { encoding: 'utf8' });
-let failed = 0;
-async function test(name, body) {
-  try {
-    await body();
-    console.log(`ok page ${name}`);
-  } catch (error) {
-    failed++;
-    console.log(`FAIL page ${name}: ${String(error.message || error).split('\n').slice(0, 3).join(' ')}`);
-  }
-}
-const expect = (fact, what) => {
-  if (!fact) throw new Error(what);
-};
+const test = tests('page');
 
 // Playwright's own waiting for a function would need eval, which the page's policy forbids.
 async function until(seen, fact) {
@@ -240,4 +229,4 @@ await test('nothing was said on the console, and signing out ends the session', 
   await page.waitForSelector('text=volcano ui link');
 });
 await browser.close();
-process.exit(failed ? 1 : 0);
+finish();

@@ -3,6 +3,7 @@
 // EVIDENCE: a pipeline that makes an artifact of each kind, with markup in names and a page that would do harm.
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
+import { expect, finish, tests } from './report.mjs';
 
 const require = createRequire(new URL('../../src/ui/page/package.json', import.meta.url));
 const { chromium } = require('playwright-core');
@@ -18,20 +19,7 @@ const page = await context.newPage();
 const troubles = [];
 page.on('pageerror', (error) => troubles.push(error.message));
 page.on('console', (line) => line.type() === 'error' && !/Failed to load resource/.test(line.text()) && troubles.push(line.text()));
-let failed = 0;
-async function test(name, body) {
-  try {
-    await body();
-    console.log(`ok page ${name}`);
-  } catch (error) {
-    failed++;
-    await page.screenshot({ path: `${folder}/pipelines-failed.png` });
-    console.log(`FAIL page ${name}: ${String(error.message || error).split('\n').slice(0, 3).join(' ')}`);
-  }
-}
-const expect = (fact, what) => {
-  if (!fact) throw new Error(what);
-};
+const test = tests('page', () => page.screenshot({ path: `${folder}/pipelines-failed.png` }));
 
 await page.goto(link);
 await page.getByRole('link', { name: 'Pipelines' }).waitFor();
@@ -167,4 +155,4 @@ await test('a pipeline of version 1 is uploaded, run and followed', async () => 
 // What the frame may not do is told on the console, and is what the policy is for.
 await test('pages of pipelines break no rule of the policy', async () => expect(troubles.filter((one) => !/example\.org|sandboxed/.test(one)).length === 0, troubles.join('; ')));
 await browser.close();
-process.exit(failed ? 1 : 0);
+finish();
