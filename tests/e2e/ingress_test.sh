@@ -79,6 +79,10 @@ tls_comes_from_secrets() {
   expect "and to stop nothing else" get ann.test / -f
   secret ann keys ann.test
   expect "an answer with its certificate" wait_for 10 get_tls ann.test / -f
+  expect "a plain request to be led there" [ "$(get ann.test /x?y=1 -o /dev/null -w '%{http_code} %{redirect_url}')" = "308 https://ann.test:$https/x?y=1" ]
+  kubectl -n ann annotate ingress shop ingress.volcano.sh/ssl-redirect=false > /dev/null
+  expect "unless it is not wanted" wait_for 10 status_is ann.test / 200
+  kubectl -n ann annotate ingress shop ingress.volcano.sh/ssl-redirect- > /dev/null
   expect "HTTP/2 there" [ "$(get_tls ann.test / -o /dev/null -w '%{http_version}')" = 2 ]
   expect "that the pod is told" sh -c "curl -s --cacert $scratch/ann.test.crt --resolve ann.test:$https:127.0.0.1 https://ann.test:$https/headers | grep -q '\"X-Forwarded-Proto\", \"https\"'"
   certificate ann.test

@@ -73,6 +73,20 @@ rt::Headers headers_for_peer(const rt::Headers& headers, const DoorOptions& opti
   return out;
 }
 
+rt::HttpResponse sent_to_https(const rt::HttpRequest& http, std::uint16_t port) {
+  constexpr int kPermanent = 308, kUsual = 443;
+  std::string_view host = rt::header(http.headers, "Host");
+  if (const std::size_t colon = host.rfind(':'); colon != std::string_view::npos && host.find(']', colon) == host.npos)
+    host = host.substr(0, colon);
+  // An absolute target would name the host a second time.
+  const std::string_view target = http.target.starts_with('/') ? std::string_view(http.target) : "/";
+  return {kPermanent,
+          {{"Location", base::format("https://{}{}{}", host, port == kUsual ? "" : base::format(":{}", port), target)},
+           {"Content-Length", "0"}},
+          {},
+          {}};
+}
+
 struct Door::Work {
   rt::HttpRequest http;
   bool tls = false;
@@ -121,6 +135,8 @@ void Door::begin(const std::shared_ptr<Work>& work) {
   const auto table = routes();
   const Backend* backend = table->find(rt::header(work->http.headers, "Host"), path_of(work->http));
   if (backend == nullptr) return work->exchange->respond(not_found());
+  if (backend->https_only && !work->tls && https_port_ != 0)
+    return work->exchange->respond(sent_to_https(work->http, https_port_));
   work->backend = *backend;
   work->endpoints = options_.endpoints(work->backend);
   if (work->endpoints.empty()) return work->exchange->respond(told(kUnavailable, "no pod of the Service is ready"));

@@ -30,6 +30,8 @@ struct DoorOptions {
 // The headers of a request as a pod gets them. A client cannot say where its request came from.
 rt::Headers headers_for_pod(const rt::HttpRequest& http, bool tls, const DoorOptions& options);
 rt::Headers headers_for_peer(const rt::Headers& headers, const DoorOptions& options);
+// The same request by TLS, method and body included.
+rt::HttpResponse sent_to_https(const rt::HttpRequest& http, std::uint16_t port);
 
 class Door : public std::enable_shared_from_this<Door> {
  public:
@@ -38,6 +40,8 @@ class Door : public std::enable_shared_from_this<Door> {
   // Loop thread, both.
   void set_routes(std::shared_ptr<const Routes> routes);
   void end();
+  // The port of TLS; 0: none is open.
+  void set_https_port(std::uint16_t port) { https_port_ = port; }
   // Any thread.
   std::optional<rt::HttpResponse> refusal(const rt::HttpRequest& http) const;
   void serve(rt::HttpRequest http, bool tls, std::shared_ptr<rt::HttpExchange> exchange);
@@ -68,6 +72,7 @@ class Door : public std::enable_shared_from_this<Door> {
   std::map<std::string, int> under_way_;  // by namespace
   std::size_t next_ = 0;                  // of the pods behind a backend
   bool looks_ = false, ended_ = false;
+  std::uint16_t https_port_ = 0;
 };
 
 }  // namespace node::ingress

@@ -172,6 +172,7 @@ void Router::keep_ports(const std::vector<const Json*>& ingresses, Wrong& wrong)
       base::log_warning("ingress", "the certificates of Ingresses: " + used.error().message);
   }
   open(https_, with_tls && !keys_.certificate_pem.empty(), true);
+  door_->set_https_port(https_.server ? https_.server->port() : 0);
   for (const Json* one : ingresses) {
     if (!http_.trouble.empty()) wrong[api::key_of(*one)].push_back(http_.trouble);
     if (!https_.trouble.empty() && !(*one)["spec"]["tls"].empty()) wrong[api::key_of(*one)].push_back(https_.trouble);

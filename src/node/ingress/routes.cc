@@ -58,6 +58,23 @@ std::pair<std::string, std::string> age(const Json* ingress) {
   return {(*ingress)["metadata"]["creationTimestamp"].str(), api::key_of(*ingress)};
 }
 
+// Hosts with TLS are meant to be asked by it, as other controllers take them, unless an annotation says otherwise.
+bool wants_https(const Json& ingress, std::string_view host) {
+  for (const std::string_view name : {"ingress.volcano.sh/ssl-redirect", "nginx.ingress.kubernetes.io/ssl-redirect"})
+    if (ingress["metadata"]["annotations"][name].as_string() == "false") return false;
+  for (const Json& row : ingress["spec"]["tls"].items()) {
+    if (row["hosts"].empty()) return true;
+    for (const Json& named : row["hosts"].items()) {
+      std::string_view text = named.as_string();
+      if (text == host) return true;
+      if (!text.starts_with("*.") || host.find('.') == std::string_view::npos) continue;
+      text.remove_prefix(1);
+      if (host.substr(host.find('.')) == text) return true;
+    }
+  }
+  return false;
+}
+
 }  // namespace
 
 Routes::Routes(std::vector<const Json*> ingresses) {
@@ -90,6 +107,7 @@ bool Routes::add_rule(const Json& ingress, const Json& rule, const std::string& 
       path.how = type == "Prefix" ? How::kPrefix : How::kOwn;
       path.text = without_slash(text);
     }
+    path.backend.https_only = wants_https(ingress, host);
     any |= add_path(host, std::move(path), ingress, base::format("{}.http.paths[{}]", where, i));
   }
   return any;
@@ -140,6 +158,7 @@ bool Routes::add_fallback(const std::string& host, const Json& ingress, const st
     return false;
   }
   all.push_back({.text = "", .how = How::kPrefix, .backend = backend_of(ingress, backend)});
+  all.back().backend.https_only = wants_https(ingress, host);
   return true;
 }
 

@@ -16,6 +16,7 @@ struct Backend {
   std::string ns, service;
   std::string port_name;  // empty: `port`
   std::int64_t port = 0;
+  bool https_only = false;  // a plain request is sent to the port of TLS
 
   bool operator==(const Backend&) const = default;
 };

@@ -5,6 +5,7 @@
 
 #include "api/json/json.h"
 #include "base/format.h"
+#include "node/ingress/door.h"
 
 namespace node::ingress {
 namespace {
@@ -171,6 +172,50 @@ TEST(IngressRoutes, keep_certificates_with_their_hosts) {
   ASSERT_EQ(routes.tls().size(), 1U);
   EXPECT_EQ(routes.tls()[0].host, "own.com");
   EXPECT_EQ(routes.refused().size(), 1U);
+}
+
+TEST(IngressRoutes, send_plain_requests_of_hosts_with_tls_to_its_port) {
+  struct Row {
+    std::string hosts, annotations, asked;
+    bool https_only;
+  };
+  const std::vector<Row> rows = {
+      {R"(["a.test"])", "{}", "a.test", true},
+      {R"(["other.test"])", "{}", "a.test", false},
+      {R"(["*.test"])", "{}", "a.test", true},
+      {R"(["*.a.test"])", "{}", "a.test", false},
+      {"[]", "{}", "a.test", true},
+      {R"(["a.test"])", R"({"ingress.volcano.sh/ssl-redirect": "false"})", "a.test", false},
+      {R"(["a.test"])", R"({"nginx.ingress.kubernetes.io/ssl-redirect": "false"})", "a.test", false},
+      {R"(["a.test"])", R"({"nginx.ingress.kubernetes.io/ssl-redirect": "true"})", "a.test", true},
+  };
+  for (const Row& row : rows) {
+    Json ingress = with_paths({{"Prefix", "/"}}, "a", row.asked);
+    ingress.edit("metadata").set("annotations", *api::parse_json(row.annotations));
+    ingress.edit("spec").set(
+        "tls", Json::array({Json::object({{"hosts", *api::parse_json(row.hosts)}, {"secretName", "s"}})}));
+    const Routes routes({&ingress});
+    const Backend* backend = routes.find(row.asked, "/");
+    ASSERT_NE(backend, nullptr);
+    EXPECT_EQ(backend->https_only, row.https_only) << row.hosts << row.annotations;
+  }
+}
+
+TEST(IngressDoor, sends_to_https_with_host_port_and_target) {
+  struct Row {
+    std::string host, target;
+    std::uint16_t port;
+    std::string location;
+  };
+  for (const Row& row : std::vector<Row>{{"a.test", "/x?y=1", 443, "https://a.test/x?y=1"},
+                                         {"a.test:8080", "/", 8443, "https://a.test:8443/"},
+                                         {"[::1]:80", "/", 443, "https://[::1]/"},
+                                         {"a.test", "http://b.test/x", 443, "https://a.test/"}}) {
+    const rt::HttpResponse answer =
+        sent_to_https({.method = "POST", .target = row.target, .headers = {{"Host", row.host}}}, row.port);
+    EXPECT_EQ(answer.status, 308);
+    EXPECT_EQ(rt::header(answer.headers, "Location"), row.location);
+  }
 }
 
 }  // namespace
