@@ -156,28 +156,39 @@ OtherVersion row(std::string_view group, std::string_view schema, const KindInfo
 
 // Versions of one shape differ in their names only.
 constexpr char kKubeflowV1[] = "kubeflow.org/v1", kKubeflowV1Beta1[] = "kubeflow.org/v1beta1",
-               kKubeflowV1Alpha1[] = "kubeflow.org/v1alpha1";
+               kKubeflowV1Alpha1[] = "kubeflow.org/v1alpha1", kSchedulingV1Beta1[] = "scheduling.k8s.io/v1beta1",
+               kSchedulingV1Alpha3[] = "scheduling.k8s.io/v1alpha3";
 
 template <const char* kVersion>
 Json named(Json object) {
   return retyped(std::move(object), kVersion);
 }
 
-template <const char* kVersion>
-OtherVersion same_shape(const ResourceId& stored_as) {
-  const KindInfo* stored = find_kind(stored_as);
+// `definitions`: the group's name in definitions of OpenAPI.
+template <const char* kVersion, const char* kStored>
+OtherVersion same_shape(const KindInfo* stored, std::string_view definitions) {
   CHECK(stored != nullptr);
   OtherVersion made;
   made.kind = *stored;
   made.kind.resource.version = std::string_view(kVersion).substr(std::string_view(kVersion).find('/') + 1);
   static auto& schemas = *new std::deque<Schema>;  // never destroyed, as all schemas
   Schema& schema = schemas.emplace_back(*stored->schema);
-  schema.name = base::format("org.kubeflow.{}.{}", made.kind.resource.version, stored->kind);
+  schema.name = base::format("{}.{}.{}", definitions, made.kind.resource.version, stored->kind);
   made.kind.schema = &schema;
   made.stored = stored;
-  made.to_stored = named<kKubeflowV1>;
+  made.to_stored = named<kStored>;
   made.from_stored = named<kVersion>;
   return made;
+}
+
+template <const char* kVersion>
+OtherVersion of_kubeflow(const ResourceId& stored_as) {
+  return same_shape<kVersion, kKubeflowV1>(find_kind(stored_as), "org.kubeflow");
+}
+
+OtherVersion of_native_gangs(std::string_view plural) {
+  return same_shape<kSchedulingV1Alpha3, kSchedulingV1Beta1>(find_kind("scheduling.k8s.io", "v1beta1", plural),
+                                                             "io.k8s.api.scheduling");
 }
 
 std::vector<OtherVersion> make_rows() {
@@ -190,9 +201,11 @@ std::vector<OtherVersion> make_rows() {
                                                    find_kind("autoscaling", "v2", "horizontalpodautoscalers")));
   autoscaler.to_stored = autoscaler_to_stored;
   autoscaler.from_stored = autoscaler_from_stored;
-  rows.push_back(same_shape<kKubeflowV1Beta1>(resources::kNotebooks));
-  rows.push_back(same_shape<kKubeflowV1Alpha1>(resources::kNotebooks));
-  rows.push_back(same_shape<kKubeflowV1Beta1>(resources::kProfiles));
+  rows.push_back(of_kubeflow<kKubeflowV1Beta1>(resources::kNotebooks));
+  rows.push_back(of_kubeflow<kKubeflowV1Alpha1>(resources::kNotebooks));
+  rows.push_back(of_kubeflow<kKubeflowV1Beta1>(resources::kProfiles));
+  rows.push_back(of_native_gangs("podgroups"));
+  rows.push_back(of_native_gangs("workloads"));
   return rows;
 }
 

@@ -1,6 +1,6 @@
 // Kinds that are another form of a stored one: events of events.k8s.io/v1, autoscalers of autoscaling/v1, older
-// versions of notebooks and profiles. Requests for them are requests for the stored kind, converted on the way in and
-// on the way out.
+// versions of notebooks and profiles, those of native gangs in the newest Kubernetes. Requests for them are requests
+// for the stored kind, converted on the way in and on the way out.
 #pragma once
 
 #include <span>

@@ -74,6 +74,13 @@ names_lead_to_the_groups_that_people_mean() {
   expect "what goes with its PodGroup" sh -c "kubectl delete podgroups.scheduling.k8s.io large > /dev/null"
   expect "the group of ours to go" wait_for 10 refused 'not found' kubectl get podgroups.scheduling.volcano.sh large
 }
+the_alpha_version_is_another_form() {
+  kubectl apply --validate=false -f - > /dev/null 2>&1 <<< '{"apiVersion": "scheduling.k8s.io/v1alpha3", "kind": "PodGroup", "metadata": {"name": "alpha"}, "spec": {"schedulingPolicy": {"gang": {"minCount": 1}}}}'
+  pod alpha-0 alpha 10m
+  expect "its pod to run" wait_for 20 runs alpha-0
+  expect "the form that was asked for" sh -c "kubectl get podgroups.v1alpha3.scheduling.k8s.io alpha -o 'jsonpath={.apiVersion} {.spec.schedulingPolicy.gang.minCount}' | grep -qx 'scheduling.k8s.io/v1alpha3 1'"
+  expect "the stored one" sh -c "kubectl get podgroups.v1beta1.scheduling.k8s.io alpha -o 'jsonpath={.apiVersion}' | grep -qx scheduling.k8s.io/v1beta1"
+}
 mistakes_are_named() {
   expect "no policy" sh -c '! kubectl apply --validate=false -f - 2>&1' <<< '{"apiVersion": "scheduling.k8s.io/v1beta1", "kind": "PodGroup", "metadata": {"name": "bad"}, "spec": {"schedulingPolicy": {}}}'
   expect "a policy to stay" refused "field is immutable" kubectl patch podgroups.scheduling.k8s.io loose --type merge -p '{"spec": {"schedulingPolicy": {"basic": null, "gang": {"minCount": 3}}}}'
@@ -84,5 +91,5 @@ mistakes_are_named() {
 }
 
 start_cluster --node-name n1 --host-rootfs --runtime process
-run_tests a_gang_starts_whole a_gang_without_room_holds_nothing pods_of_a_basic_group_start_alone names_lead_to_the_groups_that_people_mean mistakes_are_named
+run_tests a_gang_starts_whole a_gang_without_room_holds_nothing pods_of_a_basic_group_start_alone names_lead_to_the_groups_that_people_mean the_alpha_version_is_another_form mistakes_are_named
 exit "${failed:-0}"
