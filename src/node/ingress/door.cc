@@ -141,7 +141,7 @@ void Door::begin(const std::shared_ptr<Work>& work) {
   work->endpoints = options_.endpoints(work->backend);
   if (work->endpoints.empty()) return work->exchange->respond(told(kUnavailable, "no pod of the Service is ready"));
   const auto first = static_cast<std::ptrdiff_t>(next_++ % work->endpoints.size());
-  std::ranges::rotate(work->endpoints, work->endpoints.begin() + first);
+  std::rotate(work->endpoints.begin(), work->endpoints.begin() + first, work->endpoints.end());
   send(work);
 }
 
