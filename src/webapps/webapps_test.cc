@@ -8,6 +8,7 @@
 #include "api/kubeflow/v1alpha1/tensorboard.h"
 #include "client/fake_client_for_tests.h"
 #include "client/fake_env_for_tests.h"
+#include "rt/http/kept_exchange_for_tests.h"
 #include "webapps/objects.h"
 #include "webapps/server.h"
 
@@ -23,35 +24,11 @@ using api::resources::kPods;
 
 constexpr std::string_view kPair = "0123";
 
-struct Answer {
-  int status = 0;
-  rt::Headers headers;
-  std::string body;
+struct Answer : rt::HttpResponse {
   Json json() const {
     auto read = api::parse_json(body);
     return read.ok() ? *read : Json();
   }
-};
-
-class Kept final : public rt::HttpExchange {
- public:
-  explicit Kept(std::shared_ptr<Answer> to) : to_(std::move(to)) {}
-  void respond(rt::HttpResponse response) override { *to_ = {response.status, response.headers, response.body}; }
-  void start(int, rt::Headers) override {}
-  void start_web_socket(rt::Headers, Messages, OnBytes) override {}
-  void start_upgraded(rt::Headers, OnBytes) override {}
-  void resume_reading() override {}
-  void send(std::vector<Bytes>) override {}
-  void send_shared(std::shared_ptr<const rt::SharedChunk>) override {}
-  void finish() override {}
-  void abandon() override {}
-  std::size_t backlog_bytes() const override { return 0; }
-  void on_drained(std::function<void()> callback) override { callback(); }
-  void wait_until_drained() override {}
-  void on_closed(std::function<void()>) override {}
-
- private:
-  std::shared_ptr<Answer> to_;
 };
 
 class User final : public Asker {
@@ -81,14 +58,14 @@ class User final : public Asker {
 class WebApps : public testing::Test {
  protected:
   Answer ask(std::string method, std::string target, std::string body = "", rt::Headers headers = {}) {
-    const auto answer = std::make_shared<Answer>();
+    Answer answer;
     if (headers.empty() && method != "GET")
       headers = {{"Cookie", "a=b; XSRF-TOKEN=" + std::string(kPair)}, {"X-XSRF-TOKEN", std::string(kPair)}};
     headers.emplace_back("Content-Type", "application/json");
     server.serve({.method = method, .target = target, .headers = headers, .body = body}, user,
-                 std::make_shared<Kept>(answer));
+                 std::make_shared<rt::KeptExchange>(answer));
     env.settle();
-    return *answer;
+    return answer;
   }
   Json ok(std::string method, std::string target, std::string body = "") {
     const Answer answer = ask(method, target, body);
