@@ -71,7 +71,7 @@ await test('a job that is submitted appears, runs and shows its log', async () =
   await page.waitForSelector('text=The scheduler would start 1 of 1 pods now');
   await page.getByLabel('CPU', { exact: true }).fill('999');
   await page.getByRole('button', { name: 'Check' }).click();
-  await page.waitForSelector('text=/It would let the job wait: .*999/');
+  await page.waitForSelector('text=/The scheduler would let the job wait: .*999/');
   await page.getByLabel('CPU', { exact: true }).fill('');
   await page.getByRole('button', { name: 'Send' }).click();
   await page.getByRole('link', { name: /from-the-page/ }).click();

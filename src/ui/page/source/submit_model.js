@@ -127,7 +127,7 @@ export function documents(text) {
 export function forecastOf({ pods, starting, nodes, evictions, reason }) {
   const out = [];
   if (starting > 0) out.push(['The scheduler would start {starting} of {pods} pods now, on {nodes} nodes.', { starting, pods, nodes }]);
-  if (evictions > 0) out.push(['It would evict {evictions} pods of others for them.', { evictions }]);
-  if (reason) out.push(['It would let the job wait: {message}', { message: plain(reason.message) }]);
+  if (evictions > 0) out.push(['The scheduler would evict {evictions} pods of others for them.', { evictions }]);
+  if (reason) out.push(['The scheduler would let the job wait: {message}', { message: plain(reason.message) }]);
   return out;
 }

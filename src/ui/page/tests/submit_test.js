@@ -40,5 +40,5 @@ test('the answer of the scheduler becomes sentences', () => {
   const said = (answer) => forecastOf({ pods: 4, starting: 0, nodes: 0, evictions: 0, reason: null, ...answer });
   assert.deepEqual(said({ starting: 4, nodes: 2 }), [['The scheduler would start {starting} of {pods} pods now, on {nodes} nodes.', { starting: 4, pods: 4, nodes: 2 }]]);
   assert.deepEqual(said({ starting: 1, nodes: 1, evictions: 3 })[1][1], { evictions: 3 });
-  assert.deepEqual(said({ reason: { message: 'no node has 5 cpu' } }), [['It would let the job wait: {message}', { message: 'no node has 5 cpu' }]]);
+  assert.deepEqual(said({ reason: { message: 'no node has 5 cpu' } }), [['The scheduler would let the job wait: {message}', { message: 'no node has 5 cpu' }]]);
 });
