@@ -153,6 +153,16 @@ PY
   kill $slow 2> /dev/null
   wait $slow 2> /dev/null
 }
+a_load_balancer_on_the_port_is_told() {
+  apply <<YAML
+apiVersion: v1
+kind: Service
+metadata: {name: greedy, namespace: bob}
+spec: {type: LoadBalancer, selector: {app: nothing}, ports: [{port: $http}]}
+YAML
+  expect "it" wait_for 10 has_event ann "IngressNotServed: port $http belongs to a Service of another namespace of type LoadBalancer, whose pods answer there"
+  kubectl -n bob delete service greedy > /dev/null
+}
 ports_close_with_the_last_ingress() {
   kubectl -n ann delete ingress --all > /dev/null
   kubectl -n bob delete ingress --all > /dev/null
@@ -184,6 +194,6 @@ if [ $root = 0 ] || ! nft list tables > /dev/null 2>&1; then
   exit 0
 fi
 start_cluster --node-name n1 --host-rootfs --runtime runc --ingress-http "$http" --ingress-https "$https"
-run_tests a_port_opens_with_the_first_ingress requests_go_both_ways tls_comes_from_secrets backends_that_are_none_are_told people_take_nothing_from_one_another slow_peers_have_their_bounds ports_close_with_the_last_ingress \
+run_tests a_port_opens_with_the_first_ingress requests_go_both_ways tls_comes_from_secrets backends_that_are_none_are_told people_take_nothing_from_one_another slow_peers_have_their_bounds a_load_balancer_on_the_port_is_told ports_close_with_the_last_ingress \
   a_port_that_is_taken_is_told_once
 exit "${failed:-0}"

@@ -62,6 +62,8 @@ Router::Router(rt::Env& env, client::Client& client, RouterOptions options)
       events_(client, env, "volcano-ingress"),
       ingresses_(client, env, kIngresses, {.only = &client::without_managed_fields()}),
       classes_(client, env, kIngressClasses, {.only = &client::without_managed_fields()}),
+      balancers_(client, env, resources::kServices,
+                 {.field_selector = "spec.type=LoadBalancer", .only = &client::without_managed_fields()}),
       door_(std::make_shared<Door>(env, DoorOptions{.endpoints = [this](const Backend& b) { return endpoints(b); },
                                                     .is_own_cookie = options_.is_own_cookie})),
       http_{.flag = "--ingress-http", .number = options_.http_port},
@@ -74,7 +76,7 @@ Router::~Router() {
 }
 
 void Router::start() {
-  for (client::Informer* one : {&ingresses_, &classes_}) {
+  for (client::Informer* one : {&ingresses_, &classes_, &balancers_}) {
     one->on_change([this](const Json*, const Json*, bool) { look_soon(); });
     one->on_synced([this] { look_soon(); });
     one->start();
@@ -174,9 +176,25 @@ void Router::keep_ports(const std::vector<const Json*>& ingresses, Wrong& wrong)
   open(https_, with_tls && !keys_.certificate_pem.empty(), true);
   door_->set_https_port(https_.server ? https_.server->port() : 0);
   for (const Json* one : ingresses) {
+    const std::string http_taker = taker_of(http_, api::namespace_of(*one));
+    const std::string https_taker = taker_of(https_, api::namespace_of(*one));
+    if (!http_taker.empty()) wrong[api::key_of(*one)].push_back(http_taker);
+    if (!https_taker.empty() && !(*one)["spec"]["tls"].empty()) wrong[api::key_of(*one)].push_back(https_taker);
     if (!http_.trouble.empty()) wrong[api::key_of(*one)].push_back(http_.trouble);
     if (!https_.trouble.empty() && !(*one)["spec"]["tls"].empty()) wrong[api::key_of(*one)].push_back(https_.trouble);
   }
+}
+
+// Rules of the kernel lead the ports of such a Service to its pods before the router sees a connection. `ns`: of those
+// who are told; Services of others have no name for them.
+std::string Router::taker_of(const Port& port, std::string_view ns) const {
+  for (const auto& [key, service] : balancers_.objects())
+    for (const Json& one : service["spec"]["ports"].items())
+      if (port.number != 0 && one["port"].as_int() == port.number && one["protocol"].as_string("TCP") == "TCP")
+        return base::format("port {} belongs to {} of type LoadBalancer, whose pods answer there", port.number,
+                            api::namespace_of(service) == ns ? "the Service " + std::string(api::name_of(service))
+                                                             : "a Service of another namespace");
+  return {};
 }
 
 // A name that no Secret has a certificate for is served with one that nobody trusts.

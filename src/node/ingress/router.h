@@ -54,6 +54,7 @@ class Router {
   void check_backends(const std::vector<const api::Json*>& ingresses, Wrong& wrong) const;
   void keep_ports(const std::vector<const api::Json*>& ingresses, Wrong& wrong);
   void open(Port& port, bool wanted, bool tls);
+  std::string taker_of(const Port& port, std::string_view ns) const;
   base::Status use_keys(const std::vector<rt::NamedKeys>& named);
   void say(const Wrong& wrong);
   void write_statuses();
@@ -67,6 +68,7 @@ class Router {
   const RouterOptions options_;
   client::EventRecorder events_;
   client::Informer ingresses_, classes_;
+  client::Informer balancers_;                                    // Services of type LoadBalancer
   std::map<std::string, std::unique_ptr<Namespace>> namespaces_;  // those with an Ingress of ours
   std::shared_ptr<Door> door_;
   std::shared_ptr<const Routes> routes_ = std::make_shared<Routes>();
