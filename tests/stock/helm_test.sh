@@ -98,6 +98,7 @@ refused() { # refused MESSAGE FLAG...
   shift
   if out=$("$helm" "$@" $chart 2>&1 > /dev/null); then no "$*" "is accepted"; elif [[ $out == *"$message"* ]]; then ok "refused: $*"; else no "$*" "$out"; fi
 }
+refused 'custom.ui_replicas: more than one replica needs custom.ui_session_secret' -set custom.ui_enable=true,custom.ui_replicas=2
 refused 'custom.hypernode_controller_mode must be one of controller-manager, standalone, or disabled; got "both"' -set custom.hypernode_controller_mode=both
 refused 'custom.hypernode_controller_replicas must be at least 1 when custom.hypernode_controller_mode is standalone; got 0' \
   -set custom.hypernode_controller_mode=standalone,custom.hypernode_controller_replicas=0
