@@ -99,6 +99,7 @@ class RecurringStep {
 
   Plan take() {
     status_.set("state", "ENABLED");
+    count_runs();
     auto schedule = ::pipelines::RunSchedule::read(spec_["trigger"]);
     if (spec_["mode"].as_string() == "DISABLE")
       status_.set("state", "DISABLED");
@@ -116,13 +117,26 @@ class RecurringStep {
     status_.set("error", error);
   }
 
-  // The time from which on times are due: the last run's, also of one that a crash kept out of the status.
-  Time last() const {
-    Time last = std::max(time_of(recurring_["metadata"]["creationTimestamp"]), time_of(status_["lastRunTime"]));
-    for (const Json* run : look_.runs) last = std::max(last, time_of((*run)["spec"]["scheduledAt"]));
+  // Runs that a crash or a refused write kept out of the status. Those of an earlier object of this name do not count.
+  void count_runs() {
+    const Time known = last();
+    std::int64_t missed = 0;
+    Time newest = known;
+    const auto count = [&](Time scheduled) {
+      missed += scheduled > known ? 1 : 0;
+      newest = std::max(newest, scheduled);
+    };
+    for (const Json* run : look_.runs) count(time_of((*run)["spec"]["scheduledAt"]));
     for (const Json* run : look_.workflows)
-      last = std::max(last, base::parse_rfc3339(argo::run_texts(*run).scheduled_at).value_or(Time{}));
-    return last;
+      count(base::parse_rfc3339(argo::run_texts(*run).scheduled_at).value_or(Time{}));
+    if (missed == 0) return;
+    status_.set("lastRunTime", base::format_rfc3339(newest));
+    status_.set("runs", status_["runs"].as_int() + missed);
+  }
+
+  // The time from which on times are due.
+  Time last() const {
+    return std::max(time_of(recurring_["metadata"]["creationTimestamp"]), time_of(status_["lastRunTime"]));
   }
 
   void decide(const ::pipelines::RunSchedule& schedule) {

@@ -67,6 +67,28 @@ TEST(RecurringRun, ARunIsMadeWhenItIsDue) {
   EXPECT_EQ(clock.object()["status"]["runs"].as_int(), 1);
 }
 
+TEST(RecurringRun, ARunThatIsNotInTheStatusIsCounted) {
+  Clock clock;
+  clock.at("2026-01-01T01:00:00Z");
+  Json& object = clock.world.objects[resources::kRecurringRuns].begin()->second;
+  object.set("status", Json::object({{"state", "ENABLED"}}));  // the write of it was refused
+  clock.at("2026-01-01T01:00:01Z");
+  EXPECT_EQ(clock.object()["status"]["lastRunTime"].as_string(), "2026-01-01T01:00:00Z");
+  EXPECT_EQ(clock.object()["status"]["runs"].as_int(), 1);
+  EXPECT_EQ(clock.runs(), Lines{"01:00"});
+}
+
+TEST(RecurringRun, RunsOfAnEarlierOneOfTheNameAreNotCounted) {
+  Clock clock;
+  Json& object = clock.world.objects[resources::kRecurringRuns].begin()->second;
+  clock.at("2026-01-01T01:00:00Z");
+  object.edit("metadata").set("creationTimestamp", "2026-01-01T01:10:00Z");
+  object.set("status", Json::object());
+  clock.at("2026-01-01T01:20:00Z");
+  EXPECT_EQ(clock.object()["status"]["runs"].as_int(), 0);
+  EXPECT_TRUE(clock.object()["status"]["lastRunTime"].is_null());
+}
+
 TEST(RecurringRun, MissedTimesAreCaughtUpOneAfterTheOther) {
   Clock clock;
   clock.at("2026-01-01T03:30:00Z");
