@@ -117,7 +117,7 @@ class RecurringStep {
     status_.set("error", error);
   }
 
-  // Runs that a crash or a refused write kept out of the status. Those of an earlier object of this name do not count.
+  // Runs that a crash or a refused write kept out of the status, without the runs of an earlier object of this name.
   void count_runs() {
     const Time known = last();
     std::int64_t missed = 0;
