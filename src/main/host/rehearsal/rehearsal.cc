@@ -21,10 +21,14 @@ base::Error refused(std::string message) { return base::make_error(base::Code::k
 
 base::Result<std::vector<Json>> pods_of(const controllers::job::Job& job, PodCompletion& completion) {
   std::vector<Json> pods;
+  std::size_t bytes = 0;
   for (const controllers::job::Task& task : job.tasks) {
     if (!task.depends_on.empty()) continue;  // they come later
     for (std::int64_t index = 0; index < task.replicas; ++index) {
       TRY(controllers::job::MadePod made, controllers::job::pod_for(job, task, index, false));
+      if (bytes += made.bytes; bytes > kRehearsedBytesMax)
+        return refused(base::format("spec.tasks: the pods together have more than the {} MiB that are rehearsed",
+                                    kRehearsedBytesMax >> 20));
       made.object.edit_path({"metadata", "annotations", "scheduling.k8s.io/group-name"}) = job.group_name();
       made.object.edit_path({"metadata", "uid"}) = base::format("{}-{}-{}", job.uid, task.name, index);
       made.object.edit_path({"metadata", "creationTimestamp"}) = job.object["metadata"]["creationTimestamp"];

@@ -11,8 +11,10 @@
 namespace volcano_main {
 
 // More pods than this are not rehearsed: in the cluster, and in the job.
-inline constexpr std::size_t kRehearsedPodsMax = 20'000;
+inline constexpr std::size_t kRehearsedPodsMax = 5'000;
 inline constexpr std::int64_t kRehearsedReplicasMax = 5'000;
+// Nor pods of a job that are larger than this together, as text.
+inline constexpr std::size_t kRehearsedBytesMax = std::size_t{64} << 20;
 
 // `dump` is Scheduler::dump() and comes from the scheduler whose options these are; `job` is a Job of batch.volcano.sh
 // as the API server answered it in a dry run; `claims` are volume claims that would be made with it. The answer:

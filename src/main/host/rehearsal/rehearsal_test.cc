@@ -102,6 +102,11 @@ TEST(Rehearsal, refuses_a_job_that_it_cannot_place) {
   EXPECT_EQ(rehearse(cluster(1), job(0, "1"), {}, {}).error().message, "spec.tasks: the job has no pods to place");
   EXPECT_EQ(rehearse(cluster(1), job(5'001, "1"), {}, {}).error().message,
             "spec.tasks: 5001 pods are more than the 5000 that are rehearsed");
+  Json large = job(5'000, "1");
+  large.edit_path({"spec"}).edit("tasks").edit(0).edit_path({"template", "metadata", "annotations", "note"}) =
+      std::string(100'000, 'x');
+  EXPECT_EQ(rehearse(cluster(1), large, {}, {}).error().message,
+            "spec.tasks: the pods together have more than the 64 MiB that are rehearsed");
   EXPECT_FALSE(rehearse("{", job(1, "1"), {}, {}).ok());
 }
 
