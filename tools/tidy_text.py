@@ -1,4 +1,4 @@
-"""Checks of tools/tidy that read words: sentences of comments, names of files and types, sizes of folders, quoted keys, CHANGELOG.
+"""Checks of tools/tidy that read words: sentences of comments, names of files and types, sizes of folders and classes, quoted keys, CHANGELOG.
 
 Each check yields (place, count, message). tools/tidy_debts.json says how many of each a place may still have; a debt only shrinks:
 `tools/tidy --shrink` writes smaller counts down, and never larger ones."""
@@ -6,6 +6,8 @@ import collections
 import json
 import os
 import re
+
+import tidy_classes
 
 DEBTS = "tools/tidy_debts.json"
 HEADLESS = re.compile(r"^(What|Who|Whoever|Whose|Whatever|Of|Nobody|Nothing|None|Those|Else|Neither|Where|That)\b(?!')")
@@ -99,7 +101,8 @@ def check_changelog(_):
                 yield "CHANGELOG.md", f"CHANGELOG.md:{number}: over {CHANGELOG_LINE_MAX} letters: users read a line, not a paragraph"
 
 
-CHECKS = {"sentences": check_sentences, "negations": check_negations, "names": check_names, "folder size": check_folders, "keys": check_keys, "changelog": check_changelog}
+CHECKS = {"sentences": check_sentences, "negations": check_negations, "names": check_names, "folder size": check_folders, "keys": check_keys, "changelog": check_changelog,
+          "class size": tidy_classes.check_classes}
 
 
 def run(texts, fail, shrink):
