@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "apiserver/http/node_proxy.h"
+#include "apiserver/http/pods/node_proxy.h"
 #include "apiserver/http/requested_resource.h"
 #include "apiserver/http/route.h"
 #include "base/base64.h"

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "apiserver/http/node_proxy.h"
+#include "apiserver/http/pods/node_proxy.h"
 #include "apiserver/http/route.h"
 #include "apiserver/pipeline/write/manager_name.h"
 

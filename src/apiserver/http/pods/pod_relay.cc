@@ -1,5 +1,5 @@
 // One request under way: bytes between a connection to the pod and the client's exchange.
-#include "apiserver/http/pod_relay.h"
+#include "apiserver/http/pods/pod_relay.h"
 
 #include <future>
 #include <optional>
@@ -7,7 +7,7 @@
 
 #include "apiserver/http/answers.h"
 #include "apiserver/http/negotiation.h"
-#include "apiserver/http/proxied_request.h"
+#include "apiserver/http/pods/proxied_request.h"
 #include "base/format.h"
 #include "base/number.h"
 #include "rt/http/client/answer_reader.h"

@@ -1,5 +1,5 @@
 // Which headers go through, and what is added (RFC 9110 7.6.1; Kubernetes' X-Forwarded headers).
-#include "apiserver/http/proxied_request.h"
+#include "apiserver/http/pods/proxied_request.h"
 
 #include <algorithm>
 #include <array>

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "apiserver/http/noting_exchange_for_tests.h"
-#include "apiserver/http/remote_command.h"
+#include "apiserver/http/pods/remote_command.h"
 #include "client/fake_env_for_tests.h"
 
 namespace apiserver {

@@ -1,5 +1,5 @@
 // Options of a log request, the choice of the container, and the stream.
-#include "apiserver/http/pod_log.h"
+#include "apiserver/http/pods/pod_log.h"
 
 #include <algorithm>
 

@@ -1,13 +1,13 @@
 // The question of a stream into a pod, whether the pod runs, and the protocol of the streams.
-#include "apiserver/http/pod_connect.h"
+#include "apiserver/http/pods/pod_connect.h"
 
 #include <algorithm>
 
 #include "apiserver/http/access.h"
 #include "apiserver/http/answers.h"
-#include "apiserver/http/pod_log.h"
+#include "apiserver/http/pods/pod_log.h"
+#include "apiserver/http/pods/remote_command.h"
 #include "apiserver/http/query_options.h"
-#include "apiserver/http/remote_command.h"
 #include "apiserver/http/route.h"
 #include "base/format.h"
 

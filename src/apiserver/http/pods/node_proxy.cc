@@ -1,5 +1,5 @@
 // Which page, of which node.
-#include "apiserver/http/node_proxy.h"
+#include "apiserver/http/pods/node_proxy.h"
 
 #include "api/kinds.h"
 #include "apiserver/http/answers.h"

@@ -1,5 +1,5 @@
 // The channels of v4.channel.k8s.io, v5.channel.k8s.io and their older forms: each message is of one channel.
-#include "apiserver/http/remote_command.h"
+#include "apiserver/http/pods/remote_command.h"
 
 #include <algorithm>
 

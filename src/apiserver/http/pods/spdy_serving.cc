@@ -2,8 +2,8 @@
 #include <charconv>
 #include <map>
 
-#include "apiserver/http/remote_command.h"
-#include "apiserver/http/spdy_streams.h"
+#include "apiserver/http/pods/remote_command.h"
+#include "apiserver/http/pods/spdy_streams.h"
 #include "base/format.h"
 
 namespace apiserver {

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "api/admission.h"
-#include "apiserver/http/pod_relay.h"
+#include "apiserver/http/pods/pod_relay.h"
 #include "apiserver/pipeline/api.h"
 #include "base/random.h"
 #include "rt/http/http.h"

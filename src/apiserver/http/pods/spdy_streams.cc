@@ -1,9 +1,9 @@
 // The meaning of frames, and the readers that pause while somebody is full.
-#include "apiserver/http/spdy_streams.h"
+#include "apiserver/http/pods/spdy_streams.h"
 
 #include <utility>
 
-#include "apiserver/http/remote_command.h"
+#include "apiserver/http/pods/remote_command.h"
 
 namespace apiserver {
 

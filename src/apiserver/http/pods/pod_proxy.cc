@@ -1,5 +1,5 @@
 // Which pod and which of its ports.
-#include "apiserver/http/pod_proxy.h"
+#include "apiserver/http/pods/pod_proxy.h"
 
 #include <algorithm>
 #include <charconv>
@@ -8,8 +8,8 @@
 #include "api/kinds.h"
 #include "apiserver/http/answers.h"
 #include "apiserver/http/negotiation.h"
-#include "apiserver/http/pod_relay.h"
-#include "apiserver/http/proxied_request.h"
+#include "apiserver/http/pods/pod_relay.h"
+#include "apiserver/http/pods/proxied_request.h"
 #include "base/format.h"
 
 namespace apiserver {

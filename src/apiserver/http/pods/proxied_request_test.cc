@@ -1,5 +1,5 @@
 // A request as a pod gets it, and the answer as the client gets it.
-#include "apiserver/http/proxied_request.h"
+#include "apiserver/http/pods/proxied_request.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // The container whose log is meant, the reason why there is none, and the remains of a log that was read.
-#include "apiserver/http/pod_log.h"
+#include "apiserver/http/pods/pod_log.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // The answers that clients of exec get, and the protocols that are spoken with them.
-#include "apiserver/http/remote_command.h"
+#include "apiserver/http/pods/remote_command.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Requests to pods and services: who is meant, and what comes back.
-#include "apiserver/http/pod_proxy.h"
+#include "apiserver/http/pods/pod_proxy.h"
 
 #include <gtest/gtest.h>
 

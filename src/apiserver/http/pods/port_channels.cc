@@ -3,7 +3,7 @@
 #include <charconv>
 #include <utility>
 
-#include "apiserver/http/remote_command.h"
+#include "apiserver/http/pods/remote_command.h"
 #include "base/format.h"
 #include "base/split.h"
 
