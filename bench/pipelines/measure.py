@@ -103,10 +103,14 @@ def resident(pid):
 
 
 def measure_loop(pid, steps):
-    times, count, memory = thread_times(pid), revision(), resident(pid)
+    times, count, memory, begin = thread_times(pid), revision(), resident(pid), time.time_ns()
     took, _, writes = run_to_its_end("loop", loop(steps))
     spent = {name: (one - times.get(name, 0)) / steps for name, one in thread_times(pid).items()}
     print(f"{steps} parallel steps: {took:.1f} s to the run's end")
+    pods = json.load(ask("/api/v1/namespaces/default/pods?labelSelector=pipelines.kubeflow.org/run=loop"))["items"]
+    logs = (ask(f"/api/v1/namespaces/default/pods/{pod['metadata']['name']}/log").read() for pod in pods)
+    started = [(int(log.split()[0]) - begin) / 1e9 for log in logs]
+    print(f"from the run's creation to a step's process: median {statistics.median(started):.2f} s, 95th percentile {percentile(started, 0.95):.2f} s")
     print("computing a step, by thread: " + ", ".join(f"{name} {one:.2f} ms" for name, one in sorted(spent.items(), key=lambda one: -one[1]) if one >= 0.01))
     print(f"writes a step: {(revision() - count) / steps:.1f} of all kinds; " + ", ".join(f"{kind} {one / steps:.2f}" for kind, one in writes.items()))
     print(f"memory: {memory:.0f} MB before, {resident(pid):.0f} MB after, {(resident(pid) - memory) * 1024 / steps:.0f} kB a step")

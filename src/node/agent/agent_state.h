@@ -284,7 +284,8 @@ struct Agent::State : std::enable_shared_from_this<Agent::State> {
   }
   // The same for one pod, when its turn comes: its folder is not taken away meanwhile.
   template <class T>
-  void call_for(const std::string& uid, std::function<T(Runtime&)> work, std::function<void(T)> done) {
+  void call_for(const std::string& uid, std::function<T(Runtime&)> work, std::function<void(T)> done,
+                PodCalls::Part part = PodCalls::Part::kGoesOn) {
     ++calls[uid];
     auto [piece, end] = piece_of<T>(std::move(work), [this, uid, done = std::move(done)](T result) {
       if (--calls[uid] == 0) calls.erase(uid);
@@ -292,7 +293,7 @@ struct Agent::State : std::enable_shared_from_this<Agent::State> {
       if (!calls.contains(uid) && to_erase.erase(uid) != 0) erase_pod(uid);
       check_stopped();
     });
-    pod_calls.run(uid, std::move(piece), std::move(end));
+    pod_calls.run(uid, std::move(piece), std::move(end), part);
   }
   // Work and its end as tasks that share the result.
   template <class T>

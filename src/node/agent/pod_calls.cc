@@ -15,6 +15,7 @@ namespace {
 constexpr std::size_t kAtOnce = 8;
 // The longest start, or end, of a pod on a machine that is well.
 constexpr base::Duration kPatience = base::seconds(5);
+constexpr std::size_t kFairTurn = 4;
 // Pods that are remembered to be slow: none of them asks to be forgotten, and beyond so many they start anew.
 constexpr std::size_t kSlowMax = 10'000;
 
@@ -23,6 +24,12 @@ constexpr std::size_t kSlowMax = 10'000;
 struct PodCalls::State : std::enable_shared_from_this<State> {
   struct Call {
     rt::Task work, done;
+    Part part;
+  };
+  // A pod that waits, and what it waits for.
+  struct Turn {
+    std::string uid;
+    Part part;
   };
   // One that is under way.
   struct Running {
@@ -37,15 +44,24 @@ struct PodCalls::State : std::enable_shared_from_this<State> {
   rt::Env& env;
   const std::size_t all_max;
   std::map<std::string, std::deque<Call>> waiting;  // by pod
-  std::deque<std::string> turns;                    // of pods that wait
+  std::deque<Turn> turns;                           // of pods that wait
   std::set<std::string> slow;                       // pods whose last calls took long
-  std::size_t counted = 0, all = 0;
+  std::size_t counted = 0, all = 0, given = 0;
+
+  std::deque<Turn>::iterator next_turn() {
+    const bool is_fair = ++given % kFairTurn == 0;
+    const auto is_well = [this](const Turn& one) { return !slow.contains(one.uid); };
+    auto turn = is_fair ? turns.end() : std::ranges::find_if(turns, [&](const Turn& one) {
+      return one.part == Part::kGoesOn && is_well(one);
+    });
+    if (turn == turns.end()) turn = std::ranges::find_if(turns, is_well);
+    return turn == turns.end() ? turns.begin() : turn;
+  }
 
   void next() {
     while (counted < kAtOnce && all < all_max && !turns.empty()) {
-      auto turn = std::ranges::find_if(turns, [this](const std::string& uid) { return !slow.contains(uid); });
-      if (turn == turns.end()) turn = turns.begin();
-      const std::string uid = *turn;
+      const auto turn = next_turn();
+      const std::string uid = turn->uid;
       turns.erase(turn);
       const auto found = waiting.find(uid);
       Call call = std::move(found->second.front());
@@ -53,7 +69,7 @@ struct PodCalls::State : std::enable_shared_from_this<State> {
       if (found->second.empty())
         waiting.erase(found);
       else
-        turns.push_back(uid);
+        turns.push_back({uid, found->second.front().part});
       begin(uid, std::move(call));
     }
   }
@@ -100,10 +116,10 @@ struct PodCalls::State : std::enable_shared_from_this<State> {
 PodCalls::PodCalls(rt::Env& env, std::size_t all_max) : state_(std::make_shared<State>(env, all_max)) {}
 PodCalls::~PodCalls() = default;
 
-void PodCalls::run(const std::string& uid, rt::Task work, rt::Task done) {
+void PodCalls::run(const std::string& uid, rt::Task work, rt::Task done, Part part) {
   std::deque<State::Call>& calls = state_->waiting[uid];
-  if (calls.empty()) state_->turns.push_back(uid);
-  calls.push_back({std::move(work), std::move(done)});
+  if (calls.empty()) state_->turns.push_back({uid, part});
+  calls.push_back({std::move(work), std::move(done), part});
   state_->next();
 }
 

@@ -26,9 +26,9 @@ struct Calls {
   std::string begun;
   int ended = 0;
 
-  void run(PodCalls& calls, const std::string& uid) {
+  void run(PodCalls& calls, const std::string& uid, PodCalls::Part part = PodCalls::Part::kGoesOn) {
     calls.run(
-        uid, [this, uid] { begun += uid + " "; }, [this] { ++ended; });
+        uid, [this, uid] { begun += uid + " "; }, [this] { ++ended; }, part);
   }
   void end(std::size_t index) {
     std::exchange(env.under_way[index], [] {})();
@@ -64,6 +64,17 @@ TEST(PodCalls, pods_take_turns) {
   test.run(calls, "one");
   for (std::size_t i = 0; i < 3; ++i) test.end(i);
   EXPECT_EQ(test.begun, "many many many many many many many many many one many ");
+}
+
+// A hundred pods that came together were all made ready before the first of them started.
+TEST(PodCalls, pods_that_have_begun_come_before_those_that_begin) {
+  Calls test;
+  PodCalls calls(test.env, 100);
+  for (int i = 0; i < 12; ++i) test.run(calls, std::string(1, static_cast<char>('a' + i)), PodCalls::Part::kBegins);
+  EXPECT_EQ(test.begun, "a b c d e f g h ");
+  for (std::size_t i = 0; i < 5; ++i) test.run(calls, std::string(1, static_cast<char>('A' + i)));
+  for (std::size_t i = 0; i < 8; ++i) test.end(i);
+  EXPECT_EQ(test.begun, "a b c d e f g h A B C i D E j k ") << "every fourth turn is that of the one that waits longest";
 }
 
 TEST(PodCalls, those_under_way_may_outlive_it) {

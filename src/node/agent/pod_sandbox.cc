@@ -72,7 +72,8 @@ void Agent::State::prepare(PodWorker& worker) {
         // It begins once the rules of policies are set that speak of its address.
         pods_to_guard.push_back(uid);
         set_policies();
-      });
+      },
+      PodCalls::Part::kBegins);
 }
 
 void Agent::State::sandbox_made(const std::string& uid, const base::Status& made) {
