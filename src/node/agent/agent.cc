@@ -35,51 +35,42 @@ Agent::State::State(rt::Env& environment, client::Client& c, Options o, std::uni
       client(c),
       options(std::move(o)),
       runtime(std::move(r)),
+      loop(environment, runtime),
       streams(runtime ? runtime->streams() : nullptr),
-      facts(std::move(f)),
       devices(environment, options.devices, options.data_dir + "/devices", device_callbacks()),
       drivers(std::move(d)),
       resource_claims(environment, c, drivers.get(), {claims_folder(), options.devices.cdi_folders, options.metrics},
                       claim_callbacks()),
       device_slices(environment, c, options.node_name),
-      events(c, environment, "kubelet", options.node_name),
-      pods(c, environment, api::resources::kPods, {.field_selector = "spec.nodeName=" + options.node_name}),
+      events(c, environment, options.node_name),
+      node(loop, c, options, std::move(f), devices),
+      pods(c, environment, options.node_name),
       config_maps(c, environment, api::resources::kConfigMaps),
       secrets(c, environment, api::resources::kSecrets),
       claims(c, environment, api::resources::kPersistentVolumeClaims),
       volumes(c, environment, api::resources::kPersistentVolumes),
-      services(c, environment, api::resources::kServices),
-      slices(c, environment, api::resources::kEndpointSlices),
       runtime_classes(c, environment, kRuntimeClasses),
-      own_node(c, environment, api::resources::kNodes, {.field_selector = "metadata.name=" + options.node_name}),
-      policies(c, environment, api::resources::kNetworkPolicies),
-      namespaces(c, environment, api::resources::kNamespaces),
-      pod_calls(environment, kCallsOfPod * static_cast<std::size_t>(options.pods_max)) {
-  capacity["cpu"] = api::Quantity::from_int(facts.cpus);
-  capacity["memory"] = api::Quantity::from_int(facts.memory_bytes / 1024 * 1024, api::Quantity::Format::kBinarySi);
-  capacity["ephemeral-storage"] =
-      api::Quantity::from_int(facts.disk_bytes / 1024 * 1024, api::Quantity::Format::kBinarySi);
-  for (const auto& [page, bytes] : facts.huge_pages)
-    capacity[huge_page_resource(page)] = api::Quantity::from_int(bytes, api::Quantity::Format::kBinarySi);
-  capacity["pods"] = api::Quantity::from_int(options.pods_max);
-  for (const auto& [name, quantity] : options.capacity) capacity[name] = quantity;
-}
+      services(loop, c, options, pods, events),
+      policies(loop, c, pods, events,
+               [this](const std::string& uid, const base::Status& set) { sandbox_made(uid, set); }),
+      disk(loop, pods, events, *this),
+      pod_calls(environment, kCallsOfPod * static_cast<std::size_t>(options.pods_max)) {}
 
 void Agent::State::open() {
   const std::weak_ptr<State> weak = weak_from_this();
-  rt::Loop& loop = env.loop();
+  rt::Loop& mail = env.loop();
   opening = true;
   const auto held = std::make_shared<std::vector<HeldPod>>();
   const auto set_aside = std::make_shared<std::vector<Allocation>>();
   const auto claimed = std::make_shared<LocalClaims>();
   off_loop<base::Result<std::vector<RecoveredPod>>>(
-      [weak, &loop, held, set_aside, claimed, folder = options.data_dir + "/devices", allocated = allocations_folder(),
+      [weak, &mail, held, set_aside, claimed, folder = options.data_dir + "/devices", allocated = allocations_folder(),
        claims = claims_folder()](Runtime& machine) {
         *held = read_held(folder);
         *set_aside = read_allocations(allocated);
         *claimed = read_local_claims(claims);
-        return machine.open([weak, &loop](const ExitedContainer& exit) {
-          loop.post([weak, exit] {
+        return machine.open([weak, &mail](const ExitedContainer& exit) {
+          mail.post([weak, exit] {
             if (const auto self = weak.lock()) self->exited(exit);
           });
         });
@@ -98,16 +89,15 @@ void Agent::State::open() {
 
 void Agent::State::opened(base::Result<std::vector<RecoveredPod>> found) {
   if (!found.ok()) {
-    last_error = reason_text(found.error().message);
-    base::log_error("node", last_error);
-    keep_node();
+    const std::string why = reason_text(found.error().message);
+    base::log_error("node", why);
+    node.fail(why);
     if (failed) std::exchange(failed, nullptr)(found.take_error());
     return;
   }
-  ready = true;
   clock_steps = std::make_unique<rt::ClockSteps>(env, [this] { renew_all_tokens(); });
   for (RecoveredPod& pod : *found) recovered[pod.uid] = std::move(pod);
-  pods.on_change([this](const Json* before, const Json* after, bool) { pod_changed(before, after); });
+  pods.watch().on_change([this](const Json* before, const Json* after, bool) { pod_changed(before, after); });
   const auto follow = [this](client::Informer& informer, const char* kind) {
     informer.on_change([this, kind](const Json* before, const Json* after, bool initial) {
       if (!initial) object_changed(kind, after != nullptr ? *after : *before);
@@ -115,43 +105,29 @@ void Agent::State::opened(base::Result<std::vector<RecoveredPod>> found) {
   };
   follow(config_maps, "ConfigMap");
   follow(secrets, "Secret");
-  no_service_proxy = runtime->no_service_proxy();
-  if (!service_proxy()) base::log_warning("node", "nothing answers at the addresses of services: " + no_service_proxy);
-  for (client::Informer* informer : {&services, &slices}) {
-    informer->on_change([this](const Json*, const Json*, bool) { refresh_services(); });
-    informer->on_synced([this] { refresh_services(); });
-  }
-  no_policies = runtime->no_policies();
-  if (!no_policies.empty()) base::log_warning("node", "NetworkPolicies have no effect: " + no_policies);
-  for (client::Informer* informer : {&policies, &namespaces}) {
-    informer->on_change([this](const Json*, const Json*, bool) { refresh_policies(); });
-    informer->on_synced([this] { refresh_policies(); });
-    informer->start();
-  }
-  slices.start();
-  pods.on_synced([this] {
+  services.start();
+  policies.start();
+  pods.watch().on_synced([this] {
     forget_strangers();
-    refresh_services();
-    refresh_policies();
+    services.refresh();
+    policies.refresh();
   });
   config_maps.start();
   secrets.start();
   claims.start();
   volumes.start();
-  services.start();
   runtime_classes.start();
-  own_node.start();
+  node.start();
   // A pod's first look at its volumes and its variables must not come before their objects are known.
-  const auto first = {&config_maps,     &secrets,  &claims,   &volumes,   &services,
-                      &runtime_classes, &own_node, &policies, &namespaces};
+  const auto first = {&config_maps,  &secrets,          &claims,
+                      &volumes,      &services.watch(), &runtime_classes,
+                      &node.watch(), &policies.watch(), &policies.namespaces()};
   auto left = std::make_shared<std::size_t>(first.size());
   for (client::Informer* informer : first)
     informer->on_synced([this, left] {
-      if (--*left == 0) pods.start();
+      if (--*left == 0) pods.watch().start();
     });
-  keep_node();
-  keep_lease();
-  look_at_disk_later();
+  disk.start();
 }
 
 void Agent::State::pod_changed(const Json* before, const Json* after) {
@@ -163,27 +139,24 @@ void Agent::State::pod_changed(const Json* before, const Json* after) {
     *worker->given_up = true;
     if (worker->timer != 0) env.loop().cancel(worker->timer);
     for (const ContainerState& container : worker->state.containers) containers.erase(container.id);
-    workers.erase(uid);
+    pods.erase(uid);
     devices.release(uid);
-    refresh_services();
-    refresh_policies();
+    services.refresh();
+    policies.refresh();
     retry_resizes();
     return erase_pod(uid);
   }
-  auto& worker = workers[uid];
-  if (!worker) {
-    if (stopping) {
-      workers.erase(uid);
-      return;
-    }
-    worker = std::make_unique<PodWorker>();
+  PodWorker* worker = find(uid);
+  if (worker == nullptr) {
+    if (stopping) return;
+    worker = &pods.add(uid);
     worker->pod = *after;
     adopt(*worker);
     begin_allocation(*worker);
   }
   take_spec(*worker, *after);
   // Also of a pod that was taken up again: its objects may have changed while nobody looked.
-  if (before != nullptr && (*before)["metadata"]["labels"] != (*after)["metadata"]["labels"]) refresh_policies();
+  if (before != nullptr && (*before)["metadata"]["labels"] != (*after)["metadata"]["labels"]) policies.refresh();
   if (before == nullptr || may_change_volumes(*before, *after)) refresh_volumes_of(uid, *worker);
   if (!worker->settled) (void)add_ephemeral_containers(worker->pod, worker->state);
   step(uid);
@@ -256,7 +229,7 @@ void Agent::State::object_changed(const char* kind, const Json& object) {
     if (!self) return;
     self->volumes_due = false;
     const std::set<VolumeObject> changed = std::exchange(self->objects_changed, {});
-    for (const auto& [uid, worker] : self->workers)
+    for (const auto& [uid, worker] : self->pods.workers())
       if (std::ranges::any_of(live_objects_of(worker->pod),
                               [&](const VolumeObject& object) { return changed.contains(object); }))
         self->refresh_volumes_of(uid, *worker);
@@ -295,13 +268,15 @@ void Agent::State::check_stopped() {
   // clear.
   if ((opening || !calls.empty() || resource_claims.is_busy()) && !impatient) return;
   if (!options.leave_pods) {
-    for (const auto& [uid, worker] : workers) {
+    for (const auto& [uid, worker] : pods.workers()) {
       const PodState& state = worker->state;
       if (state.sandbox != Sandbox::kGone && state.sandbox != Sandbox::kNone) return;
       if (worker->reporting) return;
     }
   }
   closing = true;
+  services.close();
+  policies.close();
   devices.stop();
   if (drivers) drivers->stop();
   const auto end = [this] {
@@ -330,17 +305,20 @@ Agent::Agent(rt::Env& env, client::Client& client, Options options) {
       options.plugins_registry.empty() ? nullptr : make_driver_host(env, options.plugins_registry, options.metrics);
   state_ = std::make_shared<State>(env, client, std::move(options), runtime.ok() ? std::move(*runtime) : nullptr,
                                    std::move(facts), std::move(drivers));
-  if (!runtime.ok()) state_->last_error = runtime.error().message;
+  state_->loop.belong_to(state_);
+  if (!runtime.ok()) state_->no_runtime = runtime.error().message;
 }
 Agent::Agent(rt::Env& env, client::Client& client, Options options, std::unique_ptr<Runtime> runtime,
              MachineFacts facts, std::unique_ptr<DraDrivers> drivers)
     : state_(std::make_shared<State>(env, client, std::move(options), std::move(runtime), std::move(facts),
-                                     std::move(drivers))) {}
+                                     std::move(drivers))) {
+  state_->loop.belong_to(state_);
+}
 Agent::~Agent() = default;
 
 void Agent::start(std::function<void(base::Error)> failed) {
   state_->failed = std::move(failed);
-  if (!state_->runtime) return state_->opened(base::make_error(base::Code::kUnavailable, state_->last_error));
+  if (!state_->runtime) return state_->opened(base::make_error(base::Code::kUnavailable, state_->no_runtime));
   state_->open();
 }
 
@@ -348,12 +326,13 @@ void Agent::stop(std::function<void()> done) {
   State& state = *state_;
   state.stopped = std::move(done);
   state.stopping = true;
-  *state.disk_given_up = true;
+  state.disk.stop();
+  state.node.stop();
   state.clock_steps.reset();
   if (!state.runtime) return std::exchange(state.stopped, nullptr)();
   if (!state.options.leave_pods) {
     std::vector<std::string> uids;
-    for (const auto& [uid, worker] : state.workers) {
+    for (const auto& [uid, worker] : state.pods.workers()) {
       uids.push_back(uid);
       worker->state.stopping = true;
       if (worker->settled || is_over(worker->pod, worker->state)) continue;
@@ -367,7 +346,7 @@ void Agent::stop(std::function<void()> done) {
     const auto self = weak.lock();
     if (!self || self->closing) return;
     self->impatient = true;
-    for (const auto& [uid, worker] : self->workers) {
+    for (const auto& [uid, worker] : self->pods.workers()) {
       worker->state.sandbox = Sandbox::kGone;
       worker->reporting = false;
     }
@@ -379,7 +358,7 @@ void Agent::stop(std::function<void()> done) {
 std::string Agent::ends_of_stop() const {
   if (state_->options.leave_pods || !state_->runtime) return {};
   int again = 0, gone = 0;
-  for (const auto& [uid, worker] : state_->workers) {
+  for (const auto& [uid, worker] : state_->pods.workers()) {
     if (worker->settled || is_over(worker->pod, worker->state)) continue;
     const bool is_made_again =
         api::controller_of(worker->pod).is_object() && api::annotation_of(worker->pod, "volcano.sh/requeue") != "false";

@@ -53,7 +53,7 @@ void Agent::State::driver_came(const std::string& driver) {
   device_slices.driver_came(driver);
   resource_claims.driver_came();
   std::vector<std::string> waiting;
-  for (const auto& [uid, worker] : workers)
+  for (const auto& [uid, worker] : pods.workers())
     if (is_to_be_made(worker->state.sandbox) && !worker->settled && has_claims(worker->pod)) waiting.push_back(uid);
   for (const std::string& uid : waiting) {
     if (PodWorker* worker = find(uid)) worker->state.prepare_at = {};

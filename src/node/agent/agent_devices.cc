@@ -7,15 +7,9 @@ namespace node {
 using api::Json;
 
 DeviceManager::Callbacks Agent::State::device_callbacks() {
-  return {.node_changed = [this] { refresh_node(); },
+  return {.node_changed = [this] { node.refresh(); },
           .pod_changed = [this](const std::string& uid) { step(uid); },
-          .warn =
-              [this](const char* reason, const std::string& message) {
-                // A kubelet's events about its node name it so, too.
-                const Json metadata = Json::object({{"name", options.node_name}, {"uid", options.node_name}});
-                const Json node = Json::object({{"apiVersion", "v1"}, {"kind", "Node"}, {"metadata", metadata}});
-                events.record(node, {"Warning", reason, message});
-              }};
+          .warn = [this](const char* reason, const std::string& message) { events.warn_about_node(reason, message); }};
 }
 
 bool Agent::State::lacks_devices(PodWorker& worker) {

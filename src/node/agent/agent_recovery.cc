@@ -150,9 +150,9 @@ void Agent::State::forget_strangers() {
   forget_allocations();
   pods_known = true;
   retry_resizes();
-  devices.keep_only([this](const std::string& uid) { return workers.contains(uid); });
+  devices.keep_only([this](const std::string& uid) { return pods.has(uid); });
   // A pod that is being cleared gives its claims back when nothing of it runs.
-  resource_claims.keep_only([this](const std::string& uid) { return workers.contains(uid) || calls.contains(uid); });
+  resource_claims.keep_only([this](const std::string& uid) { return pods.has(uid) || calls.contains(uid); });
 }
 
 // The last words of a container in kEnded.

@@ -119,7 +119,7 @@ void Agent::State::take_spec(PodWorker& worker, const Json& pod) {
 
 api::ResourceList Agent::State::taken_by_others(const PodWorker& worker) const {
   api::ResourceList sum;
-  for (const auto& [uid, other] : workers) {
+  for (const auto& [uid, other] : pods.workers()) {
     if (other.get() == &worker || other->settled || is_over(other->pod, other->state)) continue;
     api::ResourceList taken = taken_by(other->pod);
     api::raise(taken, taken_by(with_amounts(other->pod, held_by(*other))));
@@ -140,7 +140,7 @@ void Agent::State::decide_resize(PodWorker& worker) {
     return;
   }
   if (!pods_known || worker.settled || api::is_deleting(worker.pod) || is_over(worker.pod, worker.state)) return;
-  ResizeVerdict verdict = judge_resize(worker.wanted, worker.pod, allocatable(), taken_by_others(worker));
+  ResizeVerdict verdict = judge_resize(worker.wanted, worker.pod, node.allocatable(), taken_by_others(worker));
   const std::optional<std::string> unable = runtime->no_resize();
   if (unable && std::ranges::any_of(worker.state.containers, is_live))
     verdict = {ResizeVerdict::Kind::kInfeasible, "In-place resize is not possible on this node: " + *unable};
@@ -171,7 +171,7 @@ void Agent::State::retry_resizes() {
     const auto self = weak.lock();
     if (!self || self->stopping) return;
     std::vector<PodWorker*> waiting;
-    for (const auto& [uid, worker] : self->workers)
+    for (const auto& [uid, worker] : self->pods.workers())
       if (worker->state.resize.pending != kInfeasible) waiting.push_back(worker.get());
     std::ranges::sort(waiting, goes_before);
     for (PodWorker* worker : waiting) {
@@ -228,8 +228,8 @@ void Agent::State::apply_resize(PodWorker& worker, const ResizeStep& next) {
     const ContainerState& container = worker.state.containers[next.updated[i]];
     const Json& spec = container_spec(worker.pod, container);
     after.held[container.name] = effective_resources(worker.pod, spec);
-    change.containers[i].oom_score = {oom_score_adjustment(was, container_spec(was, container), allocatable()),
-                                      oom_score_adjustment(worker.pod, spec, allocatable())};
+    change.containers[i].oom_score = {oom_score_adjustment(was, container_spec(was, container), node.allocatable()),
+                                      oom_score_adjustment(worker.pod, spec, node.allocatable())};
   }
   if (change.pod == pod_amounts(worker.pod))
     after.held[std::string(kWholePod)] = worker.set_aside[std::string(kWholePod)];

@@ -23,7 +23,7 @@ void Agent::State::prepare(PodWorker& worker) {
   if (!state.start_time.is_set()) {
     state.start_time = env.now();
     std::string missing;
-    for (const std::string& word : left_out(worker.pod, service_proxy()))
+    for (const std::string& word : left_out(worker.pod, services.has_proxy()))
       missing += (missing.empty() ? "" : ", ") + word;
     if (!missing.empty()) event(worker.pod, "Warning", "NotSupported", "this node runs the pod without: " + missing);
   }
@@ -70,8 +70,7 @@ void Agent::State::prepare(PodWorker& worker) {
         if (!ip.ok()) return sandbox_made(uid, ip.error());
         found->state.ip = *ip;
         // It begins once the rules of policies are set that speak of its address.
-        pods_to_guard.push_back(uid);
-        set_policies();
+        policies.guard(uid);
       },
       PodCalls::Part::kBegins);
 }
@@ -82,7 +81,7 @@ void Agent::State::sandbox_made(const std::string& uid, const base::Status& made
     worker.state.sandbox = Sandbox::kReady;
     worker.state.prepare_back_off = {};
     worker.state.held = worker.set_aside[std::string(kWholePod)];
-    refresh_services();
+    services.refresh();
     refresh_volumes_of(uid, worker);  // objects may have changed meanwhile
   } else if (made.error().code == base::Code::kInvalid) {
     prepare_failed(worker, "FailedMount", made.error().message);
@@ -112,8 +111,8 @@ void Agent::State::remove(PodWorker& worker) {
         PodWorker* found = find(uid);
         if (found == nullptr) return check_stopped();
         found->state.sandbox = Sandbox::kGone;
-        refresh_services();
-        refresh_policies();
+        services.refresh();
+        policies.refresh();
         step(uid);
       });
 }

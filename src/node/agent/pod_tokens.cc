@@ -59,7 +59,7 @@ void Agent::State::ask_for_token(PodWorker& worker, const Json& source, PodToken
 // Tokens end by the wall clock of the server, which is often this machine's.
 void Agent::State::renew_all_tokens() {
   std::vector<std::string> uids;
-  for (const auto& [uid, worker] : workers) {
+  for (const auto& [uid, worker] : pods.workers()) {
     for (auto& [key, token] : worker->tokens) token.renew_at = env.uptime();
     if (!worker->tokens.empty()) uids.push_back(uid);
   }

@@ -12,6 +12,7 @@
 #include "node/machine/image_name.h"
 #include "node/machine/registry_keys.h"
 #include "node/machine/security_context.h"
+#include "node/machine/service_rules.h"
 #include "node/pod/disk_limits.h"
 #include "node/pod/pod_specs.h"
 #include "node/pod/pod_status.h"
@@ -25,16 +26,11 @@ namespace {
 
 constexpr std::string_view kConfigError = "CreateContainerConfigError";
 
-std::string field_path(const ContainerState* container) {
-  if (container == nullptr) return {};
-  return base::format("spec.{}{{{}}}", spec_list(*container), container->name);
-}
-
 }  // namespace
 
 void Agent::State::event(const Json& pod, const char* type, const char* reason, const std::string& message,
                          const ContainerState* container) {
-  events.record(pod, {type, reason, reason_text(message), field_path(container)});
+  events.record(pod, type, reason, message, container);
 }
 
 Lookups Agent::State::lookups(const PodWorker& worker) {
@@ -46,13 +42,13 @@ Lookups Agent::State::lookups(const PodWorker& worker) {
     if (kind == "PersistentVolumeClaim") return claims.find(key);
     return volumes.find(key);
   };
-  look.allocatable = allocatable();
+  look.allocatable = node.allocatable();
   look.host_ip = options.host_ip;
   const std::string& of_machine = options.api_host_of_machine.empty() ? options.host_ip : options.api_host_of_machine;
   look.api_host =
       worker.pod["spec"]["hostNetwork"].as_bool() || options.api_host.empty() ? of_machine : options.api_host;
   look.api_port = options.api_port;
-  look.services = linked_services(worker.pod);
+  look.services = services.linked_to(worker.pod);
   look.token = [&worker](const Json& source) -> const std::string* {
     const auto found = worker.tokens.find(token_key(source));
     return found == worker.tokens.end() || found->second.text.empty() ? nullptr : &found->second.text;
@@ -75,14 +71,24 @@ void Agent::State::fail_predicate(PodWorker& worker, const char* name, const cha
 std::optional<Shortage> Agent::State::shortage_for(const PodWorker& worker) const {
   if (!pods_known || worker.pod["spec"]["priority"].as_int() >= kCriticalPriority) return std::nullopt;
   api::ResourceList others;
-  std::int64_t pods = 0;
-  for (const auto& [uid, other] : workers) {
+  std::int64_t count = 0;
+  for (const auto& [uid, other] : pods.workers()) {
     if (other.get() == &worker || !has_begun(*other) || api::is_deleting(other->pod)) continue;
     api::add(others, taken_by(other->pod));
-    ++pods;
+    ++count;
   }
-  others["pods"] = api::Quantity::from_int(pods);
-  return lacks_room(worker.pod, allocatable(), others);
+  others["pods"] = api::Quantity::from_int(count);
+  return lacks_room(worker.pod, node.allocatable(), others);
+}
+
+// Whether a pod that has begun already has a port that this one asks for.
+bool Agent::State::lacks_ports(const PodWorker& worker) const {
+  const std::vector<HostPort> wanted = host_ports_of(worker.pod, {});
+  if (wanted.empty()) return false;
+  return std::ranges::any_of(pods.workers(), [&](const auto& entry) {
+    const PodWorker& other = *entry.second;
+    return &other != &worker && has_begun(other) && share_a_port(wanted, host_ports_of(other.pod, {}));
+  });
 }
 
 void Agent::State::admit(PodWorker& worker) {
@@ -104,8 +110,8 @@ void Agent::State::admit(PodWorker& worker) {
     if (lacks_ports(worker))
       return fail_predicate(worker, "NodePorts", "node(s) didn't have free ports for the requested pod ports");
     // Other effects say where new pods are placed, which is over.
-    const Json* node = own_node.find(options.node_name);
-    if (node != nullptr && api::has_taint_against(worker.pod["spec"], *node, {"NoExecute"}))
+    const Json* seen = node.seen();
+    if (seen != nullptr && api::has_taint_against(worker.pod["spec"], *seen, {"NoExecute"}))
       return fail_predicate(worker, "TaintToleration", "node(s) had taints that the pod didn't tolerate");
   }
   if (lacks_devices(worker)) worker.refused = true;

@@ -13,8 +13,8 @@
 #include "base/format.h"
 #include "client/fake_client_for_tests.h"
 #include "node/agent/agent.h"
-#include "node/agent/allocation_facts.h"
 #include "node/agent/clock_for_tests.h"
+#include "node/agent/core/allocation_facts.h"
 #include "node/agent/lasting_runtime_for_tests.h"
 #include "node/os/cgroups.h"
 

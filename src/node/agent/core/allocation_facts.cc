@@ -1,5 +1,5 @@
 // Their form, and what is believed of them.
-#include "node/agent/allocation_facts.h"
+#include "node/agent/core/allocation_facts.h"
 
 #include <unistd.h>
 

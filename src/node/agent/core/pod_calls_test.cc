@@ -1,5 +1,5 @@
 // Which calls for pods run while others hang.
-#include "node/agent/pod_calls.h"
+#include "node/agent/core/pod_calls.h"
 
 #include <gtest/gtest.h>
 
@@ -74,7 +74,8 @@ TEST(PodCalls, pods_that_have_begun_come_before_those_that_begin) {
   EXPECT_EQ(test.begun, "a b c d e f g h ");
   for (std::size_t i = 0; i < 5; ++i) test.run(calls, std::string(1, static_cast<char>('A' + i)));
   for (std::size_t i = 0; i < 8; ++i) test.end(i);
-  EXPECT_EQ(test.begun, "a b c d e f g h A B C i D E j k ") << "every fourth turn is that of the one that waits longest";
+  EXPECT_EQ(test.begun, "a b c d e f g h A B C i D E j k ")
+      << "every fourth turn is that of the one that waits longest";
 }
 
 TEST(PodCalls, those_under_way_may_outlive_it) {

@@ -1,5 +1,5 @@
 // The order of calls, and the time after which one counts as hanging.
-#include "node/agent/pod_calls.h"
+#include "node/agent/core/pod_calls.h"
 
 #include <algorithm>
 #include <deque>
