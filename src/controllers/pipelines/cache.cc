@@ -1,9 +1,8 @@
 // The key is a digest of all that the step's result may depend on.
-#include "controllers/pipelines/cache.h"
-
 #include "api/pipelines/v2beta1/pipeline_run.h"
 #include "base/format.h"
 #include "controllers/pipelines/hashes.h"
+#include "controllers/pipelines/leaf_kinds.h"
 
 namespace controllers::pipelines {
 

@@ -1,9 +1,8 @@
 // A claim says which task made it, so that a look that is repeated knows its own.
-#include "controllers/pipelines/claims.h"
-
 #include "api/meta/resource.h"
 #include "base/format.h"
 #include "controllers/pipelines/hashes.h"
+#include "controllers/pipelines/leaf_kinds.h"
 #include "controllers/pipelines/step_pod.h"
 
 namespace controllers::pipelines {

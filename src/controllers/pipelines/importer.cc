@@ -1,8 +1,7 @@
 // The artifact is known by its URI; its content stays where it is.
-#include "controllers/pipelines/importer.h"
-
 #include "base/format.h"
 #include "controllers/pipelines/executor_input.h"
+#include "controllers/pipelines/leaf_kinds.h"
 #include "controllers/pipelines/placeholders.h"
 
 namespace controllers::pipelines {

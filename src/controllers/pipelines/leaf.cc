@@ -8,10 +8,10 @@
 #include "api/pipelines/v2beta1/pipeline_run.h"
 #include "base/format.h"
 #include "controllers/framework/pauses.h"
-#include "controllers/pipelines/cache.h"
-#include "controllers/pipelines/claims.h"
+#include "controllers/groups/usage.h"
 #include "controllers/pipelines/executor_input.h"
-#include "controllers/pipelines/importer.h"
+#include "controllers/pipelines/leaf_kinds.h"
+#include "controllers/pipelines/loop_gang.h"
 #include "controllers/pipelines/pod_state.h"
 #include "controllers/pipelines/report.h"
 #include "controllers/pipelines/step_pod.h"
@@ -34,6 +34,8 @@ class Step {
     if (const auto refused = look_.memory.refused.find(place_.path); refused != look_.memory.refused.end())
       return end(task, "FAILED", base::format("the pod is refused: {}", refused->second));
     auto pod = make_step_pod(wish(task, inputs, attempt), look_.options);
+    if (pod.ok())
+      if (const base::Status joined = join_gang(*pod); !joined.ok()) pod = joined.error();
     if (!pod.ok()) {
       write_task(look_, task, {.state = "FAILED", .error = pod.error().message, .inputs = inputs});
       return {.is_over = true, .state = "FAILED", .error = pod.error().message};
@@ -70,6 +72,15 @@ class Step {
   }
 
  private:
+  base::Status join_gang(Json& pod) {
+    TRY(const std::string group,
+        group_of_step(look_.facts, look_.pipeline.executor_of(place_.component), place_.loop, place_.path));
+    if (group.empty()) return {};
+    pod.edit_path({"metadata", "annotations"}).set(kGroupAnnotation, group);
+    look_.gang_pods.emplace(group, quota_usage(pod["spec"]));
+    return {};
+  }
+
   // The objects behind the volumes of the pod, for the first pod of the run that has them.
   void make_volumes_of(const Json& pod) {
     Memory& memory = look_.memory;

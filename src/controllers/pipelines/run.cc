@@ -225,7 +225,8 @@ class RunStep {
       plan_.requeue_after(left);
       return std::move(plan_);
     }
-    for (const api::ResourceId* resource : {&resources::kPods, &resources::kPersistentVolumeClaims})
+    for (const api::ResourceId* resource :
+         {&resources::kPods, &resources::kPodGroups, &resources::kPersistentVolumeClaims})
       for (const Json* one : view_.by_index(*resource, kByRun, api::key_of(run_))) {
         const Json& owner = api::controller_of(*one);
         const Json* task = view_.find(resources::kPipelineTasks,
@@ -337,11 +338,13 @@ class RunController final : public Controller {
             {.resource = resources::kPipelineVersions, .keys = nobody, .matters = never, .may_be_absent = true},
             {.resource = resources::kPipelineExperiments, .keys = nobody, .matters = never, .may_be_absent = true},
             {.resource = resources::kPods, .keys = of_label},
+            {.resource = resources::kPodGroups, .keys = nobody, .matters = never, .may_be_absent = true},
             {.resource = resources::kPersistentVolumeClaims, .keys = of_label}};
   }
 
   std::vector<IndexBy> indexes() const override {
     return {{resources::kPods, kByRun, run_key},
+            {resources::kPodGroups, kByRun, run_key},
             {resources::kPersistentVolumeClaims, kByRun, run_key},
             {resources::kPipelineTasks, kByRun, run_key},
             {resources::kPipelineTasks, kByCacheKey, [](const Json& task) {

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "api/schema/quantity.h"
 #include "controllers/framework/controller.h"
 #include "controllers/pipelines/options.h"
 #include "controllers/pipelines/values.h"
@@ -66,6 +67,7 @@ struct RunLook {
   std::vector<std::string> asked = {};                              // pods that the plan asks the server for, in order
   std::map<std::string, std::string> changed = {};                  // by path of a leaf: the state that the plan writes
   std::size_t begun = 0;                                            // tasks that this look makes
+  std::map<std::string, api::ResourceList> gang_pods = {};          // by group: what a pod asks for that the look makes
 
   Plan programs = {};  // that pods have as volumes: made before them
   Plan making = {};    // objects that are made or removed

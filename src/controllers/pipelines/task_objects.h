@@ -3,6 +3,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "controllers/pipelines/run_look.h"
 
@@ -17,6 +18,7 @@ struct Place {
   std::optional<std::int64_t> turn = {};  // of a loop
   // The policy of the nearest graph or loop around it that has one; for tasks without a policy of their own.
   const ::pipelines::RetryPolicy* retry_around = nullptr;
+  std::string_view loop = {};  // the path of the innermost one around it
 
   const ::pipelines::RetryPolicy& retry() const {
     return task.retry.count_max > 0 || retry_around == nullptr ? task.retry : *retry_around;

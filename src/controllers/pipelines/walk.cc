@@ -7,6 +7,7 @@
 #include "base/format.h"
 #include "controllers/pipelines/inputs.h"
 #include "controllers/pipelines/leaf.h"
+#include "controllers/pipelines/loop_gang.h"
 #include "controllers/pipelines/task_objects.h"
 
 namespace controllers::pipelines {
@@ -125,7 +126,8 @@ class Walk {
                      .component = look_.pipeline.component_of(task),
                      .path = base::format("{}.{}", place.path, task.name),
                      .parent = place.path,
-                     .retry_around = &place.retry()},
+                     .retry_around = &place.retry(),
+                     .loop = place.loop},
                     around);
       else
         one = {.is_over = ready, .is_settled = ready};
@@ -142,8 +144,16 @@ class Walk {
     Values shared = inputs;
     if (!iterator.raw && !is_read(place.component, iterator))
       (iterator.is_of_artifacts ? shared.artifacts : shared.parameters).erase(iterator.input);
+    const bool has_gangs = !gang_steps(look_.pipeline, place.component).empty();
+    if (has_gangs && iterator.limit > 0 && static_cast<std::size_t>(iterator.limit) < items->size())
+      return {.is_over = true,
+              .is_settled = true,
+              .state = "FAILED",
+              .error = base::format("a gang of {} turns never starts where {} turns run at once: parallelism is less "
+                                    "than the number of items, and a step has the annotation {}",
+                                    items->size(), iterator.limit, kLoopGang)};
     Standing whole{.is_over = true, .is_settled = true, .state = "SUCCEEDED"};
-    std::vector<Values> outputs;
+    std::vector<Standing> turns;
     std::int64_t running = 0;
     for (std::size_t i = 0; i < items->size(); ++i) {
       if (iterator.limit > 0 && running >= iterator.limit) {
@@ -154,10 +164,18 @@ class Walk {
       const Standing one = turn(place, i, item, shared);
       add(whole, one, base::format("{}[{}]", place.task.name, i));
       running += one.is_over ? 0 : 1;
-      outputs.push_back(one.outputs);
+      turns.push_back(one);
     }
-    if (whole.is_over) whole.outputs = loop_outputs(place.component, outputs);
+    if (has_gangs && (!whole.is_over || look_.ends))
+      hold_gangs(look_, {place.path, place.component, turns, items->size()});
+    if (whole.is_over) whole.outputs = loop_outputs(place.component, outputs_of(turns));
     return whole;
+  }
+
+  static std::vector<Values> outputs_of(const std::vector<Standing>& turns) {
+    std::vector<Values> out;
+    for (const Standing& one : turns) out.push_back(one.outputs);
+    return out;
   }
 
   // Whether the turns of a loop read the list of its items: a thousand turns need not have a thousand copies of it.
@@ -177,7 +195,8 @@ class Walk {
                    .path = base::format("{}[{}]", place.path, index),
                    .parent = place.path,
                    .turn = static_cast<std::int64_t>(index),
-                   .retry_around = place.retry_around};
+                   .retry_around = place.retry_around,
+                   .loop = place.path};
     const auto own = with_item(place.component, inputs, item);
     if (!own.ok() && !look_.tasks.contains(at.path))
       return end(at, nullptr, {.state = "FAILED", .error = own.error().message});

@@ -167,6 +167,7 @@ constexpr Right kKubeflow[] = {
     {"", "pods", "patch", "outputs of steps over 4 KiB are refused"},
     {"authentication.k8s.io", "tokenreviews", "create", "the REST API of pipelines lets nobody in"},
     {"scheduling.volcano.sh", "podgroups", "delete", "groups of ended steps stay until their tasks are deleted"},
+    {"scheduling.volcano.sh", "podgroups", "list watch create patch", "gangs of loops do not start"},
     {"kubeflow.org", "profiles", "list watch", kWithoutProfiles},
     {"kubeflow.org", "profiles/status", "update", kWithoutProfiles},
     {"", "namespaces", "list watch create update", kWithoutProfiles},
