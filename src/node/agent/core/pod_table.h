@@ -5,7 +5,6 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 
 #include "client/watch/informer.h"
@@ -14,16 +13,6 @@
 #include "node/pod/resize.h"
 
 namespace node {
-
-class Check;
-
-// A token that a pod has in a volume.
-struct PodToken {
-  std::string text;           // empty: it has not come
-  bool asked = false;         // a request is under way
-  base::Duration renew_at{};  // the uptime at which it is asked for anew
-  base::Duration ask_at{};    // not earlier, after a failure
-};
 
 // One pod of this node. Only the agent's loop touches it.
 struct PodWorker {
@@ -45,12 +34,8 @@ struct PodWorker {
   int report_failures = 0;
   rt::Loop::TimerId timer = 0;
   bool stepping = false;
-  std::map<std::string, std::shared_ptr<Check>> checks;  // under way: "CONTAINER_ID Readiness"
   // The pod's containers will not be started any more: its pulls end.
   std::shared_ptr<std::atomic<bool>> given_up = std::make_shared<std::atomic<bool>>(false);
-  std::map<std::string, PodToken> tokens;              // by token_key()
-  std::map<std::string, std::string> volume_versions;  // of live volumes: what they were laid out from
-  std::set<std::string> volumes_under_way;             // live volumes that are being laid out anew
 };
 
 // Whether the pod has begun and has not ended.
@@ -66,6 +51,9 @@ class PodTable {
   client::Informer& watch() { return watch_; }
   // True once all pods that there are have a worker.
   bool synced() const { return watch_.synced(); }
+  // True once also the pods that no longer exist were told apart from them.
+  bool is_complete() const { return complete_; }
+  void set_complete() { complete_ = true; }
   PodWorker* find(const std::string& uid) const;
   bool has(const std::string& uid) const { return workers_.contains(uid); }
   const Workers& workers() const { return workers_; }
@@ -74,6 +62,7 @@ class PodTable {
 
  private:
   client::Informer watch_;
+  bool complete_ = false;
   Workers workers_;
 };
 

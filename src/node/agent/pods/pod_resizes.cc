@@ -1,4 +1,6 @@
-// Resizing in place as effects: what is set aside for pods, what of it their containers have, and who is told.
+// How a resize is decided, carried out step by step, and kept on disk.
+#include "node/agent/pods/pod_resizes.h"
+
 #include <algorithm>
 #include <utility>
 
@@ -6,8 +8,8 @@
 #include "api/pod_requests.h"
 #include "base/format.h"
 #include "base/log.h"
-#include "node/agent/agent_state.h"
 #include "node/machine/container_text.h"
+#include "node/pod/pod_plan.h"
 #include "node/pod/pod_specs.h"
 
 namespace node {
@@ -52,28 +54,36 @@ bool goes_before(const PodWorker* one, const PodWorker* other) {
   return api::uid_of(one->pod) < api::uid_of(other->pod);
 }
 
-}  // namespace
-
-std::string Agent::State::allocations_folder() const {
-  return options.data_dir.empty() ? std::string() : options.data_dir + "/allocations";
-}
-
-Allocation Agent::State::allocation_of(const PodWorker& worker) const {
+Allocation allocation_of(const PodWorker& worker) {
   return {std::string(api::uid_of(worker.pod)), worker.set_aside, held_by(worker), worker.state.resize.in_progress};
 }
 
+}  // namespace
+
+PodResizes::PodResizes(AgentLoop& loop, std::string folder, const NodeObject& node, const PodTable& pods, PodWork& work,
+                       PodEvents& events, PodSteps& steps)
+    : loop_(loop), folder_(std::move(folder)), node_(node), pods_(pods), work_(work), events_(events), steps_(steps) {}
+
+std::string PodResizes::folder(const Options& options) {
+  return options.data_dir.empty() ? std::string() : options.data_dir + "/allocations";
+}
+
+void PodResizes::start(std::vector<Allocation> found) {
+  for (Allocation& one : found) found_[one.uid] = std::move(one);
+}
+
 // The amounts set aside before this agent began count, not those that the spec has come to say since.
-void Agent::State::begin_allocation(PodWorker& worker) {
-  const auto found = allocations.find(std::string(api::uid_of(worker.pod)));
+void PodResizes::begin(PodWorker& worker) {
+  const auto found = found_.find(std::string(api::uid_of(worker.pod)));
   worker.set_aside = amounts_of(worker.pod);
-  worker.state.limits_held = !runtime->no_resize();
-  if (found != allocations.end())
+  worker.state.limits_held = !loop_.runtime()->no_resize();
+  if (found != found_.end())
     for (auto& [name, resources] : worker.set_aside)
       if (const auto known = found->second.set_aside.find(name); known != found->second.set_aside.end())
         resources = known->second;
   const Json pod = with_amounts(worker.pod, worker.set_aside);
   const auto held_before = [&](std::string_view name, Json& held) {
-    if (found == allocations.end()) return;
+    if (found == found_.end()) return;
     if (const auto known = found->second.held.find(name); known != found->second.held.end()) held = known->second;
   };
   if (worker.state.sandbox == Sandbox::kReady) worker.state.held = worker.set_aside[std::string(kWholePod)];
@@ -82,16 +92,16 @@ void Agent::State::begin_allocation(PodWorker& worker) {
     if (!is_live(container) || container.ephemeral) continue;
     container.held = effective_resources(pod, container_spec(pod, container));
     held_before(container.name, container.held);
-    container.actual = runtime->actual_resources(std::string(api::uid_of(pod)), container.id, container.held);
+    container.actual = loop_.runtime()->actual_resources(std::string(api::uid_of(pod)), container.id, container.held);
   }
   ResizeState& resize = worker.state.resize;
   worker.pod_held = pod_amounts(pod);
-  if (found != allocations.end()) {
+  if (found != found_.end()) {
     worker.written = found->second;
     resize.in_progress = found->second.resizing;
     resize.generation = condition_of(worker.pod, "PodResizeInProgress")["observedGeneration"].as_int();
     if (resize.in_progress) worker.pod_held.reset();
-    allocations.erase(found);
+    found_.erase(found);
   }
   // Until it is decided anew, what was said before stands.
   const Json& pending = condition_of(worker.pod, "PodResizePending");
@@ -99,27 +109,27 @@ void Agent::State::begin_allocation(PodWorker& worker) {
     if (pending["reason"].as_string() == reason) resize.pending = reason;
   resize.pending_message = reason_text(pending["message"].as_string());
   resize.pending_generation = pending["observedGeneration"].as_int();
-  resize.pending_since = env.uptime();
+  resize.pending_since = loop_.uptime();
 }
 
-void Agent::State::forget_allocations() {
-  off_loop<int>(
-      [folder = allocations_folder(), gone = std::exchange(allocations, {})](Runtime&) {
+void PodResizes::forget_others() {
+  loop_.off_loop<int>(
+      [folder = folder_, gone = std::exchange(found_, {})](Runtime&) {
         for (const auto& row : gone) erase_allocation(folder, row.first);
         return 0;
       },
       [](int) {});
 }
 
-void Agent::State::take_spec(PodWorker& worker, const Json& pod) {
+void PodResizes::take_spec(PodWorker& worker, const Json& pod) {
   worker.wanted = pod;
   worker.pod = with_amounts(pod, worker.set_aside);
-  decide_resize(worker);
+  decide(worker);
 }
 
-api::ResourceList Agent::State::taken_by_others(const PodWorker& worker) const {
+api::ResourceList PodResizes::taken_by_others(const PodWorker& worker) const {
   api::ResourceList sum;
-  for (const auto& [uid, other] : pods.workers()) {
+  for (const auto& [uid, other] : pods_.workers()) {
     if (other.get() == &worker || other->settled || is_over(other->pod, other->state)) continue;
     api::ResourceList taken = taken_by(other->pod);
     api::raise(taken, taken_by(with_amounts(other->pod, held_by(*other))));
@@ -128,7 +138,7 @@ api::ResourceList Agent::State::taken_by_others(const PodWorker& worker) const {
   return sum;
 }
 
-void Agent::State::decide_resize(PodWorker& worker) {
+void PodResizes::decide(PodWorker& worker) {
   ResizeState& resize = worker.state.resize;
   const ContainerAmounts wish = amounts_of(worker.wanted);
   const bool same = std::ranges::all_of(wish, [&](const auto& row) {
@@ -139,9 +149,10 @@ void Agent::State::decide_resize(PodWorker& worker) {
     resize.pending.clear();
     return;
   }
-  if (!pods_known || worker.settled || api::is_deleting(worker.pod) || is_over(worker.pod, worker.state)) return;
-  ResizeVerdict verdict = judge_resize(worker.wanted, worker.pod, node.allocatable(), taken_by_others(worker));
-  const std::optional<std::string> unable = runtime->no_resize();
+  if (!pods_.is_complete() || worker.settled || api::is_deleting(worker.pod) || is_over(worker.pod, worker.state))
+    return;
+  ResizeVerdict verdict = judge_resize(worker.wanted, worker.pod, node_.allocatable(), taken_by_others(worker));
+  const std::optional<std::string> unable = loop_.runtime()->no_resize();
   if (unable && std::ranges::any_of(worker.state.containers, is_live))
     verdict = {ResizeVerdict::Kind::kInfeasible, "In-place resize is not possible on this node: " + *unable};
   const std::int64_t generation = generation_of(worker.wanted);
@@ -151,54 +162,51 @@ void Agent::State::decide_resize(PodWorker& worker) {
     const bool busy = resize.busy;
     resize = {.in_progress = true, .generation = generation};
     resize.busy = busy;
-    return event(worker.pod, "Normal", "ResizeStarted", resize_text("started", worker.pod, generation, {}));
+    return events_.record(worker.pod, "Normal", "ResizeStarted", resize_text("started", worker.pod, generation, {}));
   }
   const bool deferred = verdict.kind == ResizeVerdict::Kind::kDeferred;
   const char* reason = deferred ? kDeferred : kInfeasible;
   const bool news = resize.pending != reason || resize.pending_generation != generation;
-  if (resize.pending.empty()) resize.pending_since = env.uptime();
+  if (resize.pending.empty()) resize.pending_since = loop_.uptime();
   resize.pending = reason;
   resize.pending_message = verdict.message;
   resize.pending_generation = generation;
   if (news)
-    event(worker.pod, "Warning", deferred ? "ResizeDeferred" : "ResizeInfeasible",
-          resize_text(reason, worker.wanted, generation, verdict.message));
+    events_.record(worker.pod, "Warning", deferred ? "ResizeDeferred" : "ResizeInfeasible",
+                   resize_text(reason, worker.wanted, generation, verdict.message));
 }
 
-// Something became free, or all pods are known. Later, because who calls this is in the middle of another pod.
-void Agent::State::retry_resizes() {
-  env.loop().post([weak = weak_from_this()] {
-    const auto self = weak.lock();
-    if (!self || self->stopping) return;
+void PodResizes::retry() {
+  loop_.post([this] {
+    if (stopping_) return;
     std::vector<PodWorker*> waiting;
-    for (const auto& [uid, worker] : self->pods.workers())
+    for (const auto& [uid, worker] : pods_.workers())
       if (worker->state.resize.pending != kInfeasible) waiting.push_back(worker.get());
     std::ranges::sort(waiting, goes_before);
     for (PodWorker* worker : waiting) {
       const ResizeState before = worker->state.resize;
-      self->decide_resize(*worker);
+      decide(*worker);
       if (before.pending != worker->state.resize.pending || before.in_progress != worker->state.resize.in_progress)
-        self->step(std::string(api::uid_of(worker->pod)));
+        steps_.step(std::string(api::uid_of(worker->pod)));
     }
   });
 }
 
-// Brings what runs to what is set aside, one step at a time.
-void Agent::State::carry_out_resize(PodWorker& worker) {
+void PodResizes::carry_out(PodWorker& worker) {
   ResizeState& resize = worker.state.resize;
   const bool over = worker.settled || api::is_deleting(worker.pod) || is_over(worker.pod, worker.state);
   if (over && !worker.freed) {
     worker.freed = true;
-    retry_resizes();
+    retry();
   }
   if (!resize.in_progress || resize.busy || over || worker.state.stopping) return;
   if (worker.state.sandbox == Sandbox::kPreparing || worker.state.sandbox == Sandbox::kRemoving) return;
-  if (env.uptime() < resize.retry_at) return;
+  if (loop_.uptime() < resize.retry_at) return;
   // A pod without limits, or without a sandbox, needs no change.
-  if (runtime->no_resize() || is_to_be_made(worker.state.sandbox)) worker.pod_held = pod_amounts(worker.pod);
+  if (loop_.runtime()->no_resize() || is_to_be_made(worker.state.sandbox)) worker.pod_held = pod_amounts(worker.pod);
   const ResizeStep next = next_resize_step(worker.pod, worker.state, worker.pod_held);
   switch (next.kind) {
-    case ResizeStep::Kind::kApply: return apply_resize(worker, next);
+    case ResizeStep::Kind::kApply: return apply(worker, next);
     case ResizeStep::Kind::kWait: return;
     case ResizeStep::Kind::kRestart:
       for (const std::size_t index : next.restarted) {
@@ -206,18 +214,18 @@ void Agent::State::carry_out_resize(PodWorker& worker) {
         container.doom = base::format("Container {} resize requires restart", container.name);
         container.doom_grace.reset();
       }
-      return step_after(std::string(api::uid_of(worker.pod)), {});
+      return steps_.step_after(std::string(api::uid_of(worker.pod)), {});
     case ResizeStep::Kind::kDone: break;
   }
   const std::int64_t generation = resize.generation;
   resize.in_progress = false;
   resize.error.clear();
-  event(worker.pod, "Normal", "ResizeCompleted", resize_text("completed", worker.pod, generation, {}));
-  keep_allocation(worker);
-  retry_resizes();
+  events_.record(worker.pod, "Normal", "ResizeCompleted", resize_text("completed", worker.pod, generation, {}));
+  keep(worker);
+  retry();
 }
 
-void Agent::State::apply_resize(PodWorker& worker, const ResizeStep& next) {
+void PodResizes::apply(PodWorker& worker, const ResizeStep& next) {
   worker.state.resize.busy = true;
   const std::string uid(api::uid_of(worker.pod));
   const Allocation before = allocation_of(worker);
@@ -228,30 +236,30 @@ void Agent::State::apply_resize(PodWorker& worker, const ResizeStep& next) {
     const ContainerState& container = worker.state.containers[next.updated[i]];
     const Json& spec = container_spec(worker.pod, container);
     after.held[container.name] = effective_resources(worker.pod, spec);
-    change.containers[i].oom_score = {oom_score_adjustment(was, container_spec(was, container), node.allocatable()),
-                                      oom_score_adjustment(worker.pod, spec, node.allocatable())};
+    change.containers[i].oom_score = {oom_score_adjustment(was, container_spec(was, container), node_.allocatable()),
+                                      oom_score_adjustment(worker.pod, spec, node_.allocatable())};
   }
   if (change.pod == pod_amounts(worker.pod))
     after.held[std::string(kWholePod)] = worker.set_aside[std::string(kWholePod)];
   worker.written = after;
-  call_for<base::Status>(
+  work_.run<base::Status>(
       uid,
-      [folder = allocations_folder(), file = worker.allocation_file, began = worker.allocation_file->decide(), before,
-       after, change](Runtime& machine) -> base::Status {
+      [folder = folder_, file = worker.allocation_file, began = worker.allocation_file->decide(), before, after,
+       change](Runtime& machine) -> base::Status {
         TRY_VOID(file->write(folder, before, began));
         TRY_VOID(machine.resize(change));
         return file->write(folder, after, file->decide());
       },
       [this, uid, after, change](base::Status done) {
-        PodWorker* found = find(uid);
+        PodWorker* found = pods_.find(uid);
         if (found == nullptr) return;
-        resized(*found, change, after, done);
-        step(uid);
+        applied(*found, change, after, done);
+        steps_.step(uid);
       });
 }
 
-void Agent::State::resized(PodWorker& worker, const PodResize& change, const Allocation& after,
-                           const base::Status& done) {
+void PodResizes::applied(PodWorker& worker, const PodResize& change, const Allocation& after,
+                         const base::Status& done) {
   ResizeState& resize = worker.state.resize;
   resize.busy = false;
   if (done.ok()) {
@@ -260,7 +268,7 @@ void Agent::State::resized(PodWorker& worker, const PodResize& change, const All
       for (const ContainerResize& one : change.containers) {
         if (one.id != container.id) continue;
         container.held = after.held.at(one.name);
-        container.actual = runtime->actual_resources(change.pod_uid, one.id, container.held);
+        container.actual = loop_.runtime()->actual_resources(change.pod_uid, one.id, container.held);
       }
     worker.state.held = after.held.at(std::string(kWholePod));
     resize.error.clear();
@@ -272,39 +280,28 @@ void Agent::State::resized(PodWorker& worker, const PodResize& change, const All
   worker.written = {};
   const std::string why = reason_text(done.error().message);
   if (resize.error != why)
-    event(worker.pod, "Warning", "ResizeError", resize_text("error", worker.pod, resize.generation, why));
+    events_.record(worker.pod, "Warning", "ResizeError", resize_text("error", worker.pod, resize.generation, why));
   resize.error = why;
   resize.retry_back_off = next_back_off(resize.retry_back_off);
-  resize.retry_at = env.uptime() + resize.retry_back_off;
-  step_after(std::string(api::uid_of(worker.pod)), resize.retry_back_off + base::milliseconds(1));
+  resize.retry_at = loop_.uptime() + resize.retry_back_off;
+  steps_.step_after(std::string(api::uid_of(worker.pod)), resize.retry_back_off + base::milliseconds(1));
 }
 
-std::function<base::Status()> Agent::State::allocation_write(PodWorker& worker) {
+std::function<base::Status()> PodResizes::write_of(PodWorker& worker) {
   const Allocation now = allocation_of(worker);
   if (now == worker.written || !has_amounts(worker.pod)) return [] { return base::Status(); };
   worker.written = now;
-  return [folder = allocations_folder(), now, file = worker.allocation_file,
-          decided = worker.allocation_file->decide()] { return file->write(folder, now, decided); };
+  return [folder = folder_, now, file = worker.allocation_file, decided = worker.allocation_file->decide()] {
+    return file->write(folder, now, decided);
+  };
 }
 
-void Agent::State::keep_allocation(PodWorker& worker) {
-  call_for<base::Status>(
-      std::string(api::uid_of(worker.pod)), [write = allocation_write(worker)](Runtime&) { return write(); },
+void PodResizes::keep(PodWorker& worker) {
+  work_.run<base::Status>(
+      std::string(api::uid_of(worker.pod)), [write = write_of(worker)](Runtime&) { return write(); },
       [](const base::Status& written) {
         if (!written.ok()) base::log_error("node", written.error().message);
       });
-}
-
-// A patch that leaves a condition out would leave it in the pod.
-void Agent::State::drop_old_conditions(const PodWorker& worker, Json& status) const {
-  for (const char* type : {"PodResizePending", "PodResizeInProgress"}) {
-    const auto has = [&](const Json& list) {
-      return std::ranges::any_of(list.items(), [&](const Json& one) { return one["type"].as_string() == type; });
-    };
-    if (has(status["conditions"]) || (!has(worker.pod["status"]["conditions"]) && !has(worker.reported["conditions"])))
-      continue;
-    status.edit("conditions").push_back(Json::object({{"$patch", "delete"}, {"type", type}}));
-  }
 }
 
 }  // namespace node

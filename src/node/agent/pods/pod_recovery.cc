@@ -1,11 +1,13 @@
-// How the agent takes pods up again after it was away: the API says one half, this machine the other.
+// How the API's word about a pod and the findings on this machine are joined.
+#include "node/agent/pods/pod_recovery.h"
+
 #include <algorithm>
 
 #include "api/meta/resource.h"
 #include "base/format.h"
 #include "base/log.h"
-#include "node/agent/agent_state.h"
-#include "node/machine/container_text.h"
+#include "node/pod/pod_plan.h"
+#include "node/pod/probe.h"
 
 namespace node {
 
@@ -58,25 +60,39 @@ void adopt_probes(const Json& known, ContainerState& container) {
 
 }  // namespace
 
-base::Duration Agent::State::uptime_of(base::Time past) const {
-  return env.uptime() - std::max(env.now() - past, base::Duration{});
+PodRecovery::PodRecovery(AgentLoop& loop, PodWork& work, PodContainers& containers)
+    : loop_(loop), work_(work), containers_(containers) {}
+
+void PodRecovery::start(std::vector<RecoveredPod> found) {
+  for (RecoveredPod& pod : found) found_[pod.uid] = std::move(pod);
 }
 
-// Joins what the API says with what was found on this machine.
-void Agent::State::adopt(PodWorker& worker) {
+void PodRecovery::forget_others() {
+  for (const auto& [uid, pod] : found_) {
+    base::log_info("node", base::format("removing what is left of pod {}/{}", pod.ns, pod.name));
+    work_.erase(uid);
+  }
+  found_.clear();
+}
+
+base::Duration PodRecovery::uptime_of(base::Time past) const {
+  return loop_.uptime() - std::max(loop_.now() - past, base::Duration{});
+}
+
+void PodRecovery::adopt(PodWorker& worker) {
   const Json& pod = worker.pod;
   const std::string uid(api::uid_of(pod));
   worker.state = initial_state(pod);
   const std::string_view phase = pod["status"]["phase"].as_string();
   if (const auto since = base::parse_rfc3339(pod["status"]["startTime"].as_string())) worker.state.start_time = *since;
-  const auto found = recovered.find(uid);
+  const auto found = found_.find(uid);
   // The findings of the start are old by now. Ends that were told meanwhile were told to nobody, but they are on disk;
   // later ones find the container known, because both this and they happen on the loop.
-  if (found != recovered.end()) {
-    found->second.containers = runtime->containers_of(uid);
+  if (found != found_.end()) {
+    found->second.containers = loop_.runtime()->containers_of(uid);
     worker.state.ip = found->second.ip;
   }
-  const RecoveredPod* here = found == recovered.end() ? nullptr : &found->second;
+  const RecoveredPod* here = found == found_.end() ? nullptr : &found->second;
   bool running = false, begun = false;
   for (std::size_t i = 0; i < worker.state.containers.size(); ++i) {
     adopt_container(worker, i, here);
@@ -91,12 +107,12 @@ void Agent::State::adopt(PodWorker& worker) {
   } else if (running) {
     worker.state.sandbox = Sandbox::kReady;
   } else if (begun && (here == nullptr || !here->prepared)) {
-    lose_sandbox(worker);
+    containers_.lose_sandbox(worker);
   }
-  if (here != nullptr) recovered.erase(found);
+  if (here != nullptr) found_.erase(found);
 }
 
-void Agent::State::adopt_container(PodWorker& worker, std::size_t index, const RecoveredPod* here) {
+void PodRecovery::adopt_container(PodWorker& worker, std::size_t index, const RecoveredPod* here) {
   ContainerState& container = worker.state.containers[index];
   bool local = false;
   if (here != nullptr) {
@@ -113,10 +129,10 @@ void Agent::State::adopt_container(PodWorker& worker, std::size_t index, const R
       container.image_ready = true;
       if (!run.running) {
         container.ended = end_of(run);
-        if (!run.lost) container.ended.message = last_words(worker, container);
+        if (!run.lost) container.ended.message = containers_.last_words(worker, container);
       }
       if (run.running) container.post_start = HookPhase::kDone;
-      containers[run.id] = {std::string(api::uid_of(worker.pod)), index};
+      containers_.add(run.id, std::string(api::uid_of(worker.pod)), index);
     }
   }
   // A run that the API knows and that left nothing here is over, and nobody saw how.
@@ -126,47 +142,12 @@ void Agent::State::adopt_container(PodWorker& worker, std::size_t index, const R
     if (local)
       adopt_probes(known, container);
     else
-      adopt_known(known, env.now(), container);
+      adopt_known(known, loop_.now(), container);
   }
   if (container.phase == RunPhase::kEnded && container.attempt > container.first_attempt)
     container.back_off = kBackOffFirst;
   container.started_at = uptime_of(container.started);
   container.ended_at = uptime_of(container.ended.finished);
-}
-
-void Agent::State::lose_sandbox(PodWorker& worker) {
-  worker.state.sandbox = Sandbox::kLost;
-  begin_anew(worker.pod, worker.state, env.now());
-  event(worker.pod, "Normal", "SandboxChanged", "Pod sandbox changed, it will be killed and re-created.");
-}
-
-// Folders of pods that no longer exist.
-void Agent::State::forget_strangers() {
-  for (const auto& [uid, pod] : recovered) {
-    base::log_info("node", base::format("removing what is left of pod {}/{}", pod.ns, pod.name));
-    erase_pod(uid);
-  }
-  recovered.clear();
-  forget_allocations();
-  pods_known = true;
-  retry_resizes();
-  devices.keep_only([this](const std::string& uid) { return pods.has(uid); });
-  // A pod that is being cleared gives its claims back when nothing of it runs.
-  resource_claims.keep_only([this](const std::string& uid) { return pods.has(uid) || calls.contains(uid); });
-}
-
-// The last words of a container in kEnded.
-std::string Agent::State::last_words(const PodWorker& worker, const ContainerState& container) const {
-  const bool or_log =
-      container.ended.exit_code != 0 &&
-      container_spec(worker.pod, container)["terminationMessagePolicy"].as_string() == "FallbackToLogsOnError";
-  const std::string words =
-      runtime->termination_message(std::string(api::uid_of(worker.pod)), container.ended.id, or_log);
-  // COMPAT(pipeline-reports): of one container, so that a pod's status stays smaller than an object may be.
-  const bool reports =
-      container.name == "main" && (api::label_of(worker.pod, "pipelines.kubeflow.org/v2_component") == "true" ||
-                                   !api::label_of(worker.pod, "workflows.argoproj.io/workflow").empty());
-  return reports ? report_text(words) : message_text(words);
 }
 
 }  // namespace node

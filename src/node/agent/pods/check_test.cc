@@ -1,5 +1,5 @@
 // Checks of kind grpc against a server of health: the words are a kubelet's.
-#include "node/agent/check.h"
+#include "node/agent/pods/check.h"
 
 #include <gtest/gtest.h>
 

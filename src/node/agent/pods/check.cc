@@ -1,6 +1,6 @@
 // How a check is made and bounded: a timer of its own, the beginning of the output, no more of an answer than its
 // status.
-#include "node/agent/check.h"
+#include "node/agent/pods/check.h"
 
 #include <algorithm>
 #include <charconv>

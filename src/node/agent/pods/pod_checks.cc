@@ -1,11 +1,14 @@
-// Probes and lifecycle hooks as effects: checks that begin, and what their answers do to a container.
+// How checks of containers begin, and what their answers do.
+#include "node/agent/pods/pod_checks.h"
+
+#include <algorithm>
 #include <csignal>
 
 #include "api/meta/resource.h"
 #include "base/format.h"
 #include "base/log.h"
-#include "node/agent/agent_state.h"
 #include "node/machine/container_text.h"
+#include "node/pod/pod_plan.h"
 #include "node/pod/probe.h"
 
 namespace node {
@@ -33,56 +36,68 @@ std::string with_text(std::string what, const std::string& text) {
 
 }  // namespace
 
+PodChecks::PodChecks(AgentLoop& loop, const Options& options, const PodTable& pods, PodEvents& events, PodSteps& steps)
+    : loop_(loop),
+      options_(options),
+      pods_(pods),
+      events_(events),
+      steps_(steps),
+      streams_(loop.runtime() ? loop.runtime()->streams() : nullptr) {}
+
+void PodChecks::end(const std::string& uid, const std::string& container_id) {
+  if (const auto of_pod = checks_.find(uid); of_pod != checks_.end())
+    std::erase_if(of_pod->second, [&](const auto& check) { return check.first.starts_with(container_id); });
+}
+
 // The answer counts only while the attempt it was asked of runs.
-void Agent::State::check(PodWorker& worker, std::size_t index, std::string what, const Json& handler,
-                         base::Duration timeout,
-                         void (State::*done)(PodWorker&, ContainerState&, const std::string&, const CheckAnswer&)) {
+void PodChecks::check(PodWorker& worker, std::size_t index, std::string what, const Json& handler,
+                      base::Duration timeout, Done done) {
   const ContainerState& container = worker.state.containers[index];
   const std::string uid(api::uid_of(worker.pod)), id = container.id;
   const std::string key = base::format("{} {}", id, what);
   CheckWish wish{handler, container_spec(worker.pod, container), uid,
-                 worker.state.ip.empty() ? options.host_ip : worker.state.ip, timeout};
-  if (handler.has("grpc") && !grpc) {
+                 worker.state.ip.empty() ? options_.host_ip : worker.state.ip, timeout};
+  if (handler.has("grpc") && !grpc_) {
     if (auto made = rt::make_grpc_io(); made.ok())
-      grpc = std::move(*made);
+      grpc_ = std::move(*made);
     else
       base::log_warning("node", made.error().message);
   }
-  worker.checks[key] = begin_check(
-      {env, streams.get(), grpc.get()}, std::move(wish),
-      [weak = weak_from_this(), uid, id, index, key, what = std::move(what), done](const CheckAnswer& answer) {
-        const auto self = weak.lock();
-        PodWorker* found = self ? self->find(uid) : nullptr;
+  checks_[uid][key] = begin_check(
+      {loop_.env(), streams_.get(), grpc_.get()}, std::move(wish),
+      loop_.while_alive([this, uid, id, index, key, what = std::move(what), done](const CheckAnswer& answer) {
+        PodWorker* found = pods_.find(uid);
         if (found == nullptr) return;
-        found->checks.erase(key);
+        checks_[uid].erase(key);
         ContainerState& of = found->state.containers[index];
         if (of.id != id || of.phase != RunPhase::kRunning) return;
-        ((*self).*done)(*found, of, what, answer);
-        self->step(uid);
-      });
+        (this->*done)(*found, of, what, answer);
+        steps_.step(uid);
+      }));
 }
 
-void Agent::State::probe(PodWorker& worker, std::size_t index, ProbeKind kind) {
+void PodChecks::probe(PodWorker& worker, std::size_t index, ProbeKind kind) {
   ContainerState& container = worker.state.containers[index];
   const Json& json = probe_of(container_spec(worker.pod, container), kind);
   const ProbeSettings settings = probe_settings(json);
   ProbeState& state = container.probes[static_cast<std::size_t>(kind)];
   state.busy = true;
-  state.next = env.uptime() + settings.period;
-  check(worker, index, std::string(probe_word(kind)), json, settings.timeout, &State::probed);
+  state.next = loop_.uptime() + settings.period;
+  check(worker, index, std::string(probe_word(kind)), json, settings.timeout, &PodChecks::probed);
 }
 
-void Agent::State::probed(PodWorker& worker, ContainerState& container, const std::string& what,
-                          const CheckAnswer& answer) {
+void PodChecks::probed(PodWorker& worker, ContainerState& container, const std::string& what,
+                       const CheckAnswer& answer) {
   const ProbeKind kind = *kind_of(what);
   const ProbeSettings settings = probe_settings(probe_of(container_spec(worker.pod, container), kind));
   ProbeState& state = container.probes[static_cast<std::size_t>(kind)];
   state.busy = false;
   if (container.term_sent || container.kill_sent || !container.doom.empty()) return;
   if (answer.answer != Answer::kSuccess)
-    event(worker.pod, "Warning", "Unhealthy",
-          base::format("{} probe {}: {}", what, answer.answer == Answer::kFailure ? "failed" : "errored", answer.text),
-          container);
+    events_.record(
+        worker.pod, "Warning", "Unhealthy",
+        base::format("{} probe {}: {}", what, answer.answer == Answer::kFailure ? "failed" : "errored", answer.text),
+        container);
   const Verdict verdict = weigh(settings, answer.answer, state);
   container.started_once = container.started_once || is_started(container);
   if (verdict != Verdict::kFails || kind == ProbeKind::kReadiness) return;
@@ -93,52 +108,51 @@ void Agent::State::probed(PodWorker& worker, ContainerState& container, const st
   container.doom_grace = settings.grace;
 }
 
-void Agent::State::post_start(PodWorker& worker, std::size_t index) {
+void PodChecks::post_start(PodWorker& worker, std::size_t index) {
   ContainerState& container = worker.state.containers[index];
   if (container.post_start != HookPhase::kDue) return;
   container.post_start = HookPhase::kBusy;
   check(worker, index, std::string(kPostStart), container_spec(worker.pod, container)["lifecycle"]["postStart"],
-        kPostStartMax, &State::post_started);
+        kPostStartMax, &PodChecks::post_started);
 }
 
-void Agent::State::post_started(PodWorker& worker, ContainerState& container, const std::string&,
-                                const CheckAnswer& answer) {
+void PodChecks::post_started(PodWorker& worker, ContainerState& container, const std::string&,
+                             const CheckAnswer& answer) {
   container.post_start = HookPhase::kDone;
   if (answer.answer == Answer::kSuccess || container.term_sent || container.kill_sent) return;
-  event(worker.pod, "Warning", "FailedPostStartHook", with_text("PostStartHook failed", answer.text), container);
+  events_.record(worker.pod, "Warning", "FailedPostStartHook", with_text("PostStartHook failed", answer.text),
+                 container);
   container.doom = "FailedPostStartHook";
 }
 
-void Agent::State::terminate(PodWorker& worker, std::size_t index, base::Duration grace) {
+void PodChecks::terminate(PodWorker& worker, std::size_t index, base::Duration grace) {
   ContainerState& container = worker.state.containers[index];
   const std::string uid(api::uid_of(worker.pod));
   container.term_sent = true;
-  container.kill_at = env.uptime() + grace;
+  container.kill_at = loop_.uptime() + grace;
   if (container.pre_stop == HookPhase::kDue) {
     container.pre_stop = HookPhase::kBusy;
     return check(worker, index, std::string(kPreStop), container_spec(worker.pod, container)["lifecycle"]["preStop"],
-                 grace, &State::pre_stopped);
+                 grace, &PodChecks::pre_stopped);
   }
   send_term(worker, container);
 }
 
-void Agent::State::pre_stopped(PodWorker& worker, ContainerState& container, const std::string&,
-                               const CheckAnswer& answer) {
+void PodChecks::pre_stopped(PodWorker& worker, ContainerState& container, const std::string&,
+                            const CheckAnswer& answer) {
   container.pre_stop = HookPhase::kDone;
   if (answer.answer != Answer::kSuccess)
-    event(worker.pod, "Warning", "FailedPreStopHook", with_text("PreStopHook failed", answer.text), container);
+    events_.record(worker.pod, "Warning", "FailedPreStopHook", with_text("PreStopHook failed", answer.text), container);
   if (container.kill_sent) return;
-  container.kill_at = std::max(container.kill_at, env.uptime() + kAfterPreStop);
+  container.kill_at = std::max(container.kill_at, loop_.uptime() + kAfterPreStop);
   send_term(worker, container);
 }
 
 // And looks again when the time is over.
-void Agent::State::send_term(PodWorker& worker, ContainerState& container) {
+void PodChecks::send_term(PodWorker& worker, ContainerState& container) {
   const std::string uid(api::uid_of(worker.pod));
-  runtime->signal(uid, container.id, SIGTERM);
-  env.loop().after(container.kill_at - env.uptime(), [weak = weak_from_this(), uid] {
-    if (const auto self = weak.lock()) self->step(uid);
-  });
+  loop_.runtime()->signal(uid, container.id, SIGTERM);
+  steps_.step_after(uid, container.kill_at - loop_.uptime());
 }
 
 }  // namespace node
