@@ -2,8 +2,8 @@
 #include "api/meta/resource.h"
 #include "api/schema/quantity.h"
 #include "base/format.h"
-#include "controllers/training/pods.h"
-#include "controllers/training/training_step.h"
+#include "controllers/training/companions.h"
+#include "controllers/training/framework.h"
 
 namespace controllers::training {
 
@@ -51,37 +51,40 @@ bool holds(const Json& have, const Json& wanted) {
 }  // namespace
 
 // COMPAT(training-autoscaler)
-void TrainingStep::keep_autoscaler() {
-  if (job_.spec()["elasticPolicy"]["metrics"].empty()) return remove_autoscaler();
-  if (!options_.autoscalers)
-    return say_once("Warning", "FailedCreateHPA",
-                    "spec.elasticPolicy.metrics has no effect: this cluster serves no autoscaling/v2, so that nothing "
-                    "changes the number of workers; use kubectl scale");
-  const Json wanted = autoscaler_for(job_);
-  const Json* have = seen_.view->find(kAutoscalers, key(job_.name));
+void keep_autoscaler(const Observed& seen, const Options& options, Output& out) {
+  const TrainingJob& job = seen.reading->job;
+  if (job.spec()["elasticPolicy"]["metrics"].empty()) return remove_autoscaler(seen, out);
+  if (!options.autoscalers)
+    return out.say_once(
+        {"Warning", "FailedCreateHPA",
+         "spec.elasticPolicy.metrics has no effect: this cluster serves no autoscaling/v2, so that nothing "
+         "changes the number of workers; use kubectl scale"});
+  const Json wanted = autoscaler_for(job);
+  const Json* have = seen.autoscaler;
   if (!have) {
-    Action& action = plan().create(kAutoscalers, wanted);
+    Action& action = out.plan().create(kAutoscalers, wanted);
     action.stops_nothing = true;
     action.failure_reason = "FailedCreateHPA";
     action.failure_text = "Error creating: {}";
-  } else if (!is_ours(*have)) {
-    say_once("Warning", "FailedCreateHPA",
-             base::format("HorizontalPodAutoscaler {} exists and does not belong to this job; delete it, or give the "
-                          "job another name",
-                          key(job_.name)));
-    plan().requeue_after(kStrangerPause);
+  } else if (!job.owns(*have)) {
+    out.say_once(
+        {"Warning", "FailedCreateHPA",
+         base::format("HorizontalPodAutoscaler {} exists and does not belong to this job; delete it, or give the "
+                      "job another name",
+                      job.key(job.name))});
+    out.plan().requeue_after(kStrangerPause);
   } else if (!api::is_deleting(*have) && !holds((*have)["spec"], wanted["spec"])) {
     Json patch = Json::array({Json::object({{"op", "replace"}, {"path", "/spec"}, {"value", wanted["spec"]}})});
-    Action& action = plan().patch(kAutoscalers, *have, client::PatchType::kJson, std::move(patch));
+    Action& action = out.plan().patch(kAutoscalers, *have, client::PatchType::kJson, std::move(patch));
     action.stops_nothing = true;
     action.failure_reason = "FailedUpdateHPA";
     action.failure_text = "Error updating: {}";
   }
 }
 
-void TrainingStep::remove_autoscaler() {
-  const Json* have = options_.autoscalers ? seen_.view->find(kAutoscalers, key(job_.name)) : nullptr;
-  if (have && is_ours(*have) && !api::is_deleting(*have)) plan().remove(kAutoscalers, *have);
+void remove_autoscaler(const Observed& seen, Output& out) {
+  const Json* have = seen.autoscaler;
+  if (have && seen.reading->job.owns(*have) && !api::is_deleting(*have)) out.plan().remove(kAutoscalers, *have);
 }
 
 }  // namespace controllers::training

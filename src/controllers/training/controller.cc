@@ -147,16 +147,14 @@ class TrainingController final : public Controller {
       memories_.erase(key);
       return {};
     }
-    const std::string uid(api::uid_of(*job));
-    Observed seen{.job = job, .view = &view};
-    const std::string owned = owned_key(api::namespace_of(*job), uid);
-    seen.pods = view.by_index(api::resources::kPods, index_, owned);
-    seen.services = view.by_index(api::resources::kServices, index_, owned);
-    find_launcher_job(view, key, uid, seen);
     Memory memory;
-    if (const auto known = memories_.find(key); known != memories_.end() && known->second.uid == uid)
+    if (const auto known = memories_.find(key); known != memories_.end() && known->second.uid == api::uid_of(*job))
       memory = std::move(known->second);
-    Decision decision = training::step(framework_, seen, std::move(memory), turn, options_);
+    const Observed seen = observe(view, reading_of(framework_, *job, memory));
+    const FindTaken find_taken = [&view, &seen](const api::ResourceId& resource, std::string_view name) {
+      return view.find(resource, seen.reading->job.key(name));
+    };
+    Decision decision = training::step(seen, find_taken, std::move(memory), turn, options_);
     memories_[key] = std::move(decision.memory);
     pending_[key] = std::move(decision.counted);
     return std::move(decision.plan);
@@ -176,10 +174,29 @@ class TrainingController final : public Controller {
   }
 
  private:
-  void find_launcher_job(const View& view, const std::string& key, std::string_view uid, Observed& seen) const {
+  Observed observe(const View& view, std::shared_ptr<const Reading> reading) const {
+    Observed seen{.reading = std::move(reading)};
+    const TrainingJob& job = seen.reading->job;
+    const std::string owned = owned_key(job.ns, job.uid);
+    seen.pods = view.by_index(api::resources::kPods, index_, owned);
+    seen.services = view.by_index(api::resources::kServices, index_, owned);
+    find_launcher_job(view, seen);
+    const std::string key = job.key(job.name);
+    if (options_.gang) seen.group = view.find(group_resource(options_), key);
+    if (options_.autoscalers) seen.autoscaler = view.find(kAutoscalers, key);
+    for (const NamedClass& one : seen.reading->classes) {
+      const Json* found = view.find(api::resources::kPriorityClasses, one.name);
+      seen.classes[one.name] = found ? std::optional((*found)["value"].as_int()) : std::nullopt;
+    }
+    seen.sees_classes = !seen.classes.empty() && !view.all(api::resources::kPriorityClasses).empty();
+    return seen;
+  }
+
+  void find_launcher_job(const View& view, Observed& seen) const {
     if (!framework_.launcher_is_a_job || !options_.launcher_jobs) return;
-    const Json* found = view.find(kBatchJobs, key + "-launcher");
-    if (!found || api::controller_of(*found)["uid"].as_string() != uid) return;
+    const TrainingJob& job = seen.reading->job;
+    const Json* found = view.find(kBatchJobs, job.key(job.name + "-launcher"));
+    if (!found || !job.owns(*found)) return;
     seen.launcher_job = found;
     seen.launcher_pods =
         view.by_index(api::resources::kPods, index_, owned_key(api::namespace_of(*found), api::uid_of(*found)));

@@ -1,162 +1,134 @@
-// The objects that go when a job has finished, is suspended, or has been there long enough (training.md 7.3, 7.6).
+// Removals of pods, services and the job itself, and the statuses that go with them.
+#include "controllers/training/endings.h"
+
+#include <map>
+
 #include "api/meta/resource.h"
 #include "base/format.h"
-#include "controllers/framework/counts.h"
+#include "controllers/training/companions.h"
+#include "controllers/training/framework.h"
 #include "controllers/training/mpi_objects.h"
-#include "controllers/training/training_step.h"
+#include "controllers/training/pods_by_type.h"
 
 namespace controllers::training {
 
 using api::Json;
-namespace resources = api::resources;
 
-void TrainingStep::remove_pod(const Json& pod) {
-  if (api::is_deleting(pod)) return;
-  decision_.memory.pauses.forget(api::uid_of(pod));
-  Action& action = plan().remove(resources::kPods, pod);
-  action.success_reason = "SuccessfulDeletePod";
-  action.success_text = "Deleted pod: {}";
-  action.success_name = api::name_of(pod);
-  action.failure_reason = "FailedDeletePod";
-  action.failure_text = "Error deleting: {}";
-  count("deleted_pods_total");
-}
+namespace {
 
-const Json* TrainingStep::service_named(std::string_view name) {
-  if (services_.empty())
-    for (const Json* service : seen_.services) services_[api::name_of(*service)] = service;
-  const auto found = services_.find(name);
-  return found == services_.end() ? nullptr : found->second;
-}
-
-void TrainingStep::remove_service(const Json& service) {
-  if (api::is_deleting(service)) return;
-  Action& action = plan().remove(resources::kServices, service);
-  action.success_reason = "SuccessfulDeleteService";
-  action.success_text = "Deleted service: {}";
-  action.success_name = api::name_of(service);
-  action.failure_reason = "FailedDeleteService";
-  action.failure_text = "Error deleting: {}";
-}
-
-void TrainingStep::remove_all() {
-  for (const Json* pod : seen_.pods) remove_pod(*pod);
-  if (!job_.framework->has_services) return;
-  for (const Json* service : seen_.services) remove_service(*service);
-}
-
-void TrainingStep::remove_group() {
-  const Json* found = group();
-  if (!found || !is_ours(*found) || api::is_deleting(*found)) return;
-  Action& action = plan().remove(group_resource(options_), *found);
-  action.success_reason = "SuccessfulDeletePodGroup";
-  action.success_text = base::format("Deleted PodGroup: {}", job_.name);
-  action.failure_reason = "FailedDeletePodGroup";
-  action.failure_text = "Error deleting: {}";
-  count("deleted_pod_groups_total");
-}
-
-// A pod that a successful job leaves running is not a failure.
-void TrainingStep::count_active_as_succeeded() {
-  if (!conditions_.is_true("Succeeded")) return;
-  const Json counted = status_["replicaStatuses"];
-  for (const Json::Member& member : counted.members()) {
-    const std::int64_t active = member.value["active"].as_int();
-    if (active <= 0) continue;
-    Json& one = status_.edit("replicaStatuses").edit(member.name());
-    one.set("succeeded", fit_count(one["succeeded"].as_int() + active));
-    one.erase("active");
+// The pods that run or never began, each with the service of its name.
+void remove_running(const Observed& seen, Output& out) {
+  const TrainingJob& job = seen.reading->job;
+  std::map<std::string_view, const Json*> services;
+  for (const Json* service : seen.services) services[api::name_of(*service)] = service;
+  for (const Json* pod : seen.pods) {
+    if (job.framework->launcher_is_a_job && is_launcher(*pod)) continue;
+    const std::string_view phase = pod_phase(*pod);
+    if (phase != "Running" && phase != "Pending" && !phase.empty()) continue;
+    out.remove_pod(*pod);
+    if (const auto service = services.find(api::name_of(*pod)); service != services.end())
+      out.remove_service(*service->second);
   }
 }
 
-// The remains of a job that failed at a limit, whatever its policy says.
-void TrainingStep::remove_after_limit() {
-  if (!job_.framework->launcher_is_a_job) return remove_all();
-  // As a Job leaves it: what failed can be read, what runs is ended.
-  for (const Json* pod : seen_.pods)
-    if (is_launcher(*pod) && (*pod)["status"]["phase"].as_string() != "Failed") remove_pod(*pod);
+void remove_by_policy(const Observed& seen, bool failed_at_limit, Output& out) {
+  const TrainingJob& job = seen.reading->job;
+  const bool all = job.clean_pod_policy == "All" || (failed_at_limit && !job.framework->launcher_is_a_job);
+  if (failed_at_limit && !all) remove_after_limit(seen, out);
+  if (!all && job.clean_pod_policy == "Running") remove_running(seen, out);
+  if (!all) return;
+  for (const Json* pod : seen.pods)
+    if (!job.framework->launcher_is_a_job || !is_launcher(*pod)) out.remove_pod(*pod);
+  if (!job.framework->has_services) return;
+  for (const Json* service : seen.services) out.remove_service(*service);
 }
 
-void TrainingStep::clean_up() {
-  const bool ended_at_limit = has_failed_at_limit();
-  const bool all = job_.clean_pod_policy == "All" || (ended_at_limit && !job_.framework->launcher_is_a_job);
-  if (ended_at_limit && !all) remove_after_limit();
-  if (all || job_.clean_pod_policy == "Running")
-    for (const Json* pod : seen_.pods) {
-      const std::string_view phase = (*pod)["status"]["phase"].as_string();
-      if (job_.framework->launcher_is_a_job && is_launcher(*pod)) continue;
-      if (!all && phase != "Running" && phase != "Pending" && !phase.empty()) continue;
-      remove_pod(*pod);
-      if (all) continue;
-      if (const Json* service = service_named(api::name_of(*pod))) remove_service(*service);
-    }
-  if (all && job_.framework->has_services)
-    for (const Json* service : seen_.services) remove_service(*service);
-  if (const Json* found = keeps_group() ? nullptr : group(); found && is_ours(*found) && !api::is_deleting(*found)) {
-    plan().event(*seen_.job, "Normal", "JobTerminated", "Job has been terminated. Deleting PodGroup");
-    remove_group();
-  }
-  remove_autoscaler();
-  count_active_as_succeeded();
-  // COMPAT(training-completion-time): whoever failed it, it ended some time.
-  if (!status_.has("completionTime")) status_.set("completionTime", base::format_rfc3339(turn_.now));
-  write_status();
-  end_time_to_live();
-}
-
-void TrainingStep::end_time_to_live() {
-  if (!job_.time_to_live) return;
-  const auto completed = base::parse_rfc3339(status_["completionTime"].as_string());
+void end_time_to_live(const Observed& seen, const JobStatus& status, base::Time now, Output& out) {
+  const TrainingJob& job = seen.reading->job;
+  if (!job.time_to_live) return;
+  const auto completed = base::parse_rfc3339(status.fields["completionTime"].as_string());
   if (!completed) return;
-  const base::Duration left = *completed + *job_.time_to_live - turn_.now;
-  if (left > base::Duration{}) return plan().requeue_after(left);
-  plan().begin_stage();
-  if (job_.framework->launcher_is_a_job) {
+  const base::Duration left = *completed + *job.time_to_live - now;
+  if (left > base::Duration{}) return out.plan().requeue_after(left);
+  out.plan().begin_stage();
+  if (job.framework->launcher_is_a_job) {
     // The time to live is the launcher's; a Job ends by itself.
-    for (const Json* pod : seen_.pods)
-      if (is_launcher(*pod)) remove_pod(*pod);
+    for (const Json* pod : seen.pods)
+      if (is_launcher(*pod)) out.remove_pod(*pod);
     return;
   }
-  Action& action = plan().remove(job_.framework->resource, *seen_.job);
-  action.success_reason = job_.framework->deletion_reason;
-  action.success_text = base::format("Deleted job: {}", job_.name);
-  count("training_operator_jobs_deleted_total");
+  Action& action = out.plan().remove(job.framework->resource, seen.reading->document);
+  action.success_reason = job.framework->deletion_reason;
+  action.success_text = base::format("Deleted job: {}", job.name);
+  out.count("training_operator_jobs_deleted_total");
 }
 
-void TrainingStep::suspend() {
-  remove_all();
-  remove_group();
-  remove_autoscaler();
-  patch_suspend(true);
-  const Json counted = status_["replicaStatuses"];
-  for (const Json::Member& member : counted.members())
-    status_.edit("replicaStatuses").edit(member.name()).erase("active");
-  const std::string reason = base::format("{}Suspended", job_.framework->kind);
-  const std::string text = base::format("{} {} is suspended.", job_.framework->kind, job_.name);
-  if (conditions_.is_true("Running")) conditions_.set("Running", false, reason, text);
-  if (conditions_.set("Suspended", true, reason, text)) plan().event(*seen_.job, "Normal", reason, text);
-  write_status();
+}  // namespace
+
+void remove_all(const Observed& seen, Output& out) {
+  for (const Json* pod : seen.pods) out.remove_pod(*pod);
+  if (!seen.reading->job.framework->has_services) return;
+  for (const Json* service : seen.services) out.remove_service(*service);
 }
 
-// A Job that is suspended has no pods either.
-void TrainingStep::patch_suspend(bool suspend) {
-  if (!seen_.launcher_job || (*seen_.launcher_job)["spec"]["suspend"].as_bool() == suspend) return;
-  Json patch = Json::array({Json::object({{"op", "add"}, {"path", "/spec/suspend"}, {"value", suspend}})});
-  plan().patch(kBatchJobs, *seen_.launcher_job, client::PatchType::kJson, std::move(patch));
+void remove_after_limit(const Observed& seen, Output& out) {
+  if (!seen.reading->job.framework->launcher_is_a_job) return remove_all(seen, out);
+  // As a Job leaves it: what failed can be read, what runs is ended.
+  for (const Json* pod : seen.pods)
+    if (is_launcher(*pod) && pod_phase(*pod) != "Failed") out.remove_pod(*pod);
 }
 
-// False while pods of the time before are still there.
-bool TrainingStep::resume() {
-  if (!seen_.pods.empty()) {
-    remove_all();
-    return false;
+void clean_up(const Observed& seen, const Options& options, JobStatus status, bool failed_at_limit, const Turn& turn,
+              Output& out) {
+  const TrainingJob& job = seen.reading->job;
+  remove_by_policy(seen, failed_at_limit, out);
+  if (const Json* group = keeps_group(job) ? nullptr : seen.group;
+      group && job.owns(*group) && !api::is_deleting(*group)) {
+    out.event("Normal", "JobTerminated", "Job has been terminated. Deleting PodGroup");
+    remove_group(seen, options, out);
   }
-  const std::string reason = base::format("{}Resumed", job_.framework->kind);
-  const std::string text = base::format("{} {} is resumed.", job_.framework->kind, job_.name);
-  conditions_.set("Suspended", false, reason, text);
-  status_.set("startTime", base::format_rfc3339(turn_.now));
-  plan().event(*seen_.job, "Normal", reason, text);
-  return true;
+  remove_autoscaler(seen, out);
+  status = with_active_as_succeeded(std::move(status));
+  // COMPAT(training-completion-time): whoever failed it, it ended some time.
+  if (!status.fields.has("completionTime")) status.fields.set("completionTime", base::format_rfc3339(turn.now));
+  write_status(*seen.reading, status, turn, out);
+  end_time_to_live(seen, status, turn.now, out);
+}
+
+void suspend(const Observed& seen, const Options& options, JobStatus status, const Turn& turn, Output& out) {
+  const TrainingJob& job = seen.reading->job;
+  remove_all(seen, out);
+  remove_group(seen, options, out);
+  remove_autoscaler(seen, out);
+  suspend_launcher_job(seen, true, out);
+  const Json counted = status.fields["replicaStatuses"];
+  for (const Json::Member& member : counted.members())
+    status.fields.edit("replicaStatuses").edit(member.name()).erase("active");
+  const std::string reason = base::format("{}Suspended", job.framework->kind);
+  const std::string text = base::format("{} {} is suspended.", job.framework->kind, job.name);
+  if (status.conditions.is_true("Running")) status.conditions.set("Running", false, reason, text);
+  if (status.conditions.set("Suspended", true, reason, text)) out.event("Normal", reason, text);
+  write_status(*seen.reading, status, turn, out);
+}
+
+void suspend_launcher_job(const Observed& seen, bool suspend, Output& out) {
+  if (!seen.launcher_job || (*seen.launcher_job)["spec"]["suspend"].as_bool() == suspend) return;
+  Json patch = Json::array({Json::object({{"op", "add"}, {"path", "/spec/suspend"}, {"value", suspend}})});
+  out.plan().patch(kBatchJobs, *seen.launcher_job, client::PatchType::kJson, std::move(patch));
+}
+
+std::optional<JobStatus> resume(const Observed& seen, JobStatus status, const Turn& turn, Output& out) {
+  if (!seen.pods.empty()) {
+    remove_all(seen, out);
+    return std::nullopt;
+  }
+  const TrainingJob& job = seen.reading->job;
+  const std::string reason = base::format("{}Resumed", job.framework->kind);
+  const std::string text = base::format("{} {} is resumed.", job.framework->kind, job.name);
+  status.conditions.set("Suspended", false, reason, text);
+  status.fields.set("startTime", base::format_rfc3339(turn.now));
+  out.event("Normal", reason, text);
+  return status;
 }
 
 }  // namespace controllers::training

@@ -46,6 +46,9 @@ struct TrainingJob {
   std::string managed_by;
 
   const api::Json& spec() const { return object["spec"]; }
+  // The key of an object of that name in the job's namespace.
+  std::string key(std::string_view of_name) const { return ns + "/" + std::string(of_name); }
+  bool owns(const api::Json& other) const { return api::controller_of(other)["uid"].as_string() == uid; }
   const Replica* find(std::string_view type) const;
   std::int64_t total() const;
   // For MPIJobs of v2beta1: whether the launcher is made only when all workers are ready.

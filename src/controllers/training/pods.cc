@@ -102,6 +102,16 @@ ResourceList min_resources(const TrainingJob& job, const PriorityOf& priority_of
 
 }  // namespace
 
+bool has_launcher_job(const TrainingJob& job, const Options& options) {
+  return options.launcher_jobs && job.framework->launcher_is_a_job;
+}
+
+bool has_launcher_pods(const TrainingJob& job, const Options& options) {
+  return job.framework->launcher_is_a_job && !options.launcher_jobs;
+}
+
+bool keeps_group(const TrainingJob& job) { return job.framework->launcher_is_a_job && job.clean_pod_policy == "None"; }
+
 Json owned_metadata(const TrainingJob& job, std::string_view name) {
   return Json::object({{"name", name},
                        {"namespace", job.ns},

@@ -23,6 +23,12 @@ inline constexpr std::string_view kJobRole = "training.kubeflow.org/job-role";
 inline const api::ResourceId kPluginGroups{"scheduling.x-k8s.io", "v1alpha1", "podgroups"};
 inline const api::ResourceId kAutoscalers{"autoscaling", "v2", "horizontalpodautoscalers"};
 
+// Whether the launcher is a Job on this server, or one of v2beta1 that is a pod like others.
+bool has_launcher_job(const TrainingJob& job, const Options& options);
+bool has_launcher_pods(const TrainingJob& job, const Options& options);
+// For MPIJobs of v2beta1 whose workers run on: pods without their group would count for no queue (kubeflow.md 7).
+bool keeps_group(const TrainingJob& job);
+
 api::Json pod_for(const TrainingJob& job, const Replica& replica, std::int64_t index, const Options& options);
 api::Json service_for(const TrainingJob& job, const Replica& replica, std::int64_t index);
 // The containers that the file of Options::init_template has for a master of this name; an error says why it is not a

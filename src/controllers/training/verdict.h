@@ -46,6 +46,8 @@ struct Counts {
   std::int64_t failed = 0;
 };
 
+using CountsByType = std::map<std::string, Counts, std::less<>>;
+
 struct Said {
   std::string type;
   std::string reason;
@@ -55,11 +57,11 @@ struct Said {
 // The findings of a framework's judge, and its messages.
 class Verdict {
  public:
-  Verdict(const TrainingJob& job, Conditions& conditions) : job_(job), conditions_(conditions) {}
+  Verdict(const TrainingJob& job, Conditions& conditions, const CountsByType& counts)
+      : job_(job), conditions_(conditions), counts_(counts) {}
 
   const TrainingJob& job() const { return job_; }
   const Counts& counts(const Replica& replica) const;
-  std::map<std::string, Counts, std::less<>>& all_counts() { return counts_; }
   bool was_restarting() const { return was_restarting_; }
   std::string launcher_failure;       // of a launcher that is a Job: what the Job says
   bool first_worker_is_done = false;  // its key container ended with 0, and the pod succeeded
@@ -80,7 +82,7 @@ class Verdict {
 
   const TrainingJob& job_;
   Conditions& conditions_;
-  std::map<std::string, Counts, std::less<>> counts_;
+  const CountsByType& counts_;
   std::vector<Said> said_;
   bool was_restarting_ = false;
   bool has_succeeded_ = false;
