@@ -17,6 +17,7 @@
 #include "api/kubeflow/v1/run_policy.h"
 #include "api/meta/resource.h"
 #include "base/format.h"
+#include "client/watch/initial_events.h"
 #include "controllers/all.h"
 #include "sim/world/env.h"
 
@@ -31,7 +32,7 @@ double cpu_seconds() {
   return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) / 1e9;
 }
 
-// Objects and watches, nothing else. Counts what is written.
+// Objects and watches that begin empty, nothing else. Counts what is written.
 class Server final : public client::Client {
  public:
   explicit Server(rt::Env& env) : env_(env) {}
@@ -51,6 +52,10 @@ class Server final : public client::Client {
   std::unique_ptr<client::Watch> watch(client::WatchRequest request, OnEvent on_event, OnEnd) override {
     auto open = std::make_shared<OnEvent>(std::move(on_event));
     watches_[request.resource.plural].push_back(open);
+    if (request.resource_version.empty())
+      env_.loop().post([open] {
+        if (*open) (*open)({client::EventType::kBookmark, client::make_bookmark("", "", 1, true)});
+      });
     struct Held final : client::Watch {
       explicit Held(std::shared_ptr<OnEvent> o) : open(std::move(o)) {}
       ~Held() override { *open = nullptr; }
