@@ -7,10 +7,7 @@
 #include "api/meta/resource.h"
 #include "base/format.h"
 #include "base/log.h"
-#include "base/split.h"
 #include "colocation/agent_state.h"
-#include "colocation/policy/words.h"
-#include "rt/files/bounded_files.h"
 
 namespace colocation {
 
@@ -19,7 +16,6 @@ namespace resources = api::resources;
 
 namespace {
 
-constexpr std::size_t kHistoryBytesMax = std::size_t{1} << 20;
 constexpr base::Duration kEndWait = base::seconds(5);
 constexpr base::Duration kLockPause = base::seconds(1);
 
@@ -34,7 +30,14 @@ Agent::State::State(rt::Env& the_env, client::Client& the_client, AgentOptions t
       client(the_client),
       options(std::move(the_options)),
       supported(options.features),
-      events(the_client, the_env, "volcano-agent", options.node_name) {}
+      means{env, client, options, supported, guard},
+      view(means, {.node_changed = [this] { config.refresh(); }, .pods_changed = [this] { dirty = true; }}),
+      events(means, view),
+      config(means, view, events, [this] { new_config(); }),
+      groups(means, view, config, events),
+      offer(means, view, config, events),
+      condition(means, view),
+      shedder(means, view, measured, config, offer, events) {}
 
 void Agent::State::start() {
   for (const std::string& entry : supported.unknown())
@@ -42,79 +45,47 @@ void Agent::State::start() {
   if (!options.state_folder.empty()) {
     auto held = lock_node(options.state_folder);
     if (!held.ok()) {
-      event_once("lock", "ColocationAgentConflict", held.error().message);
-      group_trouble = held.error().message;
-      timer = env.loop().after(kLockPause, [weak = weak_from_this()] {
-        if (const auto self = weak.lock(); self && !self->ending) self->start();
-      });
+      events.warn_once("lock", "ColocationAgentConflict", held.error().message);
+      lock_trouble = held.error().message;
+      timer = env.loop().after(kLockPause, guard.while_alive([this] {
+        if (!ending) start();
+      }));
       return;
     }
     lock = *std::move(held);
   }
-  group_trouble.clear();
+  lock_trouble.clear();
   begin();
 }
 
 void Agent::State::begin() {
-  const auto weak = weak_from_this();
   worker = env.worker("colocation");
-  const std::string folder = options.state_folder;
-  writer = std::make_shared<GroupWriter>(options.tree, folder.empty() ? folder : folder + "/groups.json");
-  if (!folder.empty())
-    if (const auto text = rt::read_bounded_file(folder + "/history", kHistoryBytesMax, {}); text.ok())
-      if (!history.read(*text))
-        base::log_warning("colocation", base::format("{}/history is damaged, and begins anew", folder));
-  stalls = std::make_unique<StallWatch>(env, options.paths.pressure, [weak](const std::string& resource) {
-    const auto self = weak.lock();
-    if (!self || self->ending) return;
-    if (self->options.metrics) self->options.metrics->counter("volcano_agent_stalls_total", {resource}).add();
-    if (resource != "memory") return;
-    self->stalled = true;
-    self->look(false);
-  });
-  nodes = std::make_unique<client::Informer>(
-      client, env, resources::kNodes,
-      client::InformerOptions{.field_selector = base::format("metadata.name={}", options.node_name)});
-  nodes->on_change([weak](const Json*, const Json* after, bool) {
-    if (const auto self = weak.lock(); self && after) self->refresh_config();
-  });
-  pods = std::make_unique<client::Informer>(
-      client, env, resources::kPods,
-      client::InformerOptions{.field_selector = base::format("spec.nodeName={}", options.node_name)});
-  pods->on_change([weak](const Json* before, const Json* after, bool) {
-    const auto self = weak.lock();
-    if (!self) return;
-    if (before) self->facts.erase(std::string(api::uid_of(*before)));
-    // A server that does not know the selector tells of all pods.
-    if (after && (*after)["spec"]["nodeName"].as_string() == self->options.node_name)
-      self->facts[std::string(api::uid_of(*after))] = pod_facts(*after, self->options.names);
-    self->dirty = true;
-  });
-  config_maps = std::make_unique<client::Informer>(
-      client, env, resources::kConfigMaps,
-      client::InformerOptions{.ns = options.pod_namespace,
-                              .field_selector = base::format("metadata.name={}", kConfigMapName)});
-  config_maps->on_change([weak](const Json*, const Json*, bool) {
-    if (const auto self = weak.lock()) self->refresh_config();
-  });
-  config_maps->on_synced([weak] {
-    if (const auto self = weak.lock()) self->refresh_config();
-  });
-  nodes->start();
-  pods->start();
-  config_maps->start();
-  timer = env.loop().after(kTick, [weak] {
-    if (const auto self = weak.lock()) self->tick();
-  });
+  groups.start();
+  offer.start();
+  stalls =
+      std::make_unique<StallWatch>(env, options.paths.pressure, guard.while_alive([this](const std::string& resource) {
+        if (ending) return;
+        if (options.metrics) options.metrics->counter("volcano_agent_stalls_total", {resource}).add();
+        if (resource != "memory") return;
+        shedder.note_stall();
+        look(false);
+      }));
+  view.start();
+  config.start();
+  timer = env.loop().after(kTick, guard.while_alive([this] { tick(); }));
+}
+
+void Agent::State::new_config() {
+  shedder.reset_pressure();
+  groups.begin_anew();
+  dirty = true;
 }
 
 void Agent::State::tick() {
   if (ending) return;
-  timer = env.loop().after(kTick, [weak = weak_from_this()] {
-    if (const auto self = weak.lock()) self->tick();
-  });
-  if (!pods->synced() || !nodes->synced() || node() == nullptr) return;
-  keep_config_map();
+  timer = env.loop().after(kTick, guard.while_alive([this] { tick(); }));
+  if (!view.synced() || view.node() == nullptr) return;
+  config.keep_map();
   const bool due = env.uptime() >= full_next || dirty;
   if (env.uptime() >= full_next) full_next = env.uptime() + kFullPeriod;
   look(due);
@@ -129,21 +100,54 @@ void Agent::State::look(bool full) {
   busy = true;
   if (full) dirty = false;
   auto request = std::make_shared<ReadingRequest>(ReadingRequest{options.paths, options.tree, {}, full});
-  for (const auto& [uid, pod] : facts) request->pods.push_back(pod);
+  for (const auto& [uid, pod] : view.pods()) request->pods.push_back(pod);
   auto seen = std::make_shared<MachineReading>();
-  worker->run([request, seen] { *seen = read_machine(*request); },
-              [weak = weak_from_this(), seen, full] {
-                const auto self = weak.lock();
-                if (!self) return;
-                self->busy = false;
-                if (!self->ending) self->take(*seen, full);
-              });
+  worker->run([request, seen] { *seen = read_machine(*request); }, guard.while_alive([this, seen, full] {
+    busy = false;
+    if (!ending) take(*seen, full);
+  }));
+}
+
+void Agent::State::take(const MachineReading& look, bool full) {
+  // Two looks in the same instant say nothing of what is used.
+  if (last_look && env.uptime() - last_look_at < base::milliseconds(50) && !full) return;
+  Measured now = measure({last_look, look, last_look_at, env.uptime()}, view.pods(), options.include_system_usage);
+  if (!full)
+    for (const auto& [uid, used] : measured.of_pod) now.of_pod.emplace(uid, used);
+  measured = std::move(now);
+  last_look_at = measured.at;
+  shedder.follow_pods();
+  last_look = look;
+  const bool counts = env.uptime() >= counts_next;
+  // The first figure of processors comes with the second look.
+  const bool is_first = counts_next == base::Duration{};
+  if (counts) counts_next = env.uptime() + (is_first ? kTick : kFullPeriod);
+  if (!config.is_known() || view.node() == nullptr) return;
+  if (full)
+    for (const auto& [uid, pod] : view.pods())
+      if (const auto used = measured.of_pod.find(uid); used != measured.of_pod.end() && !pod.ended)
+        advice.add(pod.workload, used->second,
+                   {std::max(pod.cpu_milli, pod.batch_cpu_milli), std::max(pod.memory_bytes, pod.batch_memory_bytes)},
+                   env.uptime());
+  if (full) groups.write(look, measured, *worker);
+  if (counts) {
+    offer.update(look, measured, *worker);
+    if (config.config().colocation || condition.is_told()) condition.tell(trouble());
+  }
+  shedder.judge(counts && !is_first);
+}
+
+void Agent::State::end() {
+  ending = true;
+  config.stop();
+  groups.stop();
+  shedder.stop();
+  env.loop().cancel(timer);
+  stalls.reset();
 }
 
 void Agent::State::stop(std::function<void()> done) {
-  ending = true;
-  env.loop().cancel(timer);
-  stalls.reset();
+  end();
   if (!worker) return done();
   struct End {
     std::function<void()> done;
@@ -154,11 +158,10 @@ void Agent::State::stop(std::function<void()> done) {
     }
   };
   auto end = std::make_shared<End>(End{std::move(done)});
-  worker->run([writer = writer, now = env.now()] { writer->apply({}, now, true); },
-              [end] {
-                end->groups = true;
-                end->check();
-              });
+  groups.take_back(*worker, [end] {
+    end->groups = true;
+    end->check();
+  });
   env.loop().after(kEndWait, [end] {
     end->waited = true;
     end->check();
@@ -167,13 +170,11 @@ void Agent::State::stop(std::function<void()> done) {
     --end->requests;
     end->check();
   };
-  const Json* present = node();
+  const Json* present = view.node();
   if (present == nullptr) return;
-  if (!condition_told.empty()) {
+  if (condition.is_told()) {
     ++end->requests;
-    client.call(
-        condition_request({"False", "ColocationStopped", "the agent has ended, and has taken back what it set"}),
-        answered);
+    client.call(condition.end_request(), answered);
   }
   const Json patch = offer_patch(*present, options.names, nullptr);
   if (patch.is_null() || !supported.has(Feature::kOversubscription)) return;
@@ -187,41 +188,20 @@ void Agent::State::stop(std::function<void()> done) {
               answered);
 }
 
-Json Agent::State::own_object() const {
-  if (options.pod_name.empty()) {
-    const Json* present = node();
-    Json metadata = Json::object({{"name", options.node_name}});
-    if (present) metadata.set("uid", api::uid_of(*present));
-    return Json::object({{"apiVersion", "v1"}, {"kind", "Node"}, {"metadata", metadata}});
-  }
-  Json metadata = Json::object({{"name", options.pod_name}, {"namespace", options.pod_namespace}});
-  for (const auto& [uid, pod] : facts)
-    if (pod.name == options.pod_name && pod.ns == options.pod_namespace) metadata.set("uid", uid);
-  return Json::object({{"apiVersion", "v1"}, {"kind", "Pod"}, {"metadata", metadata}});
-}
-
-void Agent::State::event(const Json& object, const char* type, const char* reason, std::string message) {
-  events.record(object, {.type = type, .reason = reason, .message = std::move(message)});
-}
-
-void Agent::State::event_once(const std::string& key, const char* reason, std::string message) {
-  if (!said.insert(key).second) return;
-  base::log_warning("colocation", message);
-  event(own_object(), "Warning", reason, std::move(message));
-}
-
 std::string Agent::State::trouble() const {
-  if (!group_trouble.empty()) return group_trouble;
-  if (!config_error.empty()) return base::format("the configuration is refused: {}", config_error);
+  if (!lock_trouble.empty()) return lock_trouble;
+  if (!groups.trouble().empty()) return groups.trouble();
+  if (!config.error().empty()) return base::format("the configuration is refused: {}", config.error());
   if (last_look && (!last_look->pods.cpu_ns || !last_look->pods.memory_bytes))
     return base::format("the use of {} in {} cannot be read", pods_path(options.tree), options.tree.root);
-  if (failed_writes > 0) return base::format("{} values of control groups could not be written", failed_writes);
+  if (const std::size_t failed = groups.failed_writes(); failed > 0)
+    return base::format("{} values of control groups could not be written", failed);
   return {};
 }
 
 Json Agent::State::report() const {
   Json entries = Json::array(), shed_pods = Json::array(), features = Json::object(), all = Json::array();
-  for (const JournalEntry& one : journal) {
+  for (const JournalEntry& one : groups.journal()) {
     Json entry = Json::object({{"time", base::format_rfc3339_micro(one.time)},
                                {"feature", one.feature},
                                {"file", one.file},
@@ -230,23 +210,22 @@ Json Agent::State::report() const {
     if (!one.error.empty()) entry.set("error", one.error);
     entries.push_back(std::move(entry));
   }
-  for (const Json& one : shed_log) shed_pods.push_back(one);
+  for (const Json& one : shedder.log()) shed_pods.push_back(one);
   for (std::size_t at = 0; at < kFeatures; ++at) {
     const auto feature = static_cast<Feature>(at);
-    features.set(feature_name(feature), !supported.has(feature)                 ? "not supported"
-                                        : is_active(feature, supported, config) ? "on"
-                                                                                : "off");
+    features.set(feature_name(feature), !supported.has(feature)     ? "not supported"
+                                        : config.is_active(feature) ? "on"
+                                                                    : "off");
   }
-  for (const auto& [uid, pod] : facts) {
-    const auto used = measured.of_pod.find(uid);
+  for (const auto& [uid, pod] : view.pods()) {
     all.push_back(Json::object({{"pod", pod.key()},
                                 {"level", pod.level},
-                                {"leaving", leaving.contains(uid)},
-                                {"used", amounts_json(used == measured.of_pod.end() ? NodeAmounts() : used->second)}}));
+                                {"leaving", shedder.is_leaving(uid)},
+                                {"used", amounts_json(measured.of(uid))}}));
   }
-  const Watermarks marks = node() ? watermarks_for(config, *node()) : Watermarks();
+  const Watermarks marks = view.node() ? watermarks_for(config.config(), *view.node()) : Watermarks();
   Json problems = Json::array();
-  for (const std::string& one : pod_problems) problems.push_back(one);
+  for (const std::string& one : groups.pod_problems()) problems.push_back(one);
   return Json::object({{"node", options.node_name},
                        {"trouble", trouble()},
                        {"groups", Json::object({{"version", options.tree.version == GroupVersion::kV1 ? 1 : 2},
@@ -261,8 +240,8 @@ Json Agent::State::report() const {
                                                     {"memoryLow", marks.memory_low}})},
                        {"used", Json::object({{"pods", amounts_json(measured.pods)},
                                               {"online", amounts_json(measured.online)},
-                                              {"foreseen", amounts_json(foreseen)}})},
-                       {"offered", amounts_json(offered)},
+                                              {"foreseen", amounts_json(offer.foreseen())}})},
+                       {"offered", amounts_json(offer.offered())},
                        {"kernelTellsOfStalls", stalls && stalls->works()},
                        {"pods", std::move(all)},
                        {"problems", std::move(problems)},
@@ -272,11 +251,11 @@ Json Agent::State::report() const {
 }
 
 Agent::Agent(rt::Env& env, client::Client& client, AgentOptions options)
-    : state_(std::make_shared<State>(env, client, std::move(options))) {}
+    : state_(std::make_shared<State>(env, client, std::move(options))) {
+  state_->guard.belong_to(state_);
+}
 Agent::~Agent() {
-  state_->ending = true;
-  state_->env.loop().cancel(state_->timer);
-  state_->stalls.reset();
+  state_->end();
   state_->worker.reset();
 }
 void Agent::start() { state_->start(); }

@@ -1,11 +1,12 @@
-// Shedding offline pods (agent.md 7): when, which, and how the server is told.
+// How offline pods are chosen and evicted.
+#include "colocation/pod_shedder.h"
+
 #include <algorithm>
 
 #include "api/meta/resource.h"
 #include "base/format.h"
 #include "base/log.h"
 #include "base/saturate.h"
-#include "colocation/agent_state.h"
 #include "colocation/policy/words.h"
 
 namespace colocation {
@@ -17,8 +18,9 @@ namespace {
 
 constexpr std::size_t kShedMax = 256;  // entries of the log
 constexpr base::Duration kRefusedPause = base::seconds(10);
-constexpr std::size_t kGangsMax = 64;      // asked for at a time
-constexpr std::int64_t kAvailableMin = 5;  // percent of the machine's memory
+constexpr std::size_t kGangsMax = 64;                      // asked for at a time
+constexpr base::Duration kReleaseMax = base::seconds(30);  // how long a pod counts as on its way out
+constexpr std::int64_t kAvailableMin = 5;                  // percent of the machine's memory
 
 std::int64_t above_mark(std::int64_t used, std::int64_t whole, std::int64_t percent) {
   const double mark = static_cast<double>(whole) * static_cast<double>(percent) / 100.0;
@@ -27,55 +29,68 @@ std::int64_t above_mark(std::int64_t used, std::int64_t whole, std::int64_t perc
 
 }  // namespace
 
-void Agent::State::judge_pressure(bool counts) {
-  const bool may_shed = supported.has(Feature::kEviction);
-  if (cleaning) {
-    const bool held = std::ranges::any_of(facts, [](const auto& one) {
-      const PodFacts& pod = one.second;
-      return pod.is_offline() && !pod.ended && (pod.batch_cpu_milli > 0 || pod.batch_memory_bytes > 0);
-    });
-    if (!held) cleaning = false;
-    // A job makes its pods again at once: they must find no offer any more.
-    if (tells_offer(*node(), options.names)) return clean_up_offer();
-    if (held && may_shed) shed(NodeResource::kCpu, 1, true);
-    return;
-  }
-  if (!may_shed) return;
+PodShedder::PodShedder(const AgentMeans& means, const NodeView& view, const Measured& measured, ConfigKeeper& config,
+                       NodeOffer& offer, AgentEvents& events)
+    : means_(means), view_(view), measured_(measured), config_(config), offer_(offer), events_(events) {}
+
+void PodShedder::follow_pods() {
+  const NodeView::Pods& pods = view_.pods();
+  for (auto* times : {&leaving_, &refused_})
+    std::erase_if(*times, [&pods](const auto& one) { return !pods.contains(one.first); });
+  for (const auto& [uid, pod] : pods)
+    if (pod.deleting) leaving_.emplace(uid, means_.env.uptime());
+}
+
+void PodShedder::clean_up() {
+  const bool held = std::ranges::any_of(view_.pods(), [](const auto& one) {
+    const PodFacts& pod = one.second;
+    return pod.is_offline() && !pod.ended && (pod.batch_cpu_milli > 0 || pod.batch_memory_bytes > 0);
+  });
+  if (!held) config_.end_cleaning();
+  // A job makes its pods again at once: they must find no offer any more.
+  if (tells_offer(*view_.node(), means_.options.names)) return offer_.take_back();
+  if (held && means_.supported.has(Feature::kEviction)) shed(NodeResource::kCpu, 1, true);
+}
+
+void PodShedder::judge(bool counts) {
+  if (config_.is_cleaning()) return clean_up();
+  if (!means_.supported.has(Feature::kEviction)) return;
   std::string problem;
-  const Watermarks marks = watermarks_for(config, *node(), &problem);
-  if (!problem.empty()) event_once("marks " + problem, "WatermarksIgnored", problem);
-  const NodeAmounts whole = allocatable_of(*node());
-  const std::int64_t cpu = measured.has_cpu ? percent_used(measured.whole.cpu_milli, whole.cpu_milli) : -1;
-  const std::int64_t memory = measured.has_memory ? percent_used(measured.whole.memory_bytes, whole.memory_bytes) : -1;
+  const Watermarks marks = watermarks_for(config_.config(), *view_.node(), &problem);
+  if (!problem.empty()) events_.warn_once("marks " + problem, "WatermarksIgnored", problem);
+  const NodeAmounts whole = allocatable_of(*view_.node());
+  const std::int64_t cpu = measured_.has_cpu ? percent_used(measured_.whole.cpu_milli, whole.cpu_milli) : -1;
+  const std::int64_t memory =
+      measured_.has_memory ? percent_used(measured_.whole.memory_bytes, whole.memory_bytes) : -1;
   if (counts) {
-    if (cpu >= 0) pressure.look(NodeResource::kCpu, cpu, marks);
-    if (memory >= 0) pressure.look(NodeResource::kMemory, memory, marks);
+    if (cpu >= 0) pressure_.look(NodeResource::kCpu, cpu, marks);
+    if (memory >= 0) pressure_.look(NodeResource::kMemory, memory, marks);
   }
-  const bool stall = std::exchange(stalled, false) || measured.memory_stalls;
+  const bool stall = std::exchange(stalled_, false) || measured_.memory_stalls;
   const bool scarce =
-      measured.memory_total > 0 && measured.memory_available < measured.memory_total / 100 * kAvailableMin;
+      measured_.memory_total > 0 && measured_.memory_available < measured_.memory_total / 100 * kAvailableMin;
   // A count of looks ten seconds apart says nothing of this second.
-  const bool memory_now = memory >= marks.memory_high && (stall || pressure.is_pressed(NodeResource::kMemory));
+  const bool memory_now = memory >= marks.memory_high && (stall || pressure_.is_pressed(NodeResource::kMemory));
   const bool relaxed = cpu >= 0 && memory >= 0 && cpu <= marks.cpu_low && memory <= marks.memory_low;
   if (relaxed && !scarce) set_taint(false, {});
-  if (!config.oversubscription) return;
+  if (!config_.config().oversubscription) return;
   if (scarce || memory_now) {
-    std::int64_t excess = above_mark(measured.whole.memory_bytes, whole.memory_bytes, marks.memory_high);
-    if (scarce) excess = std::max(excess, measured.memory_total / 100 * kAvailableMin - measured.memory_available);
+    std::int64_t excess = above_mark(measured_.whole.memory_bytes, whole.memory_bytes, marks.memory_high);
+    if (scarce) excess = std::max(excess, measured_.memory_total / 100 * kAvailableMin - measured_.memory_available);
     shed(NodeResource::kMemory, excess, false);
-  } else if (pressure.is_pressed(NodeResource::kCpu) && cpu >= marks.cpu_high) {
-    shed(NodeResource::kCpu, above_mark(measured.whole.cpu_milli, whole.cpu_milli, marks.cpu_high), false);
+  } else if (pressure_.is_pressed(NodeResource::kCpu) && cpu >= marks.cpu_high) {
+    shed(NodeResource::kCpu, above_mark(measured_.whole.cpu_milli, whole.cpu_milli, marks.cpu_high), false);
   }
 }
 
 // The amounts of pods on their way out, as long as they can be expected to be gone soon.
-std::int64_t Agent::State::releasing(NodeResource resource) const {
+std::int64_t PodShedder::releasing(NodeResource resource) const {
   std::int64_t sum = 0;
-  for (const auto& [uid, since] : leaving) {
-    const auto pod = facts.find(uid);
-    if (pod == facts.end() || env.uptime() - since > kReleaseMax) continue;
-    const auto used = measured.of_pod.find(uid);
-    std::int64_t amount = used == measured.of_pod.end() ? 0 : amount_of(used->second, resource);
+  for (const auto& [uid, since] : leaving_) {
+    const auto pod = view_.pods().find(uid);
+    if (pod == view_.pods().end() || means_.env.uptime() - since > kReleaseMax) continue;
+    const auto used = measured_.of_pod.find(uid);
+    std::int64_t amount = used == measured_.of_pod.end() ? 0 : amount_of(used->second, resource);
     if (amount == 0)
       amount = resource == NodeResource::kCpu ? std::max(pod->second.cpu_milli, pod->second.batch_cpu_milli)
                                               : std::max(pod->second.memory_bytes, pod->second.batch_memory_bytes);
@@ -84,8 +99,8 @@ std::int64_t Agent::State::releasing(NodeResource resource) const {
   return sum;
 }
 
-void Agent::State::shed(NodeResource resource, std::int64_t excess, bool is_cleaning) {
-  if (shedding) return;
+void PodShedder::shed(NodeResource resource, std::int64_t excess, bool is_cleaning) {
+  if (shedding_) return;
   auto input = std::make_shared<EvictionInput>();
   input->resource = resource;
   input->excess = excess;
@@ -93,43 +108,35 @@ void Agent::State::shed(NodeResource resource, std::int64_t excess, bool is_clea
   if (input->releasing >= excess) return;
   std::vector<std::string> gangs;
   auto kept = std::make_shared<std::vector<PodFacts>>();  // what is known of pods may change meanwhile
-  for (const auto& [uid, pod] : facts) {
+  for (const auto& [uid, pod] : view_.pods()) {
     const bool holds = pod.batch_cpu_milli > 0 || pod.batch_memory_bytes > 0;
-    const auto until = refused.find(uid);
-    const bool rests = until != refused.end() && env.uptime() < until->second;
-    if (!pod.is_offline() || leaving.contains(uid) || pod.ended || rests || (is_cleaning && !holds)) continue;
+    const auto until = refused_.find(uid);
+    const bool rests = until != refused_.end() && means_.env.uptime() < until->second;
+    if (!pod.is_offline() || leaving_.contains(uid) || pod.ended || rests || (is_cleaning && !holds)) continue;
     kept->push_back(pod);
     const std::string gang = pod.ns + "/" + pod.group;
     if (!pod.group.empty() && std::ranges::find(gangs, gang) == gangs.end()) gangs.push_back(gang);
   }
   if (kept->empty()) return;
   if (gangs.size() > kGangsMax) gangs.resize(kGangsMax);
-  shedding = true;
+  shedding_ = true;
   const std::string word(resource_word(resource));
-  ask_gangs(std::move(gangs), [weak = weak_from_this(), input, kept, word,
-                               is_cleaning](std::map<std::string, GangFacts> found) {
-    const auto self = weak.lock();
-    if (!self) return;
-    input->gangs = std::move(found);
-    for (const PodFacts& pod : *kept) {
-      const auto used = self->measured.of_pod.find(pod.uid);
-      input->candidates.push_back({&pod, used == self->measured.of_pod.end() ? NodeAmounts() : used->second});
-    }
-    auto victims = std::shared_ptr<std::vector<Victim>>(new std::vector<Victim>(victims_in_order(*input)),
-                                                        [kept](std::vector<Victim>* list) { delete list; });
-    const std::string message = is_cleaning ? "Evict offline pod due to node overSubscription is turned off"
-                                            : base::format("Evict offline pod due to {} resource pressure", word);
-    const std::string label = is_cleaning ? "off" : word;
-    const auto go_on = [weak, victims, message, label] {
-      if (const auto again = weak.lock()) again->evict_next(victims, 0, message, label);
-    };
-    if (is_cleaning || victims->empty()) return go_on();
-    self->set_taint(true, go_on);
-  });
+  ask_gangs(std::move(gangs),
+            means_.guard.while_alive([this, input, kept, word, is_cleaning](std::map<std::string, GangFacts> found) {
+              input->gangs = std::move(found);
+              for (const PodFacts& pod : *kept) input->candidates.push_back({&pod, measured_.of(pod.uid)});
+              auto victims = std::shared_ptr<std::vector<Victim>>(new std::vector<Victim>(victims_in_order(*input)),
+                                                                  [kept](std::vector<Victim>* list) { delete list; });
+              const Order order =
+                  is_cleaning ? Order{"Evict offline pod due to node overSubscription is turned off", "off"}
+                              : Order{base::format("Evict offline pod due to {} resource pressure", word), word};
+              const auto go_on = [this, victims, order] { evict_next(victims, 0, order); };
+              if (is_cleaning || victims->empty()) return go_on();
+              set_taint(true, go_on);
+            }));
 }
 
-void Agent::State::ask_gangs(std::vector<std::string> keys,
-                             std::function<void(std::map<std::string, GangFacts>)> then) {
+void PodShedder::ask_gangs(std::vector<std::string> keys, std::function<void(std::map<std::string, GangFacts>)> then) {
   struct Answers {
     std::map<std::string, GangFacts> found;
     std::size_t open = 0;
@@ -141,7 +148,7 @@ void Agent::State::ask_gangs(std::vector<std::string> keys,
   answers->then = std::move(then);
   for (const std::string& key : keys) {
     const std::size_t slash = key.find('/');
-    client.call(
+    means_.client.call(
         {.verb = client::Verb::kGet,
          .resource = resources::kPodGroups,
          .ns = key.substr(0, slash),
@@ -156,10 +163,9 @@ void Agent::State::ask_gangs(std::vector<std::string> keys,
 }
 
 // The next victim only where the one before could not go.
-void Agent::State::evict_next(std::shared_ptr<std::vector<Victim>> victims, std::size_t at, std::string message,
-                              std::string label) {
-  if (at >= victims->size() || ending) {
-    shedding = false;
+void PodShedder::evict_next(Victims victims, std::size_t at, const Order& order) {
+  if (at >= victims->size() || stopped_) {
+    shedding_ = false;
     return;
   }
   struct Outcome {
@@ -170,24 +176,19 @@ void Agent::State::evict_next(std::shared_ptr<std::vector<Victim>> victims, std:
   const Victim& victim = (*victims)[at];
   outcome->open = victim.pods.size();
   for (const PodFacts* pod : victim.pods)
-    evict(*pod, message, label, [weak = weak_from_this(), outcome, victims, at, message, label](bool gone) {
+    evict(*pod, order, [this, outcome, victims, at, order](bool gone) {
       outcome->any = outcome->any || gone;
-      const auto self = weak.lock();
-      if (!self || --outcome->open > 0) return;
+      if (--outcome->open > 0) return;
       if (outcome->any)
-        self->shedding = false;
+        shedding_ = false;
       else
-        self->evict_next(victims, at + 1, message, label);
+        evict_next(victims, at + 1, order);
     });
 }
 
-void Agent::State::evict(const PodFacts& pod, const std::string& message, const std::string& label,
-                         std::function<void(bool)> then) {
+void PodShedder::evict(const PodFacts& pod, const Order& order, std::function<void(bool)> then) {
   const Json metadata = Json::object({{"name", pod.name}, {"namespace", pod.ns}});
-  Json about = metadata;
-  about.set("uid", pod.uid);
-  const Json object = Json::object({{"apiVersion", "v1"}, {"kind", "Pod"}, {"metadata", about}});
-  client.call(
+  means_.client.call(
       {.verb = client::Verb::kCreate,
        .resource = resources::kPods,
        .ns = pod.ns,
@@ -198,36 +199,38 @@ void Agent::State::evict(const PodFacts& pod, const std::string& message, const 
                              {"metadata", metadata},
                              {"deleteOptions", Json::object({{"gracePeriodSeconds", 0},
                                                              {"preconditions", Json::object({{"uid", pod.uid}})}})}})},
-      [weak = weak_from_this(), object, message, label, uid = pod.uid, key = pod.key(),
-       then = std::move(then)](const base::Result<Json>& done) {
-        const auto self = weak.lock();
-        if (!self) return;
-        // A pod that is gone, or another of its name, holds nothing here.
-        const bool gone = !done.ok() && done.error().code == base::Code::kNotFound;
-        if (self->options.metrics)
-          self->options.metrics->counter("volcano_agent_evictions_total", {label, done.ok() || gone ? "ok" : "error"})
-              .add();
-        Json entry = Json::object({{"time", base::format_rfc3339_micro(self->env.now())},
-                                   {"pod", key},
-                                   {"message", done.ok() || gone ? message : done.error().message}});
-        self->shed_log.push_back(std::move(entry));
-        if (self->shed_log.size() > kShedMax) self->shed_log.pop_front();
-        if (done.ok()) {
-          self->leaving.emplace(uid, self->env.uptime());
-          self->event(object, "Warning", "Evicted", message);
-        } else if (!gone) {
-          self->refused[uid] = self->env.uptime() + kRefusedPause;
-          base::log_warning("colocation", base::format("pod {} cannot be evicted: {}", key, done.error().message));
-        }
-        then(done.ok() || gone);
-      });
+      means_.guard.while_alive([this, pod, order, then = std::move(then)](const base::Result<Json>& done) {
+        answered(pod, order, done);
+        then(done.ok() || done.error().code == base::Code::kNotFound);
+      }));
 }
 
-void Agent::State::set_taint(bool wanted, std::function<void()> then) {
+void PodShedder::answered(const PodFacts& pod, const Order& order, const base::Result<Json>& done) {
+  // A pod that is gone, or another of its name, holds nothing here.
+  const bool gone = !done.ok() && done.error().code == base::Code::kNotFound;
+  if (means_.options.metrics)
+    means_.options.metrics->counter("volcano_agent_evictions_total", {order.label, done.ok() || gone ? "ok" : "error"})
+        .add();
+  log_.push_back(Json::object({{"time", base::format_rfc3339_micro(means_.env.now())},
+                               {"pod", pod.key()},
+                               {"message", done.ok() || gone ? order.message : done.error().message}}));
+  if (log_.size() > kShedMax) log_.pop_front();
+  if (done.ok()) {
+    leaving_.emplace(pod.uid, means_.env.uptime());
+    const Json about = Json::object({{"name", pod.name}, {"namespace", pod.ns}, {"uid", pod.uid}});
+    events_.record(Json::object({{"apiVersion", "v1"}, {"kind", "Pod"}, {"metadata", about}}), "Warning", "Evicted",
+                   order.message);
+  } else if (!gone) {
+    refused_[pod.uid] = means_.env.uptime() + kRefusedPause;
+    base::log_warning("colocation", base::format("pod {} cannot be evicted: {}", pod.key(), done.error().message));
+  }
+}
+
+void PodShedder::set_taint(bool wanted, std::function<void()> then) {
   const auto go_on = [then = std::move(then)] {
     if (then) then();
   };
-  const Json* present = node();
+  const Json* present = view_.node();
   if (present == nullptr) return go_on();
   Json taints = Json::array();
   bool has = false;
@@ -236,26 +239,24 @@ void Agent::State::set_taint(bool wanted, std::function<void()> then) {
     has = has || ours;
     if (!ours) taints.push_back(taint);
   }
-  if (has == wanted || taint_under_way) return go_on();
+  if (has == wanted || taint_under_way_) return go_on();
   if (wanted) taints.push_back(Json::object({{"key", kEvictingTaint}, {"effect", "NoSchedule"}}));
-  taint_under_way = true;
-  client.call(
+  taint_under_way_ = true;
+  means_.client.call(
       {.verb = client::Verb::kPatch,
        .resource = resources::kNodes,
        .ns = {},
-       .name = options.node_name,
+       .name = means_.options.node_name,
        .subresource = {},
        .body = Json::object({{"metadata", Json::object({{"resourceVersion", api::resource_version_of(*present)}})},
                              {"spec", Json::object({{"taints", taints.empty() ? Json() : taints}})}})},
-      [weak = weak_from_this(), go_on](const base::Result<Json>& set) {
-        const auto self = weak.lock();
-        if (!self) return;
-        self->taint_under_way = false;
+      means_.guard.while_alive([this, go_on](const base::Result<Json>& set) {
+        taint_under_way_ = false;
         if (!set.ok() && set.error().code != base::Code::kConflict)
-          self->event_once("taint " + set.error().message, "NodeUpdateFailed",
-                           base::format("node {}: {}", self->options.node_name, set.error().message));
+          events_.warn_once("taint " + set.error().message, "NodeUpdateFailed",
+                            base::format("node {}: {}", means_.options.node_name, set.error().message));
         go_on();
-      });
+      }));
 }
 
 }  // namespace colocation

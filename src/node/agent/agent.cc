@@ -289,14 +289,14 @@ Agent::Agent(rt::Env& env, client::Client& client, Options options) {
       options.plugins_registry.empty() ? nullptr : make_driver_host(env, options.plugins_registry, options.metrics);
   state_ = std::make_shared<State>(env, client, std::move(options), runtime.ok() ? std::move(*runtime) : nullptr,
                                    std::move(facts), std::move(drivers));
-  state_->loop.belong_to(state_);
+  state_->loop.guard().belong_to(state_);
   if (!runtime.ok()) state_->no_runtime = runtime.error().message;
 }
 Agent::Agent(rt::Env& env, client::Client& client, Options options, std::unique_ptr<Runtime> runtime,
              MachineFacts facts, std::unique_ptr<DraDrivers> drivers)
     : state_(std::make_shared<State>(env, client, std::move(options), std::move(runtime), std::move(facts),
                                      std::move(drivers))) {
-  state_->loop.belong_to(state_);
+  state_->loop.guard().belong_to(state_);
 }
 Agent::~Agent() = default;
 

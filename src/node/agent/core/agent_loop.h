@@ -9,6 +9,7 @@
 #include "base/time.h"
 #include "node/machine/runtime.h"
 #include "rt/env.h"
+#include "rt/loop/guard.h"
 
 namespace node {
 
@@ -21,20 +22,16 @@ class AgentLoop {
   AgentLoop(const AgentLoop&) = delete;
   AgentLoop& operator=(const AgentLoop&) = delete;
 
-  // Names the owner of all callbacks, before the first of them is made.
-  void belong_to(std::weak_ptr<const void> agent) { agent_ = std::move(agent); }
+  rt::Guard& guard() { return guard_; }
 
   rt::Env& env() const { return env_; }
   Runtime* runtime() const { return runtime_.get(); }
   base::Duration uptime() const { return env_.uptime(); }
   base::Time now() const { return env_.now(); }
 
-  // `done` as a callback that does nothing once the agent is gone.
   template <class F>
   auto while_alive(F done) const {
-    return [agent = agent_, done = std::move(done)](auto&&... arguments) {
-      if (const auto alive = agent.lock()) done(std::forward<decltype(arguments)>(arguments)...);
-    };
+    return guard_.while_alive(std::move(done));
   }
 
   void post(rt::Task task) { env_.loop().post(while_alive(std::move(task))); }
@@ -59,7 +56,7 @@ class AgentLoop {
  private:
   rt::Env& env_;
   std::shared_ptr<Runtime> runtime_;
-  std::weak_ptr<const void> agent_;
+  rt::Guard guard_;
 };
 
 }  // namespace node

@@ -1,0 +1,36 @@
+// The node's condition about the agent: whether it does its work, and why not.
+#pragma once
+
+#include <string>
+
+#include "client/client.h"
+#include "colocation/node_view.h"
+
+namespace colocation {
+
+// Owns what the server was told last. Asks the view for the node. Loop thread only.
+class NodeCondition {
+ public:
+  NodeCondition(const AgentMeans& means, const NodeView& view) : means_(means), view_(view) {}
+
+  // `trouble` is empty where the agent does its work.
+  void tell(const std::string& trouble);
+  bool is_told() const { return !told_.empty(); }
+  // The words of an agent that has ended.
+  client::Request end_request() const;
+
+ private:
+  struct Words {
+    std::string status, reason, message;
+  };
+
+  client::Request request(const Words& words) const;
+
+  const AgentMeans& means_;
+  const NodeView& view_;
+  std::string told_;  // empty: nothing
+  base::Duration told_at_ = {};
+  bool under_way_ = false;
+};
+
+}  // namespace colocation
