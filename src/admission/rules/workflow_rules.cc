@@ -2,6 +2,7 @@
 #include "admission/rules/rules.h"
 #include "api/schema/field_errors.h"
 #include "base/format.h"
+#include "pipelines/argo/name_check.h"
 #include "pipelines/argo/workflow_check.h"
 
 namespace admission {
@@ -11,6 +12,7 @@ AdmissionAnswer check_workflow(const AdmissionRequest& request) {
   if (request.operation == api::Operation::kUpdate && request.object["spec"] == request.old_object["spec"]) return {};
   api::FieldErrors errors;
   pipelines::argo::check_workflow(request.object["spec"], errors);
+  pipelines::argo::check_values(request.object["spec"], errors);
   if (errors.empty()) return {};
   const std::vector<std::string> texts = errors.take_texts();
   std::string all = texts.front();

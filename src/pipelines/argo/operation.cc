@@ -7,6 +7,8 @@
 #include "api/meta/resource.h"
 #include "base/format.h"
 #include "base/number.h"
+#include "pipelines/argo/globals.h"
+#include "pipelines/argo/retry.h"
 
 namespace pipelines::argo {
 
@@ -14,7 +16,14 @@ using api::Json;
 
 namespace {
 
-bool is_leaf(const Json& spec) { return !spec.has("steps") && !spec.has("dag"); }
+// The strategy of the template; a step without one has the Workflow's.
+const Json& strategy_of(const Json& spec, const Json& workflow_spec) {
+  const bool is_leaf = !spec.has("steps") && !spec.has("dag");
+  return spec.has("retryStrategy") || !is_leaf ? spec["retryStrategy"] : workflow_spec["retryStrategy"];
+}
+
+// The nodes that the parallelism of a template counts.
+bool is_counted(const Node& node) { return node.type == "Pod" || node.type == "Steps" || node.type == "DAG"; }
 
 std::int64_t number_of(const Json& value, std::int64_t fallback) {
   if (value.is_number()) return value.as_int(fallback);
@@ -32,6 +41,7 @@ Operation::Operation(const WorkflowLook& look)
     auto node = node_of(one.value);
     if (!node || node->id != one.name() || node->id != node_id(workflow_, node->name)) continue;
     active_ += node->type == "Pod" && !node->is_over() ? 1 : 0;
+    active_in_[node->boundary] += is_counted(*node) && !node->is_over() ? 1 : 0;
     out_.nodes.emplace(node->id, *std::move(node));
   }
 }
@@ -44,7 +54,7 @@ WorkflowDecision Operation::run() {
     expire();
     return std::move(out_);
   }
-  set_globals(spec_);
+  globals_ = globals_of(look_);
   const base::Time began = base::parse_rfc3339(status["startedAt"].as_string()).value_or(look_.now);
   out_.status.set("startedAt", base::format_rfc3339(began));
   make_claims(spec_);
@@ -72,7 +82,8 @@ WorkflowDecision Operation::run() {
   const Node* exit = nullptr;
   const std::string handler = spec_["onExit"].str();
   if (root != nullptr && root->is_over() && !handler.empty() && shutdown != "Terminate") {
-    globals_.set("workflow.status", std::string(text_of(root->phase)));
+    globals_.set("workflow.status", std::string(has_failed(root->phase) ? text_of(root->phase) : "Succeeded"));
+    globals_.set("workflow.failures", failures_text(out_.nodes));
     is_stopping_ = false;
     const std::string name = workflow_ + ".onExit";
     exit = execute({.name = name, .display = name, .template_name = handler, .arguments = spec_["arguments"]});
@@ -89,11 +100,12 @@ WorkflowDecision Operation::run() {
 }
 
 void Operation::finish(const Node& root, const Node* exit) {
-  const Phase phase = exit != nullptr && has_failed(exit->phase) ? exit->phase : root.phase;
+  // An exit handler that fails makes a success a failure; a failure stays what it was.
+  const Node& deciding = exit != nullptr && has_failed(exit->phase) && !has_failed(root.phase) ? *exit : root;
+  const Phase phase = deciding.phase;
   // A root that was skipped did what it was asked for.
   out_.status.set("phase", has_failed(phase) ? text_of(phase) : "Succeeded");
-  const std::string& message = exit != nullptr && has_failed(exit->phase) ? exit->message : root.message;
-  if (!message.empty()) out_.status.set("message", message);
+  if (!deciding.message.empty()) out_.status.set("message", deciding.message);
   if (!root.outputs.is_null()) out_.status.set("outputs", root.outputs);
   out_.status.set("finishedAt", base::format_rfc3339(look_.now));
   const bool spends = !has_failed(phase) || spec_["volumeClaimGC"]["strategy"].as_string() == "OnWorkflowCompletion";
@@ -126,15 +138,10 @@ void Operation::look_within(base::Duration delay) {
   out_.look_again = out_.look_again ? std::min(*out_.look_again, delay) : delay;
 }
 
-const Json* Operation::template_of(std::string_view name) const {
-  for (const Json& one : spec_["templates"].items())
+const Json* template_in(const Json& spec, std::string_view name) {
+  for (const Json& one : spec["templates"].items())
     if (one["name"].as_string() == name) return &one;
   return nullptr;
-}
-
-const Json& Operation::strategy_of(const Json& spec) const {
-  if (spec.has("retryStrategy") || !is_leaf(spec)) return spec["retryStrategy"];
-  return spec_["retryStrategy"];
 }
 
 Node* Operation::find(const std::string& name) {
@@ -154,10 +161,12 @@ Node& Operation::begin(const Call& call, std::string_view type, Phase phase) {
   node.phase = phase;
   node.started = look_.now;
   if (argo::is_over(phase)) node.finished = look_.now;
+  active_in_[node.boundary] += is_counted(node) && !node.is_over() ? 1 : 0;
   return node;
 }
 
 const Node* Operation::end(Node& node, Phase phase, std::string message) {
+  if (is_counted(node) && !node.is_over()) --active_in_[node.boundary];
   node.phase = phase;
   node.message = std::move(message);
   node.finished = look_.now;
@@ -182,6 +191,15 @@ bool Operation::may_start() const {
   return most <= 0 || active_ < static_cast<std::size_t>(most);
 }
 
+// Whether so many parts of a Steps or DAG run as its template lets run at once.
+bool Operation::is_full(const std::string& boundary) const {
+  const auto around = out_.nodes.find(boundary);
+  const Json* spec = around == out_.nodes.end() ? nullptr : template_in(spec_, around->second.template_name);
+  const std::int64_t most = spec == nullptr ? 0 : number_of((*spec)["parallelism"], 0);
+  const auto active = active_in_.find(boundary);
+  return most > 0 && active != active_in_.end() && active->second >= static_cast<std::size_t>(most);
+}
+
 const Node* Operation::execute(const Call& call) {
   if (const Node* known = find(call.name); known != nullptr && known->is_over()) return known;
   if (call.depth > kDepthMax) return fail(call, base::format("templates use each other deeper than {}", kDepthMax));
@@ -189,22 +207,11 @@ const Node* Operation::execute(const Call& call) {
     is_too_large_ = true;
     return nullptr;
   }
-  const Json* spec = template_of(call.template_name);
+  const Json* spec = template_in(spec_, call.template_name);
   if (spec == nullptr) return fail(call, base::format("template {:?} is not there", call.template_name));
-  const Json& strategy = strategy_of(*spec);
+  if (find(call.name) == nullptr && is_full(call.boundary)) return nullptr;
+  const Json& strategy = strategy_of(*spec, spec_);
   return strategy.is_object() ? retry(call, strategy) : execute_once(call);
-}
-
-base::Duration Operation::back_off(const Json& strategy, std::size_t attempts) const {
-  const Json& spec = strategy["backoff"];
-  std::string text = text_of(spec["duration"]);
-  if (spec.is_null() || text.empty() || text == "null") return {};
-  const std::int64_t first = base::parse_number<std::int64_t>(text).value_or(0);
-  base::Duration delay = first > 0 ? base::seconds(first) : base::parse_go_duration(text).value_or(base::Duration{});
-  const std::int64_t factor = std::clamp<std::int64_t>(number_of(spec["factor"], 1), 1, 1000);
-  for (std::size_t i = 1; i < attempts && delay < base::minutes(60 * 24); ++i) delay = delay * factor;
-  if (const auto most = base::parse_go_duration(spec["maxDuration"].as_string())) delay = std::min(delay, *most);
-  return delay;
 }
 
 const Node* Operation::retry(const Call& call, const Json& strategy) {
@@ -213,45 +220,37 @@ const Node* Operation::retry(const Call& call, const Json& strategy) {
     if (!may_start()) return nullptr;
     node = &begin(call, "Retry", Phase::kRunning);
   }
-  const std::int64_t limit = number_of(strategy["limit"], INT64_MAX);
-  const std::string policy = strategy["retryPolicy"].str();
   for (std::int64_t attempt = 0;; ++attempt) {
     Call child = call;
     child.name = base::format("{}({})", call.name, attempt);
     child.display = base::format("{}({})", call.display, attempt);
     ++child.depth;
-    const Node* last = find(child.name);
-    if (last == nullptr && attempt > 0) {
-      const Node* before = find(base::format("{}({})", call.name, attempt - 1));
-      const base::Time due = before->finished + back_off(strategy, static_cast<std::size_t>(attempt));
-      if (look_.now < due) {
-        look_within(due - look_.now);
-        return find(call.name);
+    if (attempt > 0 && find(child.name) == nullptr) {
+      const Node& last = *find(base::format("{}({})", call.name, attempt - 1));
+      const RetryChoice choice = choice_after({strategy, *find(call.name + "(0)"), last, attempt, look_.now});
+      if (choice.end || is_stopping_) return end(*node, last.phase, choice.end.value_or(last.message));
+      if (out_.nodes.size() >= kNodesMax) return end(*node, Phase::kError, "too many attempts");
+      if (choice.wait > base::Duration{}) {
+        look_within(choice.wait);
+        return node;
       }
     }
     globals_.set("retries", base::format("{}", attempt));
-    last = execute_once(child);
+    const Node* last = execute_once(child);
     node = find(call.name);
     if (last == nullptr) return node;
     add_child(call.name, *last);
     if (!last->is_over()) return node;
-    const bool wanted = policy == "Always" ||
-                        (last->phase == Phase::kFailed && (policy.empty() || policy == "OnFailure")) ||
-                        (last->phase == Phase::kError && (policy == "OnError" || policy == "OnTransientError"));
-    if (!has_failed(last->phase)) {
-      node->outputs = last->outputs;
-      return end(*node, last->phase, last->message);
-    }
-    if (!wanted || is_stopping_) return end(*node, last->phase, last->message);
-    if (attempt >= limit) return end(*node, last->phase, base::format("No more retries left: {}", last->message));
-    if (out_.nodes.size() >= kNodesMax) return end(*node, Phase::kError, "too many attempts");
+    if (has_failed(last->phase)) continue;
+    node->outputs = last->outputs;
+    return end(*node, last->phase, last->message);
   }
 }
 
 const Node* Operation::execute_once(const Call& call) {
   if (const Node* known = find(call.name); known != nullptr && known->is_over()) return known;
-  const Json* spec = template_of(call.template_name);
-  auto inputs = inputs_of(call, *spec);
+  const Json* spec = template_in(spec_, call.template_name);
+  auto inputs = inputs_of(globals_, call.arguments, *spec);
   if (!inputs.ok()) return fail(call, inputs.error().message);
   inputs->variables.set("node.name", call.name);
   if (spec->has("steps")) return steps(call, *spec, *inputs);

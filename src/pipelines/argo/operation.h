@@ -6,7 +6,9 @@
 #include <string_view>
 #include <vector>
 
+#include "pipelines/argo/results.h"
 #include "pipelines/argo/text_template.h"
+#include "pipelines/argo/values.h"
 #include "pipelines/argo/workflow_engine.h"
 
 namespace pipelines::argo {
@@ -27,16 +29,6 @@ class Operation {
   WorkflowDecision run();
 
  private:
-  struct Inputs {
-    Variables variables;
-    api::Json values;  // as a node has them
-  };
-  // One turn of a loop, or the only one.
-  struct Turn {
-    std::string suffix;  // of the node's name: "(0:x)"
-    Variables variables;
-  };
-
   // A task or a step, as much of it as both have.
   struct Use {
     const api::Json& spec;
@@ -61,20 +53,7 @@ class Operation {
   const Node* pause(const Call& call, const api::Json& spec);
   // The node of one task or step: its only call, or the TaskGroup of its loop.
   const Node* use(const Use& use, const Variables& variables);
-  const Node* one_turn(const Use& use, const Turn& turn, const Variables& variables);
-
-  const api::Json* template_of(std::string_view name) const;
-  const api::Json& strategy_of(const api::Json& spec) const;
-  base::Result<Inputs> inputs_of(const Call& call, const api::Json& spec) const;
-  base::Result<std::vector<Turn>> turns_of(const api::Json& spec, const Variables& variables) const;
-  base::Result<api::Json> arguments_of(const api::Json& spec, const Variables& variables) const;
-  // The outputs that a Steps or DAG takes from its parts.
-  base::Result<api::Json> outputs_of(const api::Json& spec, const Variables& variables) const;
-  // The results of a node under "tasks.a" or "steps.a"; of a loop, those of its turns as arrays.
-  void note_results(const Node& node, const std::string& prefix, Variables& variables) const;
-  std::string results_of_turns(const Node& group, std::string_view parameter) const;
-  // The turns of a loop; its children in the picture are also the tasks that wait for it.
-  std::vector<const Node*> turns(const Node& group) const;
+  const Node* one_turn(const Use& use, const LoopTurn& turn, const Variables& variables);
 
   Node* find(const std::string& name);
   Node& begin(const Call& call, std::string_view type, Phase phase);
@@ -83,17 +62,16 @@ class Operation {
   const Node* end_unused(const Use& use, const std::string& name, Phase phase, std::string message);
   void add_child(const std::string& parent, const Node& child);
   bool may_start() const;
+  bool is_full(const std::string& boundary) const;
   void sync_pod(Node& node, const api::Json& spec);
   base::Result<api::Json> outputs_of_pod(const api::Json& pod, const api::Json& spec, const Node& node) const;
   // Whether the steps or tasks beside it ask for what it prints.
   bool keeps_result(std::string_view display, const std::string& boundary) const;
   void stop_all(const std::string& why);
-  void set_globals(const api::Json& spec);
   void make_claims(const api::Json& spec);
   void finish(const Node& root, const Node* exit);
   void expire();
   void look_within(base::Duration delay);
-  base::Duration back_off(const api::Json& strategy, std::size_t attempts) const;
 
   const WorkflowLook& look_;
   const api::Json& spec_;
@@ -102,9 +80,13 @@ class Operation {
   WorkflowDecision out_;
   Variables globals_;
   std::size_t active_ = 0;
-  bool is_stopping_ = false;  // nothing new begins
+  std::map<std::string, std::size_t> active_in_ = {};  // by the Steps or DAG around them: pods and the like
+  bool is_stopping_ = false;                           // nothing new begins
   bool is_too_large_ = false;
 };
+
+// The template of a Workflow with this name; null: there is none.
+const api::Json* template_in(const api::Json& spec, std::string_view name);
 
 // pods.cc: the pod of a container or script; an error names what cannot be filled in. `name` is also the node's id.
 struct PodRequest {

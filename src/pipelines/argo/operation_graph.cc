@@ -32,7 +32,7 @@ std::string depends_of(const Json& task) {
 
 const Node* Operation::end_unused(const Use& use, const std::string& name, Phase phase, std::string message) {
   Node& node = begin({.name = name,
-                      .display = use.display,
+                      .display = use.display + name.substr(use.name.size()),
                       .template_name = use.spec["template"].str(),
                       .arguments = {},
                       .boundary = use.boundary,
@@ -42,7 +42,7 @@ const Node* Operation::end_unused(const Use& use, const std::string& name, Phase
   return &node;
 }
 
-const Node* Operation::one_turn(const Use& use, const Turn& turn, const Variables& variables) {
+const Node* Operation::one_turn(const Use& use, const LoopTurn& turn, const Variables& variables) {
   const std::string name = use.name + turn.suffix;
   if (const Node* known = find(name); known != nullptr && known->is_over()) return known;
   Variables all = variables;
@@ -70,6 +70,7 @@ const Node* Operation::use(const Use& use, const Variables& variables) {
   if (const Node* known = find(use.name); known != nullptr && known->is_over()) return known;
   const auto turns = turns_of(use.spec, variables);
   if (!turns.ok()) return end_unused(use, use.name, Phase::kError, turns.error().message);
+  if (turns->empty()) return end_unused(use, use.name, Phase::kSkipped, std::string(kEmptyLoop));
   if (find(use.name) == nullptr) {
     if (is_stopping_) return nullptr;
     begin({.name = use.name,
@@ -83,7 +84,7 @@ const Node* Operation::use(const Use& use, const Variables& variables) {
   bool all_over = true;
   Phase worst = Phase::kSucceeded;
   std::string message;
-  for (const Turn& turn : *turns) {
+  for (const LoopTurn& turn : *turns) {
     const Node* child = one_turn(use, turn, variables);
     if (child != nullptr) add_child(use.name, *child);
     all_over = all_over && child != nullptr && child->is_over();
@@ -127,7 +128,7 @@ const Node* Operation::steps(const Call& call, const Json& spec, const Inputs& i
       if (child != nullptr) add_child(name, *child);
       all_over = all_over && child != nullptr && child->is_over();
       if (child == nullptr || !child->is_over()) continue;
-      note_results(*child, "steps." + own, variables);
+      note_results(out_.nodes, *child, "steps." + own, variables);
       if (!has_failed(child->phase) || goes_on(step, child->phase)) continue;
       worst = child->phase;
       if (message.empty()) message = base::format("child '{}' failed: {}", child->display, child->message);
@@ -236,7 +237,8 @@ Operation::Graph Operation::read_graph(const Call& call, const Json& spec, const
     for (const TaskResult& one_result : *results) {
       task.parents.insert(one_result.task);
       const std::string& result = one_result.result;
-      if (result == "Failed" || result == "Errored" || result == "AllFailed") graph.handled.insert(one_result.task);
+      if (result == "Failed" || result == "Errored" || result == "AllFailed" || result == "AnySucceeded")
+        graph.handled.insert(one_result.task);
     }
   }
   for (const std::string& name : graph.order)
@@ -246,7 +248,7 @@ Operation::Graph Operation::read_graph(const Call& call, const Json& spec, const
 
 void Operation::note_end(Graph& graph, const std::string& name) const {
   const Graph::Task& task = graph[name];
-  note_results(*task.node, "tasks." + name, graph.variables);
+  note_results(out_.nodes, *task.node, "tasks." + name, graph.variables);
   const bool is_handled = goes_on(*task.spec, task.node->phase) || graph.handled.contains(name);
   if (has_failed(task.node->phase) && !is_handled) graph.has_failed_task = true;
 }
@@ -263,7 +265,8 @@ void Operation::walk_task(Graph& graph, const std::string& name) {
   if (task.node == nullptr && !task.depends.empty()) {
     const auto met = holds(task.depends, [&](const TaskResult& wanted) {
       const Graph::Task& parent = graph[wanted.task];
-      return is_result(*parent.node, *parent.spec, wanted.result, [this](const Node& node) { return turns(node); });
+      return is_result(*parent.node, *parent.spec, wanted.result,
+                       [this](const Node& node) { return turns_of_group(out_.nodes, node); });
     });
     if (!met.ok()) {
       task.node = end_unused(one, one.name, Phase::kError, "depends: " + met.error().message);

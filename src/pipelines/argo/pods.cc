@@ -1,5 +1,6 @@
 // Pods of containers and scripts: what they look like, and what their ends say.
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "api/meta/resource.h"
@@ -66,27 +67,37 @@ std::pair<std::string, std::string> parts_of(std::string_view path) {
   return {std::string(path.substr(0, slash)), std::string(path.substr(slash + 1))};
 }
 
-// The place of an artifact in the claim.
+// The place of an artifact in the claim. Artifacts whose paths are in one folder share one, named after the first.
 std::string key_of(const PodRequest& request, const Json& artifact) {
-  return base::format("artifacts/{}/{}/{}/{}", api::name_of(request.look.workflow), request.name,
-                      artifact["name"].as_string(), parts_of(artifact["path"].as_string()).second);
+  const auto [folder, file] = parts_of(artifact["path"].as_string());
+  std::string_view name = artifact["name"].as_string();
+  for (const Json& one : request.spec["outputs"]["artifacts"].items()) {
+    if (parts_of(one["path"].as_string()).first != folder) continue;
+    name = one["name"].as_string();
+    break;
+  }
+  return base::format("artifacts/{}/{}/{}/{}", api::name_of(request.look.workflow), request.name, name, file);
 }
 
 // COMPAT(workflow-artifacts). A file right below the root cannot be a volume, and stays in the container.
 bool is_kept(const Json& artifact) { return !parts_of(artifact["path"].as_string()).first.empty(); }
 
 Json artifact_mount(std::string_view path, std::string_view key) {
-  return Json::object(
-      {{"name", kArtifactsVolume}, {"mountPath", parts_of(path).first}, {"subPath", parts_of(key).first}});
+  return Json::object({{"name", kArtifactsVolume}, {"mountPath", path}, {"subPath", key}});
 }
 
-// The folder of an artifact is a folder of the claim, so that nothing is copied.
+// The folder of an output is a folder of the claim, so that nothing is copied; an input is the file or folder itself,
+// which may lie in the folder of an output.
 void mount_artifacts(const PodRequest& request, Json& mounts) {
-  for (const Json& one : request.spec["outputs"]["artifacts"].items())
-    if (is_kept(one)) mounts.push_back(artifact_mount(one["path"].as_string(), key_of(request, one)));
+  std::set<std::string> folders;
+  for (const Json& one : request.spec["outputs"]["artifacts"].items()) {
+    const std::string folder = parts_of(one["path"].as_string()).first;
+    if (is_kept(one) && folders.insert(folder).second)
+      mounts.push_back(artifact_mount(folder, parts_of(key_of(request, one)).first));
+  }
   for (const Json& one : request.inputs["artifacts"].items()) {
     const Json& key = one["s3"]["key"];
-    if (!key.is_string() || !is_kept(one)) continue;
+    if (!key.is_string() || one["path"].as_string().empty()) continue;
     Json mount = artifact_mount(one["path"].as_string(), key.as_string());
     mount.set("readOnly", true);
     mounts.push_back(std::move(mount));
@@ -157,11 +168,8 @@ std::string lacks(const Json& spec, const Json& inputs, bool keeps_result) {
     const std::string name = one["name"].str();
     if (one.has("raw") && !one["path"].as_string().starts_with('/'))
       return base::format("inputs.artifacts.{}: its path has to be that of a file", name);
-    if (one.has("raw")) continue;
-    const std::string file = parts_of(one["path"].as_string()).second;
-    const std::string kept = parts_of(one["s3"]["key"].as_string()).second;
-    if (file != kept || !is_kept(one))
-      return base::format("inputs.artifacts.{}: its path has to end with /{}, as where it was made", name, kept);
+    if (!one.has("raw") && !one["path"].as_string().starts_with('/'))
+      return base::format("inputs.artifacts.{}: its path has to begin with /", name);
   }
   return {};
 }
@@ -330,7 +338,7 @@ void Operation::make_claims(const Json& spec) {
 
 bool Operation::keeps_result(std::string_view display, const std::string& boundary) const {
   const auto around = out_.nodes.find(boundary);
-  const Json* spec = around == out_.nodes.end() ? nullptr : template_of(around->second.template_name);
+  const Json* spec = around == out_.nodes.end() ? nullptr : template_in(spec_, around->second.template_name);
   if (spec == nullptr) return false;
   // Turns of loops and attempts have a number behind their name.
   const std::string asked = base::format(".{}.outputs.result", display.substr(0, display.find('(')));

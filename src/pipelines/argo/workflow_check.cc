@@ -10,6 +10,7 @@
 
 #include "base/format.h"
 #include "pipelines/argo/expressions.h"
+#include "pipelines/argo/name_check.h"
 #include "pipelines/argo/text_template.h"
 #include "pipelines/argo/workflow_engine.h"
 
@@ -114,6 +115,7 @@ constexpr FieldOf kFields[] = {
     {Shape::kTemplate, "affinity"},
     {Shape::kTemplate, "tolerations"},
     {Shape::kTemplate, "activeDeadlineSeconds"},
+    {Shape::kTemplate, "parallelism"},
     {Shape::kTemplate, "retryStrategy", Shape::kRetry},
     {Shape::kTemplate, "serviceAccountName"},
     {Shape::kTemplate, "schedulerName"},
@@ -181,6 +183,7 @@ constexpr FieldOf kFields[] = {
     {Shape::kBackoff, "duration"},
     {Shape::kBackoff, "factor"},
     {Shape::kBackoff, "maxDuration"},
+    {Shape::kBackoff, "cap"},
     {Shape::kSuspend, "duration"},
 };
 
@@ -353,6 +356,7 @@ class Check {
 void check_workflow(const Json& spec, FieldErrors& errors) {
   check_fields(spec, Shape::kSpec, "spec", errors);
   if (errors.empty()) Check(spec, errors).run();
+  if (errors.empty()) check_names(spec, errors);
 }
 
 }  // namespace pipelines::argo

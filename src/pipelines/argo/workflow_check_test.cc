@@ -53,6 +53,21 @@ TEST(WorkflowCheck, names_the_field) {
        "spec.templates[1].container.image: Invalid value: \"{{x\": \"{{x\" has a {{ without }}"},
       {"entrypoint: a" + std::string(kRest) + "{name: b, steps: {}}]",
        "spec.templates[1].steps: Invalid value: {}: must be a list"},
+      {"entrypoint: a" + std::string(kRest) + "{name: b, container: {image: '{{inputs.parameters.x}}'}}]",
+       "spec.templates[1].container.image: Invalid value: \"{{inputs.parameters.x}}\": the template has no input "
+       "parameter \"x\""},
+      {"entrypoint: a" + std::string(kRest) + "{name: b, container: {image: x, args: ['{{workflow.parameters.x}}']}}]",
+       "spec.templates[1].container.args[0]: Invalid value: \"{{workflow.parameters.x}}\": the Workflow has no "
+       "parameter \"x\""},
+      {"entrypoint: a" + std::string(kRest) +
+           "{name: b, steps: [[{name: t, template: a, when: '{{steps.u.outputs.result}} == 1'}]]}]",
+       "spec.templates[1].steps[0][0].when: Invalid value: \"{{steps.u.outputs.result}}\": the template has no step "
+       "\"u\""},
+      {"entrypoint: a\narguments: {parameters: [{name: x, value: '1'}]}" + std::string(kRest) +
+           "{name: b, inputs: {artifacts: [{name: f, path: /f}]}, container: {image: x, args: "
+           "['{{inputs.artifacts.f.path}} "
+           "{{workflow.parameters.x}} {{workflow.parameters.json}} {{pod.name}}']}}]",
+       ""},
       {"entrypoint: a\nshutdown: Now" + std::string(kRest) + "]",
        "spec.shutdown: Unsupported value: \"Now\": supported values: \"Stop\", \"Terminate\""},
   };

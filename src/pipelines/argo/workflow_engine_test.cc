@@ -138,8 +138,8 @@ templates:
                                id + R"(/model"}])");
   const api::Json& pod = trial.pods.at(trial.node("b")->id);
   EXPECT_EQ(pod["spec"]["containers"][0]["volumeMounts"].dump(),
-            R"([{"name":"kfp-artifacts","mountPath":"/tmp/inputs/it","subPath":"artifacts/wf/)" + id +
-                R"(/model","readOnly":true}])");
+            R"([{"name":"kfp-artifacts","mountPath":"/tmp/inputs/it/data","subPath":"artifacts/wf/)" + id +
+                R"(/model/data","readOnly":true}])");
   EXPECT_EQ(pod["spec"]["containers"][0]["command"][1].as_string(), "/tmp/inputs/it/data");
   EXPECT_EQ(pod["spec"]["volumes"][0]["persistentVolumeClaim"]["claimName"].as_string(), "mlpipeline-artifacts");
 }

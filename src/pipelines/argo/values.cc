@@ -1,11 +1,12 @@
 // Values that templates are given and give: parameters, artifacts, loops.
+#include "pipelines/argo/values.h"
+
 #include <algorithm>
 #include <utility>
 
-#include "api/meta/resource.h"
 #include "base/format.h"
 #include "base/number.h"
-#include "pipelines/argo/operation.h"
+#include "pipelines/argo/workflow_engine.h"
 
 namespace pipelines::argo {
 
@@ -62,41 +63,29 @@ std::string short_of(const Json& item) {
 
 }  // namespace
 
-void Operation::set_globals(const Json& spec) {
-  const Json& metadata = look_.workflow["metadata"];
-  globals_.set("workflow.name", workflow_);
-  globals_.set("workflow.namespace", ns_);
-  globals_.set("workflow.uid", metadata["uid"].str());
-  globals_.set("workflow.serviceAccountName", account_of(look_.workflow, Json()));
-  globals_.set("workflow.creationTimestamp", metadata["creationTimestamp"].str());
-  globals_.set("workflow.status", "Running");
-  globals_.set("workflow.failures", "[]");
-  for (const std::string_view map : {"labels", "annotations"})
-    for (const Json::Member& one : metadata[map].members())
-      globals_.set(base::format("workflow.{}.{}", map, one.name()), one.value.str());
-  for (const Json& one : spec["arguments"]["parameters"].items())
-    globals_.set(base::format("workflow.parameters.{}", one["name"].as_string()), text_of(one["value"]));
-  globals_.set("workflow.parameters",
-               spec["arguments"]["parameters"].is_array() ? spec["arguments"]["parameters"].dump() : "[]");
-}
-
-base::Result<Operation::Inputs> Operation::inputs_of(const Call& call, const Json& spec) const {
-  Inputs out{globals_, {}};
+base::Result<Inputs> inputs_of(const Variables& globals, const Json& given_arguments, const Json& spec) {
+  Inputs out{globals, {}};
   Json parameters = Json::array(), artifacts = Json::array();
   for (const Json& one : spec["inputs"]["parameters"].items()) {
     const std::string name = one["name"].str();
-    const Json* given = named(call.arguments["parameters"], name);
+    const Json* given = named(given_arguments["parameters"], name);
     const Json* value = given != nullptr && given->has("value") ? given->find("value") : nullptr;
     if (value == nullptr) value = one.find("value");
     if (value == nullptr) value = one.find("default");
     if (value == nullptr) return wrong(base::format("inputs.parameters.{} was not supplied", name));
-    const std::string text = text_of(*value);
+    std::string text = text_of(*value);
+    // Arguments are filled in already; those of the template itself may ask for what all templates know.
+    if (given == nullptr || value != given->find("value")) {
+      auto filled = fill(text, globals);
+      if (!filled.ok()) return wrong(base::format("inputs.parameters.{}: {}", name, filled.error().message));
+      text = *std::move(filled);
+    }
     out.variables.set("inputs.parameters." + name, text);
     parameters.push_back(Json::object({{"name", name}, {"value", text}}));
   }
   for (const Json& one : spec["inputs"]["artifacts"].items()) {
     const std::string name = one["name"].str();
-    const Json* given = named(call.arguments["artifacts"], name);
+    const Json* given = named(given_arguments["artifacts"], name);
     Json artifact = given != nullptr ? *given : one;
     if (given == nullptr && !one.has("raw") && !one.has("s3")) {
       if (one["optional"].as_bool()) continue;
@@ -111,6 +100,7 @@ base::Result<Operation::Inputs> Operation::inputs_of(const Call& call, const Jso
     out.variables.set(base::format("inputs.artifacts.{}.path", name), one["path"].str());
     artifacts.push_back(std::move(artifact));
   }
+  out.variables.set("inputs.parameters", parameters.dump());
   for (const std::string_view list : {"artifacts", "parameters"})
     for (const Json& one : spec["outputs"][list].items()) {
       const Json& path = list == "artifacts" ? one["path"] : one["valueFrom"]["path"];
@@ -124,7 +114,7 @@ base::Result<Operation::Inputs> Operation::inputs_of(const Call& call, const Jso
   return out;
 }
 
-base::Result<std::vector<Operation::Turn>> Operation::turns_of(const Json& spec, const Variables& variables) const {
+base::Result<std::vector<LoopTurn>> turns_of(const Json& spec, const Variables& variables) {
   Json items;
   if (spec.has("withItems")) {
     TRY(items, fill_all(spec["withItems"], variables));
@@ -139,9 +129,9 @@ base::Result<std::vector<Operation::Turn>> Operation::turns_of(const Json& spec,
   }
   if (items.size() > kItemsMax)
     return wrong(base::format("a loop of {} items has more than {}", items.size(), kItemsMax));
-  std::vector<Turn> turns;
+  std::vector<LoopTurn> turns;
   for (const Json& item : items.items()) {
-    Turn& turn = turns.emplace_back();
+    LoopTurn& turn = turns.emplace_back();
     turn.suffix = base::format("({}:{})", turns.size() - 1, short_of(item));
     turn.variables.set("item", text_of(item));
     for (const Json::Member& member : item.members())
@@ -150,7 +140,7 @@ base::Result<std::vector<Operation::Turn>> Operation::turns_of(const Json& spec,
   return turns;
 }
 
-base::Result<Json> Operation::arguments_of(const Json& spec, const Variables& variables) const {
+base::Result<Json> arguments_of(const Json& spec, const Variables& variables) {
   Json out = Json::object();
   TRY(Json parameters, fill_all(spec["arguments"]["parameters"], variables));
   if (parameters.is_array()) out.set("parameters", std::move(parameters));
@@ -174,7 +164,7 @@ base::Result<Json> Operation::arguments_of(const Json& spec, const Variables& va
   return out;
 }
 
-base::Result<Json> Operation::outputs_of(const Json& spec, const Variables& variables) const {
+base::Result<Json> outputs_of(const Json& spec, const Variables& variables) {
   Json parameters = Json::array(), artifacts = Json::array();
   for (const Json& one : spec["outputs"]["parameters"].items()) {
     const std::string name = one["name"].str();
@@ -198,61 +188,6 @@ base::Result<Json> Operation::outputs_of(const Json& spec, const Variables& vari
   if (!parameters.empty()) out.set("parameters", std::move(parameters));
   if (!artifacts.empty()) out.set("artifacts", std::move(artifacts));
   return out.empty() ? Json() : out;
-}
-
-void Operation::note_results(const Node& node, const std::string& prefix, Variables& variables) const {
-  variables.set(prefix + ".id", node.id);
-  variables.set(prefix + ".status", std::string(text_of(node.phase)));
-  if (node.started.is_set()) variables.set(prefix + ".startedAt", base::format_rfc3339(node.started));
-  if (node.finished.is_set()) variables.set(prefix + ".finishedAt", base::format_rfc3339(node.finished));
-  if (node.type == "TaskGroup") {
-    variables.set(prefix + ".outputs.parameters", results_of_turns(node, {}));
-    const std::vector<const Node*> all = turns(node);
-    Json printed = Json::array();
-    for (const Node* turn : all) {
-      const Json& result = turn->outputs["result"];
-      if (turn->phase != Phase::kSucceeded || !result.is_string()) continue;
-      auto value = api::parse_json(result.as_string());
-      printed.push_back(value.ok() ? *std::move(value) : result);
-    }
-    variables.set(prefix + ".outputs.result", printed.dump());
-    if (all.empty()) return;
-    for (const Json& one : all.front()->outputs["parameters"].items())
-      variables.set(base::format("{}.outputs.parameters.{}", prefix, one["name"].as_string()),
-                    results_of_turns(node, one["name"].as_string()));
-    return;
-  }
-  if (node.outputs["result"].is_string()) variables.set(prefix + ".outputs.result", node.outputs["result"].str());
-  if (node.outputs["exitCode"].is_string()) variables.set(prefix + ".exitCode", node.outputs["exitCode"].str());
-  for (const Json& one : node.outputs["parameters"].items())
-    variables.set(base::format("{}.outputs.parameters.{}", prefix, one["name"].as_string()), text_of(one["value"]));
-  for (const Json& one : node.outputs["artifacts"].items())
-    variables.set(base::format("{}.outputs.artifacts.{}", prefix, one["name"].as_string()), one.dump());
-}
-
-std::vector<const Node*> Operation::turns(const Node& group) const {
-  std::vector<const Node*> out;
-  for (const std::string& id : group.children) {
-    const auto found = out_.nodes.find(id);
-    if (found != out_.nodes.end() && found->second.name.starts_with(group.name + "(")) out.push_back(&found->second);
-  }
-  return out;
-}
-
-// The values of that parameter; without a name, an object of all parameters for each turn.
-std::string Operation::results_of_turns(const Node& group, std::string_view parameter) const {
-  Json all = Json::array();
-  for (const Node* turn : turns(group)) {
-    if (turn->phase != Phase::kSucceeded) continue;
-    const Json& outputs = turn->outputs;
-    Json values = Json::object();
-    for (const Json& one : outputs["parameters"].items()) {
-      if (one["name"].as_string() == parameter) all.push_back(one["value"]);
-      values.set(one["name"].as_string(), one["value"]);
-    }
-    if (parameter.empty()) all.push_back(std::move(values));
-  }
-  return all.dump();
 }
 
 }  // namespace pipelines::argo
