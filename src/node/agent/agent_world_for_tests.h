@@ -44,7 +44,7 @@ struct Machine {
   }
 };
 
-class FakeRuntime : public Runtime {
+class FakeRuntime : public Runtime, public NodeNetwork {
  public:
   explicit FakeRuntime(Machine& machine) : machine_(machine) {}
   base::Result<std::vector<RecoveredPod>> open(OnExit on_exit) override {
@@ -90,6 +90,7 @@ class FakeRuntime : public Runtime {
       if (pod.uid == uid) return pod.containers;
     return {};
   }
+  NodeNetwork& network() override { return *this; }
   std::string no_service_proxy() const override { return machine_.proxy ? "" : "none"; }
   base::Status set_services(const ServiceRules& rules) override {
     std::string text;

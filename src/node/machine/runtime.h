@@ -18,8 +18,7 @@
 #include "base/time.h"
 #include "node/machine/amounts.h"
 #include "node/machine/device_grant.h"
-#include "node/machine/service_rules.h"
-#include "node/policies/policy_rules.h"
+#include "node/machine/node_network.h"
 
 namespace node {
 
@@ -182,21 +181,6 @@ struct RecoveredPod {
   std::vector<RecoveredContainer> containers;  // every attempt, in order of name and attempt
 };
 
-// The place of a service's named port.
-struct ServicePlace {
-  std::string target;  // a name of the same table
-  int port = 0;
-
-  bool operator==(const ServicePlace&) const = default;
-};
-
-// The names that pods may look up: lower-case names without the last dot.
-struct NameTable {
-  std::map<std::string, std::vector<std::string>, std::less<>> addresses = {};  // IPv4
-  std::map<std::string, std::vector<ServicePlace>, std::less<>> places = {};    // "_http._tcp.web.ns.svc.cluster.local"
-  std::map<std::string, std::string, std::less<>> aliases = {};  // names that stand for others, here or anywhere
-};
-
 enum class PullPolicy : std::uint8_t { kAlways, kIfNotPresent, kNever };
 
 struct ImageWish {
@@ -281,25 +265,17 @@ class Runtime {
                                           bool or_log) const = 0;
   // Blocking: takes away what belongs to the machine as a whole (bridge, cgroup), when no pod is left.
   virtual void close(bool leave_pods) = 0;
-  // Names that pods resolve from now on. Quick.
-  virtual void set_names(std::shared_ptr<const NameTable>) {}
-  // Why nothing answers at the addresses of services here, or nothing. After open(). Quick.
-  virtual std::string no_service_proxy() const { return "pods are on this machine's own network"; }
-  // Blocking: from now on the addresses of services lead where `rules` say. The next call mends the remains of an
-  // error.
-  virtual base::Status set_services(const ServiceRules&) { return {}; }
-  // Blocking. Whether the kernel would take these rules; nothing changes.
-  virtual base::Status try_services(const ServiceRules&) { return {}; }
-  // Why NetworkPolicies have no effect here, or nothing. After open(). Quick.
-  virtual std::string no_policies() const { return "pods are on this machine's own network"; }
-  // Blocking: from now on packets from and to pods pass as `rules` say. The next call mends the remains of an error.
-  virtual base::Status set_policies(const PolicyRules&) { return {}; }
+  // The network of the machine, as pods see it.
+  virtual NodeNetwork& network() { return no_network_; }
   // Into this runtime's pods, for the agent's own use; null: there is no way in.
   virtual std::unique_ptr<api::PodStreams> streams() const { return nullptr; }
   // The values of SandboxSpec::handler, besides empty; shown in the node's status.
   virtual std::vector<std::string> handlers() const { return {}; }
   // "process" or "runc"; shown in the node's status.
   virtual std::string name() const = 0;
+
+ private:
+  NodeNetwork no_network_;
 };
 
 }  // namespace node

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "api/json/json.h"
-#include "node/machine/runtime.h"
+#include "node/machine/node_network.h"
 
 namespace node {
 

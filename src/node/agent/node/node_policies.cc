@@ -31,7 +31,7 @@ NodePolicies::NodePolicies(AgentLoop& loop, client::Client& client, const PodTab
 
 void NodePolicies::start() {
   started_ = true;
-  no_effect_ = loop_.runtime()->no_policies();
+  no_effect_ = loop_.runtime()->network().no_policies();
   if (!no_effect_.empty()) base::log_warning("node", "NetworkPolicies have no effect: " + no_effect_);
   for (client::Informer* informer : {&policies_, &namespaces_}) {
     informer->on_change([this](const Json*, const Json*, bool) { refresh(); });
@@ -78,7 +78,7 @@ void NodePolicies::set_rules() {
   // Rules that isolate nobody are all the same to the kernel.
   if (set_ && (*set_ == *rules || (set_->empty() && rules->empty()))) return pass(waiting, {});
   busy_ = true;
-  loop_.off_loop<base::Status>([rules](Runtime& machine) { return machine.set_policies(*rules); },
+  loop_.off_loop<base::Status>([rules](Runtime& machine) { return machine.network().set_policies(*rules); },
                                [this, rules, waiting = std::move(waiting)](const base::Status& set) {
                                  busy_ = false;
                                  pass(waiting, set);

@@ -38,7 +38,7 @@ NodeServices::NodeServices(AgentLoop& loop, client::Client& client, const Option
 
 void NodeServices::start() {
   started_ = true;
-  no_proxy_ = loop_.runtime()->no_service_proxy();
+  no_proxy_ = loop_.runtime()->network().no_service_proxy();
   if (!has_proxy()) base::log_warning("node", "nothing answers at the addresses of services: " + no_proxy_);
   for (client::Informer* informer : {&services_, &slices_}) {
     informer->on_change([this](const Json*, const Json*, bool) { refresh(); });
@@ -60,7 +60,7 @@ void NodeServices::set_names() {
   NamedObjects named{all_of(services_), all_of(slices_), {}, has_proxy()};
   for (const auto& [uid, worker] : pods_.workers())
     if (!is_over(worker->pod, worker->state)) named.pods.push_back({&worker->pod, worker->state.ip});
-  loop_.runtime()->set_names(std::make_shared<const NameTable>(name_table(named)));
+  loop_.runtime()->network().set_names(std::make_shared<const NameTable>(name_table(named)));
 }
 
 ServiceObjects NodeServices::objects() const {
@@ -84,7 +84,7 @@ void NodeServices::set_rules() {
   auto rules = std::make_shared<const ServiceRules>(std::move(decision.rules));
   if (set_ && *set_ == *rules) return;
   busy_ = true;
-  loop_.off_loop<base::Status>([rules](Runtime& machine) { return machine.set_services(*rules); },
+  loop_.off_loop<base::Status>([rules](Runtime& machine) { return machine.network().set_services(*rules); },
                                [this, rules](base::Status set) {
                                  if (!set.ok()) return set_rules_apart(set.error());
                                  busy_ = false;
@@ -138,9 +138,9 @@ void NodeServices::set_rules_apart(const base::Error& error) {
       [parts, first](Runtime& machine) {
         Outcome outcome;
         ServiceRules& accepted = *first;
-        outcome.refused =
-            add_accepted(*parts, accepted, [&](const ServiceRules& rules) { return machine.try_services(rules).ok(); });
-        outcome.set = machine.set_services(accepted);
+        outcome.refused = add_accepted(
+            *parts, accepted, [&](const ServiceRules& rules) { return machine.network().try_services(rules).ok(); });
+        outcome.set = machine.network().set_services(accepted);
         return outcome;
       },
       [this, error](const Outcome& outcome) {

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "base/result.h"
-#include "node/machine/runtime.h"
+#include "node/machine/node_network.h"
 
 namespace node {
 

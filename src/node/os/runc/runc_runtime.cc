@@ -66,7 +66,17 @@ std::string missing_for_containers(const Options& options) {
 }
 
 RuncRuntime::RuncRuntime(Options options)
-    : options_(std::move(options)), folders_(options_.data_dir), images_(options_.data_dir + "/images") {
+    : options_(std::move(options)),
+      folders_(options_.data_dir),
+      images_(options_.data_dir + "/images"),
+      network_(options_),
+      processes_({.data_dir = options_.data_dir,
+                  .folders = folders_,
+                  .exits = exits_,
+                  .cgroups = cgroups_,
+                  .cgroup = cgroup_,
+                  .programs = programs_,
+                  .apparmor = apparmor_}) {
   cgroup_ = "/volcano-" + rt::sha256_hex(options_.data_dir).substr(0, 8);
   mapped_roots_ = "/run" + cgroup_;
 }
@@ -78,7 +88,7 @@ base::Result<std::vector<RecoveredPod>> RuncRuntime::open(OnExit on_exit) {
         base::format("data directory {}: overlay mounts cannot have , : \\ or \" in their path", options_.data_dir));
   TRY_VOID(rt::make_folders(folders_.pods(), 0711));
   TRY_VOID(exits_.open(folders_.exits(), [this, told = std::move(on_exit)](const ExitedContainer& exit) {
-    end_orphans(exit.id);
+    processes_.end_orphans(exit.id);
     told(exit);
   }));
   programs_ = {find_program(options_.runc), find_program(options_.conmon), folders_.runtime_state(), folders_.exits()};
@@ -92,33 +102,21 @@ base::Result<std::vector<RecoveredPod>> RuncRuntime::open(OnExit on_exit) {
   if (const base::Status room = make_room_at_top(cgroups_); !room.ok())
     base::log_warning("node", "the top of the control groups has processes: " + room.error().message);
   images_.sweep();
-  TRY_VOID(network_.open(options_.data_dir, options_.bridge_subnet));
-  no_service_proxy_ = service_proxy_.open({.name = {},
-                                           .bridge = network_.bridge(),
-                                           .subnet = network_.subnet(),
-                                           .gateway = network_.gateway(),
-                                           .api_port = options_.api_port});
-  if (no_service_proxy_.empty())
-    network_.reach(options_.service_range);
-  else
-    no_service_proxy_ += "; their names lead to the addresses of their pods";
-  no_policies_ = missing_for_policies(options_);
-  if (no_policies_.empty())
-    no_policies_ = policy_filter_.open({.name = {}, .bridge = network_.bridge(), .subnet = network_.subnet()});
+  TRY_VOID(network_.open());
   std::vector<RecoveredPod> pods = folders_.recover(exits_, cgroups_);
   bool any = false;
   for (const RecoveredPod& pod : pods) {
-    if (!pod.ip.empty()) network_.take(pod.ip);
+    if (!pod.ip.empty()) network_.pods().take(pod.ip);
     for (const RecoveredContainer& run : pod.containers) {
       if (!run.running) continue;
       any = true;
       const std::string folder = folders_.container(pod.uid, run.name, run.attempt);
-      note_group(pod.uid, run.id);
+      processes_.add_container(pod.uid, run.id);
       exits_.watch(run.id, read_text(folder + "/monitor"), folder + "/oom");
     }
   }
   // Pods that live on go on asking for names.
-  if (any) TRY_VOID(ensure_network());
+  if (any) TRY_VOID(network_.ensure());
   return pods;
 }
 
@@ -168,26 +166,6 @@ base::Result<ImageAnswer> RuncRuntime::ensure_image(const ImageWish& wish) {
   return make_error(Code::kUnavailable, pulled.error().message);
 }
 
-base::Status RuncRuntime::ensure_network() {
-  TRY_VOID(network_.ensure_bridge());
-  const std::lock_guard lock(mutex_);
-  if (std::exchange(name_server_tried_, true)) return {};
-  auto server = start_name_server(network_.gateway(), read_text("/etc/resolv.conf"));
-  if (!server.ok()) {
-    base::log_warning("node", server.error().message + "; pods cannot look up names of services");
-    return {};
-  }
-  name_server_ = std::move(*server);
-  if (names_) name_server_->set_names(names_);
-  return {};
-}
-
-void RuncRuntime::set_names(std::shared_ptr<const NameTable> names) {
-  const std::lock_guard lock(mutex_);
-  names_ = std::move(names);
-  if (name_server_) name_server_->set_names(names_);
-}
-
 base::Status RuncRuntime::write_pod_files(const SandboxSpec& spec, const std::string& ip) {
   const std::string folder = folders_.pod(spec.uid);
   std::string hosts;
@@ -210,7 +188,7 @@ base::Status RuncRuntime::write_pod_files(const SandboxSpec& spec, const std::st
   std::string resolv = spec.resolv_conf.empty() ? read_text("/etc/resolv.conf") : spec.resolv_conf;
   static constexpr std::string_view kPlace = "@NAMESERVER@";
   if (const std::size_t at = resolv.find(kPlace); at != std::string::npos)
-    resolv.replace(at, kPlace.size(), network_.gateway());
+    resolv.replace(at, kPlace.size(), network_.pods().gateway());
   TRY_VOID(rt::write_file(folder + "/hosts", hosts, 0644));
   TRY_VOID(rt::write_file(folder + "/resolv.conf", resolv, 0644));
   TRY_VOID(rt::write_file(folder + "/hostname", spec.hostname + "\n", 0644));
@@ -252,21 +230,21 @@ base::Result<std::string> RuncRuntime::prepare(const SandboxSpec& spec) {
   // A sandbox that is made in part is not taken for one that is there.
   if (!folders_.missing_of_sandbox(spec.uid, cgroups_).empty()) {
     ::unlink((folder + "/pod.json").c_str());
-    end_sandbox(spec.uid);
-    remove_tree(sandbox_folder(spec.uid));
+    processes_.end(spec.uid);
+    remove_tree(processes_.folder(spec.uid));
   }
   TRY_VOID(rt::make_folders(folders_.volumes(spec.uid), 0711));
   ::chmod(folder.c_str(), 0711);
   if (!spec.host_users) {
-    const std::lock_guard lock(mutex_);
+    const std::lock_guard lock(ids_mutex_);
     TRY_VOID(folders_.give_ids(spec.uid));
   }
   for (const VolumeSpec& volume : spec.volumes)
     TRY_VOID(lay_out_volume(folders_.volumes(spec.uid) + "/" + volume.name, volume));
   std::string ip = options_.host_ip;
-  TRY_VOID(ensure_network());
+  TRY_VOID(network_.ensure());
   if (!spec.host_network) {
-    TRY(ip, network_.connect(spec.uid, namespaces_of(spec.uid), spec.address));
+    TRY(ip, network_.pods().connect(spec.uid, namespaces_of(spec.uid), spec.address));
   }
   const auto finished = [&]() -> base::Status {
     TRY_VOID(make_pod_cgroup(cgroups_, pod_cgroup(spec.uid),
@@ -280,7 +258,7 @@ base::Result<std::string> RuncRuntime::prepare(const SandboxSpec& spec) {
   }();
   if (finished.ok()) return ip;
   // The address of a pod that has none yet is not known to anybody: the next try takes another.
-  if (!spec.host_network && spec.address.empty()) network_.disconnect(spec.uid, namespaces_of(spec.uid), ip);
+  if (!spec.host_network && spec.address.empty()) network_.pods().disconnect(spec.uid, namespaces_of(spec.uid), ip);
   return finished.error();
 }
 
@@ -324,8 +302,8 @@ base::Result<BundleInput> RuncRuntime::bundle_input(const ContainerSpec& spec, c
   }
   input.own_ipc = !(*pod)["hostIPC"].as_bool();
   input.host_pid = (*pod)["hostPID"].as_bool();
-  TRY(input.pid_namespace, process_namespace(spec, *pod));
-  note_group(spec.pod_uid, spec.id);
+  TRY(input.pid_namespace, processes_.of(spec, *pod));
+  processes_.add_container(spec.pod_uid, spec.id);
   input.privileges = read_privileges();
   if (spec.seccomp.kind == Confinement::Kind::kNamed) {
     auto profile = seccomp_profile(options_.data_dir + "/seccomp", spec.seccomp.name);
@@ -429,10 +407,10 @@ void RuncRuntime::release(const std::string& pod_uid) {
   const std::string pod = folders_.pod(pod_uid);
   for (const RecoveredContainer& run : folders_.containers_of(pod_uid, exits_))
     end_run(folders_.container(pod_uid, run.name, run.attempt), run.id);
-  end_sandbox(pod_uid);
+  processes_.end(pod_uid);
   const auto json = api::parse_json(read_text(pod + "/pod.json"));
-  network_.disconnect(pod_uid, namespaces_of(pod_uid),
-                      json.ok() && !(*json)["hostNetwork"].as_bool() ? (*json)["ip"].str() : std::string());
+  network_.pods().disconnect(pod_uid, namespaces_of(pod_uid),
+                             json.ok() && !(*json)["hostNetwork"].as_bool() ? (*json)["ip"].str() : std::string());
   take_down_volumes(folders_.volumes(pod_uid));
   remove_cgroup(cgroups_, pod_cgroup(pod_uid));
 }
@@ -446,7 +424,7 @@ void RuncRuntime::remove(const std::string& pod_uid, bool logs_too) {
     if (logs_too && !run.id.empty()) exits_.forget(run.id);
   }
   remove_tree(folders_.volumes(pod_uid));
-  remove_tree(sandbox_folder(pod_uid));
+  remove_tree(processes_.folder(pod_uid));
   if (logs_too) remove_tree(pod);
 }
 
@@ -463,31 +441,13 @@ std::vector<RecoveredContainer> RuncRuntime::containers_of(const std::string& po
   return folders_.containers_of(pod_uid, exits_);
 }
 
-base::Status RuncRuntime::set_services(const ServiceRules& rules) {
-  TRY_VOID(service_proxy_.set(rules));
-  const bool reached = api::parse_ipv4(options_.host_ip) && !options_.host_ip.starts_with("127.");
-  const std::lock_guard lock(mutex_);
-  if (closed_) return {};
-  if (!loopback_ports_)
-    loopback_ports_ = std::make_unique<LoopbackPorts>(reached ? options_.host_ip : network_.gateway());
-  loopback_ports_->set(tcp_ports_of_machine(rules));
-  return {};
-}
-
 void RuncRuntime::close(bool leave_pods) {
   images_.cancel();
   exits_.close();
-  {
-    const std::lock_guard lock(mutex_);
-    closed_ = true;
-    loopback_ports_.reset();
-    name_server_.reset();
-  }
+  network_.stop();
   if (leave_pods) return;
   // Files last: there can be more of them than there is time.
   for (const std::string& uid : list_folder(folders_.pods())) release(uid);
-  service_proxy_.close();
-  policy_filter_.close();
   network_.close();
   remove_cgroup(cgroups_, cgroup_);
   ::rmdir(mapped_roots_.c_str());
