@@ -10,6 +10,7 @@
 #include "controllers/job/controller.h"
 #include "controllers/jobflow/controller.h"
 #include "controllers/jobtemplate/controller.h"
+#include "controllers/make_all.h"
 #include "controllers/notebooks/all.h"
 #include "controllers/pipelines/all.h"
 #include "controllers/podgroup/controller.h"
@@ -26,76 +27,78 @@ struct Manager::State {
   Driver driver;
 };
 
+std::vector<std::unique_ptr<Controller>> make_controllers(Options options) {
+  std::vector<std::unique_ptr<Controller>> all;
+  if (options.jobs && is_enabled(options.enabled, "job-controller"))
+    all.push_back(job::make_job_controller({.requeues_max = options.requeues_max,
+                                            .reads_commands = options.reads_commands,
+                                            .reads_priorities = options.reads_priorities},
+                                           options.metrics));
+  if (is_enabled(options.enabled, "queue-controller"))
+    all.push_back(queue::make_queue_controller({.requeues_max = options.requeues_max,
+                                                .reads_commands = options.reads_commands,
+                                                .counts_children = options.with_cluster,
+                                                .metrics = options.metrics}));
+  if (is_enabled(options.enabled, "pg-controller"))
+    all.push_back(podgroup::make_podgroup_controller({.scheduler_names = options.scheduler_names,
+                                                      .inherit_owner_annotations = options.inherit_owner_annotations,
+                                                      .native_groups = options.native_groups,
+                                                      .workloads = options.workloads}));
+  if (options.native_groups && is_enabled(options.enabled, "native-gang-controller"))
+    all.push_back(podgroup::make_native_group_controller(options.scheduler_names));
+  if (is_enabled(options.enabled, "gc-controller")) all.push_back(gc::make_gc_controller());
+  if (options.cronjobs && is_enabled(options.enabled, "cronjob-controller"))
+    all.push_back(cronjob::make_cronjob_controller({.local = options.local_zone}));
+  if (is_enabled(options.enabled, "jobflow-controller"))
+    all.push_back(jobflow::make_jobflow_controller(options.metrics));
+  if (is_enabled(options.enabled, "jobtemplate-controller")) all.push_back(jobtemplate::make_jobtemplate_controller());
+  if (is_enabled(options.enabled, "colocation-config-controller"))
+    all.push_back(colocation::make_colocation_controller());
+  if (is_enabled(options.enabled, "hyperNode-controller"))
+    all.push_back(hypernode::make_hypernode_controller(
+        {.configmap_namespace = options.configmap_namespace, .configmap_name = options.configmap_name}));
+  if (is_enabled(options.enabled, "sharding-controller"))
+    all.push_back(sharding::make_sharding_controller(options.sharding));
+  if (options.training) {
+    options.training->metrics = options.metrics;
+    for (const std::string& name : training::controller_names())
+      if (is_enabled(options.enabled, name)) all.push_back(training::make_training_controller(name, *options.training));
+  }
+  if (options.notebooks) {
+    options.notebooks->metrics = options.metrics;
+    for (const std::string& name : notebooks::controller_names())
+      if (is_enabled(options.enabled, name)) all.push_back(notebooks::make_controller(name, *options.notebooks));
+  }
+  if (options.pipelines) {
+    options.pipelines->metrics = options.metrics;
+    for (const std::string& name : pipelines::controller_names())
+      if (is_enabled(options.enabled, name)) all.push_back(pipelines::make_controller(name, *options.pipelines));
+  }
+  if (options.workflows && is_enabled(options.enabled, workflows::kController))
+    all.push_back(workflows::make_workflow_controller(options.pipelines.value_or(pipelines::Options())));
+  if (options.kubernetes)
+    for (std::unique_ptr<Controller>& one : workloads::make_controllers(*options.kubernetes))
+      all.push_back(std::move(one));
+  if (!options.with_cluster) return all;
+  all.push_back(cluster::make_owner_controller());
+  all.push_back(cluster::make_namespace_controller(options.root_ca));
+  all.push_back(cluster::make_endpoints_controller());
+  all.push_back(cluster::make_endpoint_slice_controller());
+  all.push_back(cluster::make_claim_controller());
+  all.push_back(cluster::make_ephemeral_volume_controller());
+  all.push_back(cluster::make_role_controller());
+  all.push_back(cluster::make_api_service_controller());
+  if (options.balances_services) all.push_back(cluster::make_load_balancer_controller(options.node_name));
+  all.push_back(cluster::make_volume_controller({.folder = options.volumes_folder, .node_name = options.node_name}));
+  return all;
+}
+
 Manager::Manager(rt::Env& env, client::Client& client, Options options)
     : state_(std::make_unique<State>(env, client,
                                      DriverOptions{.counts_interval = options.counts_interval,
                                                    .only_namespace = options.only_namespace,
                                                    .secret_bytes = options.secret_bytes})) {
-  if (options.jobs && is_enabled(options.enabled, "job-controller"))
-    state_->driver.add(job::make_job_controller({.requeues_max = options.requeues_max,
-                                                 .reads_commands = options.reads_commands,
-                                                 .reads_priorities = options.reads_priorities},
-                                                options.metrics));
-  if (is_enabled(options.enabled, "queue-controller"))
-    state_->driver.add(queue::make_queue_controller({.requeues_max = options.requeues_max,
-                                                     .reads_commands = options.reads_commands,
-                                                     .counts_children = options.with_cluster,
-                                                     .metrics = options.metrics}));
-  if (is_enabled(options.enabled, "pg-controller"))
-    state_->driver.add(
-        podgroup::make_podgroup_controller({.scheduler_names = options.scheduler_names,
-                                            .inherit_owner_annotations = options.inherit_owner_annotations,
-                                            .native_groups = options.native_groups,
-                                            .workloads = options.workloads}));
-  if (options.native_groups && is_enabled(options.enabled, "native-gang-controller"))
-    state_->driver.add(podgroup::make_native_group_controller(options.scheduler_names));
-  if (is_enabled(options.enabled, "gc-controller")) state_->driver.add(gc::make_gc_controller());
-  if (options.cronjobs && is_enabled(options.enabled, "cronjob-controller"))
-    state_->driver.add(cronjob::make_cronjob_controller({.local = options.local_zone}));
-  if (is_enabled(options.enabled, "jobflow-controller"))
-    state_->driver.add(jobflow::make_jobflow_controller(options.metrics));
-  if (is_enabled(options.enabled, "jobtemplate-controller"))
-    state_->driver.add(jobtemplate::make_jobtemplate_controller());
-  if (is_enabled(options.enabled, "colocation-config-controller"))
-    state_->driver.add(colocation::make_colocation_controller());
-  if (is_enabled(options.enabled, "hyperNode-controller"))
-    state_->driver.add(hypernode::make_hypernode_controller(
-        {.configmap_namespace = options.configmap_namespace, .configmap_name = options.configmap_name}));
-  if (is_enabled(options.enabled, "sharding-controller"))
-    state_->driver.add(sharding::make_sharding_controller(options.sharding));
-  if (options.training) {
-    options.training->metrics = options.metrics;
-    for (const std::string& name : training::controller_names())
-      if (is_enabled(options.enabled, name))
-        state_->driver.add(training::make_training_controller(name, *options.training));
-  }
-  if (options.notebooks) {
-    options.notebooks->metrics = options.metrics;
-    for (const std::string& name : notebooks::controller_names())
-      if (is_enabled(options.enabled, name)) state_->driver.add(notebooks::make_controller(name, *options.notebooks));
-  }
-  if (options.pipelines) {
-    options.pipelines->metrics = options.metrics;
-    for (const std::string& name : pipelines::controller_names())
-      if (is_enabled(options.enabled, name)) state_->driver.add(pipelines::make_controller(name, *options.pipelines));
-  }
-  if (options.workflows && is_enabled(options.enabled, workflows::kController))
-    state_->driver.add(workflows::make_workflow_controller(options.pipelines.value_or(pipelines::Options())));
-  if (options.kubernetes)
-    for (std::unique_ptr<Controller>& one : workloads::make_controllers(*options.kubernetes))
-      state_->driver.add(std::move(one));
-  if (!options.with_cluster) return;
-  state_->driver.add(cluster::make_owner_controller());
-  state_->driver.add(cluster::make_namespace_controller(options.root_ca));
-  state_->driver.add(cluster::make_endpoints_controller());
-  state_->driver.add(cluster::make_endpoint_slice_controller());
-  state_->driver.add(cluster::make_claim_controller());
-  state_->driver.add(cluster::make_ephemeral_volume_controller());
-  state_->driver.add(cluster::make_role_controller());
-  state_->driver.add(cluster::make_api_service_controller());
-  if (options.balances_services) state_->driver.add(cluster::make_load_balancer_controller(options.node_name));
-  state_->driver.add(
-      cluster::make_volume_controller({.folder = options.volumes_folder, .node_name = options.node_name}));
+  for (std::unique_ptr<Controller>& one : make_controllers(std::move(options))) state_->driver.add(std::move(one));
 }
 Manager::~Manager() = default;
 

@@ -235,6 +235,9 @@ class AutoscalerController final : public Controller {
 
   std::string_view name() const override { return "horizontal-pod-autoscaler"; }
 
+  std::vector<Write> writes() const override {
+    return {{kAutoscalers, "update", "status"}, {api::ResourceId{"*", "*", "*"}, "patch"}};
+  }
   std::vector<Wake> wakes_on() const override {
     std::vector<Wake> wakes;
     wakes.push_back({kAutoscalers, [](const View&, const Json& scaler) { return Keys{api::key_of(scaler)}; }});

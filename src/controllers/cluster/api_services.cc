@@ -53,6 +53,9 @@ class ApiServiceController final : public Controller {
  public:
   std::string_view name() const override { return "local-apiservice-controller"; }
 
+  std::vector<Write> writes() const override {
+    return {{kApiServices, "create delete"}, {kApiServices, "update", "status"}};
+  }
   std::vector<Wake> wakes_on() const override {
     return {{kApiServices, [](const View&, const Json& one) { return Keys{std::string(api::name_of(one))}; }},
             {kDefinitions, [](const View&, const Json& one) { return versions_of(one); }},

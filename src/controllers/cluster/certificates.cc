@@ -81,6 +81,7 @@ class CertificateController final : public Controller {
  public:
   explicit CertificateController(SignRequest sign) : sign_(std::move(sign)) {}
   std::string_view name() const override { return "certificatesigningrequest-signing-controller"; }
+  std::vector<Write> writes() const override { return {{kRequests, "update", "status"}}; }
   std::vector<Wake> wakes_on() const override {
     return {{kRequests, [](const View&, const Json& request) { return Keys{std::string(api::name_of(request))}; }}};
   }
@@ -150,6 +151,7 @@ std::optional<base::Time> end_of(const Json& request) {
 class CertificateCleaner final : public Controller {
  public:
   std::string_view name() const override { return "certificatesigningrequest-cleaner-controller"; }
+  std::vector<Write> writes() const override { return {{kRequests, "delete"}}; }
   std::vector<Wake> wakes_on() const override {
     return {{kRequests, [](const View&, const Json& request) { return Keys{std::string(api::name_of(request))}; }}};
   }

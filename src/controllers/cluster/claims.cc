@@ -60,6 +60,11 @@ class ClaimController final : public Controller {
   std::string_view name() const override { return "resourceclaim-controller"; }
 
   // Keys: "pod ns/name" and "claim ns/name".
+  std::vector<Write> writes() const override {
+    return {{resources::kResourceClaims, "create update"},
+            {resources::kResourceClaims, "update", "status"},
+            {resources::kPods, "apply", "status"}};
+  }
   std::vector<Wake> wakes_on() const override {
     return {{resources::kPods,
              [](const View&, const Json& pod) {

@@ -228,6 +228,7 @@ class EndpointSliceController final : public Controller {
  public:
   std::string_view name() const override { return "endpointslice-controller"; }
 
+  std::vector<Write> writes() const override { return {{resources::kEndpointSlices, "create update delete"}}; }
   std::vector<Wake> wakes_on() const override {
     const auto own = [](const View&, const Json& object) { return Keys{api::key_of(object)}; };
     return {{resources::kServices, own},

@@ -67,6 +67,7 @@ class EndpointsController final : public Controller {
  public:
   std::string_view name() const override { return "endpoints-controller"; }
 
+  std::vector<Write> writes() const override { return {{resources::kEndpoints, "create update delete"}}; }
   std::vector<Wake> wakes_on() const override {
     const auto own = [](const View&, const Json& object) { return Keys{api::key_of(object)}; };
     return {{resources::kServices, own}, {resources::kEndpoints, own}, services_of_pods()};

@@ -24,6 +24,7 @@ class EphemeralVolumeController final : public Controller {
   std::string_view name() const override { return "ephemeral-volume-controller"; }
   std::string_view component() const override { return "ephemeral_volume"; }
 
+  std::vector<Write> writes() const override { return {{resources::kPersistentVolumeClaims, "create"}}; }
   std::vector<Wake> wakes_on() const override {
     return {{resources::kPods,
              [](const View&, const Json& pod) { return claims_of(pod).empty() ? Keys{} : Keys{api::key_of(pod)}; },

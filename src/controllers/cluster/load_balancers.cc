@@ -64,6 +64,7 @@ class LoadBalancerController final : public Controller {
   explicit LoadBalancerController(std::string node_name) : node_name_(std::move(node_name)) {}
   std::string_view name() const override { return "service-lb-controller"; }
 
+  std::vector<Write> writes() const override { return {{resources::kServices, "update", "status"}}; }
   std::vector<Wake> wakes_on() const override {
     return {{resources::kServices,
              [](const View&, const Json& service) {

@@ -20,6 +20,9 @@ class NamespaceController final : public Controller {
   explicit NamespaceController(std::string root_ca) : root_ca_(std::move(root_ca)) {}
   std::string_view name() const override { return "namespace-controller"; }
 
+  std::vector<Write> writes() const override {
+    return {{api::ResourceId{"*", "*", "*"}, "create update patch delete deletecollection"}};
+  }
   std::vector<Wake> wakes_on() const override {
     std::vector<Wake> wakes;
     wakes.push_back({resources::kNamespaces,

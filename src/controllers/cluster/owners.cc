@@ -230,6 +230,7 @@ class OwnerController final : public Controller {
  public:
   std::string_view name() const override { return "owner-controller"; }
 
+  std::vector<Write> writes() const override { return {{api::ResourceId{"*", "*", "*"}, "patch delete"}}; }
   std::vector<Wake> wakes_on() const override {
     std::vector<Wake> wakes;
     for (const api::KindInfo& kind : api::all_kinds())

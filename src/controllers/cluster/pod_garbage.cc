@@ -57,6 +57,9 @@ class PodGarbageCollector final : public Controller {
 
   std::string_view name() const override { return "pod-garbage-collector-controller"; }
 
+  std::vector<Write> writes() const override {
+    return {{resources::kPods, "delete"}, {resources::kPods, "patch", "status"}};
+  }
   std::vector<Wake> wakes_on() const override {
     return {{resources::kPods,
              [this](const View& view, const Json& pod) {

@@ -63,6 +63,7 @@ class ClaimProtection final : public Controller {
  public:
   std::string_view name() const override { return "persistentvolumeclaim-protection-controller"; }
 
+  std::vector<Write> writes() const override { return {{resources::kPersistentVolumeClaims, "update"}}; }
   std::vector<Wake> wakes_on() const override {
     return {
         {resources::kPersistentVolumeClaims, [](const View&, const Json& claim) { return Keys{api::key_of(claim)}; }},
@@ -100,6 +101,7 @@ class VolumeProtection final : public Controller {
  public:
   std::string_view name() const override { return "persistentvolume-protection-controller"; }
 
+  std::vector<Write> writes() const override { return {{resources::kPersistentVolumes, "update"}}; }
   std::vector<Wake> wakes_on() const override {
     return {{resources::kPersistentVolumes,
              [](const View&, const Json& volume) { return Keys{std::string(api::name_of(volume))}; }}};

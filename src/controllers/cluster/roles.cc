@@ -40,6 +40,7 @@ class RoleController final : public Controller {
  public:
   std::string_view name() const override { return "clusterrole-aggregation-controller"; }
 
+  std::vector<Write> writes() const override { return {{kClusterRoles, "update"}}; }
   std::vector<Wake> wakes_on() const override {
     return {{kClusterRoles, [](const View& view, const Json& changed) {
                Keys keys;

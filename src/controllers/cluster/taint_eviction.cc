@@ -76,6 +76,9 @@ class TaintEvictionController final : public Controller {
   std::string_view name() const override { return "taint-eviction-controller"; }
   std::string_view component() const override { return name(); }
 
+  std::vector<Write> writes() const override {
+    return {{resources::kPods, "delete"}, {resources::kPods, "patch", "status"}};
+  }
   std::vector<Wake> wakes_on() const override {
     return {{resources::kPods,
              [this](const View& view, const Json& pod) {

@@ -59,6 +59,13 @@ class VolumeController final : public Controller {
 
   std::string_view name() const override { return "volume-controller"; }
 
+  std::vector<Write> writes() const override {
+    return {{resources::kStorageClasses, "create"},
+            {resources::kPersistentVolumeClaims, "update"},
+            {resources::kPersistentVolumeClaims, "update", "status"},
+            {resources::kPersistentVolumes, "create update delete"},
+            {resources::kPersistentVolumes, "update", "status"}};
+  }
   std::vector<Wake> wakes_on() const override {
     const auto waiting = [](const View& view, const Json&) {
       Keys keys;

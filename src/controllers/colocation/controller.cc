@@ -57,6 +57,7 @@ class ColocationController final : public Controller {
  public:
   std::string_view name() const override { return "colocation-config-controller"; }
 
+  std::vector<Write> writes() const override { return {{resources::kPods, "patch"}}; }
   std::vector<Wake> wakes_on() const override {
     return {
         {.resource = resources::kPods,

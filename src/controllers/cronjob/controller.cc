@@ -29,6 +29,9 @@ class CronJobController final : public Controller {
 
   std::string_view name() const override { return "cronjob-controller"; }
 
+  std::vector<Write> writes() const override {
+    return {{resources::kJobs, "create delete"}, {resources::kCronJobs, "update", "status"}};
+  }
   std::vector<Wake> wakes_on() const override {
     return {{.resource = resources::kCronJobs,
              .keys = [](const View&, const Json& cronjob) { return Keys{api::key_of(cronjob)}; },

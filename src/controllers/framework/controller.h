@@ -61,6 +61,14 @@ struct Wake {
   std::function<bool(const View& view, const api::Json& before, const api::Json& after)> only_counts = {};
 };
 
+// The writes to one resource that the plans of a controller may hold: verbs of the API, separated by blanks, and
+// "apply" for a patch that no update can stand in for. Events have no row, since every controller makes them.
+struct Write {
+  api::ResourceId resource;  // the group "*" stands for every resource
+  std::string_view verbs;
+  std::string_view subresource = {};
+};
+
 struct IndexBy {
   api::ResourceId resource;
   std::string name;
@@ -94,6 +102,8 @@ class Controller {
   // The source of its events; empty: the component that it is part of.
   virtual std::string_view component() const { return {}; }
   virtual std::vector<Wake> wakes_on() const = 0;
+  // Rows that no plan exceeds (framework/writes.h). The rights of programs are checked against them.
+  virtual std::vector<Write> writes() const { return {}; }
   virtual std::vector<IndexBy> indexes() const { return {}; }
   // For controllers that look at every kind, also at those that definitions of strangers add while they run: the driver
   // tells of each, and watches it for them (framework/defined_kinds.h).

@@ -22,6 +22,7 @@ class TestWorld final : public View {
                                          std::string_view key) const override;
   std::vector<const api::Json*> all(const api::ResourceId& resource) const override;
 
+  // And the rows of its writes: a plan that goes beyond them fails the test.
   void use_indexes_of(const Controller& controller);
   // Adds uid, creationTimestamp and resourceVersion where absent.
   api::Json& put(const api::ResourceId& resource, api::Json object);
@@ -30,11 +31,12 @@ class TestWorld final : public View {
   api::Json* edit(const api::ResourceId& resource, const std::string& key);
   // Fails if an action met a conflict, a name that exists, or one that does not.
   Ending apply(const Plan& plan);
-  // Steps `controller` for `key` and applies the plan; returns the plan's text.
+  // Steps `controller` for `key` and applies the plan, which keeps to its writes(); returns the plan's text.
   std::string turn(Controller& controller, const std::string& key, int failures = 0, const std::string& error = {});
 
   std::map<api::ResourceId, std::map<std::string, api::Json>> objects;
   std::vector<IndexBy> indexes;
+  std::vector<Write> writes;
   std::vector<std::string> events;  // "Reason: message"
   base::Random dice;
   base::Time now{1'774'000'000'000'000'000};

@@ -1,9 +1,12 @@
 // The map cluster of controller tests.
+#include <gtest/gtest.h>
+
 #include "api/json/member_path.h"
 #include "api/kinds.h"
 #include "base/format.h"
 #include "controllers/framework/off_loop.h"
 #include "controllers/framework/world_for_tests.h"
+#include "controllers/framework/writes.h"
 
 namespace controllers {
 
@@ -86,6 +89,7 @@ std::vector<const Json*> TestWorld::all(const api::ResourceId& resource) const {
 
 void TestWorld::use_indexes_of(const Controller& controller) {
   for (IndexBy& index : controller.indexes()) indexes.push_back(index);
+  for (Write& row : controller.writes()) writes.push_back(row);
 }
 
 Json& TestWorld::put(const api::ResourceId& resource, Json object) {
@@ -253,6 +257,8 @@ std::string success_text(const Action& action) {
 }  // namespace
 
 Ending TestWorld::apply(const Plan& plan) {
+  if (const std::string beyond = write_beyond(writes, plan); !indexes.empty() && !beyond.empty())
+    ADD_FAILURE() << "no controller of this world has a row for a write of the plan: " << beyond;
   ending = {.succeeded = !plan.failure()};
   std::set<std::string> refused;  // fates
   for (const Stage& stage : plan.stages()) {
@@ -291,6 +297,8 @@ Ending TestWorld::apply(const Plan& plan) {
 std::string TestWorld::turn(Controller& controller, const std::string& key, int failures, const std::string& error) {
   const Plan plan =
       controller.step(*this, key, {.now = now, .failures = failures, .error = error, .counts_wait = counts_wait});
+  if (const std::string beyond = write_beyond(controller.writes(), plan); !beyond.empty())
+    ADD_FAILURE() << controller.name() << " has no row for a write of its plan: " << beyond;
   controller.finished(key, apply(plan));
   return plan.text();
 }

@@ -15,6 +15,7 @@ class GcController final : public Controller {
  public:
   std::string_view name() const override { return "gc-controller"; }
 
+  std::vector<Write> writes() const override { return {{resources::kJobs, "delete"}}; }
   std::vector<Wake> wakes_on() const override {
     return {{resources::kJobs, [](const View&, const Json& job) { return Keys{api::key_of(job)}; }}};
   }

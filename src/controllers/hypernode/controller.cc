@@ -46,6 +46,9 @@ class HyperNodeController final : public Controller {
 
   std::string_view name() const override { return "hyperNode-controller"; }
 
+  std::vector<Write> writes() const override {
+    return {{resources::kHyperNodes, "create update delete"}, {resources::kHyperNodes, "update", "status"}};
+  }
   std::vector<Wake> wakes_on() const override {
     return {{.resource = resources::kConfigMaps,
              .keys =

@@ -163,6 +163,18 @@ class JobController final : public Controller {
 
   std::string_view name() const override { return "job-controller"; }
 
+  std::vector<Write> writes() const override {
+    return {{resources::kJobs, "update"},
+            {resources::kJobs, "update", "status"},
+            {resources::kCommands, "delete"},
+            {resources::kPods, "create patch delete"},
+            {resources::kPodGroups, "create patch delete"},
+            {resources::kPersistentVolumeClaims, "create"},
+            {resources::kServices, "create delete"},
+            {resources::kConfigMaps, "create update delete"},
+            {resources::kSecrets, "create update delete"},
+            {resources::kNetworkPolicies, "create delete"}};
+  }
   std::vector<Wake> wakes_on() const override {
     const auto own = [](const View&, const Json& job) { return Keys{api::key_of(job)}; };
     const auto owner = [](const View&, const Json& object) { return owner_job(object); };

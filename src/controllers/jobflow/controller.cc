@@ -204,6 +204,9 @@ class JobFlowController final : public Controller {
 
   std::string_view name() const override { return "jobflow-controller"; }
 
+  std::vector<Write> writes() const override {
+    return {{resources::kJobs, "create delete"}, {resources::kJobFlows, "update", "status"}};
+  }
   std::vector<Wake> wakes_on() const override {
     const auto keys_of = [](const std::vector<const Json*>& flows) {
       Keys keys;

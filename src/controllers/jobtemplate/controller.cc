@@ -30,6 +30,7 @@ class JobTemplateController final : public Controller {
  public:
   std::string_view name() const override { return "jobtemplate-controller"; }
 
+  std::vector<Write> writes() const override { return {{resources::kJobTemplates, "update", "status"}}; }
   std::vector<Wake> wakes_on() const override {
     return {{.resource = resources::kJobTemplates,
              .keys = [](const View&, const Json& one) { return Keys{api::key_of(one)}; },

@@ -126,6 +126,7 @@ class CullingController final : public Controller {
   std::string_view name() const override { return "notebook-culling-controller"; }
   std::string_view component() const override { return "notebook-controller"; }
 
+  std::vector<Write> writes() const override { return {{resources::kNotebooks, "patch"}}; }
   std::vector<Wake> wakes_on() const override {
     return {{.resource = resources::kNotebooks,
              .keys = [](const View&, const Json& one) { return Keys{api::key_of(one)}; },

@@ -57,4 +57,11 @@ void keep_stranger(Plan& plan, const View& view, const Json& owner, const api::R
       .stops_nothing = true;
 }
 
+std::vector<Write> with_server_writes(std::vector<Write> rows, const Options& options) {
+  rows.push_back({api::resources::kServices, "create update"});
+  if (options.isolates) rows.push_back({api::resources::kNetworkPolicies, "create update"});
+  if (options.istio) rows.push_back({{"networking.istio.io", "v1", "virtualservices"}, "create patch"});
+  return rows;
+}
+
 }  // namespace controllers::notebooks

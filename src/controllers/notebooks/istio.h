@@ -50,4 +50,7 @@ api::Json virtual_service(const api::ResourceId& resource, const api::Json& owne
 void keep_stranger(Plan& plan, const View& view, const api::Json& owner, const api::ResourceId& resource,
                    api::Json wanted);
 
+// With the rows of the objects that every server of a notebook's kind has: its Service, and what the options add.
+std::vector<Write> with_server_writes(std::vector<Write> rows, const Options& options);
+
 }  // namespace controllers::notebooks

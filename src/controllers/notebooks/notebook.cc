@@ -170,6 +170,13 @@ class NotebookController final : public Controller {
   std::string_view name() const override { return "notebook-controller"; }
   std::string_view component() const override { return name(); }
 
+  std::vector<Write> writes() const override {
+    return with_server_writes({{resources::kNotebooks, "patch"},
+                               {resources::kNotebooks, "update", "status"},
+                               {resources::kPods, "delete"},
+                               {resources::kStatefulSets, "create update"}},
+                              options_);
+  }
   std::vector<Wake> wakes_on() const override {
     const auto by_label = [](const View&, const Json& pod) {
       const std::string_view name = api::label_of(pod, "notebook-name");

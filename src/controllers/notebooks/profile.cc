@@ -150,6 +150,15 @@ class ProfileController final : public Controller {
   std::string_view name() const override { return "profile-controller"; }
   std::string_view component() const override { return name(); }
 
+  std::vector<Write> writes() const override {
+    std::vector<Write> rows = {
+        {resources::kProfiles, "patch"},          {resources::kProfiles, "update", "status"},
+        {resources::kNamespaces, "create patch"}, {resources::kServiceAccounts, "create update"},
+        {kRoleBindings, "create update"},         {resources::kResourceQuotas, "create update delete"}};
+    if (options_.makes_roles) rows.push_back({kClusterRoles, "create"});
+    if (options_.istio) rows.push_back({{"security.istio.io", "v1", "authorizationpolicies"}, "create patch"});
+    return rows;
+  }
   std::vector<Wake> wakes_on() const override {
     const auto by_name = [](const View& view, const Json& object) {
       std::string name(api::name_of(object));

@@ -65,6 +65,10 @@ class TensorboardController final : public Controller {
   std::string_view name() const override { return "tensorboard-controller"; }
   std::string_view component() const override { return name(); }
 
+  std::vector<Write> writes() const override {
+    return with_server_writes(
+        {{workloads::kDeployments, "create update"}, {resources::kTensorboards, "update", "status"}}, options_);
+  }
   std::vector<Wake> wakes_on() const override {
     const auto owner = owner_of_kind("Tensorboard");
     const auto nobody = [](const View&, const Json&) { return Keys{}; };

@@ -257,6 +257,11 @@ class RecurringController final : public Controller {
   std::string_view name() const override { return "pipeline-recurring-run-controller"; }
   std::string_view component() const override { return name(); }
 
+  std::vector<Write> writes() const override {
+    return {{resources::kPipelineRuns, "create"},
+            {resources::kWorkflows, "create"},
+            {resources::kRecurringRuns, "update", "status"}};
+  }
   std::vector<Wake> wakes_on() const override {
     return {{.resource = resources::kRecurringRuns,
              .keys = [](const View&, const Json& one) { return Keys{api::key_of(one)}; },

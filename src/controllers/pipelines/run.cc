@@ -327,6 +327,18 @@ class RunController final : public Controller {
   std::string_view name() const override { return "pipeline-run-controller"; }
   std::string_view component() const override { return name(); }
 
+  std::vector<Write> writes() const override {
+    return {{resources::kPipelineRuns, "patch"},
+            {resources::kPipelineRuns, "update", "status"},
+            {resources::kPipelineTasks, "create delete"},
+            {resources::kPipelineTasks, "update", "status"},
+            {resources::kPipelineTasks, "patch", "status"},
+            {resources::kPipelineExperiments, "patch", "status"},
+            {resources::kPods, "create delete"},
+            {resources::kPersistentVolumeClaims, "create delete"},
+            {resources::kConfigMaps, "create"},
+            {resources::kPodGroups, "create patch delete"}};
+  }
   std::vector<Wake> wakes_on() const override {
     const auto nobody = [](const View&, const Json&) { return Keys{}; };
     const auto never = [](const Json*, const Json*) { return false; };

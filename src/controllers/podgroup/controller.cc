@@ -164,6 +164,9 @@ class PodGroupController final : public Controller {
 
   std::string_view name() const override { return "pg-controller"; }
 
+  std::vector<Write> writes() const override {
+    return {{resources::kPodGroups, "create patch delete"}, {resources::kPods, "patch"}};
+  }
   std::vector<Wake> wakes_on() const override {
     std::vector<Wake> wakes = {{resources::kPods, [](const View&, const Json& pod) { return Keys{api::key_of(pod)}; },
                                 [](const Json* before, const Json* after) { return !before && after; }},

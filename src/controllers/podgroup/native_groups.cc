@@ -52,6 +52,9 @@ class NativeGroupController final : public Controller {
 
   std::string_view name() const override { return "native-gang-controller"; }
 
+  std::vector<Write> writes() const override {
+    return {{resources::kPodGroups, "create"}, {resources::kPods, "patch"}, {kNativePodGroups, "update", "status"}};
+  }
   std::vector<Wake> wakes_on() const override {
     const auto itself = [](const View&, const Json& object) { return Keys{api::key_of(object)}; };
     return {

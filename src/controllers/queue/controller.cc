@@ -64,6 +64,9 @@ class QueueController final : public Controller {
 
   std::string_view name() const override { return "queue-controller"; }
 
+  std::vector<Write> writes() const override {
+    return {{resources::kQueues, "patch"}, {resources::kQueues, "apply", "status"}, {resources::kCommands, "delete"}};
+  }
   std::vector<Wake> wakes_on() const override {
     // A queue's children follow it, and a queue looks at its parent.
     const auto family = [](const View& view, const Json& queue) {

@@ -61,6 +61,9 @@ class ShardingController final : public Controller {
 
   std::string_view name() const override { return "sharding-controller"; }
 
+  std::vector<Write> writes() const override {
+    return {{resources::kNodeShards, "create patch delete"}, {resources::kNodeShards, "patch", "status"}};
+  }
   std::vector<Wake> wakes_on() const override {
     const auto always = [](const View&, const Json&) { return Keys{std::string(kAll)}; };
     return {

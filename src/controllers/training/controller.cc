@@ -57,6 +57,25 @@ class TrainingController final : public Controller {
   std::string_view name() const override { return framework_.controller; }
   std::string_view component() const override { return framework_.controller; }
 
+  std::vector<Write> writes() const override {
+    std::vector<Write> rows = {{framework_.resource, "delete"},
+                               {framework_.resource, "update", "status"},
+                               {api::resources::kPods, "create delete"},
+                               {api::resources::kServices, "create delete"}};
+    if (options_.gang) rows.push_back({group_resource(options_), "create patch delete"});
+    if (options_.autoscalers) rows.push_back({kAutoscalers, "create patch delete"});
+    if (!framework_.objects) return rows;
+    rows.push_back({api::resources::kConfigMaps, "create patch"});
+    if (framework_.launcher_is_a_job) {
+      rows.push_back({api::resources::kSecrets, "create"});
+      if (options_.launcher_jobs) rows.push_back({kBatchJobs, "create patch"});
+      return rows;
+    }
+    rows.push_back({api::resources::kServiceAccounts, "create"});
+    rows.push_back({kRoles, "create patch"});
+    rows.push_back({kRoleBindings, "create"});
+    return rows;
+  }
   std::vector<Wake> wakes_on() const override {
     const auto owner = [&framework = framework_, version = api_version_](const View&, const Json& object) {
       return owner_key(framework, version, object);

@@ -78,6 +78,12 @@ class WorkflowController final : public Controller {
   std::string_view name() const override { return kController; }
   std::string_view component() const override { return name(); }
 
+  std::vector<Write> writes() const override {
+    return {{resources::kWorkflows, "patch delete"},
+            {resources::kPods, "create delete"},
+            {resources::kPersistentVolumeClaims, "create delete"},
+            {resources::kConfigMaps, "create"}};
+  }
   std::vector<Wake> wakes_on() const override {
     return {{.resource = resources::kWorkflows,
              .keys = [](const View&, const Json& one) { return Keys{api::key_of(one)}; },

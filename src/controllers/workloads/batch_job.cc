@@ -411,6 +411,9 @@ class BatchJobController final : public Controller {
   std::string_view name() const override { return "batch-job-controller"; }
   std::string_view component() const override { return "job-controller"; }
 
+  std::vector<Write> writes() const override {
+    return {{resources::kPods, "create patch delete"}, {kBatchJobs, "update", "status"}};
+  }
   std::vector<Wake> wakes_on() const override {
     return {
         {kBatchJobs, [](const View&, const Json& job) { return Keys{api::key_of(job)}; }},
@@ -432,6 +435,7 @@ class TtlController final : public Controller {
  public:
   std::string_view name() const override { return "ttl-after-finished-controller"; }
 
+  std::vector<Write> writes() const override { return {{kBatchJobs, "delete"}}; }
   std::vector<Wake> wakes_on() const override {
     return {{kBatchJobs, [](const View&, const Json& job) { return Keys{api::key_of(job)}; }}};
   }

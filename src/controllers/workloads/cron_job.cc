@@ -189,6 +189,9 @@ class CronJobController final : public Controller {
   std::string_view name() const override { return "batch-cronjob-controller"; }
   std::string_view component() const override { return "cronjob-controller"; }
 
+  std::vector<Write> writes() const override {
+    return {{kBatchJobs, "create delete"}, {kBatchCronJobs, "update", "status"}};
+  }
   std::vector<Wake> wakes_on() const override {
     return {{kBatchCronJobs, [](const View&, const Json& one) { return Keys{api::key_of(one)}; }},
             {kBatchJobs, [](const View&, const Json& job) {

@@ -349,6 +349,11 @@ class DaemonSetController final : public Controller {
   std::string_view name() const override { return "daemonset-controller"; }
   std::string_view component() const override { return name(); }
 
+  std::vector<Write> writes() const override {
+    return {{resources::kPods, "create patch delete"},
+            {kControllerRevisions, "create patch delete"},
+            {kDaemonSets, "update", "status"}};
+  }
   std::vector<Wake> wakes_on() const override {
     const auto of_set = [](const View& view, const Json& object) {
       return owners_of(view, object, kDaemonSets, "DaemonSet");

@@ -403,6 +403,10 @@ class DeploymentController final : public Controller {
   std::string_view name() const override { return "deployment-controller"; }
   std::string_view component() const override { return name(); }
 
+  std::vector<Write> writes() const override {
+    return {
+        {kDeployments, "patch"}, {kDeployments, "update", "status"}, {resources::kReplicaSets, "create patch delete"}};
+  }
   std::vector<Wake> wakes_on() const override {
     return {{kDeployments, [](const View&, const Json& one) { return Keys{api::key_of(one)}; }},
             {resources::kReplicaSets,

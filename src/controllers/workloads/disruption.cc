@@ -180,6 +180,7 @@ class DisruptionController final : public Controller {
   std::string_view name() const override { return "disruption-controller"; }
   std::string_view component() const override { return "controllermanager"; }
 
+  std::vector<Write> writes() const override { return {{resources::kPodDisruptionBudgets, "update", "status"}}; }
   std::vector<Wake> wakes_on() const override {
     const auto of_namespace = [](const View& view, const Json& object) {
       Keys keys;

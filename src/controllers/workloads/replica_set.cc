@@ -207,6 +207,9 @@ class ReplicaSetController final : public Controller {
   std::string_view name() const override { return name_; }
   std::string_view component() const override { return kind_ == "ReplicaSet" ? name_ : "replication-controller"; }
 
+  std::vector<Write> writes() const override {
+    return {{resources::kPods, "create patch delete"}, {resource_, "update", "status"}};
+  }
   std::vector<Wake> wakes_on() const override {
     return {{resource_, [](const View&, const Json& set) { return Keys{api::key_of(set)}; }},
             {resources::kPods,

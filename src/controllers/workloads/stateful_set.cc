@@ -352,6 +352,12 @@ class StatefulSetController final : public Controller {
   std::string_view name() const override { return "statefulset-controller"; }
   std::string_view component() const override { return name(); }
 
+  std::vector<Write> writes() const override {
+    return {{resources::kPods, "create patch delete"},
+            {kControllerRevisions, "create patch delete"},
+            {resources::kPersistentVolumeClaims, "create patch"},
+            {resources::kStatefulSets, "update", "status"}};
+  }
   std::vector<Wake> wakes_on() const override {
     const auto of_set = [](const View& view, const Json& object) {
       return owners_of(view, object, resources::kStatefulSets, "StatefulSet");

@@ -11,6 +11,7 @@
 #include "main/host/flags/controller_flags.h"
 #include "main/host/flags/webhook_flags.h"
 #include "main/host/preflight/preflight.h"
+#include "main/host/preflight/write_rights.h"
 #include "scheduler/options.h"
 #include "scheduler/scheduler.h"
 
@@ -103,7 +104,7 @@ constexpr Right kControllers[] = {
     {"", "pods", "create get list watch delete update"},
     {"scheduling.volcano.sh", "podgroups", "get list watch create delete update"},
     {"scheduling.volcano.sh", "queues", "get list watch update"},
-    {"scheduling.volcano.sh", "queues/status", "update"},
+    {"scheduling.volcano.sh", "queues/status", "patch"},
     {"coordination.k8s.io", "leases", "get create update", "", true},
     {"", "events", "create patch", "nobody is told what becomes of jobs"},
     {"", "services", "get create delete", "jobs with the plugin svc wait"},
@@ -117,13 +118,14 @@ constexpr Right kControllers[] = {
     {"", "resourcequotas limitranges serviceaccounts", "list watch", kAskedLater},
     {"node.k8s.io", "runtimeclasses", "list watch", kAskedLater},
     {"apps", "replicasets statefulsets", "get list watch", "pods of workloads get no groups"},
-    {"batch.volcano.sh", "cronjobs", "get list watch update", "CronJobs rest"},
+    {"batch.volcano.sh", "cronjobs", "get list watch", "CronJobs rest"},
     {"batch.volcano.sh", "cronjobs/status", "update", "CronJobs rest"},
     {"batch.volcano.sh", "jobs", "create", "CronJobs and JobFlows make no jobs"},
-    {"flow.volcano.sh", "jobflows jobtemplates", "get list watch update", "JobFlows rest"},
+    {"flow.volcano.sh", "jobflows jobtemplates", "get list watch", "JobFlows rest"},
     {"flow.volcano.sh", "jobflows/status jobtemplates/status", "update", "JobFlows rest"},
     {"topology.volcano.sh", "hypernodes", "get", kWithoutDiscovery},
     {"shard.volcano.sh", "nodeshards", "get list watch create delete update", "nodes are not shared out"},
+    {"shard.volcano.sh", "nodeshards/status", "update", "nodes are not shared out"},
     {"config.volcano.sh", "colocationconfigurations", "list watch", "ColocationConfigurations are not looked after"},
 };
 
@@ -168,10 +170,11 @@ constexpr Right kKubeflow[] = {
     {"authentication.k8s.io", "tokenreviews", "create", "the REST API of pipelines lets nobody in"},
     {"scheduling.volcano.sh", "podgroups", "delete", "groups of ended steps stay until their tasks are deleted"},
     {"scheduling.volcano.sh", "podgroups", "list watch create patch", "gangs of loops do not start"},
-    {"kubeflow.org", "profiles", "list watch", kWithoutProfiles},
+    {"kubeflow.org", "profiles", "list watch update", kWithoutProfiles},
     {"kubeflow.org", "profiles/status", "update", kWithoutProfiles},
     {"", "namespaces", "list watch create update", kWithoutProfiles},
     {"", "serviceaccounts resourcequotas", "list watch create update", kWithoutProfiles},
+    {"", "resourcequotas", "delete", kWithoutProfiles},
     {"rbac.authorization.k8s.io", "rolebindings", "list watch create update", kWithoutProfiles},
     {"rbac.authorization.k8s.io", "clusterroles", "bind", kWithoutProfiles, false, NamedObjects::kOwners},
 };
@@ -378,6 +381,16 @@ bool is_asked_for(cli::Api& api, const PreflightOptions& options, std::string_vi
 }
 
 }  // namespace
+
+std::set<std::string> write_rights_of(std::string_view program) {
+  std::set<std::string> out;
+  for (const Right& right : rights_of(program, {}))
+    for (const std::string& verb : words_of(right.verbs))
+      if (verb == "create" || verb == "update" || verb == "patch" || verb == "delete" || verb == "deletecollection")
+        for (const std::string& resource : words_of(right.resources))
+          out.insert(base::format("{} {}.{}", verb, resource, right.group));
+  return out;
+}
 
 void check_rights(cli::Api& api, const PreflightOptions& options, Findings& out) {
   const std::string self = options.service_accounts ? "" : who_asks(api);
