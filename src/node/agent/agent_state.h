@@ -15,7 +15,7 @@ namespace node {
 
 // Each part owns its state, and gets in its constructor what it asks of others. A member is destroyed before those
 // above it, which it may use. Loop thread only.
-struct Agent::State : std::enable_shared_from_this<Agent::State>, PodSteps {
+struct Agent::State final : std::enable_shared_from_this<Agent::State>, PodSteps {
   State(rt::Env& env, client::Client& client, Options o, std::unique_ptr<Runtime> runtime, MachineFacts facts,
         std::unique_ptr<DraDrivers> drivers);
 
