@@ -12,6 +12,9 @@ install_rights() {
 the_rights_of_the_manifest_suffice() {
   expect "the manifest" install_rights
   expect "an account without further rights" refused Forbidden kubectl --kubeconfig "$scratch/account" get secrets -A
+  # Claims of runs are made with the rights of the account of their pods.
+  kubectl create role claims --verb=get,create,delete --resource=persistentvolumeclaims > /dev/null
+  kubectl create rolebinding claims --role=claims --serviceaccount=default:default > /dev/null
   for role in admin edit view; do kubectl create clusterrole kubeflow-$role --verb=get --resource=pods > /dev/null; done
   MY_POD_NAMESPACE=kubeflow "$volcano" kubeflow-controllers --kubeconfig "$scratch/account" --enable-leader-election --leader-election-namespace kubeflow \
     --metrics-addr 0 --probe-addr 0 > "$scratch/program.log" 2>&1 &

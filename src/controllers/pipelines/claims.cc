@@ -3,6 +3,7 @@
 #include "base/format.h"
 #include "controllers/pipelines/hashes.h"
 #include "controllers/pipelines/leaf_kinds.h"
+#include "controllers/pipelines/run_settings.h"
 #include "controllers/pipelines/step_pod.h"
 
 namespace controllers::pipelines {
@@ -43,12 +44,6 @@ Standing end(RunLook& look, const Json& task, const char* state, const std::stri
   return {.is_over = true, .state = state, .error = error, .outputs = outputs};
 }
 
-// The account whose rights decide, as "NAMESPACE:NAME"; empty: the run names none.
-std::string account_of(const RunLook& look) {
-  const std::string_view name = look.run["spec"]["serviceAccountName"].as_string();
-  return name.empty() ? std::string() : base::format("{}:{}", look.facts.ns, name);
-}
-
 Standing make(RunLook& look, const Place& place, const Json& task, const Json& parameters) {
   const std::string name = claim_name(look, place, parameters);
   if (const Json* claim =
@@ -62,7 +57,7 @@ Standing make(RunLook& look, const Place& place, const Json& task, const Json& p
   if (const auto refused = look.memory.refused.find(place.path); refused != look.memory.refused.end())
     return end(look, task, "FAILED", refused->second);
   Action& made = look.making.create(resources::kPersistentVolumeClaims, claim_of(look, task, name, parameters));
-  made.account = account_of(look);
+  made.account = account_of(look.run);
   made.fate = place.path;
   return {};
 }
@@ -72,16 +67,9 @@ Standing remove(RunLook& look, const Place& place, const Json& task, const Json&
   if (name.empty()) return end(look, task, "FAILED", "inputs.parameters.pvc_name: a name is required");
   if (const auto refused = look.memory.refused.find(place.path); refused != look.memory.refused.end())
     return end(look, task, "FAILED", refused->second);
-  const std::string account = account_of(look);
-  const Json* claim = look.view.find(resources::kPersistentVolumeClaims, base::format("{}/{}", look.facts.ns, name));
-  if (account.empty() && claim != nullptr && api::annotation_of(*claim, kTaskAnnotation).empty())
-    return end(look, task, "FAILED",
-               base::format("the claim {} was not made by a run: the run that deletes it needs a serviceAccountName "
-                            "with the right to",
-                            name));
   Action& removed =
       look.making.remove_by_name(resources::kPersistentVolumeClaims, "PersistentVolumeClaim", look.facts.ns, name);
-  removed.account = account;
+  removed.account = account_of(look.run);
   removed.missing_is_fine = true;
   removed.fate = place.path;
   return end(look, task, "SUCCEEDED", {});

@@ -31,17 +31,39 @@ TEST(PipelineClaims, TheAccountOfTheRunDecides) {
   EXPECT_EQ(accounts, (std::set<std::string>{"ns:robot"}));
 }
 
-TEST(PipelineClaims, ARunWithoutAnAccountDeletesOnlyWhatRunsMade) {
+// Somebody who may make runs, but no claims, got claims with the controller's rights.
+TEST(PipelineClaims, ARunWithoutAnAccountHasTheRightsOfItsPods) {
   Trial trial;
+  trial.world.refuse = [](const Action& action) -> std::optional<base::Error> {
+    if (action.kind != "PersistentVolumeClaim" || action.account != "ns:default") return std::nullopt;
+    return base::make_error(base::Code::kForbidden, "default may not make claims");
+  };
   trial.run("claims");
-  const std::string key = "ns/" + trial.task("root.createpvc")["status"]["outputs"]["parameters"]["name"].str();
-  Json* claim = trial.world.edit(resources::kPersistentVolumeClaims, key);
-  ASSERT_NE(claim, nullptr);
-  claim->edit("metadata").erase("annotations");
   trial.play(outcome);
-  EXPECT_EQ(trial.task_state("root.deletepvc"), "FAILED");
-  EXPECT_NE(trial.error().find("was not made by a run"), std::string::npos) << trial.error();
-  EXPECT_NE(trial.world.find(resources::kPersistentVolumeClaims, key), nullptr);
+  EXPECT_EQ(trial.state(), "FAILED");
+  EXPECT_NE(trial.error().find("createpvc: default may not make claims"), std::string::npos) << trial.error();
+  EXPECT_TRUE(trial.world.all(resources::kPersistentVolumeClaims).empty());
+}
+
+TEST(PipelineClaims, AWorkspaceIsMadeWithTheRightsOfTheRun) {
+  Trial trial;
+  std::string account;
+  trial.world.refuse = [&account](const Action& action) -> std::optional<base::Error> {
+    if (action.kind != "PersistentVolumeClaim") return std::nullopt;
+    account = action.account;
+    return base::make_error(base::Code::kForbidden, "robot may not make claims");
+  };
+  const auto platform =
+      api::parse_json(R"({"platforms": {"kubernetes": {"pipelineConfig": {"workspace": {"size": "1Mi"}}}}})");
+  const std::vector<Json> both = compiled("hello");
+  Json& run = trial.world.put_text(resources::kPipelineRuns, R"({"kind": "PipelineRun", "metadata": {"name": "r",
+    "namespace": "ns", "uid": "U"}, "spec": {"serviceAccountName": "robot"}})");
+  run.edit("spec").set("pipelineSpec", both[0]);
+  run.edit("spec").set("platformSpec", *platform);
+  trial.settle();
+  EXPECT_EQ(account, "ns:robot");
+  EXPECT_EQ(trial.state(), "FAILED");
+  EXPECT_NE(trial.error().find("robot may not make claims"), std::string::npos) << trial.error();
 }
 
 }  // namespace

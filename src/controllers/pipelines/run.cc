@@ -26,7 +26,8 @@ namespace resources = api::resources;
 namespace {
 
 constexpr std::string_view kDefaultExperiment = "default";
-constexpr std::size_t kNameMax = 63;  // a run's name is a label of its tasks and pods
+constexpr const char* kWorkspaceFate = "workspace";  // other fates are paths of tasks, below "root"
+constexpr std::size_t kNameMax = 63;                 // a run's name is a label of its tasks and pods
 
 base::Time time_in(const Json& text) {
   const auto time = base::parse_rfc3339(text.as_string());
@@ -97,6 +98,8 @@ class RunStep {
       if (fits.ok()) fits = look.stores.check_root(facts.root);
       if (!fits.ok()) return failed(fits.error().message);
     }
+    if (const auto refused = memory_.refused.find(kWorkspaceFate); refused != memory_.refused.end())
+      return failed(base::format("the workspace is refused: {}", refused->second));
     make_surroundings(facts);
     note_in_experiment(facts.ns);
     const Standing root = walk(look, *parameters);
@@ -262,9 +265,12 @@ class RunStep {
     memory_.has_surroundings = true;
     const std::string ns(api::namespace_of(run_));
     plan_.create(resources::kConfigMaps, launcher_object(ns)).existing_is_fine = true;
-    if (has_workspace(settings_of(run_)))
-      plan_.create(resources::kPersistentVolumeClaims, workspace_object(facts, run_, settings_of(run_)))
-          .existing_is_fine = true;
+    if (has_workspace(settings_of(run_))) {
+      Action& made = plan_.create(resources::kPersistentVolumeClaims, workspace_object(facts, run_, settings_of(run_)));
+      made.existing_is_fine = true;
+      made.account = account_of(run_);
+      made.fate = kWorkspaceFate;
+    }
     plan_.begin_stage();
   }
 

@@ -32,6 +32,11 @@ std::string workspace_name(const RunFacts& run) {
   return base::format("{}-{}-workspace", run.name.substr(0, 40), hash_of(run.uid, 6));
 }
 
+std::string account_of(const Json& run) {
+  const std::string_view name = run["spec"]["serviceAccountName"].as_string();
+  return base::format("{}:{}", api::namespace_of(run), name.empty() ? "default" : name);
+}
+
 Json workspace_object(const RunFacts& facts, const Json& run, const Json& settings) {
   const Json& workspace = settings["workspace"];
   Json requests = Json::object({{"requests", Json::object({{"storage", workspace["size"]}})}});

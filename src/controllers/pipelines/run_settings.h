@@ -15,6 +15,9 @@ inline constexpr const char* kWorkspacePath = "/kfp-workspace";
 const api::Json& settings_of(const api::Json& run);
 bool has_workspace(const api::Json& settings);
 std::string workspace_name(const RunFacts& run);
+// The account whose rights decide about the run's claims, as "NAMESPACE:NAME": that of its pods.
+std::string account_of(const api::Json& run);
+
 api::Json workspace_object(const RunFacts& facts, const api::Json& run, const api::Json& settings);
 // Zero: no limit.
 base::Duration deadline_of(const api::Json& settings);

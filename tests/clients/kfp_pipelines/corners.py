@@ -124,7 +124,7 @@ def used(metrics: Input[Metrics], model: Input[Model], accuracy: float, names: L
 
 
 # Loops, conditions and Collected, in each other.
-@case(expect={"Output": 24})
+@case(expect={"Output": 24}, local=False)
 @dsl.pipeline(name="conditions-in-nested-loops")
 def conditions_in_nested_loops() -> int:
     with dsl.ParallelFor([1, 2]) as a:
