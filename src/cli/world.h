@@ -81,6 +81,12 @@ struct World {
                              std::uint16_t port)>
       serve_pipelines = {};
   std::function<base::Result<std::string>(const std::string& path)> read_file;
+  // A file, and the folders that it is in.
+  std::function<base::Status(const std::string& path, const std::string& bytes)> write_file = {};
+  // The answer of the server to a GET of a path that leads to no object of its API.
+  std::function<base::Result<api::Json>(const std::string& kubeconfig, const std::string& master,
+                                        const std::string& target)>
+      read_server = {};
   std::function<base::Result<std::string>(const std::string& url)> fetch;    // GET over plain HTTP
   std::function<std::string(const std::string& name)> environment_variable;  // empty: not set
   // The namespace of the kubeconfig's context, or of the pod; empty: none is named. Unset: the same.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "cli/command.h"
 #include "pipelines/rest/documents.h"
@@ -15,8 +16,12 @@ base::Status run_pipeline(World& world, const Values& values);
 base::Status list_pipelines(World& world, const Values& values);
 base::Status show_run_logs(World& world, const Values& values);
 base::Status show_graph(World& world, const Values& values);
+base::Status show_artifacts(World& world, const Values& values);
 base::Status retry_run(World& world, const Values& values);
 base::Status terminate_run(World& world, const Values& values);
+
+// A table for a person, with its heads as the first row.
+void print_rows(World& world, std::vector<std::vector<std::string>> rows);
 
 // An argument is the name of a file where it ends like one, or has a slash.
 bool is_file_name(const std::string& text);

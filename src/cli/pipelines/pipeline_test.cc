@@ -1,6 +1,8 @@
 // volcano pipeline: the objects that it makes, what it says while a run goes, and bad input.
 #include "cli/pipelines/pipeline.h"
 
+#include <map>
+
 #include "api/argo/v1alpha1/workflow.h"
 #include "api/pipelines/v2beta1/pipeline.h"
 #include "api/pipelines/v2beta1/pipeline_run.h"
@@ -56,6 +58,7 @@ struct PipelineTest : VcctlTest {
     shown.clear();
     return run_command(pipeline_root(), arguments, world);
   }
+  std::map<std::string, std::string> written = {};  // files by path
   void put_task(std::string_view path, std::string_view state, std::string_view more = "") {
     put(resources::kPipelineTasks, task(path, state, more));
   }
@@ -231,6 +234,32 @@ TEST_F(PipelineTest, logs_are_those_of_the_pods_of_tasks) {
   EXPECT_EQ(shown + world.out, "[say/main] hello\n");
   EXPECT_NE(pipeline({"logs", "greeting-x", "--task", "other"}), 0);
   EXPECT_NE(pipeline({"logs", "greeting-x", "--task", "bye"}), 0);
+}
+
+TEST_F(PipelineTest, ArtifactsAreListedAndSavedWithoutLeavingTheFolder) {
+  put(resources::kPipelineRuns, R"({"metadata": {"name": "r", "namespace": "default", "uid": "run-uid"}, "spec": {}})");
+  std::string made = task("root.make", "SUCCEEDED", R"(, "outputs": {"artifacts": {"../data": [
+    {"type": {"schemaTitle": "system.Dataset"}, "uri": "minio://mlpipeline/a"}, {"uri": "minio://mlpipeline/b"}]}})");
+  made.insert(made.find("\"name\""), R"("uid": "t1", "labels": {"pipelines.kubeflow.org/run": "r"}, )");
+  made.insert(made.find("\"taskName\""), R"("type": "CONTAINER", )");
+  put(resources::kPipelineTasks, made);
+  EXPECT_EQ(pipeline({"artifacts", "r"}), 0) << world.err;
+  EXPECT_EQ(world.out,
+            "TASK  NAME        TYPE            PLACE\n"
+            "make  ../data[0]  system.Dataset  minio://mlpipeline/a\n"
+            "make  ../data[1]  -               minio://mlpipeline/b\n");
+  world.read_server = [](const std::string&, const std::string&, const std::string& target) -> base::Result<api::Json> {
+    if (target != "/pipeline/apis/v2beta1/runs/run-uid/nodes/t1/artifacts/..%2Fdata:read?index=0")
+      return base::make_error(base::Code::kInvalid, "it is too large");
+    return api::parse_json(R"({"data": "aGVsbG8=", "size": 5, "archive": "tar"})");
+  };
+  world.write_file = [this](const std::string& path, const std::string& bytes) {
+    written[path] = bytes;
+    return base::Status();
+  };
+  EXPECT_EQ(pipeline({"artifacts", "r", "--download", "out"}), 255);
+  EXPECT_EQ(written, (std::map<std::string, std::string>{{"out/make/_.._data-0.tar", "hello"}}));
+  EXPECT_NE(world.err.find("../data of make: it is too large"), std::string::npos) << world.err;
 }
 
 }  // namespace

@@ -20,9 +20,15 @@ using api::Json;
 namespace resources = api::resources;
 namespace rest = pipelines::rest;
 
-namespace {
+void print_rows(World& world, std::vector<std::vector<std::string>> rows) {
+  constexpr int kAnyWidth = 100'000;
+  world.as_it_is = true;
+  Terminal terminal = world.terminal;
+  if (!terminal.is_for_people) terminal.columns = kAnyWidth;
+  world.out += people_table(terminal, std::move(rows));
+}
 
-constexpr int kAnyWidth = 100'000;
+namespace {
 
 std::string or_dash(std::string text) { return text.empty() ? "-" : text; }
 
@@ -35,13 +41,6 @@ std::string span(World& world, const Json& begin, const Json& end) {
   const auto from = base::parse_rfc3339(begin.as_string());
   if (!from) return "-";
   return base::format_human_duration(base::parse_rfc3339(end.as_string()).value_or(world.now()) - *from);
-}
-
-void print(World& world, std::vector<std::vector<std::string>> rows) {
-  world.as_it_is = true;
-  Terminal terminal = world.terminal;
-  if (!terminal.is_for_people) terminal.columns = kAnyWidth;
-  world.out += people_table(terminal, std::move(rows));
 }
 
 base::Status list_of_pipelines(World& world, Api& server, const std::string& ns) {
@@ -60,7 +59,7 @@ base::Status list_of_pipelines(World& world, Api& server, const std::string& ns)
   if (pipelines.empty())
     world.out += "No pipelines found\n";
   else
-    print(world, std::move(rows));
+    print_rows(world, std::move(rows));
   return {};
 }
 
@@ -122,7 +121,7 @@ base::Status graph_of_run(World& world, Api& server, const Json& run) {
                     span(world, status["startTime"], status["endTime"]), or_dash(status["podName"].str()),
                     or_dash(why)});
   }
-  if (rows.size() > 1) print(world, std::move(rows));
+  if (rows.size() > 1) print_rows(world, std::move(rows));
   return {};
 }
 
@@ -166,7 +165,7 @@ base::Status list_pipelines(World& world, const Values& values) {
                     base::format("{}/{}", counts["succeeded"].as_int(), counts["total"].as_int()),
                     span(world, status["startedAt"], status["finishedAt"]), age_of(world, run), rest::shown_name(run)});
   }
-  print(world, std::move(rows));
+  print_rows(world, std::move(rows));
   return {};
 }
 
@@ -195,13 +194,13 @@ base::Status show_graph(World& world, const Values& values) {
     const std::string_view entry = documents.pipeline["spec"]["entrypoint"].as_string();
     add_template(documents.pipeline, entry, "", rows);
     world.out += base::format("pipeline {}\n", entry);
-    print(world, std::move(rows));
+    print_rows(world, std::move(rows));
     return {};
   }
   TRY(const pipelines::Pipeline pipeline, pipelines::read_pipeline(documents.pipeline, documents.platform));
   if (pipeline.root.graph) add_graph(pipeline, *pipeline.root.graph, "", rows);
   world.out += base::format("pipeline {}\n", pipeline.name);
-  print(world, std::move(rows));
+  print_rows(world, std::move(rows));
   return {};
 }
 

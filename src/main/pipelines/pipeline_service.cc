@@ -8,6 +8,7 @@
 #include "pipelines/rest/answers.h"
 #include "pipelines/rest/v1beta1/routes.h"
 #include "rt/files/rooted_files.h"
+#include "rt/files/rooted_folder.h"
 
 namespace volcano_main {
 namespace {
@@ -20,9 +21,15 @@ base::Result<pipelines::StoredBytes> read_stored(const rt::RootedPath& path, std
     TRY(rt::FileHead head, rt::read_rooted_head(path, std::min(bytes_max, kArtifactMax)));
     return pipelines::StoredBytes{std::move(head.bytes), head.size};
   }
-  TRY(std::string bytes, rt::read_rooted_file(path, kArtifactMax));
-  const std::size_t size = bytes.size();
-  return pipelines::StoredBytes{std::move(bytes), size};
+  auto bytes = rt::read_rooted_file(path, kArtifactMax);
+  const bool is_folder = !bytes.ok() && bytes.error().code == base::Code::kInvalid;
+  if (is_folder) {
+    auto tar = rt::rooted_folder_as_tar(path, kArtifactMax);
+    if (tar.ok() || tar.error().code != base::Code::kInvalid) bytes = std::move(tar);
+  }
+  if (!bytes.ok()) return bytes.error();
+  const std::size_t size = bytes->size();
+  return pipelines::StoredBytes{*std::move(bytes), size, is_folder};
 }
 
 class ServedAsker final : public pipelines::rest::Asker {

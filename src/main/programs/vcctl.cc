@@ -24,12 +24,14 @@
 #include "cli/text/terminal_text.h"
 #include "main/host/base/connection.h"
 #include "main/host/base/page_link.h"
+#include "main/host/base/server_get.h"
 #include "main/host/base/version.h"
 #include "main/host/base/waiting_api.h"
 #include "main/pipelines/pipeline_proxy.h"
 #include "main/programs/programs.h"
 #include "rt/env.h"
 #include "rt/files/bounded_files.h"
+#include "rt/files/files.h"
 #include "rt/http/client/http_client.h"
 #include "rt/http/url.h"
 
@@ -131,12 +133,26 @@ base::Result<std::string> link_to_page(const std::string& kubeconfig, const std:
   return std::move(link.url);
 }
 
+base::Status write_file(const std::string& path, const std::string& bytes) {
+  if (const std::size_t slash = path.rfind('/'); slash != std::string::npos && slash > 0)
+    TRY_VOID(rt::make_folders(path.substr(0, slash), 0755));
+  return rt::write_file(path, bytes, 0644);
+}
+
+base::Result<api::Json> read_server(const std::string& kubeconfig, const std::string& master,
+                                    const std::string& target) {
+  TRY(const client::ServerAccess access, user_access(kubeconfig, master));
+  return get_from_server(access, target);
+}
+
 int run_root(const cli::Command& root, const Arguments& arguments) {
   cli::World world{
       .connect = open_waiting_api,
       .page_link = link_to_page,
       .serve_pipelines = serve_pipelines,
       .read_file = [](const std::string& path) { return rt::read_bounded_file(path, kFileBytesMax, base::minutes(5)); },
+      .write_file = write_file,
+      .read_server = read_server,
       .fetch = fetch,
       .environment_variable = environment_variable,
       .context_namespace = user_namespace,

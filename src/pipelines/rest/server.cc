@@ -103,8 +103,10 @@ namespace {
 rt::HttpResponse answer_of(const base::Result<StoredBytes>& bytes, bool is_page) {
   if (!bytes.ok()) return error_answer(bytes.error());
   if (is_page) return frame_answer(bytes->bytes);
-  return json_answer(api::Json::object(
-      {{"data", base::base64_encode(bytes->bytes)}, {"size", static_cast<std::int64_t>(bytes->size)}}));
+  api::Json answer = api::Json::object(
+      {{"data", base::base64_encode(bytes->bytes)}, {"size", static_cast<std::int64_t>(bytes->size)}});
+  if (bytes->is_folder) answer.set("archive", "tar");
+  return json_answer(answer);
 }
 
 }  // namespace

@@ -22,7 +22,8 @@ struct StoredObject {
 
 struct StoredBytes {
   std::string bytes;
-  std::size_t size = 0;  // of the whole file
+  std::size_t size = 0;    // of the whole file
+  bool is_folder = false;  // the bytes are a tar of it
 };
 
 // Everything on the loop of `env`, which outlives it.

@@ -106,6 +106,14 @@ base::Result<std::string> read_rooted_file(const RootedPath& file, std::size_t b
   return text;
 }
 
+base::Result<Descriptor> open_rooted_folder(const RootedPath& folder) {
+  const Descriptor root(::open(folder.root.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  if (!root.is_open()) return failed({folder.root, folder.root}, errno);
+  const int place = open_in(root.get(), folder.path, O_RDONLY | O_DIRECTORY, RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS);
+  if (place < 0) return failed(folder, -place);
+  return Descriptor(place);
+}
+
 base::Result<FileHead> read_rooted_head(const RootedPath& file, std::size_t bytes_max) {
   TRY(const OpenFile open, open_regular(file));
   TRY(std::string bytes, read_from(file, open.descriptor.get(), 0, bytes_max));

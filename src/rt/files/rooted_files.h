@@ -42,6 +42,8 @@ struct FileHead {
 base::Result<FileHead> read_rooted_head(const RootedPath& file, std::size_t bytes_max);
 // Its last `bytes_max` bytes at most.
 base::Result<std::string> read_rooted_tail(const RootedPath& file, std::size_t bytes_max);
+// The folder, for reading its names. Errors: kNotFound, kInvalid (not a folder).
+base::Result<Descriptor> open_rooted_folder(const RootedPath& folder);
 // A place to mount from: the file or folder at `place`, which is made as folders where it is not there, with the root's
 // mode and group. A path or link that leads out of the root is kInvalid. The descriptor can be named (/proc/PID/fd/N),
 // not read.

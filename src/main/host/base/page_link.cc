@@ -1,36 +1,20 @@
 // One POST, with the asker's own credentials.
 #include "main/host/base/page_link.h"
 
-#include <memory>
 #include <utility>
 
 #include "api/json/json.h"
 #include "base/format.h"
-#include "client/http/server_connection.h"
-#include "main/host/base/component.h"
+#include "main/host/base/server_get.h"
 
 namespace volcano_main {
 
 using base::Result;
 
 Result<PageLink> page_link(const client::ServerAccess& access, const std::string& as_user, const std::string& to) {
-  auto env = rt::make_real_env("link");
-  using Answer = Result<rt::HttpResponse>;
-  std::unique_ptr<client::ServerConnection> connection;
-  const Answer answer = on_loop<Answer>(*env, [&](auto done) {
-    auto opened = client::ServerConnection::open(access, "volcano-ui", *env);
-    if (!opened.ok()) return done(opened.take_error());
-    connection = *std::move(opened);
-    rt::HttpRequest request{.method = "POST", .target = "/ui/link"};
-    if (!as_user.empty()) request.headers.emplace_back("Impersonate-User", as_user);
-    connection->complete(request);
-    connection->http().send(std::move(request), [done](Answer found) { done(std::move(found)); });
-  });
-  on_loop<bool>(*env, [&connection](auto done) {
-    connection.reset();
-    done(true);
-  });
-  env->stop();
+  rt::HttpRequest request{.method = "POST", .target = "/ui/link"};
+  if (!as_user.empty()) request.headers.emplace_back("Impersonate-User", as_user);
+  const Result<rt::HttpResponse> answer = ask_server(access, std::move(request));
   if (!answer.ok()) return answer.error();
   if (answer->status == 404)
     return base::make_error(base::Code::kNotFound, base::format("{} serves no page; `volcano ui` does", access.server));

@@ -52,10 +52,10 @@ function Content({ place, type }) {
   };
   const save = async () => {
     try {
-      const { data } = await json(pathOf(place, 'read'));
+      const { data, archive } = await json(pathOf(place, 'read'));
       const link = document.createElement('a'), bytes = Uint8Array.from(atob(data || ''), (c) => c.charCodeAt(0));
       link.href = URL.createObjectURL(new Blob([bytes], { type: 'application/octet-stream' }));
-      link.download = `${place.name}.bin`;
+      link.download = `${place.name}.${archive === 'tar' ? 'tar' : 'bin'}`;
       link.click();
       setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
     } catch (problem) {
