@@ -215,10 +215,10 @@ pod a/w-3 group=g cpu=2 memory=2Gi role=w
       return out;
     };
     const std::vector<double> at_first = scores();
-    const Session::Mark mark = session.mark();
-    ASSERT_TRUE(session.allocate(trial.task("a/w-1"), session.model().nodes.find("n1")));
+    const Journal::Mark mark = session.journal().mark();
+    ASSERT_TRUE(session.journal().allocate(trial.task("a/w-1"), session.model().nodes.find("n1")));
     EXPECT_EQ(scores(), (std::vector<double>{100, 75, 50, 25, 25})) << "5, 3, 1 are wanted, and one stands on n1";
-    session.rollback(mark);
+    session.journal().rollback(mark);
     EXPECT_EQ(scores(), at_first);
   });
 }
@@ -245,8 +245,9 @@ pod a/any-0 group=any cpu=3
       for (const auto& tier : *found) {
         std::vector<std::string> names;
         for (const DomainId domain : tier)
-          names.emplace_back(domain == kRootDomain ? "(all)"
-                                                   : session.model().symbols.text(session.domains()[domain].name));
+          names.emplace_back(domain == kRootDomain
+                                 ? "(all)"
+                                 : session.model().symbols.text(session.model().hyper_nodes.tree()[domain].name));
         std::sort(names.begin(), names.end());
         out += out.empty() ? "" : " | ";
         for (const std::string& name : names) out += name + (&name == &names.back() ? "" : " ");

@@ -135,12 +135,12 @@ pod a/w-2 group=w cpu=3
   trial.in_session([&](Session& session) {
     const auto order = [&] { return session.ask<QueueOrder>(trial.queue("one"), trial.queue("two")); };
     EXPECT_EQ(order(), 1) << "one has all it wants";
-    const Session::Mark mark = session.mark();
-    session.evict(trial.task("a/v-0"), "reclaim", trial.job("a/w").id);
+    const Journal::Mark mark = session.journal().mark();
+    session.journal().evict(trial.task("a/v-0"), "reclaim", trial.job("a/w").id);
     EXPECT_EQ(order(), 1) << "0.2 and 0.1";
-    ASSERT_TRUE(session.pipeline(trial.task("a/w-2"), session.model().nodes.find("n1"), true));
+    ASSERT_TRUE(session.journal().pipeline(trial.task("a/w-2"), session.model().nodes.find("n1"), true));
     EXPECT_EQ(order(), -1) << "0.2 and 0.4";
-    session.rollback(mark);
+    session.journal().rollback(mark);
     EXPECT_EQ(order(), 1);
   });
 }

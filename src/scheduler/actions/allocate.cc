@@ -4,6 +4,8 @@
 
 #include "scheduler/actions/topology_placer.h"
 #include "scheduler/framework/action.h"
+#include "scheduler/session/eviction_rounds.h"
+#include "scheduler/session/session_topology.h"
 
 namespace scheduler {
 namespace {
@@ -28,7 +30,7 @@ class Allocate final : public Action {
           topology_(session, bounds) {}
 
     void collect() {
-      const bool enqueue_runs = session_.config().has_action("enqueue");
+      const bool enqueue_runs = session_.input().config.has_action("enqueue");
       const std::vector<JobId> jobs = session_.jobs_to_look_at();
       for (std::size_t i = 0; i < jobs.size(); ++i) {
         if (i + kJobsAhead < jobs.size()) model_.prefetch_lists(jobs[i + kJobsAhead]);
@@ -36,11 +38,11 @@ class Allocate final : public Action {
         const Job& job = model_.job(id);
         if (job.is_pending()) {
           if (enqueue_runs) continue;
-          session_.set_phase(id, GroupPhase::kInqueue);
+          session_.statuses().set_phase(id, GroupPhase::kInqueue);
         }
         if (session_.ask<JobValid>(job)) continue;
         if (job.wishes_topology() && !model_.hyper_nodes.is_ready()) {
-          session_.trouble(id).text = "the network topology is not known: " + model_.hyper_nodes.problem();
+          session_.problems().of(id).text = "the network topology is not known: " + model_.hyper_nodes.problem();
           continue;
         }
         const auto placeable = [&](TaskId task) { return is_placeable(model_, task); };
@@ -52,7 +54,7 @@ class Allocate final : public Action {
           continue;
         }
         work_.add(id);
-        if (session_.is_beneficiary(id)) beneficiaries_.push_back(id);
+        if (is_beneficiary(session_, id)) beneficiaries_.push_back(id);
       }
     }
 
@@ -63,7 +65,7 @@ class Allocate final : public Action {
                        [&](JobId a, JobId b) { return session_.job_before(model_.job(a), model_.job(b)); });
       for (const JobId id : beneficiaries_) {
         if (session_.ask<Overused>(model_.queue(model_.job(id).queue))) continue;
-        if (!place(id) && has_placeable(id)) session_.forget_attempts(id);
+        if (!place(id) && has_placeable(id)) forget_attempts(session_, id);
       }
     }
 
@@ -71,7 +73,7 @@ class Allocate final : public Action {
       while (!work_.queues.empty()) {
         const QueueId queue = work_.queues.pop();
         if (session_.ask<Overused>(model_.queue(queue))) {
-          session_.note_overused(queue);
+          session_.problems().note_overused(queue);
           continue;
         }
         if (!work_.has_jobs(queue)) continue;
@@ -109,13 +111,13 @@ class Allocate final : public Action {
     // until the close.
     bool place_anywhere(JobId job) {
       TaskHeap tasks = take_tasks(job);
-      const Session::Mark mark = session_.mark();
-      const DomainId nominated = session_.nominated_domain(job, 0);
+      const Journal::Mark mark = session_.journal().mark();
+      const DomainId nominated = session_.nominations().domain(job, 0);
       const bool placed = (nominated.is_set() && placer_.place_nominated({job, 0, nominated}, tasks, mark)) ||
                           placer_.place_tasks({job}, tasks, mark);
       if (!placed || !session_.ask<JobReady>(model_.job(job))) return false;
-      session_.commit(mark);
-      session_.nominate_domain(job, 0, DomainId{});
+      session_.journal().commit(mark);
+      session_.nominations().nominate(job, 0, DomainId{});
       if (tasks.empty()) return false;
       left_.emplace(job.index, std::move(tasks));
       return true;
@@ -123,9 +125,9 @@ class Allocate final : public Action {
 
     bool place_by_topology(JobId job) {
       Worksheet& sheet = sheets_.at(job.index);
-      const Session::Mark mark = session_.mark();
+      const Journal::Mark mark = session_.journal().mark();
       if (!topology_.place_job(job, sheet) || !session_.ask<JobReady>(model_.job(job))) return false;
-      session_.commit(mark);
+      session_.journal().commit(mark);
       topology_.keep_decision(job);
       return !sheet.empty();
     }

@@ -29,12 +29,12 @@ class AllocateSinglePods final : public Action {
   }
 
   void run(Session& session) override {
-    for (const TaskId id : session.single_pods()) {
+    for (const TaskId id : session.input().single_pods) {
       FitErrors errors;
       const Task& task = session.model().task(id);
       const bool has_node = place(session, task, errors);
-      if (!has_node) session.tell_pod(id, told_by(session.scheduler_name(), errors));
-      session.note_single_pod(id, has_node);
+      if (!has_node) session.statuses().tell_pod(id, told_by(session.input().scheduler_name, errors));
+      session.report().single_pods.push_back({id, has_node});
     }
   }
 
@@ -62,9 +62,9 @@ class AllocateSinglePods final : public Action {
   }
 
   static bool is_bound(Session& session, const Task& task, NodeId node) {
-    const Session::Mark mark = session.mark();
-    if (!session.allocate(task.id, node)) return false;
-    session.commit(mark);
+    const Journal::Mark mark = session.journal().mark();
+    if (!session.journal().allocate(task.id, node)) return false;
+    session.journal().commit(mark);
     return true;
   }
 

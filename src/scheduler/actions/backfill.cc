@@ -20,7 +20,7 @@ class Backfill final : public Action {
       for (const TaskId task_id : std::vector<TaskId>(job.tasks)) {
         const Task& task = model.task(task_id);
         if (!task.best_effort || task.gated || !task.ours) continue;
-        if (task.status == TaskStatus::kPipelined) session.unpipeline(task_id);
+        if (task.status == TaskStatus::kPipelined) session.journal().unpipeline(task_id);
         if (task.status != TaskStatus::kPending) continue;
         auto [slot, added] = tasks.try_emplace(id.index, make_task_heap(session));
         slot->second.push(task_id);
@@ -43,15 +43,15 @@ class Backfill final : public Action {
     FitErrors errors;
     if (Refusal refusal = session.ask<PrePredicate>(task)) {
       errors.refuse_pod(refusal, session.model().nodes.known_count());
-      session.trouble(job).by_task.insert_or_assign(name, std::move(errors));
+      session.problems().of(job).by_task.insert_or_assign(name, std::move(errors));
       return;
     }
     const auto choice = session.search().find_without_resources(task, errors);
     if (!choice) {
-      session.trouble(job).by_task.insert_or_assign(name, std::move(errors));
+      session.problems().of(job).by_task.insert_or_assign(name, std::move(errors));
       return;
     }
-    if (session.allocate(task.id, choice->node)) session.dispatch_if_ready(job);
+    if (session.journal().allocate(task.id, choice->node)) session.journal().dispatch_if_ready(job);
   }
 };
 

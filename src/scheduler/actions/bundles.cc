@@ -16,7 +16,7 @@ class Selection {
 
   std::vector<Bundle> run() {
     std::map<std::string_view, std::vector<TaskId>> by_job;  // by the job's key
-    for (const std::uint32_t node : session_.domains()[request_.domain].nodes) {
+    for (const std::uint32_t node : session_.model().hyper_nodes.tree()[request_.domain].nodes) {
       for (const TaskId id : model_.nodes[NodeId{node}].tasks) {
         if (is_candidate(model_.task(id))) by_job[model_.job(model_.task(id).job).key].push_back(id);
       }

@@ -17,7 +17,7 @@ bool has_copies(const Session& session, DomainId domain, const std::vector<TaskI
   for (const auto& [shape, count] : kinds) {
     const Request& request = model.shape(ShapeId{shape}).request;
     std::int64_t copies = 0;
-    for (const std::uint32_t node : session.domains()[domain].nodes) {
+    for (const std::uint32_t node : session.input().model.hyper_nodes.tree()[domain].nodes) {
       std::int64_t here = count;
       for (const Part& part : request.parts) {
         if (part.amount > 0) here = std::min(here, model.nodes.future_idle(part.dim, node) / part.amount);
@@ -50,7 +50,7 @@ double DomainBounds::score(const Session& session, JobId id, const Worksheet& sh
   const std::int32_t at_rest = count_of(part.counts, TaskStatus::kPending) +
                                count_of(part.counts, TaskStatus::kSucceeded) +
                                count_of(part.counts, TaskStatus::kFailed);
-  if (part.task_count() != at_rest || session.nominated_domain(id, index).is_set()) return kNoBound;
+  if (part.task_count() != at_rest || session.nominations().domain(id, index).is_set()) return kNoBound;
   double most = 0;
   for (const auto& group : part_gradients(session, {id, index, domain})) {
     for (const DomainId one : group) {

@@ -17,14 +17,14 @@ class Enqueue final : public Action {
   // long backlog before a full cluster is the usual case, and ordering it would be most of the cost.
   static bool nobody_enters(Session& session) {
     bool nobody = true;
-    session.begin_rehearsal();
+    session.statuses().begin_rehearsal();
     for (const JobId id : session.jobs_to_look_at()) {
       const Job& job = session.model().job(id);
       if (!job.is_pending()) continue;
       nobody = job.min_resources() && !session.ask<JobEnqueueable>(job);
       if (!nobody) break;
     }
-    session.end_rehearsal(nobody);
+    session.statuses().end_rehearsal(nobody);
     return nobody;
   }
 };
@@ -44,7 +44,7 @@ void admit_by_order(Session& session) {
     const Job& job = session.model().job(work.pop(queue));
     if (!job.min_resources() || session.ask<JobEnqueueable>(job)) {
       session.ask<JobEnqueued>(job);
-      session.set_phase(job.id, GroupPhase::kInqueue);
+      session.statuses().set_phase(job.id, GroupPhase::kInqueue);
     }
     work.queues.push(queue);
   }

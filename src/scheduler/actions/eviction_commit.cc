@@ -10,9 +10,9 @@
 
 namespace scheduler {
 
-EvictionPlans::Parts EvictionPlans::parts_since(Session::Mark mark) const {
+EvictionPlans::Parts EvictionPlans::parts_since(Journal::Mark mark) const {
   Parts out;
-  for (const Saved& one : session_.saved_since(mark)) {
+  for (const Saved& one : session_.journal().saved_since(mark)) {
     (one.kind == Saved::Kind::kEvict ? out.evictions : out.places).push_back(one);
   }
   return out;
@@ -32,29 +32,29 @@ bool EvictionPlans::place_again(const Saved& place) {
   const QueueId queue = model_.job(task.job).queue;
   if (!session_.ask<Allocatable>(model_.queue(queue), task) || session_.ask<PrePredicate>(task)) return false;
   if (session_.search().fits_future(task, place.node) && session_.search().fits_filters(task, place.node))
-    return session_.pipeline(task.id, place.node, true);
+    return session_.journal().pipeline(task.id, place.node, true);
   FitErrors ignored;
   const auto found = session_.search().find(task, nullptr, ignored);
-  return found && session_.pipeline(task.id, found->node, true);
+  return found && session_.journal().pipeline(task.id, found->node, true);
 }
 
 // True: the plan without that eviction is in the journal. False: the plan as it was.
-bool EvictionPlans::works_without(JobId job, Session::Mark mark, const Parts& parts, TaskId spared) {
-  const std::vector<Saved> before = session_.saved_since(mark);
+bool EvictionPlans::works_without(JobId job, Journal::Mark mark, const Parts& parts, TaskId spared) {
+  const std::vector<Saved> before = session_.journal().saved_since(mark);
   budget_.spend(static_cast<std::int64_t>(4 * before.size()));
-  session_.rollback(mark);
+  session_.journal().rollback(mark);
   bool works = true;
   for (const Saved& one : parts.evictions) {
-    if (one.task != spared) works = works && session_.replay({one});
+    if (one.task != spared) works = works && session_.journal().replay({one});
   }
   for (const Saved& one : parts.places) works = works && place_again(one);
   if (works && session_.ask<JobPipelined>(model_.job(job))) return true;
-  session_.rollback(mark);
-  session_.replay(before);
+  session_.journal().rollback(mark);
+  session_.journal().replay(before);
   return false;
 }
 
-void EvictionPlans::spare(JobId job, Session::Mark mark) {
+void EvictionPlans::spare(JobId job, Journal::Mark mark) {
   has_spared_ = false;
   Parts parts = parts_since(mark);
   if (parts.places.empty() || parts.evictions.empty()) return;
@@ -75,19 +75,19 @@ void EvictionPlans::spare(JobId job, Session::Mark mark) {
 
 // Filters that look at other nodes were asked while the plan was made; now they see all of it. Pods are placed once
 // more, in their order, on what the evictions leave.
-bool EvictionPlans::is_proven(JobId job, Session::Mark mark) {
+bool EvictionPlans::is_proven(JobId job, Journal::Mark mark) {
   const Parts parts = parts_since(mark);
   const bool is_plain = std::all_of(parts.places.begin(), parts.places.end(), [&](const Saved& one) {
     return session_.search().is_node_by_node(model_.task(one.task));
   });
   if (is_plain || parts.evictions.empty()) return true;
-  session_.rollback(mark);
-  for (const Saved& one : parts.evictions) session_.replay({one});
+  session_.journal().rollback(mark);
+  for (const Saved& one : parts.evictions) session_.journal().replay({one});
   for (const Saved& one : parts.places) {
     const Task& task = model_.task(one.task);
     if (!session_.search().fits_future(task, one.node) || !session_.search().fits_filters(task, one.node) ||
-        !session_.replay({one})) {
-      session_.rollback(mark);
+        !session_.journal().replay({one})) {
+      session_.journal().rollback(mark);
       return false;
     }
   }
@@ -96,7 +96,7 @@ bool EvictionPlans::is_proven(JobId job, Session::Mark mark) {
 
 // Actions of the configuration would take the room from pods of the plan for the victim, which comes again.
 bool EvictionPlans::may_take(const Task& victim, const std::vector<TaskId>& there) const {
-  const Config& config = session_.config();
+  const Config& config = session_.input().config;
   const Queue& own = model_.queue(model_.job(victim.job).queue);
   const Queue& other = model_.queue(model_.job(model_.task(there.front()).job).queue);
   const auto suffices = [&](const std::vector<TaskId>& go) {
@@ -123,19 +123,19 @@ bool EvictionPlans::takes_back(const Saved& victim, const std::vector<Saved>& pl
 }
 
 bool EvictionPlans::allocate_follows() const {
-  const std::vector<std::string>& actions = session_.config().actions;
+  const std::vector<std::string>& actions = session_.input().config.actions;
   const auto own = std::find(actions.begin(), actions.end(), action_);
   return std::find(own, actions.end(), "allocate") != actions.end();
 }
 
-bool EvictionPlans::settle(JobId job, Session::Mark mark, Spare spares) {
+bool EvictionPlans::settle(JobId job, Journal::Mark mark, Spare spares) {
   if (spares == Spare::kWhomItCan) spare(job, mark);
   if (parts_since(mark).evictions.empty() && allocate_follows()) {
-    session_.rollback(mark);
+    session_.journal().rollback(mark);
     return false;
   }
   const auto refuse = [&](std::string_view why) {
-    session_.rollback(mark);
+    session_.journal().rollback(mark);
     tell_evictions(session_, job, why);
     return false;
   };
@@ -146,10 +146,10 @@ bool EvictionPlans::settle(JobId job, Session::Mark mark, Spare spares) {
   }
   // Groups that end in a domain go whole.
   const bool are_split = spares == Spare::kWhomItCan;
-  if (session_.proves() && !budget_.is_spent() && are_split) hold_against_sparing(session_, job, mark);
+  if (session_.input().proves_rollbacks && !budget_.is_spent() && are_split) hold_against_sparing(session_, job, mark);
   const std::size_t first = session_.plan().evictions.size();
-  session_.commit(mark);
-  if (session_.find_trouble(job) != nullptr) session_.trouble(job).evictions.clear();
+  session_.journal().commit(mark);
+  if (session_.problems().find(job) != nullptr) session_.problems().of(job).evictions.clear();
   begin_eviction_round(session_, job, first);
   return true;
 }

@@ -22,24 +22,24 @@ class EvictionPlans {
   enum class Spare : std::uint8_t { kNobody, kWhomItCan };
   // Commits what was done for the job since the mark, or takes it back and says why. False: it was taken back. A plan
   // without an eviction is left to allocate where that is still to come.
-  bool settle(JobId job, Session::Mark mark, Spare spares = Spare::kWhomItCan);
+  bool settle(JobId job, Journal::Mark mark, Spare spares = Spare::kWhomItCan);
   // The last plan was made of fewer evictions than were planned.
   bool has_spared() const { return has_spared_; }
 
  private:
-  using Saved = Session::Saved;
+  using Saved = Journal::Saved;
   struct Parts {
     std::vector<Saved> evictions;
     std::vector<Saved> places;
   };
 
-  Parts parts_since(Session::Mark mark) const;
+  Parts parts_since(Journal::Mark mark) const;
   // Spares victims without whom the whole plan works as well; what is left stays in the journal.
-  void spare(JobId job, Session::Mark mark);
+  void spare(JobId job, Journal::Mark mark);
   bool can_move(const std::vector<Saved>& places) const;
-  bool works_without(JobId job, Session::Mark mark, const Parts& parts, TaskId spared);
+  bool works_without(JobId job, Journal::Mark mark, const Parts& parts, TaskId spared);
   bool place_again(const Saved& place);
-  bool is_proven(JobId job, Session::Mark mark);
+  bool is_proven(JobId job, Journal::Mark mark);
   bool takes_back(const Saved& victim, const std::vector<Saved>& places) const;
   bool allocate_follows() const;
   bool may_take(const Task& victim, const std::vector<TaskId>& there) const;

@@ -33,7 +33,7 @@ bool role_keeps_minimum(const Model& model, const Job& job, const std::vector<Ta
 
 }  // namespace
 
-EvictionCosts::EvictionCosts(Session& session) : model_(session.model()), now_(session.now()) {
+EvictionCosts::EvictionCosts(Session& session) : model_(session.model()), now_(session.input().now) {
   const Sums& total = model_.nodes.total();
   shares_.resize(std::max<std::size_t>(total.size(), kPods + 1));
   for (Dim d = 0; d < shares_.size(); ++d) {

@@ -12,7 +12,7 @@ constexpr std::size_t kNodesMax = 8;
 constexpr std::size_t kPodsMax = 8;    // of one node that may go
 constexpr std::size_t kPlacesMax = 3;  // of one plan
 
-using Saved = Session::Saved;
+using Saved = Journal::Saved;
 
 bool fits(Session& session, const Task& task, NodeId node) {
   const Model& model = session.model();
@@ -31,16 +31,16 @@ bool all_placed(Session& session, JobId job, const std::vector<Saved>& places, s
     const NodeId planned = places[at].node;
     const auto other = session.search().find(task, nullptr, ignored);
     if (!fits(session, task, planned) && (!other || !fits(session, task, other->node))) return false;
-    return session.pipeline(task.id, fits(session, task, planned) ? planned : other->node, true) &&
+    return session.journal().pipeline(task.id, fits(session, task, planned) ? planned : other->node, true) &&
            all_placed(session, job, places, at + 1);
   }
   bool found = false;
   const NodeSet nodes = session.search().candidates(task, Strictness::kPlace, session.model().nodes.known(), nullptr);
   nodes.for_each([&](std::uint32_t n) {
     if (found || !fits(session, task, NodeId{n})) return;
-    const Session::Mark mark = session.mark();
-    if (session.pipeline(task.id, NodeId{n}, true)) found = all_placed(session, job, places, at + 1);
-    session.rollback(mark);
+    const Journal::Mark mark = session.journal().mark();
+    if (session.journal().pipeline(task.id, NodeId{n}, true)) found = all_placed(session, job, places, at + 1);
+    session.journal().rollback(mark);
   });
   return found;
 }
@@ -48,11 +48,11 @@ bool all_placed(Session& session, JobId job, const std::vector<Saved>& places, s
 }  // namespace
 
 void hold_against_all(Session& session, const EvictionCosts& costs, const EvictionRule& rule, const Task& task,
-                      const NodeSet& within, Session::Mark mark) {
+                      const NodeSet& within, Journal::Mark mark) {
   const Model& model = session.model();
   if (within.count() > kNodesMax || model.shards.mode != ShardingMode::kNone) return;
-  const std::vector<Saved> chosen = session.saved_since(mark);
-  session.rollback(mark);
+  const std::vector<Saved> chosen = session.journal().saved_since(mark);
+  session.journal().rollback(mark);
   std::vector<TaskId> victims;
   for (const Saved& one : chosen) victims.push_back(one.task);
   const EvictionCost price = costs.of(victims);
@@ -66,37 +66,37 @@ void hold_against_all(Session& session, const EvictionCosts& costs, const Evicti
         if (mask >> i & 1) set.push_back(may_go[i]);
       }
       if (!(costs.of(set) < price)) continue;
-      for (const TaskId id : set) session.evict(id, rule.action, task.job);
+      for (const TaskId id : set) session.journal().evict(id, rule.action, task.job);
       if (fits(session, task, NodeId{n}))
-        session.note_bad_plan(
+        session.evictions().note_bad_plan(
             base::format("cheaper evictions for {} on {}", model.task_key(task.id), model.nodes[NodeId{n}].name));
-      session.rollback(mark);
+      session.journal().rollback(mark);
     }
   });
-  session.replay(chosen);
+  session.journal().replay(chosen);
 }
 
-void hold_against_sparing(Session& session, JobId job, Session::Mark mark) {
+void hold_against_sparing(Session& session, JobId job, Journal::Mark mark) {
   const Model& model = session.model();
   if (model.nodes.known_count() > kNodesMax || model.job(job).wishes_topology()) return;
-  const std::vector<Saved> plan = session.saved_since(mark);
+  const std::vector<Saved> plan = session.journal().saved_since(mark);
   std::vector<Saved> places;
   for (const Saved& one : plan) {
     if (one.kind != Saved::Kind::kEvict) places.push_back(one);
   }
   if (places.size() > kPlacesMax || places.size() == plan.size()) return;
-  session.rollback(mark);
+  session.journal().rollback(mark);
   for (const Saved& spared : plan) {
     if (spared.kind != Saved::Kind::kEvict) continue;
     for (const Saved& one : plan) {
-      if (one.kind == Saved::Kind::kEvict && one.task != spared.task) session.replay({one});
+      if (one.kind == Saved::Kind::kEvict && one.task != spared.task) session.journal().replay({one});
     }
     if (all_placed(session, job, places, 0))
-      session.note_bad_plan(
+      session.evictions().note_bad_plan(
           base::format("{} could stay where others go for {}", model.task_key(spared.task), model.job(job).key));
-    session.rollback(mark);
+    session.journal().rollback(mark);
   }
-  session.replay(plan);
+  session.journal().replay(plan);
 }
 
 }  // namespace scheduler

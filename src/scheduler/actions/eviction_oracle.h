@@ -9,9 +9,9 @@ namespace scheduler {
 
 // The choice for the task, whose evictions are in the journal since the mark, is the cheapest of all nodes in `within`.
 void hold_against_all(Session& session, const EvictionCosts& costs, const EvictionRule& rule, const Task& task,
-                      const NodeSet& within, Session::Mark mark);
+                      const NodeSet& within, Journal::Mark mark);
 
 // The plan, in the journal since the mark, needs every one of its victims.
-void hold_against_sparing(Session& session, JobId job, Session::Mark mark);
+void hold_against_sparing(Session& session, JobId job, Journal::Mark mark);
 
 }  // namespace scheduler

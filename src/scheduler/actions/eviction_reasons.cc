@@ -51,13 +51,13 @@ std::int64_t search_steps(const Arguments& arguments) {
 }
 
 void tell_evictions(Session& session, JobId job, std::string_view why) {
-  std::string& told = session.trouble(job).evictions;
+  std::string& told = session.problems().of(job).evictions;
   if (!told.empty()) told += "; ";
   told += why;
 }
 
 void explain_in_vain(Session& session, const VictimSearch& search, const Task& task, const SearchBudget& budget) {
-  if (!session.keeps_reasons()) return;
+  if (!session.input().keeps_reasons) return;
   const EvictionRule& rule = search.rule();
   const auto tell = [&](const std::string& why) {
     tell_evictions(session, task.job, base::format("{} {}", rule.action, why));

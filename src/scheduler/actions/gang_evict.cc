@@ -67,7 +67,7 @@ class Beneficiary {
     if (pending_.empty()) return;
     const bool reclaims = settings_.purpose == EvictPurpose::kGangReclaim;
     if (reclaims && !session_.ask<Preemptive>(model_.queue(job_.queue), pending_)) return;
-    const Session::Mark mark = session_.mark();
+    const Journal::Mark mark = session_.journal().mark();
     for (const std::vector<DomainId>& group : domains()) {
       std::optional<Found> best;
       for (const DomainId domain : group) {
@@ -80,7 +80,7 @@ class Beneficiary {
   }
 
  private:
-  using Saved = Session::Saved;
+  using Saved = Journal::Saved;
   using Places = std::vector<std::pair<std::uint32_t, DomainId>>;
   struct Found {
     EvictionCost cost;
@@ -93,18 +93,18 @@ class Beneficiary {
     return task.status == TaskStatus::kPending && !task.best_effort && !task.gated && task.ours;
   }
 
-  void make(const Found& found, Session::Mark mark) {
+  void make(const Found& found, Journal::Mark mark) {
     if (found.cost.is_free()) return;  // room without an eviction is allocate's business
-    if (!session_.replay(found.operations)) return session_.rollback(mark);
+    if (!session_.journal().replay(found.operations)) return session_.journal().rollback(mark);
     if (!EvictionPlans(session_, costs_, budget_, settings_.word())
              .settle(job_.id, mark, EvictionPlans::Spare::kNobody))
       return;
-    for (const auto& [part, domain] : found.chosen) session_.nominate_domain(job_.id, part, domain);
+    for (const auto& [part, domain] : found.chosen) session_.nominations().nominate(job_.id, part, domain);
   }
 
   void explain() {
-    if (budget_.is_spent()) session_.note_nodes_left_out(model_.nodes.known_count());
-    if (!session_.keeps_reasons()) return;
+    if (budget_.is_spent()) session_.evictions().note_nodes_left_out(model_.nodes.known_count());
+    if (!session_.input().keeps_reasons) return;
     tell_evictions(session_, job_.id,
                    base::format("{} {}", settings_.word(),
                                 budget_.is_spent() ? "ended with its steps, before all was tried"
@@ -158,15 +158,16 @@ class Beneficiary {
   }
 
   void evict(const Unit& unit) {
-    for (const TaskId victim : unit.tasks) session_.evict(victim, settings_.word(), job_.id);
+    for (const TaskId victim : unit.tasks) session_.journal().evict(victim, settings_.word(), job_.id);
   }
 
   // A plan that places everything, with no unit too many. The session is left as it was.
-  std::optional<Found> make_room_in(DomainId domain, Session::Mark mark) {
+  std::optional<Found> make_room_in(DomainId domain, Journal::Mark mark) {
     const std::vector<Unit> units = units_in(domain);
     if (units.empty()) return std::nullopt;
     Sums room;
-    for (const std::uint32_t node : session_.domains()[domain].nodes) add_room(room, node, domain == kRootDomain);
+    for (const std::uint32_t node : session_.model().hyper_nodes.tree()[domain].nodes)
+      add_room(room, node, domain == kRootDomain);
     const Sums idle = room;
     std::vector<const Unit*> gone;
     bool works = false;
@@ -181,18 +182,19 @@ class Beneficiary {
       if (works || ++plans == kPlansMax || budget_.is_spent()) break;
     }
     if (!works) {
-      session_.rollback(mark);
+      session_.journal().rollback(mark);
       return std::nullopt;
     }
     spare(domain, mark, gone, room);
-    Found out{{}, session_.saved_since(mark), chosen_};
-    session_.rollback(mark);
+    Found out{{}, session_.journal().saved_since(mark), chosen_};
+    session_.journal().rollback(mark);
     out.cost = cost_of(gone);
     if (units.size() <= kExactMax)
       take_cheapest_set(domain, mark, units, idle, out);
     else
       replace_by_cheaper(domain, mark, units, idle, std::move(gone), out);
-    if (session_.proves() && !budget_.is_spent()) hold_against_sets(domain, mark, units, idle, out.cost);
+    if (session_.input().proves_rollbacks && !budget_.is_spent())
+      hold_against_sets(domain, mark, units, idle, out.cost);
     return out;
   }
 
@@ -230,20 +232,20 @@ class Beneficiary {
   }
 
   // The plan that these evictions make possible; the session is left as it was.
-  std::optional<Found> plan_with(DomainId domain, Session::Mark mark, const Units& units) {
+  std::optional<Found> plan_with(DomainId domain, Journal::Mark mark, const Units& units) {
     for (const Unit* one : units) evict(*one);
     budget_.spend(static_cast<std::int64_t>(4 * units.size() + pending_.size()));
     if (!place_all_in(domain)) {
-      session_.rollback(mark);
+      session_.journal().rollback(mark);
       return std::nullopt;
     }
-    Found out{{}, session_.saved_since(mark), chosen_};
-    session_.rollback(mark);
+    Found out{{}, session_.journal().saved_since(mark), chosen_};
+    session_.journal().rollback(mark);
     out.cost = cost_of(units);
     return out;
   }
 
-  void take_cheapest_set(DomainId domain, Session::Mark mark, const std::vector<Unit>& units, const Sums& idle,
+  void take_cheapest_set(DomainId domain, Journal::Mark mark, const std::vector<Unit>& units, const Sums& idle,
                          Found& best) {
     budget_.spend(std::int64_t{1} << units.size());
     int proofs = 0;
@@ -256,7 +258,7 @@ class Beneficiary {
   }
 
   // `gone` are the units of the best plan. The most expensive is replaced first.
-  void replace_by_cheaper(DomainId domain, Session::Mark mark, const std::vector<Unit>& units, const Sums& idle,
+  void replace_by_cheaper(DomainId domain, Journal::Mark mark, const std::vector<Unit>& units, const Sums& idle,
                           Units gone, Found& best) {
     int proofs = 0;
     for (std::size_t i = gone.size(); i-- > 0;) {
@@ -277,21 +279,21 @@ class Beneficiary {
   }
 
   // For tests: brute force, where the units are few.
-  void hold_against_sets(DomainId domain, Session::Mark mark, const std::vector<Unit>& units, const Sums& idle,
+  void hold_against_sets(DomainId domain, Journal::Mark mark, const std::vector<Unit>& units, const Sums& idle,
                          const EvictionCost& cost) {
     constexpr std::size_t kUnitsMax = 8;
     if (units.size() > kUnitsMax) return;
     for (const auto& [own, set] : cheaper_sets(units, cost)) {
       const Units members = members_of(units, set);
       if (!are_enough(idle, members) || !plan_with(domain, mark, members)) continue;
-      session_.note_bad_plan(
-          base::format("cheaper evictions for {} in {}", job_.key.view(),
-                       domain == kRootDomain ? "all nodes" : model_.symbols.text(session_.domains()[domain].name)));
+      session_.evictions().note_bad_plan(base::format(
+          "cheaper evictions for {} in {}", job_.key.view(),
+          domain == kRootDomain ? "all nodes" : model_.symbols.text(session_.model().hyper_nodes.tree()[domain].name)));
     }
   }
 
   // The plan in the journal works, before and after.
-  void spare(DomainId domain, Session::Mark mark, std::vector<const Unit*>& gone, Sums& room) {
+  void spare(DomainId domain, Journal::Mark mark, std::vector<const Unit*>& gone, Sums& room) {
     for (std::size_t i = gone.size(); i-- > 0 && !budget_.is_spent();) {
       const Request amounts = sum_of(*gone[i]);
       room.add(amounts, -1);
@@ -305,15 +307,15 @@ class Beneficiary {
     }
   }
 
-  bool works_with(DomainId domain, Session::Mark mark, const std::vector<const Unit*>& units) {
-    const std::vector<Saved> before = session_.saved_since(mark);
+  bool works_with(DomainId domain, Journal::Mark mark, const std::vector<const Unit*>& units) {
+    const std::vector<Saved> before = session_.journal().saved_since(mark);
     const Places chosen = chosen_;
     budget_.spend(static_cast<std::int64_t>(4 * before.size()));
-    session_.rollback(mark);
+    session_.journal().rollback(mark);
     for (const Unit* one : units) evict(*one);
     if (place_all_in(domain)) return true;
-    session_.rollback(mark);
-    session_.replay(before);
+    session_.journal().rollback(mark);
+    session_.journal().replay(before);
     chosen_ = chosen;
     return false;
   }
@@ -330,7 +332,7 @@ class Beneficiary {
   }
 
   bool place_all_in(DomainId domain) {
-    const Session::Mark mark = session_.mark();
+    const Journal::Mark mark = session_.journal().mark();
     chosen_.clear();
     const bool bound = job_.topology != nullptr && job_.topology->wishes_hard();
     for (const std::uint32_t part : parts_) {
@@ -352,23 +354,23 @@ class Beneficiary {
     const bool complete =
         !chosen_.empty() && (chosen_.size() == parts_.size() || was_ready_ || session_.ask<JobPipelined>(job_));
     if (complete && session_.ask<JobPipelined>(job_)) return true;
-    session_.rollback(mark);
+    session_.journal().rollback(mark);
     return false;
   }
 
   // Every task of the part, or nothing.
   bool place_part(std::uint32_t part, DomainId domain) {
-    const Session::Mark mark = session_.mark();
-    const NodeSet& inside = session_.domains().set_of(domain);
+    const Journal::Mark mark = session_.journal().mark();
+    const NodeSet& inside = session_.model().hyper_nodes.tree().set_of(domain);
     for (TaskHeap tasks = sheet_.tasks.at(part); !tasks.empty();) {
       const Task& task = model_.task(tasks.pop());
       if (!place(task, inside)) {
-        session_.rollback(mark);
+        session_.journal().rollback(mark);
         return false;
       }
     }
     if (session_.part_ready(job_, part) || session_.part_pipelined(job_, part)) return true;
-    session_.rollback(mark);
+    session_.journal().rollback(mark);
     return false;
   }
 
@@ -377,7 +379,7 @@ class Beneficiary {
     NodeSet nodes = nodes_worth_trying(session_, task);
     nodes &= inside;
     const auto node = session_.search().find_for_promise(task, nodes);
-    return node && session_.pipeline(task.id, *node, true);
+    return node && session_.journal().pipeline(task.id, *node, true);
   }
 
   Session& session_;

@@ -146,7 +146,7 @@ bool NodeVictims::is_allocatable(const Task& task) const {
 }
 
 void NodeVictims::evict(const std::vector<TaskId>& victims, JobId beneficiary) {
-  for (const TaskId id : victims) session_.evict(id, action_, beneficiary);
+  for (const TaskId id : victims) session_.journal().evict(id, action_, beneficiary);
 }
 
 // Leaves the evictions where it fits.
@@ -154,7 +154,7 @@ bool NodeVictims::fits_without(const Task& task, NodeId node, const std::vector<
   budget_.spend(1 + static_cast<std::int64_t>(victims.size()));
   evict(victims, task.job);
   if (fits(task, node)) return true;
-  session_.rollback(mark);
+  session_.journal().rollback(mark);
   return false;
 }
 
@@ -165,24 +165,24 @@ std::optional<VictimChoice> NodeVictims::evict_until_it_fits(const Task& task, N
   std::vector<TaskId> gone;
   bool works = false;
   for (std::size_t i = 0; i < may_go.size() && !works && budget_.spend(2); ++i) {
-    session_.evict(may_go[i], action_, task.job);
+    session_.journal().evict(may_go[i], action_, task.job);
     gone.push_back(may_go[i]);
     works = fits(task, node);
   }
   if (!works) {
     was_limited_ = fits_node(task, node);
-    session_.rollback(mark);
+    session_.journal().rollback(mark);
     return std::nullopt;
   }
   VictimChoice out;
   for (std::size_t i = gone.size(); i-- > 0;) {
     budget_.spend(2);
-    session_.unevict(gone[i]);
+    session_.journal().unevict(gone[i]);
     if (fits(task, node)) continue;
-    session_.evict(gone[i], action_, task.job);
+    session_.journal().evict(gone[i], action_, task.job);
     out.victims.push_back(gone[i]);
   }
-  session_.rollback(mark);
+  session_.journal().rollback(mark);
   out.cost = costs_.of(out.victims);
   return out;
 }
@@ -190,7 +190,7 @@ std::optional<VictimChoice> NodeVictims::evict_until_it_fits(const Task& task, N
 std::optional<VictimChoice> NodeVictims::prove(const Task& task, NodeId node, const std::vector<TaskId>& may_go,
                                                VictimChoice chosen) {
   was_limited_ = false;
-  const Mark mark = session_.mark();
+  const Mark mark = session_.journal().mark();
   if (fits_without(task, node, chosen.victims, mark)) return chosen;
   std::optional<VictimChoice> out = evict_until_it_fits(task, node, may_go, mark);
   if (!out) return std::nullopt;

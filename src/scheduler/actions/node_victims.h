@@ -49,7 +49,7 @@ class NodeVictims {
   bool was_limited() const { return was_limited_; }
 
  private:
-  using Mark = Session::Mark;
+  using Mark = Journal::Mark;
   // Whether the task could go there by all that is asked of a placement, as the session is now.
   bool fits(const Task& task, NodeId node) const { return fits_node(task, node) && is_allocatable(task); }
   bool fits_node(const Task& task, NodeId node) const;

@@ -4,6 +4,18 @@
 #include "base/format.h"
 
 namespace scheduler {
+namespace {
+
+// The queue may not take the task, of this part of the job, now.
+void note_over_limit(Session& session, const Job& job, std::uint32_t part, const Task& task) {
+  const auto [found, first] = session.problems().of(job.id).over_limit.try_emplace(part);
+  if (!first || !session.input().keeps_reasons) return;
+  const Model& model = session.model();
+  found->second =
+      session.ask<QueueLimit>(model.queue(job.queue), Resource(model.shape_of(task).request), LimitQuestion::kNow);
+}
+
+}  // namespace
 
 bool is_placeable(const Model& model, TaskId id) {
   const Task& task = model.task(id);
@@ -12,7 +24,7 @@ bool is_placeable(const Model& model, TaskId id) {
 }
 
 const NodeSet* Placer::nodes_of(DomainId where) const {
-  return where == kRootDomain ? nullptr : &session_.domains().set_of(where);
+  return where == kRootDomain ? nullptr : &session_.model().hyper_nodes.tree().set_of(where);
 }
 
 SubJob* Placer::topology_part(const PlaceTarget& target) const {
@@ -21,11 +33,11 @@ SubJob* Placer::topology_part(const PlaceTarget& target) const {
   return &topology->sub_jobs[target.part];
 }
 
-bool Placer::place_tasks(const PlaceTarget& target, TaskHeap& tasks, Session::Mark mark) {
+bool Placer::place_tasks(const PlaceTarget& target, TaskHeap& tasks, Journal::Mark mark) {
   const Job& job = model_.job(target.job);
   SubJob* part = topology_part(target);
   if (part != nullptr) {
-    part->hint = part->allocated.is_set() ? session_.domains().find(part->allocated) : DomainId{};
+    part->hint = part->allocated.is_set() ? session_.model().hyper_nodes.tree().find(part->allocated) : DomainId{};
   }
   while (!tasks.empty()) {
     const Task& task = model_.task(tasks.pop());
@@ -33,26 +45,27 @@ bool Placer::place_tasks(const PlaceTarget& target, TaskHeap& tasks, Session::Ma
     if (outcome == Outcome::kFailed && !worth_going_on(target, job)) break;
     if (outcome != Outcome::kPlaced) continue;
     if (part != nullptr)
-      part->hint = session_.domains().common(session_.domains().leaf_of(task.node.index), part->hint);
+      part->hint = session_.model().hyper_nodes.tree().common(
+          session_.model().hyper_nodes.tree().leaf_of(task.node.index), part->hint);
     if (session_.part_ready(job, target.part)) break;
   }
   if (part != nullptr) part->hint = {};
   if (session_.part_ready(job, target.part) || session_.part_pipelined(job, target.part)) return true;
-  session_.rollback(mark);
+  session_.journal().rollback(mark);
   return false;
 }
 
 Placer::Outcome Placer::place_task(const PlaceTarget& target, const Job& job, const Task& task) {
   if (!session_.ask<Allocatable>(model_.queue(job.queue), task)) {
-    session_.note_over_limit(job, target.part, task);
+    note_over_limit(session_, job, target.part, task);
     return Outcome::kSkipped;
   }
   if (task.gated) {
-    session_.remove_queue_gate(task);
+    session_.journal().remove_queue_gate(task);
     return Outcome::kSkipped;
   }
   const Role& role = job.roles[task.role];
-  const JobProblem* trouble = session_.find_trouble(job.id);
+  const JobProblem* trouble = session_.problems().find(job.id);
   if (trouble != nullptr && !role.name.empty() && trouble->has_failed(target.part, task.role)) {
     FitErrors errors;
     errors.set_text(base::format("Task {} with role spec {} has already predicated failed, skip",
@@ -62,7 +75,8 @@ Placer::Outcome Placer::place_task(const PlaceTarget& target, const Job& job, co
   }
   FitErrors errors;
   const NodeSet* within = nodes_of(target.where);
-  if (within != nullptr) errors.set_hyper_node(model_.symbols.text(session_.domains()[target.where].name));
+  if (within != nullptr)
+    errors.set_hyper_node(model_.symbols.text(session_.model().hyper_nodes.tree()[target.where].name));
   if (Refusal refusal = session_.ask<PrePredicate>(task)) {
     const std::size_t count = within != nullptr ? within->count() : model_.nodes.known_count();
     errors.refuse_pod(refusal, count);
@@ -76,14 +90,15 @@ Placer::Outcome Placer::place_task(const PlaceTarget& target, const Job& job, co
     return Outcome::kFailed;
   }
   // Devices of evicted pods are not there yet: the pod that gets them waits.
-  const bool placed = (!choice->future && session_.allocate(task.id, choice->node)) ||
-                      ((choice->future || model_.claims.are_lent()) && session_.pipeline(task.id, choice->node, false));
+  const bool placed =
+      (!choice->future && session_.journal().allocate(task.id, choice->node)) ||
+      ((choice->future || model_.claims.are_lent()) && session_.journal().pipeline(task.id, choice->node, false));
   return placed ? Outcome::kPlaced : Outcome::kSkipped;
 }
 
 NodeId Placer::nominated_node(const Task& task, const NodeSet* within) const {
   const std::string_view name = model_.text(task.id).nominated_node;
-  if (name.empty() || session_.ignores_nomination(task.id)) return {};
+  if (name.empty() || session_.nominations().ignores(task.id)) return {};
   const NodeId node = model_.nodes.find(name);
   if (!node.is_set() || !model_.nodes.known().has(node.index) || (within != nullptr && !within->has(node.index)))
     return {};
@@ -104,15 +119,15 @@ std::optional<NodeChoice> Placer::nominated(const Task& task, const NodeSet* wit
   return find_on(task, node);
 }
 
-bool Placer::place_nominated(const PlaceTarget& target, TaskHeap& tasks, Session::Mark mark) {
+bool Placer::place_nominated(const PlaceTarget& target, TaskHeap& tasks, Journal::Mark mark) {
   const NodeSet* within = nodes_of(target.where);
   const Job& job = model_.job(target.job);
   std::vector<TaskId> order;
   for (TaskHeap copy = tasks; !copy.empty();) order.push_back(copy.pop());
   const auto give_up = [&] {
-    session_.rollback(mark);
-    session_.nominate_domain(target.job, target.part, DomainId{});
-    for (const TaskId id : order) session_.ignore_nomination(id);
+    session_.journal().rollback(mark);
+    session_.nominations().nominate(target.job, target.part, DomainId{});
+    for (const TaskId id : order) session_.nominations().ignore(id);
     return false;
   };
   for (const TaskId id : order) {
@@ -125,7 +140,8 @@ bool Placer::place_nominated(const PlaceTarget& target, TaskHeap& tasks, Session
     const Task& task = model_.task(id);
     const auto choice = find_on(task, nominated_node(task, within));
     if (!choice) return give_up();
-    if (choice->future ? !session_.pipeline(id, choice->node, false) : !session_.allocate(id, choice->node))
+    if (choice->future ? !session_.journal().pipeline(id, choice->node, false)
+                       : !session_.journal().allocate(id, choice->node))
       return give_up();
   }
   while (!tasks.empty()) tasks.pop();
@@ -133,7 +149,7 @@ bool Placer::place_nominated(const PlaceTarget& target, TaskHeap& tasks, Session
 }
 
 void Placer::record(const PlaceTarget& target, const Job& job, const Task& task, FitErrors errors) {
-  JobProblem& trouble = session_.trouble(job.id);
+  JobProblem& trouble = session_.problems().of(job.id);
   if (job.has_role_minimums || !job.roles[task.role].name.empty()) trouble.note_failed(target.part, task.role);
   trouble.by_task.insert_or_assign(model_.text(task.id).name.str(), std::move(errors));
 }
@@ -145,7 +161,7 @@ bool Placer::worth_going_on(const PlaceTarget& target, const Job& job) const {
       job.topology->sub_jobs[target.part].min_available >= job.topology->sub_jobs[target.part].task_count())
     return false;
   if (job.has_sub_groups()) return true;
-  const JobProblem& trouble = session_.trouble(job.id);
+  const JobProblem& trouble = session_.problems().of(job.id);
   if (job.min_available < job.roles_min_total) {
     std::int32_t hopeful = job.ready_count();
     for (std::uint32_t i = 0; i < job.roles.size(); ++i) {

@@ -21,9 +21,9 @@ class Placer {
 
   // Takes tasks off the heap until the part is ready. True when what was placed since `mark` is worth keeping: the part
   // is ready, or would be once capacity is released. Otherwise it is undone.
-  bool place_tasks(const PlaceTarget& target, TaskHeap& tasks, Session::Mark mark);
+  bool place_tasks(const PlaceTarget& target, TaskHeap& tasks, Journal::Mark mark);
   // Each task on the node that an earlier eviction emptied for it, all of them or none.
-  bool place_nominated(const PlaceTarget& target, TaskHeap& tasks, Session::Mark mark);
+  bool place_nominated(const PlaceTarget& target, TaskHeap& tasks, Journal::Mark mark);
   // The node nominated for the task, where it takes the task now or once capacity is released.
   std::optional<NodeChoice> nominated(const Task& task, const NodeSet* within);
 

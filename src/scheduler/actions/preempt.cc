@@ -79,7 +79,7 @@ class Preempt final : public Action {
 
     std::vector<TaskId> victims_among(const Task& task, const std::vector<TaskId>& candidates) {
       std::vector<TaskId> out = session_.ask<Preemptable>(task, candidates);
-      session_.note_victims(out.size());
+      session_.evictions().note_victims(out.size());
       return out;
     }
 
@@ -87,7 +87,7 @@ class Preempt final : public Action {
       const Job& job = model_.job(id);
       if (!may_evict_for(session_, id)) return;
       TaskHeap tasks = waiting_tasks(id);
-      const Session::Mark mark = session_.mark();
+      const Journal::Mark mark = session_.journal().mark();
       TaskId in_vain;
       while (session_.ask<JobStarving>(job) && !tasks.empty()) {
         const Task& task = model_.task(tasks.pop());
@@ -97,8 +97,8 @@ class Preempt final : public Action {
         if (!plans_.settle(id, mark) || plans_.has_spared()) of_others_.forget();
         return;
       }
-      if (session_.has_operations_since(mark)) of_others_.forget();
-      session_.rollback(mark);
+      if (session_.journal().has_operations_since(mark)) of_others_.forget();
+      session_.journal().rollback(mark);
       if (!in_vain.is_set()) return;
       if (dry_run_.enabled)
         tell_evictions(session_, id, "preempt finds no node that it could empty");
@@ -109,10 +109,10 @@ class Preempt final : public Action {
     void within_job(JobId id) {
       TaskHeap tasks = waiting_tasks(id);
       while (!tasks.empty()) {
-        const Session::Mark mark = session_.mark();
+        const Journal::Mark mark = session_.journal().mark();
         const bool found = preempt(model_.task(tasks.pop()), true);
         of_others_.forget();
-        if (!found) return session_.rollback(mark);
+        if (!found) return session_.journal().rollback(mark);
         if (!plans_.settle(id, mark)) return;
       }
     }
@@ -153,12 +153,12 @@ class Preempt final : public Action {
     }
 
     bool preempt_cheapest(const Task& task, const NodeSet& nodes, VictimSearch& search) {
-      const Session::Mark mark = session_.mark();
+      const Journal::Mark mark = session_.journal().mark();
       const auto found = search.run(task, nodes, task.job.index);
       if (!found) return false;
-      session_.note_preemption_attempt();
-      if (session_.pipeline(task.id, found->node, found->victims > 0)) return true;
-      session_.rollback(mark);
+      session_.evictions().note_attempt();
+      if (session_.journal().pipeline(task.id, found->node, found->victims > 0)) return true;
+      session_.journal().rollback(mark);
       search.forget();
       return false;
     }
@@ -203,16 +203,17 @@ class Preempt final : public Action {
     }
 
     bool preempt_by_dry_run(const Task& task, const NodeSet& nodes, bool same_job) {
-      if (const NodeId node = free_node(task, nodes); node.is_set()) return session_.pipeline(task.id, node, false);
+      if (const NodeId node = free_node(task, nodes); node.is_set())
+        return session_.journal().pipeline(task.id, node, false);
       const auto choice = choose_by_dry_run(session_, task, nodes, dry_run_,
                                             [&](NodeId node) { return displaceable(task, node, same_job); });
       if (!choice) return false;
-      const Session::Mark mark = session_.mark();
-      session_.note_victims(choice->victims.size());
-      session_.note_preemption_attempt();
-      for (const TaskId victim : choice->victims) session_.evict(victim, "preempt", task.job);
-      if (session_.pipeline(task.id, choice->node, true)) return true;
-      session_.rollback(mark);
+      const Journal::Mark mark = session_.journal().mark();
+      session_.evictions().note_victims(choice->victims.size());
+      session_.evictions().note_attempt();
+      for (const TaskId victim : choice->victims) session_.journal().evict(victim, "preempt", task.job);
+      if (session_.journal().pipeline(task.id, choice->node, true)) return true;
+      session_.journal().rollback(mark);
       return false;
     }
 

@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "scheduler/actions/victims.h"
+#include "scheduler/session/victim_order.h"
 
 namespace scheduler {
 namespace {
@@ -18,14 +19,14 @@ class DryRun {
     if (candidates.empty()) return {};
     std::vector<TaskId> victims = session_.ask<Preemptable>(task_, candidates);
     if (victims.empty() || !victims_suffice(session_, task_, node, victims)) return {};
-    session_.sort_as_victims(task_, victims);
-    const Session::Mark mark = session_.mark();
+    sort_as_victims(session_, task_, victims);
+    const Journal::Mark mark = session_.journal().mark();
     std::vector<TaskId> removed;
     bool possible = true;
     for (const TaskId victim : victims) {
       possible = session_.ask<SimulateRemoveTask>(model_.task(victim));
       if (!possible) break;
-      session_.evict(victim, "preempt", task_.job);
+      session_.journal().evict(victim, "preempt", task_.job);
       removed.push_back(victim);
       if (fits(node)) break;
     }
@@ -33,12 +34,12 @@ class DryRun {
     possible = possible && fits(node);
     std::vector<TaskId> needed;
     for (std::size_t i = removed.size(); possible && i-- > 0;) {
-      session_.unevict(removed[i]);
+      session_.journal().unevict(removed[i]);
       if (fits(node)) continue;
-      session_.evict(removed[i], "preempt", task_.job);
+      session_.journal().evict(removed[i], "preempt", task_.job);
       needed.push_back(removed[i]);
     }
-    session_.rollback(mark);
+    session_.journal().rollback(mark);
     return needed;
   }
 

@@ -62,7 +62,7 @@ class Reclaim final : public Action {
         const Task& task = model_.task(task_id);
         if (task.status == TaskStatus::kPending && !task.gated && task.ours) tasks.push(task_id);
       }
-      const Session::Mark mark = session_.mark();
+      const Journal::Mark mark = session_.journal().mark();
       TaskId in_vain;
       while (session_.ask<JobStarving>(job) && !tasks.empty()) {
         const Task& task = model_.task(tasks.pop());
@@ -76,8 +76,8 @@ class Reclaim final : public Action {
         if (!plans_.settle(id, mark) || plans_.has_spared()) search_.forget();
         return;
       }
-      if (session_.has_operations_since(mark)) search_.forget();
-      session_.rollback(mark);
+      if (session_.journal().has_operations_since(mark)) search_.forget();
+      session_.journal().rollback(mark);
       if (in_vain.is_set()) explain_in_vain(session_, search_, model_.task(in_vain), budget_);
     }
 
@@ -87,11 +87,11 @@ class Reclaim final : public Action {
       if (!search_.is_priced(task, queue)) {
         nodes = session_.search().candidates(task, Strictness::kEvict, nodes_worth_trying(session_, task), nullptr);
       }
-      const Session::Mark mark = session_.mark();
+      const Journal::Mark mark = session_.journal().mark();
       const auto found = search_.run(task, nodes, queue);
       if (!found) return false;
-      if (session_.pipeline(task.id, found->node, found->victims > 0)) return true;
-      session_.rollback(mark);
+      if (session_.journal().pipeline(task.id, found->node, found->victims > 0)) return true;
+      session_.journal().rollback(mark);
       search_.forget();
       return false;
     }

@@ -22,15 +22,15 @@ class Shuffle final : public Action {
         if (session.model().task(id).status == TaskStatus::kRunning) running.push_back(id);
       }
     });
-    const Session::Mark mark = session.mark();
+    const Journal::Mark mark = session.journal().mark();
     for (const TaskId id : session.ask<VictimTasks>(running)) {
       // A pod that says it runs, and nowhere, holds nothing that could be given back.
       const Task& task = session.model().task(id);
       if (!task.node.is_set() || !task.job.is_set() || !may_lose_pods(session.model(), session.model().job(task.job)))
         continue;
-      session.evict(id, "shuffle", {});
+      session.journal().evict(id, "shuffle", {});
     }
-    session.commit(mark);
+    session.journal().commit(mark);
   }
 };
 

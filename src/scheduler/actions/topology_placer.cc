@@ -4,12 +4,14 @@
 #include <algorithm>
 
 #include "base/format.h"
+#include "scheduler/session/session_topology.h"
 
 namespace scheduler {
 
 // Among equals the lower name comes first.
 bool TopologyPlacer::before(DomainId a, DomainId b) const {
-  return model_.symbols.text(session_.domains()[a].name) < model_.symbols.text(session_.domains()[b].name);
+  return model_.symbols.text(session_.model().hyper_nodes.tree()[a].name) <
+         model_.symbols.text(session_.model().hyper_nodes.tree()[b].name);
 }
 
 std::vector<TopologyPlacer::Candidate> TopologyPlacer::by_score(std::vector<Candidate> candidates) const {
@@ -28,13 +30,13 @@ bool TopologyPlacer::place_job(JobId id, Worksheet& sheet) {
     if (place_in_group(id, sheet, group)) return true;
   }
   if (!gradients.empty() && !gradients.back().empty()) {
-    const Session::Mark mark = session_.mark();
+    const Journal::Mark mark = session_.journal().mark();
     Attempt attempt = try_job(id, sheet, last_by_name(gradients.back()));
     explain(id, attempt);
-    session_.rollback(mark);
+    session_.journal().rollback(mark);
   }
   // No domain was even tried if none has what the group, or one of its parts, asks for altogether.
-  JobProblem& trouble = session_.trouble(id);
+  JobProblem& trouble = session_.problems().of(id);
   if (trouble.by_task.empty() && job.topology && job.topology->wish.hard) {
     trouble.text = base::format("no hyperNode of tier {} or below has enough resources", job.topology->wish.allowed);
   } else if (trouble.by_task.empty() && job.topology) {
@@ -55,7 +57,7 @@ bool TopologyPlacer::place_in_group(JobId id, Worksheet& sheet, const std::vecto
     const Candidate& one = candidates[i];
     if (best && !beats(one, *best)) break;  // nor does any that follows
     if (!bounds_.may_hold(session_, id, sheet, one.domain)) continue;
-    const Session::Mark mark = session_.mark();
+    const Journal::Mark mark = session_.journal().mark();
     Attempt attempt = try_job(id, sheet, one.domain);
     const Candidate found{one.domain, attempt.score};
     if (attempt.works && (!best || beats(found, *best))) {
@@ -64,7 +66,7 @@ bool TopologyPlacer::place_in_group(JobId id, Worksheet& sheet, const std::vecto
         return keep(id, std::move(attempt), sheet);
       }
     }
-    session_.rollback(mark);
+    session_.journal().rollback(mark);
   }
   if (!best) return false;
   Attempt attempt = try_job(id, sheet, best->domain);
@@ -84,31 +86,32 @@ DomainId TopologyPlacer::last_by_name(const std::vector<DomainId>& group) const 
 
 void TopologyPlacer::explain(JobId id, const Attempt& attempt) {
   for (const std::uint32_t part : attempt.failed) {
-    session_.forget_attempts(id, part);
+    forget_attempts(session_, id, part);
     const Gradients gradients = part_gradients(session_, {id, part, attempt.decision.job_domain});
     if (gradients.empty() || gradients.back().empty()) continue;
-    const Session::Mark mark = session_.mark();
+    const Journal::Mark mark = session_.journal().mark();
     TaskHeap tasks = attempt.sheet.tasks.at(part);
     placer_.place_tasks({id, part, last_by_name(gradients.back())}, tasks, mark);
-    session_.rollback(mark);
+    session_.journal().rollback(mark);
   }
 }
 
 TopologyPlacer::Attempt TopologyPlacer::try_job(JobId id, const Worksheet& sheet, DomainId domain) {
   const Job& job = model_.job(id);
   Attempt out{false, 0, sheet, {domain, {}}};
-  session_.forget_attempts(id);
-  const Session::Mark mark = session_.mark();
+  forget_attempts(session_, id);
+  const Journal::Mark mark = session_.journal().mark();
   std::vector<Symbol> allocated;
   if (job.topology) {
     for (const SubJob& part : job.topology->sub_jobs) allocated.push_back(part.allocated);
   }
   while (!out.sheet.empty()) {
     const std::uint32_t part = out.sheet.parts.pop();
-    const Session::Mark before_part = session_.mark();
+    const Journal::Mark before_part = session_.journal().mark();
     double score = 0;
     TaskHeap& tasks = out.sheet.tasks.at(part);
-    if (!place_part({id, part, domain}, tasks, score, out.decision) || !session_.has_operations_since(before_part)) {
+    if (!place_part({id, part, domain}, tasks, score, out.decision) ||
+        !session_.journal().has_operations_since(before_part)) {
       out.failed.push_back(part);
       continue;
     }
@@ -117,14 +120,15 @@ TopologyPlacer::Attempt TopologyPlacer::try_job(JobId id, const Worksheet& sheet
     if (session_.ask<JobReady>(job)) break;
   }
   for (std::size_t i = 0; i < allocated.size(); ++i) job.topology->sub_jobs[i].allocated = allocated[i];
-  out.works = session_.has_operations_since(mark) && (session_.ask<JobReady>(job) || session_.ask<JobPipelined>(job));
-  if (!out.works) session_.rollback(mark);
+  out.works =
+      session_.journal().has_operations_since(mark) && (session_.ask<JobReady>(job) || session_.ask<JobPipelined>(job));
+  if (!out.works) session_.journal().rollback(mark);
   return out;
 }
 
 bool TopologyPlacer::place_part(const PlaceTarget& target, TaskHeap& tasks, double& score, Decision& decision) {
-  if (const DomainId nominated = session_.nominated_domain(target.job, target.part); nominated.is_set()) {
-    if (placer_.place_nominated({target.job, target.part, nominated}, tasks, session_.mark())) {
+  if (const DomainId nominated = session_.nominations().domain(target.job, target.part); nominated.is_set()) {
+    if (placer_.place_nominated({target.job, target.part, nominated}, tasks, session_.journal().mark())) {
       decision.parts[target.part] = nominated;
       return true;
     }
@@ -138,7 +142,7 @@ bool TopologyPlacer::place_part(const PlaceTarget& target, TaskHeap& tasks, doub
     score = best->score;
     if (job.topology) {
       SubJob& part = job.topology->sub_jobs[target.part];
-      const DomainTree& tree = session_.domains();
+      const DomainTree& tree = session_.model().hyper_nodes.tree();
       part.allocated =
           tree[tree.common(part.allocated.is_set() ? tree.find(part.allocated) : DomainId{}, best->domain)].name;
     }
@@ -149,13 +153,13 @@ bool TopologyPlacer::place_part(const PlaceTarget& target, TaskHeap& tasks, doub
 }
 
 bool TopologyPlacer::place_once(const PlaceTarget& target, TaskHeap& tasks) {
-  const Session::Mark mark = session_.mark();
-  return placer_.place_tasks(target, tasks, mark) && session_.has_operations_since(mark);
+  const Journal::Mark mark = session_.journal().mark();
+  return placer_.place_tasks(target, tasks, mark) && session_.journal().has_operations_since(mark);
 }
 
 bool TopologyPlacer::place_and_stay(const PlaceTarget& target, TaskHeap& tasks) {
   if (!bounds_.may_hold(session_, target, tasks)) return false;
-  session_.forget_attempts(target.job, target.part);
+  forget_attempts(session_, target.job, target.part);
   TaskHeap copy = tasks;
   if (!place_once(target, copy)) return false;
   tasks = std::move(copy);
@@ -163,10 +167,10 @@ bool TopologyPlacer::place_and_stay(const PlaceTarget& target, TaskHeap& tasks) 
 }
 
 bool TopologyPlacer::works_for_part(const PlaceTarget& target, const TaskHeap& tasks) {
-  const Session::Mark mark = session_.mark();
+  const Journal::Mark mark = session_.journal().mark();
   TaskHeap copy = tasks;
   const bool works = place_and_stay(target, copy);
-  session_.rollback(mark);
+  session_.journal().rollback(mark);
   return works;
 }
 
@@ -229,7 +233,7 @@ std::optional<TopologyPlacer::Candidate> TopologyPlacer::best_of_all(const Place
 void TopologyPlacer::keep_decision(JobId id) {
   const Job& job = model_.job(id);
   if (!job.topology) return;
-  const DomainTree& tree = session_.domains();
+  const DomainTree& tree = session_.model().hyper_nodes.tree();
   const auto widen = [&](Symbol& allocated, DomainId chosen) {
     if (chosen.is_set())
       allocated = tree[tree.common(allocated.is_set() ? tree.find(allocated) : DomainId{}, chosen)].name;
@@ -237,7 +241,7 @@ void TopologyPlacer::keep_decision(JobId id) {
   widen(job.topology->allocated, decision_.job_domain);
   for (const auto& [part, domain] : decision_.parts) {
     widen(job.topology->sub_jobs[part].allocated, domain);
-    session_.nominate_domain(id, part, DomainId{});
+    session_.nominations().nominate(id, part, DomainId{});
   }
 }
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "scheduler/actions/eviction_oracle.h"
+#include "scheduler/session/victim_order.h"
 
 namespace scheduler {
 namespace {
@@ -38,7 +39,7 @@ VictimSearch::Offer VictimSearch::offer_of(const Task& task, NodeId node) {
     if (part.amount > room) return out;
   }
   if (!candidates.empty()) out.may_go = rule_.may_go(task, candidates);
-  session_.sort_as_victims(task, out.may_go);
+  sort_as_victims(session_, task, out.may_go);
   out.choice = victims_.choose(task, node, out.may_go);
   return out;
 }
@@ -143,7 +144,7 @@ void VictimSearch::rank_by_score(const Task& task) {
 
 // The evictions stay where the proof costs what the node's price said; a dearer one becomes the price.
 std::optional<EvictionChoice> VictimSearch::prove(const Task& task, NodeId node) {
-  const Session::Mark mark = session_.mark();
+  const Journal::Mark mark = session_.journal().mark();
   const Offer& offer = last_offer(task, node);
   Price& price = prices_[node.index];
   if (offer.choice && !price.is_final && price.cost < offer.choice->cost) {
@@ -162,7 +163,7 @@ std::optional<EvictionChoice> VictimSearch::prove(const Task& task, NodeId node)
     note_shaken(proven->victims);
     return EvictionChoice{node, proven->victims.size()};
   }
-  session_.rollback(mark);
+  session_.journal().rollback(mark);
   price.cost = proven->cost;
   price.is_final = true;
   push(node.index);
@@ -222,9 +223,10 @@ std::optional<EvictionChoice> VictimSearch::run(const Task& task, const NodeSet&
   ranked_.reset();
   for (NodeId node = pop_cheapest(task); node.is_set(); node = pop_cheapest(task)) {
     const std::size_t before = model_.touched().size();
-    const Session::Mark mark = session_.mark();
+    const Journal::Mark mark = session_.journal().mark();
     if (const auto found = prove(task, node)) {
-      if (session_.proves() && !budget_.is_spent()) hold_against_all(session_, costs_, rule_, task, within_, mark);
+      if (session_.input().proves_rollbacks && !budget_.is_spent())
+        hold_against_all(session_, costs_, rule_, task, within_, mark);
       gave_way_ = found->victims > 0;
       position_ = before;  // what other nodes were touched for was taken back
       return found;
@@ -232,7 +234,7 @@ std::optional<EvictionChoice> VictimSearch::run(const Task& task, const NodeSet&
     if (budget_.is_spent()) break;
   }
   position_ = model_.touched().size();
-  if (budget_.is_spent()) session_.note_nodes_left_out(left_out_ + heap_.size());
+  if (budget_.is_spent()) session_.evictions().note_nodes_left_out(left_out_ + heap_.size());
   return std::nullopt;
 }
 

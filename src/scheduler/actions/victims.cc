@@ -15,7 +15,7 @@ bool victims_suffice(Session& session, const Task& task, NodeId node, const std:
 
 NodeSet nodes_worth_trying(Session& session, const Task& task) {
   NodeSet out = session.model().nodes.known();
-  const JobProblem* trouble = task.job.is_set() ? session.find_trouble(task.job) : nullptr;
+  const JobProblem* trouble = task.job.is_set() ? session.problems().find(task.job) : nullptr;
   if (trouble == nullptr) return out;
   auto found = trouble->by_task.find(session.model().text(task.id).name.view());
   if (found != trouble->by_task.end()) out.subtract(found->second.unresolvable());

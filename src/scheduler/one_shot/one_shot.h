@@ -111,7 +111,7 @@ class OneShot {
   std::vector<PlannedEviction> evictions_;
   std::vector<PlannedEviction> leaving_;  // gone before the next cycle
   std::map<std::string, std::string> pipelined_;
-  std::map<std::string, Session::TaskReport> tasks_;
+  std::map<std::string, TaskReport> tasks_;
   std::vector<std::pair<std::size_t, std::size_t>> cycles_;
   OneShotStats stats_;
   bool started_ = false;

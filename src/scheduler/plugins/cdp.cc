@@ -23,7 +23,7 @@ class Cdp final : public Plugin {
     setup.on<Reclaimable>(unprotected);
   }
 
-  void open(Session& session) override { now_ = session.now(); }
+  void open(Session& session) override { now_ = session.input().now; }
 
  private:
   base::Time now_;

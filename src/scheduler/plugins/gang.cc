@@ -70,7 +70,7 @@ class Gang final : public Plugin {
   }
 
   void close(Session& session) override {
-    for (const JobId id : session.jobs_to_close()) {
+    for (const JobId id : session.statuses().jobs_to_close()) {
       const Job& job = session.model().job(id);
       // COMPAT(held-groups-say-why): its pods are made when it is admitted, and people look at it while there are none.
       const bool awaits_pods = job.is_pending() || job.phase == GroupPhase::kInqueue;
@@ -78,7 +78,7 @@ class Gang final : public Plugin {
       // Without a minimum a group is ready from the start, and waits all the same until it is let in.
       const bool is_held = job.is_pending() && job.count(TaskStatus::kPending) > 0;
       if (job.is_ready() && !is_held)
-        session.set_condition(id, "Scheduled", "tasks in gang are ready to be scheduled", "");
+        session.statuses().set_condition(id, "Scheduled", "tasks in gang are ready to be scheduled", "");
       else
         explain(session, job);
     }
@@ -109,11 +109,11 @@ class Gang final : public Plugin {
     if (winding_down) return;
     std::int32_t schedulable = job.ready_count();
     for (const TaskId id : job.tasks) {
-      if (session.was_placed_and_discarded(session.model().task(id))) ++schedulable;
+      if (was_placed_and_discarded(session.model().task(id), session.input().cycle)) ++schedulable;
     }
-    const bool lapsed = session.lacks_pods_for_long(job);
-    session.set_condition(job.id, "Unschedulable", lapsed ? kReserveLapsed : "NotEnoughResources",
-                          session.waiting_text(job, job.min_available - schedulable));
+    const bool lapsed = session.input().lapsed_reserves.lacks_pods(job.id);
+    session.statuses().set_condition(job.id, "Unschedulable", lapsed ? kReserveLapsed : "NotEnoughResources",
+                                     session.statuses().waiting_text(job, job.min_available - schedulable));
   }
 };
 

@@ -56,12 +56,12 @@ class Overcommit final : public Plugin {
       sum_ += held;
       held_.emplace(id.index, std::move(held));
     };
-    if (session.all_jobs_changed()) {
+    if (session.input().all_jobs_changed) {
       held_.clear();
       sum_ = Resource();
       model_->for_each_job([&](const Job& job) { follow(job.id); });
     } else {
-      for (const JobId id : session.changed_jobs()) follow(id);
+      for (const JobId id : session.input().changed_jobs) follow(id);
     }
     inqueue_ = sum_;
     last_refused_.reset();
@@ -89,7 +89,7 @@ class Overcommit final : public Plugin {
                                                                  failing_text(*model_, failing, "overused"),
                                                       .shortage = std::move(shortage)}));
     }
-    session_->refuse(job, last_refused_->second);
+    session_->statuses().refuse(job, last_refused_->second);
     return Vote::kReject;
   }
 

@@ -226,9 +226,9 @@ class Proportion final : public Plugin {
     std::vector<Dim> failing;
     const Resource used = allocated(queue) + own->inqueue - own->elastic;
     if ((used + wanted).fits_wanted(own->real_capability, wanted, &failing)) return Vote::kPermit;
-    session_->refuse(
-        job, {.message = "queue resource quota insufficient: " + failing_text(*model_, failing, "insufficient"),
-              .shortage = shortage_of(*model_, &queue, Limit::kCapability, used, wanted, own->real_capability)});
+    refuse(session_->statuses(), job,
+           {.message = "queue resource quota insufficient: " + failing_text(*model_, failing, "insufficient"),
+            .shortage = shortage_of(*model_, &queue, Limit::kCapability, used, wanted, own->real_capability)});
     return Vote::kReject;
   }
 

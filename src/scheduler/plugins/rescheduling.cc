@@ -48,7 +48,7 @@ class Rescheduling final : public Plugin {
 
   void open(Session& session) override {
     session_ = &session;
-    now_ = session.now();
+    now_ = session.input().now;
     model_->last_runs.try_emplace("rescheduling", now_);  // the first interval begins with the process
   }
 
@@ -87,14 +87,14 @@ class Rescheduling final : public Plugin {
     std::vector<TaskId> out;
     promised_.clear();
     moves_unplain_ = false;
-    const Session::Mark mark = session_->mark();
+    const Journal::Mark mark = session_->journal().mark();
     for (const LowUtilisation& strategy : strategies_) {
       for (const TaskId id : victims_of(strategy, may_go)) {
         if (!goes[id.index]) out.push_back(id);
         goes[id.index] = true;
       }
     }
-    session_->rollback(mark);
+    session_->journal().rollback(mark);
     return out;
   }
 
@@ -128,11 +128,11 @@ class Rescheduling final : public Plugin {
     const Shape& shape = model_->shape_of(task);
     const bool is_plain = shape.is_plain() && shape.claims.empty() && shape.asks.empty();
     if (!is_plain && moves_unplain_) return false;  // what it looks at moves already
-    const Session::Mark mark = session_->mark();
-    session_->evict(id, "shuffle", {});
+    const Journal::Mark mark = session_->journal().mark();
+    session_->journal().evict(id, "shuffle", {});
     const NodeId to = place_of(task);
     if (!to.is_set() || to == task.node || crowded.has(to.index)) {
-      session_->rollback(mark);
+      session_->journal().rollback(mark);
       return false;
     }
     promised_[to.index].add(shape.request);

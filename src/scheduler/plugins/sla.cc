@@ -30,7 +30,7 @@ class Sla final : public Plugin {
     setup.on<JobPipelined>(vote);
   }
 
-  void open(Session& session) override { now_ = session.now(); }
+  void open(Session& session) override { now_ = session.input().now; }
 
  private:
   std::optional<std::int64_t> deadline(const Job& job) const {

@@ -148,7 +148,7 @@ class Tdm final : public Plugin {
     setup.on<JobStarving>([](const Job& job) { return !job.preemptable && job.count(TaskStatus::kPending) > 0; });
   }
 
-  void open(Session& session) override { now_ = session.now(); }
+  void open(Session& session) override { now_ = session.input().now; }
 
  private:
   std::string problem_of(const std::string& name) const {

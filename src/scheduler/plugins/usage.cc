@@ -201,7 +201,7 @@ class Usage final : public Plugin {
   }
 
   // The loads are summed up anew in each cycle, node by node as they are asked for.
-  void open(Session& session) override { loads_->open(session.now(), interval_of(session.config())); }
+  void open(Session& session) override { loads_->open(session.input().now, interval_of(session.input().config)); }
 
  private:
   static base::Duration interval_of(const Config& config) {

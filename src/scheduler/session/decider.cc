@@ -2,9 +2,11 @@
 #include "scheduler/session/decider.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include "base/check.h"
 #include "scheduler/framework/action.h"
+#include "scheduler/session/session_topology.h"
 
 namespace scheduler {
 namespace {
@@ -135,12 +137,12 @@ CycleReport Decider::run_cycle(base::Time now, bool keep_tasks, const Stopwatch&
                    .arrival_grace = arrival_grace_,
                    .proves_rollbacks = proves_rollbacks_,
                    .single_pods = std::exchange(single_pods_, {})});
-  if (keep_tasks) session.keep_tasks();
+  if (keep_tasks) session.report().keeps_tasks = true;
   fresh_plugins_ = false;
   const double opened = stopwatch ? stopwatch().first : 0;
-  session.open_topology();
+  open_topology(session);
   plugins_->open(session, stopwatch, report.plugins);
-  session.settle_reserves();
+  lapsed_reserves_.settle(session.input(), session.reasons().impossible());
   if (stopwatch) report.open_s = stopwatch().first - opened;
   for (auto& [name, action] : actions_) {
     const auto before = stopwatch ? stopwatch() : std::pair{0.0, 0.0};
@@ -150,16 +152,18 @@ CycleReport Decider::run_cycle(base::Time now, bool keep_tasks, const Stopwatch&
     report.actions.push_back({name, after.first - before.first, after.second - before.second});
   }
   report.plan = session.close(stopwatch);
-  report.plugins.insert(report.plugins.end(), session.closing_times().begin(), session.closing_times().end());
-  report.preemption = session.preemption();
-  report.nodes_left_out = session.nodes_left_out();
+  report.plugins.insert(report.plugins.end(), session.report().closing_times.begin(),
+                        session.report().closing_times.end());
+  report.preemption = session.evictions().preemption;
+  report.nodes_left_out = session.evictions().nodes_left_out;
   report.searches = search_->take_times();
-  report.single_pods = session.single_pod_ends();
-  report.bad_rollbacks = session.take_bad_rollbacks();
+  report.single_pods = session.report().single_pods;
+  report.bad_rollbacks = session.journal().take_bad_rollbacks();
+  std::ranges::move(session.evictions().bad_plans, std::back_inserter(report.bad_rollbacks));
   for (const JobId id : changed) ledger_.reasons.erase(id);
-  for (auto& [id, reason] : session.take_reasons()) ledger_.reasons.insert_or_assign(id, std::move(reason));
-  report.pipelined = session.pipelined();
-  report.tasks = session.task_reports();
+  for (auto& [id, reason] : session.reasons().take()) ledger_.reasons.insert_or_assign(id, std::move(reason));
+  report.pipelined = session.report().pipelined;
+  report.tasks = session.report().tasks;
   carried_ = model_.take_changed_jobs();
   return report;
 }

@@ -23,7 +23,7 @@ namespace scheduler {
 struct CycleReport {
   Plan plan;
   std::map<std::string, std::string> pipelined;  // "ns/pod" to node: promised, not free yet
-  std::map<std::string, Session::TaskReport> tasks;
+  std::map<std::string, TaskReport> tasks;
   struct ActionTime {
     std::string action;
     double wall_s = 0;
@@ -32,7 +32,7 @@ struct CycleReport {
   std::vector<ActionTime> actions;
   double open_s = 0;                // opening the session, plugins included
   std::vector<PluginTime> plugins;  // names hold until the next configuration
-  Session::PreemptionCounts preemption;
+  PreemptionCounts preemption;
   std::size_t nodes_left_out = 0;    // by searches for victims, whose steps were spent
   std::vector<SearchTime> searches;  // of pods, where they are measured
   std::vector<SinglePodEnd> single_pods;

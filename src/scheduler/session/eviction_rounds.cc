@@ -86,8 +86,8 @@ bool has_changed(const Model& model, const Job& job, const EvictionRound& round)
 }  // namespace
 
 bool may_evict_for(Session& session, JobId id) {
-  const auto found = session.eviction_rounds().find(id);
-  if (found == session.eviction_rounds().end()) return true;
+  const auto found = session.input().ledger.eviction_rounds.find(id);
+  if (found == session.input().ledger.eviction_rounds.end()) return true;
   const Model& model = session.model();
   const Job& job = model.job(id);
   EvictionRound& round = found->second;
@@ -98,12 +98,12 @@ bool may_evict_for(Session& session, JobId id) {
     staying += going == Going::kStays ? 1 : 0;
   }
   if (staying > 0 || job.ready_count() >= round.ready || has_changed(model, job, round)) {
-    session.eviction_rounds().erase(found);
+    session.input().ledger.eviction_rounds.erase(found);
     return true;
   }
   if (round.text.empty()) round.text = Text(text_of(round, digest_of_all(model, job)));
   // Each action asks; the answer is told once.
-  session.trouble(id).evictions =
+  session.problems().of(id).evictions =
       leaving > 0
           ? "pods that were evicted for it are leaving"
           : "pods were evicted for it and it found no place: no others are until the group, queues or nodes change";
@@ -123,12 +123,16 @@ bool comes_first(const Model& model, EvictionRounds& rounds, JobId id) {
   return !are_gone || !std::exchange(round.had_its_turn, true);
 }
 
+bool is_beneficiary(const Session& session, JobId id) {
+  return comes_first(session.model(), session.input().ledger.eviction_rounds, id);
+}
+
 void begin_eviction_round(Session& session, JobId id, std::size_t first) {
   const std::vector<PlannedEviction>& evictions = session.plan().evictions;
   if (first >= evictions.size()) return;
   const Model& model = session.model();
   const Job& job = model.job(id);
-  EvictionRound& round = session.eviction_rounds()[id];
+  EvictionRound& round = session.input().ledger.eviction_rounds[id];
   round = {};
   std::set<std::string> nodes;
   for (std::size_t i = first; i < evictions.size(); ++i) {
@@ -141,7 +145,7 @@ void begin_eviction_round(Session& session, JobId id, std::size_t first) {
     nodes.insert(evictions[i].node);
   }
   round.nodes.assign(nodes.begin(), nodes.end());
-  round.at = session.now();
+  round.at = session.input().now;
   round.ready = job.ready_count() + job.waiting_count();
   round.group_digest = digest_of_group(model, job);
   round.queues_digest = digest_of_queues(model);

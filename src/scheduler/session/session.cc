@@ -4,15 +4,14 @@
 #include <utility>
 
 #include "scheduler/ledger/ledger.h"
-#include "scheduler/session/eviction_rounds.h"
 
 namespace scheduler {
 
 Session::Session(SessionInput input)
     : in_(std::move(input)),
       journal_(in_, plan_),
-      statuses_(in_, troubles_, plan_),
-      reasons_(in_, troubles_, statuses_) {
+      statuses_(in_, problems_, plan_),
+      reasons_(in_, problems_, statuses_) {
   if (in_.keeps_reasons) statuses_.explain_with([this](const Job& job) { return reasons_.sentence(job); });
 }
 
@@ -44,39 +43,36 @@ bool Session::queue_before(const Queue& a, const Queue& b) const {
   return a.name < b.name;  // Volcano's id of a queue
 }
 
-void Session::note_over_limit(const Job& job, std::uint32_t part, const Task& task) {
-  const auto [found, first] = trouble(job.id).over_limit.try_emplace(part);
-  if (!first || !in_.keeps_reasons) return;
-  found->second =
-      ask<QueueLimit>(in_.model.queue(job.queue), Resource(in_.model.shape_of(task).request), LimitQuestion::kNow);
+bool Session::sub_job_before(const SubJob& a, const SubJob& b) const {
+  if (const int order = ask<SubJobOrder>(a, b); order != 0) return order < 0;
+  if (a.match_index != b.match_index) return a.match_index < b.match_index;
+  return a.uid < b.uid;
 }
 
-EvictionRounds& Session::eviction_rounds() { return in_.ledger.eviction_rounds; }
-bool Session::is_beneficiary(JobId job) const { return comes_first(in_.model, in_.ledger.eviction_rounds, job); }
-
-std::vector<std::string> Session::take_bad_rollbacks() {
-  std::vector<std::string> out = journal_.take_bad_rollbacks();
-  out.insert(out.end(), bad_plans_.begin(), bad_plans_.end());
-  bad_plans_.clear();
-  return out;
+bool Session::part_ready(const Job& job, std::uint32_t part) const {
+  return job.has_sub_groups() ? ask<SubJobReady>(job, job.topology->sub_jobs[part]) : ask<JobReady>(job);
 }
 
-void Session::report_tasks() {
-  pipelined_ = journal_.promised();
-  if (!keep_tasks_) return;
-  for (std::uint32_t i = 0; i < in_.model.task_capacity(); ++i) {
-    const Task& task = in_.model.task(TaskId{i});
+bool Session::part_pipelined(const Job& job, std::uint32_t part) const {
+  return job.has_sub_groups() ? ask<SubJobPipelined>(job, job.topology->sub_jobs[part]) : ask<JobPipelined>(job);
+}
+
+namespace {
+
+void report_tasks(const Model& model, SessionReport& report) {
+  if (!report.keeps_tasks) return;
+  for (std::uint32_t i = 0; i < model.task_capacity(); ++i) {
+    const Task& task = model.task(TaskId{i});
     if (!task.in_use) continue;
-    task_reports_[in_.model.task_key(task.id)] = {task.status,
-                                                  task.node.is_set() ? in_.model.nodes[task.node].name : ""};
+    report.tasks[model.task_key(task.id)] = {task.status, task.node.is_set() ? model.nodes[task.node].name : ""};
   }
 }
 
-void Session::settle_reserves() { in_.lapsed_reserves.settle(in_, reasons_.impossible()); }
+}  // namespace
 
 Plan Session::close(const Stopwatch& stopwatch) {
   if (in_.keeps_reasons) reasons_.refresh(statuses_.quiet_jobs());
-  in_.plugins.close(*this, stopwatch, closing_times_);
+  in_.plugins.close(*this, stopwatch, report_.closing_times);
   for (const JobId id : statuses_.jobs_to_close()) {
     statuses_.close_job(id);
     if (in_.keeps_reasons && in_.model.job(id).waits()) reasons_.note(in_.model.job(id));
@@ -84,7 +80,8 @@ Plan Session::close(const Stopwatch& stopwatch) {
   std::erase_if(in_.ledger.arriving, [&](const auto& one) { return one.second <= in_.now; });
   statuses_.close_queues();
   statuses_.close_shard();
-  report_tasks();
+  report_.pipelined = journal_.promised();
+  report_tasks(in_.model, report_);
   journal_.close();
   statuses_.sort_events();
   return std::move(plan_);

@@ -1,7 +1,7 @@
-// A session's knowledge of the network: what groups' wishes come to, where groups already are, what was promised?
-#include <algorithm>
+// A session's knowledge of the network: what groups' wishes come to, and where groups already are.
+#include "scheduler/session/session_topology.h"
 
-#include "scheduler/session/session.h"
+#include <algorithm>
 
 namespace scheduler {
 namespace {
@@ -31,9 +31,7 @@ DomainId domain_around(const Model& model, const Job& job, std::uint32_t part, c
   return left.empty() ? DomainId{} : left.front();
 }
 
-}  // namespace
-
-void Session::settle_wishes(JobTopology& topology, const DomainTree& tree) const {
+void settle_wishes(JobTopology& topology, const DomainTree& tree) {
   const std::int64_t top = tree.tiers().back();
   std::optional<std::int64_t> tier;
   settle_name(topology.wish, tree, tier);
@@ -50,7 +48,7 @@ void Session::settle_wishes(JobTopology& topology, const DomainTree& tree) const
   }
 }
 
-void Session::settle_allocated(Job& job, const DomainTree& tree) {
+void settle_allocated(const Model& model, Job& job, const DomainTree& tree) {
   JobTopology& topology = *job.topology;
   const auto exists = [&](Symbol name) { return tree.find(name).is_set(); };
   if (topology.allocated.is_set() && (!exists(topology.allocated) || job.allocated_count() == 0))
@@ -64,7 +62,7 @@ void Session::settle_allocated(Job& job, const DomainTree& tree) {
   for (std::uint32_t i = 0; i < topology.sub_jobs.size(); ++i) {
     SubJob& part = topology.sub_jobs[i];
     if (part.wish.present && !part.allocated.is_set() && allocated_like(part.counts) > 0) {
-      const DomainId found = domain_around(in_.model, job, i, tree);
+      const DomainId found = domain_around(model, job, i, tree);
       if (found.is_set()) part.allocated = tree[found].name;
       recovered |= found.is_set();
     }
@@ -73,66 +71,44 @@ void Session::settle_allocated(Job& job, const DomainTree& tree) {
   if ((!topology.allocated.is_set() || recovered) && all.is_set()) topology.allocated = tree[all].name;
 }
 
-void Session::open_topology() {
-  Model& model = in_.model;
+}  // namespace
+
+void open_topology(Session& session) {
+  Model& model = session.model();
   if (model.topology_jobs().empty()) return;
   const std::uint64_t generation = model.hyper_nodes.generation();
-  const DomainTree& tree = domains();
+  const DomainTree& tree = model.hyper_nodes.tree();
   for (const JobId id : model.topology_jobs()) {
     Job& job = model.edit_job(id);
     if (job.topology->settled_at != generation) settle_wishes(*job.topology, tree);
     job.topology->settled_at = generation;
-    if (model.hyper_nodes.is_ready()) settle_allocated(job, tree);
+    if (model.hyper_nodes.is_ready()) settle_allocated(model, job, tree);
   }
 }
 
-DomainId Session::nominated_domain(JobId job, std::uint32_t part) const {
-  auto found = nominated_.find({job.index, part});
-  return found == nominated_.end() ? DomainId{} : found->second;
-}
-
-void Session::nominate_domain(JobId job, std::uint32_t part, DomainId domain) {
-  if (domain.is_set())
-    nominated_[{job.index, part}] = domain;
-  else
-    nominated_.erase({job.index, part});
-}
-
 // Attempts in several domains follow one another; what is told about a task is what the last of them met.
-void Session::forget_attempts(JobId id, std::uint32_t part) {
-  const Job& job = in_.model.job(id);
-  JobProblem* trouble = troubles_.find(id);
+void forget_attempts(Session& session, JobId id, std::uint32_t part) {
+  Model& model = session.model();
+  const Job& job = model.job(id);
+  JobProblem* trouble = session.problems().find(id);
   for (const TaskId task : job.tasks) {
-    if (job.topology && in_.model.sub_job_of(task) != part) continue;
-    in_.model.edit_task(task).last_cycle = 0;
-    if (trouble != nullptr) trouble->by_task.erase(in_.model.text(task).name.str());
+    if (job.topology && model.sub_job_of(task) != part) continue;
+    model.edit_task(task).last_cycle = 0;
+    if (trouble != nullptr) trouble->by_task.erase(model.text(task).name.str());
   }
   if (trouble == nullptr) return;
   std::erase_if(trouble->failed_roles, [part](const auto& one) { return one.first == part; });
   trouble->over_limit.erase(part);
 }
 
-void Session::forget_attempts(JobId id) {
-  for (const TaskId task : in_.model.job(id).tasks) in_.model.edit_task(task).last_cycle = 0;
-  JobProblem* trouble = troubles_.find(id);
+void forget_attempts(Session& session, JobId id) {
+  Model& model = session.model();
+  for (const TaskId task : model.job(id).tasks) model.edit_task(task).last_cycle = 0;
+  JobProblem* trouble = session.problems().find(id);
   if (trouble == nullptr) return;
   trouble->by_task.clear();
   trouble->failed_roles.clear();
   trouble->over_limit.clear();
-}
-
-bool Session::sub_job_before(const SubJob& a, const SubJob& b) const {
-  if (const int order = ask<SubJobOrder>(a, b); order != 0) return order < 0;
-  if (a.match_index != b.match_index) return a.match_index < b.match_index;
-  return a.uid < b.uid;
-}
-
-bool Session::part_ready(const Job& job, std::uint32_t part) const {
-  return job.has_sub_groups() ? ask<SubJobReady>(job, job.topology->sub_jobs[part]) : ask<JobReady>(job);
-}
-
-bool Session::part_pipelined(const Job& job, std::uint32_t part) const {
-  return job.has_sub_groups() ? ask<SubJobPipelined>(job, job.topology->sub_jobs[part]) : ask<JobPipelined>(job);
 }
 
 }  // namespace scheduler

@@ -122,4 +122,9 @@ class Statuses {
   std::vector<Refused> rehearsed_;
 };
 
+// A refusal of one job alone.
+inline void refuse(Statuses& statuses, const Job& job, AdmissionRefusal refusal) {
+  statuses.refuse(job, std::make_shared<const AdmissionRefusal>(std::move(refusal)));
+}
+
 }  // namespace scheduler

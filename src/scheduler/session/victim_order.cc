@@ -1,5 +1,5 @@
 // In which order do victims go?
-#include "scheduler/session/session.h"
+#include "scheduler/session/victim_order.h"
 
 namespace scheduler {
 namespace {
@@ -28,15 +28,16 @@ bool VictimLess::operator()(TaskId a, TaskId b) const {
   return goes_first(*session, *model, *preemptor, model->task(a), model->task(b));
 }
 
-LiveHeap<TaskId, VictimLess> Session::victim_heap(const Task& preemptor, const std::vector<TaskId>& victims) const {
-  LiveHeap<TaskId, VictimLess> heap({this, &in_.model, &preemptor});
+LiveHeap<TaskId, VictimLess> victim_heap(const Session& session, const Task& preemptor,
+                                         const std::vector<TaskId>& victims) {
+  LiveHeap<TaskId, VictimLess> heap({&session, &session.model(), &preemptor});
   for (const TaskId id : victims) heap.push(id);
   return heap;
 }
 
-void Session::sort_as_victims(const Task& preemptor, std::vector<TaskId>& victims) const {
+void sort_as_victims(const Session& session, const Task& preemptor, std::vector<TaskId>& victims) {
   if (victims.size() < 2) return;
-  auto heap = victim_heap(preemptor, victims);
+  auto heap = victim_heap(session, preemptor, victims);
   victims.clear();
   while (!heap.empty()) victims.push_back(heap.pop());
 }

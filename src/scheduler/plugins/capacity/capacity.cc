@@ -11,6 +11,7 @@
 #include "scheduler/plugins/queues/queue_gauges.h"
 #include "scheduler/plugins/queues/queue_shortage.h"
 #include "scheduler/session/session.h"
+#include "scheduler/session/victim_order.h"
 
 namespace scheduler {
 namespace {
@@ -228,7 +229,7 @@ class Capacity final : public Plugin {
     const Resource wants = request_of(reclaimer);
     Running running(tree_, *model_);
     Victims out;
-    session_->sort_as_victims(reclaimer, candidates);
+    sort_as_victims(*session_, reclaimer, candidates);
     for (const TaskId id : candidates) {
       const Task& task = model_->task(id);
       if (!task.job.is_set() || !tree_.has(model_->job(task.job).queue)) continue;
@@ -303,7 +304,8 @@ class Capacity final : public Plugin {
   Vote enqueueable(const Job& job) {
     const Queue& queue = model_->queue(job.queue);
     if (!accepts(queue)) {
-      if (queue.state == QueueState::kOpen) session_->refuse(job, {.message = why_not_accepted(queue), .tell = false});
+      if (queue.state == QueueState::kOpen)
+        refuse(session_->statuses(), job, {.message = why_not_accepted(queue), .tell = false});
       return Vote::kReject;
     }
     if (!job.min_resources()) return Vote::kPermit;
@@ -312,10 +314,10 @@ class Capacity final : public Plugin {
       std::vector<Dim> failing;
       const Resource used = tree_.allocated(*model_, at) + tree_[at].inqueue - tree_[at].elastic;
       if ((used + wanted).fits_wanted(tree_[at].real_capability, wanted, &failing)) continue;
-      session_->refuse(
-          job, {.message = "queue resource quota insufficient: " + failing_text(*model_, failing, "insufficient"),
-                .shortage = shortage_of(*model_, &model_->queue(at), Limit::kCapability, used, wanted,
-                                        tree_[at].real_capability)});
+      refuse(session_->statuses(), job,
+             {.message = "queue resource quota insufficient: " + failing_text(*model_, failing, "insufficient"),
+              .shortage = shortage_of(*model_, &model_->queue(at), Limit::kCapability, used, wanted,
+                                      tree_[at].real_capability)});
       return Vote::kReject;
     }
     return Vote::kPermit;

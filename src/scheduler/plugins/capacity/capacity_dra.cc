@@ -163,7 +163,8 @@ void DeviceQuota::attach(PluginSetup& setup) {
       if (wanted.empty()) continue;
       add(admitted(at), use.sums);
       if (!fits(*model_, model_->queue(at), use.sums, wanted, capacities_)) {
-        session_->refuse(job, {.message = "queue resource quota insufficient: insufficient dra-resource-exceeded"});
+        refuse(session_->statuses(), job,
+               {.message = "queue resource quota insufficient: insufficient dra-resource-exceeded"});
         return Vote::kReject;
       }
       out = Vote::kPermit;

@@ -134,7 +134,7 @@ class DeviceShare final : public Plugin {
     for (const auto& family : families_) out |= family->refresh();
     return out;
   }
-  void open(Session& session) override { now_ = session.now(); }
+  void open(Session& session) override { now_ = session.input().now; }
 
   void report(const MetricSink& sink) const override {
     for (const auto& family : families_) family->report(sink);

@@ -20,14 +20,14 @@ class QueueReserve {
   // Follows what changed since the last cycle.
   void open(Session& session) {
     Model& model = session.model();
-    if (session.all_jobs_changed()) {
+    if (session.input().all_jobs_changed) {
       held_.clear();
       sums_.assign(model.queue_count(), Sum{});
       model.for_each_job([&](const Job& job) { follow(model, job); });
       return;
     }
     sums_.resize(model.queue_count());
-    for (const JobId id : session.changed_jobs()) follow(model, model.job(id));
+    for (const JobId id : session.input().changed_jobs) follow(model, model.job(id));
   }
   const Sum& of(QueueId queue) const { return sums_[queue.index]; }
   // The amounts that the job holds back; null: none.
