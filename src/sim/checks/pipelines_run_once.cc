@@ -1,5 +1,5 @@
-// No attempt of a step has two pods, an exit handler starts once and last, and in the end every run has ended as its
-// steps did.
+// No attempt of a step has two pods, a run makes its claim once, an exit handler starts once and last, and in the end
+// every run has ended as its steps did.
 #include <map>
 #include <set>
 
@@ -28,6 +28,10 @@ class PipelinesRunOnce final : public Check {
     world_.truth().on_change([this](const api::ResourceId& resource, const Json* before, const Json* after) {
       if (resource == api::resources::kPods && !before && after && !api::label_of(*after, kRunLabel).empty())
         made(*after);
+      if (resource == api::resources::kPersistentVolumeClaims && !before && after &&
+          !claims_.insert(std::string(api::label_of(*after, kRunLabel))).second)
+        world_.chronicle().violation("pipelines-run-once",
+                                     base::format("claim {} is the second one of its run", api::name_of(*after)));
       if (resource == api::resources::kPipelineTasks && before && after) changed(*before, *after);
     });
   }
@@ -107,7 +111,7 @@ class PipelinesRunOnce final : public Check {
   }
 
   World& world_;
-  std::set<std::string> pods_, finishing_;
+  std::set<std::string> pods_, claims_, finishing_;
 };
 
 }  // namespace

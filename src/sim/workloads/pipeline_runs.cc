@@ -1,5 +1,6 @@
-// Runs of pipelines arrive at a steady rate: a step, a loop of turns with two steps each, a step that may fail and is
-// tried again, and an exit handler. Some runs are to be ended while they run.
+// Runs of pipelines arrive at a steady rate: a claim, a step, a loop of turns with two steps each, a loop whose steps
+// start together, a step that may fail and is tried again, and an exit handler. Some runs are to be ended while they
+// run.
 #include <algorithm>
 
 #include "api/pipelines/v2beta1/pipeline_run.h"
@@ -33,6 +34,17 @@ Json document(std::int64_t turns) {
   loop.set("parameterIterator",
            Json::object({{"itemInput", "item"}, {"items", Json::object({{"raw", items.dump()}})}}));
   loop.set("iteratorPolicy", Json::object({{"parallelismLimit", 2}}));
+  Json together = task("ganged", {"first"});
+  together.set("parameterIterator", loop["parameterIterator"]);
+  Json claim = task("claim");
+  Json& inputs = claim.edit_path({"inputs", "parameters"});
+  inputs = Json::object();
+  const auto constant = [&inputs](const char* name, Json value) {
+    inputs.set(name, Json::object({{"runtimeValue", Json::object({{"constant", std::move(value)}})}}));
+  };
+  constant("access_modes", Json::array({Json("ReadWriteOnce")}));
+  constant("pvc_name_suffix", "-data");
+  constant("size", "1Mi");
   Json shaky = task("shaky", {"first"});
   shaky.set("retryPolicy", Json::object({{"maxRetryCount", kRetries}, {"backoffDuration", "1s"}}));
   Json finish = task("step", {"body"});
@@ -40,12 +52,33 @@ Json document(std::int64_t turns) {
   Json turn = graph({{"one", task("step")}, {"two", task("step", {"one"})}});
   turn.edit_path({"inputDefinitions", "parameters", "item"}).set("parameterType", "NUMBER_INTEGER");
   const Json container = Json::object({{"container", Json::object({{"image", "work"}})}});
+  const Json maker = Json::object({{"container", Json::object({{"image", "argostub/createpvc"}})}});
+  Json claims = Json::object({{"executorLabel", "claim"}});
+  const auto type = [](const char* name) { return Json::object({{"parameterType", name}}); };
+  claims.edit("inputDefinitions")
+      .set("parameters",
+           Json::object(
+               {{"access_modes", type("LIST")}, {"pvc_name_suffix", type("STRING")}, {"size", type("STRING")}}));
+  claims.edit("outputDefinitions").set("parameters", Json::object({{"name", type("STRING")}}));
+  Json ganged = graph({{"step", task("together")}});
+  ganged.edit_path({"inputDefinitions", "parameters", "item"}).set("parameterType", "NUMBER_INTEGER");
   Json out = Json::object({{"schemaVersion", "2.1.0"}, {"pipelineInfo", Json::object({{"name", "work"}})}});
   out.set("components", Json::object({{"step", Json::object({{"executorLabel", "step"}})},
                                       {"shaky", Json::object({{"executorLabel", "shaky"}})},
+                                      {"together", Json::object({{"executorLabel", "together"}})},
+                                      {"claim", std::move(claims)},
                                       {"turn", std::move(turn)},
-                                      {"body", graph({{"first", task("step")}, {"loop", loop}, {"shaky", shaky}})}}));
-  out.set("deploymentSpec", Json::object({{"executors", Json::object({{"step", container}, {"shaky", container}})}}));
+                                      {"ganged", std::move(ganged)},
+                                      {"body", graph({{"claim", claim},
+                                                      {"first", task("step")},
+                                                      {"loop", loop},
+                                                      {"together", together},
+                                                      {"shaky", shaky}})}}));
+  out.set(
+      "deploymentSpec",
+      Json::object(
+          {{"executors",
+            Json::object({{"step", container}, {"shaky", container}, {"together", container}, {"claim", maker}})}}));
   out.set("root", graph({{"body", task("body")}, {"finish", finish}}));
   return out;
 }
@@ -70,7 +103,11 @@ class PipelineRuns final : public Submitter {
     const std::string name = base::format("run-{}", made_++);
     const auto runs_for = [this] { return base::format_go_duration({runs_for_.draw(dice_)}); };
     const bool fails = dice_.chance(fails_);
-    Json executors = Json::object({{"step", metadata(runs_for(), false)}, {"shaky", metadata(runs_for(), fails)}});
+    Json together = metadata(runs_for(), false);
+    together.edit_path({"podMetadata", "annotations"}).set("volcano.sh/loop-gang", "true");
+    Json executors = Json::object({{"step", metadata(runs_for(), false)},
+                                   {"shaky", metadata(runs_for(), fails)},
+                                   {"together", std::move(together)}});
     Json spec = Json::object({{"pipelineSpec", document(std::max<std::int64_t>(turns_.draw(dice_), 0))}});
     spec.edit_path({"platformSpec", "platforms", "kubernetes", "deploymentSpec"})
         .set("executors", std::move(executors));
