@@ -60,6 +60,24 @@ bool older(const Json* a, const Json* b) {
   return one != other ? one < other : api::name_of(*a) < api::name_of(*b);
 }
 
+bool is_copied(std::string_view annotation) {
+  return annotation != "kubectl.kubernetes.io/last-applied-configuration" && annotation != kRevision &&
+         annotation != kRevisionHistory && annotation != kDesired && annotation != kMax &&
+         annotation != "deprecated.deployment.rollback.to";
+}
+
+// A set that was made for another number of replicas than is asked for now.
+bool was_rescaled(const std::vector<const Json*>& sets, std::int64_t replicas) {
+  return std::ranges::any_of(sets, [&](const Json* set) {
+    const std::string_view desired = api::annotation_of(*set, kDesired);
+    return wanted_of(*set) > 0 && !desired.empty() && desired != std::to_string(replicas);
+  });
+}
+
+bool is_saturated(const Json& set, std::int64_t replicas) {
+  return wanted_of(set) == replicas && number_of(set, kDesired) == replicas && available_of(set) == replicas;
+}
+
 }  // namespace
 
 Bounds bounds_of(const Json& deployment) {
@@ -105,7 +123,7 @@ Plan Rollout::take() {
     number_newest();
     rescale();
     clean_up();
-  } else if (was_rescaled()) {
+  } else if (was_rescaled(sets_, replicas_)) {
     number_newest();
     rescale();
   } else if (deployment_["spec"]["strategy"]["type"].as_string() == "Recreate") {
@@ -156,12 +174,6 @@ void Rollout::carry_revision() {
   plan_.begin_stage();
   plan_.patch(kDeployments, deployment_, client::PatchType::kMerge, Json::object({{"metadata", std::move(metadata)}}));
   changes_itself_ = true;
-}
-
-bool Rollout::is_copied(std::string_view annotation) {
-  return annotation != "kubectl.kubernetes.io/last-applied-configuration" && annotation != kRevision &&
-         annotation != kRevisionHistory && annotation != kDesired && annotation != kMax &&
-         annotation != "deprecated.deployment.rollback.to";
 }
 
 // Several changes of one set become one patch.
@@ -260,18 +272,6 @@ void Rollout::scale(const Json& set, std::int64_t count) {
   change(set, std::move(patch));
 }
 
-// A set that was made for another number of replicas than is asked for now.
-bool Rollout::was_rescaled() const {
-  return std::ranges::any_of(sets_, [&](const Json* set) {
-    const std::string_view desired = api::annotation_of(*set, kDesired);
-    return wanted_of(*set) > 0 && !desired.empty() && desired != std::to_string(replicas_);
-  });
-}
-
-bool Rollout::is_saturated(const Json& set) const {
-  return wanted_of(set) == replicas_ && number_of(set, kDesired) == replicas_ && available_of(set) == replicas_;
-}
-
 void Rollout::rescale() {
   std::vector<const Json*> active;
   for (const Json* set : sets_)
@@ -280,7 +280,7 @@ void Rollout::rescale() {
   if (active.size() == 1) only = active.front();
   if (active.empty()) only = newest_ ? newest_ : sets_.empty() ? nullptr : sets_.back();
   if (only) return scale(*only, replicas_);
-  if (newest_ && is_saturated(*newest_)) {
+  if (newest_ && is_saturated(*newest_, replicas_)) {
     for (const Json* set : old_)
       if (wanted_of(*set) > 0) scale(*set, 0);
     return;

@@ -38,11 +38,8 @@ class Rollout {
   void change(const api::Json& set, api::Json patch);
   void clean_up();
   void write_sets();
-  bool was_rescaled() const;
-  bool is_saturated(const api::Json& set) const;
   std::int64_t total() const;
   std::int64_t wanted_of_newest() const;
-  static bool is_copied(std::string_view annotation);
   // deployment_status.cc
   void note_pause();
   bool is_complete() const;
@@ -52,8 +49,6 @@ class Rollout {
   void note_deadline();
   void note_replica_failure();
   void note_availability(const api::Json& status);
-  void set_condition(std::string_view type, std::string_view status, std::string_view reason, std::string message);
-  void drop_condition(std::string_view type);
 
   const View& view_;
   const api::Json& deployment_;

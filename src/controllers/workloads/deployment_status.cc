@@ -23,29 +23,29 @@ const Json& find_condition(const Json& conditions, std::string_view type) {
   return none;
 }
 
-}  // namespace
-
-void Rollout::drop_condition(std::string_view type) {
-  for (std::size_t i = 0; i < conditions_.size(); ++i)
-    if (conditions_[i]["type"].as_string() == type) return conditions_.erase_at(i);
+void drop_condition(Json& conditions, std::string_view type) {
+  for (std::size_t i = 0; i < conditions.size(); ++i)
+    if (conditions[i]["type"].as_string() == type) return conditions.erase_at(i);
 }
 
-void Rollout::set_condition(std::string_view type, std::string_view status, std::string_view reason,
-                            std::string message) {
-  const Json before = find_condition(conditions_, type);
+void set_condition(Json& conditions, base::Time at, std::string_view type, std::string_view status,
+                   std::string_view reason, std::string message) {
+  const Json before = find_condition(conditions, type);
   if (before["status"].as_string() == status && before["reason"].as_string() == reason &&
       before["message"].as_string() == message)
     return;
-  const std::string now = base::format_rfc3339(turn_.now);
+  const std::string now = base::format_rfc3339(at);
   const bool same = before["status"].as_string() == status;
-  drop_condition(type);
-  conditions_.push_back(Json::object({{"type", type},
-                                      {"status", status},
-                                      {"lastUpdateTime", now},
-                                      {"lastTransitionTime", same ? before["lastTransitionTime"] : Json(now)},
-                                      {"reason", reason},
-                                      {"message", std::move(message)}}));
+  drop_condition(conditions, type);
+  conditions.push_back(Json::object({{"type", type},
+                                     {"status", status},
+                                     {"lastUpdateTime", now},
+                                     {"lastTransitionTime", same ? before["lastTransitionTime"] : Json(now)},
+                                     {"reason", reason},
+                                     {"message", std::move(message)}}));
 }
+
+}  // namespace
 
 Json Rollout::counts() const {
   Json status = deployment_["status"].is_object() ? deployment_["status"] : Json::object();
@@ -81,31 +81,36 @@ void Rollout::note_pause() {
   if (before["reason"].as_string() == kTimedOut) return;
   const bool paused = deployment_["spec"]["paused"].as_bool();
   const bool was_paused = before["reason"].as_string() == "DeploymentPaused";
-  if (paused && !was_paused) set_condition(kProgressing, "Unknown", "DeploymentPaused", "Deployment is paused");
-  if (!paused && was_paused) set_condition(kProgressing, "Unknown", "DeploymentResumed", "Deployment is resumed");
+  if (paused && !was_paused)
+    set_condition(conditions_, turn_.now, kProgressing, "Unknown", "DeploymentPaused", "Deployment is paused");
+  if (!paused && was_paused)
+    set_condition(conditions_, turn_.now, kProgressing, "Unknown", "DeploymentResumed", "Deployment is resumed");
 }
 
 void Rollout::note_availability(const Json& status) {
   if (status["availableReplicas"].as_int() >= replicas_ - bounds_.unavailable)
-    set_condition("Available", "True", "MinimumReplicasAvailable", "Deployment has minimum availability.");
+    set_condition(conditions_, turn_.now, "Available", "True", "MinimumReplicasAvailable",
+                  "Deployment has minimum availability.");
   else
-    set_condition("Available", "False", "MinimumReplicasUnavailable", "Deployment does not have minimum availability.");
+    set_condition(conditions_, turn_.now, "Available", "False", "MinimumReplicasUnavailable",
+                  "Deployment does not have minimum availability.");
 }
 
 void Rollout::note_progress(const Json& status) {
   const Json before = find_condition(conditions_, kProgressing);
   if (!made_.empty())
-    return set_condition(kProgressing, "True", "NewReplicaSetCreated",
+    return set_condition(conditions_, turn_.now, kProgressing, "True", "NewReplicaSetCreated",
                          base::format("Created new replica set \"{}\"", made_));
   const std::string name(newest_ ? api::name_of(*newest_) : api::name_of(deployment_));
   const std::string_view what = newest_ ? "ReplicaSet" : "Deployment";
   if (newest_ && before.is_null())
-    set_condition(kProgressing, "True", "FoundNewReplicaSet", base::format("Found new replica set \"{}\"", name));
+    set_condition(conditions_, turn_.now, kProgressing, "True", "FoundNewReplicaSet",
+                  base::format("Found new replica set \"{}\"", name));
   // A finished rollout stays finished while pods come and go.
   if (before["reason"].as_string() == kDone && status["replicas"].as_int() == status["updatedReplicas"].as_int())
     return;
   if (is_complete() && patches_.empty())
-    return set_condition(kProgressing, "True", kDone,
+    return set_condition(conditions_, turn_.now, kProgressing, "True", kDone,
                          base::format("{} \"{}\" has successfully progressed.", what, name));
   const Json& seen = deployment_["status"];
   const auto count = [](const Json& of, const char* field) { return of[field].as_int(); };
@@ -116,8 +121,9 @@ void Rollout::note_progress(const Json& status) {
                      count(status, "availableReplicas") > count(seen, "availableReplicas");
   if (!moves) return note_deadline();
   const Json last = find_condition(conditions_, kProgressing);
-  drop_condition(kProgressing);
-  set_condition(kProgressing, "True", "ReplicaSetUpdated", base::format("{} \"{}\" is progressing.", what, name));
+  drop_condition(conditions_, kProgressing);
+  set_condition(conditions_, turn_.now, kProgressing, "True", "ReplicaSetUpdated",
+                base::format("{} \"{}\" is progressing.", what, name));
   if (last["status"].as_string() == "True")
     conditions_.edit(conditions_.size() - 1).set("lastTransitionTime", last["lastTransitionTime"]);
 }
@@ -129,7 +135,7 @@ void Rollout::note_deadline() {
       time_in(now["lastUpdateTime"]) + base::seconds(deployment_["spec"]["progressDeadlineSeconds"].as_int() + 1);
   if (ends > turn_.now) return plan_.requeue_after(ends - turn_.now);
   const std::string name(newest_ ? api::name_of(*newest_) : api::name_of(deployment_));
-  set_condition(kProgressing, "False", kTimedOut,
+  set_condition(conditions_, turn_.now, kProgressing, "False", kTimedOut,
                 base::format("{} \"{}\" has timed out progressing.", newest_ ? "ReplicaSet" : "Deployment", name));
 }
 
@@ -140,9 +146,9 @@ void Rollout::note_replica_failure() {
     failure = &condition_of((*newest_)["status"], "ReplicaFailure");
   for (const Json* set : old_)
     if (const Json& one = condition_of((*set)["status"], "ReplicaFailure"); !failure && !one.is_null()) failure = &one;
-  if (!failure) return drop_condition("ReplicaFailure");
-  set_condition("ReplicaFailure", (*failure)["status"].as_string(), (*failure)["reason"].as_string(),
-                (*failure)["message"].str());
+  if (!failure) return drop_condition(conditions_, "ReplicaFailure");
+  set_condition(conditions_, turn_.now, "ReplicaFailure", (*failure)["status"].as_string(),
+                (*failure)["reason"].as_string(), (*failure)["message"].str());
 }
 
 void Rollout::say() {
@@ -152,7 +158,7 @@ void Rollout::say() {
   const bool has_deadline = !deadline.is_null() && deadline.as_int() != std::numeric_limits<std::int32_t>::max();
   note_availability(status);
   if (!has_deadline)
-    drop_condition(kProgressing);
+    drop_condition(conditions_, kProgressing);
   else if (!deployment_["spec"]["paused"].as_bool() && !api::is_deleting(deployment_))
     note_progress(status);
   note_replica_failure();
