@@ -55,6 +55,7 @@ class Evaluator {
       case Op::kTransform:
       case Op::kTransformMap:
       case Op::kTransformMapEntry:
+      case Op::kSortBy:
       case Op::kFilter: return macro(node);
       case Op::kBind: {
         Value bound = run(node.children[0]);
@@ -202,8 +203,8 @@ class Evaluator {
   // One turn of a macro: binds the variables, runs the test and then the body. An error, or the value of the turn;
   // `holds` where the test does.
   Value turn(const Node& node, const Value& key, const Value& item, bool& holds) {
-    const bool transforms =
-        node.op == Op::kTransform || node.op == Op::kTransformMap || node.op == Op::kTransformMapEntry;
+    const bool transforms = node.op == Op::kTransform || node.op == Op::kTransformMap ||
+                            node.op == Op::kTransformMapEntry || node.op == Op::kSortBy;
     locals_.emplace_back(node.text, node.second.empty() ? item : key);
     if (!node.second.empty()) locals_.emplace_back(node.second, item);
     Value out = true;
@@ -220,7 +221,7 @@ class Evaluator {
   // Puts a turn's value where the macro collects; an error when that cannot be.
   Value collect(const Node& node, const Value& key, const Value& item, Value value, List& list, Map& map) {
     if (node.op == Op::kFilter) list.push_back(item);
-    if (node.op == Op::kTransform) list.push_back(std::move(value));
+    if (node.op == Op::kTransform || node.op == Op::kSortBy) list.push_back(std::move(value));
     if (node.op == Op::kTransformMap) map.entries.emplace_back(key, std::move(value));
     if (node.op != Op::kTransformMapEntry) return {};
     const Map* fresh = value.get<Map>();
@@ -265,6 +266,7 @@ class Evaluator {
     if (error.is_error()) return error;
     if (tests) return node.op == Op::kAll;
     if (node.op == Op::kExistsOne) return found == 1;
+    if (node.op == Op::kSortBy) return list == nullptr ? no_overload("sortBy") : sorted_by(*list, collected, cost_);
     return node.op == Op::kTransform || node.op == Op::kFilter ? Value(std::move(collected)) : Value(std::move(mapped));
   }
 

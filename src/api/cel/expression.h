@@ -2,10 +2,10 @@
 // validation rules.
 // Names of messages ("Object", "JSONPatch") are declared like variables.
 //
-// Evaluated on a tree without type checking: literals, operators, macros with one and two variables, optional values,
-// functions on strings, lists, maps, and those of Kubernetes (quantity, semver, ip, cidr, url, format, image, regex,
-// authorizer), messages that stand for parts of objects. Not there: user-defined types. Work is bounded by a cost that
-// grows with what is touched.
+// Evaluated on a tree whose types rule_types.h checks where a schema is known: literals, operators, macros with one and
+// two variables, optional values, functions on strings, lists, maps, and those of Kubernetes (quantity, semver, ip,
+// cidr, url, format, image, regex, authorizer), messages that stand for parts of objects. Not there: user-defined
+// types. Work is bounded by a cost that grows with what is touched.
 #pragma once
 
 #include <cstdint>

@@ -202,6 +202,16 @@ constexpr FunctionRow kFunctions[] = {
        const auto* s = a.size() == 1 ? a[0].get<std::string>() : nullptr;
        return s ? Value(quote(*s)) : no_overload("strings.quote");
      }},
+    {"lists.range",
+     [](const Values& a, std::uint64_t& cost) {
+       const auto* count = a.size() == 1 ? a[0].get<std::int64_t>() : nullptr;
+       if (count == nullptr) return no_overload("lists.range");
+       cost += static_cast<std::uint64_t>(std::max<std::int64_t>(*count, 0));
+       if (cost > kWorkMax) return exhausted();
+       List out;
+       for (std::int64_t i = 0; i < *count; ++i) out.push_back(i);
+       return Value(std::move(out));
+     }},
     {"math.greatest", [](const Values& a, std::uint64_t& cost) { return extreme_of(a, 1, cost); }},
     {"math.least", [](const Values& a, std::uint64_t& cost) { return extreme_of(a, -1, cost); }},
     {"sets.contains",
@@ -250,6 +260,7 @@ Value list_method(std::string_view name, const List& l, const Values& a, std::ui
   if (name == "min") return extreme(l, -1);
   if (name == "max") return extreme(l, 1);
   if (name == "isSorted") return is_sorted(l);
+  if (name == "sort") return sorted_by(l, l, cost);
   if (name == "reverse") return List(l.rbegin(), l.rend());
   if (name == "distinct") {
     List out;
@@ -261,8 +272,8 @@ Value list_method(std::string_view name, const List& l, const Values& a, std::ui
   return no_overload(name);
 }
 
-constexpr std::string_view kListMethods[] = {"join", "indexOf", "lastIndexOf", "slice",   "sum",
-                                             "min",  "max",     "isSorted",    "reverse", "distinct"};
+constexpr std::string_view kListMethods[] = {"join", "indexOf",  "lastIndexOf", "slice",    "sum", "min",
+                                             "max",  "isSorted", "reverse",     "distinct", "sort"};
 
 const Library* libraries() {
   static const Library kLibraries[] = {kubernetes_library(),   optional_library(), url_library(),

@@ -12,6 +12,39 @@ namespace {
 constexpr int kNestingMax = 60;  // of parentheses, lists and arguments
 constexpr std::size_t kNodesMax = 4000;
 
+bool is_word_of_the_language(std::string_view name) {
+  return name == "true" || name == "false" || name == "null" || name == "in";
+}
+
+// How a macro binds: one variable, two, or (where both are read) as many as stand before its body.
+enum class Variables : std::uint8_t { kOne, kTwo, kEither };
+struct Macro {
+  std::string_view name;
+  Op op;
+  Variables variables;
+  bool filters;  // takes a test before its body
+};
+const Macro* macro_of(std::string_view name) {
+  static constexpr Macro kMacros[] = {
+      {"all", Op::kAll, Variables::kEither, false},
+      {"exists", Op::kExists, Variables::kEither, false},
+      {"exists_one", Op::kExistsOne, Variables::kEither, false},
+      {"existsOne", Op::kExistsOne, Variables::kTwo, false},
+      {"map", Op::kTransform, Variables::kOne, true},
+      {"filter", Op::kFilter, Variables::kOne, false},
+      {"sortBy", Op::kSortBy, Variables::kOne, false},
+      {"transformList", Op::kTransform, Variables::kTwo, true},
+      {"transformMap", Op::kTransformMap, Variables::kTwo, true},
+      {"transformMapEntry", Op::kTransformMapEntry, Variables::kTwo, true},
+      {"optMap", Op::kOptionalMap, Variables::kOne, false},
+      {"optFlatMap", Op::kOptionalFlatMap, Variables::kOne, false},
+  };
+  for (const Macro& one : kMacros) {
+    if (one.name == name) return &one;
+  }
+  return nullptr;
+}
+
 class Parser {
  public:
   Parser(std::string_view text, const std::vector<std::string>& variables, Patterns* patterns)
@@ -157,7 +190,7 @@ class Parser {
       } else if (is(".")) {
         TRY_VOID(advance());
         TRY(const bool optional, take("?"));
-        if (token_.kind != Kind::kName) return wrong("expected a name");
+        if (token_.kind != Kind::kName || is_word_of_the_language(token_.text)) return wrong("expected a name");
         std::string name = std::move(token_.text);
         TRY_VOID(advance());
         if (is("(") && !optional) {
@@ -178,34 +211,6 @@ class Parser {
     TRY_VOID(advance());
     TRY_VOID(expect(","));
     return name;
-  }
-
-  // How a macro binds: one variable, two, or (where both are read) as many as stand before its body.
-  enum class Variables : std::uint8_t { kOne, kTwo, kEither };
-  struct Macro {
-    std::string_view name;
-    Op op;
-    Variables variables;
-    bool filters;  // takes a test before its body
-  };
-  static const Macro* macro_of(std::string_view name) {
-    static constexpr Macro kMacros[] = {
-        {"all", Op::kAll, Variables::kEither, false},
-        {"exists", Op::kExists, Variables::kEither, false},
-        {"exists_one", Op::kExistsOne, Variables::kEither, false},
-        {"existsOne", Op::kExistsOne, Variables::kEither, false},
-        {"map", Op::kTransform, Variables::kOne, true},
-        {"filter", Op::kFilter, Variables::kOne, false},
-        {"transformList", Op::kTransform, Variables::kTwo, true},
-        {"transformMap", Op::kTransformMap, Variables::kTwo, true},
-        {"transformMapEntry", Op::kTransformMapEntry, Variables::kTwo, true},
-        {"optMap", Op::kOptionalMap, Variables::kOne, false},
-        {"optFlatMap", Op::kOptionalFlatMap, Variables::kOne, false},
-    };
-    for (const Macro& one : kMacros) {
-      if (one.name == name) return &one;
-    }
-    return nullptr;
   }
 
   // Whether a name and a comma follow: the second variable of a macro that may have one.
@@ -242,8 +247,8 @@ class Parser {
 
   // Names that functions live under; a variable of the same name goes first.
   bool is_space(const std::string& name) const {
-    static constexpr std::string_view kSpaces[] = {"cel",      "math",   "sets",    "ip",
-                                                   "optional", "format", "strings", "jsonpatch"};
+    static constexpr std::string_view kSpaces[] = {"cel",    "math",    "sets",      "ip",   "optional",
+                                                   "format", "strings", "jsonpatch", "lists"};
     return !is_known(name) && std::find(std::begin(kSpaces), std::end(kSpaces), name) != std::end(kSpaces);
   }
   bool is_known(const std::string& name) const {

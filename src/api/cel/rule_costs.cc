@@ -19,9 +19,9 @@ namespace {
 using Type = Structural::Type;
 
 constexpr std::uint64_t kRequestBytesMax = std::uint64_t{3} << 20;
-constexpr std::uint64_t kNamesMax = 253;   // of objects
-constexpr std::uint64_t kNumberText = 32;  // characters of what is not a text
+constexpr std::uint64_t kNamesMax = 253;  // of objects
 constexpr std::uint64_t kListCost = 10, kMapCost = 30;
+constexpr std::uint64_t kFormatPattern = 32;  // the cost of the longest pattern of a named format, for each character
 
 std::uint64_t plus(std::uint64_t a, std::uint64_t b) { return a > UINT64_MAX - b ? UINT64_MAX : a + b; }
 std::uint64_t times(std::uint64_t a, std::uint64_t b) { return a != 0 && b > UINT64_MAX / a ? UINT64_MAX : a * b; }
@@ -138,6 +138,7 @@ class Estimator {
       case Op::kTransform:
       case Op::kTransformMap:
       case Op::kTransformMapEntry:
+      case Op::kSortBy:
       case Op::kFilter: return macro(node);
       default: return eager(node);
     }
@@ -146,7 +147,10 @@ class Estimator {
  private:
   Shape at(const Structural* schema) {
     if (schema == nullptr) return {};
-    return {schema, sizes_.most(*schema), schema->type == Type::kString || schema->int_or_string, nullptr};
+    const bool is_time = schema->limits && (schema->limits->format == "date" || schema->limits->format == "date-time" ||
+                                            schema->limits->format == "duration");
+    return {schema, sizes_.most(*schema), (schema->type == Type::kString && !is_time) || schema->int_or_string,
+            nullptr};
   }
   static Shape text(std::uint64_t size) { return {nullptr, size, true, nullptr}; }
   static Shape list(std::uint64_t size, const Shape& item) {
@@ -183,7 +187,9 @@ class Estimator {
 
   Estimate field(const Node& node) {
     const Estimate object = run(node.children[0]);
-    return {plus(object.cost, 1), member(object.shape, node.text)};
+    Shape found = member(object.shape, node.text);
+    if (node.op == Op::kOptionalField) found.size = UINT64_MAX;  // a server knows no bound of what may be absent
+    return {plus(object.cost, 1), std::move(found)};
   }
 
   Estimate index(const Node& node) {
@@ -191,7 +197,9 @@ class Estimator {
     const std::uint64_t key = run(node.children[1]).cost;
     const Node& name = nodes_[node.children[1]];
     const auto* words = name.op == Op::kConstant ? name.constant.get<std::string>() : nullptr;
-    return {plus(plus(object.cost, key), 1), words != nullptr ? member(object.shape, *words) : item(object.shape)};
+    Shape found = words != nullptr ? member(object.shape, *words) : item(object.shape);
+    if (node.op == Op::kOptionalIndex) found.size = UINT64_MAX;
+    return {plus(plus(object.cost, key), 1), std::move(found)};
   }
 
   Estimate bound(const Node& node) {
@@ -199,6 +207,7 @@ class Estimator {
     locals_.emplace_back(node.text, value.shape);
     Estimate body = run(node.children[1]);
     locals_.pop_back();
+    if (node.op != Op::kBind) body.shape.size = UINT64_MAX;
     body.cost = plus(plus(value.cost, body.cost), kListCost);
     return body;
   }
@@ -231,7 +240,7 @@ class Estimator {
     }
     locals_.resize(outside);
     const std::uint64_t cost = plus(plus(range.cost, times(range.shape.size, turn)), 1);
-    if (node.op == Op::kFilter) return {cost, range.shape};
+    if (node.op == Op::kFilter || node.op == Op::kSortBy) return {cost, range.shape};
     if (node.op == Op::kTransform) return {cost, list(range.shape.size, last.shape)};
     return {cost};
   }
@@ -286,8 +295,15 @@ class Estimator {
     if (is({"matches", "find", "findAll"}))
       return {times(tenth(plus(first.size, 1)), share(second, 0.25)),
               name == "findAll" ? list(first.size, text(first.size)) : text(first.size)};
-    if (is({"lowerAscii", "upperAscii", "trim", "substring", "replace", "reverse", "charAt"}))
-      return {tenth(first.size), text(first.size)};
+    if (is({"lowerAscii", "upperAscii", "trim", "substring"})) return {tenth(first.size), text(first.size)};
+    if (is({"replace"}) && shapes.size() > 2) {
+      // The longest text has the shortest part replaced everywhere.
+      const Node& from = nodes_[node.children[1]];
+      const std::uint64_t least = from.op == Op::kConstant ? std::max<std::uint64_t>(second, 1) : 1;
+      return {share(first.size, 0.2), text(times(first.size / least, shapes[2].size))};
+    }
+    if (is({"validate"})) return {times(tenth(second), kFormatPattern)};
+    if (is({"sort", "reverse", "distinct", "slice"}) && !first.is_text) return {first.size, first};
     if (is({"join"})) {
       const std::uint64_t size =
           plus(times(first.size, item(first).size),
@@ -295,12 +311,25 @@ class Estimator {
       return {tenth(size), text(size)};
     }
     if (is({"split"})) return {tenth(first.size), list(first.size, text(first.size))};
-    if (is({"isSorted", "sum", "min", "max", "indexOf", "lastIndexOf"}))
+    if (is({"min", "max"})) return {first.size, item(first).is_text ? text(UINT64_MAX) : Shape()};
+    if (is({"isSorted", "sum", "indexOf", "lastIndexOf"}))
       return {first.is_text ? tenth(first.size) : first.size, first.is_text ? Shape() : first};
+    if (is({"first", "last"})) {
+      Shape found = item(first);
+      found.size = UINT64_MAX;
+      return {1, std::move(found)};
+    }
+    if (is({"value"})) return {1, first};
+    if (is({"bytes"})) return {tenth(first.size), text(first.size)};
+    if (is({"format", "getScheme", "getHost", "getHostname", "getPort", "getEscapedPath"}))
+      return {1, text(UINT64_MAX)};
     if (is({"sets.contains", "sets.intersects", "sets.equivalent"})) return {times(first.size, second)};
-    if (is({"string", "dyn"})) return {1, first.is_text ? first : text(kNumberText)};
-    if (is({"url", "ip", "isIP", "cidr", "isCIDR", "quantity", "isQuantity", "semver", "isSemver", "bytes"}) &&
-        first.is_text)
+    if (is({"dyn"})) return {1, first};
+    // A server knows no bound of these.
+    if (is({"string"})) return {1, first.is_text ? first : text(UINT64_MAX)};
+    if (is({"charAt"})) return {1, text(UINT64_MAX)};
+    if (is({"type", "optional.of"})) return {1, {.size = UINT64_MAX}};
+    if (is({"url", "ip", "isIP", "cidr", "isCIDR", "quantity", "isQuantity", "semver", "isSemver"}) && first.is_text)
       return {tenth(first.size)};
     return {1};  // conversions to numbers and times among them, however long the text is
   }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "api/cel/rule_types.h"
 #include "api/cel/structural_value.h"
 #include "api/json/problems.h"
 #include "api/schema/structural/old_items.h"
@@ -49,21 +50,6 @@ bool blocks(const Cause& cause) {
                                                                "FieldValueTooLong", "FieldValueTooMany",
                                                                "FieldValueTypeInvalid"};
   return std::ranges::find(kReasons, cause.reason) != kReasons.end();
-}
-
-// The fields that the rule reads of its value must be there: what is wrong with it, or nothing.
-std::string unknown_field(const Expression& rule, const Structural& schema, bool is_root) {
-  using Type = Structural::Type;
-  const Expression::Uses uses = rule.uses_of("self");
-  if (uses.fields.empty() || schema.type == Type::kAny || schema.additional || schema.any_member) return {};
-  if (schema.type != Type::kObject) return "the value of the rule does not support field selection";
-  for (const std::string& field : uses.fields) {
-    const bool type_meta = field == "apiVersion" || field == "kind" || field == "metadata";
-    const bool named = std::ranges::any_of(
-        schema.members, [&](const Structural::Member& one) { return may_be_selected(one.name, field); });
-    if (!named && !((is_root || schema.embedded) && type_meta)) return base::format("undefined field '{}'", field);
-  }
-  return {};
 }
 
 // Rules see only the names of the object's own metadata.
@@ -115,37 +101,31 @@ struct StructuralRules::Compiler {
         invalid(place + ".rule", rule_json(text), "compilation failed: " + compiled.error().message);
         continue;
       }
-      if (const std::string unknown = unknown_field(*compiled, schema, &schema == &book.root_); !unknown.empty()) {
-        invalid(place + ".rule", rule_json(text), "compilation failed: " + unknown);
-        continue;
-      }
-      if (const std::string type = compiled->type({}); !type.empty() && type != "bool" && type != "dyn") {
-        invalid(place + ".rule", rule_json(text), "cel expression must evaluate to a bool");
-        continue;
-      }
+      const RuleScope scope{schema, &schema == &book.root_, text.optional_old_self.value_or(false)};
+      // One that was stored before this was refused goes on as it did.
+      if (const std::string problem = type_problem(text.rule, scope, RuleResult::kBool); !problem.empty())
+        invalid(place + ".rule", rule_json(text), problem);
       Rule rule{&text, *std::move(compiled), {}};
       const Expression::Uses uses = rule.expression.uses_of("oldSelf");
       rule.compares = uses.otherwise || !uses.fields.empty();
-      // One that was stored before this was refused goes on as it did.
       if (rule.compares && uncorrelatable != nullptr)
         invalid(place + ".rule", shortened(Json(text.rule).dump()),
                 "oldSelf cannot be used on the uncorrelatable portion of the schema within " + *uncorrelatable);
       if (text.optional_old_self && !rule.compares)
         invalid(place + ".optionalOldSelf", rule_json(text), "may not be set if oldSelf is not used in rule");
-      if (!text.message_expression.empty()) compile_message(text, place, rule);
+      if (!text.message_expression.empty()) compile_message(text, place, scope, rule);
       book.rules_[&schema].push_back(std::move(rule));
     }
   }
 
-  void compile_message(const StructuralRule& text, const std::string& place, Rule& rule) {
+  void compile_message(const StructuralRule& text, const std::string& place, const RuleScope& scope, Rule& rule) {
     const std::string field = place + ".messageExpression";
     auto message = Expression::compile(text.message_expression, {"self", "oldSelf"}, &patterns);
     if (!message.ok())
-      invalid(field, rule_json(text), "messageExpression compilation failed: " + message.error().message);
-    else if (const std::string type = message->type({}); !type.empty() && type != "string" && type != "dyn")
-      invalid(field, rule_json(text), "messageExpression must evaluate to a string");
-    else
-      rule.message.push_back(*std::move(message));
+      return invalid(field, rule_json(text), "messageExpression compilation failed: " + message.error().message);
+    if (const std::string problem = type_problem(text.message_expression, scope, RuleResult::kString); !problem.empty())
+      invalid(field, rule_json(text), problem);
+    rule.message.push_back(*std::move(message));
   }
 
   void judge_defaults(const Structural& schema, const std::string& path, std::uint64_t& left);

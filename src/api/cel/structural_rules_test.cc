@@ -105,7 +105,7 @@ TEST(StructuralRules, know_sets_and_lists_with_keys) {
       {set, "self == oldSelf", "{a: [a, b]}", "{a: [b]}", false},
       {set, "(self + oldSelf).size() == 3 && (self + oldSelf)[2] == 'c'", "{a: [a, b]}", "{a: [b, c]}", true},
       {set, "self + ['z'] == ['a', 'b', 'z']", "{a: [b, a]}", "", true},
-      {numbers, "self == oldSelf && self + [7] == [7, 2, 1.5]", "{a: [1.5, 2]}", "{a: [2, 1.5]}", true},
+      {numbers, "self == oldSelf && self + [7.0] == [7.0, 2.0, 1.5]", "{a: [1.5, 2]}", "{a: [2, 1.5]}", true},
       {plain, "self == oldSelf", "{a: [a, b]}", "{a: [b, a]}", false},
       {plain, "(self + oldSelf).size() == 4", "{a: [a, b]}", "{a: [b, a]}", true},
       {map, "self == oldSelf", "{a: [{k-1: x, v: 1}, {k-1: w}]}", "{a: [{k-1: w}, {k-1: x, v: 1}]}", true},

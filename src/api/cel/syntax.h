@@ -48,6 +48,7 @@ enum class Op : std::uint8_t {
   kTransformMap,
   kTransformMapEntry,
   kFilter,
+  kSortBy,
   kBind,
   kOptionalField,
   kOptionalIndex,
@@ -131,6 +132,9 @@ Value format_text(const std::string& format, const std::vector<Value>& arguments
 std::string quote(std::string_view text);
 // Bytes of the UTF-8 characters of a text; a broken byte is a character of its own.
 std::vector<std::string_view> characters(std::string_view text);
+// The items in the order of their keys, of which each belongs to the item at its place; equal keys keep their order. An
+// error where keys cannot be compared.
+Value sorted_by(const std::vector<Value>& items, const std::vector<Value>& keys, std::uint64_t& cost);
 // + - * / % and what may be added to and taken from what.
 Value calculate(Op op, const Value& a, const Value& b, std::uint64_t& cost);
 // An error where it is beyond the years 1 to 9999.

@@ -187,6 +187,18 @@ def rules():
     yield "default against a rule", cel(but(OBJECT, default={"a": "x"}), "self.a == 'y'")
 
 
+# The schema of rules.txt: a member of each type.
+TYPED = struct(s=but(S, maxLength=5), i=I, n=N, b={"type": "boolean"}, l=array(S, maxItems=3), li=array(I, maxItems=3), m=map_of(S, maxProperties=3), o=struct(a=S, z=I), lo=array(struct(k=S), maxItems=2),
+               x={"type": "object", "x-kubernetes-preserve-unknown-fields": True}, any={"x-kubernetes-preserve-unknown-fields": True}, ios={"x-kubernetes-int-or-string": True}, nul=but(S, nullable=True),
+               dt=but(S, format="date-time"), du=but(S, format="duration"), by=but(S, format="byte"), date=but(S, format="date"))
+
+
+def typed():
+    with open(os.path.join(os.path.dirname(os.path.abspath(__file__)), "rules.txt"), encoding="utf-8") as file:
+        for text in file.read().splitlines()[1:]:
+            yield "typed: " + text, definition(struct(f=cel(TYPED, text)))
+
+
 PLACES = {
     "field": lambda schema: struct(f=schema),
     "items": lambda schema: struct(f=array(schema)),
@@ -280,6 +292,7 @@ def corpus():
                     yield f"{source.__name__}: {name} ({place})", definition(put(schema))
     for name, one in around():
         yield "around: " + name, one
+    yield from typed()
     for name, one in mixed(600):
         yield name, one
 

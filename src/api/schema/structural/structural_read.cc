@@ -268,6 +268,8 @@ class Reader {
       }
       if (rule.message.find_first_of("\r\n") != std::string::npos)
         invalid(place, "message", one["message"], "must not contain line breaks");
+      else if (!rule.message.empty() && rule.message.find_first_not_of(" \t") == std::string::npos)
+        invalid(place, "message", one["message"], "message must be non-empty if specified");
       else if (rule.message.empty() && rule.rule.find_first_of("\r\n") != std::string::npos &&
                rule.message_expression.empty())
         require(place, "message", "message must be specified if rule contains line breaks");
