@@ -2,6 +2,7 @@
 // manifest of Argo, which it has none of.
 #include "pipelines/rest/v1beta1/both_versions.h"
 
+#include <algorithm>
 #include <array>
 
 #include "api/argo/v1alpha1/workflow.h"
@@ -212,28 +213,35 @@ constexpr Handler kRetry = either<rest::retry_run, v1beta1::retry_run>;
 constexpr Handler kDelete = either<rest::delete_run, v1beta1::delete_run>;
 constexpr Handler kArtifact = either<rest::read_artifact, rest::read_workflow_artifact>;
 
-constexpr std::array kTwo = {
-    Route{"GET", "runs", list_as_v2},
-    Route{"GET", "runs/{}", get_as_v2},
+constexpr std::array kBoth = {
     Route{"POST", "runs/{}:archive", kArchive},
     Route{"POST", "runs/{}:unarchive", kUnarchive},
-    Route{"POST", "runs/{}:terminate", kTerminate},
-    Route{"POST", "runs/{}:retry", kRetry},
     Route{"DELETE", "runs/{}", kDelete},
     Route{"GET", "runs/{}/nodes/{}/artifacts/{}:read", kArtifact},
 };
 
-constexpr std::array kOne = {
+// The routes of one version, and behind them those that both have.
+template <std::size_t kCount>
+constexpr std::array<Route, kCount + kBoth.size()> with_both(const std::array<Route, kCount>& own) {
+  std::array<Route, kCount + kBoth.size()> all{};
+  std::ranges::copy(kBoth, std::ranges::copy(own, all.begin()).out);
+  return all;
+}
+
+constexpr auto kTwo = with_both(std::array{
+    Route{"GET", "runs", list_as_v2},
+    Route{"GET", "runs/{}", get_as_v2},
+    Route{"POST", "runs/{}:terminate", kTerminate},
+    Route{"POST", "runs/{}:retry", kRetry},
+});
+
+constexpr auto kOne = with_both(std::array{
     Route{"GET", "runs", list_as_v1},
     Route{"GET", "runs/{}", get_as_v1},
-    Route{"POST", "runs/{}:archive", kArchive},
-    Route{"POST", "runs/{}:unarchive", kUnarchive},
     Route{"POST", "runs/{}/terminate", kTerminate},
     Route{"POST", "runs/{}/retry", kRetry},
     Route{"POST", "runs/{}:reportMetrics", report_metrics},
-    Route{"DELETE", "runs/{}", kDelete},
-    Route{"GET", "runs/{}/nodes/{}/artifacts/{}:read", kArtifact},
-};
+});
 
 }  // namespace
 
