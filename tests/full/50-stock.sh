@@ -19,6 +19,7 @@ if command -v go > /dev/null && go version | grep -qE 'go1\.(2[6-9]|[3-9][0-9])'
   script tests/stock/bad_input_test.sh
   script tests/stock/faults_test.sh
   script tests/stock/rights_test.sh
+  script tests/stock/page_test.sh
   script tests/stock/helm_test.sh
   script tests/stock/helm_apply_test.sh
   script tests/stock/helm_release_test.sh
