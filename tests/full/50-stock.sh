@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # our programs on a stock Kubernetes
-# on: src tests/stock tests/golden deploy docs/reference bench/cluster
+# on: src tests/page tests/stock tests/golden deploy docs/reference bench/cluster
 # Sourced by test.sh; `script` counts the lines that the test prints.
 if command -v go > /dev/null && go version | grep -qE 'go1\.(2[6-9]|[3-9][0-9])'; then
   tests/stock/build.sh etcd kube-apiserver kube-controller-manager kwok kubectl > "$log/stock-build.log" 2>&1 || { echo "building the stock control plane failed; see $log/stock-build.log"; count 0 1 0; }

@@ -107,6 +107,7 @@ rights_of_jane_and_ned() { # by sessions of the pages of either form
 
 # `volcano ui`: a program of each user's own, with a kubeconfig.
 open_page() { # open_page USER
+  rm -f "$scratch/ui-$1.log"
   run "ui-$1" "$bin/volcano" ui --kubeconfig "$scratch/$1.kubeconfig" --port 0
   wait_for 20 grep -q login "$scratch/ui-$1.log" || { tail -1 "$scratch/ui-$1.log"; return 1; }
   link=$(sed -n 's/^  \(http:.*login.*\)$/\1/p' "$scratch/ui-$1.log")
@@ -160,6 +161,17 @@ watches() { # watches NAME: four ways by the time of 8 s
 }
 ended() { ! kill -0 "$1"; }
 watches kubeconfig
+
+# The page itself in a browser, as jane and as ned: what may not be seen is said.
+export CHROMIUM=${CHROMIUM:-/usr/lib/chromium/chromium-headless-shell}
+if command -v node "$CHROMIUM" > /dev/null && [ -d src/ui/page/node_modules/playwright-core ]; then
+  for user in jane ned; do
+    check "another page of $user starts" open_page $user
+    node tests/page/rights_test.mjs "$link" $user || failed=1
+  done
+else
+  echo "skip stock page in a browser: Node.js, Chromium or the packages of src/ui/page are missing"
+fi
 
 # `volcano-ui`: one program for all users, without rights of its own, who log in with tokens.
 served=http://127.0.0.1:${STOCK_HEALTH_PORT:-28911}

@@ -7,7 +7,7 @@ import { Confirmation } from './jobs.js';
 import { useCollection, usePolled } from './live.js';
 import { Logs } from './logs.js';
 import { EventList } from './objects.js';
-import { Ago, Bar, Link, Notices, State, Table, exact, where } from './parts.js';
+import { Ago, Bar, Link, Notices, State, Table, exact, emptyText, where } from './parts.js';
 import { t } from './words.js';
 import { yaml } from './yaml.js';
 
@@ -104,7 +104,7 @@ export function Job({ group: apiGroup, plural, ns, name, query, setQuery, go }) 
   const selector = kind.volcano ? `volcano.sh/job-name=${name}` : kind.training ? `training.kubeflow.org/job-name=${name}` : kind.plain ? undefined : `batch.kubernetes.io/job-name=${name}`;
   const pods = useCollection(`/api/v1/namespaces/${encodeURIComponent(ns)}/pods`, { query: selector ? { labelSelector: selector } : {} });
   const waiting = usePolled('/debug/waiting', 3000);
-  if (!job) return html`<${Notices} of=${[one]} /><p class="empty">${one.state === 'loading' ? t('Loading…') : t('No object of this kind.')}</p>`;
+  if (!job) return html`<${Notices} of=${[one]} /><p class="empty">${emptyText(one, t('No object of this kind.'))}</p>`;
   const group = kind.plain ? job : [...groups.rows.values()].find((each) => ownerOf(each)?.uid === job.metadata.uid);
   const members = kind.plain ? [...pods.rows.values()].filter((pod) => pod.metadata.annotations?.['scheduling.k8s.io/group-name'] === name) : podsOf(job, [...pods.rows.values()]);
   const phase = job.status?.state?.phase || job.status?.phase || [...(job.status?.conditions || [])].reverse().find((each) => each.status === 'True')?.type || 'Pending';
@@ -123,7 +123,7 @@ export function Job({ group: apiGroup, plural, ns, name, query, setQuery, go }) 
     <section><h3>${t('Timeline')}</h3><${Timeline} moments=${timeline(job, group, members)} /></section>
     <div role="tablist" class="tabs" aria-label=${plain(name)}>${tabs.map(([id, title]) => html`<button key=${id} role="tab" id=${`tab-${id}`} aria-selected=${tab === id} aria-controls="tab-body" onClick=${() => setQuery({ tab: id })}>${title}</button>`)}</div>
     <div role="tabpanel" id="tab-body" aria-labelledby=${`tab-${tab}`} class="tab-body">
-      ${tab === 'pods' && html`<${Table} label=${t('Pods')} columns=${podColumns()} rows=${members.map((pod) => ({ ...pod, key: pod.metadata.uid, name: pod.metadata.name }))} onOpen=${(pod) => go(where('objects', 'v1', 'pods', ns, pod.metadata.name))} empty=${pods.state === 'loading' ? t('Loading…') : t('No pod is there.')} />`}
+      ${tab === 'pods' && html`<${Table} label=${t('Pods')} columns=${podColumns()} rows=${members.map((pod) => ({ ...pod, key: pod.metadata.uid, name: pod.metadata.name }))} onOpen=${(pod) => go(where('objects', 'v1', 'pods', ns, pod.metadata.name))} empty=${emptyText(pods, t('No pod is there.'))} />`}
       ${tab === 'logs' && html`<${Logs} ns=${ns} pods=${members} />`}
       ${tab === 'events' && html`<${EventList} ns=${ns} names=${[name, group?.metadata.name, ...members.map((pod) => pod.metadata.name)]} />`}
       ${tab === 'map' && html`<${ObjectMap} job=${job} group=${group} pods=${members} />`}

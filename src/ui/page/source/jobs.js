@@ -5,7 +5,7 @@ import { request } from './api.js';
 import { plain } from './format.js';
 import { actionOn, grouped, jobRows, kJobKinds, kindPath, matches, sorted } from './jobs_model.js';
 import { useCollections, usePolled } from './live.js';
-import { Ago, Dialog, Notices, State, Table, loading, where } from './parts.js';
+import { Ago, Dialog, Notices, State, Table, loading, emptyText, where } from './parts.js';
 import { scoped } from './scope.js';
 import { t } from './words.js';
 
@@ -112,6 +112,6 @@ export function Jobs({ query, setQuery, go }) {
     </div>
     <${Table} label=${t('Jobs')} columns=${jobColumns()} rows=${shown} sort=${sort} onSort=${(next) => setQuery({ sort: next })} selected=${selected} onSelect=${toggle}
       onOpen=${(row) => go(where('job', row.kind.group, row.kind.plural, row.ns, row.name))}
-      empty=${loading(collections) ? t('Loading…') : rows.length ? t('No job matches the filter.') : t('No job is here yet. Submit one, or run vsub.')} />
+      empty=${loading(collections) ? t('Loading…') : rows.length ? t('No job matches the filter.') : emptyText(collections, t('No job is here yet. Submit one, or run vsub.'))} />
     ${asked && html`<${Confirmation} ...${asked} onClose=${() => (setAsked(null), setSelected(new Set()))} />`}`;
 }

@@ -11,7 +11,6 @@ export const listPath = (kind) => scoped(kind.base, kind.plural);
 export const objectPath = (kind, object) => `${kind.base}/namespaces/${encodeURIComponent(object.metadata.namespace)}/${kind.plural}/${encodeURIComponent(object.metadata.name)}`;
 export const created = (object) => Date.parse(object.metadata.creationTimestamp);
 export const byName = (a, b) => natural(a.metadata.namespace, b.metadata.namespace) || natural(a.metadata.name, b.metadata.name);
-export const emptyText = (list, text) => (list.state === 'loading' ? t('Loading…') : list.state === 'absent' ? t('The cluster does not have this kind.') : text);
 
 // A form in a dialog. `send` throws an Error that says what is wrong.
 export function FormDialog({ title, fields, first, send, onClose, children }) {

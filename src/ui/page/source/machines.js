@@ -5,7 +5,7 @@ import { request } from './api.js';
 import { amount, hue, natural, plain, quantity, trim } from './format.js';
 import { stateOf } from './jobs_model.js';
 import { useCollection } from './live.js';
-import { Ago, Bar, Dialog, Link, Notices, State, Table, where } from './parts.js';
+import { Ago, Bar, Dialog, Link, Notices, State, Table, emptyText, where } from './parts.js';
 import { scoped } from './scope.js';
 import { t } from './words.js';
 
@@ -148,7 +148,7 @@ export function Machines({ name, go }) {
     ${domains.map((domain) => html`<section key=${domain.name} class="rack"><h2>${plain(domain.name)} <span class="soft">${domain.nodes.length} ${t('Nodes')}</span></h2>
       ${few && html`<p class="soft">${t('Largest gang that fits')}: ${largestGang(domain.nodes, free, { cpu: 1 })} ${t('pods of one CPU')}${gpu ? `, ${largestGang(domain.nodes, free, { [gpu]: 1 })} ${t('pods of one GPU')}` : ''}</p>`}
       <div class="nodes">${domain.nodes.slice(0, 500).map((node) => html`<${NodeCard} key=${node.metadata.name} node=${node} pods=${few ? byNode.get(node.metadata.name) || [] : null} usage=${null} />`)}</div></section>`)}
-    ${nodes.length === 0 && html`<p class="empty">${list.state === 'denied' ? '' : t('Loading…')}</p>`}`;
+    ${nodes.length === 0 && html`<p class="empty">${emptyText(list, t('No object of this kind.'))}</p>`}`;
 }
 
 function NodePage({ node, name, pods, collections, go }) {
@@ -176,7 +176,7 @@ function NodePage({ node, name, pods, collections, go }) {
       }
     }
   };
-  if (!node) return html`<${Notices} of=${collections} /><p class="empty">${collections[0].state === 'loading' ? t('Loading…') : t('No object of this kind.')}</p>`;
+  if (!node) return html`<${Notices} of=${collections} /><p class="empty">${emptyText(collections[0], t('No object of this kind.'))}</p>`;
   const columns = [
     { id: 'name', title: t('Name'), width: 'minmax(10rem,2fr)', cell: (pod) => html`<${Link} to=${where('objects', 'v1', 'pods', pod.metadata.namespace, pod.metadata.name)} tabindex="-1">${plain(pod.metadata.name)}<//>` },
     { id: 'job', title: t('Jobs'), width: 'minmax(6rem,1fr)', minor: true, cell: (pod) => plain(jobOf(pod)) },
@@ -196,7 +196,7 @@ function NodePage({ node, name, pods, collections, go }) {
     })}</div>
     ${node.spec?.taints?.length > 0 && html`<h3>${t('Taints')}</h3><ul>${node.spec.taints.map((taint) => html`<li key=${taint.key + taint.effect}>${plain(`${taint.key}${taint.value ? `=${taint.value}` : ''}:${taint.effect}`)}</li>`)}</ul>`}
     <h3>${t('Conditions')}</h3><ul>${(node.status?.conditions || []).map((one) => html`<li key=${one.type}>${plain(one.type)}: ${plain(one.status)} <span class="soft">${plain(one.message)}</span></li>`)}</ul>
-    <h3>${t('Pods')}</h3><${Table} label=${t('Pods')} columns=${columns} rows=${live.map((pod) => ({ ...pod, key: pod.metadata.uid, name: pod.metadata.name }))} onOpen=${(pod) => go(where('objects', 'v1', 'pods', pod.metadata.namespace, pod.metadata.name))} empty=${t('No object of this kind.')} />
+    <h3>${t('Pods')}</h3><${Table} label=${t('Pods')} columns=${columns} rows=${live.map((pod) => ({ ...pod, key: pod.metadata.uid, name: pod.metadata.name }))} onOpen=${(pod) => go(where('objects', 'v1', 'pods', pod.metadata.namespace, pod.metadata.name))} empty=${emptyText(collections, t('No object of this kind.'))} />
     ${asked && html`<${Dialog} title=${`${t('Drain')}: ${plain(name)}`} onClose=${() => setAsked(false)} actions=${told.length === 0 && html`<button type="button" class="danger" onClick=${drain}>${t('Yes, do it')}</button>`}>
       <ul class="named">${told.length ? told.map((line) => html`<li key=${line}>${plain(line)}</li>`) : evictable.map((pod) => html`<li key=${pod.metadata.uid}>${plain(pod.metadata.namespace)}/${plain(pod.metadata.name)}</li>`)}</ul><//>`}`;
 }

@@ -4,7 +4,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { json, request } from './api.js';
 import { natural, plain } from './format.js';
 import { useCollection } from './live.js';
-import { Ago, Dialog, Link, Notices, Table, where } from './parts.js';
+import { Ago, Dialog, Link, Notices, Table, emptyText, where } from './parts.js';
 import { scoped } from './scope.js';
 import { t } from './words.js';
 import { yaml } from './yaml.js';
@@ -43,7 +43,7 @@ export function Objects({ group, plural, go }) {
     </select></label> <span class="soft" role="status">${rows.length} ${t('rows')}</span></form>
     ${error && html`<p class="notice">${plain(error.message)}</p>`}
     <${Table} label=${shown.plural} columns=${columns} rows=${rows} onOpen=${(row) => go(where('objects', shown.group, shown.plural, row.metadata.namespace || '-', row.metadata.name))}
-      empty=${list.state === 'loading' ? t('Loading…') : list.state === 'absent' ? t('The cluster does not have this kind.') : t('No object of this kind.')} />`;
+      empty=${emptyText(list, t('No object of this kind.'))} />`;
 }
 
 export function ObjectPage({ group, plural, ns, name, go }) {
@@ -62,7 +62,7 @@ export function ObjectPage({ group, plural, ns, name, go }) {
   };
   return html`<${Notices} of=${[list]} />
     <header class="subject"><h2>${plain(name)} <span class="soft">${plural} ${ns === '-' ? '' : `· ${plain(ns)}`}</span></h2><button type="button" class="danger" onClick=${() => setAsked(true)}>${t('Delete')}</button></header>
-    ${object ? html`<pre class="code" tabindex="0">${plain(yaml(object))}</pre><h3>${t('Events')}</h3><${EventList} ns=${ns === '-' ? 'default' : ns} names=${[name]} />` : html`<p class="empty">${list.state === 'loading' ? t('Loading…') : t('No object of this kind.')}</p>`}
+    ${object ? html`<pre class="code" tabindex="0">${plain(yaml(object))}</pre><h3>${t('Events')}</h3><${EventList} ns=${ns === '-' ? 'default' : ns} names=${[name]} />` : html`<p class="empty">${emptyText(list, t('No object of this kind.'))}</p>`}
     ${asked && html`<${Dialog} title=${`${t('Delete')}: ${plain(name)}`} onClose=${() => setAsked(false)} actions=${html`<button type="button" class="danger" onClick=${remove}>${t('Yes, do it')}</button>`}>${error && html`<p class="notice">${plain(error.message)}</p>`}<//>`}`;
 }
 
@@ -80,5 +80,5 @@ export function EventList({ ns, names }) {
     { id: 'object', title: t('Object'), width: 'minmax(8rem,1.5fr)', minor: true, cell: ({ event }) => plain(`${event.involvedObject?.kind}/${event.involvedObject?.name}`) },
     { id: 'message', title: t('Message'), width: 'minmax(10rem,4fr)', cell: ({ event }) => html`<span title=${plain(event.message)}>${plain(event.message)}${event.count > 1 ? ` (${event.count} ${t('times')})` : ''}</span>` },
   ];
-  return html`<${Notices} of=${[list]} /><${Table} label=${t('Events')} columns=${columns} rows=${rows} empty=${list.state === 'loading' ? t('Loading…') : t('No event yet.')} />`;
+  return html`<${Notices} of=${[list]} /><${Table} label=${t('Events')} columns=${columns} rows=${rows} empty=${emptyText(list, t('No event yet.'))} />`;
 }

@@ -6,7 +6,7 @@ import { amount, bytes, plain, quantity, trim } from './format.js';
 import { useJobs } from './jobs.js';
 import { isToday } from './jobs_model.js';
 import { useCollection, usePolled } from './live.js';
-import { Bar, Link, Notices, loading, where } from './parts.js';
+import { Bar, Link, Notices, emptyText, unseen, where } from './parts.js';
 import { scoped } from './scope.js';
 import { putBefore, ring, sample } from './usage_ring.js';
 import { t } from './words.js';
@@ -104,15 +104,16 @@ export function Overview() {
   const { total, used } = clusterAmounts([...nodes.rows.values()], [...queues.rows.values()]);
   const counts = {};
   for (const row of rows) counts[row.state] = (counts[row.state] || 0) + 1;
+  const counted = (number) => number || (unseen(collections) ? '–' : 0);
   const gpus = Object.keys(total).filter((name) => name.includes('/') && !name.startsWith('hugepages') && total[name] > 0);
   if (usage.value) sample(Math.floor(Date.now() / 1000), measured.cpu, measured.memory, gpus.reduce((sum, name) => sum + (used[name] || 0), 0));
   const look = needsALook(rows, waiting, [...nodes.rows.values()], [...pods.rows.values()]);
-  return html`<${Notices} of=${[...collections, nodes, queues]} />
+  return html`<${Notices} of=${[...collections, nodes, queues, pods]} />
     <section class="tiles" aria-label=${t('Jobs')}>
       ${[['running', 'Running'], ['waiting', 'Waiting'], ['suspended', 'Suspended'], ['completed', 'Completed'], ['failed', 'Failed']].map(
-        ([state, title]) => html`<${Link} key=${state} to=${`/jobs?filter=state:${state}`} class=${`tile state-${state}`}><strong>${counts[state] || 0}</strong><span>${t(title)}</span><//>`,
+        ([state, title]) => html`<${Link} key=${state} to=${`/jobs?filter=state:${state}`} class=${`tile state-${state}`}><strong>${counted(counts[state])}</strong><span>${t(title)}</span><//>`,
       )}
-      <${Link} to="/jobs?filter=ended:today" class="tile"><strong>${rows.filter((row) => isToday(row.ended)).length}</strong><span>${t('Ended today')}</span><//>
+      <${Link} to="/jobs?filter=ended:today" class="tile"><strong>${counted(rows.filter((row) => isToday(row.ended)).length)}</strong><span>${t('Ended today')}</span><//>
     </section>
     <section><h2>${t('Use of the cluster')}</h2>
       <div class="meters">${['cpu', 'memory', ...gpus].filter((name) => total[name]).map(
@@ -123,9 +124,9 @@ export function Overview() {
       ${ring.times.length > 1 && html`<div class="charts"><${Chart} label=${t('CPU')} series=${ring.cpu} format=${trim} version=${ring.times.length} /><${Chart} label=${t('Memory')} series=${ring.memory} format=${bytes} version=${ring.times.length} />${gpus.length > 0 && html`<${Chart} label=${t('GPU')} series=${ring.gpus} format=${trim} version=${ring.times.length} />`}</div>`}
     </section>
     <section><h2>${t('Most frequent reasons')}</h2>
-      ${frequent(waiting).length === 0 ? html`<p class="empty">${t('Nothing waits.')}</p>` : html`<ol class="reasons">${frequent(waiting).map((one) => html`<li key=${one.example}><strong>${one.count} ×</strong> ${plain(one.example)}</li>`)}</ol>`}
+      ${frequent(waiting).length === 0 ? html`<p class="empty">${emptyText(collections, t('Nothing waits.'))}</p>` : html`<ol class="reasons">${frequent(waiting).map((one) => html`<li key=${one.example}><strong>${one.count} ×</strong> ${plain(one.example)}</li>`)}</ol>`}
     </section>
     <section><h2>${t('Needs a look')}</h2>
-      ${look.length === 0 ? html`<p class="empty">${loading(collections) ? t('Loading…') : t('Nothing needs a look.')}</p>` : html`<ul class="look">${look.slice(0, 20).map((one) => html`<li key=${one.text}><${Link} to=${one.to}>${plain(one.text)}<//></li>`)}</ul>`}
+      ${look.length === 0 ? html`<p class="empty">${emptyText([...collections, nodes, pods], t('Nothing needs a look.'))}</p>` : html`<ul class="look">${look.slice(0, 20).map((one) => html`<li key=${one.text}><${Link} to=${one.to}>${plain(one.text)}<//></li>`)}</ul>`}
     </section>`;
 }

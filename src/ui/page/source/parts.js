@@ -38,6 +38,14 @@ export function Notices({ of }) {
 }
 
 export const loading = (collections) => collections.some((one) => one.state === 'loading');
+export const unseen = (collections) => collections.some((one) => one.state === 'denied' || one.state === 'broken');
+// The words in place of rows. A list that may not be seen, or cannot be reached, is not called empty: its notice says so.
+export function emptyText(lists, text) {
+  const all = [lists].flat();
+  if (loading(all)) return t('Loading…');
+  if (unseen(all)) return '';
+  return all.every((one) => one.state === 'absent') ? t('The cluster does not have this kind.') : text;
+}
 
 export const State = ({ state, word }) => html`<span class=${`state state-${state}`}><span class="mark" aria-hidden="true"></span>${plain(word)}</span>`;
 

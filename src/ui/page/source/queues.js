@@ -5,7 +5,7 @@ import { request } from './api.js';
 import { amount, natural, plain, quantity } from './format.js';
 import { jobColumns, useJobs } from './jobs.js';
 import { useCollection } from './live.js';
-import { Bar, Dialog, Link, Notices, Table, where } from './parts.js';
+import { Bar, Dialog, Link, Notices, Table, emptyText, where } from './parts.js';
 import { t } from './words.js';
 import { yaml } from './yaml.js';
 
@@ -108,7 +108,7 @@ function Resources({ queue }) {
 
 export function Queues({ name, go }) {
   const list = useCollection(kPath);
-  const { rows } = useJobs();
+  const { rows, collections } = useJobs();
   const [edited, setEdited] = useState(null);
   const [error, setError] = useState(null);
   const ordered = useMemo(() => tree([...list.rows.values()]), [list.version]);
@@ -132,8 +132,8 @@ export function Queues({ name, go }) {
   const notice = error && html`<p class="notice" role="alert">${plain(error.message)}</p>`;
   if (name) {
     const own = rows.filter((row) => row.queue === name).map((row) => row);
-    return html`<${Notices} of=${[list]} />${notice}<header class="subject"><h2>${plain(name)} <span class="soft">Queue · ${plain(one?.status?.state || '')}</span></h2>${one && buttons(one)}</header>
-      ${one ? html`<${Resources} queue=${one} /><h3>${t('Jobs')}</h3><${Table} label=${t('Jobs')} columns=${jobColumns()} rows=${own} onOpen=${(row) => go(where('job', row.kind.group, row.kind.plural, row.ns, row.name))} empty=${t('Nothing waits.')} /><h3>${t('YAML')}</h3><pre class="code" tabindex="0">${plain(yaml(one))}</pre>` : html`<p class="empty">${list.state === 'loading' ? t('Loading…') : t('No object of this kind.')}</p>`}${dialog}`;
+    return html`<${Notices} of=${[list, ...collections]} />${notice}<header class="subject"><h2>${plain(name)} <span class="soft">Queue · ${plain(one?.status?.state || '')}</span></h2>${one && buttons(one)}</header>
+      ${one ? html`<${Resources} queue=${one} /><h3>${t('Jobs')}</h3><${Table} label=${t('Jobs')} columns=${jobColumns()} rows=${own} onOpen=${(row) => go(where('job', row.kind.group, row.kind.plural, row.ns, row.name))} empty=${emptyText(collections, t('Nothing waits.'))} /><h3>${t('YAML')}</h3><pre class="code" tabindex="0">${plain(yaml(one))}</pre>` : html`<p class="empty">${emptyText(list, t('No object of this kind.'))}</p>`}${dialog}`;
   }
   return html`<${Notices} of=${[list]} />${notice}
     <div class="tools"><button type="button" class="primary" onClick=${() => setEdited('new')}>${t('Create queue')}</button></div>
@@ -141,5 +141,5 @@ export function Queues({ name, go }) {
       <header><${Link} to=${where('queues', queue.metadata.name)}><strong>${plain(queue.metadata.name)}</strong><//> <span class=${`chip ${queue.status?.state === 'Open' ? '' : 'bad'}`}>${t(queue.status?.state || '')}</span>
         <span class="soft">${t('Running')} ${queue.status?.running || 0}, ${t('Waiting')} ${waiting.get(queue.metadata.name) || 0}</span> ${buttons(queue)}</header>
       <${Resources} queue=${queue} />
-    </li>`)}</ul>${ordered.length === 0 && html`<p class="empty">${t('Loading…')}</p>`}${dialog}`;
+    </li>`)}</ul>${ordered.length === 0 && html`<p class="empty">${emptyText(list, t('No object of this kind.'))}</p>`}${dialog}`;
 }
