@@ -87,6 +87,7 @@ std::vector<std::unique_ptr<Controller>> make_controllers(Options options) {
   all.push_back(cluster::make_claim_controller());
   all.push_back(cluster::make_ephemeral_volume_controller());
   all.push_back(cluster::make_role_controller());
+  if (options.pipelines) all.push_back(cluster::make_runner_account_controller());
   all.push_back(cluster::make_api_service_controller());
   if (options.balances_services) all.push_back(cluster::make_load_balancer_controller(options.node_name));
   all.push_back(cluster::make_volume_controller({.folder = options.volumes_folder, .node_name = options.node_name}));

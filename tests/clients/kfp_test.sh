@@ -8,9 +8,6 @@ if ! "$clients/bin/python" -c 'import kfp, kfp.kubernetes' 2> /dev/null; then
     { echo "skip kfp: the Python packages cannot be fetched: $(tail -1 "$scratch/pip.log")"; exit 0; }
 fi
 start_cluster --host-rootfs || { echo "FAIL kfp: the cluster does not start: $(tail -1 "$scratch/up.log")"; exit 1; }
-# The account of steps without another one makes their volumes.
-kubectl create role claims --verb=get,create,delete --resource=persistentvolumeclaims > /dev/null
-kubectl create rolebinding claims --role=claims --serviceaccount=default:default > /dev/null
 export TOKEN CA=$scratch/data/keys/ca.crt HOST
 TOKEN=$(cat "$scratch/data/keys/token")
 HOST=$(kubectl config view -o 'jsonpath={.clusters[0].cluster.server}')/pipeline

@@ -38,12 +38,12 @@ branches_and_retries_and_exit_handlers() {
   expect "the exit handler" sh -c "kubectl logs $(task exits root.finish .status.podName) | grep -q '\"state\":\"FAILED\".*bye'"
 }
 claims_are_made_and_deleted() {
+  kubectl delete rolebinding pipeline-runner > /dev/null
   expect "a run without the right" start_run claims bare
   expect "its end" wait_for 30 ended bare
-  expect "its reason" sh -c "kubectl get pipelinerun bare -o 'jsonpath={.status.error}' | grep -q 'createpvc: .*system:serviceaccount:default:default.*cannot create resource'"
+  expect "its reason" sh -c "kubectl get pipelinerun bare -o 'jsonpath={.status.error}' | grep -q 'createpvc: .*system:serviceaccount:default:pipeline-runner.*cannot create resource'"
   expect "no claim" [ -z "$(kubectl get pvc -l pipelines.kubeflow.org/run=bare -o name)" ]
-  kubectl create role claims --verb=get,create,delete --resource=persistentvolumeclaims > /dev/null
-  kubectl create rolebinding claims --role=claims --serviceaccount=default:default > /dev/null
+  kubectl create rolebinding pipeline-runner --role=pipeline-runner --serviceaccount=default:pipeline-runner > /dev/null
   expect "a run with a claim" start_run claims claims
   expect "its end" wait_for 30 ended claims
   expect "its state" state_is claims SUCCEEDED

@@ -30,6 +30,9 @@ std::unique_ptr<Controller> make_ephemeral_volume_controller();
 // Gathers the rules of ClusterRoles that have an aggregationRule.
 std::unique_ptr<Controller> make_role_controller();
 
+// Makes the service account for runs of pipelines that name none, in the namespace "default".
+std::unique_ptr<Controller> make_runner_account_controller();
+
 // Keeps an APIService for each group and version that is served.
 std::unique_ptr<Controller> make_api_service_controller();
 

@@ -57,7 +57,7 @@ Standing make(RunLook& look, const Place& place, const Json& task, const Json& p
   if (const auto refused = look.memory.refused.find(place.path); refused != look.memory.refused.end())
     return end(look, task, "FAILED", refused->second);
   Action& made = look.making.create(resources::kPersistentVolumeClaims, claim_of(look, task, name, parameters));
-  made.account = account_of(look.run);
+  made.account = base::format("{}:{}", look.facts.ns, look.facts.account);
   made.fate = place.path;
   return {};
 }
@@ -69,7 +69,7 @@ Standing remove(RunLook& look, const Place& place, const Json& task, const Json&
     return end(look, task, "FAILED", refused->second);
   Action& removed =
       look.making.remove_by_name(resources::kPersistentVolumeClaims, "PersistentVolumeClaim", look.facts.ns, name);
-  removed.account = account_of(look.run);
+  removed.account = base::format("{}:{}", look.facts.ns, look.facts.account);
   removed.missing_is_fine = true;
   removed.fate = place.path;
   return end(look, task, "SUCCEEDED", {});

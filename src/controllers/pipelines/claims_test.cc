@@ -45,6 +45,24 @@ TEST(PipelineClaims, ARunWithoutAnAccountHasTheRightsOfItsPods) {
   EXPECT_TRUE(trial.world.all(resources::kPersistentVolumeClaims).empty());
 }
 
+// The accounts of Kubeflow, with several users and with one, where the namespace has them.
+TEST(PipelineClaims, ARunWithoutAnAccountHasTheUsualOne) {
+  Trial trial;
+  std::set<std::string> accounts;
+  trial.world.refuse = [&accounts](const Action& action) -> std::optional<base::Error> {
+    if (action.kind == "PersistentVolumeClaim") accounts.insert(action.account);
+    if (action.kind == "Pod" && action.verb == Action::Verb::kCreate)
+      accounts.insert("pod:" + action.body["spec"]["serviceAccountName"].str());
+    return std::nullopt;
+  };
+  trial.world.put_text(resources::kServiceAccounts,
+                       R"({"kind": "ServiceAccount", "metadata": {"name": "pipeline-runner", "namespace": "ns"}})");
+  trial.run("claims");
+  trial.play(outcome);
+  EXPECT_EQ(trial.state(), "SUCCEEDED") << trial.error();
+  EXPECT_EQ(accounts, (std::set<std::string>{"ns:pipeline-runner", "pod:pipeline-runner"}));
+}
+
 TEST(PipelineClaims, AWorkspaceIsMadeWithTheRightsOfTheRun) {
   Trial trial;
   std::string account;

@@ -34,13 +34,14 @@ base::Time time_in(const Json& text) {
   return time ? *time : base::Time{};
 }
 
-RunFacts facts_of(const Json& run, const ::pipelines::Pipeline& pipeline) {
+RunFacts facts_of(const Json& run, const ::pipelines::Pipeline& pipeline, const View& view) {
   RunFacts facts{.ns = std::string(api::namespace_of(run)),
                  .name = std::string(api::name_of(run)),
                  .uid = std::string(api::uid_of(run)),
                  .display_name = run["spec"]["displayName"].str(),
                  .pipeline = pipeline.name,
                  .root = run["spec"]["runtimeConfig"]["pipelineRoot"].str(),
+                 .account = account_of(run, view),
                  .created = time_in(run["metadata"]["creationTimestamp"]),
                  .scheduled = time_in(run["spec"]["scheduledAt"])};
   if (facts.display_name.empty()) facts.display_name = facts.name;
@@ -77,7 +78,7 @@ class RunStep {
     if (is_final(state) && !tries_again) return end_stragglers() ? std::move(plan_) : clear(state);
     if (!read_document()) return std::move(plan_);
     if (!find_stores()) return std::move(plan_);
-    const RunFacts facts = facts_of(run_, *memory_.pipeline);
+    const RunFacts facts = facts_of(run_, *memory_.pipeline, view_);
     RunLook look{.view = view_,
                  .turn = turn_,
                  .options = options_,
@@ -268,7 +269,7 @@ class RunStep {
     if (has_workspace(settings_of(run_))) {
       Action& made = plan_.create(resources::kPersistentVolumeClaims, workspace_object(facts, run_, settings_of(run_)));
       made.existing_is_fine = true;
-      made.account = account_of(run_);
+      made.account = base::format("{}:{}", ns, facts.account);
       made.fate = kWorkspaceFate;
     }
     plan_.begin_stage();
@@ -355,6 +356,7 @@ class RunController final : public Controller {
             {.resource = resources::kPipelineTasks, .keys = of_label, .may_be_absent = true},
             {.resource = resources::kPipelineVersions, .keys = nobody, .matters = never, .may_be_absent = true},
             {.resource = resources::kPipelineExperiments, .keys = nobody, .matters = never, .may_be_absent = true},
+            {.resource = resources::kServiceAccounts, .keys = nobody, .matters = never},
             {.resource = resources::kPods, .keys = of_label},
             {.resource = resources::kPodGroups, .keys = nobody, .matters = never, .may_be_absent = true},
             {.resource = resources::kPersistentVolumeClaims, .keys = of_label}};

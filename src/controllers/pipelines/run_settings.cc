@@ -32,9 +32,12 @@ std::string workspace_name(const RunFacts& run) {
   return base::format("{}-{}-workspace", run.name.substr(0, 40), hash_of(run.uid, 6));
 }
 
-std::string account_of(const Json& run) {
-  const std::string_view name = run["spec"]["serviceAccountName"].as_string();
-  return base::format("{}:{}", api::namespace_of(run), name.empty() ? "default" : name);
+std::string account_of(const Json& run, const View& view) {
+  if (const std::string named = run["spec"]["serviceAccountName"].str(); !named.empty()) return named;
+  for (const char* usual : {"default-editor", "pipeline-runner"})
+    if (view.find(api::resources::kServiceAccounts, base::format("{}/{}", api::namespace_of(run), usual)) != nullptr)
+      return usual;
+  return "default";
 }
 
 Json workspace_object(const RunFacts& facts, const Json& run, const Json& settings) {

@@ -15,8 +15,9 @@ inline constexpr const char* kWorkspacePath = "/kfp-workspace";
 const api::Json& settings_of(const api::Json& run);
 bool has_workspace(const api::Json& settings);
 std::string workspace_name(const RunFacts& run);
-// The account whose rights decide about the run's claims, as "NAMESPACE:NAME": that of its pods.
-std::string account_of(const api::Json& run);
+// The service account of the run's pods, whose rights decide about its claims: the one that it names, or else that of
+// Kubeflow with several users or with one where the namespace has it (spec/kubeflow 6.5), or "default".
+std::string account_of(const api::Json& run, const View& view);
 
 api::Json workspace_object(const RunFacts& facts, const api::Json& run, const api::Json& settings);
 // Zero: no limit.

@@ -284,8 +284,7 @@ base::Result<AssembledPod> assemble(const StepWish& wish, const Options& options
                             "were missing when it was made");
   TRY(Json container, main_container(wish, input, staging, options));
   Json spec = Json::object({{"restartPolicy", "Never"}, {"schedulerName", options.scheduler}});
-  if (const std::string_view account = wish.run["spec"]["serviceAccountName"].as_string(); !account.empty())
-    spec.set("serviceAccountName", account);
+  if (wish.facts.account != "default") spec.set("serviceAccountName", wish.facts.account);
   if (const auto priority = api::annotation_of(wish.run, kPriorityAnnotation); !priority.empty())
     spec.set("priorityClassName", priority);
   add_volumes(wish, options, staging, spec, container);

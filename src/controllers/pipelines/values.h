@@ -25,7 +25,8 @@ struct RunFacts {
   std::string uid;
   std::string display_name;
   std::string pipeline;
-  std::string root;  // of artifacts
+  std::string root;     // of artifacts
+  std::string account;  // the service account of its pods
   base::Time created = {};
   base::Time scheduled = {};
 };
