@@ -1,5 +1,5 @@
 // The service account with which runs of pipelines that name none work on one machine, as on Kubeflow with one user: it
-// may make claims and jobs in the namespace "default". Whoever takes a right from it keeps it taken: the objects are
+// may make claims and jobs in the namespace "default". A right that is taken from it stays taken: the objects are
 // made while the account is missing.
 #include "api/meta/resource.h"
 #include "controllers/cluster/cluster.h"
@@ -18,9 +18,8 @@ const api::ResourceId kRoles{kRbac, "v1", "roles"};
 const api::ResourceId kRoleBindings{kRbac, "v1", "rolebindings"};
 
 Json object_of(std::string_view version, std::string_view kind) {
-  return Json::object({{"apiVersion", version},
-                       {"kind", kind},
-                       {"metadata", Json::object({{"name", kName}, {"namespace", kSpace}})}});
+  return Json::object(
+      {{"apiVersion", version}, {"kind", kind}, {"metadata", Json::object({{"name", kName}, {"namespace", kSpace}})}});
 }
 
 Json rule(const char* group, std::initializer_list<Json> kinds) {
