@@ -1,10 +1,32 @@
 // Expressions: whatever the text, reading and evaluating it ends, and gives the same value again.
 #include "api/cel/expression.h"
+#include "api/cel/rule_costs.h"
+#include "api/cel/rule_types.h"
 #include "targets.h"
 
 namespace fuzz {
+namespace {
+
+constexpr char kSchema[] = R"({"type": "object", "properties": {"name": {"type": "string"}, "n": {"type": "integer"},
+  "list": {"type": "array", "items": {"type": "string"}},
+  "map": {"type": "object", "additionalProperties": {"type": "boolean"}}}})";
+
+// The judgements of a rule when a definition is written end, too, whatever it says.
+void judge_rule(std::string_view input) {
+  static const api::Structural schema = [] {
+    std::vector<base::Cause> causes;
+    return api::read_structural(*api::parse_json(kSchema), "", causes);
+  }();
+  (void)api::cel::estimated_cost(input, schema);
+  for (const auto wanted : {api::cel::RuleResult::kBool, api::cel::RuleResult::kString})
+    promise(api::cel::type_problem(input, {schema}, wanted).size() < 100 * (input.size() + 100),
+            "a problem of types is told in few words", input);
+}
+
+}  // namespace
 
 void cel(std::string_view input) {
+  judge_rule(input);
   const auto expression = api::cel::Expression::compile(input, {"device", "self"});
   if (!expression.ok()) return promise(!expression.error().message.empty(), "an error says something");
   const api::Json object = api::Json::object({{"name", "web"},

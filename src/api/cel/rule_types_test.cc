@@ -88,6 +88,15 @@ TEST(RuleTypes, judge_the_result) {
   EXPECT_EQ(type_problem("'no ' + self.s", {self}, RuleResult::kString), "");
 }
 
+// Maps from maps to maps would take twice as long to compare with each level.
+TEST(RuleTypes, nest_no_deeper_than_schemas_do) {
+  const Structural self = schema();
+  std::string deep = "self.l";
+  for (int i = 0; i < 60; ++i) deep += ".map(a, {a: a})";
+  EXPECT_EQ(type_problem(deep + " == " + deep, {self}, RuleResult::kBool), "");
+  EXPECT_EQ(type_problem(deep + " == 1", {self}, RuleResult::kBool), "");
+}
+
 TEST(RuleTypes, know_whole_objects_and_absent_old_values) {
   const Structural self = schema();
   const RuleScope root{.self = self, .is_root = true, .optional_old_self = true};

@@ -1,24 +1,37 @@
 // The types of expressions before they are evaluated, as cel-go's checker names and compares them.
 #include "api/cel/static_type.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/format.h"
 
 namespace api::cel {
 
+namespace {
+
+std::shared_ptr<const StaticType> shared(StaticType type) {
+  return std::make_shared<const StaticType>(std::move(type));
+}
+
+}  // namespace
+
 StaticType list_of(StaticType item) {
-  return {.kind = TypeKind::kList, .item = std::make_shared<const StaticType>(std::move(item))};
+  const int depth = item.depth + 1;
+  if (depth > kTypeDepthMax) return {};
+  return {.kind = TypeKind::kList, .item = shared(std::move(item)), .depth = depth};
 }
 
 StaticType map_of(StaticType key, StaticType item) {
-  return {.kind = TypeKind::kMap,
-          .key = std::make_shared<const StaticType>(std::move(key)),
-          .item = std::make_shared<const StaticType>(std::move(item))};
+  const int depth = std::max(key.depth, item.depth) + 1;
+  if (depth > kTypeDepthMax) return {};
+  return {.kind = TypeKind::kMap, .key = shared(std::move(key)), .item = shared(std::move(item)), .depth = depth};
 }
 
 StaticType optional_of(StaticType item) {
-  return {.kind = TypeKind::kOptional, .item = std::make_shared<const StaticType>(std::move(item))};
+  const int depth = item.depth + 1;
+  if (depth > kTypeDepthMax) return {};
+  return {.kind = TypeKind::kOptional, .item = shared(std::move(item)), .depth = depth};
 }
 
 namespace {

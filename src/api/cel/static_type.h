@@ -38,11 +38,15 @@ struct StaticType {
   bool is_whole = false;       // an object that has apiVersion, kind and metadata
   std::string_view name = {};  // of a constant
   std::shared_ptr<const StaticType> key = {}, item = {};
+  int depth = 0;  // of the types in it
 
   bool is(TypeKind other) const { return kind == other; }
   bool is_open() const { return kind == TypeKind::kUnknown || kind == TypeKind::kDyn; }
 };
 
+// A type in which others are nested more deeply than any schema needs is kUnknown: maps from maps to maps take twice as
+// long to compare with each level.
+inline constexpr int kTypeDepthMax = 10;
 StaticType list_of(StaticType item);
 StaticType map_of(StaticType key, StaticType item);
 StaticType optional_of(StaticType item);
