@@ -28,7 +28,7 @@ struct ConnectionsShared : AnswerLimits {
   std::atomic<bool> stopped{false};   // set by stop(); nothing is posted to an I/O thread any more
   std::atomic<bool> draining{false};  // of connections that begin later, too
   std::atomic<int> connections{0};
-  std::unique_ptr<ConnectionShares> shares;   // null: all peers are alike
+  std::shared_ptr<ConnectionShares> shares;   // null: all peers are alike
   int of_a_user_max = 0;                      // as the shares have it
   std::atomic<std::size_t> request_bytes{0};  // received, and not answered yet
   std::atomic<std::size_t> answer_bytes{0};   // not taken by the peers yet

@@ -60,7 +60,7 @@ class Server : public HttpServer {
       : shared_(std::move(shared)), connections_max_(connections_max(shared_->options.connections_max)) {
     if (shared_->options.recognized_as) {
       shared_->of_a_user_max = std::max(connections_max_ / 4, 1);
-      shared_->shares = std::make_unique<ConnectionShares>(ConnectionShares::Limits{
+      shared_->shares = std::make_shared<ConnectionShares>(ConnectionShares::Limits{
           .all = connections_max_,
           .strangers = std::max(connections_max_ - connections_max_ / 4, 1),
           .of_an_address = std::min(shared_->options.strangers_of_an_address_max, std::max(connections_max_ / 2, 1)),
@@ -121,7 +121,8 @@ class Server : public HttpServer {
 
   std::uint16_t port() const override { return port_; }
   std::function<ConnectionShares::Counts()> connections() const override {
-    return [shared = shared_] { return shared->shares ? shared->shares->counts() : ConnectionShares::Counts(); };
+    // The counts alone: the owner of the handlers that `shared_` has may hold this function, and would keep itself.
+    return [shares = shared_->shares] { return shares ? shares->counts() : ConnectionShares::Counts(); };
   }
 
   void drain(base::Duration time_max, std::function<void()> done) override {
