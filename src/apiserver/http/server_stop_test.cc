@@ -70,5 +70,24 @@ TEST(Server, that_stops_carries_out_what_it_received) {
   api.reset();
 }
 
+// The count of connections that it reports kept the server, and so its options, for ever.
+TEST(Server, that_ends_keeps_nothing_of_its_options) {
+  const auto kv = rt::make_memory_kv();
+  const auto env = rt::make_real_env("api");
+  auto store = *store::Store::open(*env, *kv);
+  auto api = std::make_unique<Api>(*env, *store, ApiOptions{});
+  std::promise<void> begun;
+  env->loop().post([&] { api->bootstrap([&](base::Status) { begun.set_value(); }); });
+  base::await(begun);
+  const auto part = std::make_shared<int>();
+  auto server = *start_server(
+      *api, {.http = {}, .token = "secret", .version = "0", .other_metrics = [part] { return std::string(); }});
+  EXPECT_GT(part.use_count(), 1);
+  server.reset();
+  env->stop();
+  EXPECT_EQ(part.use_count(), 1);
+  api.reset();
+}
+
 }  // namespace
 }  // namespace apiserver

@@ -42,6 +42,8 @@ struct World {
                         });
     settle();
   }
+  // The exchange and what it tells hold each other, until its peer has gone.
+  ~World() { exchange->say = {}, exchange->closed = {}; }
   void settle() { env.run_for(base::milliseconds(1)); }
   void say(std::string message) {
     EXPECT_FALSE(exchange->say(std::move(message))) << "one at a time";
