@@ -1,6 +1,7 @@
 // A gang has one PodGroup, which the run owns: the controller of PodGroups leaves pods alone that name theirs.
 #include "controllers/pipelines/loop_gang.h"
 
+#include <map>
 #include <optional>
 
 #include "api/meta/resource.h"
@@ -22,16 +23,34 @@ std::string_view annotation_of(const ::pipelines::Executor& executor) {
   return executor.platform["podMetadata"]["annotations"][kLoopGang].as_string();
 }
 
-void find_gang_steps(const ::pipelines::Pipeline& pipeline, const ::pipelines::Component& component,
-                     const std::string& path, std::vector<std::string>& out) {
-  if (!component.graph) {
-    if (annotation_of(pipeline.executor_of(component)) == "true") out.push_back(path);
-    return;
+// The steps of gangs in a component, by path. Graphs share components, and 32 of them may stand in each other: each
+// component is judged once, and only the ways to steps of gangs are walked, kTasksMax of them at most.
+class GangSteps {
+ public:
+  explicit GangSteps(const ::pipelines::Pipeline& pipeline) : pipeline_(pipeline) {}
+
+  void find(const ::pipelines::Component& component, const std::string& path, std::vector<std::string>& out) {
+    if (!has_any(component) || out.size() >= ::pipelines::kTasksMax) return;
+    if (!component.graph) return out.push_back(path);
+    for (const ::pipelines::Task& task : component.graph->tasks)
+      if (!task.iterator) find(pipeline_.component_of(task), base::format("{}.{}", path, task.name), out);
   }
-  for (const ::pipelines::Task& task : component.graph->tasks)
-    if (!task.iterator)
-      find_gang_steps(pipeline, pipeline.component_of(task), base::format("{}.{}", path, task.name), out);
-}
+
+ private:
+  bool has_any(const ::pipelines::Component& component) {
+    const auto [at, is_new] = known_.try_emplace(&component, false);
+    if (!is_new) return at->second;
+    bool any = false;
+    if (!component.graph) any = annotation_of(pipeline_.executor_of(component)) == "true";
+    if (component.graph)
+      for (const ::pipelines::Task& task : component.graph->tasks)
+        any = any || (!task.iterator && has_any(pipeline_.component_of(task)));
+    return known_[&component] = any;
+  }
+
+  const ::pipelines::Pipeline& pipeline_;
+  std::map<const ::pipelines::Component*, bool> known_;
+};
 
 std::string group_name(const RunFacts& facts, std::string_view loop, std::string_view step) {
   std::string name = facts.name.substr(0, 40);
@@ -102,7 +121,7 @@ Json group_object(const RunLook& look, const std::string& name, Json spec) {
 
 std::vector<std::string> gang_steps(const ::pipelines::Pipeline& pipeline, const ::pipelines::Component& turn) {
   std::vector<std::string> out;
-  find_gang_steps(pipeline, turn, {}, out);
+  GangSteps(pipeline).find(turn, {}, out);
   return out;
 }
 

@@ -139,5 +139,25 @@ TEST(LoopGang, WhatNeverStartsIsRefused) {
   EXPECT_EQ(trial.error(), "train: annotation volcano.sh/loop-gang of the step: no loop is around the step");
 }
 
+// Thirty graphs of two tasks each that share their components: a thousand million ways to a step.
+TEST(LoopGang, StepsOfSharedGraphsAreFoundInBoundedTime) {
+  for (const bool is_gang : {false, true}) {
+    Json components = parse(R"({"c30": {"executorLabel": "e"}})");
+    for (int i = 0; i < 30; ++i) {
+      const std::string next = base::format(R"({{"componentRef": {{"name": "c{}"}}}})", i + 1);
+      components.set(base::format("c{}", i),
+                     parse(base::format(R"({{"dag": {{"tasks": {{"a": {0}, "b": {0}}}}}}})", next)));
+    }
+    Json ir = parse(R"({"schemaVersion": "2.1.0", "pipelineInfo": {"name": "p"},
+      "deploymentSpec": {"executors": {"e": {"container": {"image": "i", "command": ["c"]}}}},
+      "root": {"dag": {"tasks": {"t": {"componentRef": {"name": "c0"}}}}}})");
+    ir.set("components", std::move(components));
+    const auto pipeline = ::pipelines::read_pipeline(ir, is_gang ? platform("e", "true") : Json());
+    ASSERT_TRUE(pipeline.ok()) << pipeline.error().message;
+    EXPECT_EQ(gang_steps(*pipeline, pipeline->component_of(pipeline->root.graph->tasks.front())).size(),
+              is_gang ? ::pipelines::kTasksMax : 0);
+  }
+}
+
 }  // namespace
 }  // namespace controllers::pipelines
