@@ -9,10 +9,6 @@ if ! "$clients/bin/python" -c 'import kfp' 2> /dev/null; then
     { echo "skip kfp1: the Python packages cannot be fetched: $(tail -1 "$scratch/pip.log")"; exit 0; }
 fi
 start_cluster --node-name n1 --host-rootfs --runtime runc || { echo "FAIL kfp1: the cluster does not start: $(tail -1 "$scratch/up.log")"; exit 1; }
-# The account that the SDK names, which makes the volume.
-kubectl create serviceaccount pipeline-runner > /dev/null
-kubectl create role volumes --verb=get,create --resource=persistentvolumeclaims > /dev/null
-kubectl create rolebinding volumes --role=volumes --serviceaccount=default:pipeline-runner > /dev/null
 export TOKEN CA=$scratch/data/keys/ca.crt HOST
 TOKEN=$(cat "$scratch/data/keys/token")
 HOST=$(kubectl config view -o 'jsonpath={.clusters[0].cluster.server}')/pipeline

@@ -19,7 +19,7 @@ offline_pod_is_gone() { [ "$(field pod batch-default0-0 .status.phase)" != Runni
 journal_has() { kubectl get --raw /debug/colocation | grep -q "$1"; }
 
 the_machine_offers_what_is_idle() {
-  expect "an offer" wait_for 30 offers
+  expect "an offer" wait_for 120 offers # of the CPU that other programs of this machine leave
   expect "the same amount as capacity" [ "$(field node "$(hostname)" '.status.capacity.kubernetes\.io/batch-cpu')" = "$(field node "$(hostname)" '.status.allocatable.kubernetes\.io/batch-cpu')" ]
   expect "the node's word on it" wait_for 20 field_is node "$(hostname)" '.status.conditions[?(@.type=="ColocationReady")].status' True
   expect "its metric" grep -q '^volcano_agent_oversubscription_resource_quantity{.*resource="cpu"} [1-9]' <(kubectl get --raw /metrics)

@@ -10,9 +10,6 @@ done
 (cd $page && npm ls --silent > /dev/null 2>&1) || (cd $page && npm ci --no-audit --no-fund --silent) || { echo "FAIL page: npm ci failed"; exit 1; }
 mkdir -p build/page
 start_cluster --node-name n1 --host-rootfs --runtime runc
-# The account that version 1 of the SDK names, which makes a volume.
-kubectl create serviceaccount pipeline-runner > /dev/null
-kubectl create rolebinding pipeline-runner --clusterrole=edit --serviceaccount=default:pipeline-runner > /dev/null
 node tests/page/pipelines_test.mjs "$("$volcano" ui link 2> /dev/null)" build/page tests/pipelines/compiled/hello.yaml tests/pipelines/compiled/evidence.yaml tests/pipelines/workflows/train_predict.yaml
 stop_cluster
 rm -rf "$scratch"
