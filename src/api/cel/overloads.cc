@@ -55,7 +55,7 @@ constexpr OverloadRow kFunctions[] = {
      "duration:string;net.IP:string;net.CIDR:string"},
     {"bytes", "bytes:bytes;string:bytes"},
     {"dyn", "A:dyn"},
-    {"type", "A:type"},
+    {"type", "A:type(A)"},
     {"timestamp", "timestamp:timestamp;string:timestamp;int:timestamp"},
     {"duration", "duration:duration;string:duration;int:duration"},
     {"matches", "string,string:bool"},
@@ -152,6 +152,7 @@ StaticType type_named(std::string_view word) {
   if (open == std::string_view::npos) return {.kind = TypeKind::kNamed, .name = word};
   const auto inner = parts_of(word.substr(open + 1, word.size() - open - 2), ',');
   if (inner.size() == 2) return map_of(type_named(inner[0]), type_named(inner[1]));
+  if (word.starts_with("type")) return type_of_type(type_named(inner[0]));
   return word.starts_with("list") ? list_of(type_named(inner[0])) : optional_of(type_named(inner[0]));
 }
 
@@ -211,6 +212,7 @@ StaticType bound_type(const StaticType& type, const Bound& bound) {
   if (!type.item) return type;
   StaticType item = bound_type(*type.item, bound);
   if (type.is(TypeKind::kMap)) return map_of(bound_type(*type.key, bound), std::move(item));
+  if (type.is(TypeKind::kType)) return type_of_type(std::move(item));
   return type.is(TypeKind::kList) ? list_of(std::move(item)) : optional_of(std::move(item));
 }
 

@@ -96,7 +96,7 @@ class Checker {
     if (value.get<double>()) return of(TypeKind::kDouble);
     if (value.get<std::string>()) return of(TypeKind::kString);
     if (value.get<Bytes>()) return of(TypeKind::kBytes);
-    if (value.get<TypeName>()) return of(TypeKind::kType);
+    if (const TypeName* type = value.get<TypeName>()) return type_of_constant(*type);
     return value.type_name() == "null_type" ? of(TypeKind::kNull) : StaticType();
   }
 

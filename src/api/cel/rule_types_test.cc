@@ -48,6 +48,9 @@ TEST(RuleTypes, name_the_first_part_that_does_not_fit) {
       {"self.t == 'x'", "found no matching overload for '_==_' applied to '(google.protobuf.Timestamp, string)'"},
       {"math.greatest(self.i, 1) == 1", "undeclared reference to 'math.greatest'"},
       {"cel.bind(x, 1, x == 1)", "undeclared reference to 'cel'"},
+      {"type(self.s) == type(self.i)", "found no matching overload for '_==_' applied to '(type(string), type(int))'"},
+      {"type(self.s) in [string, int]", "expected type 'type(string)' but found 'type(int)'"},
+      {"type(self.s) == 'string'", "found no matching overload for '_==_' applied to '(type(string), string)'"},
   };
   for (const Row& row : rows)
     EXPECT_EQ(type_problem(row.rule, {self}, RuleResult::kBool), std::string("compilation failed: ") + row.problem)
@@ -74,6 +77,12 @@ TEST(RuleTypes, take_what_fits) {
                            "quantity(self.s).isGreaterThan(quantity('1'))",
                            "sets.contains(self.l, ['a'])",
                            "type(self.s) == string",
+                           "type(self.any) == int",
+                           "type(self.l) == list",
+                           "type(self.m) == map",
+                           "type(self.t) == google.protobuf.Timestamp",
+                           "type(type(self.s)) == type",
+                           "[self.any, self.any].all(x, type(x) in [int, int])",
                            "self.o.__true__ == 'a'",
                            "self.s =="})
     EXPECT_EQ(type_problem(rule, {self}, RuleResult::kBool), "") << rule;

@@ -34,6 +34,32 @@ StaticType optional_of(StaticType item) {
   return {.kind = TypeKind::kOptional, .item = shared(std::move(item)), .depth = depth};
 }
 
+StaticType type_of_type(StaticType item) {
+  const int depth = item.depth + 1;
+  if (depth > kTypeDepthMax) return {};
+  return {.kind = TypeKind::kType, .item = shared(std::move(item)), .depth = depth};
+}
+
+StaticType type_of_constant(TypeName constant) {
+  static constexpr std::pair<std::string_view, TypeKind> kKinds[] = {
+      {"bool", TypeKind::kBool},
+      {"int", TypeKind::kInt},
+      {"uint", TypeKind::kUint},
+      {"double", TypeKind::kDouble},
+      {"string", TypeKind::kString},
+      {"bytes", TypeKind::kBytes},
+      {"null_type", TypeKind::kNull},
+      {"type", TypeKind::kType},
+      {"google.protobuf.Duration", TypeKind::kDuration},
+      {"google.protobuf.Timestamp", TypeKind::kTimestamp}};
+  for (const auto& [name, kind] : kKinds)
+    if (name == constant.name) return type_of_type({.kind = kind});
+  const StaticType dyn{.kind = TypeKind::kDyn};
+  if (constant.name == "list") return type_of_type(list_of(dyn));
+  if (constant.name == "map") return type_of_type(map_of(dyn, dyn));
+  return {.kind = TypeKind::kType};
+}
+
 namespace {
 
 StaticType type_of_text(const Structural& schema) {
@@ -104,7 +130,7 @@ std::string text_of(const StaticType& type) {
     case TypeKind::kNull: return "null";
     case TypeKind::kDuration: return "google.protobuf.Duration";
     case TypeKind::kTimestamp: return "google.protobuf.Timestamp";
-    case TypeKind::kType: return "type";
+    case TypeKind::kType: return type.item ? base::format("type({})", text_of(*type.item)) : "type";
     case TypeKind::kList: return base::format("list({})", text_of(*type.item));
     case TypeKind::kMap: return base::format("map({}, {})", text_of(*type.key), text_of(*type.item));
     case TypeKind::kOptional: return base::format("optional_type({})", text_of(*type.item));

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "api/cel/value.h"
 #include "api/schema/structural/structural.h"
 
 namespace api::cel {
@@ -22,7 +23,7 @@ enum class TypeKind : std::uint8_t {
   kNull,
   kDuration,
   kTimestamp,
-  kType,
+  kType,      // the value is a type: `item`
   kList,      // of `item`
   kMap,       // from `key` to `item`
   kOptional,  // of `item`
@@ -50,6 +51,9 @@ inline constexpr int kTypeDepthMax = 10;
 StaticType list_of(StaticType item);
 StaticType map_of(StaticType key, StaticType item);
 StaticType optional_of(StaticType item);
+StaticType type_of_type(StaticType item);
+// The type of a constant such as `int`, which is a type itself.
+StaticType type_of_constant(TypeName constant);
 
 // The type that values of a schema have; `is_root`: of a whole object. kNull of a place that the server does not show
 // to expressions, since its schema has no type.

@@ -5,6 +5,7 @@
 #include <bit>
 
 #include "api/json/json_reps.h"
+#include "api/json/shared_text.h"
 #include "api/json/work.h"
 
 namespace api {
@@ -19,6 +20,10 @@ void drop(Rep* rep) noexcept {
 }
 
 }  // namespace
+
+Json share_text(std::string_view text, std::shared_ptr<const void> owner) {
+  return Json::StringRep::share(text, std::move(owner));
+}
 
 Json::Json(std::uint64_t value) noexcept {
   raw_clear();

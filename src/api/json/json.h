@@ -142,6 +142,7 @@ class Json {
   }
   // Deep equality. Numbers compare by value across int, uint and double; member order is ignored.
   friend bool operator==(const Json& a, const Json& b);
+  friend Json share_text(std::string_view text, std::shared_ptr<const void> owner);  // shared_text.h
   // True if both handles share one representation (a cheap "certainly equal").
   bool same_as(const Json& other) const;
 

@@ -45,10 +45,6 @@ struct Json::StringRep {
     json.tag_ = kTagString;
     return json;
   }
-  // In this scope it may name what is private.
-  friend Json share_text(std::string_view text, std::shared_ptr<const void> owner) {
-    return share(text, std::move(owner));
-  }
 
   static StringRep* make(std::string_view text) {
     CHECK(text.size() < kElsewhere);  // no document is as long

@@ -22,6 +22,14 @@ using Kind = Schema::Kind;
 
 constexpr std::string_view kObjectMeta = "io.k8s.apimachinery.pkg.apis.meta.v1.ObjectMeta";
 
+constexpr std::string_view kSchemaProps = "io.k8s.apiextensions-apiserver.pkg.apis.apiextensions.v1.JSONSchemaProps";
+
+// Kubernetes decodes these members of a definition's schema by hand, so that a strict check does not look below them:
+// an unknown field there goes and is not named.
+bool decoded_leniently(const Schema& schema, std::string_view member) {
+  return schema.name == kSchemaProps && (member == "items" || member == "additionalProperties");
+}
+
 // The fields that a CRD keeps of metadata that is not the object's own.
 bool kept_in_embedded_metadata(std::string_view name) {
   return name == "annotations" || name == "finalizers" || name == "labels" || name == "name" || name == "namespace";
@@ -98,12 +106,18 @@ struct Pruner {
       if (unknown(member)) {
         any = true;
         if (removed && removed->size() < kProblemsMax) removed->push_back(place.member(member.name()).text());
-      } else if (const SchemaField* field = schema.field(member.name()); field && interesting(*field->schema)) {
+      } else if (const SchemaField* field = schema.field(member.name());
+                 field && (interesting(*field->schema) || decoded_leniently(schema, member.name()))) {
         nested.emplace_back(member.name());
       }
     }
     if (any) erase_members(value, unknown);
-    for (const std::string& name : nested) child(*schema.field(name)->schema, value, name, place.member(name), depth);
+    for (const std::string& name : nested) {
+      if (decoded_leniently(schema, name))
+        Pruner{options, nullptr}.child(schema, value, name, place.member(name), depth);
+      else
+        child(*schema.field(name)->schema, value, name, place.member(name), depth);
+    }
   }
 };
 

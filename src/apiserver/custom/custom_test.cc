@@ -44,6 +44,38 @@ template: {apiVersion: v1, kind: Pod, metadata: {name: a, foo: 1}, more: 1})")))
       "Widget in version \"v1\" cannot be handled as a Widget: strict decoding error: unknown field \"spec.gone\"");
 }
 
+// As Kubernetes decodes them: below `items` and `additionalProperties` of a schema nothing is strict.
+TEST(Custom, unknown_fields_of_a_schema_are_named_but_below_items_and_values) {
+  const auto defined = [](std::string_view schema) {
+    return yaml(base::format(R"(
+apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {{name: gadgets.example.com}}
+spec:
+  group: example.com
+  scope: Namespaced
+  names: {{plural: gadgets, kind: Gadget}}
+  versions: [{{name: v1, served: true, storage: true, schema: {{openAPIV3Schema: {{type: object, properties: {{a: {}}}}}}}}}])",
+                             schema));
+  };
+  const auto create = [&](Bench& b, std::string_view schema) {
+    Request strict = b.request(Verb::kCreate, kDefinitions, "", defined(schema));
+    strict.field_validation = FieldValidation::kStrict;
+    return strict;
+  };
+  Bench named;
+  EXPECT_NE(named.refused(create(named, "{type: string, readOnly: true}"))
+                .find("unknown field \"spec.versions[0].schema.openAPIV3Schema.properties.a.readOnly\""),
+            std::string::npos);
+  for (const char* schema : {"{type: array, items: {type: string, readOnly: true}}",
+                             "{type: object, additionalProperties: {type: string, readOnly: true}}",
+                             "{type: array, items: {type: object, properties: {b: {type: string, readOnly: true}}}}"}) {
+    Bench b;
+    const Json made = b.ok(create(b, schema));
+    EXPECT_EQ(made.dump().find("readOnly"), std::string::npos) << made.dump();
+  }
+}
+
 TEST(Custom, objects_are_held_to_their_schema) {
   struct Row {
     const char* spec;
