@@ -16,6 +16,30 @@ using base::Code;
 // has no answer.
 constexpr base::Duration kIdleMax = base::seconds(45);
 
+namespace {
+
+// A request as it is on the wire. `authority` is the host of one that names none.
+std::string encode(const HttpRequest& request, const std::string& authority) {
+  const std::string_view host = header(request.headers, "Host");
+  std::string text =
+      base::format("{} {} HTTP/1.1\r\nHost: {}\r\n", request.method, request.target, host.empty() ? authority : host);
+  for (const auto& [name, value] : request.headers)
+    if (!same_header(name, "Host")) text += name + ": " + value + "\r\n";
+  if (!request.upgrade.empty()) text += base::format("Connection: Upgrade\r\nUpgrade: {}\r\n", request.upgrade);
+  if (!request.body.empty() || request.method != "GET")
+    text += base::format("Content-Length: {}\r\n", request.body.size());
+  text += "\r\n";
+  return text + request.body;
+}
+
+Headers headers_of(const http::response<GrowingBody>& head) {
+  Headers all;
+  for (const auto& field : head) all.emplace_back(std::string(field.name_string()), std::string(field.value()));
+  return all;
+}
+
+}  // namespace
+
 Http1Connection::Http1Connection(std::shared_ptr<ClientShared> shared)
     : shared_(std::move(shared)), socket_(shared_), timer_(shared_->context), loop_timer_(shared_->context) {}
 
@@ -36,7 +60,7 @@ void Http1Connection::run(const HttpRequest& request, bool stream, base::Duratio
   upgraded_ = false;
   held_ = waits_held_ = false;
   unsaid_.clear();
-  out_ = encode(request);
+  out_ = encode(request, shared_->authority());
   parser_.emplace();
   has_left_ = false;
   if (stream)
@@ -57,19 +81,6 @@ void Http1Connection::abort() {
   callbacks_ = {};
   on_gone_ = nullptr;
   close();
-}
-
-std::string Http1Connection::encode(const HttpRequest& request) const {
-  const std::string_view host = header(request.headers, "Host");
-  std::string text = base::format("{} {} HTTP/1.1\r\nHost: {}\r\n", request.method, request.target,
-                                  host.empty() ? shared_->authority() : host);
-  for (const auto& [name, value] : request.headers)
-    if (!same_header(name, "Host")) text += name + ": " + value + "\r\n";
-  if (!request.upgrade.empty()) text += base::format("Connection: Upgrade\r\nUpgrade: {}\r\n", request.upgrade);
-  if (!request.body.empty() || request.method != "GET")
-    text += base::format("Content-Length: {}\r\n", request.body.size());
-  text += "\r\n";
-  return text + request.body;
 }
 
 void Http1Connection::arm(base::Duration timeout) {
@@ -195,17 +206,10 @@ void Http1Connection::deliver() {
   if (!head_sent_) {
     head_sent_ = true;
     disarm();
-    if (callbacks_.on_head) callbacks_.on_head(parser_->get().result_int(), headers());
+    if (callbacks_.on_head) callbacks_.on_head(parser_->get().result_int(), headers_of(parser_->get()));
   }
   std::string body = std::exchange(parser_->get().body(), {});
   if (!body.empty() && callbacks_.on_data) callbacks_.on_data(std::move(body));
-}
-
-Headers Http1Connection::headers() const {
-  Headers all;
-  for (const auto& field : parser_->get())
-    all.emplace_back(std::string(field.name_string()), std::string(field.value()));
-  return all;
 }
 
 void Http1Connection::disarm() {
@@ -218,7 +222,7 @@ void Http1Connection::done() {
   used_ = true;
   HttpResponse response;
   response.status = static_cast<int>(parser_->get().result_int());
-  response.headers = headers();
+  response.headers = headers_of(parser_->get());
   response.body = std::move(parser_->get().body());
   const bool reusable = parser_->get().keep_alive() && in_.empty() && !writing_;
   auto callback = std::exchange(callbacks_, {}).on_done;

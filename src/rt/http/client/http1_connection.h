@@ -43,7 +43,6 @@ class Http1Connection : public std::enable_shared_from_this<Http1Connection> {
  private:
   using ErrorCode = boost::system::error_code;
 
-  std::string encode(const HttpRequest& request) const;
   void arm(base::Duration timeout);
   void connect();
   void write();
@@ -54,7 +53,6 @@ class Http1Connection : public std::enable_shared_from_this<Http1Connection> {
   bool goes_on_otherwise() const;
   void say_more();
   void deliver();
-  Headers headers() const;
   void disarm();
   void done();
   void fail(base::Code code, const std::string& why);
