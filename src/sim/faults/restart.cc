@@ -8,8 +8,8 @@ namespace sim {
 
 namespace {
 
-std::vector<std::string> who_there_is(const World& world) {
-  std::vector<std::string> names = world.process_names();
+std::vector<std::string> who_there_is(World& world) {
+  std::vector<std::string> names = world.processes().names();
   names.insert(names.begin(), "any");
   return names;
 }
@@ -36,11 +36,11 @@ class Restart final : public Fault {
   }
 
   void strike() {
-    const std::vector<std::string> names = world_.process_names();
+    const std::vector<std::string> names = world_.processes().names();
     const std::string name = who_ == "any" ? names[dice_.below(names.size())] : who_;
-    if (!world_.is_up(name)) return;
-    world_.crash(name);
-    world_.after({down_.draw(dice_)}, [this, name] { world_.start(name); });
+    if (!world_.processes().is_up(name)) return;
+    world_.processes().crash(name);
+    world_.after({down_.draw(dice_)}, [this, name] { world_.processes().start(name); });
   }
 
   World& world_;

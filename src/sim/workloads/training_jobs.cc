@@ -55,7 +55,7 @@ class TrainingJobs final : public Submitter {
 
   void submit() override {
     namespace r = api::resources;
-    const bool newer = world_.mpi().version != "v1";
+    const bool newer = world_.settings().mpi.version != "v1";
     std::vector<Kind> kinds = {{"PyTorchJob", &r::kPyTorchJobs, "pytorchReplicaSpecs", "pytorch", "Master"},
                                {"TFJob", &r::kTfJobs, "tfReplicaSpecs", "tensorflow", "Chief"},
                                {"MPIJob", newer ? &r::kSshMpiJobs : &r::kMpiJobs, "mpiReplicaSpecs", "mpi", "Launcher"},

@@ -13,7 +13,9 @@ namespace {
 
 class RunningNodes final : public Running {
  public:
-  explicit RunningNodes(const PartContext& at) : nodes_(at.env, at.client, at.machines, at.nodes) { nodes_.start(); }
+  explicit RunningNodes(const PartContext& at) : nodes_(at.env, at.client, at.machines, at.settings.nodes) {
+    nodes_.start();
+  }
 
  private:
   Nodes nodes_;
@@ -30,10 +32,10 @@ class RunningControllers final : public Running {
     out.with_cluster = true;
     out.pipelines.emplace();
     out.training = controllers::training::Options();
-    out.training->mpi_version = at.mpi.version;
-    out.training->launcher_jobs = at.mpi.launcher_jobs;
-    if (at.mpi.launcher_jobs) out.kubernetes = controllers::workloads::Options{.enabled = {"job"}};
-    if (at.notebooks) {
+    out.training->mpi_version = at.settings.mpi.version;
+    out.training->launcher_jobs = at.settings.mpi.launcher_jobs;
+    if (at.settings.mpi.launcher_jobs) out.kubernetes = controllers::workloads::Options{.enabled = {"job"}};
+    if (at.settings.notebooks) {
       out.notebooks.emplace();
       out.notebooks->istio = false;
       out.notebooks->makes_roles = out.notebooks->isolates = true;
@@ -45,10 +47,11 @@ class RunningControllers final : public Running {
       while (bytes.size() < count) bytes += env.random().uuid();
       return bytes;
     };
-    if (at.sharding == "none") return out;
+    if (at.settings.sharding == "none") return out;
     out.enabled = {"*"};
     const controllers::sharding::Policy rate{.name = "allocation-rate"};
-    const controllers::sharding::Policy half{.name = "node-limit", .nodes_max = std::max(at.nodes.nodes / 2, 1)};
+    const controllers::sharding::Policy half{.name = "node-limit",
+                                             .nodes_max = std::max(at.settings.nodes.nodes / 2, 1)};
     out.sharding.config = {.schedulers = {{.name = "volcano", .type = "batch", .policies = {rate, half}},
                                           {.name = "agent-scheduler", .type = "agent", .policies = {rate}}},
                            .sync_period = base::seconds(5)};
@@ -59,7 +62,7 @@ class RunningControllers final : public Running {
 };
 
 scheduler::Options sharded(scheduler::Options options, const PartContext& at) {
-  options.sharding_mode = at.sharding;
+  options.sharding_mode = at.settings.sharding;
   return options;
 }
 
@@ -78,8 +81,8 @@ class RunningAgentScheduler final : public Running {
 class RunningScheduler final : public Running {
  public:
   explicit RunningScheduler(const PartContext& at) : scheduler_(at.env, at.client, sharded({}, at)) {
-    if (!at.scheduler_conf.empty())
-      CHECK(scheduler_.configure(at.scheduler_conf).ok());  // World::build_world() tried it
+    if (!at.settings.scheduler_conf.empty())
+      CHECK(scheduler_.configure(at.settings.scheduler_conf).ok());  // World::build_world() tried it
     scheduler_.set_witness(at.witness);
     scheduler_.start();
   }

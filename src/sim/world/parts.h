@@ -26,15 +26,20 @@ struct MpiSettings {
   bool launcher_jobs = false;  // launchers of v2beta1 are Jobs of Kubernetes, and their controller runs
 };
 
+// The settings of a world that its parts are started with.
+struct ClusterSettings {
+  NodeSettings nodes = {};
+  std::string scheduler_conf = {};  // empty: the built-in one
+  std::string sharding = "none";    // none, hard or soft
+  MpiSettings mpi = {};
+  bool notebooks = false;  // whether the controllers of notebooks run, and that of StatefulSets
+};
+
 struct PartContext {
   rt::Env& env;
   client::Client& client;
   Machines& machines;
-  const NodeSettings& nodes;
-  const std::string& scheduler_conf;  // empty: the built-in one
-  const std::string& sharding;        // none, hard or soft
-  const MpiSettings& mpi;
-  bool notebooks;  // whether the controllers of notebooks run, and that of StatefulSets
+  const ClusterSettings& settings;
   scheduler::CycleWitness& witness;
 };
 

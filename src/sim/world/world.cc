@@ -2,6 +2,7 @@
 #include "sim/world/world.h"
 
 #include <algorithm>
+#include <set>
 
 #include "admission/rules/hooks.h"
 #include "api/kinds.h"
@@ -30,6 +31,25 @@ std::string known_names(std::span<const Kind> kinds) {
   return names;
 }
 
+// actions = "enqueue, allocate" and tiers = ["priority gang", "predicates"], as scenarios write them.
+base::Result<std::string> scheduler_conf_of(Settings& settings) {
+  const std::string actions = settings.text("actions", "");
+  const std::vector<std::string> tiers = settings.words("tiers", {});
+  if (actions.empty() && tiers.empty()) return std::string();
+  api::Json document = api::Json::object({{"actions", actions}});
+  for (const std::string& tier : tiers) {
+    api::Json plugins = api::Json::array();
+    for (const std::string_view name : base::split_words(tier, ' '))
+      plugins.push_back(api::Json::object({{"name", std::string(name)}}));
+    document.edit("tiers").push_back(api::Json::object({{"plugins", std::move(plugins)}}));
+  }
+  std::string text = document.dump();
+  auto config = scheduler::parse_config(text, {scheduler::all_plugins(), scheduler::all_actions()});
+  if (!config.ok()) return at_line(settings.line(), "world: " + config.error().message);
+  for (const std::string& warning : config->warnings) return at_line(settings.line(), "world: " + warning);
+  return text;
+}
+
 }  // namespace
 
 World::World(std::uint64_t seed, Chronicle::Print print)
@@ -48,7 +68,7 @@ World::~World() {
   workloads_.clear();
   checks_.clear();
   faults_.clear();
-  processes_.clear();
+  processes_.reset();
   if (server_ && server_->is_up()) server_->crash();
   clock_.drop(director_);
   if (network_) clock_.drop(network_->wire);
@@ -69,12 +89,12 @@ base::Status World::build(Definition& definition) {
 }
 
 base::Status World::build_world(Settings& settings) {
-  nodes_.nodes = static_cast<int>(settings.number("nodes", 3, dice_));
-  nodes_.cpu = settings.quantity("node_cpu", nodes_.cpu);
-  nodes_.memory = settings.quantity("node_memory", nodes_.memory);
-  nodes_.pods = static_cast<int>(settings.number("node_pods", nodes_.pods, dice_));
-  nodes_.start_delay_ns = settings.span_range("start_delay", nodes_.start_delay_ns);
-  nodes_.stop_delay_ns = settings.span_range("stop_delay", nodes_.stop_delay_ns);
+  settings_.nodes.nodes = static_cast<int>(settings.number("nodes", 3, dice_));
+  settings_.nodes.cpu = settings.quantity("node_cpu", settings_.nodes.cpu);
+  settings_.nodes.memory = settings.quantity("node_memory", settings_.nodes.memory);
+  settings_.nodes.pods = static_cast<int>(settings.number("node_pods", settings_.nodes.pods, dice_));
+  settings_.nodes.start_delay_ns = settings.span_range("start_delay", settings_.nodes.start_delay_ns);
+  settings_.nodes.stop_delay_ns = settings.span_range("stop_delay", settings_.nodes.stop_delay_ns);
   duration_ = settings.span("duration", duration_, dice_);
   rest_within_ = settings.span("rest_within", rest_within_, dice_);
   quiet_ = settings.span("quiet", quiet_, dice_);
@@ -91,58 +111,43 @@ base::Status World::build_world(Settings& settings) {
     if (kind.by_default) parts.emplace_back(kind.name);
   }
   parts = settings.words("parts", parts);
-  sharding_ = settings.text("sharding", "none");
-  if (sharding_ != "none" && sharding_ != "hard" && sharding_ != "soft")
-    return at_line(settings.line(), base::format("world: sharding \"{}\" is none of none, hard, soft", sharding_));
-  mpi_.version = settings.text("mpi_version", mpi_.version);
-  if (mpi_.version != "v1" && mpi_.version != "v2beta1")
-    return at_line(settings.line(), base::format("world: mpi_version \"{}\" is none of v1, v2beta1", mpi_.version));
+  settings_.sharding = settings.text("sharding", "none");
+  if (settings_.sharding != "none" && settings_.sharding != "hard" && settings_.sharding != "soft")
+    return at_line(settings.line(),
+                   base::format("world: sharding \"{}\" is none of none, hard, soft", settings_.sharding));
+  settings_.mpi.version = settings.text("mpi_version", settings_.mpi.version);
+  if (settings_.mpi.version != "v1" && settings_.mpi.version != "v2beta1")
+    return at_line(settings.line(),
+                   base::format("world: mpi_version \"{}\" is none of v1, v2beta1", settings_.mpi.version));
   // Other worlds draw what they always drew.
   const double with_jobs = settings.fraction("launcher_jobs", 0, dice_);
-  mpi_.launcher_jobs = with_jobs > 0 && dice_.chance(with_jobs);
-  notebooks_ = settings.flag("notebooks", false);
-  TRY_VOID(build_scheduler_conf(settings));
+  settings_.mpi.launcher_jobs = with_jobs > 0 && dice_.chance(with_jobs);
+  settings_.notebooks = settings.flag("notebooks", false);
+  TRY(settings_.scheduler_conf, scheduler_conf_of(settings));
   TRY_VOID(settings.finish());
 
-  server_ =
-      std::make_unique<Server>(clock_, outside_, truth_,
-                               ServerSettings{.seed = seed_,
-                                              .hooks = with_admission ? admission::hooks({.mpi_version = mpi_.version})
-                                                                      : std::vector<api::AdmissionHook>(),
-                                              .store = store,
-                                              .disk = {{disk_time.min}, {disk_time.max}}});
+  server_ = std::make_unique<Server>(
+      clock_, outside_, truth_,
+      ServerSettings{.seed = seed_,
+                     .hooks = with_admission ? admission::hooks({.mpi_version = settings_.mpi.version})
+                                             : std::vector<api::AdmissionHook>(),
+                     .store = store,
+                     .disk = {{disk_time.min}, {disk_time.max}}});
   network_ =
       std::unique_ptr<Network>(new Network{clock_, *server_, truth_, chronicle_, {}, {{one_way.min}, {one_way.max}}});
+  processes_ = std::make_unique<Processes>(
+      Processes::Surroundings{seed_, clock_, chronicle_, outside_, *server_, *network_, decisions_, settings_});
+  std::set<std::string> added;
   for (const std::string& name : parts) {
     const auto kind = std::ranges::find(all_parts(), name, &PartKind::name);
     if (name == "apiserver") continue;  // always there
     if (kind == all_parts().end())
       return at_line(settings.line(), base::format("world: no part is called \"{}\"; there are: apiserver, {}", name,
                                                    known_names(all_parts())));
-    if (processes_.contains(name))
+    if (!added.insert(name).second)
       return at_line(settings.line(), base::format("world: part \"{}\" is listed twice", name));
-    processes_[name].kind = &*kind;
-    start_order_.push_back(name);
+    processes_->add(*kind);
   }
-  return {};
-}
-
-// actions = "enqueue, allocate" and tiers = ["priority gang", "predicates"], as scenarios write them.
-base::Status World::build_scheduler_conf(Settings& settings) {
-  const std::string actions = settings.text("actions", "");
-  const std::vector<std::string> tiers = settings.words("tiers", {});
-  if (actions.empty() && tiers.empty()) return {};
-  api::Json document = api::Json::object({{"actions", actions}});
-  for (const std::string& tier : tiers) {
-    api::Json plugins = api::Json::array();
-    for (const std::string_view name : base::split_words(tier, ' '))
-      plugins.push_back(api::Json::object({{"name", std::string(name)}}));
-    document.edit("tiers").push_back(api::Json::object({{"plugins", std::move(plugins)}}));
-  }
-  scheduler_conf_ = document.dump();
-  auto config = scheduler::parse_config(scheduler_conf_, {scheduler::all_plugins(), scheduler::all_actions()});
-  if (!config.ok()) return at_line(settings.line(), "world: " + config.error().message);
-  for (const std::string& warning : config->warnings) return at_line(settings.line(), "world: " + warning);
   return {};
 }
 
@@ -171,44 +176,9 @@ std::unique_ptr<Person> World::make_person(const std::string& name) {
   return person;
 }
 
-std::vector<std::string> World::process_names() const {
-  std::vector<std::string> names = {"apiserver"};
-  names.insert(names.end(), start_order_.begin(), start_order_.end());
-  return names;
-}
-
-bool World::is_up(const std::string& name) const {
-  if (name == "apiserver") return server_->is_up();
-  const auto found = processes_.find(name);
-  return found != processes_.end() && found->second.component != nullptr;
-}
-
-void World::crash(const std::string& name) {
-  if (!is_up(name)) return;
-  chronicle_.note(base::format("crash {}", name));
-  if (name == "apiserver") return server_->crash();
-  Process& process = processes_.at(name);
-  process.component.reset();
-  process.client.reset();
-  process.env.reset();
-}
-
-void World::start(const std::string& name) {
-  if (is_up(name)) return;
-  chronicle_.note(base::format("start {}", name));
-  if (name == "apiserver") return server_->start();
-  Process& process = processes_.at(name);
-  const std::string label = base::format("{} {}", name, ++process.incarnation);
-  process.env = std::make_unique<SimEnv>(clock_, seed_for(seed_, label), &outside_);
-  process.client = make_network_client(*network_, *process.env, std::string(process.kind->client),
-                                       seed_for(seed_, base::format("client of {}", label)));
-  process.component = process.kind->start(
-      {*process.env, *process.client, machines_, nodes_, scheduler_conf_, sharding_, mpi_, notebooks_, decisions_});
-}
-
 Outcome World::run() {
   for (const auto& check : checks_) check->begin();
-  for (const std::string& name : process_names()) start(name);
+  for (const std::string& name : processes_->names()) processes_->start(name);
   for (const auto& workload : workloads_) workload->start();
   for (const auto& fault : faults_) fault->begin();
   const base::Time end = clock_.now() + duration_;
@@ -217,7 +187,7 @@ Outcome World::run() {
   chronicle_.note("healed");
   healed_ = true;
   for (const auto& fault : faults_) fault->heal();
-  for (const std::string& name : process_names()) start(name);
+  for (const std::string& name : processes_->names()) processes_->start(name);
   for (const auto& workload : workloads_) workload->stop();
   bring_to_rest();
   for (const auto& check : checks_) check->finish();
@@ -247,10 +217,10 @@ void World::bring_to_rest() {
   chronicle_.violation("settles",
                        base::format("not at rest after {}: {}", base::format_go_duration(rest_within_), why));
   // The stuck process is looked for. A restart that helps says that its memory was wrong, and not the objects.
-  for (const std::string& name : process_names()) {
+  for (const std::string& name : processes_->names()) {
     if (name == "apiserver") continue;
-    crash(name);
-    start(name);
+    processes_->crash(name);
+    processes_->start(name);
     if (const std::string still = wait_for_rest(base::minutes(3)); still != why)
       return chronicle_.violation("settles",
                                   base::format("after a restart of {}: {}", name, still.empty() ? "at rest" : still));

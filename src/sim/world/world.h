@@ -6,7 +6,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -15,10 +14,9 @@
 #include "base/result.h"
 #include "sim/world/decisions.h"
 #include "sim/world/definition.h"
-#include "sim/world/machines.h"
 #include "sim/world/network_client.h"
-#include "sim/world/parts.h"
 #include "sim/world/pieces.h"
+#include "sim/world/processes.h"
 
 namespace sim {
 
@@ -56,10 +54,8 @@ class World {
   Decisions& decisions() { return decisions_; }
   Server& server() { return *server_; }
   Network& network() { return *network_; }
-  Machines& machines() { return machines_; }
-  std::uint64_t seed() const { return seed_; }
-  const NodeSettings& nodes() const { return nodes_; }
-  const MpiSettings& mpi() const { return mpi_; }
+  Processes& processes() { return *processes_; }
+  const ClusterSettings& settings() const { return settings_; }
   bool is_healed() const { return healed_; }
   std::unique_ptr<Person> make_person(const std::string& name);
   // Runs `task` in the world's own time, outside any process.
@@ -68,25 +64,10 @@ class World {
   // Hosts that processes can call, and disks.
   ExternalWorld& outside() { return outside_; }
 
-  // Names of processes: "apiserver" and the parts.
-  std::vector<std::string> process_names() const;
-  bool is_up(const std::string& name) const;
-  void crash(const std::string& name);  // if it is up
-  void start(const std::string& name);  // if it is down
-
  private:
-  struct Process {
-    const PartKind* kind;
-    std::unique_ptr<SimEnv> env;
-    std::unique_ptr<client::Client> client;
-    std::unique_ptr<Running> component;
-    int incarnation = 0;
-  };
-
   World(std::uint64_t seed, Chronicle::Print print);
   base::Status build(Definition& definition);
   base::Status build_world(Settings& settings);
-  base::Status build_scheduler_conf(Settings& settings);
   template <class Piece>
   base::Status build_pieces(std::vector<Settings>& tables, std::span<const PieceKind<Piece>> kinds,
                             std::vector<std::unique_ptr<Piece>>& pieces);
@@ -102,12 +83,7 @@ class World {
   Chronicle chronicle_;
   Truth truth_;
   Decisions decisions_;
-  Machines machines_;
-  NodeSettings nodes_;
-  std::string scheduler_conf_;
-  std::string sharding_;
-  MpiSettings mpi_;
-  bool notebooks_ = false;
+  ClusterSettings settings_;
   base::Random dice_;
   Owner director_ = clock_.make_owner();
   bool healed_ = false;
@@ -117,8 +93,7 @@ class World {
   base::Duration quiet_ = base::seconds(30);
   std::unique_ptr<Server> server_;
   std::unique_ptr<Network> network_;
-  std::map<std::string, Process> processes_;
-  std::vector<std::string> start_order_;
+  std::unique_ptr<Processes> processes_;
   std::vector<std::unique_ptr<Workload>> workloads_;
   std::vector<std::unique_ptr<Fault>> faults_;
   std::vector<std::unique_ptr<Check>> checks_;
