@@ -155,26 +155,26 @@ base::Result<Json> manifest_outputs(const Json& spec, const Json& object) {
 const Node* Operation::manifest(const Call& call, const Json& spec, const Inputs& inputs) {
   using Verb = ManifestAction::Verb;
   auto filled = fill_all(spec, inputs.variables);
-  if (!filled.ok()) return fail(call, filled.error().message);
+  if (!filled.ok()) return nodes_.fail(call, filled.error().message);
   const Json& resource = (*filled)["resource"];
   const auto verb = verb_of(resource["action"].as_string());
-  if (!verb) return fail(call, base::format("resource.action: {:?} is none", resource["action"].as_string()));
+  if (!verb) return nodes_.fail(call, base::format("resource.action: {:?} is none", resource["action"].as_string()));
   const std::string id = node_id(workflow_, call.name);
   auto object = read_manifest(resource, ns_, id, owner_of(look_.workflow));
-  if (!object.ok()) return fail(call, object.error().message);
+  if (!object.ok()) return nodes_.fail(call, object.error().message);
   const std::string account = account_of(look_.workflow, *filled);
-  Node* node = find(call.name);
+  Node* node = nodes_.find(call.name);
   if (node == nullptr) {
     if (!may_start()) return nullptr;
-    node = &begin(call, "Resource", Phase::kPending);
+    node = &nodes_.begin(call, "Resource", Phase::kPending);
     node->inputs = inputs.values;
   }
   const ManifestState state = look_.manifest(id);
-  if (!state.refusal.empty()) return end(*node, Phase::kError, state.refusal);
+  if (!state.refusal.empty()) return nodes_.end(*node, Phase::kError, state.refusal);
   if (node->phase == Phase::kPending && *verb != Verb::kGet) {
     out_.manifests.push_back({*verb, id, account, *std::move(object)});
     node->phase = Phase::kRunning;
-    if (*verb == Verb::kDelete) return end(*node, Phase::kSucceeded);
+    if (*verb == Verb::kDelete) return nodes_.end(*node, Phase::kSucceeded);
     look_within({});
     return node;
   }
@@ -184,23 +184,23 @@ const Node* Operation::manifest(const Call& call, const Json& spec, const Inputs
     look_within({});  // at the answer
     return node;
   }
-  if (state.object.is_null()) return end(*node, Phase::kError, "the object of the resource is not there");
+  if (state.object.is_null()) return nodes_.end(*node, Phase::kError, "the object of the resource is not there");
   if (*verb == Verb::kCreate && api::annotation_of(state.object, kNodeAnnotation) != id)
-    return end(*node, Phase::kError,
-               base::format("{} {:?} was there before", (*object)["kind"].as_string(), api::name_of(*object)));
+    return nodes_.end(*node, Phase::kError,
+                      base::format("{} {:?} was there before", (*object)["kind"].as_string(), api::name_of(*object)));
   for (const auto& [field, phase] :
        {std::pair{"failureCondition", Phase::kFailed}, {"successCondition", Phase::kSucceeded}}) {
     const std::string condition = resource[std::string_view(field)].str();
     if (condition.empty() && phase == Phase::kFailed) continue;
     const auto met = condition.empty() ? base::Result<bool>(true) : meets(condition, state.object);
-    if (!met.ok()) return end(*node, Phase::kError, base::format("resource.{}: {}", field, met.error().message));
+    if (!met.ok()) return nodes_.end(*node, Phase::kError, base::format("resource.{}: {}", field, met.error().message));
     if (!*met) continue;
     out_.manifests.pop_back();
-    if (phase == Phase::kFailed) return end(*node, phase, base::format("{} holds", condition));
+    if (phase == Phase::kFailed) return nodes_.end(*node, phase, base::format("{} holds", condition));
     auto outputs = manifest_outputs(spec, state.object);
-    if (!outputs.ok()) return end(*node, Phase::kError, outputs.error().message);
+    if (!outputs.ok()) return nodes_.end(*node, Phase::kError, outputs.error().message);
     node->outputs = *std::move(outputs);
-    return end(*node, phase);
+    return nodes_.end(*node, phase);
   }
   look_within(kLook);
   return node;

@@ -22,9 +22,6 @@ const Json& strategy_of(const Json& spec, const Json& workflow_spec) {
   return spec.has("retryStrategy") || !is_leaf ? spec["retryStrategy"] : workflow_spec["retryStrategy"];
 }
 
-// The nodes that the parallelism of a template counts.
-bool is_counted(const Node& node) { return node.type == "Pod" || node.type == "Steps" || node.type == "DAG"; }
-
 std::int64_t number_of(const Json& value, std::int64_t fallback) {
   if (value.is_number()) return value.as_int(fallback);
   return base::parse_number<std::int64_t>(value.as_string()).value_or(fallback);
@@ -36,15 +33,8 @@ Operation::Operation(const WorkflowLook& look)
     : look_(look),
       spec_(look.workflow["spec"]),
       workflow_(api::name_of(look.workflow)),
-      ns_(api::namespace_of(look.workflow)) {
-  for (const Json::Member& one : look.workflow["status"]["nodes"].members()) {
-    auto node = node_of(one.value);
-    if (!node || node->id != one.name() || node->id != node_id(workflow_, node->name)) continue;
-    active_ += node->type == "Pod" && !node->is_over() ? 1 : 0;
-    active_in_[node->boundary] += is_counted(*node) && !node->is_over() ? 1 : 0;
-    out_.nodes.emplace(node->id, *std::move(node));
-  }
-}
+      ns_(api::namespace_of(look.workflow)),
+      nodes_(look.workflow, look.now) {}
 
 WorkflowDecision Operation::run() {
   const Json& status = look_.workflow["status"];
@@ -52,6 +42,7 @@ WorkflowDecision Operation::run() {
   out_.status.erase("nodes");
   if (const auto phase = phase_of(status["phase"].as_string()); phase && argo::is_over(*phase)) {
     expire();
+    out_.nodes = nodes_.take();
     return std::move(out_);
   }
   globals_ = globals_of(look_);
@@ -70,20 +61,20 @@ WorkflowDecision Operation::run() {
                               .template_name = spec_["entrypoint"].str(),
                               .arguments = spec_["arguments"]});
   if (root == nullptr && is_stopping_)
-    root = fail({.name = workflow_, .display = workflow_, .template_name = spec_["entrypoint"].str()},
-                "it was stopped before it began");
+    root = nodes_.fail({.name = workflow_, .display = workflow_, .template_name = spec_["entrypoint"].str()},
+                       "it was stopped before it began");
   if (is_too_large_) {
     const std::string why = base::format("the workflow has more than {} nodes", kNodesMax);
     stop_all(why);
     out_.pods.clear();
     out_.manifests.clear();
-    root = end(*find(workflow_), Phase::kError, why);
+    root = nodes_.end(*nodes_.find(workflow_), Phase::kError, why);
   }
   const Node* exit = nullptr;
   const std::string handler = spec_["onExit"].str();
   if (root != nullptr && root->is_over() && !handler.empty() && shutdown != "Terminate") {
     globals_.set("workflow.status", std::string(has_failed(root->phase) ? text_of(root->phase) : "Succeeded"));
-    globals_.set("workflow.failures", failures_text(out_.nodes));
+    globals_.set("workflow.failures", failures_text(nodes_.all()));
     is_stopping_ = false;
     const std::string name = workflow_ + ".onExit";
     exit = execute({.name = name, .display = name, .template_name = handler, .arguments = spec_["arguments"]});
@@ -94,8 +85,9 @@ WorkflowDecision Operation::run() {
   else
     out_.status.set("phase", "Running");
   std::size_t over = 0;
-  for (const auto& [id, node] : out_.nodes) over += node.is_over() ? 1 : 0;
-  out_.status.set("progress", base::format("{}/{}", over, out_.nodes.size()));
+  for (const auto& [id, node] : nodes_.all()) over += node.is_over() ? 1 : 0;
+  out_.status.set("progress", base::format("{}/{}", over, nodes_.size()));
+  out_.nodes = nodes_.take();
   return std::move(out_);
 }
 
@@ -144,92 +136,51 @@ const Json* template_in(const Json& spec, std::string_view name) {
   return nullptr;
 }
 
-Node* Operation::find(const std::string& name) {
-  const auto found = out_.nodes.find(node_id(workflow_, name));
-  return found == out_.nodes.end() ? nullptr : &found->second;
-}
-
-Node& Operation::begin(const Call& call, std::string_view type, Phase phase) {
-  const std::string id = node_id(workflow_, call.name);
-  Node& node = out_.nodes[id];
-  node.id = id;
-  node.name = call.name;
-  node.display = call.display;
-  node.type = type;
-  node.template_name = call.template_name;
-  node.boundary = call.boundary;
-  node.phase = phase;
-  node.started = look_.now;
-  if (argo::is_over(phase)) node.finished = look_.now;
-  active_in_[node.boundary] += is_counted(node) && !node.is_over() ? 1 : 0;
-  return node;
-}
-
-const Node* Operation::end(Node& node, Phase phase, std::string message) {
-  if (is_counted(node) && !node.is_over()) --active_in_[node.boundary];
-  node.phase = phase;
-  node.message = std::move(message);
-  node.finished = look_.now;
-  return &node;
-}
-
-const Node* Operation::fail(const Call& call, std::string message) {
-  Node* node = find(call.name);
-  if (node == nullptr) node = &begin(call, "Skipped", Phase::kError);
-  return end(*node, Phase::kError, std::move(message));
-}
-
-void Operation::add_child(const std::string& parent, const Node& child) {
-  Node* node = find(parent);
-  if (node == nullptr || std::ranges::find(node->children, child.id) != node->children.end()) return;
-  node->children.push_back(child.id);
-}
-
 bool Operation::may_start() const {
   if (is_stopping_ || spec_["suspend"].as_bool()) return false;
   const std::int64_t most = spec_["parallelism"].as_int(0);
-  return most <= 0 || active_ < static_cast<std::size_t>(most);
+  return most <= 0 || nodes_.active_pods() < static_cast<std::size_t>(most);
 }
 
 // Whether so many parts of a Steps or DAG run as its template lets run at once.
 bool Operation::is_full(const std::string& boundary) const {
-  const auto around = out_.nodes.find(boundary);
-  const Json* spec = around == out_.nodes.end() ? nullptr : template_in(spec_, around->second.template_name);
+  const Node* around = nodes_.by_id(boundary);
+  const Json* spec = around == nullptr ? nullptr : template_in(spec_, around->template_name);
   const std::int64_t most = spec == nullptr ? 0 : number_of((*spec)["parallelism"], 0);
-  const auto active = active_in_.find(boundary);
-  return most > 0 && active != active_in_.end() && active->second >= static_cast<std::size_t>(most);
+  return most > 0 && nodes_.active_in(boundary) >= static_cast<std::size_t>(most);
 }
 
 const Node* Operation::execute(const Call& call) {
-  if (const Node* known = find(call.name); known != nullptr && known->is_over()) return known;
-  if (call.depth > kDepthMax) return fail(call, base::format("templates use each other deeper than {}", kDepthMax));
-  if (out_.nodes.size() >= kNodesMax) {
+  if (const Node* known = nodes_.find(call.name); known != nullptr && known->is_over()) return known;
+  if (call.depth > kDepthMax)
+    return nodes_.fail(call, base::format("templates use each other deeper than {}", kDepthMax));
+  if (nodes_.size() >= kNodesMax) {
     is_too_large_ = true;
     return nullptr;
   }
   const Json* spec = template_in(spec_, call.template_name);
-  if (spec == nullptr) return fail(call, base::format("template {:?} is not there", call.template_name));
-  if (find(call.name) == nullptr && is_full(call.boundary)) return nullptr;
+  if (spec == nullptr) return nodes_.fail(call, base::format("template {:?} is not there", call.template_name));
+  if (nodes_.find(call.name) == nullptr && is_full(call.boundary)) return nullptr;
   const Json& strategy = strategy_of(*spec, spec_);
   return strategy.is_object() ? retry(call, strategy) : execute_once(call);
 }
 
 const Node* Operation::retry(const Call& call, const Json& strategy) {
-  Node* node = find(call.name);
+  Node* node = nodes_.find(call.name);
   if (node == nullptr) {
     if (!may_start()) return nullptr;
-    node = &begin(call, "Retry", Phase::kRunning);
+    node = &nodes_.begin(call, "Retry", Phase::kRunning);
   }
   for (std::int64_t attempt = 0;; ++attempt) {
     Call child = call;
     child.name = base::format("{}({})", call.name, attempt);
     child.display = base::format("{}({})", call.display, attempt);
     ++child.depth;
-    if (attempt > 0 && find(child.name) == nullptr) {
-      const Node& last = *find(base::format("{}({})", call.name, attempt - 1));
-      const RetryChoice choice = choice_after({strategy, *find(call.name + "(0)"), last, attempt, look_.now});
-      if (choice.end || is_stopping_) return end(*node, last.phase, choice.end.value_or(last.message));
-      if (out_.nodes.size() >= kNodesMax) return end(*node, Phase::kError, "too many attempts");
+    if (attempt > 0 && nodes_.find(child.name) == nullptr) {
+      const Node& last = *nodes_.find(base::format("{}({})", call.name, attempt - 1));
+      const RetryChoice choice = choice_after({strategy, *nodes_.find(call.name + "(0)"), last, attempt, look_.now});
+      if (choice.end || is_stopping_) return nodes_.end(*node, last.phase, choice.end.value_or(last.message));
+      if (nodes_.size() >= kNodesMax) return nodes_.end(*node, Phase::kError, "too many attempts");
       if (choice.wait > base::Duration{}) {
         look_within(choice.wait);
         return node;
@@ -237,21 +188,21 @@ const Node* Operation::retry(const Call& call, const Json& strategy) {
     }
     globals_.set("retries", base::format("{}", attempt));
     const Node* last = execute_once(child);
-    node = find(call.name);
+    node = nodes_.find(call.name);
     if (last == nullptr) return node;
-    add_child(call.name, *last);
+    nodes_.add_child(call.name, *last);
     if (!last->is_over()) return node;
     if (has_failed(last->phase)) continue;
     node->outputs = last->outputs;
-    return end(*node, last->phase, last->message);
+    return nodes_.end(*node, last->phase, last->message);
   }
 }
 
 const Node* Operation::execute_once(const Call& call) {
-  if (const Node* known = find(call.name); known != nullptr && known->is_over()) return known;
+  if (const Node* known = nodes_.find(call.name); known != nullptr && known->is_over()) return known;
   const Json* spec = template_in(spec_, call.template_name);
   auto inputs = inputs_of(globals_, call.arguments, *spec);
-  if (!inputs.ok()) return fail(call, inputs.error().message);
+  if (!inputs.ok()) return nodes_.fail(call, inputs.error().message);
   inputs->variables.set("node.name", call.name);
   if (spec->has("steps")) return steps(call, *spec, *inputs);
   if (spec->has("dag")) return dag(call, *spec, *inputs);
@@ -262,10 +213,10 @@ const Node* Operation::execute_once(const Call& call) {
 
 // Its end, or a person that takes `suspend` away: a person sets the node's phase, or `resume` of the tools does.
 const Node* Operation::pause(const Call& call, const Json& spec) {
-  Node* node = find(call.name);
+  Node* node = nodes_.find(call.name);
   if (node == nullptr) {
     if (is_stopping_) return nullptr;
-    node = &begin(call, "Suspend", Phase::kRunning);
+    node = &nodes_.begin(call, "Suspend", Phase::kRunning);
   }
   const std::string text = text_of(spec["suspend"]["duration"]);
   const std::int64_t seconds = base::parse_number<std::int64_t>(text).value_or(0);
@@ -273,7 +224,7 @@ const Node* Operation::pause(const Call& call, const Json& spec) {
       seconds > 0 ? base::seconds(seconds) : base::parse_go_duration(text).value_or(base::Duration{});
   if (wait.ns <= 0) return node;
   const base::Time due = node->started + wait;
-  if (look_.now >= due) return end(*node, Phase::kSucceeded);
+  if (look_.now >= due) return nodes_.end(*node, Phase::kSucceeded);
   look_within(due - look_.now);
   return node;
 }
@@ -282,10 +233,10 @@ const Node* Operation::pause(const Call& call, const Json& spec) {
 void Operation::stop_all(const std::string& why) {
   is_stopping_ = true;
   const std::string handler = workflow_ + ".onExit";
-  for (auto& [id, node] : out_.nodes) {
-    if (node.is_over() || node.name.starts_with(handler)) continue;
-    if (node.type == "Pod" && look_.pod(id) != nullptr) out_.ended_pods.push_back(id);
-    if (node.type == "Pod" || node.type == "Suspend") end(node, Phase::kFailed, why);
+  for (Node* node : nodes_.active()) {
+    if (node->name.starts_with(handler)) continue;
+    if (node->type == "Pod" && look_.pod(node->id) != nullptr) out_.ended_pods.push_back(node->id);
+    if (node->type == "Pod" || node->type == "Suspend") nodes_.end(*node, Phase::kFailed, why);
   }
 }
 

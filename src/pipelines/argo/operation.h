@@ -1,26 +1,23 @@
 // The walk of one look along the templates of a Workflow. Inside of argo only.
 #pragma once
 
-#include <map>
 #include <string>
 #include <string_view>
-#include <vector>
 
-#include "pipelines/argo/results.h"
+#include "pipelines/argo/node_book.h"
 #include "pipelines/argo/text_template.h"
 #include "pipelines/argo/values.h"
 #include "pipelines/argo/workflow_engine.h"
 
 namespace pipelines::argo {
 
-// A use of a template.
-struct Call {
-  std::string name;  // of the node
+// A task or a step, as much of it as both have.
+struct Use {
+  const api::Json& spec;
+  std::string name;  // of its node, without the turn
   std::string display;
-  std::string template_name;
-  api::Json arguments = {};  // filled in: {parameters, artifacts}
-  std::string boundary = {};
-  int depth = 0;
+  std::string boundary;
+  int depth;
 };
 
 class Operation {
@@ -29,15 +26,6 @@ class Operation {
   WorkflowDecision run();
 
  private:
-  // A task or a step, as much of it as both have.
-  struct Use {
-    const api::Json& spec;
-    std::string name;  // of its node, without the turn
-    std::string display;
-    std::string boundary;
-    int depth;
-  };
-
   // Each gives the node of the call; null while it has not begun.
   const Node* execute(const Call& call);
   const Node* retry(const Call& call, const api::Json& strategy);
@@ -52,15 +40,9 @@ class Operation {
   const Node* manifest(const Call& call, const api::Json& spec, const Inputs& inputs);
   const Node* pause(const Call& call, const api::Json& spec);
   // The node of one task or step: its only call, or the TaskGroup of its loop.
-  const Node* use(const Use& use, const Variables& variables);
+  const Node* walk_use(const Use& use, const Variables& variables);
   const Node* one_turn(const Use& use, const LoopTurn& turn, const Variables& variables);
 
-  Node* find(const std::string& name);
-  Node& begin(const Call& call, std::string_view type, Phase phase);
-  const Node* end(Node& node, Phase phase, std::string message = {});
-  const Node* fail(const Call& call, std::string message);
-  const Node* end_unused(const Use& use, const std::string& name, Phase phase, std::string message);
-  void add_child(const std::string& parent, const Node& child);
   bool may_start() const;
   bool is_full(const std::string& boundary) const;
   void sync_pod(Node& node, const api::Json& spec);
@@ -77,11 +59,10 @@ class Operation {
   const api::Json& spec_;
   const std::string workflow_;
   const std::string ns_;
-  WorkflowDecision out_;
+  NodeBook nodes_;
+  WorkflowDecision out_;  // its nodes come at the end
   Variables globals_;
-  std::size_t active_ = 0;
-  std::map<std::string, std::size_t> active_in_ = {};  // by the Steps or DAG around them: pods and the like
-  bool is_stopping_ = false;                           // nothing new begins
+  bool is_stopping_ = false;  // nothing new begins
   bool is_too_large_ = false;
 };
 

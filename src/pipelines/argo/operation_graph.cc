@@ -28,79 +28,67 @@ std::string depends_of(const Json& task) {
   return out;
 }
 
+// The call of a use, or of one turn of it.
+Call call_of(const Use& use, const std::string& suffix) {
+  return {.name = use.name + suffix,
+          .display = use.display + suffix,
+          .template_name = use.spec["template"].str(),
+          .boundary = use.boundary,
+          .depth = use.depth};
+}
+
 }  // namespace
 
-const Node* Operation::end_unused(const Use& use, const std::string& name, Phase phase, std::string message) {
-  Node& node = begin({.name = name,
-                      .display = use.display + name.substr(use.name.size()),
-                      .template_name = use.spec["template"].str(),
-                      .arguments = {},
-                      .boundary = use.boundary,
-                      .depth = use.depth},
-                     "Skipped", phase);
-  node.message = std::move(message);
-  return &node;
-}
-
 const Node* Operation::one_turn(const Use& use, const LoopTurn& turn, const Variables& variables) {
-  const std::string name = use.name + turn.suffix;
-  if (const Node* known = find(name); known != nullptr && known->is_over()) return known;
+  Call call = call_of(use, turn.suffix);
+  if (const Node* known = nodes_.find(call.name); known != nullptr && known->is_over()) return known;
   Variables all = variables;
   all.take(turn.variables, "");
-  if (find(name) == nullptr && use.spec["when"].is_string()) {
+  if (nodes_.find(call.name) == nullptr && use.spec["when"].is_string()) {
     const auto when = fill(use.spec["when"].as_string(), all);
     const auto is_met = when.ok() ? holds(*when) : base::Result<bool>(base::Error(when.error()));
-    if (!is_met.ok()) return end_unused(use, name, Phase::kError, "when: " + is_met.error().message);
+    if (!is_met.ok()) return nodes_.skip(call, Phase::kError, "when: " + is_met.error().message);
     if (!*is_met)
-      return end_unused(use, name, Phase::kSkipped, base::format("when '{}' evaluated false", when->substr(0, 200)));
+      return nodes_.skip(call, Phase::kSkipped, base::format("when '{}' evaluated false", when->substr(0, 200)));
   }
   auto arguments = arguments_of(use.spec, all);
-  if (!arguments.ok()) return end_unused(use, name, Phase::kError, arguments.error().message);
-  return execute({.name = name,
-                  .display = use.display + turn.suffix,
-                  .template_name = use.spec["template"].str(),
-                  .arguments = *std::move(arguments),
-                  .boundary = use.boundary,
-                  .depth = use.depth + 1});
+  if (!arguments.ok()) return nodes_.skip(call, Phase::kError, arguments.error().message);
+  call.arguments = *std::move(arguments);
+  ++call.depth;
+  return execute(call);
 }
 
-const Node* Operation::use(const Use& use, const Variables& variables) {
+const Node* Operation::walk_use(const Use& use, const Variables& variables) {
   const bool loops = use.spec.has("withItems") || use.spec.has("withParam") || use.spec.has("withSequence");
   if (!loops) return one_turn(use, {}, variables);
-  if (const Node* known = find(use.name); known != nullptr && known->is_over()) return known;
+  if (const Node* known = nodes_.find(use.name); known != nullptr && known->is_over()) return known;
   const auto turns = turns_of(use.spec, variables);
-  if (!turns.ok()) return end_unused(use, use.name, Phase::kError, turns.error().message);
-  if (turns->empty()) return end_unused(use, use.name, Phase::kSkipped, std::string(kEmptyLoop));
-  if (find(use.name) == nullptr) {
+  if (!turns.ok()) return nodes_.skip(call_of(use, ""), Phase::kError, turns.error().message);
+  if (turns->empty()) return nodes_.skip(call_of(use, ""), Phase::kSkipped, std::string(kEmptyLoop));
+  if (nodes_.find(use.name) == nullptr) {
     if (is_stopping_) return nullptr;
-    begin({.name = use.name,
-           .display = use.display,
-           .template_name = use.spec["template"].str(),
-           .arguments = {},
-           .boundary = use.boundary,
-           .depth = use.depth},
-          "TaskGroup", Phase::kRunning);
+    nodes_.begin(call_of(use, ""), "TaskGroup", Phase::kRunning);
   }
   bool all_over = true;
   Phase worst = Phase::kSucceeded;
   std::string message;
   for (const LoopTurn& turn : *turns) {
     const Node* child = one_turn(use, turn, variables);
-    if (child != nullptr) add_child(use.name, *child);
+    if (child != nullptr) nodes_.add_child(use.name, *child);
     all_over = all_over && child != nullptr && child->is_over();
     if (child == nullptr || !has_failed(child->phase)) continue;
     worst = child->phase;
     if (message.empty()) message = base::format("{}: {}", child->display, child->message);
   }
-  Node* group = find(use.name);
-  return all_over ? end(*group, worst, message) : group;
+  Node* group = nodes_.find(use.name);
+  return all_over ? nodes_.end(*group, worst, message) : group;
 }
 
 const Node* Operation::steps(const Call& call, const Json& spec, const Inputs& inputs) {
-  Node* node = find(call.name);
+  Node* node = nodes_.find(call.name);
   if (node == nullptr) {
     if (is_stopping_) return nullptr;
-    node = &begin(call, "Steps", Phase::kRunning);
+    node = &nodes_.begin(call, "Steps", Phase::kRunning);
     node->inputs = inputs.values;
   }
   const std::string id = node->id;
@@ -108,43 +96,43 @@ const Node* Operation::steps(const Call& call, const Json& spec, const Inputs& i
   std::size_t number = 0;
   for (const Json& group : spec["steps"].items()) {
     const std::string name = base::format("{}[{}]", call.name, number++);
-    if (find(name) == nullptr) {
+    if (nodes_.find(name) == nullptr) {
       if (is_stopping_) break;
-      begin({.name = name,
-             .display = name.substr(call.name.size()),
-             .template_name = {},
-             .arguments = {},
-             .boundary = id,
-             .depth = call.depth},
-            "StepGroup", Phase::kRunning);
+      nodes_.begin({.name = name,
+                    .display = name.substr(call.name.size()),
+                    .template_name = {},
+                    .arguments = {},
+                    .boundary = id,
+                    .depth = call.depth},
+                   "StepGroup", Phase::kRunning);
     }
-    add_child(call.name, *find(name));
+    nodes_.add_child(call.name, *nodes_.find(name));
     bool all_over = true;
     Phase worst = Phase::kSucceeded;
     std::string message;
     for (const Json& step : group.items()) {
       const std::string own = step["name"].str();
-      const Node* child = use({step, base::format("{}.{}", name, own), own, id, call.depth}, variables);
-      if (child != nullptr) add_child(name, *child);
+      const Node* child = walk_use({step, base::format("{}.{}", name, own), own, id, call.depth}, variables);
+      if (child != nullptr) nodes_.add_child(name, *child);
       all_over = all_over && child != nullptr && child->is_over();
       if (child == nullptr || !child->is_over()) continue;
-      note_results(out_.nodes, *child, "steps." + own, variables);
+      note_results(nodes_.all(), *child, "steps." + own, variables);
       if (!has_failed(child->phase) || goes_on(step, child->phase)) continue;
       worst = child->phase;
       if (message.empty()) message = base::format("child '{}' failed: {}", child->display, child->message);
     }
-    Node* held = find(name);
-    if (!all_over && !is_stopping_) return find(call.name);
-    if (!held->is_over()) end(*held, all_over ? worst : Phase::kFailed, message);
+    Node* held = nodes_.find(name);
+    if (!all_over && !is_stopping_) return nodes_.find(call.name);
+    if (!held->is_over()) nodes_.end(*held, all_over ? worst : Phase::kFailed, message);
     if (has_failed(held->phase))
-      return end(*find(call.name), Phase::kFailed, message.empty() ? held->message : message);
+      return nodes_.end(*nodes_.find(call.name), Phase::kFailed, message.empty() ? held->message : message);
   }
-  node = find(call.name);
-  if (is_stopping_) return end(*node, Phase::kFailed, "it was stopped");
+  node = nodes_.find(call.name);
+  if (is_stopping_) return nodes_.end(*node, Phase::kFailed, "it was stopped");
   auto outputs = outputs_of(spec, variables);
-  if (!outputs.ok()) return end(*node, Phase::kError, outputs.error().message);
+  if (!outputs.ok()) return nodes_.end(*node, Phase::kError, outputs.error().message);
   node->outputs = *std::move(outputs);
-  return end(*node, Phase::kSucceeded);
+  return nodes_.end(*node, Phase::kSucceeded);
 }
 
 namespace {
@@ -230,7 +218,7 @@ Operation::Graph Operation::read_graph(const Call& call, const Json& spec, const
     graph.order.push_back(name);
     task.spec = &one;
     task.depends = depends_of(one);
-    task.node = find(base::format("{}.{}", call.name, name));
+    task.node = nodes_.find(base::format("{}.{}", call.name, name));
     if (task.depends.empty()) continue;
     const auto results = results_in(task.depends);
     if (!results.ok()) continue;
@@ -248,7 +236,7 @@ Operation::Graph Operation::read_graph(const Call& call, const Json& spec, const
 
 void Operation::note_end(Graph& graph, const std::string& name) const {
   const Graph::Task& task = graph[name];
-  note_results(out_.nodes, *task.node, "tasks." + name, graph.variables);
+  note_results(nodes_.all(), *task.node, "tasks." + name, graph.variables);
   const bool is_handled = goes_on(*task.spec, task.node->phase) || graph.handled.contains(name);
   if (has_failed(task.node->phase) && !is_handled) graph.has_failed_task = true;
 }
@@ -266,26 +254,27 @@ void Operation::walk_task(Graph& graph, const std::string& name) {
     const auto met = holds(task.depends, [&](const TaskResult& wanted) {
       const Graph::Task& parent = graph[wanted.task];
       return is_result(*parent.node, *parent.spec, wanted.result,
-                       [this](const Node& node) { return turns_of_group(out_.nodes, node); });
+                       [this](const Node& node) { return turns_of_group(nodes_.all(), node); });
     });
     if (!met.ok()) {
-      task.node = end_unused(one, one.name, Phase::kError, "depends: " + met.error().message);
+      task.node = nodes_.skip(call_of(one, ""), Phase::kError, "depends: " + met.error().message);
     } else if (!*met) {
       const std::string why = base::format("omitted: depends condition not met: {}", task.depends);
-      task.node = end_unused(one, one.name, Phase::kOmitted, why);
+      task.node = nodes_.skip(call_of(one, ""), Phase::kOmitted, why);
     }
   }
   if (task.node == nullptr && graph.fails_fast && graph.has_failed_task) return;
-  if (task.node == nullptr || !task.node->is_over()) task.node = use(one, graph.variables);
+  if (task.node == nullptr || !task.node->is_over()) task.node = walk_use(one, graph.variables);
   if (task.node == nullptr) return;
-  if (task.parents.empty()) add_child(graph.call.name, *task.node);
-  for (const std::string& parent : task.parents) add_child(base::format("{}.{}", graph.call.name, parent), *task.node);
+  if (task.parents.empty()) nodes_.add_child(graph.call.name, *task.node);
+  for (const std::string& parent : task.parents)
+    nodes_.add_child(base::format("{}.{}", graph.call.name, parent), *task.node);
 }
 
 const Node* Operation::dag(const Call& call, const Json& spec, const Inputs& inputs) {
-  if (find(call.name) == nullptr) {
+  if (nodes_.find(call.name) == nullptr) {
     if (is_stopping_) return nullptr;
-    begin(call, "DAG", Phase::kRunning).inputs = inputs.values;
+    nodes_.begin(call, "DAG", Phase::kRunning).inputs = inputs.values;
   }
   Graph graph = read_graph(call, spec, inputs);
   bool all_over = true, is_running = false;
@@ -304,17 +293,17 @@ const Node* Operation::dag(const Call& call, const Json& spec, const Inputs& inp
       changed = true;
     }
   }
-  Node* node = find(call.name);
+  Node* node = nodes_.find(call.name);
   const bool is_cut_off = !is_running && (is_stopping_ || (graph.fails_fast && graph.has_failed_task));
   if (!all_over && !is_cut_off) return node;
   std::string message;
   const Phase phase = graph.phase(message);
   if (is_stopping_ || has_failed(phase))
-    return end(*node, Phase::kFailed, message.empty() ? "it was stopped" : message);
+    return nodes_.end(*node, Phase::kFailed, message.empty() ? "it was stopped" : message);
   auto outputs = outputs_of(spec, graph.variables);
-  if (!outputs.ok()) return end(*node, Phase::kError, outputs.error().message);
+  if (!outputs.ok()) return nodes_.end(*node, Phase::kError, outputs.error().message);
   node->outputs = *std::move(outputs);
-  return end(*node, Phase::kSucceeded);
+  return nodes_.end(*node, Phase::kSucceeded);
 }
 
 }  // namespace pipelines::argo

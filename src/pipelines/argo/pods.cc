@@ -337,8 +337,8 @@ void Operation::make_claims(const Json& spec) {
 }
 
 bool Operation::keeps_result(std::string_view display, const std::string& boundary) const {
-  const auto around = out_.nodes.find(boundary);
-  const Json* spec = around == out_.nodes.end() ? nullptr : template_in(spec_, around->second.template_name);
+  const Node* around = nodes_.by_id(boundary);
+  const Json* spec = around == nullptr ? nullptr : template_in(spec_, around->template_name);
   if (spec == nullptr) return false;
   // Turns of loops and attempts have a number behind their name.
   const std::string asked = base::format(".{}.outputs.result", display.substr(0, display.find('(')));
@@ -347,7 +347,7 @@ bool Operation::keeps_result(std::string_view display, const std::string& bounda
 }
 
 const Node* Operation::pod(const Call& call, const Json& spec, const Inputs& inputs) {
-  Node* node = find(call.name);
+  Node* node = nodes_.find(call.name);
   const std::string id = node_id(workflow_, call.name);
   const Json* there = look_.pod(id);
   if (node == nullptr) {
@@ -356,13 +356,12 @@ const Node* Operation::pod(const Call& call, const Json& spec, const Inputs& inp
     Variables variables = inputs.variables;
     variables.set("pod.name", id);
     auto filled = fill_all(spec, variables);
-    if (!filled.ok()) return fail(call, filled.error().message);
-    if (const std::string why = look_.refusal(id); !why.empty()) return fail(call, why);
+    if (!filled.ok()) return nodes_.fail(call, filled.error().message);
+    if (const std::string why = look_.refusal(id); !why.empty()) return nodes_.fail(call, why);
     const bool keeps = keeps_result(call.display, call.boundary);
-    if (const std::string why = lacks(*filled, inputs.values, keeps); !why.empty()) return fail(call, why);
-    node = &begin(call, "Pod", Phase::kPending);
+    if (const std::string why = lacks(*filled, inputs.values, keeps); !why.empty()) return nodes_.fail(call, why);
+    node = &nodes_.begin(call, "Pod", Phase::kPending);
     node->inputs = inputs.values;
-    ++active_;
     if (there == nullptr) {
       out_.pods.push_back(pod_of({look_, *filled, inputs.values, id, call.name, keeps}));
       return node;
@@ -371,7 +370,7 @@ const Node* Operation::pod(const Call& call, const Json& spec, const Inputs& inp
   if (there != nullptr) {
     sync_pod(*node, spec);
   } else if (look_.is_gone(id)) {
-    end(*node, Phase::kError, "pod deleted");
+    nodes_.end(*node, Phase::kError, "pod deleted");
   } else {
     out_.lost_pods.push_back(id);
   }
@@ -417,13 +416,13 @@ void Operation::sync_pod(Node& node, const Json& spec) {
   if (phase == "Failed") {
     std::string exit_code, message = why_it_failed(pod, exit_code);
     if (!exit_code.empty()) node.outputs = Json::object({{"exitCode", exit_code}});
-    end(node, Phase::kFailed, std::move(message));
+    nodes_.end(node, Phase::kFailed, std::move(message));
     node.finished = end_of(pod, look_.now);
   } else if (phase == "Succeeded") {
     auto outputs = outputs_of_pod(pod, spec, node);
     const std::string problem = outputs.ok() ? "" : outputs.error().message;
     if (outputs.ok()) node.outputs = *std::move(outputs);
-    end(node, problem.empty() ? Phase::kSucceeded : Phase::kError, problem);
+    nodes_.end(node, problem.empty() ? Phase::kSucceeded : Phase::kError, problem);
     node.finished = end_of(pod, look_.now);
   } else {
     node.phase = phase == "Running" ? Phase::kRunning : Phase::kPending;
