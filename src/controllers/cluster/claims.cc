@@ -138,7 +138,7 @@ class ClaimController final : public Controller {
       plan.create(resources::kResourceClaims, claim_from(*source, *pod, use["name"].as_string(), name));
     }
     if (!complete || (*pod)["status"]["resourceClaimStatuses"] == statuses || statuses.empty()) return plan;
-    if (!plan.writes_nothing()) plan.begin_stage();
+    if (!writes_nothing(plan)) plan.begin_stage();
     plan.apply_status(resources::kPods, *pod, Json::object({{"resourceClaimStatuses", std::move(statuses)}}),
                       std::string(kManager));
     return plan;

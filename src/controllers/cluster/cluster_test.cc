@@ -399,7 +399,7 @@ TEST(TimeToLive, deletes_finished_jobs_when_it_is_over) {
            "status": {{"state": {{"phase": "Completed", "lastTransitionTime": "{}"}}}}}})",
           base::format_rfc3339(stage.world.now))));
   const Plan early = stage.controller->step(stage.world, "ns/j", {.now = stage.world.now + base::seconds(20)});
-  EXPECT_TRUE(early.writes_nothing());
+  EXPECT_TRUE(writes_nothing(early));
   EXPECT_EQ(*early.look_again(), base::seconds(40));
   stage.world.now = stage.world.now + base::seconds(61);
   EXPECT_EQ(stage.turn("ns/j"), "delete Job ns/j\n");

@@ -133,7 +133,7 @@ class NamespaceController final : public Controller {
   // Why the namespace is still there. An object that has only now been told to go may be gone at once, which needs no
   // words.
   static void tell(const Json& space, const NamespaceContent& remains, const Turn& turn, Plan& plan) {
-    if (!plan.writes_nothing()) return;
+    if (!writes_nothing(plan)) return;
     if (remains.empty() && space["status"]["conditions"].empty()) return;  // nothing was ever said to be left
     auto conditions = remains.conditions(space, turn.now);
     if (!conditions) return;

@@ -103,7 +103,7 @@ TEST(PodGarbage, who_ends_without_a_node_has_some_time) {
                          base::format_rfc3339(stage.world.now)),
             "", "Pending");
   const Plan plan = stage.step();
-  EXPECT_TRUE(plan.writes_nothing());
+  EXPECT_TRUE(writes_nothing(plan));
   EXPECT_EQ(plan.look_again(), base::seconds(20));
 }
 

@@ -29,7 +29,7 @@ struct Stage {
   double left() {
     const Plan plan = controller->step(world, "ns/p", {.now = world.now});
     controller->finished("ns/p", {.succeeded = true});
-    if (!plan.writes_nothing()) return 0;
+    if (!writes_nothing(plan)) return 0;
     return plan.look_again() ? plan.look_again()->seconds() : -1;
   }
   bool deleting() { return api::is_deleting(*world.find(resources::kPods, "ns/p")); }

@@ -49,14 +49,17 @@ class CronJobController final : public Controller {
       return {};
     }
     const std::string uid(api::uid_of(*cronjob));
-    Observed seen{.cronjob = cronjob, .view = &view};
+    Observed seen{.cronjob = cronjob};
     for (const Json* job : view.by_index(resources::kJobs, "cronjob", key))
       if (api::controller_of(*job)["uid"].as_string() == uid) seen.children.push_back(job);
     Memory memory;
     if (const auto known = memories_.find(key); known != memories_.end() && known->second.uid == uid)
       memory = known->second;
     memory.uid = uid;
-    Decision decision = cronjob::step(seen, std::move(memory), turn, options_.local);
+    const FindJob find_job = [&view, cronjob](std::string_view name) {
+      return view.find(resources::kJobs, base::format("{}/{}", api::namespace_of(*cronjob), name));
+    };
+    Decision decision = cronjob::step(seen, find_job, std::move(memory), turn, options_.local);
     pending_[key] = std::move(decision.memory);
     return std::move(decision.plan);
   }

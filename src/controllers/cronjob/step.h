@@ -1,8 +1,10 @@
 // The next step of a CronJob: its list of active Jobs, its history, and the run that is due.
 #pragma once
 
+#include <functional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "api/json/json.h"
@@ -33,7 +35,6 @@ struct Memory {
 struct Observed {
   const api::Json* cronjob = nullptr;           // not null
   std::vector<const api::Json*> children = {};  // Jobs that it controls, in key order
-  const View* view = nullptr;                   // for Jobs by name
 };
 
 struct Decision {
@@ -41,6 +42,10 @@ struct Decision {
   Memory memory = {};  // `handled` holds only if the plan succeeded
 };
 
-Decision step(const Observed& seen, Memory memory, const Turn& turn, const base::TimeZone& local);
+// Finds a Job of the CronJob's namespace by its name, whoever made it. Which names a look needs follows from its clock.
+using FindJob = std::function<const api::Json*(std::string_view name)>;
+
+Decision step(const Observed& seen, const FindJob& find_job, Memory memory, const Turn& turn,
+              const base::TimeZone& local);
 
 }  // namespace controllers::cronjob

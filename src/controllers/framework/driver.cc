@@ -406,15 +406,15 @@ void Driver::State::work(Unit& unit, const std::string& key) {
                                      .error = state.error,
                                      .counts_wait = unit.status_times.wait(key, begun)});
   const auto look_again = plan.look_again();
-  const bool writes_status = plan.writes_status();
-  const bool only_reads = look_again == base::Duration{} && plan.writes_nothing();
+  const bool has_status = writes_status(plan);
+  const bool only_reads = look_again == base::Duration{} && writes_nothing(plan);
   const base::Duration ended_at = env.uptime();
   state.rest_until = ended_at + std::min(kRestMax, (ended_at - begun) * kRestFactor);
   execute({env, client, *prober, options.secret_bytes, slots}, unit.recorder ? *unit.recorder : recorder,
           std::move(plan),
-          [self = shared_from_this(), &unit, key, look_again, writes_status, only_reads](Outcome outcome) {
+          [self = shared_from_this(), &unit, key, look_again, has_status, only_reads](Outcome outcome) {
             if (self->stopped) return;
-            if (writes_status && !outcome.error) unit.status_times.wrote(key, self->env.uptime());
+            if (has_status && !outcome.error) unit.status_times.wrote(key, self->env.uptime());
             self->ended(unit, key, look_again, only_reads, std::move(outcome));
           });
 }

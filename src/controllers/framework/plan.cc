@@ -162,22 +162,6 @@ void Plan::requeue_after(base::Duration delay) {
   if (!look_again_ || delay < *look_again_) look_again_ = delay;
 }
 
-bool Plan::writes_status() const {
-  for (const Stage& stage : stages_)
-    for (const Action& action : stage.actions)
-      if (action.verb == Action::Verb::kStatus || action.verb == Action::Verb::kApplyStatus) return true;
-  return false;
-}
-
-bool Plan::writes_nothing() const {
-  for (const Stage& stage : stages_)
-    for (const Action& action : stage.actions)
-      if (action.verb != Action::Verb::kEvent && action.verb != Action::Verb::kFetch &&
-          action.verb != Action::Verb::kProbe)
-        return false;
-  return true;
-}
-
 std::string Plan::text() const {
   std::string text;
   bool first = true;
@@ -189,6 +173,22 @@ std::string Plan::text() const {
   }
   if (failure_) text += "fail " + failure_->message + "\n";
   return text;
+}
+
+bool writes_status(const Plan& plan) {
+  for (const Stage& stage : plan.stages())
+    for (const Action& action : stage.actions)
+      if (action.verb == Action::Verb::kStatus || action.verb == Action::Verb::kApplyStatus) return true;
+  return false;
+}
+
+bool writes_nothing(const Plan& plan) {
+  for (const Stage& stage : plan.stages())
+    for (const Action& action : stage.actions)
+      if (action.verb != Action::Verb::kEvent && action.verb != Action::Verb::kFetch &&
+          action.verb != Action::Verb::kProbe)
+        return false;
+  return true;
 }
 
 }  // namespace controllers

@@ -178,10 +178,6 @@ class Plan {
   const std::vector<Stage>& stages() const { return stages_; }
   std::optional<base::Duration> look_again() const { return look_again_; }
   const std::optional<base::Error>& failure() const { return failure_; }
-  // True if the plan writes a status, of whatever object.
-  bool writes_status() const;
-  // True if nothing but events and a later look would happen.
-  bool writes_nothing() const;
   // One line per action, "--" between stages; for tests and debug logs.
   std::string text() const;
 
@@ -193,5 +189,10 @@ class Plan {
   std::optional<base::Duration> look_again_;
   std::optional<base::Error> failure_;
 };
+
+// True if a plan writes a status, of whatever object.
+bool writes_status(const Plan& plan);
+// True if nothing but events, questions and a later look would happen.
+bool writes_nothing(const Plan& plan);
 
 }  // namespace controllers

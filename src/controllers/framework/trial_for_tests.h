@@ -36,7 +36,7 @@ class Trial {
       restart();
     else
       controller->finished(key, std::move(ending));
-    return plan.writes_nothing() && !(plan.look_again() && *plan.look_again() <= base::Duration{});
+    return writes_nothing(plan) && !(plan.look_again() && *plan.look_again() <= base::Duration{});
   }
   bool comes_to_rest(const std::string& key) {
     faults = false;

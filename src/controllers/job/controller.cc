@@ -157,6 +157,20 @@ void keep_of_failed(const Memory& after, Memory& memory) {
       pod.out_of_sync = found->second.out_of_sync;
 }
 
+// The objects that the job names: they are other people's.
+void look_up_named(const View& view, const Job& job, Observed& seen) {
+  seen.queue = view.find(resources::kQueues, job.queue);
+  for (std::string& key : jobs_before(job.object)) {
+    const Json* before = view.find(resources::kJobs, key);
+    seen.jobs_before.emplace(std::move(key), before);
+  }
+  for (const Task& task : job.tasks) {
+    const std::string_view name = task.pod_template["spec"]["priorityClassName"].as_string();
+    const Json* found = name.empty() ? nullptr : view.find(resources::kPriorityClasses, name);
+    if (found) seen.priorities.emplace(name, (*found)["value"].as_int());
+  }
+}
+
 class JobController final : public Controller {
  public:
   JobController(Options options, base::Metrics* metrics) : options_(options), metrics_(metrics) {}
@@ -250,10 +264,14 @@ class JobController final : public Controller {
     notice(job, sight.observed, turn.now, known.memory);
     if (hints_->take(key) || active_pods(known.memory) < active_before) known.memory.refusals.hasten();
     Observed seen = sight.observed;
+    look_up_named(view, job, seen);
     seen.refusals = &known.memory.refusals;
     note_ends(job, seen.pods, turn.now, known.memory.pauses);
     seen.pauses = &known.memory.pauses;
-    Decision decision = job::step(job, seen, known.memory, turn, options_);
+    const FindTaken find_taken = [&view, &job](const api::ResourceId& resource, std::string_view taken) {
+      return view.find(resource, base::format("{}/{}", job.ns, taken));
+    };
+    Decision decision = job::step(job, seen, find_taken, known.memory, turn, options_);
     pending.now = turn.now;
     pending.asked = asked_by(decision.plan);
     pending.noticed = std::move(known);
@@ -350,7 +368,6 @@ class JobController final : public Controller {
 Sight observe(const View& view, const std::string& key) {
   Sight sight;
   sight.job = view.find(resources::kJobs, key);
-  sight.observed.view = &view;
   sight.observed.commands = view.by_index(resources::kCommands, "job", key);
   // One that is going was taken; a finalizer may keep it.
   std::erase_if(sight.observed.commands, [](const Json* command) { return api::is_deleting(*command); });

@@ -97,7 +97,7 @@ void delete_pods(const Victims& victims, Plan& plan) {
 }
 
 // Their names are of the job's author's choice, so somebody else's object may have one: it stays.
-void delete_plugin_objects(const Job& job, const View& view, Json& controlled, Plan& plan) {
+void delete_plugin_objects(const Job& job, const FindTaken& find_taken, Json& controlled, Plan& plan) {
   Json kept = Json::object();
   bool marked = false;
   for (const Json::Member& member : controlled.members()) {
@@ -118,15 +118,15 @@ void delete_plugin_objects(const Job& job, const View& view, Json& controlled, P
       plan.remove_by_name(object.resource, api::kind_of(object.body), job.ns, name).body = Json(job.uid);
       continue;
     }
-    const Json* have = view.find(object.resource, base::format("{}/{}", job.ns, name));
+    const Json* have = find_taken(object.resource, name);
     if (have && api::controller_of(*have)["uid"].as_string() == job.uid) plan.remove(object.resource, *have);
   }
 }
 
 }  // namespace
 
-void kill(const Job& job, const Observed& seen, const Move& move, const Request& request, const Turn& turn,
-          Plan& plan) {
+void kill(const Job& job, const Observed& seen, const FindTaken& find_taken, const Move& move, const Request& request,
+          const Turn& turn, Plan& plan) {
   const bool targeted = move.operation == Operation::kKillTarget;
   Victims victims = choose(job, seen, move, request);
   // COMPAT(partition-gone): nobody is left to restart; those that are missing are made again.
@@ -161,7 +161,7 @@ void kill(const Job& job, const Observed& seen, const Move& move, const Request&
   if (!targeted && did_something) edit.version += comes_to_rest ? 2 : 1;
   delete_pods(victims, plan);
   // COMPAT(targeted-restart): a part that restarts leaves the job's hosts, services and keys alone.
-  if (!targeted) delete_plugin_objects(job, *seen.view, edit.controlled_resources, plan);
+  if (!targeted) delete_plugin_objects(job, find_taken, edit.controlled_resources, plan);
 
   Json status = with_edit(old_status, edit);
   if (entered) stamp(status, phase, turn.now);

@@ -57,10 +57,11 @@ Keys jobs_before(const Json& job) {
   return keys;
 }
 
-JobsBefore waits_for_jobs(const Job& job, const View& view) {
+JobsBefore waits_for_jobs(const Job& job, const std::map<std::string, const Json*>& jobs) {
   JobsBefore out;
   for (const std::string& key : jobs_before(job.object)) {
-    const Json* before = view.find(api::resources::kJobs, key);
+    const auto found = jobs.find(key);
+    const Json* before = found == jobs.end() ? nullptr : found->second;
     const std::string_view name = std::string_view(key).substr(key.find('/') + 1);
     const std::string_view phase = before == nullptr ? "" : (*before)["status"]["state"]["phase"].as_string("Pending");
     if (phase == "Completed" && !has_failed_runs(*before)) continue;

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <string>
 
 #include "controllers/framework/controller.h"
@@ -22,7 +23,8 @@ struct JobsBefore {
   std::string sentence;
   bool have_failed = false;  // the job does not begin unless somebody runs one of them again
 };
-JobsBefore waits_for_jobs(const Job& job, const View& view);
+// `jobs`: those that it names, by their keys.
+JobsBefore waits_for_jobs(const Job& job, const std::map<std::string, const api::Json*>& jobs);
 // The job is to end when one of them has failed.
 bool ends_with_jobs_before(const Job& job);
 

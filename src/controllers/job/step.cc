@@ -114,12 +114,13 @@ Request next_request(const Job& job, base::Time now, Plan& plan, Memory& memory)
   return {.event = "OutOfSync", .action = "SyncJob"};
 }
 
-void act(const Job& job, const Observed& seen, const Request& request, const Turn& turn, Plan& plan) {
+void act(const Job& job, const Observed& seen, const FindTaken& find_taken, const Request& request, const Turn& turn,
+         Plan& plan) {
   const Move move = move_for(job.phase, request.action, request.from_command);
   if (move.operation == Operation::kSync)
-    sync(job, seen, move.rule, turn, plan);
+    sync(job, seen, find_taken, move.rule, turn, plan);
   else
-    kill(job, seen, move, request, turn, plan);
+    kill(job, seen, find_taken, move, request, turn, plan);
 }
 
 // The server erases some pods at once (finished ones, and those that no node has), so memory must know that it was us.
@@ -145,7 +146,8 @@ void forget_surplus(const Plan& plan, RestartPauses& pauses) {
 std::optional<std::string> why_hopeless(const Job& job, const Observed& seen, const Memory& memory, const Turn& turn,
                                         const Options& options) {
   if (job.phase == Phase::kPending && !seen.group && ends_with_jobs_before(job)) {
-    if (JobsBefore before = waits_for_jobs(job, *seen.view); before.have_failed) return std::move(before.sentence);
+    if (JobsBefore before = waits_for_jobs(job, seen.jobs_before); before.have_failed)
+      return std::move(before.sentence);
   }
   if (options.requeues_max < 0) return std::nullopt;
   if (const std::string* refusal = memory.refusals.given_up(options.requeues_max)) return *refusal;
@@ -176,7 +178,8 @@ Action& write_status(const Job& job, Json status, client::Urgency urgency, Plan&
   return write;
 }
 
-Decision step(const Job& job, const Observed& seen, Memory memory, const Turn& turn, const Options& options) {
+Decision step(const Job& job, const Observed& seen, const FindTaken& find_taken, Memory memory, const Turn& turn,
+              const Options& options) {
   Decision decision{.plan = {}, .memory = std::move(memory)};
   Plan& plan = decision.plan;
   Memory& after = decision.memory;
@@ -195,7 +198,7 @@ Decision step(const Job& job, const Observed& seen, Memory memory, const Turn& t
     plan.event(job.object, "Normal", "ExecuteAction",
                base::format("Job failed on action {} for retry limit reached", after.last_action));
     after.requests.clear();
-    act(job, seen, {.action = "TerminateJob", .cause = *why}, turn, plan);
+    act(job, seen, find_taken, {.action = "TerminateJob", .cause = *why}, turn, plan);
     mark_deleted(plan, after);
     return decision;
   }
@@ -203,7 +206,7 @@ Decision step(const Job& job, const Observed& seen, Memory memory, const Turn& t
   after.last_action = request.action;
   if (request.action != "SyncJob")
     plan.event(job.object, "Normal", "ExecuteAction", base::format("Start to execute action {} ", request.action));
-  act(job, seen, request, turn, plan);
+  act(job, seen, find_taken, request, turn, plan);
   const bool kills = move_for(job.phase, request.action, request.from_command).operation != Operation::kSync;
   if (kills) after.refusals.clear();
   if (request.from_command) after.pauses.clear();  // what somebody asks for is done at once

@@ -5,8 +5,10 @@
 #pragma once
 
 #include <deque>
+#include <functional>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "controllers/framework/controller.h"
@@ -24,10 +26,16 @@ struct Observed {
   const api::Json* group = nullptr;    // null until it exists; a group that is being deleted counts as gone
   std::vector<const api::Json*> pods;  // the pods this job owns, by name
   std::vector<const api::Json*> commands;
-  const View* view = nullptr;             // for queues, claims, services, and pods that hold a name it needs
+  const api::Json* queue = nullptr;                          // of the job
+  std::map<std::string, const api::Json*> jobs_before = {};  // by key: those that it waits for; null: there is none
+  std::map<std::string, std::int64_t, std::less<>> priorities = {};  // of the PriorityClasses that its tasks name
   const Refusals* refusals = nullptr;     // what the server has refused so far; null: nothing
   const RestartPauses* pauses = nullptr;  // of tasks whose pods end young; null: there are none
 };
+
+// Finds an object of the job's namespace by its name, whoever made it. The names that a step needs follow from its
+// decisions: it asks for those alone that it is about to give to new objects, or to take away.
+using FindTaken = std::function<const api::Json*(const api::ResourceId& resource, std::string_view name)>;
 
 struct SeenPod {
   std::string uid;
@@ -71,13 +79,15 @@ struct Decision {
 // Turns differences between what memory saw and what is seen now into requests. Kept even if the step's plan fails.
 void notice(const Job& job, const Observed& seen, base::Time now, Memory& memory);
 
-Decision step(const Job& job, const Observed& seen, Memory memory, const Turn& turn, const Options& options);
+Decision step(const Job& job, const Observed& seen, const FindTaken& find_taken, Memory memory, const Turn& turn,
+              const Options& options);
 
 // The parts of a step (sync.cc, kill.cc).
-void sync(const Job& job, const Observed& seen, Rule rule, const Turn& turn, Plan& plan);
+void sync(const Job& job, const Observed& seen, const FindTaken& find_taken, Rule rule, const Turn& turn, Plan& plan);
 // Whether a request of one task, pod or partition is about this pod.
 bool is_target(const api::Json& pod, const Request& request);
-void kill(const Job& job, const Observed& seen, const Move& move, const Request& request, const Turn& turn, Plan& plan);
+void kill(const Job& job, const Observed& seen, const FindTaken& find_taken, const Move& move, const Request& request,
+          const Turn& turn, Plan& plan);
 // The name under which refusals of a write are remembered: the task whose pod was refused, or the object. Empty: they
 // are forgotten.
 std::string refused_thing(Action::Verb verb, std::string_view kind, std::string_view name, std::string_view fate);

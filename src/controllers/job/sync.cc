@@ -29,6 +29,7 @@ namespace {
 struct Sync {
   Job job;  // the phase and the claim names as they will be
   const Observed& seen;
+  const FindTaken& find_taken;
   const Turn& turn;
   Plan& plan;
   Json status;      // as last written
@@ -56,15 +57,14 @@ void begin(Sync& s) {
 
 // False if the job has to wait for its queue. COMPAT(missing-queue): it waits; it is not terminated.
 bool find_queue(Sync& s) {
-  const Json* queue = s.seen.view->find(api::resources::kQueues, s.job.queue);
-  if (!queue) {
+  if (!s.seen.queue) {
     if (s.seen.group) return true;
     s.plan.event(
         s.job.object, "Warning", "PodGroupError",
         base::format("Failed to create PodGroup, err: queue.scheduling.volcano.sh \"{}\" not found", s.job.queue));
     return false;
   }
-  s.forwarding = !(*queue)["spec"]["extendClusters"].empty();
+  s.forwarding = !(*s.seen.queue)["spec"]["extendClusters"].empty();
   if (s.forwarding && s.job.annotation("volcano.sh/job-forwarding") != "true") {
     // In the job itself, because the group takes the job's annotations.
     s.job.object.edit_path({"metadata", "annotations"}).set("volcano.sh/job-forwarding", "true");
@@ -86,7 +86,7 @@ void make_plugin_object(Sync& s, const PluginObject& object, bool marked) {
     action.existing_has = object.existing_has;
     return;
   }
-  const Json* existing = s.seen.view->find(object.resource, s.job.ns + "/" + std::string(api::name_of(object.body)));
+  const Json* existing = s.find_taken(object.resource, api::name_of(object.body));
   if (!existing) {
     s.plan.create(object.resource, object.body);
     return;
@@ -191,8 +191,8 @@ void keep_group(Sync& s) {
   const std::optional<Job> part = without_held_tasks(s);
   const Job& job = part ? *part : s.job;
   const auto priority_of = [&s](std::string_view name) -> std::int64_t {
-    const Json* found = s.seen.view->find(api::resources::kPriorityClasses, name);
-    return found ? (*found)["value"].as_int() : 0;
+    const auto found = s.seen.priorities.find(name);
+    return found == s.seen.priorities.end() ? 0 : found->second;
   };
   s.plan.begin_stage("PodGroupError", "Failed to create PodGroup, err: {}");
   if (!s.seen.group) {
@@ -261,7 +261,7 @@ struct Created {
 // Creates pod `index`, unless somebody else holds its name.
 base::Status create_pod(Sync& s, const Task& task, std::int64_t index, Counts& counts, Created& created) {
   const std::string name = pod_name(s.job, task, index);
-  if (const Json* holder = s.seen.view->find(api::resources::kPods, s.job.ns + "/" + name)) {
+  if (const Json* holder = s.find_taken(api::resources::kPods, name)) {
     // A pod of an earlier job of this name goes away by itself.
     const Json& owner = api::controller_of(*holder);
     const bool is_earlier = owner["kind"].as_string() == "Job" && owner["name"].as_string() == s.job.name &&
@@ -412,9 +412,10 @@ void conclude(Sync& s, Rule rule, const Counts& counts) {
 
 }  // namespace
 
-void sync(const Job& job, const Observed& seen, Rule rule, const Turn& turn, Plan& plan) {
+void sync(const Job& job, const Observed& seen, const FindTaken& find_taken, Rule rule, const Turn& turn, Plan& plan) {
   Sync s{.job = job,
          .seen = seen,
+         .find_taken = find_taken,
          .turn = turn,
          .plan = plan,
          .status = job.object["status"].is_object() ? job.object["status"] : Json::object(),
@@ -427,7 +428,7 @@ void sync(const Job& job, const Observed& seen, Rule rule, const Turn& turn, Pla
   }
   begin(s);
   if (!seen.group) {
-    JobsBefore before = waits_for_jobs(s.job, *seen.view);
+    JobsBefore before = waits_for_jobs(s.job, seen.jobs_before);
     if (!before.sentence.empty()) {
       s.held = std::move(before.sentence);
       s.can_never_begin = before.have_failed;
@@ -443,7 +444,7 @@ void sync(const Job& job, const Observed& seen, Rule rule, const Turn& turn, Pla
   if (!make_plugin_objects(s)) return;
   // COMPAT(claim-names): a name that somebody took away comes back in every phase.
   const bool volumes_due = s.job.phase == Phase::kPending || has_nameless_claim(s.job);
-  if (volumes_due && !keep_volumes(s.job, seen, plan, s.controlled)) return;
+  if (volumes_due && !keep_volumes(s.job, seen, find_taken, plan, s.controlled)) return;
   keep_group(s);
   const std::string_view group_phase = seen.group ? (*seen.group)["status"]["phase"].as_string() : "";
   const bool admitted = !group_phase.empty() && group_phase != "Pending";

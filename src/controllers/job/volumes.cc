@@ -94,7 +94,7 @@ bool has_nameless_claim(const Job& job) {
   return std::any_of(job.volumes.begin(), job.volumes.end(), [](const Volume& one) { return one.claim_name.empty(); });
 }
 
-bool keep_volumes(Job& job, const Observed& seen, Plan& plan, Json& controlled) {
+bool keep_volumes(Job& job, const Observed& seen, const FindTaken& find_taken, Plan& plan, Json& controlled) {
   if (job.volumes.empty()) return true;
   plan.begin_stage("PVCError", "Failed to create PVC, err: {}");
   LostClaims lost(job, controlled);
@@ -113,7 +113,7 @@ bool keep_volumes(Job& job, const Observed& seen, Plan& plan, Json& controlled) 
     plan.begin_stage("PVCError", "Failed to create PVC, err: {}");
   }
   for (const Volume& volume : job.volumes) {
-    if (seen.view->find(api::resources::kPersistentVolumeClaims, job.ns + "/" + volume.claim_name)) continue;
+    if (find_taken(api::resources::kPersistentVolumeClaims, volume.claim_name)) continue;
     if (!volume.claim.is_object()) {
       // COMPAT(missing-claim): the job waits, as the message says; it is not terminated.
       plan.event(job.object, "Warning", "PVCError",

@@ -41,8 +41,7 @@ std::string cache_key_of(const RunLook& look, const Place& place, const Values& 
 const Json* cached_task(const RunLook& look, const std::string& key) {
   if (key.empty()) return nullptr;
   const Json* newest = nullptr;
-  for (const Json* one :
-       look.view.by_index(resources::kPipelineTasks, kByCacheKey, base::format("{}/{}", look.facts.ns, key))) {
+  for (const Json* one : look.objects.tasks_of_key(key)) {
     if ((*one)["status"]["state"].as_string() != "SUCCEEDED" || api::is_deleting(*one)) continue;
     if (newest == nullptr || (*one)["status"]["endTime"].as_string() > (*newest)["status"]["endTime"].as_string())
       newest = one;

@@ -46,8 +46,7 @@ Standing end(RunLook& look, const Json& task, const char* state, const std::stri
 
 Standing make(RunLook& look, const Place& place, const Json& task, const Json& parameters) {
   const std::string name = claim_name(look, place, parameters);
-  if (const Json* claim =
-          look.view.find(resources::kPersistentVolumeClaims, base::format("{}/{}", look.facts.ns, name))) {
+  if (const Json* claim = look.objects.named(resources::kPersistentVolumeClaims, name)) {
     if (api::annotation_of(*claim, kTaskAnnotation) != api::uid_of(task))
       return end(look, task, "FAILED", base::format("the claim {} is there already", name));
     Values outputs;

@@ -55,7 +55,7 @@ class Step {
     const std::int64_t attempt = status["attempt"].as_int();
     if (name.empty() || name != pod_name_of(look_.facts, place_.path, attempt))
       return look_.ends ? end(task, "CANCELED", {}) : start(task, inputs, attempt);
-    const Json* pod = look_.view.find(resources::kPods, base::format("{}/{}", look_.facts.ns, name));
+    const Json* pod = look_.objects.named(resources::kPods, name);
     if (pod == nullptr) return miss(task, name, inputs, attempt);
     const PodState state = state_of(*pod);
     if (state.phase == PodState::Phase::kSucceeded) return take_outputs(task, state.report, inputs, attempt);
@@ -88,7 +88,7 @@ class Step {
     if (has_volume(pod, kStageVolume) && !std::exchange(memory.has_stage, true))
       look_.programs.create(resources::kConfigMaps, stage_object(ns)).existing_is_fine = true;
     if (has_volume(pod, kStoreVolume) && !std::exchange(memory.has_claim, true) &&
-        look_.view.find(resources::kPersistentVolumeClaims, base::format("{}/{}", ns, look_.options.claim)) == nullptr)
+        look_.objects.named(resources::kPersistentVolumeClaims, look_.options.claim) == nullptr)
       look_.programs.create(resources::kPersistentVolumeClaims, claim_object(ns, look_.options)).existing_is_fine =
           true;
   }

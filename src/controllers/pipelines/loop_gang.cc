@@ -65,7 +65,7 @@ const Json* task_at(const RunLook& look, std::string_view path) {
 
 const Json* pod_of_task(const RunLook& look, const Json& task) {
   const std::string_view name = task["status"]["podName"].as_string();
-  return name.empty() ? nullptr : look.view.find(resources::kPods, base::format("{}/{}", look.facts.ns, name));
+  return name.empty() ? nullptr : look.objects.named(resources::kPods, name);
 }
 
 // Whether the step of this turn will have no pod, or has none any more.
@@ -141,7 +141,7 @@ base::Result<std::string> group_of_step(const RunFacts& facts, const ::pipelines
 void hold_gangs(RunLook& look, const LoopLook& loop) {
   for (const std::string& step : gang_steps(look.pipeline, loop.component)) {
     const std::string name = group_name(look.facts, loop.path, step);
-    const Json* group = look.view.find(resources::kPodGroups, base::format("{}/{}", look.facts.ns, name));
+    const Json* group = look.objects.named(resources::kPodGroups, name);
     if (look.ends) {
       if (group != nullptr && !api::is_deleting(*group)) look.making.remove(resources::kPodGroups, *group);
       continue;

@@ -34,14 +34,17 @@ base::Time time_in(const Json& text) {
   return time ? *time : base::Time{};
 }
 
-RunFacts facts_of(const Json& run, const ::pipelines::Pipeline& pipeline, const View& view) {
+RunFacts facts_of(const Json& run, const ::pipelines::Pipeline& pipeline, const RunObjects& objects) {
+  const auto has_account = [&objects](std::string_view name) {
+    return objects.named(resources::kServiceAccounts, name) != nullptr;
+  };
   RunFacts facts{.ns = std::string(api::namespace_of(run)),
                  .name = std::string(api::name_of(run)),
                  .uid = std::string(api::uid_of(run)),
                  .display_name = run["spec"]["displayName"].str(),
                  .pipeline = pipeline.name,
                  .root = run["spec"]["runtimeConfig"]["pipelineRoot"].str(),
-                 .account = account_of(run, view),
+                 .account = account_of(run, has_account),
                  .created = time_in(run["metadata"]["creationTimestamp"]),
                  .scheduled = time_in(run["spec"]["scheduledAt"])};
   if (facts.display_name.empty()) facts.display_name = facts.name;
@@ -65,8 +68,8 @@ void append(Plan& plan, const Plan& other) {
 
 class RunStep {
  public:
-  RunStep(const View& view, const Json& run, const Turn& turn, const Options& options, Memory& memory)
-      : view_(view), run_(run), turn_(turn), options_(options), memory_(memory) {
+  RunStep(const RunObjects& objects, const Json& run, const Turn& turn, const Options& options, Memory& memory)
+      : objects_(objects), run_(run), turn_(turn), options_(options), memory_(memory) {
     plan_.set_subject(run);
   }
 
@@ -78,8 +81,8 @@ class RunStep {
     if (is_final(state) && !tries_again) return end_stragglers() ? std::move(plan_) : clear(state);
     if (!read_document()) return std::move(plan_);
     if (!find_stores()) return std::move(plan_);
-    const RunFacts facts = facts_of(run_, *memory_.pipeline, view_);
-    RunLook look{.view = view_,
+    const RunFacts facts = facts_of(run_, *memory_.pipeline, objects_);
+    RunLook look{.objects = objects_,
                  .turn = turn_,
                  .options = options_,
                  .run = run_,
@@ -88,7 +91,7 @@ class RunStep {
                  .stores = *memory_.stores,
                  .memory = memory_,
                  .ends = run_["spec"]["terminate"].as_bool() || is_late()};
-    for (const Json* task : view_.by_index(resources::kPipelineTasks, kByRun, api::key_of(run_)))
+    for (const Json* task : objects_.of_run(resources::kPipelineTasks))
       if (api::controller_of(*task)["uid"].as_string() == facts.uid)
         look.tasks.emplace((*task)["spec"]["path"].str(), task);
     if (tries_again) return try_again(look, retries);
@@ -102,7 +105,7 @@ class RunStep {
     if (const auto refused = memory_.refused.find(kWorkspaceFate); refused != memory_.refused.end())
       return failed(base::format("the workspace is refused: {}", refused->second));
     make_surroundings(facts);
-    note_in_experiment(facts.ns);
+    note_in_experiment();
     const Standing root = walk(look, *parameters);
     add(look, root);
     asked = std::move(look.asked);
@@ -152,8 +155,7 @@ class RunStep {
       fail("spec: pipelineSpec or pipelineVersionName is required");
       return;
     }
-    const Json* version =
-        view_.find(resources::kPipelineVersions, base::format("{}/{}", api::namespace_of(run_), name));
+    const Json* version = objects_.named(resources::kPipelineVersions, name);
     if (version == nullptr) {
       fail(base::format("spec.pipelineVersionName: there is no PipelineVersion {}", name));
       return;
@@ -205,12 +207,12 @@ class RunStep {
                          .name = std::string(api::name_of(run_)),
                          .uid = std::string(api::uid_of(run_))};
     bool any = false;
-    for (const Json* task : view_.by_index(resources::kPipelineTasks, kByRun, api::key_of(run_))) {
+    for (const Json* task : objects_.of_run(resources::kPipelineTasks)) {
       const Json& status = (*task)["status"];
       if (api::controller_of(*task)["uid"].as_string() != facts.uid || is_final(status["state"].as_string())) continue;
       any = true;
       const std::string name = pod_name_of(facts, (*task)["spec"]["path"].as_string(), status["attempt"].as_int());
-      const Json* pod = view_.find(resources::kPods, base::format("{}/{}", facts.ns, name));
+      const Json* pod = objects_.named(resources::kPods, name);
       if (pod != nullptr && !api::is_deleting(*pod)) plan_.remove(resources::kPods, *pod);
       remove_group(plan_, *task);
       Json object = *task;
@@ -231,10 +233,9 @@ class RunStep {
     }
     for (const api::ResourceId* resource :
          {&resources::kPods, &resources::kPodGroups, &resources::kPersistentVolumeClaims})
-      for (const Json* one : view_.by_index(*resource, kByRun, api::key_of(run_))) {
+      for (const Json* one : objects_.of_run(*resource)) {
         const Json& owner = api::controller_of(*one);
-        const Json* task = view_.find(resources::kPipelineTasks,
-                                      base::format("{}/{}", api::namespace_of(run_), owner["name"].as_string()));
+        const Json* task = objects_.named(resources::kPipelineTasks, owner["name"].as_string());
         const bool of_task = task != nullptr && api::uid_of(*task) == owner["uid"].as_string() &&
                              api::controller_of(*task)["uid"].as_string() == api::uid_of(run_);
         if ((of_task || owner["uid"].as_string() == api::uid_of(run_)) && !api::is_deleting(*one))
@@ -244,11 +245,11 @@ class RunStep {
   }
 
   // The experiment says when its newest run was made.
-  void note_in_experiment(const std::string& ns) {
+  void note_in_experiment() {
     if (memory_.is_noted) return;
     const std::string_view named = run_["spec"]["experimentName"].as_string();
-    const Json* experiment = view_.find(resources::kPipelineExperiments,
-                                        base::format("{}/{}", ns, named.empty() ? kDefaultExperiment : named));
+    const Json* experiment =
+        objects_.named(resources::kPipelineExperiments, named.empty() ? kDefaultExperiment : named);
     if (experiment == nullptr) return;
     memory_.is_noted = true;
     const base::Time made = time_in(run_["metadata"]["creationTimestamp"]);
@@ -318,7 +319,7 @@ class RunStep {
     return std::move(plan_);
   }
 
-  const View& view_;
+  const RunObjects& objects_;
   const Json& run_;
   const Turn& turn_;
   const Options& options_;
@@ -326,6 +327,17 @@ class RunStep {
   Plan plan_;
   bool late_ = false;
 };
+
+RunObjects objects_of(const View& view, const Json& run) {
+  const std::string ns(api::namespace_of(run)), key = api::key_of(run);
+  return {.named = [&view, ns](const api::ResourceId& resource,
+                               std::string_view name) { return view.find(resource, base::format("{}/{}", ns, name)); },
+          .of_run = [&view, key](const api::ResourceId& resource) { return view.by_index(resource, kByRun, key); },
+          .tasks_of_key =
+              [&view, ns](const std::string& digest) {
+                return view.by_index(resources::kPipelineTasks, kByCacheKey, base::format("{}/{}", ns, digest));
+              }};
+}
 
 class RunController final : public Controller {
  public:
@@ -382,9 +394,10 @@ class RunController final : public Controller {
     }
     Memory& memory = memories_[key];
     if (memory.uid != api::uid_of(*run)) memory = {.uid = std::string(api::uid_of(*run))};
-    RunStep look(view, *run, turn, options_, memory);
+    const RunObjects objects = objects_of(view, *run);
+    RunStep look(objects, *run, turn, options_, memory);
     Plan plan = look.take();
-    if (is_final((*run)["status"]["state"].as_string()) && plan.writes_nothing() && !look.asks_for_stores)
+    if (is_final((*run)["status"]["state"].as_string()) && writes_nothing(plan) && !look.asks_for_stores)
       memories_.erase(key);
     else
       pending_[key] = {.stores = look.asks_for_stores, .pods = std::move(look.asked)};

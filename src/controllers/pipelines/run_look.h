@@ -1,6 +1,7 @@
 // One look at a run: what is known of it, and the writes that follow.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -53,8 +54,18 @@ struct Standing {
   bool has_succeeded() const { return state == "SUCCEEDED" || state == "CACHED"; }
 };
 
+// The objects that a look at a run may see. The names and keys that it needs follow from its decisions.
+struct RunObjects {
+  // By name, in the run's namespace.
+  std::function<const api::Json*(const api::ResourceId& resource, std::string_view name)> named;
+  // By the run's label, whoever made them.
+  std::function<std::vector<const api::Json*>(const api::ResourceId& resource)> of_run;
+  // Tasks of the namespace, of whatever run, by the key of their result.
+  std::function<std::vector<const api::Json*>(const std::string& key)> tasks_of_key;
+};
+
 struct RunLook {
-  const View& view;
+  const RunObjects& objects;
   const Turn& turn;
   const Options& options;
   const api::Json& run;

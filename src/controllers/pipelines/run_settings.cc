@@ -32,11 +32,10 @@ std::string workspace_name(const RunFacts& run) {
   return base::format("{}-{}-workspace", run.name.substr(0, 40), hash_of(run.uid, 6));
 }
 
-std::string account_of(const Json& run, const View& view) {
+std::string account_of(const Json& run, const std::function<bool(std::string_view name)>& is_there) {
   if (const std::string named = run["spec"]["serviceAccountName"].str(); !named.empty()) return named;
   for (const char* usual : {"default-editor", "pipeline-runner"})
-    if (view.find(api::resources::kServiceAccounts, base::format("{}/{}", api::namespace_of(run), usual)) != nullptr)
-      return usual;
+    if (is_there(usual)) return usual;
   return "default";
 }
 

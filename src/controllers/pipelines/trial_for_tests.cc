@@ -76,7 +76,7 @@ void Trial::settle() {
       const Plan plan = controller->step(world, key, {.now = world.now});
       const bool asks = plan.text().find("fetch ") != std::string::npos;
       controller->finished(key, world.apply(plan));
-      quiet = quiet && plan.writes_nothing() && !asks;
+      quiet = quiet && writes_nothing(plan) && !asks;
     }
     if (quiet) return;
   }

@@ -44,7 +44,7 @@ class Storm {
       restart();
     else
       controller->finished(std::string(kKey), std::move(ending));
-    return plan.writes_nothing();
+    return writes_nothing(plan);
   }
 
   // Pods start, end and vanish; groups are admitted; a person suspends, resumes and scales.

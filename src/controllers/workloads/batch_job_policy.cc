@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "base/format.h"
-#include "controllers/workloads/batch_job_look.h"
+#include "controllers/workloads/batch_job_state.h"
 
 namespace controllers::workloads {
 

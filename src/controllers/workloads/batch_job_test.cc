@@ -7,7 +7,7 @@
 
 #include "base/format.h"
 #include "controllers/framework/trial_for_tests.h"
-#include "controllers/workloads/batch_job_look.h"
+#include "controllers/workloads/batch_job_state.h"
 
 namespace controllers::workloads {
 namespace {

@@ -7,7 +7,7 @@
 #include "api/schema/unwritten.h"
 #include "base/format.h"
 #include "base/saturate.h"
-#include "controllers/workloads/deployment_look.h"
+#include "controllers/workloads/deployment_state.h"
 
 namespace controllers::workloads {
 
@@ -94,91 +94,49 @@ Bounds bounds_of(const Json& deployment) {
 std::int64_t wanted_of(const Json& set) { return set["spec"]["replicas"].as_int(); }
 std::int64_t available_of(const Json& set) { return set["status"]["availableReplicas"].as_int(); }
 
-Rollout::Rollout(const View& view, const Json& deployment, const Turn& turn)
-    : view_(view),
-      deployment_(deployment),
-      turn_(turn),
-      replicas_(deployment["spec"]["replicas"].as_int(1)),
-      bounds_(bounds_of(deployment)),
-      conditions_(deployment["status"]["conditions"].is_array() ? deployment["status"]["conditions"] : Json::array()) {
-  collisions_ = deployment["status"]["collisionCount"];
+std::int64_t total(const Rollout& at) {
+  std::int64_t sum = at.newest ? wanted_of(*at.newest) : 0;
+  for (const Json* set : at.old) sum += wanted_of(*set);
+  return sum;
 }
 
-Plan Rollout::take() {
-  plan_.set_subject(deployment_);
-  const auto selector = selector_of(deployment_);
-  if (!selector) return std::move(plan_);
-  const Claim claimed = claim(view_, resources::kReplicaSets, deployment_, *selector);
-  settle_claim(plan_, resources::kReplicaSets, claimed, deployment_, "apps/v1", "Deployment");
-  sets_ = claimed.owned;
-  sets_.insert(sets_.end(), claimed.adopt.begin(), claimed.adopt.end());
-  std::ranges::sort(sets_, older);
-  find_newest();
-  if (api::is_deleting(deployment_)) {
-    say();
-    return std::move(plan_);
+void write_sets(RolloutDraft& draft) {
+  draft.plan.begin_stage();
+  for (auto& [set, patch] : draft.patches) {
+    patch.edit("metadata").set("uid", api::uid_of(*set));
+    patch.edit("metadata").set("resourceVersion", api::resource_version_of(*set));
+    Action& action = draft.plan.patch(resources::kReplicaSets, *set, client::PatchType::kMerge, std::move(patch));
+    for (const auto& [scaled, text] : draft.scaled)
+      if (scaled == set) {
+        action.success_reason = "ScalingReplicaSet";
+        action.success_text = text;
+      }
   }
-  note_pause();
-  if (deployment_["spec"]["paused"].as_bool()) {
-    number_newest();
-    rescale();
-    clean_up();
-  } else if (was_rescaled(sets_, replicas_)) {
-    number_newest();
-    rescale();
-  } else if (deployment_["spec"]["strategy"]["type"].as_string() == "Recreate") {
-    recreate();
-  } else {
-    roll();
-  }
-  say();
-  return std::move(plan_);
 }
 
-void Rollout::find_newest() {
-  const Json wanted = but_hash(deployment_["spec"]["template"]);
-  for (const Json* set : sets_)
-    if (!newest_ && but_hash((*set)["spec"]["template"]) == wanted) newest_ = set;
-  for (const Json* set : sets_)
-    if (set != newest_) old_.push_back(set);
-}
+namespace {
 
-// The revision of the newest set is one above all others; it and the Deployment carry it.
-void Rollout::number_newest() {
-  std::int64_t highest = 0;
-  for (const Json* set : old_) highest = std::max(highest, number_of(*set, kRevision));
-  revision_ = std::max(highest + 1, newest_ ? number_of(*newest_, kRevision) : 0);
-  if (!newest_) return;
-  Json annotations = Json::object();
-  if (const std::string_view before = api::annotation_of(*newest_, kRevision); before != std::to_string(revision_)) {
-    annotations.set(kRevision, std::to_string(revision_));
-    if (!before.empty()) {
-      annotations.set(kRevisionHistory, history_with(api::annotation_of(*newest_, kRevisionHistory), before));
-    }
-  }
-  for (const Json::Member& member : deployment_["metadata"]["annotations"].members())
-    if (is_copied(member.name()) && (*newest_)["metadata"]["annotations"][member.name()] != member.value)
-      annotations.set(member.name(), member.value);
-  Json patch = Json::object();
-  if (!annotations.empty()) patch.set("metadata", Json::object({{"annotations", std::move(annotations)}}));
-  const std::int64_t min_ready = deployment_["spec"]["minReadySeconds"].as_int();
-  if ((*newest_)["spec"]["minReadySeconds"].as_int() != min_ready) patch.edit("spec").set("minReadySeconds", min_ready);
-  if (!patch.empty()) change(*newest_, std::move(patch));
-  carry_revision();
-}
-
-void Rollout::carry_revision() {
-  if (api::annotation_of(deployment_, kRevision) == std::to_string(revision_)) return;
-  Json metadata = Json::object(
-      {{"uid", api::uid_of(deployment_)}, {"annotations", Json::object({{kRevision, std::to_string(revision_)}})}});
-  plan_.begin_stage();
-  plan_.patch(kDeployments, deployment_, client::PatchType::kMerge, Json::object({{"metadata", std::move(metadata)}}));
-  changes_itself_ = true;
+Rollout rollout_of(const ObservedDeployment& seen, const Turn& turn) {
+  const Json& deployment = seen.deployment;
+  Rollout at{.seen = seen,
+             .deployment = deployment,
+             .turn = turn,
+             .replicas = deployment["spec"]["replicas"].as_int(1),
+             .bounds = bounds_of(deployment),
+             .sets = seen.claimed.owned};
+  at.sets.insert(at.sets.end(), seen.claimed.adopt.begin(), seen.claimed.adopt.end());
+  std::ranges::sort(at.sets, older);
+  const Json wanted = but_hash(deployment["spec"]["template"]);
+  for (const Json* set : at.sets)
+    if (!at.newest && but_hash((*set)["spec"]["template"]) == wanted) at.newest = set;
+  for (const Json* set : at.sets)
+    if (set != at.newest) at.old.push_back(set);
+  return at;
 }
 
 // Several changes of one set become one patch.
-void Rollout::change(const Json& set, Json patch) {
-  for (auto& [changed, all] : patches_)
+void change(const Json& set, Json patch, RolloutDraft& draft) {
+  for (auto& [changed, all] : draft.patches)
     if (changed == &set) {
       for (const Json::Member& part : patch.members())
         for (const Json::Member& member : part.value.members()) {
@@ -190,74 +148,103 @@ void Rollout::change(const Json& set, Json patch) {
         }
       return;
     }
-  patches_.emplace_back(&set, std::move(patch));
+  draft.patches.emplace_back(&set, std::move(patch));
 }
 
-std::int64_t Rollout::total() const {
-  std::int64_t sum = newest_ ? wanted_of(*newest_) : 0;
-  for (const Json* set : old_) sum += wanted_of(*set);
-  return sum;
+void carry_revision(const Rollout& at, std::int64_t revision, RolloutDraft& draft) {
+  if (api::annotation_of(at.deployment, kRevision) == std::to_string(revision)) return;
+  Json metadata = Json::object(
+      {{"uid", api::uid_of(at.deployment)}, {"annotations", Json::object({{kRevision, std::to_string(revision)}})}});
+  draft.plan.begin_stage();
+  draft.plan.patch(kDeployments, at.deployment, client::PatchType::kMerge,
+                   Json::object({{"metadata", std::move(metadata)}}));
+  draft.writes_itself = true;
 }
 
-std::int64_t Rollout::wanted_of_newest() const {
-  const std::int64_t now = newest_ ? wanted_of(*newest_) : 0;
-  if (deployment_["spec"]["strategy"]["type"].as_string() == "Recreate") return replicas_;
-  const std::int64_t most = replicas_ + bounds_.surge;
-  if (total() >= most) return now;
-  return now + std::max<std::int64_t>(0, std::min(most - total(), replicas_ - now));
+// The revision of the newest set is one above all others; it and the Deployment carry it.
+void number_newest(const Rollout& at, RolloutDraft& draft) {
+  std::int64_t highest = 0;
+  for (const Json* set : at.old) highest = std::max(highest, number_of(*set, kRevision));
+  const std::int64_t revision = std::max(highest + 1, at.newest ? number_of(*at.newest, kRevision) : 0);
+  if (!at.newest) return;
+  Json annotations = Json::object();
+  if (const std::string_view before = api::annotation_of(*at.newest, kRevision); before != std::to_string(revision)) {
+    annotations.set(kRevision, std::to_string(revision));
+    if (!before.empty()) {
+      annotations.set(kRevisionHistory, history_with(api::annotation_of(*at.newest, kRevisionHistory), before));
+    }
+  }
+  for (const Json::Member& member : at.deployment["metadata"]["annotations"].members())
+    if (is_copied(member.name()) && (*at.newest)["metadata"]["annotations"][member.name()] != member.value)
+      annotations.set(member.name(), member.value);
+  Json patch = Json::object();
+  if (!annotations.empty()) patch.set("metadata", Json::object({{"annotations", std::move(annotations)}}));
+  const std::int64_t min_ready = at.deployment["spec"]["minReadySeconds"].as_int();
+  if ((*at.newest)["spec"]["minReadySeconds"].as_int() != min_ready)
+    patch.edit("spec").set("minReadySeconds", min_ready);
+  if (!patch.empty()) change(*at.newest, std::move(patch), draft);
+  carry_revision(at, revision, draft);
 }
 
-void Rollout::make_newest() {
-  revision_ = 1;
-  for (const Json* set : old_) revision_ = std::max(revision_, number_of(*set, kRevision) + 1);
-  Json pod_template = deployment_["spec"]["template"];
-  const std::string seed = base::format("{} {}", pod_template.sorted().dump(), collisions_.as_int());
+std::int64_t wanted_of_newest(const Rollout& at) {
+  const std::int64_t now = at.newest ? wanted_of(*at.newest) : 0;
+  if (at.deployment["spec"]["strategy"]["type"].as_string() == "Recreate") return at.replicas;
+  const std::int64_t most = at.replicas + at.bounds.surge;
+  if (total(at) >= most) return now;
+  return now + std::max<std::int64_t>(0, std::min(most - total(at), at.replicas - now));
+}
+
+void make_newest(const Rollout& at, RolloutDraft& draft) {
+  std::int64_t revision = 1;
+  for (const Json* set : at.old) revision = std::max(revision, number_of(*set, kRevision) + 1);
+  Json pod_template = at.deployment["spec"]["template"];
+  const std::string seed = base::format("{} {}", pod_template.sorted().dump(), draft.collisions.as_int());
   // COMPAT(template-hash): not the hash that kube-controller-manager takes.
   const std::string hash = hash_text(hash_of(seed), 10);
-  const std::string name = base::format("{}-{}", api::name_of(deployment_), hash);
-  if (view_.find(resources::kReplicaSets, base::format("{}/{}", api::namespace_of(deployment_), name))) {
+  const std::string name = base::format("{}-{}", api::name_of(at.deployment), hash);
+  if (at.seen.is_taken(name)) {
     // Another set has the name; the next look takes another one.
-    const std::int64_t before = collisions_.as_int();
-    collisions_ = before > 0 && before < INT32_MAX ? before + 1 : 1;
+    const std::int64_t before = draft.collisions.as_int();
+    draft.collisions = before > 0 && before < INT32_MAX ? before + 1 : 1;
     return;
   }
   pod_template.edit_path({"metadata", "labels"}).set(kTemplateHash, hash);
-  Json annotations = Json::object({{kDesired, std::to_string(replicas_)},
-                                   {kMax, std::to_string(replicas_ + bounds_.surge)},
-                                   {kRevision, std::to_string(revision_)}});
-  for (const Json::Member& member : deployment_["metadata"]["annotations"].members())
+  Json annotations = Json::object({{kDesired, std::to_string(at.replicas)},
+                                   {kMax, std::to_string(at.replicas + at.bounds.surge)},
+                                   {kRevision, std::to_string(revision)}});
+  for (const Json::Member& member : at.deployment["metadata"]["annotations"].members())
     if (is_copied(member.name())) annotations.set(member.name(), member.value);
-  Json selector = deployment_["spec"]["selector"];
+  Json selector = at.deployment["spec"]["selector"];
   selector.edit("matchLabels").set(kTemplateHash, hash);
-  const std::int64_t count = wanted_of_newest();
+  const std::int64_t count = wanted_of_newest(at);
   Json spec = Json::object({{"replicas", count}, {"selector", std::move(selector)}});
-  if (const Json& seconds = deployment_["spec"]["minReadySeconds"]; seconds.as_int() != 0)
+  if (const Json& seconds = at.deployment["spec"]["minReadySeconds"]; seconds.as_int() != 0)
     spec.set("minReadySeconds", seconds);
   Json metadata =
       Json::object({{"name", name},
-                    {"namespace", api::namespace_of(deployment_)},
+                    {"namespace", api::namespace_of(at.deployment)},
                     {"labels", pod_template["metadata"]["labels"]},
                     {"annotations", std::move(annotations)},
-                    {"ownerReferences", Json::array({owner_reference(deployment_, "apps/v1", "Deployment")})}});
+                    {"ownerReferences", Json::array({owner_reference(at.deployment, "apps/v1", "Deployment")})}});
   spec.set("template", std::move(pod_template));
-  Action& action = plan_.create(resources::kReplicaSets, Json::object({{"apiVersion", "apps/v1"},
-                                                                       {"kind", "ReplicaSet"},
-                                                                       {"metadata", std::move(metadata)},
-                                                                       {"spec", std::move(spec)}}));
+  Action& action = draft.plan.create(resources::kReplicaSets, Json::object({{"apiVersion", "apps/v1"},
+                                                                            {"kind", "ReplicaSet"},
+                                                                            {"metadata", std::move(metadata)},
+                                                                            {"spec", std::move(spec)}}));
   if (count > 0) {
     action.success_reason = "ScalingReplicaSet";
     action.success_text = base::format("Scaled up replica set {} from 0 to {}", name, count);
   }
   action.failure_reason = "ReplicaSetCreateError";
   action.failure_text = base::format("Failed to create new replica set \"{}\": {{}}", name);
-  made_ = name;
+  draft.made = name;
 }
 
-void Rollout::scale(const Json& set, std::int64_t count) {
+void scale(const Rollout& at, const Json& set, std::int64_t count, RolloutDraft& draft) {
   count = std::max<std::int64_t>(0, count);
   Json annotations = Json::object();
-  const std::string desired = std::to_string(replicas_);
-  const std::string most = std::to_string(replicas_ + bounds_.surge);
+  const std::string desired = std::to_string(at.replicas);
+  const std::string most = std::to_string(at.replicas + at.bounds.surge);
   if (api::annotation_of(set, kDesired) != desired) annotations.set(kDesired, desired);
   if (api::annotation_of(set, kMax) != most) annotations.set(kMax, most);
   const std::int64_t before = wanted_of(set);
@@ -266,33 +253,17 @@ void Rollout::scale(const Json& set, std::int64_t count) {
   if (!annotations.empty()) patch.set("metadata", Json::object({{"annotations", std::move(annotations)}}));
   if (before != count) {
     patch.set("spec", Json::object({{"replicas", count}}));
-    scaled_.push_back({&set, base::format("Scaled {} replica set {} from {} to {}", before < count ? "up" : "down",
-                                          api::name_of(set), before, count)});
+    draft.scaled.push_back({&set, base::format("Scaled {} replica set {} from {} to {}", before < count ? "up" : "down",
+                                               api::name_of(set), before, count)});
   }
-  change(set, std::move(patch));
-}
-
-void Rollout::rescale() {
-  std::vector<const Json*> active;
-  for (const Json* set : sets_)
-    if (wanted_of(*set) > 0) active.push_back(set);
-  const Json* only = nullptr;
-  if (active.size() == 1) only = active.front();
-  if (active.empty()) only = newest_ ? newest_ : sets_.empty() ? nullptr : sets_.back();
-  if (only) return scale(*only, replicas_);
-  if (newest_ && is_saturated(*newest_, replicas_)) {
-    for (const Json* set : old_)
-      if (wanted_of(*set) > 0) scale(*set, 0);
-    return;
-  }
-  if (deployment_["spec"]["strategy"]["type"].as_string() == "RollingUpdate") share_out(std::move(active));
+  change(set, std::move(patch), draft);
 }
 
 // In proportion, so that a rollout under way keeps its shape; what is left over goes to the largest.
-void Rollout::share_out(std::vector<const Json*> active) {
+void share_out(const Rollout& at, std::vector<const Json*> active, RolloutDraft& draft) {
   std::int64_t now = 0;
   for (const Json* set : active) now += wanted_of(*set);
-  const std::int64_t most = replicas_ > 0 ? replicas_ + bounds_.surge : 0;
+  const std::int64_t most = at.replicas > 0 ? at.replicas + at.bounds.surge : 0;
   const std::int64_t change_by = most - now;
   std::ranges::stable_sort(active, [&](const Json* a, const Json* b) {
     if (wanted_of(*a) != wanted_of(*b)) return wanted_of(*a) > wanted_of(*b);
@@ -303,7 +274,7 @@ void Rollout::share_out(std::vector<const Json*> active) {
   for (const Json* set : active) {
     const std::int64_t before = wanted_of(*set);
     std::int64_t part = 0;
-    if (replicas_ == 0) {
+    if (at.replicas == 0) {
       part = -before;
     } else if (change_by != 0) {
       const std::int64_t base_count = std::max<std::int64_t>(1, number_of(*set, kMax) ? number_of(*set, kMax) : now);
@@ -316,29 +287,34 @@ void Rollout::share_out(std::vector<const Json*> active) {
     done += part;
   }
   if (!counts.empty()) counts.front() = std::max<std::int64_t>(0, counts.front() + change_by - done);
-  for (std::size_t i = 0; i < active.size(); ++i) scale(*active[i], counts[i]);
+  for (std::size_t i = 0; i < active.size(); ++i) scale(at, *active[i], counts[i], draft);
 }
 
-void Rollout::roll() {
-  if (!newest_) return make_newest();
-  number_newest();
-  const std::int64_t now = wanted_of(*newest_);
-  if (const std::int64_t count = now > replicas_ ? replicas_ : wanted_of_newest(); count != now)
-    return scale(*newest_, count);
-  scale(*newest_, now);
-  shrink_old();
-  if (is_complete()) clean_up();
+void rescale(const Rollout& at, RolloutDraft& draft) {
+  std::vector<const Json*> active;
+  for (const Json* set : at.sets)
+    if (wanted_of(*set) > 0) active.push_back(set);
+  const Json* only = nullptr;
+  if (active.size() == 1) only = active.front();
+  if (active.empty()) only = at.newest ? at.newest : at.sets.empty() ? nullptr : at.sets.back();
+  if (only) return scale(at, *only, at.replicas, draft);
+  if (at.newest && is_saturated(*at.newest, at.replicas)) {
+    for (const Json* set : at.old)
+      if (wanted_of(*set) > 0) scale(at, *set, 0, draft);
+    return;
+  }
+  if (at.deployment["spec"]["strategy"]["type"].as_string() == "RollingUpdate") share_out(at, std::move(active), draft);
 }
 
 // Old pods go as far as enough others are available: first those that are not, then the oldest.
-void Rollout::shrink_old() {
-  const std::int64_t at_least = replicas_ - bounds_.unavailable;
-  const std::int64_t newest_missing = wanted_of(*newest_) - available_of(*newest_);
-  std::int64_t may_go = total() - at_least - newest_missing;
+void shrink_old(const Rollout& at, RolloutDraft& draft) {
+  const std::int64_t at_least = at.replicas - at.bounds.unavailable;
+  const std::int64_t newest_missing = wanted_of(*at.newest) - available_of(*at.newest);
+  std::int64_t may_go = total(at) - at_least - newest_missing;
   if (may_go <= 0) return;
-  std::int64_t available = available_of(*newest_);
+  std::int64_t available = available_of(*at.newest);
   std::vector<std::int64_t> counts;
-  for (const Json* set : old_) {
+  for (const Json* set : at.old) {
     available += available_of(*set);
     const std::int64_t broken =
         std::clamp<std::int64_t>(wanted_of(*set) - available_of(*set), 0, std::max<std::int64_t>(0, may_go));
@@ -346,57 +322,88 @@ void Rollout::shrink_old() {
     may_go -= broken;
   }
   std::int64_t spare = available - at_least;
-  for (std::size_t i = 0; i < old_.size(); ++i) {
+  for (std::size_t i = 0; i < at.old.size(); ++i) {
     const std::int64_t part = std::clamp<std::int64_t>(spare, 0, counts[i]);
-    if (wanted_of(*old_[i]) > 0) scale(*old_[i], counts[i] - part);
+    if (wanted_of(*at.old[i]) > 0) scale(at, *at.old[i], counts[i] - part, draft);
     spare -= part;
   }
 }
 
-void Rollout::recreate() {
-  bool any = false;
-  for (const Json* set : old_) {
-    if (wanted_of(*set) > 0) scale(*set, 0);
-    any = any || wanted_of(*set) > 0;
-    for (const Json* pod : controlled_by(view_, resources::kPods, *set)) any = any || !is_over(*pod);
-  }
-  if (newest_) number_newest();
-  if (any) return;
-  if (!newest_) return make_newest();
-  scale(*newest_, replicas_);
-  if (is_complete()) clean_up();
-}
-
 // Old sets without pods beyond the history limit, the lowest revisions first.
-void Rollout::clean_up() {
-  const Json& limit = deployment_["spec"]["revisionHistoryLimit"];
+void clean_up(const Rollout& at, RolloutDraft& draft) {
+  const Json& limit = at.deployment["spec"]["revisionHistoryLimit"];
   if (limit.is_null() || limit.as_int() == std::numeric_limits<std::int32_t>::max()) return;
   std::vector<const Json*> idle;
-  for (const Json* set : old_)
+  for (const Json* set : at.old)
     if (wanted_of(*set) == 0 && (*set)["status"]["replicas"].as_int() == 0 && !api::is_deleting(*set) &&
         (*set)["metadata"]["generation"].as_int() <= (*set)["status"]["observedGeneration"].as_int())
       idle.push_back(set);
   std::ranges::stable_sort(
       idle, [](const Json* a, const Json* b) { return number_of(*a, kRevision) < number_of(*b, kRevision); });
   for (std::size_t i = 0; i + static_cast<std::size_t>(limit.as_int()) < idle.size(); ++i)
-    plan_.remove(resources::kReplicaSets, *idle[i]);
+    draft.plan.remove(resources::kReplicaSets, *idle[i]);
 }
 
-void Rollout::write_sets() {
-  plan_.begin_stage();
-  for (auto& [set, patch] : patches_) {
-    patch.edit("metadata").set("uid", api::uid_of(*set));
-    patch.edit("metadata").set("resourceVersion", api::resource_version_of(*set));
-    Action& action = plan_.patch(resources::kReplicaSets, *set, client::PatchType::kMerge, std::move(patch));
-    for (const auto& [scaled, text] : scaled_)
-      if (scaled == set) {
-        action.success_reason = "ScalingReplicaSet";
-        action.success_text = text;
-      }
+void roll(const Rollout& at, RolloutDraft& draft) {
+  if (!at.newest) return make_newest(at, draft);
+  number_newest(at, draft);
+  const std::int64_t now = wanted_of(*at.newest);
+  if (const std::int64_t count = now > at.replicas ? at.replicas : wanted_of_newest(at); count != now)
+    return scale(at, *at.newest, count, draft);
+  scale(at, *at.newest, now, draft);
+  shrink_old(at, draft);
+  if (is_complete(at, draft)) clean_up(at, draft);
+}
+
+void recreate(const Rollout& at, RolloutDraft& draft) {
+  bool any = false;
+  for (const Json* set : at.old) {
+    if (wanted_of(*set) > 0) scale(at, *set, 0, draft);
+    any = any || wanted_of(*set) > 0;
+    any = any || at.seen.sets_at_work.contains(set);
   }
+  if (at.newest) number_newest(at, draft);
+  if (any) return;
+  if (!at.newest) return make_newest(at, draft);
+  scale(at, *at.newest, at.replicas, draft);
+  if (is_complete(at, draft)) clean_up(at, draft);
 }
 
-namespace {
+Plan decide(const ObservedDeployment& seen, const Turn& turn) {
+  const Json& deployment = seen.deployment;
+  const Json& conditions = deployment["status"]["conditions"];
+  RolloutDraft draft{.conditions = conditions.is_array() ? conditions : Json::array(),
+                     .collisions = deployment["status"]["collisionCount"]};
+  draft.plan.set_subject(deployment);
+  settle_claim(draft.plan, resources::kReplicaSets, seen.claimed, deployment, "apps/v1", "Deployment");
+  const Rollout at = rollout_of(seen, turn);
+  if (!api::is_deleting(deployment)) {
+    note_pause(at, draft);
+    const bool is_paused = deployment["spec"]["paused"].as_bool();
+    if (is_paused || was_rescaled(at.sets, at.replicas)) {
+      number_newest(at, draft);
+      rescale(at, draft);
+      if (is_paused) clean_up(at, draft);
+    } else if (deployment["spec"]["strategy"]["type"].as_string() == "Recreate") {
+      recreate(at, draft);
+    } else {
+      roll(at, draft);
+    }
+  }
+  write_sets(draft);
+  write_status(at, draft);
+  return std::move(draft.plan);
+}
+
+// The sets of a Deployment whose pods are not all over.
+std::set<const Json*> sets_at_work(const View& view, const Claim& claimed) {
+  std::set<const Json*> out;
+  for (const auto* sets : {&claimed.owned, &claimed.adopt})
+    for (const Json* set : *sets)
+      for (const Json* pod : controlled_by(view, resources::kPods, *set))
+        if (!is_over(*pod)) out.insert(set);
+  return out;
+}
 
 class DeploymentController final : public Controller {
  public:
@@ -425,7 +432,18 @@ class DeploymentController final : public Controller {
 
   Plan step(const View& view, const std::string& key, const Turn& turn) override {
     const Json* deployment = view.find(kDeployments, key);
-    return deployment ? Rollout(view, *deployment, turn).take() : Plan();
+    if (!deployment) return {};
+    const auto selector = selector_of(*deployment);
+    if (!selector) return {};
+    ObservedDeployment seen{.deployment = *deployment,
+                            .claimed = claim(view, resources::kReplicaSets, *deployment, *selector),
+                            .is_taken = [&view, deployment](std::string_view set) {
+                              return view.find(resources::kReplicaSets,
+                                               base::format("{}/{}", api::namespace_of(*deployment), set)) != nullptr;
+                            }};
+    if ((*deployment)["spec"]["strategy"]["type"].as_string() == "Recreate")
+      seen.sets_at_work = sets_at_work(view, seen.claimed);
+    return decide(seen, turn);
   }
 
  private:

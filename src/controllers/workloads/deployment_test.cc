@@ -78,7 +78,7 @@ struct Cluster {
         if (spec != set["spec"]) set.edit("metadata").set("generation", set["metadata"]["generation"].as_int() + 1);
         spec = set["spec"];
       }
-    return !plan.writes_nothing();
+    return !writes_nothing(plan);
   }
   void make_ready(std::size_t most = 1000) {
     for (auto& [key, pod] : world.objects[resources::kPods]) {

@@ -60,15 +60,23 @@ std::string hash_text(std::uint64_t hash, std::size_t length) {
   return base::Random(hash).text(length, kAlphabet);
 }
 
-std::string fresh_name(const View& view, const api::ResourceId& resource, const Json& owner, std::string_view prefix,
-                       base::Time now, std::size_t index) {
+std::string fresh_name(const std::function<bool(std::string_view name)>& is_taken, const Json& owner,
+                       std::string_view prefix, base::Time now, std::size_t index) {
   constexpr std::size_t kPrefixMax = 58;  // as generateName cuts it
   const std::string start = base::format("{}-", prefix).substr(0, kPrefixMax);
   for (int attempt = 0;; ++attempt) {
     const std::string seed = base::format("{} {} {} {}", api::uid_of(owner), now.ns, index, attempt);
     std::string name = start + hash_text(hash_of(seed), 5);
-    if (!view.find(resource, base::format("{}/{}", api::namespace_of(owner), name))) return name;
+    if (!is_taken(name)) return name;
   }
+}
+
+std::string fresh_name(const View& view, const api::ResourceId& resource, const Json& owner, std::string_view prefix,
+                       base::Time now, std::size_t index) {
+  const auto is_taken = [&](std::string_view name) {
+    return view.find(resource, base::format("{}/{}", api::namespace_of(owner), name)) != nullptr;
+  };
+  return fresh_name(is_taken, owner, prefix, now, index);
 }
 
 Json owner_reference(const Json& owner, std::string_view api_version, std::string_view kind) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -34,7 +35,11 @@ base::Time time_in(const api::Json& text);
 // The condition of a type, or null.
 const api::Json& condition_of(const api::Json& status, std::string_view type);
 
-// A name that nothing in `taken` has: `prefix` and five characters that depend on the owner, the time and `index`.
+// A name that is not taken in the owner's namespace: `prefix` and five characters that depend on the owner, the time
+// and `index`.
+std::string fresh_name(const std::function<bool(std::string_view name)>& is_taken, const api::Json& owner,
+                       std::string_view prefix, base::Time now, std::size_t index);
+// The same among the objects of a resource.
 std::string fresh_name(const View& view, const api::ResourceId& resource, const api::Json& owner,
                        std::string_view prefix, base::Time now, std::size_t index);
 // A number from a text, the same on every machine and in every version.
