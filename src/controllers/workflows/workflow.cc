@@ -13,6 +13,7 @@
 #include "controllers/pipelines/report.h"
 #include "controllers/pipelines/step_pod.h"
 #include "controllers/workloads/pods.h"
+#include "pipelines/argo/anew.h"
 #include "pipelines/argo/workflow_check.h"
 #include "pipelines/argo/workflow_engine.h"
 #include "pipelines/launcher/sent_report.h"
@@ -67,6 +68,12 @@ Json status_patch(const Json& workflow, const argo::WorkflowDecision& decision) 
     if (before[one.name()] != one.value) patch.set(one.name(), one.value);
   for (const auto& [id, node] : decision.nodes)
     if (Json now = to_json(node); before["nodes"][id] != now) nodes.set(id, std::move(now));
+  if (decision.begins_anew) {
+    for (const Json::Member& one : before.members())
+      if (one.name() != "nodes" && !decision.status.has(one.name())) patch.set(one.name(), Json());
+    for (const Json::Member& one : before["nodes"].members())
+      if (!decision.nodes.contains(std::string(one.name()))) nodes.set(one.name(), Json());
+  }
   if (!nodes.empty()) patch.set("nodes", std::move(nodes));
   return patch;
 }
@@ -118,11 +125,13 @@ class WorkflowController final : public Controller {
     api::FieldErrors problems;
     argo::check_workflow((*workflow)["spec"], problems);
     const argo::WorkflowDecision decision =
-        problems.empty() ? argo::decide(look_at(view, *workflow, turn, answers)) : refusal(problems, turn);
+        problems.empty() ? argo::decide(look_at(view, *workflow, turn, answers)) : refusal(*workflow, problems, turn);
     if (decision.remove) {
       plan.remove(resources::kWorkflows, *workflow);
       return plan;
     }
+    // Answers about the last attempt say nothing of the next one.
+    if (decision.begins_anew) answers = {.uid = answers.uid};
     write_objects(plan, *workflow, decision, answers);
     write_status(plan, *workflow, decision);
     if (decision.look_again) plan.requeue_after(*decision.look_again);
@@ -165,11 +174,12 @@ class WorkflowController final : public Controller {
     });
   }
 
-  static argo::WorkflowDecision refusal(api::FieldErrors& problems, const Turn& turn) {
+  static argo::WorkflowDecision refusal(const Json& workflow, api::FieldErrors& problems, const Turn& turn) {
     argo::WorkflowDecision out;
+    const Json& finished = workflow["status"]["finishedAt"];
     out.status = Json::object({{"phase", "Error"},
                                {"message", "invalid: " + problems.take_texts().front()},
-                               {"finishedAt", base::format_rfc3339(turn.now)}});
+                               {"finishedAt", finished.is_string() ? finished : Json(base::format_rfc3339(turn.now))}});
     return out;
   }
 
@@ -270,11 +280,12 @@ class WorkflowController final : public Controller {
 
   static void write_status(Plan& plan, const Json& workflow, const argo::WorkflowDecision& decision) {
     Json status = status_patch(workflow, decision);
-    if (status.empty()) return;
+    if (status.empty() && !decision.begins_anew) return;
     const std::string phase = decision.status["phase"].str();
     const bool is_over = decision.status.has("finishedAt");
     Json metadata = Json::object({{"resourceVersion", workflow["metadata"]["resourceVersion"]}});
-    if (status.has("phase"))
+    if (decision.begins_anew) metadata.set("annotations", Json::object({{argo::kAnewAnnotation, Json()}}));
+    if (status.has("phase") || decision.begins_anew)
       metadata.set("labels", Json::object({{kPhaseLabel, phase}, {kCompletedLabel, is_over ? "true" : "false"}}));
     plan.begin_stage();
     plan.patch(resources::kWorkflows, workflow, client::PatchType::kMerge,

@@ -7,6 +7,7 @@
 #include "api/meta/resource.h"
 #include "base/format.h"
 #include "base/number.h"
+#include "pipelines/argo/anew.h"
 #include "pipelines/argo/globals.h"
 #include "pipelines/argo/retry.h"
 
@@ -240,6 +241,8 @@ void Operation::stop_all(const std::string& why) {
   }
 }
 
-WorkflowDecision decide(const WorkflowLook& look) { return Operation(look).run(); }
+WorkflowDecision decide(const WorkflowLook& look) {
+  return wishes_to_begin_anew(look.workflow) ? begin_anew(look) : Operation(look).run();
+}
 
 }  // namespace pipelines::argo

@@ -54,14 +54,15 @@ class Trial {
       for (const Json& pod : last.pods) pods[std::string(api::name_of(pod))] = pod;
       for (const Json& claim : last.claims) claims.insert(std::string(api::name_of(claim)));
       for (const std::string& claim : last.spent_claims) claims.erase(claim);
-      for (const std::string& pod : last.ended_pods) pods.erase(pod);
+      for (const std::string& pod : last.ended_pods) has_learned = pods.erase(pod) > 0 || has_learned;
       for (const ManifestAction& action : last.manifests) act(action);
       Json status = last.status;
       Json nodes = Json::object();
       for (const auto& [id, node] : last.nodes) nodes.set(id, to_json(node));
       if (!last.nodes.empty() || !status.has("finishedAt")) status.set("nodes", nodes);
       if (last.nodes.empty()) status.set("nodes", workflow["status"]["nodes"]);
-      const bool is_same = status == workflow["status"] && !std::exchange(has_learned, false);
+      if (last.begins_anew) workflow.edit("metadata").erase("annotations");
+      const bool is_same = !last.begins_anew && status == workflow["status"] && !std::exchange(has_learned, false);
       workflow.set("status", std::move(status));
       if (is_same) return;
     }

@@ -70,6 +70,22 @@ void take_part(Reply& reply, std::size_t bytes_max, bool is_page) {
   if (reply.object) reply.object->bytes_max = bytes_max, reply.object->is_page = is_page;
 }
 
+// The part that `max_bytes` of the query asks for.
+base::Result<Reply> with_asked_part(const Call& call, Reply reply) {
+  if (!call.target.has("max_bytes")) return reply;
+  const auto most = base::parse_number<std::uint32_t>(call.query("max_bytes"));
+  if (!most || *most == 0)
+    return make_error(Code::kInvalid,
+                      base::format("max_bytes: {:?} is not a number of bytes", call.query("max_bytes")));
+  take_part(reply, *most, false);
+  return reply;
+}
+
+base::Result<Reply> as_page(base::Result<Reply> reply) {
+  if (reply.ok()) take_part(*reply, kViewMax, true);
+  return reply;
+}
+
 }  // namespace
 
 base::Result<std::vector<Json>> tasks_of(Facts& facts, const Json& run) {
@@ -114,21 +130,10 @@ base::Result<Reply> read_artifact(const Call& call, Facts& facts) {
     if (!uri.starts_with(kStore)) return make_error(Code::kNotFound, "the artifact is the whole volume");
     TRY(reply, stored_file(facts, ns, uri.substr(kStore.size())));
   }
-  if (call.target.has("max_bytes")) {
-    const auto most = base::parse_number<std::uint32_t>(call.query("max_bytes"));
-    if (!most || *most == 0)
-      return make_error(Code::kInvalid,
-                        base::format("max_bytes: {:?} is not a number of bytes", call.query("max_bytes")));
-    take_part(reply, *most, false);
-  }
-  return reply;
+  return with_asked_part(call, std::move(reply));
 }
 
-base::Result<Reply> view_artifact(const Call& call, Facts& facts) {
-  TRY(Reply reply, read_artifact(call, facts));
-  take_part(reply, kViewMax, true);
-  return reply;
-}
+base::Result<Reply> view_artifact(const Call& call, Facts& facts) { return as_page(read_artifact(call, facts)); }
 
 base::Result<std::optional<StoredObject>> stored_object(Facts& facts, const std::string& ns, const std::string& uri) {
   const auto config = named(facts, api::resources::kConfigMaps, ns, kStoresConfig);
@@ -181,10 +186,16 @@ base::Result<Reply> read_workflow_artifact(const Call& call, Facts& facts) {
   TRY(const WorkflowNode node, workflow_node_of(call, facts));
   for (const std::string_view side : {"outputs", "inputs"})
     for (const Json& one : node.node[side]["artifacts"].items())
-      if (const std::string key = one["s3"]["key"].str(); one["name"].as_string() == call.names[2] && !key.empty())
-        return stored_file(facts, node.ns, key);
+      if (const std::string key = one["s3"]["key"].str(); one["name"].as_string() == call.names[2] && !key.empty()) {
+        TRY(Reply reply, stored_file(facts, node.ns, key));
+        return with_asked_part(call, std::move(reply));
+      }
   return make_error(Code::kNotFound,
                     base::format("the step {} has no artifact {:?} in the store", call.names[1], call.names[2]));
+}
+
+base::Result<Reply> view_workflow_artifact(const Call& call, Facts& facts) {
+  return as_page(read_workflow_artifact(call, facts));
 }
 
 }  // namespace pipelines::rest

@@ -23,6 +23,7 @@ base::Result<Reply> stored_file(Facts& facts, const std::string& ns, std::string
 // The same of a run that is a Workflow.
 base::Result<Reply> read_workflow_log(const Call& call, Facts& facts);
 base::Result<Reply> read_workflow_artifact(const Call& call, Facts& facts);
+base::Result<Reply> view_workflow_artifact(const Call& call, Facts& facts);
 
 // The object at the address of an artifact, by the ConfigMap and the Secret of its namespace, which the user's own
 // rights must show. Nothing: the artifact lies in the namespace's volume.

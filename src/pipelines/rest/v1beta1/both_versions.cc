@@ -212,12 +212,14 @@ constexpr Handler kTerminate = either<rest::terminate_run, v1beta1::terminate_ru
 constexpr Handler kRetry = either<rest::retry_run, v1beta1::retry_run>;
 constexpr Handler kDelete = either<rest::delete_run, v1beta1::delete_run>;
 constexpr Handler kArtifact = either<rest::read_artifact, rest::read_workflow_artifact>;
+constexpr Handler kPage = either<rest::view_artifact, rest::view_workflow_artifact>;
 
 constexpr std::array kBoth = {
     Route{"POST", "runs/{}:archive", kArchive},
     Route{"POST", "runs/{}:unarchive", kUnarchive},
     Route{"DELETE", "runs/{}", kDelete},
     Route{"GET", "runs/{}/nodes/{}/artifacts/{}:read", kArtifact},
+    Route{"GET", "runs/{}/nodes/{}/artifacts/{}:view", kPage},
 };
 
 // The routes of one version, and behind them those that both have.

@@ -2,6 +2,7 @@
 #include "pipelines/rest/v1beta1/runs.h"
 
 #include "base/format.h"
+#include "pipelines/argo/anew.h"
 #include "pipelines/argo/run_workflow.h"
 #include "pipelines/rest/listing.h"
 #include "pipelines/rest/names.h"
@@ -39,13 +40,6 @@ Json detail(const Json& workflow, const Facts& facts) {
 base::Result<Json> change(const Call& call, Facts& facts, Json changes) {
   TRY(const Json workflow, object_of(facts, kWorkflowNoun, call.names[0]));
   return patch(facts, kWorkflowNoun, workflow, std::move(changes));
-}
-
-// A node that begins anew: one that failed, or was left out because another failed, and every exit handler's.
-bool is_to_begin_anew(const Json& node, const std::string& workflow) {
-  const std::string_view phase = node["phase"].as_string();
-  return phase == "Failed" || phase == "Error" || phase == "Omitted" ||
-         node["name"].as_string().starts_with(workflow + ".onExit");
 }
 
 }  // namespace
@@ -144,33 +138,13 @@ base::Result<Reply> terminate_run(const Call& call, Facts& facts) {
   return Reply();
 }
 
-// Pods go first: a node that begins anew would find the pod of its last attempt.
 base::Result<Reply> retry_run(const Call& call, Facts& facts) {
   TRY(const Json workflow, object_of(facts, kWorkflowNoun, call.names[0]));
-  const std::string phase = phase_of(workflow), name(api::name_of(workflow)), ns(api::namespace_of(workflow));
+  const std::string phase = phase_of(workflow);
   if (phase != "Failed" && phase != "Error")
     return make_error(Code::kGone, base::format("the run {} is {}: only one that failed is tried again",
                                                 argo::run_texts(workflow).name, phase));
-  Json nodes = Json::object();
-  for (const Json::Member& one : workflow["status"]["nodes"].members()) {
-    if (!is_to_begin_anew(one.value, name)) continue;
-    nodes.set(one.name(), Json());
-    if (one.value["type"].as_string() != "Pod") continue;
-    client::Request request{.verb = client::Verb::kDelete,
-                            .resource = api::resources::kPods,
-                            .ns = ns,
-                            .name = std::string(one.name()),
-                            .subresource = {}};
-    request.body = Json::object({{"apiVersion", "v1"}, {"kind", "DeleteOptions"}, {"gracePeriodSeconds", 0}});
-    const auto gone = facts.ask(std::move(request));
-    if (!gone.ok() && (facts.next() || gone.error().code != Code::kNotFound)) return gone.error();
-  }
-  Json status = Json::object({{"phase", "Running"}, {"finishedAt", Json()}, {"message", Json()}});
-  if (workflow["status"]["persistentVolumeClaims"].empty()) status.set("persistentVolumeClaims", Json());
-  status.set("nodes", std::move(nodes));
-  TRY_VOID(
-      patch_as_read(facts, kWorkflowNoun, workflow,
-                    Json::object({{"spec", Json::object({{"shutdown", Json()}})}, {"status", std::move(status)}})));
+  TRY_VOID(patch_as_read(facts, kWorkflowNoun, workflow, argo::wish_to_begin_anew()));
   return Reply();
 }
 

@@ -3,6 +3,7 @@
 
 #include "api/argo/v1alpha1/workflow.h"
 #include "api/pipelines/v2beta1/recurring_run.h"
+#include "pipelines/argo/anew.h"
 #include "pipelines/rest/rest_for_tests.h"
 #include "pipelines/rest/v1beta1/routes.h"
 
@@ -143,31 +144,55 @@ TEST_F(V1beta1, AnEndedRunIsNotEndedAgain) {
   EXPECT_EQ(rest.refusal("POST", path + "/terminate"), "the run one has ended already: Failed");
 }
 
-TEST_F(V1beta1, ARetryTakesAwayWhatFailedAndKeepsWhatSucceeded) {
+TEST_F(V1beta1, ARetryIsWrittenDownAndTouchesNoPod) {
   const std::string path = "runs/" + run()["id"].str();
   EXPECT_EQ(rest.refusal("POST", path + "/retry"), "the run one is Pending: only one that failed is tried again");
   end_as("Failed");
-  const std::string wf(api::name_of(workflow()));
-  Json failed = workflow()["status"];
-  failed.set(
-      "nodes",
-      *api::parse_json(base::format(
-          R"({{"a": {{"name": "{0}.a", "type": "Pod", "phase": "Succeeded"}}, "b": {{"name": "{0}.b", "type": "Pod", "phase": "Failed"}},
-        "c": {{"name": "{0}.c", "type": "Skipped", "phase": "Omitted"}}, "d": {{"name": "{0}", "type": "DAG", "phase": "Failed"}},
-        "e": {{"name": "{0}.onExit", "type": "Pod", "phase": "Succeeded"}}}})",
-          wf)));
-  set_status(failed);
   rest.api.calls.clear();
   rest.body("POST", path + "/retry");
-  const Json& nodes = workflow()["status"]["nodes"];
-  EXPECT_EQ(nodes.size(), 1U) << nodes.dump();
-  EXPECT_TRUE(nodes.has("a"));
+  const Json body = only_call(client::Verb::kPatch, resources::kWorkflows);
+  EXPECT_FALSE(body["metadata"]["resourceVersion"].as_string().empty());
+  EXPECT_TRUE(argo::wishes_to_begin_anew(workflow())) << workflow().dump();
   EXPECT_EQ(workflow()["status"]["phase"].as_string(), "Running");
   EXPECT_FALSE(workflow()["status"].has("finishedAt"));
-  std::vector<std::string> pods;
-  for (const client::Request& one : rest.api.calls)
-    if (one.verb == client::Verb::kDelete) pods.push_back(one.name);
-  EXPECT_EQ(pods, (std::vector<std::string>{"b", "e"}));
+  for (const client::Request& one : rest.api.calls) EXPECT_NE(one.verb, client::Verb::kDelete) << one.name;
+}
+
+// A server that ends in the middle of it, whenever that is, has done all of it or nothing.
+TEST_F(V1beta1, ARetryThatIsCutShortLosesNothing) {
+  const std::string path = "runs/" + run()["id"].str();
+  end_as("Failed");
+  rest.api.put(resources::kPods, Json::object({{"metadata", Json::object({{"name", "b"}, {"namespace", "ns"}})}}));
+  const std::string before = workflow().dump();
+  for (rest.steps_max = 0; !rest.call("POST", path + "/retry").ok(); ++rest.steps_max) {
+    ASSERT_LT(rest.steps_max, 10U);
+    EXPECT_EQ(workflow().dump(), before) << "the one write is the last thing";
+    EXPECT_NE(rest.api.find(resources::kPods, "ns/b"), nullptr);
+  }
+  EXPECT_TRUE(argo::wishes_to_begin_anew(workflow()));
+}
+
+TEST_F(V1beta1, ArtifactsOfAWorkflowAreReadAsThoseOfRuns) {
+  const std::string id = run()["id"].str();
+  set_status(*api::parse_json(R"({"phase": "Succeeded", "nodes": {"wf-1": {"id": "wf-1", "name": "wf.a", "type": "Pod",
+    "phase": "Succeeded", "outputs": {"artifacts": [{"name": "page", "path": "/out/page", "s3": {"key": "artifacts/wf/wf-1/page"}}]}}}})"));
+  rest.api.put(resources::kPersistentVolumeClaims,
+               *api::parse_json(R"({"metadata": {"name": "mlpipeline-artifacts", "namespace": "ns"},
+      "spec": {"volumeName": "v"}, "status": {"phase": "Bound"}})"));
+  for (const char* version : {"v1beta1", "v2beta1"}) {
+    rest.version = version;
+    const std::string path = "runs/" + id + "/nodes/wf-1/artifacts/page";
+    const auto page = rest.call("GET", path + ":view");
+    ASSERT_TRUE(page.ok() && page->file) << version << ": " << page.error().message;
+    EXPECT_EQ(page->file->path, "artifacts/wf/wf-1/page");
+    EXPECT_TRUE(page->file->is_page);
+    const auto head = rest.call("GET", path + ":read?max_bytes=100");
+    ASSERT_TRUE(head.ok() && head->file) << version;
+    EXPECT_EQ(head->file->bytes_max, 100U);
+    EXPECT_EQ(rest.call("GET", path + ":read")->file->bytes_max, 0U);
+    EXPECT_FALSE(rest.call("GET", path + ":read?max_bytes=x").ok());
+    EXPECT_FALSE(rest.call("GET", "runs/" + id + "/nodes/wf-1/artifacts/none:view").ok());
+  }
 }
 
 TEST_F(V1beta1, APatchOfAnObjectThatItsControllerWritesHasNoConflict) {
