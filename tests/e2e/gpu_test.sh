@@ -188,6 +188,41 @@ parts_of_cards_are_devices() {
   kubectl delete pod part > /dev/null
   stop_cluster
 }
+a_stopped_notebook_gives_its_card_back() {
+  rm -rf "$scratch/data"
+  write_cards "$one"
+  start
+  expect "one" wait_for 20 allocatable_is 1
+  kubectl apply -f - > /dev/null << END
+apiVersion: kubeflow.org/v1
+kind: Notebook
+metadata: {name: book}
+spec:
+  template:
+    spec:
+      schedulerName: volcano
+      terminationGracePeriodSeconds: 1
+      containers: [{name: book, image: some/image, command: [sh, -c, '$show'], resources: {limits: {nvidia.com/gpu: 1}}}]
+END
+  expect "its card" wait_for 30 has_card book-0
+  kubectl create -f - > /dev/null << END
+apiVersion: batch.volcano.sh/v1alpha1
+kind: Job
+metadata: {name: after}
+spec:
+  schedulerName: volcano
+  tasks: [{name: t, replicas: 1, template: {spec: {terminationGracePeriodSeconds: 1, containers: [{name: main, image: some/image, command: [sh, -c, '$show'], resources: {limits: {nvidia.com/gpu: 1}}}]}}}]
+END
+  expect "the job to say what it waits for" wait_for 30 sh -c "kubectl get podgroups -o 'jsonpath={.items[*].status.conditions}' | grep -F nvidia.com/gpu"
+  kubectl annotate notebook book kubeflow-resource-stopped=now > /dev/null
+  expect "the job to have it" wait_for 30 has_card after-t-0
+  kubectl annotate notebook book kubeflow-resource-stopped- > /dev/null
+  expect "the notebook to say what it waits for" wait_for 30 sh -c "kubectl get notebook book -o 'jsonpath={.status.conditions}' | grep -F nvidia.com/gpu"
+  kubectl delete vcjob after > /dev/null
+  expect "its card again" wait_for 60 has_card book-0
+  kubectl delete notebook book --wait=false > /dev/null
+  stop_cluster
+}
 a_driver_that_is_removed_leaves_nothing() {
   rm -rf "$scratch/data"
   write_cards "$one" "$two"
@@ -260,6 +295,6 @@ END
 
 make_driver
 run_tests no_driver_is_said cards_are_offered_and_described jobs_get_different_cards_and_a_third_waits containers_have_their_card_only a_new_agent_knows_who_has_what \
-  what_is_bound_past_the_scheduler_is_refused a_card_that_fails_is_not_given_out a_driver_that_crashes_takes_nobody_along specs_of_cdi_come_first parts_of_cards_are_devices a_driver_that_is_removed_leaves_nothing \
+  what_is_bound_past_the_scheduler_is_refused a_card_that_fails_is_not_given_out a_driver_that_crashes_takes_nobody_along specs_of_cdi_come_first parts_of_cards_are_devices a_stopped_notebook_gives_its_card_back a_driver_that_is_removed_leaves_nothing \
   shared_cards_are_those_of_the_annotation virtual_cards_are_those_of_the_annotation shared_memory_is_as_large_as_asked
 exit "${failed:-0}"

@@ -145,13 +145,18 @@ class Checker {
     return problem(base::format("expected type 'optional_type({})' but found '{}'", text_of(type), text_of(type)));
   }
 
+  static bool is_same_type_value(const StaticType& a, const StaticType& b) {
+    return !a.is(TypeKind::kType) || !b.is(TypeKind::kType) || !a.item || !b.item || fits(*a.item, *b.item);
+  }
+
   // One type for all items of a literal.
   StaticType together(const Node& node, std::size_t first, std::size_t step) {
     StaticType out = of(TypeKind::kDyn);
     for (std::size_t i = first; i < node.children.size(); i += step) {
       StaticType one = run(node.children[i]);
       const bool differs = i != first && one.is(TypeKind::kDyn) != out.is(TypeKind::kDyn);
-      if (!fits(out, one) || (differs && !one.is(TypeKind::kUnknown) && !out.is(TypeKind::kUnknown)))
+      if (!fits(out, one) || !is_same_type_value(out, one) ||
+          (differs && !one.is(TypeKind::kUnknown) && !out.is(TypeKind::kUnknown)))
         return problem(base::format("expected type '{}' but found '{}'", text_of(out), text_of(one)));
       if (i == first || one.is_open()) out = std::move(one);
     }

@@ -115,6 +115,7 @@ bool parts_fit(const std::shared_ptr<const StaticType>& a, const std::shared_ptr
 bool fits(const StaticType& a, const StaticType& b) {
   if (a.is_open() || b.is_open()) return true;
   if (a.is(TypeKind::kNull) || b.is(TypeKind::kNull)) return a.kind == b.kind || is_message(a) || is_message(b);
+  if (a.is(TypeKind::kType) && b.is(TypeKind::kType)) return true;
   return a.kind == b.kind && a.schema == b.schema && a.name == b.name && parts_fit(a.key, b.key) &&
          parts_fit(a.item, b.item);
 }
