@@ -4,7 +4,7 @@ OpenAPI documents and prints the compact table src/api/core/tables.inc.
 
 usage: tools/core_tables.py DIR API APIMACHINERY AGGREGATOR LATER LATER_API > src/api/core/tables.inc
   DIR: api/openapi-spec of the Kubernetes module; API, APIMACHINERY, AGGREGATOR: the modules k8s.io/api, apimachinery and kube-aggregator (field numbers); LATER, LATER_API: DIR and API
-  of the version that has scheduling.v1beta1
+  of the version that has scheduling.v1beta1, and spec.scheduling of Jobs
 """
 import json
 import os
@@ -64,7 +64,7 @@ def module_of(group):
 
 
 def of_later(name):
-    return name.startswith("scheduling.v1beta1.")
+    return name.startswith(("scheduling.v1alpha3.", "scheduling.v1beta1.")) or name in ("batch.v1.JobSpec", "batch.v1.JobSchedulingConfiguration")
 
 
 def proto_fields(name):
@@ -199,7 +199,7 @@ def main():
         flags = " atomic" if definition.get("x-kubernetes-map-type") == "atomic" else ""
         done[name] = (flags, sorted(rows))
     print("R\"tables(")
-    print("# Facts of Kubernetes' published OpenAPI documents (1.36; scheduling.v1beta1: 1.37), one type a block; made by tools/core_tables.py.")
+    print("# Facts of Kubernetes' published OpenAPI documents (1.36; scheduling.v1beta1 and specifications of Jobs: 1.37), one type a block; made by tools/core_tables.py.")
     print("# s string, i int32, l int64, b boolean, d double, y bytes, q quantity, x int-or-string, t time, T micro time, * anything;")
     print("# [list] {map}; ! required; list types; merge:KEY strategic merge; #N protobuf field number (#M.N inside message M;")
     print("# ~ behind it: JSON leaves it out when it is zero); =default.")

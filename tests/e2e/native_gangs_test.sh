@@ -81,9 +81,41 @@ the_alpha_version_is_another_form() {
   expect "the form that was asked for" sh -c "kubectl get podgroups.v1alpha3.scheduling.k8s.io alpha -o 'jsonpath={.apiVersion} {.spec.schedulingPolicy.gang.minCount}' | grep -qx 'scheduling.k8s.io/v1alpha3 1'"
   expect "the stored one" sh -c "kubectl get podgroups.v1beta1.scheduling.k8s.io alpha -o 'jsonpath={.apiVersion}' | grep -qx scheduling.k8s.io/v1beta1"
 }
+job() { # job NAME CPU
+  apply <<YAML
+apiVersion: batch/v1
+kind: Job
+metadata: {name: $1, annotations: {scheduling.volcano.sh/queue-name: teams}}
+spec:
+  parallelism: 2
+  completions: 2
+  scheduling: {schedulingPolicy: {gang: {}}}
+  template:
+    spec: {restartPolicy: Never, terminationGracePeriodSeconds: 0, containers: [{name: main, image: i, command: [sleep, "${3:-1}"], resources: {requests: {cpu: $2}}}]}
+YAML
+}
+group_of_job() { kubectl get podgroups.scheduling.k8s.io -o json | python3 -c '
+import json, sys
+for one in json.load(sys.stdin)["items"]:
+    if any(owner["kind"] == "Job" and owner["name"] == sys.argv[1] for owner in one["metadata"].get("ownerReferences", [])): print(one["metadata"]["name"])' "$1"; }
+jobs_make_their_group() {
+  job pair 10m
+  expect "its end" wait_for 40 field_is job pair .status.succeeded 2
+  expect "its minimum, which is its parallelism" native_is "$(group_of_job pair)" .spec.schedulingPolicy.gang.minCount 2
+  expect "its queue" field_is podgroups.scheduling.volcano.sh "$(group_of_job pair)" .spec.queue teams
+  expect "that it was placed" wait_for 10 native_is "$(group_of_job pair)" '.status.conditions[0].status' True
+  expect "events" sh -c "kubectl get events | grep -q 'Created PodGroup .* for Job pair'"
+  job wide 1000
+  expect "a group" wait_for 10 sh -c "kubectl get events | grep -q 'Created PodGroup .* for Job wide'"
+  expect "a reason in its condition" wait_for 20 native_is "$(group_of_job wide)" '.status.conditions[0].reason' Unschedulable
+  expect "no pod of it to run" [ -z "$(kubectl get pods -l job-name=wide -o 'jsonpath={.items[*].spec.nodeName}')" ]
+  expect "a minimum over its parallelism to be refused" refused "must not be greater than parallelism (2)" kubectl patch job wide --type merge -p '{"spec": {"scheduling": {"schedulingPolicy": {"gang": {"minCount": 3}}}}}'
+  kubectl delete job pair wide --wait=false > /dev/null
+  expect "the groups to go" wait_for 20 sh -c "! kubectl get podgroups.scheduling.k8s.io -o name | grep -E 'pair|wide'"
+}
 mistakes_are_named() {
   expect "no policy" sh -c '! kubectl apply --validate=false -f - 2>&1' <<< '{"apiVersion": "scheduling.k8s.io/v1beta1", "kind": "PodGroup", "metadata": {"name": "bad"}, "spec": {"schedulingPolicy": {}}}'
-  expect "a policy to stay" refused "field is immutable" kubectl patch podgroups.scheduling.k8s.io loose --type merge -p '{"spec": {"schedulingPolicy": {"basic": null, "gang": {"minCount": 3}}}}'
+  expect "a policy to stay" refused "the policy is immutable after creation" kubectl patch podgroups.scheduling.k8s.io loose --type merge -p '{"spec": {"schedulingPolicy": {"basic": null, "gang": {"minCount": 3}}}}'
   kubectl apply --validate=false -f - > /dev/null 2>&1 <<< '{"apiVersion": "scheduling.volcano.sh/v1beta1", "kind": "PodGroup", "metadata": {"name": "taken"}, "spec": {"minMember": 1}}'
   group taken 'gang: {minCount: 1}'
   pod taken-0 taken 10m
@@ -91,5 +123,5 @@ mistakes_are_named() {
 }
 
 start_cluster --node-name n1 --host-rootfs --runtime process
-run_tests a_gang_starts_whole a_gang_without_room_holds_nothing pods_of_a_basic_group_start_alone names_lead_to_the_groups_that_people_mean the_alpha_version_is_another_form mistakes_are_named
+run_tests a_gang_starts_whole a_gang_without_room_holds_nothing pods_of_a_basic_group_start_alone names_lead_to_the_groups_that_people_mean the_alpha_version_is_another_form jobs_make_their_group mistakes_are_named
 exit "${failed:-0}"

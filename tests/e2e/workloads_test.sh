@@ -85,6 +85,32 @@ Y
   expect "why" field_is job.batch bad '.status.conditions[?(@.type=="Failed")].reason' BackoffLimitExceeded
   expect "one pod" field_is job.batch bad .status.failed 1
 }
+indexed_job() { # indexed_job NAME FIELDS COMMAND
+  kubectl apply -f - > /dev/null <<Y
+apiVersion: batch/v1
+kind: Job
+metadata: {name: $1}
+spec:
+  completions: 3
+  parallelism: 3
+  completionMode: Indexed
+  $2
+  template:
+    spec: {restartPolicy: Never, terminationGracePeriodSeconds: 1, containers: [{name: c, image: i, command: [sh, -c, '$3']}]}
+Y
+}
+indexes_of_a_job_fail_alone_or_suffice() {
+  indexed_job limits "backoffLimitPerIndex: 0" '[ $JOB_COMPLETION_INDEX != 1 ]'
+  expect "fails in the end" kubectl wait --for=condition=failed job/limits --timeout=40s
+  expect "why" field_is job.batch limits '.status.conditions[?(@.type=="Failed")].reason' FailedIndexes
+  expect "the index" field_is job.batch limits .status.failedIndexes 1
+  expect "the others" field_is job.batch limits .status.completedIndexes 0,2
+  indexed_job enough 'successPolicy: {rules: [{succeededIndexes: "0"}]}' '[ $JOB_COMPLETION_INDEX = 0 ] || sleep 1000'
+  expect "completes" kubectl wait --for=condition=complete job/enough --timeout=40s
+  expect "by its policy" field_is job.batch enough '.status.conditions[?(@.type=="Complete")].reason' SuccessPolicy
+  expect "no pod at work" wait_for 20 field_is job.batch enough .status.terminating 0
+  expect "no index that it has not" refused 'too large index: "3"' kubectl create -f - <<< '{"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "wrong"}, "spec": {"completions": 3, "completionMode": "Indexed", "successPolicy": {"rules": [{"succeededIndexes": "3"}]}, "template": {"spec": {"restartPolicy": "Never", "containers": [{"name": "c", "image": "i"}]}}}}'
+}
 a_cronjob_and_a_job_made_from_it() {
   cat <<Y | kubectl apply -f - > /dev/null
 apiVersion: batch/v1
@@ -235,7 +261,7 @@ pods_of_no_node_go() {
 }
 lost_at_first=$(kubectl get pod lost ending -o name)
 
-run_tests a_deployment_rolls_out_and_back a_taint_evicts_who_does_not_tolerate_it foreground_deletion_ends_with_the_last_pod what_makes_no_sense_is_refused a_job_runs_to_completion a_job_that_fails_says_why a_cronjob_and_a_job_made_from_it a_stateful_set_mounts_what_it_claims a_stateful_set_keeps_its_order a_daemon_set_has_a_pod_on_the_node a_budget_keeps_pods_from_eviction pods_of_no_node_go
+run_tests a_deployment_rolls_out_and_back a_taint_evicts_who_does_not_tolerate_it foreground_deletion_ends_with_the_last_pod what_makes_no_sense_is_refused a_job_runs_to_completion a_job_that_fails_says_why indexes_of_a_job_fail_alone_or_suffice a_cronjob_and_a_job_made_from_it a_stateful_set_mounts_what_it_claims a_stateful_set_keeps_its_order a_daemon_set_has_a_pod_on_the_node a_budget_keeps_pods_from_eviction pods_of_no_node_go
 stop_cluster
 
 controllers_can_be_left_off() {

@@ -59,8 +59,8 @@ StaticType type_of_constant(TypeName constant);
 // to expressions, since its schema has no type.
 StaticType type_of(const Structural& schema, bool is_root);
 
-// Whether values of one type may stand where the other is wanted, and be compared with it. Types are values of one type,
-// whatever they are types of; only in the literal of a list or map they must be the same (as cel-go has it).
+// Whether values of one type may stand where the other is wanted, and be compared with it. Types are values of one
+// type, whatever they are types of; only in the literal of a list or map they must be the same (as cel-go has it).
 bool fits(const StaticType& a, const StaticType& b);
 
 // As messages have it: "list(string)".

@@ -6,12 +6,13 @@
 #include <string>
 #include <vector>
 
+#include "api/native_group_resources.h"
 #include "controllers/framework/controller.h"
 
 namespace controllers::podgroup {
 
-inline const api::ResourceId kNativePodGroups{"scheduling.k8s.io", "v1beta1", "podgroups"};
-inline const api::ResourceId kNativeWorkloads{"scheduling.k8s.io", "v1beta1", "workloads"};
+using api::resources::kNativePodGroups;
+using api::resources::kNativeWorkloads;
 
 // The name of the PodGroup that a pod says it is of; empty: none.
 std::string_view native_group_of(const api::Json& pod);

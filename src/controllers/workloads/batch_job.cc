@@ -8,8 +8,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "api/native_group_resources.h"
 #include "base/format.h"
 #include "controllers/workloads/batch_job_state.h"
+#include "controllers/workloads/job_groups.h"
 
 namespace controllers::workloads {
 
@@ -83,6 +85,9 @@ void judge(const Json& job, const Tally& tally, base::Time now, StatusDraft& dra
     if (ends <= now) return end("FailureTarget", "DeadlineExceeded", "Job was active longer than specified deadline");
     draft.look_again = ends - now;
   }
+  if (const auto lost = index_verdict(job, tally)) return end("FailureTarget", lost->first, lost->second);
+  if (const std::int64_t rule = fulfilled_rule(spec["successPolicy"], tally.done); rule >= 0)
+    return end("SuccessCriteriaMet", "SuccessPolicy", base::format("Matched rules at index {}", rule));
   const bool complete = tally.completions >= 0 ? tally.succeeded >= tally.completions
                                                : tally.succeeded > 0 && tally.running.empty() && tally.held == 0;
   if (complete && !(draft.is_suspended && tally.completions < 0))
@@ -104,7 +109,7 @@ void finish(const Tally& tally, base::Time now, StatusDraft& draft) {
   }
 }
 
-void set_counts(const Tally& tally, Json& status) {
+void set_counts(const Json& job, const Tally& tally, Json& status) {
   std::int64_t ready = 0;
   for (const PodAtWork& one : tally.running) ready += is_ready(*one.pod);
   set_count(status, "active", static_cast<std::int64_t>(tally.running.size()));
@@ -114,6 +119,7 @@ void set_counts(const Tally& tally, Json& status) {
   status.set("terminating", tally.terminating);
   status.set("uncountedTerminatedPods", Json::object());
   if (tally.is_indexed && tally.done.count() > 0) status.set("completedIndexes", tally.done.text());
+  if (has_index_limit(job)) status.set("failedIndexes", tally.lost.text());
 }
 
 // A job that is given up or ended is written before anything is done about it.
@@ -169,18 +175,19 @@ Plan decide(const ObservedJob& seen, const Turn& turn, RestartPauses& pauses) {
   MissingPods missing;
   if (draft.ending.empty() && !draft.is_suspended) {
     missing = plan_pods(job, pauses.left({}, turn.now), turn.now, numbers, tally);
+    if (has_own_group(job) && !plan_group(job, seen.workload, seen.group, plan)) missing = {};
   } else {
     for (const PodAtWork& one : std::exchange(tally.running, {})) give_up(one, draft.ending, tally);
   }
   for (const auto& later : {draft.look_again, missing.look_again})
     if (later) plan.requeue_after(*later);
   finish(tally, turn.now, draft);
-  set_counts(tally, draft.status);
+  set_counts(job, tally, draft.status);
   write(job, tally, draft, missing.count > 0, turn, plan);
   plan.begin_stage();
   for (const auto& [type, reason, message] : draft.events) plan.event(job, type, reason, message);
   remove_abandoned(tally, pauses, plan);
-  create_pods(seen, turn, missing, numbers.next, plan);
+  create_pods(seen, tally, turn, missing, numbers.next, plan);
   return plan;
 }
 
@@ -190,18 +197,30 @@ bool is_job_over(const Json& job) { return is_true(job["status"], "Complete") ||
 
 namespace {
 
+// The Job that controls an object.
+Keys job_above(const View&, const Json& object) {
+  const Json& owner = api::controller_of(object);
+  if (owner["kind"].as_string() != "Job" || owner["apiVersion"].as_string() != kBatchJobs.api_version()) return {};
+  return {base::format("{}/{}", api::namespace_of(object), owner["name"].as_string())};
+}
+
 class BatchJobController final : public Controller {
  public:
   std::string_view name() const override { return "batch-job-controller"; }
   std::string_view component() const override { return "job-controller"; }
 
   std::vector<Write> writes() const override {
-    return {{resources::kPods, "create patch delete"}, {kBatchJobs, "update", "status"}};
+    return {{resources::kPods, "create patch delete"},
+            {kBatchJobs, "update", "status"},
+            {resources::kNativeWorkloads, "create patch"},
+            {resources::kNativePodGroups, "create patch"}};
   }
   std::vector<Wake> wakes_on() const override {
     return {
         {kBatchJobs, [](const View&, const Json& job) { return Keys{api::key_of(job)}; }},
-        {resources::kPods, [](const View& view, const Json& pod) { return owners_of(view, pod, kBatchJobs, "Job"); }}};
+        {resources::kPods, [](const View& view, const Json& pod) { return owners_of(view, pod, kBatchJobs, "Job"); }},
+        {.resource = resources::kNativeWorkloads, .keys = job_above, .may_be_absent = true},
+        {.resource = resources::kNativePodGroups, .keys = job_above, .may_be_absent = true}};
   }
   std::vector<IndexBy> indexes() const override { return ownership_indexes(resources::kPods); }
   Plan step(const View& view, const std::string& key, const Turn& turn) override {
@@ -216,7 +235,15 @@ class BatchJobController final : public Controller {
     const auto is_taken = [&view, job](std::string_view pod) {
       return view.find(resources::kPods, base::format("{}/{}", api::namespace_of(*job), pod)) != nullptr;
     };
-    return decide({*job, claim(view, resources::kPods, *job, *selector), is_taken}, turn, pauses);
+    ObservedJob seen{*job, claim(view, resources::kPods, *job, *selector), is_taken};
+    if (has_own_group(*job)) {
+      const auto found = [&view, job](const api::ResourceId& resource, const std::string& name) {
+        return view.find(resource, base::format("{}/{}", api::namespace_of(*job), name));
+      };
+      seen.workload = found(resources::kNativeWorkloads, workload_name_of(*job));
+      seen.group = found(resources::kNativePodGroups, group_name_of(*job));
+    }
+    return decide(seen, turn, pauses);
   }
 
  private:

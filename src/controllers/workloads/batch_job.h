@@ -27,6 +27,7 @@ class NumberSet {
   std::int64_t first_absent(std::int64_t from) const;
   void add(std::int64_t number);
   std::int64_t count() const;
+  std::int64_t count_common(const NumberSet& other) const;
   std::int64_t highest() const;  // -1: there is none
   // The numbers below `limit` only.
   NumberSet below(std::int64_t limit) const;

@@ -3,6 +3,7 @@
 
 #include "base/format.h"
 #include "controllers/workloads/batch_job_state.h"
+#include "controllers/workloads/job_groups.h"
 #include "controllers/workloads/replica_set.h"
 
 namespace controllers::workloads {
@@ -17,7 +18,7 @@ constexpr std::string_view kIndex = "batch.kubernetes.io/job-completion-index";
 
 std::int64_t wanted_pods(const Json& job, const Tally& tally) {
   const std::int64_t parallelism = job["spec"]["parallelism"].as_int(1);
-  if (tally.completions >= 0) return std::min(parallelism, tally.completions - tally.succeeded);
+  if (tally.completions >= 0) return std::min(parallelism, tally.completions - tally.succeeded - tally.lost.count());
   return tally.succeeded > 0 ? std::min(parallelism, static_cast<std::int64_t>(tally.running.size())) : parallelism;
 }
 
@@ -26,8 +27,9 @@ NumberSet give_up_spare_indexes(Tally& tally) {
   NumberSet taken;
   std::vector<PodAtWork> kept;
   for (const PodAtWork& one : tally.running) {
-    const bool is_spare = tally.is_indexed && (one.index < 0 || one.index >= tally.completions ||
-                                               tally.done.has(one.index) || taken.has(one.index));
+    const bool is_spare =
+        tally.is_indexed && (one.index < 0 || one.index >= tally.completions || tally.done.has(one.index) ||
+                             tally.lost.has(one.index) || taken.has(one.index));
     if (is_spare) {
       give_up(one, "", tally);
       continue;
@@ -48,19 +50,27 @@ void give_up_surplus(std::int64_t wanted, base::Time now, Tally& tally) {
   if (surplus > 0) pods.erase(pods.begin(), pods.begin() + surplus);
 }
 
-// The first indexes that are neither done nor worked at.
-std::vector<std::int64_t> free_indexes(std::size_t count, const NumberSet& taken, const Tally& tally) {
-  std::vector<std::int64_t> indexes;
-  for (std::int64_t index = 0; indexes.size() < count; ++index) {
+// The first indexes that are neither over nor worked at, and whose own pause has passed.
+MissingPods free_indexes(std::size_t count, const NumberSet& taken, base::Time now, const Tally& tally) {
+  MissingPods out;
+  for (std::int64_t index = 0; out.indexes.size() < count; ++index) {
     // There may be billions that are done.
     for (std::int64_t from = -1; from != index;) {
       from = index;
-      index = taken.first_absent(tally.done.first_absent(index));
+      for (const NumberSet* over : {&tally.done, &tally.lost, &tally.leaving, &taken})
+        index = over->first_absent(index);
     }
     if (index >= tally.completions) break;
-    indexes.push_back(index);
+    const auto failed = tally.failures_of.find(index);
+    const base::Duration pause =
+        failed == tally.failures_of.end() ? base::Duration{} : index_pause(failed->second, now);
+    if (pause > base::Duration{})
+      out.look_again = std::min(pause, out.look_again.value_or(pause));
+    else
+      out.indexes.push_back(index);
   }
-  return indexes;
+  out.count = out.indexes.size();
+  return out;
 }
 
 void set_index(const std::string& host, std::int64_t index, Json& pod) {
@@ -80,8 +90,8 @@ void set_index(const std::string& host, std::int64_t index, Json& pod) {
     }
 }
 
-void create_pod(const ObservedJob& seen, const Turn& turn, const MissingPods& missing, std::size_t at,
-                std::int64_t number, Plan& plan) {
+void create_pod(const ObservedJob& seen, const Tally& tally, const Turn& turn, const MissingPods& missing,
+                std::size_t at, std::int64_t number, Plan& plan) {
   const bool is_indexed = !missing.indexes.empty();
   const std::string prefix = is_indexed ? base::format("{}-{}", api::name_of(seen.job), missing.indexes[at])
                                         : std::string(api::name_of(seen.job));
@@ -90,6 +100,9 @@ void create_pod(const ObservedJob& seen, const Turn& turn, const MissingPods& mi
   Json& metadata = pod.edit("metadata");
   metadata.set("generateName", prefix + "-");
   metadata.edit("annotations").set(kPodNumber, std::to_string(number));
+  if (has_index_limit(seen.job)) set_failure_counts(tally, missing.indexes[at], metadata.edit("annotations"));
+  if (has_own_group(seen.job))
+    pod.edit("spec").set("schedulingGroup", Json::object({{"podGroupName", group_name_of(seen.job)}}));
   if (is_indexed) set_index(prefix, missing.indexes[at], pod);
   Action& action = plan.create(resources::kPods, std::move(pod));
   action.success_reason = "SuccessfulCreate";
@@ -108,22 +121,19 @@ MissingPods plan_pods(const Json& job, base::Duration pause, base::Time now, con
   give_up_surplus(wanted, now, tally);
   const std::int64_t missing = wanted - static_cast<std::int64_t>(tally.running.size()) - tally.held;
   if (missing <= 0 || numbers.are_given) return {};
-  pause = std::max(pause, failure_pause(tally, now));
+  if (!has_index_limit(job)) pause = std::max(pause, failure_pause(tally, now));
   if (pause > base::Duration{}) return {.look_again = pause};
-  MissingPods out{.count = std::min(static_cast<std::size_t>(missing), kBurstMax)};
-  if (!tally.is_indexed) return out;
-  out.indexes = free_indexes(out.count, taken, tally);
-  out.count = out.indexes.size();
-  return out;
+  const std::size_t count = std::min(static_cast<std::size_t>(missing), kBurstMax);
+  return tally.is_indexed ? free_indexes(count, taken, now, tally) : MissingPods{.count = count};
 }
 
-void create_pods(const ObservedJob& seen, const Turn& turn, const MissingPods& missing, std::int64_t first_number,
-                 Plan& plan) {
+void create_pods(const ObservedJob& seen, const Tally& tally, const Turn& turn, const MissingPods& missing,
+                 std::int64_t first_number, Plan& plan) {
   std::size_t batch = turn.failures > 0 ? 1 : std::max<std::size_t>(missing.count, 1);
   for (std::size_t made = 0; made < missing.count; batch *= 2) {
     plan.begin_stage();
     for (std::size_t i = 0; i < batch && made < missing.count; ++i, ++made)
-      create_pod(seen, turn, missing, made, first_number + static_cast<std::int64_t>(made), plan);
+      create_pod(seen, tally, turn, missing, made, first_number + static_cast<std::int64_t>(made), plan);
   }
 }
 

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "controllers/framework/restart_pauses.h"
@@ -19,6 +21,8 @@ struct ObservedJob {
   const api::Json& job;
   Claim claimed;                                        // its pods
   std::function<bool(std::string_view name)> is_taken;  // whether some pod of its namespace has a name
+  const api::Json* workload = nullptr;                  // of its group (job_groups.h); null: not there
+  const api::Json* group = nullptr;                     // null: not there
 };
 
 struct PodOfJob {
@@ -40,17 +44,28 @@ struct PodAtWork {
   std::int64_t index;  // of an indexed Job; -1: none
 };
 
+// The failures of an index so far, as its last failed pod has them.
+struct IndexFailures {
+  std::int64_t number = -1;  // of that pod
+  std::int64_t counted = 0;
+  std::int64_t ignored = 0;  // by the podFailurePolicy
+  base::Time last = {};
+};
+
 // The counts of a Job and its pods by what is to become of them.
 struct Tally {
   bool is_indexed = false;
   std::int64_t completions = -1;  // -1: until one pod succeeds
   std::int64_t failed = 0;
   std::int64_t succeeded = 0;
-  NumberSet done = {};                           // indexes
-  NumberSet settled = {};                        // numbers of pods
-  std::vector<PodAtWork> running = {};           // those that stay
-  std::vector<const api::Json*> abandoned = {};  // to delete
-  std::vector<base::Time> failures = {};         // when pods failed that are still there
+  NumberSet done = {};                                     // indexes
+  NumberSet lost = {};                                     // indexes that failed too often
+  NumberSet leaving = {};                                  // indexes whose pod is on its way out and still holds them
+  std::map<std::int64_t, IndexFailures> failures_of = {};  // where each index has a limit of its own
+  NumberSet settled = {};                                  // numbers of pods
+  std::vector<PodAtWork> running = {};                     // those that stay
+  std::vector<const api::Json*> abandoned = {};            // to delete
+  std::vector<base::Time> failures = {};                   // when pods failed that are still there
   base::Time last_success = {};
   std::int64_t terminating = 0;
   std::int64_t held = 0;        // on their way out, and not replaced before they are over
@@ -91,10 +106,28 @@ void give_up(const PodAtWork& one, std::string_view ending, Tally& tally);
 // are ignored count here.
 base::Duration failure_pause(const Tally& tally, base::Time now);
 
+// batch_job_indexes.cc
+std::int64_t index_of(const api::Json& pod);  // -1: none
+// Whether spec.backoffLimitPerIndex bounds the failures of each index.
+bool has_index_limit(const api::Json& job);
+// Remembers a failed pod of an index; true if the index is lost with it.
+bool note_index_failure(const api::Json& job, const PodOfJob& one, const Verdict& verdict, base::Time ended,
+                        Tally& tally);
+// Ten seconds after the first failure of the index, twice as long after each further one.
+base::Duration index_pause(const IndexFailures& failures, base::Time now);
+void set_failure_counts(const Tally& tally, std::int64_t index, api::Json& annotations);
+// The condition with which the lost indexes end the Job (reason and message), or nothing.
+std::optional<std::pair<std::string, std::string>> index_verdict(const api::Json& job, const Tally& tally);
+// The first rule of the success policy that the done indexes fulfil; -1: none.
+std::int64_t fulfilled_rule(const api::Json& policy, const NumberSet& done);
+
+// The pause after so many failures: ten seconds, doubled with each further one, ten minutes at most.
+base::Duration pause_after(std::int64_t failures);
+
 // batch_job_pods.cc: gives up the pods that are too many. `pause`: before the next ones are made.
 MissingPods plan_pods(const api::Json& job, base::Duration pause, base::Time now, const PodNumbers& numbers,
                       Tally& tally);
-void create_pods(const ObservedJob& seen, const Turn& turn, const MissingPods& missing, std::int64_t first_number,
-                 Plan& plan);
+void create_pods(const ObservedJob& seen, const Tally& tally, const Turn& turn, const MissingPods& missing,
+                 std::int64_t first_number, Plan& plan);
 
 }  // namespace controllers::workloads

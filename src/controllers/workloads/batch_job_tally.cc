@@ -26,28 +26,35 @@ base::Time ended_at(const Json& pod) {
   return latest;
 }
 
-std::int64_t index_of(const Json& pod) {
-  const auto index = NumberSet::parse(api::annotation_of(pod, "batch.kubernetes.io/job-completion-index"));
-  return index && index->count() == 1 ? index->highest() : -1;
-}
-
 // The next pod waits for a failure that counts for nothing, too: it would come again at once.
-void count_failure(const Json& job, const Json& pod, Tally& tally) {
-  tally.failures.push_back(ended_at(pod));
-  const Verdict verdict = judge_failure(job["spec"]["podFailurePolicy"], pod);
+void count_failure(const Json& job, const PodOfJob& one, Tally& tally) {
+  tally.failures.push_back(ended_at(*one.pod));
+  const Verdict verdict = judge_failure(job["spec"]["podFailurePolicy"], *one.pod);
+  if (note_index_failure(job, one, verdict, tally.failures.back(), tally)) tally.lost.add(index_of(*one.pod));
   if (verdict.action == "Ignore") return;
   if (verdict.action == "FailJob" && tally.fatal_rule.empty()) tally.fatal_rule = verdict.message;
   ++tally.failed;
 }
 
+// The place of a pod that leaves is not filled before the pod is over.
+void hold(const Json& pod, Tally& tally) {
+  ++tally.held;
+  if (const std::int64_t index = index_of(pod); tally.is_indexed && index >= 0) tally.leaving.add(index);
+}
+
 // A pod that is in the counts, or was given up.
-void look_at_settled(const Json& pod, bool waits_for_end, Tally& tally) {
+void look_at_settled(const Json& job, const PodOfJob& one, bool waits_for_end, Tally& tally) {
+  const Json& pod = *one.pod;
   const std::string_view phase = pod["status"]["phase"].as_string();
   const bool leaves = api::is_deleting(pod);
   if (!is_over(pod) && !leaves) tally.abandoned.push_back(&pod);
-  if (phase == "Failed") tally.failures.push_back(ended_at(pod));
+  if (phase == "Failed") {
+    tally.failures.push_back(ended_at(pod));
+    if (has_index_limit(job) && !leaves)
+      note_index_failure(job, one, judge_failure(job["spec"]["podFailurePolicy"], pod), tally.failures.back(), tally);
+  }
   if (phase == "Succeeded") tally.last_success = std::max(tally.last_success, ended_at(pod));
-  if (leaves && !is_over(pod) && waits_for_end) ++tally.held;
+  if (leaves && !is_over(pod) && waits_for_end) hold(pod, tally);
 }
 
 void count_pod(const Json& job, const PodOfJob& one, bool waits_for_end, Tally& tally) {
@@ -63,9 +70,9 @@ void count_pod(const Json& job, const PodOfJob& one, bool waits_for_end, Tally& 
       tally.done.add(index);
   } else if (phase == "Failed" || (leaves && !waits_for_end)) {
     tally.settled.add(one.number);
-    count_failure(job, pod, tally);
+    count_failure(job, one, tally);
   } else if (leaves) {
-    ++tally.held;
+    hold(pod, tally);
   } else {
     tally.running.push_back({one.pod, one.number, index_of(pod)});
   }
@@ -121,15 +128,17 @@ Tally count_pods(const Json& job, const PodNumbers& numbers) {
               .failed = status["failed"].as_int(),
               .succeeded = status["succeeded"].as_int(),
               .settled = numbers.settled};
-  if (tally.is_indexed)
-    tally.done =
-        NumberSet::parse(status["completedIndexes"].as_string()).value_or(NumberSet()).below(tally.completions);
+  const auto indexes = [&](const char* field) {
+    return NumberSet::parse(status[field].as_string()).value_or(NumberSet()).below(tally.completions);
+  };
+  if (tally.is_indexed) tally.done = indexes("completedIndexes");
+  if (has_index_limit(job)) tally.lost = indexes("failedIndexes");
   const bool waits_for_end = spec["podReplacementPolicy"].as_string() == "Failed";
   for (const PodOfJob& one : numbers.pods) {
     if (api::is_deleting(*one.pod) && !is_over(*one.pod)) ++tally.terminating;
     if (one.number < 0) continue;
     if (tally.settled.has(one.number))
-      look_at_settled(*one.pod, waits_for_end, tally);
+      look_at_settled(job, one, waits_for_end, tally);
     else
       count_pod(job, one, waits_for_end, tally);
   }
@@ -152,10 +161,15 @@ base::Duration failure_pause(const Tally& tally, base::Time now) {
     last = std::max(last, at);
   }
   if (count == 0) return {};
-  base::Duration pause = kPauseMin;
-  for (int i = 1; i < count && pause < kPauseMax; ++i) pause = pause * 2;
-  const base::Time ends = last + std::min(pause, kPauseMax);
+  const base::Time ends = last + pause_after(count);
   return ends > now ? ends - now : base::Duration{};
+}
+
+base::Duration pause_after(std::int64_t failures) {
+  if (failures <= 0) return {};
+  base::Duration pause = kPauseMin;
+  for (std::int64_t i = 1; i < failures && pause < kPauseMax; ++i) pause = pause * 2;
+  return std::min(pause, kPauseMax);
 }
 
 }  // namespace controllers::workloads

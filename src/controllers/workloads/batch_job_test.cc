@@ -5,6 +5,7 @@
 
 #include <set>
 
+#include "api/native_group_resources.h"
 #include "base/format.h"
 #include "controllers/framework/trial_for_tests.h"
 #include "controllers/workloads/batch_job_state.h"
@@ -93,6 +94,22 @@ TEST(BatchJob, runs_to_its_completions) {
   EXPECT_EQ(run.reason("Complete"), "CompletionsReached");
   EXPECT_FALSE(run.status()["completionTime"].is_null());
   EXPECT_EQ(run.world.all(resources::kPods).size(), 5U);
+}
+
+TEST(BatchJob, its_pods_wait_for_their_group_and_name_it) {
+  One run(R"({"completions": 3, "parallelism": 3, "scheduling": {"schedulingPolicy": {"gang": {}}}})");
+  std::vector<std::string> seen;
+  for (int i = 0; i < 4; ++i) {
+    run.look();
+    seen.push_back(base::format("{} {} {}", run.world.all(resources::kNativeWorkloads).size(),
+                                run.world.all(resources::kNativePodGroups).size(),
+                                run.world.all(resources::kPods).size()));
+  }
+  EXPECT_EQ(seen, (std::vector<std::string>{"1 0 0", "1 1 0", "1 1 3", "1 1 3"}));
+  const Json& group = *run.world.all(resources::kNativePodGroups).front();
+  EXPECT_EQ(group["spec"]["schedulingPolicy"].dump(), R"({"gang":{"minCount":3}})");
+  for (const Json* pod : run.world.all(resources::kPods))
+    EXPECT_EQ((*pod)["spec"]["schedulingGroup"]["podGroupName"].as_string(), api::name_of(group));
 }
 
 // A number that somebody else writes could make the numbers after it unreadable, and their pods uncounted.

@@ -73,6 +73,17 @@ std::int64_t NumberSet::count() const {
   return sum;
 }
 
+std::int64_t NumberSet::count_common(const NumberSet& other) const {
+  std::int64_t sum = 0;
+  auto mine = ranges_.begin();
+  for (const auto& [first, last] : other.ranges_) {
+    while (mine != ranges_.end() && mine->second < first) ++mine;
+    for (auto at = mine; at != ranges_.end() && at->first <= last; ++at)
+      sum += std::min(at->second, last) - std::max(at->first, first) + 1;
+  }
+  return sum;
+}
+
 std::int64_t NumberSet::highest() const { return ranges_.empty() ? -1 : ranges_.rbegin()->second; }
 
 NumberSet NumberSet::below(std::int64_t limit) const {

@@ -95,12 +95,14 @@ void check_job_update(const Json& old_object, const Json& object, api::FieldErro
   const Json& after = object["spec"];
   constexpr std::string_view kFixed = "field is immutable";
   const api::Schema& schema = api::core_schema("batch.v1.JobSpec");
-  for (const char* key : {"selector", "completionMode", "podFailurePolicy", "managedBy"})
+  for (const char* key :
+       {"selector", "completionMode", "podFailurePolicy", "backoffLimitPerIndex", "managedBy", "successPolicy"})
     if (!api::same_member_as_written(schema, key, before, after))
       errors.invalid(base::format("spec.{}", key), after[key], kFixed);
   if (!(before["completions"] == after["completions"]) &&
       (after["completionMode"].as_string() != "Indexed" || !(after["completions"] == after["parallelism"])))
     errors.invalid("spec.completions", after["completions"], kFixed);
+  check_job_scheduling_update(before, after, errors);
   const bool at_rest = is_at_rest(old_object);
   if (!api::same_as_written(api::core_schema("core.v1.PodTemplateSpec"), fixed_template(before, at_rest),
                             fixed_template(after, at_rest)))

@@ -6,6 +6,7 @@
 
 #include "api/meta/resource.h"
 #include "api/schema/names.h"
+#include "apiserver/kinds/workloads/group_policies.h"
 #include "base/format.h"
 
 namespace apiserver {
@@ -96,6 +97,39 @@ void check_failure_policy(const Json& spec, const std::string& path, FieldErrors
     if (codes) check_codes(rule["onExitCodes"], pod, in(where, "onExitCodes"), errors);
     check_conditions(rule["onPodConditions"], in(where, "onPodConditions"), errors);
   }
+}
+
+void check_job_scheduling(const Json& spec, const std::string& path, FieldErrors& errors) {
+  const Json& scheduling = spec["scheduling"];
+  if (!scheduling.is_object()) return;
+  const std::string where = in(path, "scheduling");
+  const Json& policy = scheduling["schedulingPolicy"];
+  if (!policy.is_null()) check_scheduling_policy(policy, in(where, "schedulingPolicy"), errors);
+  const std::int64_t parallelism = spec["parallelism"].as_int(1);
+  if (const Json& minimum = policy["gang"]["minCount"]; minimum.is_number() && minimum.as_int() > parallelism)
+    errors.invalid(in(where, "schedulingPolicy.gang.minCount"), minimum,
+                   base::format("must not be greater than parallelism ({})", parallelism));
+  const Json& mode = scheduling["disruptionMode"];
+  check_disruption_mode(mode, in(where, "disruptionMode"), errors);
+  if (mode["all"].is_object() && !policy["gang"].is_object())
+    errors.invalid(in(where, "disruptionMode"), mode,
+                   "the disruptionMode `all` is not supported with the Basic scheduling policy");
+  if (scheduling["resourceClaims"].size() > 0)
+    errors.forbidden(in(where, "resourceClaims"), "claims of groups are not made here");
+}
+
+void check_job_scheduling_update(const Json& before, const Json& after, FieldErrors& errors) {
+  constexpr std::string_view kFixed = "field is immutable";
+  const Json& was = before["scheduling"];
+  const Json& is = after["scheduling"];
+  if (was.is_null() != is.is_null()) return errors.invalid("spec.scheduling", is, kFixed);
+  for (const char* field : {"schedulingConstraints", "disruptionMode", "resourceClaims"})
+    if (!(was[field] == is[field])) errors.invalid(in("spec.scheduling", field), is[field], kFixed);
+  const std::string path = "spec.scheduling.schedulingPolicy";
+  if (was["schedulingPolicy"].is_null() != is["schedulingPolicy"].is_null())
+    errors.invalid(path, is["schedulingPolicy"], kFixed);
+  else
+    check_fixed_policy(was["schedulingPolicy"], is["schedulingPolicy"], path, errors);
 }
 
 void check_last_hostname(const Json& job, FieldErrors& errors) {

@@ -28,17 +28,17 @@ void check_job_spec(const Json& spec, const std::string& path, bool host_sysctls
   if (spec["podFailurePolicy"].is_object()) {
     check_failure_policy(spec, path, errors);
   }
+  check_job_scheduling(spec, path, errors);
   check_pod_template(spec["template"], path + ".template", host_sysctls, errors);
   if (const std::string_view policy = spec["podReplacementPolicy"].as_string();
-      !policy.empty() && policy != "Failed" && policy != "TerminatingOrFailed")
+      !policy.empty() && policy != "Failed" &&
+      (policy != "TerminatingOrFailed" || spec["podFailurePolicy"].is_object()))
     errors.unsupported(path + ".podReplacementPolicy", spec["podReplacementPolicy"],
-                       R"("Failed", "TerminatingOrFailed")");
+                       spec["podFailurePolicy"].is_object() ? R"("Failed")" : R"("Failed", "TerminatingOrFailed")");
   if (const Json& manager = spec["managedBy"];
       manager.is_string() && manager.as_string().find('/') == std::string::npos)
     errors.invalid(path + ".managedBy", manager, R"(must be a domain-prefixed path (such as "acme.io/foo"))");
-  // COMPAT(batch-job-fields): taken by a stock server; here what nobody would act on is refused in words.
-  for (const char* field : {"backoffLimitPerIndex", "maxFailedIndexes", "successPolicy"})
-    if (!spec[field].is_null()) errors.forbidden(base::format("{}.{}", path, field), "is not supported by this server");
+  check_job_indexes(spec, path, errors);
 }
 
 }  // namespace apiserver

@@ -3,6 +3,7 @@
 
 #include "api/schema/names.h"
 #include "apiserver/kinds/rows.h"
+#include "apiserver/kinds/workloads/group_policies.h"
 #include "base/format.h"
 
 namespace apiserver {
@@ -16,24 +17,33 @@ namespace {
 
 constexpr std::size_t kTemplatesMax = 8;
 
-void check_policy(const Json& policy, const std::string& path, FieldErrors& errors) {
+}  // namespace
+
+void check_scheduling_policy(const Json& policy, const std::string& path, FieldErrors& errors) {
   const Json& gang = policy["gang"];
   if (policy["basic"].is_null() == gang.is_null())
     return policy["basic"].is_null() ? errors.required(path, "must specify one of: `basic`, `gang`")
                                      : errors.invalid(path, policy, "must specify exactly one of: `basic`, `gang`");
-  if (gang.is_object() && gang["minCount"].as_int() < 1)
+  if (gang["minCount"].is_number() && gang["minCount"].as_int() < 1)
     errors.invalid(in(path, "gang.minCount"), gang["minCount"], "must be greater than or equal to 1");
 }
 
-void check_disruption(const Json& mode, const std::string& path, FieldErrors& errors) {
+void check_fixed_policy(const Json& before, const Json& after, const std::string& path, FieldErrors& errors) {
+  if (before["gang"].is_null() != after["gang"].is_null())
+    errors.invalid(path, after, "the policy is immutable after creation; only gang.minCount may be updated");
+}
+
+void check_disruption_mode(const Json& mode, const std::string& path, FieldErrors& errors) {
   if (mode.is_object() && mode["single"].is_null() == mode["all"].is_null())
     errors.invalid(path, mode, "must specify exactly one of: `single`, `all`");
 }
 
+namespace {
+
 // The fields that a PodGroup and a template of one share.
 void check_group(const Json& group, const std::string& path, FieldErrors& errors) {
-  check_policy(group["schedulingPolicy"], in(path, "schedulingPolicy"), errors);
-  check_disruption(group["disruptionMode"], in(path, "disruptionMode"), errors);
+  check_scheduling_policy(group["schedulingPolicy"], in(path, "schedulingPolicy"), errors);
+  check_disruption_mode(group["disruptionMode"], in(path, "disruptionMode"), errors);
   if (const std::string name = group["priorityClassName"].str(); !name.empty())
     errors.invalid(in(path, "priorityClassName"), name, api::check_dns_subdomain(name));
   if (group["resourceClaims"].size() > 0)
@@ -60,23 +70,44 @@ void check_native_group(const Json& object, FieldErrors& errors) {
     errors.forbidden("spec.parentCompositePodGroupName", "groups of groups are not scheduled here");
 }
 
-constexpr FixedField kFixedOfWorkload[] = {{"spec.controllerRef", "field is immutable", false, true},
-                                           {"spec.podGroupTemplates", "field is immutable"}};
-constexpr FixedField kFixedOfGroup[] = {
-    {"spec.workloadRef", "field is immutable"},           {"spec.schedulingPolicy", "field is immutable"},
-    {"spec.schedulingConstraints", "field is immutable"}, {"spec.disruptionMode", "field is immutable"},
-    {"spec.priorityClassName", "field is immutable"},     {"spec.priority", "field is immutable"}};
+void check_native_group_update(const Json& before, const Json& object, FieldErrors& errors) {
+  check_fixed_policy(before["spec"]["schedulingPolicy"], object["spec"]["schedulingPolicy"], "spec.schedulingPolicy",
+                     errors);
+}
+
+Json without_minimum(Json group) {
+  if (group["schedulingPolicy"]["gang"].is_object()) group.edit("schedulingPolicy").edit("gang").erase("minCount");
+  return group;
+}
+
+void check_workload_update(const Json& before, const Json& object, FieldErrors& errors) {
+  const Json& old_templates = before["spec"]["podGroupTemplates"];
+  const Json& templates = object["spec"]["podGroupTemplates"];
+  bool same = old_templates.size() == templates.size();
+  for (std::size_t i = 0; same && i < templates.size(); ++i)
+    same = without_minimum(old_templates[i]) == without_minimum(templates[i]);
+  if (!same) errors.invalid("spec.podGroupTemplates", templates, "field is immutable, but for gang.minCount");
+}
+
+constexpr FixedField kFixedOfWorkload[] = {{"spec.controllerRef", "field is immutable", false, true}};
+constexpr FixedField kFixedOfGroup[] = {{"spec.workloadRef", "field is immutable"},
+                                        {"spec.schedulingConstraints", "field is immutable"},
+                                        {"spec.disruptionMode", "field is immutable"},
+                                        {"spec.priorityClassName", "field is immutable"},
+                                        {"spec.priority", "field is immutable"}};
 
 }  // namespace
 
 const KindRules kNativePodGroup = {
     .kind = "PodGroup",
     .check = [](const Json&, const Json& object, FieldErrors& errors) { check_native_group(object, errors); },
+    .check_update = check_native_group_update,
     .fixed = kFixedOfGroup};
 
 const KindRules kNativeWorkload = {
     .kind = "Workload",
     .check = [](const Json&, const Json& object, FieldErrors& errors) { check_workload(object, errors); },
+    .check_update = check_workload_update,
     .fixed = kFixedOfWorkload};
 
 }  // namespace apiserver

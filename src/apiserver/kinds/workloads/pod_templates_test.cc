@@ -1,11 +1,13 @@
 // Workloads as the server stores them, and those that it refuses.
 #include <gtest/gtest.h>
 
+#include "api/json/yaml.h"
 #include "api/kinds.h"
 #include "api/schema/patch.h"
 #include "api/selector_text.h"
 #include "apiserver/kinds/live_objects.h"
 #include "apiserver/kinds/strategy.h"
+#include "base/format.h"
 
 namespace apiserver {
 namespace {
@@ -115,8 +117,23 @@ TEST(Workloads, what_makes_no_sense_is_refused) {
       {"batch/v1", "Job", kJob, "spec", R"({"parallelism":2,"completionMode":"Indexed","template":{"spec":
           {"restartPolicy":"Never","containers":[{"name":"c","image":"i"}]}}})",
        "spec.completions: Required value: when completion mode is Indexed\n"},
-      {"batch/v1", "Job", kJob, "spec.successPolicy", "{}",
-       "spec.successPolicy: Forbidden: is not supported by this server\n"}};
+      {"batch/v1", "Job", kJob, "spec.scheduling", R"({"schedulingPolicy":{"gang":{}},"disruptionMode":{"all":{}}})",
+       ""},
+      {"batch/v1", "Job", kJob, "spec.scheduling", R"({"schedulingPolicy":{"gang":{"minCount":2}}})",
+       "spec.scheduling.schedulingPolicy.gang.minCount: Invalid value: 2: must not be greater than parallelism (1)\n"},
+      {"batch/v1", "Job", kJob, "spec.scheduling", R"({"schedulingPolicy":{}})",
+       "spec.scheduling.schedulingPolicy: Required value: must specify one of: `basic`, `gang`\n"},
+      {"batch/v1", "Job", kJob, "spec.scheduling", R"({"disruptionMode":{"all":{}}})",
+       "spec.scheduling.disruptionMode: Invalid value: {\"all\":{}}: the disruptionMode `all` is not supported with "
+       "the "
+       "Basic scheduling policy\n"},
+      {"batch/v1", "Job", kJob, "spec.scheduling", R"({"resourceClaims":[{"name":"c"}]})",
+       "spec.scheduling.resourceClaims: Forbidden: claims of groups are not made here\n"},
+      {"batch/v1", "Job", kJob, "spec.successPolicy", R"({"rules":[]})",
+       "spec.successPolicy: Invalid value: {\"rules\":[]}: requires indexed completion mode\n"},
+      {"batch/v1", "Job", kJob, "spec.maxFailedIndexes", "1",
+       "spec.backoffLimitPerIndex: Required value: when maxFailedIndexes is specified\n"
+       "spec.maxFailedIndexes: Invalid value: 1: requires indexed completion mode\n"}};
   for (const Row& row : rows) {
     const api::KindInfo& of = kind(row.api_version, row.kind);
     std::vector<base::Cause> causes;
@@ -162,6 +179,97 @@ TEST(Workloads, what_is_fixed_stays) {
     if (row.path == "spec.parallelism") after.edit("spec").set("completions", before["spec"]["completions"]);
     check_core_update(of, "", before, after, causes);
     EXPECT_EQ(causes.empty() ? "" : causes.front().field, row.field) << row.path << problems(causes);
+  }
+}
+
+TEST(Workloads, an_indexed_job_names_indexes_that_it_has) {
+  struct Row {
+    const char *spec, *problem;
+  };
+  const api::KindInfo& of = kind("batch/v1", "Job");
+  for (const Row& row :
+       {Row{"backoffLimitPerIndex: 1, maxFailedIndexes: 4", ""},
+        Row{"successPolicy: {rules: [{succeededIndexes: '0-1,3'}, {succeededCount: 4}]}", ""},
+        Row{"maxFailedIndexes: 5, backoffLimitPerIndex: 1",
+            "spec.maxFailedIndexes: Invalid value: 5: must be less than or equal to completions\n"},
+        Row{"backoffLimitPerIndex: -1",
+            "spec.backoffLimitPerIndex: Invalid value: -1: must be greater than or equal to 0\n"},
+        Row{"completions: 100001, backoffLimitPerIndex: 1",
+            "spec.maxFailedIndexes: Required value: must be specified when completions is above 100000\n"},
+        Row{"successPolicy: {rules: []}",
+            "spec.successPolicy.rules: Required value: at least one rules must be specified when the successPolicy is "
+            "specified\n"},
+        Row{"successPolicy: {rules: [{}]}",
+            "spec.successPolicy.rules[0]: Required value: at least one of succeededCount or succeededIndexes must be "
+            "specified\n"},
+        Row{"successPolicy: {rules: [{succeededCount: 5}]}",
+            "spec.successPolicy.rules[0].succeededCount: Invalid value: 5: must be less than or equal to 4 (the number "
+            "of specified completions)\n"},
+        Row{"successPolicy: {rules: [{succeededIndexes: '0,2', succeededCount: 3}]}",
+            "spec.successPolicy.rules[0].succeededCount: Invalid value: 3: must be less than or equal to 2 (the number "
+            "of indexes in the specified succeededIndexes field)\n"},
+        Row{"successPolicy: {rules: [{succeededIndexes: '4'}]}",
+            "spec.successPolicy.rules[0].succeededIndexes: Invalid value: \"4\": error parsing succeededIndexes: too "
+            "large index: \"4\"\n"},
+        Row{"successPolicy: {rules: [{succeededIndexes: '2-1'}]}",
+            "spec.successPolicy.rules[0].succeededIndexes: Invalid value: \"2-1\": error parsing succeededIndexes: "
+            "non-increasing order, previous: 2, current: 1\n"},
+        Row{"successPolicy: {rules: [{succeededIndexes: '1,'}]}",
+            "spec.successPolicy.rules[0].succeededIndexes: Invalid value: \"1,\": error parsing succeededIndexes: "
+            "cannot convert string to integer for index: \"\"\n"}}) {
+    Json job = made(of, kJob, "", "");
+    job.edit("spec").set("completionMode", "Indexed");
+    job.edit("spec").set("completions", 4);
+    const Json more = *api::parse_yaml(base::format("{{{}}}", row.spec));
+    for (const Json::Member& member : more.members()) job.edit("spec").set(member.name(), member.value);
+    std::vector<base::Cause> causes;
+    check_core_create(of, job, causes);
+    EXPECT_EQ(problems(causes), row.problem) << row.spec;
+  }
+}
+
+TEST(Workloads, only_the_minimum_of_a_job_s_gang_may_change) {
+  struct Row {
+    const char *before, *after, *field;
+  };
+  const api::KindInfo& of = kind("batch/v1", "Job");
+  for (const Row& row :
+       {Row{R"({"schedulingPolicy":{"gang":{}}})", R"({"schedulingPolicy":{"gang":{"minCount":1}}})", ""},
+        Row{R"({"schedulingPolicy":{"gang":{}}})", R"({"schedulingPolicy":{"basic":{}}})",
+            "spec.scheduling.schedulingPolicy"},
+        Row{R"({"schedulingPolicy":{"gang":{}}})", "{}", "spec.scheduling.schedulingPolicy"},
+        Row{"{}", "null", "spec.scheduling"}, Row{"null", "{}", "spec.scheduling"},
+        Row{R"({"schedulingPolicy":{"gang":{}}})", R"({"schedulingPolicy":{"gang":{}},"disruptionMode":{"single":{}}})",
+            "spec.scheduling.disruptionMode"}}) {
+    Json before = made(of, kJob, "", "");
+    Json after = before;
+    before.edit("spec").set("scheduling", *api::parse_json(row.before));
+    after.edit("spec").set("scheduling", *api::parse_json(row.after));
+    std::vector<base::Cause> causes;
+    check_core_update(of, "", before, after, causes);
+    EXPECT_EQ(causes.empty() ? "" : causes.front().field, row.field) << row.after << problems(causes);
+  }
+}
+
+// A group may grow and shrink with its Job.
+TEST(Workloads, only_the_minimum_of_a_native_group_may_change) {
+  struct Row {
+    const char *kind, *before, *after, *field;
+  };
+  for (const Row& row :
+       {Row{"PodGroup", R"({"schedulingPolicy":{"gang":{"minCount":2}}})",
+            R"({"schedulingPolicy":{"gang":{"minCount":3}}})", ""},
+        Row{"PodGroup", R"({"schedulingPolicy":{"gang":{"minCount":2}}})", R"({"schedulingPolicy":{"basic":{}}})",
+            "spec.schedulingPolicy"},
+        Row{"Workload", R"({"podGroupTemplates":[{"name":"a","schedulingPolicy":{"gang":{"minCount":2}}}]})",
+            R"({"podGroupTemplates":[{"name":"a","schedulingPolicy":{"gang":{"minCount":3}}}]})", ""},
+        Row{"Workload", R"({"podGroupTemplates":[{"name":"a","schedulingPolicy":{"gang":{"minCount":2}}}]})",
+            R"({"podGroupTemplates":[{"name":"b","schedulingPolicy":{"gang":{"minCount":2}}}]})",
+            "spec.podGroupTemplates"}}) {
+    std::vector<base::Cause> causes;
+    const auto with = [](const char* spec) { return Json::object({{"spec", *api::parse_json(spec)}}); };
+    check_core_update(kind("scheduling.k8s.io/v1beta1", row.kind), "", with(row.before), with(row.after), causes);
+    EXPECT_EQ(causes.empty() ? "" : causes.front().field, row.field) << row.after << problems(causes);
   }
 }
 
