@@ -168,7 +168,7 @@ bool Intake::take_pod(const api::Json& pod) {
   facts.node = node;
   facts.shape = model_.shape_for(drops_fields_ ? without_gated_fields(pod) : pod);
   facts.labels = model_.pods.label_set_for(model_.symbols.intern(ns), parts.labels);
-  const bool under_eviction = ledger_.is_under_way(Entry::kEviction, uid);
+  const bool under_eviction = ledger_.flights.is_under_way(Entry::kEviction, uid);
   if (under_eviction && is_allocated_like(facts.task.status)) facts.task.status = TaskStatus::kReleasing;
   if (facts.task.gated && !model_.gates.on("PodSchedulingReadiness")) facts.task.gated = false;
   const Text version = facts.text.resource_version;
@@ -196,7 +196,7 @@ bool Intake::remove_pod(const api::Json& pod) { return options_.single_pods ? re
 
 bool Intake::drop_pod(const api::Json& pod) {
   const TaskId known = model_.find_task(api::key_of(pod));
-  ledger_.end(Entry::kEviction, api::uid_of(pod));
+  ledger_.flights.end(Entry::kEviction, api::uid_of(pod));
   if (!known.is_set() || model_.text(known).uid != api::uid_of(pod)) return false;
   forget_pod(known);
   return true;
@@ -205,7 +205,7 @@ bool Intake::drop_pod(const api::Json& pod) {
 // No later event reports its end: what the model does not hold is not watched.
 void Intake::forget_pod(TaskId id) {
   const std::string uid = model_.text(id).uid.str();
-  ledger_.end(Entry::kEviction, uid);
+  ledger_.flights.end(Entry::kEviction, uid);
   ledger_.forget_pod(id, uid);
   model_.remove_task(id);
 }
@@ -231,7 +231,7 @@ bool Intake::pod_is_over(std::string_view key, std::string_view uid) const {
 }
 
 void Intake::eviction_failed(std::string_view pod_key, std::string_view uid) {
-  ledger_.end(Entry::kEviction, uid);
+  ledger_.flights.end(Entry::kEviction, uid);
   const TaskId id = model_.find_task(pod_key);
   if (!id.is_set() || model_.text(id).uid != uid || model_.task(id).status != TaskStatus::kReleasing) return;
   model_.move(id, TaskStatus::kRunning, model_.task(id).node);

@@ -73,7 +73,7 @@ bool Intake::set_policy(const api::ResourceId& id, const api::Json& object, bool
     } else {
       if (api::name_of(object) == options_.sharding_name) {
         heard_shard_.reset();
-        ledger_.forget_flight(Entry::kShard, api::name_of(object));
+        ledger_.flights.forget(Entry::kShard, api::name_of(object));
       }
       model_.shards.remove(api::name_of(object));
     }

@@ -69,9 +69,9 @@ TEST_F(IntakeAnswers, a_newer_answer_counts_before_the_watch_says_so) {
 
 TEST_F(IntakeAnswers, a_status_that_could_not_be_written_is_taken_back) {
   intake_.set(api::resources::kPodGroups, group(5, "Pending"));
-  ledger_.begin(Entry::kGroup, "ns/g");
+  ledger_.flights.begin(Entry::kGroup, "ns/g");
   model_.edit_job(model_.find_job("ns/g")).phase = GroupPhase::kInqueue;  // decided, being written
-  ledger_.end(Entry::kGroup, "ns/g");
+  ledger_.flights.end(Entry::kGroup, "ns/g");
   EXPECT_FALSE(intake_.set_answer(api::resources::kPodGroups, group(5, "Pending")));  // nothing newer
   intake_.forget_group_version("ns/g");
   EXPECT_TRUE(intake_.set_answer(api::resources::kPodGroups, group(5, "Pending")));

@@ -274,24 +274,25 @@ void Outbox::send(Plan plan) {
     return;
   }
   for (PlannedEviction& one : plan.evictions) {
-    if (!ledger.is_under_way(Entry::kEviction, one.uid)) ledger.begin(Entry::kEviction, one.uid);
+    if (!ledger.flights.is_under_way(Entry::kEviction, one.uid)) ledger.flights.begin(Entry::kEviction, one.uid);
     api::Json pod = object_head("v1", "Pod", one.ns, one.pod, one.uid);
     const std::string why = "Pod is evicted, because of " + one.action;
     state.submit(PodEviction{.plan = std::move(one), .component = state.options.component});
     state.record(std::move(pod), {"Warning", "Evict", why});
   }
   for (PlannedBind& one : plan.binds) {
-    ledger.begin(Entry::kBinding, one.uid);
+    ledger.flights.begin(Entry::kBinding, one.uid);
     state.submit(PodBinding{.plan = std::move(one)});
   }
   const auto gates_max = static_cast<std::size_t>(std::max(0, state.options.gate_removals_max));
   for (PlannedGateRemoval& one : plan.gate_removals) {  // each once: the pod's next state says that its gate is gone
-    if (ledger.under_way(Entry::kGate) >= gates_max || ledger.is_under_way(Entry::kGate, one.uid)) continue;
-    ledger.begin(Entry::kGate, one.uid);
+    if (ledger.flights.under_way(Entry::kGate) >= gates_max || ledger.flights.is_under_way(Entry::kGate, one.uid))
+      continue;
+    ledger.flights.begin(Entry::kGate, one.uid);
     state.submit(GateRemoval{std::move(one)});
   }
   for (PlannedGroupStatus& one : plan.groups) {
-    ledger.begin(Entry::kGroup, one.ns + "/" + one.name);
+    ledger.flights.begin(Entry::kGroup, one.ns + "/" + one.name);
     state.submit(GroupStatusWrite{std::move(one)});
   }
   for (PlannedPodCondition& one : plan.pod_conditions) {
@@ -303,11 +304,11 @@ void Outbox::send(Plan plan) {
                  {one.type, one.reason, one.message});
   }
   for (PlannedShardStatus& one : plan.shards) {
-    ledger.begin(Entry::kShard, one.name);
+    ledger.flights.begin(Entry::kShard, one.name);
     state.submit(ShardStatusWrite{std::move(one)});
   }
   for (PlannedQueueStatus& one : plan.queues) {
-    ledger.begin(Entry::kQueue, one.name);
+    ledger.flights.begin(Entry::kQueue, one.name);
     state.submit(QueueStatusWrite{std::move(one)});
   }
 }

@@ -42,11 +42,11 @@ void Outbox::State::ended(Work work, const Step& end, Reply answer) {
 }
 
 void Outbox::State::superseded(const Work& work) {
-  if (const auto* pod = std::get_if<PodStatusWrite>(&work)) ledger.end(Entry::kPodStatus, pod->plan.uid);
+  if (const auto* pod = std::get_if<PodStatusWrite>(&work)) ledger.flights.end(Entry::kPodStatus, pod->plan.uid);
   if (const auto* group = std::get_if<GroupStatusWrite>(&work))
-    ledger.end(Entry::kGroup, group->plan.ns + "/" + group->plan.name);
-  if (const auto* queue = std::get_if<QueueStatusWrite>(&work)) ledger.end(Entry::kQueue, queue->plan.name);
-  if (const auto* shard = std::get_if<ShardStatusWrite>(&work)) ledger.end(Entry::kShard, shard->plan.name);
+    ledger.flights.end(Entry::kGroup, group->plan.ns + "/" + group->plan.name);
+  if (const auto* queue = std::get_if<QueueStatusWrite>(&work)) ledger.flights.end(Entry::kQueue, queue->plan.name);
+  if (const auto* shard = std::get_if<ShardStatusWrite>(&work)) ledger.flights.end(Entry::kShard, shard->plan.name);
 }
 
 void Outbox::State::note_stage(const PlannedBind& plan, std::string_view stage, base::Duration since) const {
@@ -56,7 +56,7 @@ void Outbox::State::note_stage(const PlannedBind& plan, std::string_view stage, 
 }
 
 void Outbox::State::write_condition(PlannedPodCondition condition) {
-  ledger.begin(Entry::kPodStatus, condition.uid);
+  ledger.flights.begin(Entry::kPodStatus, condition.uid);
   submit(PodStatusWrite{std::move(condition)});
 }
 
@@ -64,7 +64,7 @@ void Outbox::State::ended(PodBinding& write, const Step& end, Reply) {
   const PlannedBind& plan = write.plan;
   ledger.binding_waits.erase(plan.ns + "/" + plan.pod);
   if (is_done(end)) {
-    ledger.end(Entry::kBinding, plan.uid);
+    ledger.flights.end(Entry::kBinding, plan.uid);
     note_stage(plan, "Bound", write.bind_begun);
     record(object_head("v1", "Pod", plan.ns, plan.pod, plan.uid),
            {"Normal", "Scheduled", base::format("Successfully assigned {}/{} to {}", plan.ns, plan.pod, plan.node)});
@@ -93,8 +93,8 @@ void Outbox::State::ended(PodEviction& write, const Step& end, Reply) {
 
 void Outbox::State::ended(PodStatusWrite& write, const Step& end, Reply answer) {
   const PlannedPodCondition& plan = write.plan;
-  const bool missed = ledger.end(Entry::kPodStatus, plan.uid, version_in(answer));
-  if (!is_done(end)) ledger.doubt(Entry::kPodStatus, plan.uid);
+  const bool missed = ledger.flights.end(Entry::kPodStatus, plan.uid, version_in(answer));
+  if (!is_done(end)) ledger.flights.doubt(Entry::kPodStatus, plan.uid);
   if (is_refused(end)) return note_lost(std::move(write));
   if (missed || !is_done(end)) submit(PodLookup{plan.ns, plan.pod, plan.uid});
 }
@@ -106,7 +106,7 @@ void Outbox::State::ended(GateRemoval& write, const Step& end, Reply answer) {
         "scheduler", base::format("the gate of pod {}/{} cannot be removed: {}", plan.ns, plan.pod, end.error.message));
     return note_lost(std::move(write));
   }
-  ledger.end(Entry::kGate, plan.uid);
+  ledger.flights.end(Entry::kGate, plan.uid);
   if (is_done(end)) intake.set_answer(api::resources::kPods, **answer);
   on_change();
 }
@@ -114,24 +114,24 @@ void Outbox::State::ended(GateRemoval& write, const Step& end, Reply answer) {
 void Outbox::State::ended(GroupStatusWrite& write, const Step& end, Reply answer) {
   const PlannedGroupStatus& plan = write.plan;
   const std::string key = plan.ns + "/" + plan.name;
-  const bool missed = ledger.end(Entry::kGroup, key, version_in(answer));
+  const bool missed = ledger.flights.end(Entry::kGroup, key, version_in(answer));
   if (is_done(end)) intake.set_answer(api::resources::kPodGroups, **answer);
   if (is_done(end) && !missed) return;
-  if (!is_done(end)) ledger.doubt(Entry::kGroup, key);
+  if (!is_done(end)) ledger.flights.doubt(Entry::kGroup, key);
   if (is_refused(end)) return note_lost(std::move(write));
   submit(GroupLookup{plan.ns, plan.name});
 }
 
 void Outbox::State::ended(QueueStatusWrite& write, const Step& end, Reply answer) {
-  const bool missed = ledger.end(Entry::kQueue, write.plan.name, version_in(answer));
-  if (!is_done(end)) ledger.doubt(Entry::kQueue, write.plan.name);
+  const bool missed = ledger.flights.end(Entry::kQueue, write.plan.name, version_in(answer));
+  if (!is_done(end)) ledger.flights.doubt(Entry::kQueue, write.plan.name);
   if (is_refused(end)) return note_lost(std::move(write));
   if (missed || !is_done(end)) submit(QueueLookup{write.plan.name});
 }
 
 void Outbox::State::ended(ShardStatusWrite& write, const Step& end, Reply answer) {
-  ledger.end(Entry::kShard, write.plan.name, version_in(answer));
-  if (!is_done(end)) ledger.doubt(Entry::kShard, write.plan.name);
+  ledger.flights.end(Entry::kShard, write.plan.name, version_in(answer));
+  if (!is_done(end)) ledger.flights.doubt(Entry::kShard, write.plan.name);
   if (is_refused(end)) return note_lost(std::move(write));
   // A claim that rests on a version which is gone is made again once the watch shows the next one, or after a while.
   // Until then nothing is known: the next one may be this very claim, whose first answer was lost.
@@ -147,16 +147,16 @@ void Outbox::State::ended(ShardStatusWrite& write, const Step& end, Reply answer
 
 void Outbox::State::ended(PodLookup& write, const Step&, Reply answer) {
   const std::string key = write.ns + "/" + write.name;
-  if (write.of_binding) ledger.end(Entry::kBinding, write.uid);
+  if (write.of_binding) ledger.flights.end(Entry::kBinding, write.uid);
   if (answer->ok() && api::uid_of(**answer) == write.uid) {
-    const bool binds = ledger.is_under_way(Entry::kBinding, write.uid);
+    const bool binds = ledger.flights.is_under_way(Entry::kBinding, write.uid);
     const bool goes = !(**answer)["metadata"]["deletionTimestamp"].is_null();
     if (write.of_eviction && !goes) intake.eviction_failed(key, write.uid);
     if (!binds && (**answer)["spec"]["nodeName"].as_string().empty()) intake.bind_failed(key, write.uid);
     intake.set_answer(api::resources::kPods, **answer);
   } else {
     intake.remove(api::resources::kPods, object_head("v1", "Pod", write.ns, write.name, write.uid));
-    ledger.forget_flight(Entry::kPodStatus, write.uid);  // the model may not know the pod any more
+    ledger.flights.forget(Entry::kPodStatus, write.uid);  // the model may not know the pod any more
   }
   on_change();
 }
@@ -167,7 +167,7 @@ void Outbox::State::ended(GroupLookup& write, const Step&, Reply answer) {
     intake.forget_group_version(write.ns + "/" + write.name);
     intake.set_answer(api::resources::kPodGroups, **answer);
   } else if (answer->error().code == base::Code::kNotFound) {
-    ledger.forget_flight(Entry::kGroup, write.ns + "/" + write.name);
+    ledger.flights.forget(Entry::kGroup, write.ns + "/" + write.name);
   }
   on_change();
 }
@@ -176,7 +176,7 @@ void Outbox::State::ended(QueueLookup& write, const Step&, Reply answer) {
   if (answer->ok())
     intake.set_answer(api::resources::kQueues, **answer);
   else if (answer->error().code == base::Code::kNotFound)
-    ledger.forget_flight(Entry::kQueue, write.name);
+    ledger.flights.forget(Entry::kQueue, write.name);
   on_change();
 }
 
@@ -199,12 +199,12 @@ void Outbox::State::ended(Retelling& write, const Step&, Reply) {
   retellings.erase(key_of(write.lost));
   if (const auto* pod = std::get_if<PodStatusWrite>(&write.lost))
     intake.pod_status_lost(pod->plan.ns + "/" + pod->plan.pod, pod->plan.uid);
-  if (const auto* gate = std::get_if<GateRemoval>(&write.lost)) ledger.end(Entry::kGate, gate->plan.uid);
+  if (const auto* gate = std::get_if<GateRemoval>(&write.lost)) ledger.flights.end(Entry::kGate, gate->plan.uid);
   if (const auto* queue = std::get_if<QueueStatusWrite>(&write.lost))
     intake.queue_status_lost(queue->plan.name, queue->plan.gone);
   if (const auto* shard = std::get_if<ShardStatusWrite>(&write.lost)) {
-    const bool is_open = ledger.is_under_way(Entry::kShard, shard->plan.name);
-    if (!is_open && ledger.is_doubtful(Entry::kShard, shard->plan.name)) ledger.lose_shard();
+    const bool is_open = ledger.flights.is_under_way(Entry::kShard, shard->plan.name);
+    if (!is_open && ledger.flights.is_doubtful(Entry::kShard, shard->plan.name)) ledger.lose_shard();
   }
   if (const auto* group = std::get_if<GroupStatusWrite>(&write.lost))
     return submit(GroupLookup{group->plan.ns, group->plan.name});

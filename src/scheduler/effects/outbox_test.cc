@@ -77,9 +77,10 @@ TEST(Outbox, a_binding_or_eviction_that_is_refused_is_not_decided_again_at_once)
     plan.binds.push_back({.ns = "a", .pod = "p", .uid = "2", .node = "n"});
     world.outbox.send(plan);
     world.env.run_for(base::milliseconds(900));
-    EXPECT_EQ(world.ledger.is_under_way(Entry::kBinding, "2"), code != base::Code::kUnavailable) << base::reason(code);
+    EXPECT_EQ(world.ledger.flights.is_under_way(Entry::kBinding, "2"), code != base::Code::kUnavailable)
+        << base::reason(code);
     world.env.run_for(base::milliseconds(200));
-    EXPECT_FALSE(world.ledger.is_under_way(Entry::kBinding, "2")) << base::reason(code);
+    EXPECT_FALSE(world.ledger.flights.is_under_way(Entry::kBinding, "2")) << base::reason(code);
   }
   World world;
   world.server.put(api::resources::kPods, json(R"({"metadata":{"namespace":"a","name":"p","uid":"2"}})"));
@@ -88,10 +89,10 @@ TEST(Outbox, a_binding_or_eviction_that_is_refused_is_not_decided_again_at_once)
   plan.evictions.push_back({.ns = "a", .pod = "p", .uid = "2", .action = "preempt"});
   world.outbox.send(plan);
   world.env.run_for(base::milliseconds(900));
-  EXPECT_TRUE(world.ledger.is_under_way(Entry::kEviction, "2"));
+  EXPECT_TRUE(world.ledger.flights.is_under_way(Entry::kEviction, "2"));
   EXPECT_EQ(world.woken, 0);
   world.env.run_for(base::milliseconds(200));
-  EXPECT_FALSE(world.ledger.is_under_way(Entry::kEviction, "2"));
+  EXPECT_FALSE(world.ledger.flights.is_under_way(Entry::kEviction, "2"));
   EXPECT_EQ(world.woken, 1);
 }
 
@@ -107,13 +108,13 @@ TEST(Outbox, a_pod_stays_whatever_the_word_in_which_its_eviction_is_refused) {
       if (request.verb == client::Verb::kDelete) world.server.failures.push_back(base::make_error(code, "denied"));
       return false;
     };
-    world.ledger.begin(Entry::kEviction, "3");
+    world.ledger.flights.begin(Entry::kEviction, "3");
     world.model.move(pod, TaskStatus::kReleasing, world.model.task(pod).node);
     Plan plan;
     plan.evictions.push_back({.ns = "a", .pod = "r", .uid = "3", .action = "preempt"});
     world.outbox.send(plan);
     world.env.run_for(base::milliseconds(1100));
-    EXPECT_FALSE(world.ledger.is_under_way(Entry::kEviction, "3")) << base::reason(code);
+    EXPECT_FALSE(world.ledger.flights.is_under_way(Entry::kEviction, "3")) << base::reason(code);
     EXPECT_EQ(world.model.task(pod).status, TaskStatus::kRunning) << base::reason(code);
   }
 }
@@ -134,7 +135,7 @@ struct ShardWorld : World {
     ledger.say(NodeShard{.desired = {"n"}, .in_use = {"n"}});
     outbox->send(plan);
   }
-  bool is_doubtful() const { return ledger.is_doubtful(Entry::kShard, "volcano"); }
+  bool is_doubtful() const { return ledger.flights.is_doubtful(Entry::kShard, "volcano"); }
 
   IntakeOptions options;
   std::unique_ptr<Intake> sharded;
@@ -175,9 +176,9 @@ TEST(Outbox, nothing_is_kept_of_a_shard_that_is_gone) {
   world.server.failures.push_back(base::make_error(base::Code::kForbidden, "no"));
   world.claim();
   world.env.run_for(base::seconds(1));
-  EXPECT_EQ(world.ledger.flights(), 1u);
+  EXPECT_EQ(world.ledger.flights.size(), 1u);
   world.sharded->remove(api::resources::kNodeShards, *world.server.find(api::resources::kNodeShards, "volcano"));
-  EXPECT_EQ(world.ledger.flights(), 0u);
+  EXPECT_EQ(world.ledger.flights.size(), 0u);
 }
 
 TEST(Outbox, a_status_of_a_group_that_is_refused_is_asked_for_after_a_while) {
@@ -284,7 +285,7 @@ TEST(Outbox, counts_of_a_group_are_written_now_and_then_and_its_phase_at_once) {
   world.env.run_for(base::seconds(1));
   EXPECT_EQ(count_of(world, "patch podgroups"), 3u);
   EXPECT_EQ((*world.server.find(api::resources::kPodGroups, "a/g"))["status"]["running"].as_int(), 21);
-  EXPECT_FALSE(world.ledger.is_under_way(Entry::kGroup, "a/g"));
+  EXPECT_FALSE(world.ledger.flights.is_under_way(Entry::kGroup, "a/g"));
 }
 
 TEST(Outbox, that_a_pod_without_a_group_of_its_own_is_bound_is_said_with_its_start_unless_that_takes_five_minutes) {
@@ -355,7 +356,7 @@ TEST(Outbox, a_newer_status_says_also_what_only_the_one_it_replaces_said) {
   world.env.run_for(base::seconds(1));
   EXPECT_EQ((*world.server.find(api::resources::kQueues, "q"))["status"]["allocated"].size(), 0u);
   EXPECT_EQ(count_of(world, "patch queues"), 1u);
-  EXPECT_FALSE(world.ledger.is_under_way(Entry::kQueue, "q"));
+  EXPECT_FALSE(world.ledger.flights.is_under_way(Entry::kQueue, "q"));
 
   Plan plan;
   plan.pod_conditions.push_back({"a", "p", "2", "Unschedulable", "first", ""});
@@ -377,10 +378,10 @@ TEST(Outbox, a_status_that_somebody_else_overtook_is_not_taken_for_written) {
   plan.queues.push_back({"q", {{"cpu", *api::Quantity::parse("1")}}, {}});
   world.server.failures.push_back(base::make_error(base::Code::kConflict, "the object has been modified"));
   world.outbox.send(plan);
-  EXPECT_TRUE(world.ledger.is_under_way(Entry::kQueue, "q"));
+  EXPECT_TRUE(world.ledger.flights.is_under_way(Entry::kQueue, "q"));
   world.env.run_for(base::seconds(1));
   EXPECT_TRUE(world.ledger.queue(queue).allocated.empty()) << "as the server says";
-  EXPECT_FALSE(world.ledger.is_doubtful(Entry::kQueue, "q"));
+  EXPECT_FALSE(world.ledger.flights.is_doubtful(Entry::kQueue, "q"));
   EXPECT_EQ(world.woken, 1);
 }
 
@@ -394,8 +395,8 @@ TEST(Outbox, what_the_outbox_itself_tells_a_pod_is_in_the_ledger) {
   world.env.step();
   EXPECT_EQ(world.ledger.pod(world.model.find_task("a/p")).reason, "SchedulerError");
   world.env.run_for(base::seconds(1));
-  EXPECT_FALSE(world.ledger.is_under_way(Entry::kBinding, "2"));
-  EXPECT_FALSE(world.ledger.is_under_way(Entry::kPodStatus, "2"));
+  EXPECT_FALSE(world.ledger.flights.is_under_way(Entry::kBinding, "2"));
+  EXPECT_FALSE(world.ledger.flights.is_under_way(Entry::kPodStatus, "2"));
 }
 
 TEST(Outbox, a_queue_that_must_exist_is_made_however_late_it_is_let_in) {
@@ -451,7 +452,7 @@ TEST(Outbox, a_pod_that_is_over_waits_for_no_volume) {
     plan.binds[0].volume_timeout = base::minutes(10);
     world.outbox.send(plan);
     world.env.run_for(base::seconds(10));
-    ASSERT_TRUE(world.ledger.is_under_way(Entry::kBinding, "2")) << row.now;
+    ASSERT_TRUE(world.ledger.flights.is_under_way(Entry::kBinding, "2")) << row.now;
     EXPECT_EQ(world.ledger.binding_waits.at("a/p"),
               "claim a/c has no volume yet: nobody has made one for node n; is its provisioner there?");
     const std::size_t told = world.server.calls.size();
@@ -459,7 +460,7 @@ TEST(Outbox, a_pod_that_is_over_waits_for_no_volume) {
     if (!row.now.empty()) world.server.put(api::resources::kPods, json(row.now));
     if (!row.now.empty()) world.intake.set(api::resources::kPods, json(row.now));
     world.env.run_for(base::seconds(10));
-    EXPECT_EQ(world.ledger.is_under_way(Entry::kBinding, "2"), !row.is_over) << row.now;
+    EXPECT_EQ(world.ledger.flights.is_under_way(Entry::kBinding, "2"), !row.is_over) << row.now;
     EXPECT_EQ(world.model.volumes.promised_to("v").empty(), row.is_over) << row.now;
     EXPECT_EQ(world.ledger.binding_waits.empty(), row.is_over);
     for (std::size_t i = told; i < world.server.calls.size(); ++i)
@@ -475,9 +476,9 @@ TEST(Outbox, nothing_is_kept_of_objects_that_are_gone) {
   plan.groups.push_back({.ns = "a", .name = "gone", .uid = "8"});
   plan.queues.push_back({"gone", {{"cpu", *api::Quantity::parse("1")}}, {}});
   world.outbox.send(plan);
-  EXPECT_EQ(world.ledger.flights(), 3u);
+  EXPECT_EQ(world.ledger.flights.size(), 3u);
   world.env.run_for(base::minutes(2));  // none of them is on the server
-  EXPECT_EQ(world.ledger.flights(), 0u);
+  EXPECT_EQ(world.ledger.flights.size(), 0u);
 }
 
 TEST(Outbox, requests_say_how_urgent_they_are) {

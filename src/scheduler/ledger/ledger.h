@@ -8,7 +8,6 @@
 // Owned by the scheduler; loop thread only.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -21,6 +20,7 @@
 #include "base/time.h"
 #include "scheduler/framework/wait_reason.h"
 #include "scheduler/ledger/eviction_round.h"
+#include "scheduler/ledger/flights.h"
 #include "scheduler/model/core/group_status.h"
 #include "scheduler/model/core/ids.h"
 #include "scheduler/model/core/job.h"
@@ -55,9 +55,6 @@ struct QueueSays {
   api::ResourceList allocated;
   bool is_known = true;  // false: what was written last did not arrive
 };
-
-// Fields that are written together. Pods are told apart by their uid, groups by "namespace/name", the others by name.
-enum class Entry : std::uint8_t { kPodStatus, kBinding, kEviction, kGate, kGroup, kQueue, kShard };
 
 class Ledger {
  public:
@@ -94,29 +91,15 @@ class Ledger {
   void forget_pod(TaskId id, std::string_view uid);
   void forget_group(JobId id, std::string_view key);
   void forget_queue(QueueId id, std::string_view name);
-  // The server has no such object any more: what was lost of it is of no interest, and nothing of it is kept.
-  void forget_flight(Entry entry, std::string_view key);
-  // The number of objects with a write under way, unconfirmed or lost.
-  std::size_t flights() const { return flights_.size(); }
-
-  // --- what is under way ---
-  void begin(Entry entry, std::string_view key);
-  // `version`: of the object after the write, as answered; empty: it was not written. True when the server said
-  // something later meanwhile, which did not count: it has to be asked.
-  bool end(Entry entry, std::string_view key, std::string_view version = {});
-  bool is_under_way(Entry entry, std::string_view key) const;
-  std::size_t under_way(Entry entry) const { return open_[static_cast<std::size_t>(entry)]; }
 
   // --- what was lost ---
-  // A write failed, so that the object may say something else than it does here, until it is heard again.
-  void doubt(Entry entry, std::string_view key) { flights_[flight_key(entry, key)].is_doubtful = true; }
   void lose_pod(TaskId id, std::string_view uid);
   // `gone`: resources that should have been taken away, and are there still.
   void lose_queue(QueueId id, std::string_view name, const std::vector<std::string>& gone);
   void lose_shard() { shard_.reset(); }
-  // Whether the server agrees is not known: a write failed, and nothing has been heard since.
-  bool is_doubtful(Entry entry, std::string_view key) const;
 
+  // Writes that are under way, and what became of them.
+  Flights flights;
   // Groups that lack pods and are not told so yet, and when they will be if no pod comes or goes.
   std::map<JobId, base::Time> arriving;
   // Sentences about pods that have a node and wait for something before they can be bound: by "ns/name" of the pod.
@@ -127,16 +110,6 @@ class Ledger {
   std::unordered_map<JobId, WaitReason> reasons;
 
  private:
-  struct Flight {
-    int open = 0;
-    bool is_doubtful = false;
-    bool is_forgotten = false;  // the object is gone
-    std::string answered;       // version that our last write made, as long as no watch has shown it
-    std::string unheard;        // the last version that did not count while a write was under way
-  };
-  static std::string flight_key(Entry entry, std::string_view key);
-  // Whether the server's word at this version counts; then our own writes are known to be part of it.
-  bool counts(Entry entry, std::string_view key, std::string_view version);
   template <class Says>
   static Says& entry(std::vector<Says>& table, std::uint32_t index) {
     if (index >= table.size()) table.resize(index + 1);
@@ -146,17 +119,11 @@ class Ledger {
   static const PodSays kNoPod;
   static const GroupSays kNoGroup;
   static const QueueSays kNoQueue;
-  static constexpr std::size_t kEntries = 7;
 
   std::vector<PodSays> pods_;      // by TaskId
   std::vector<GroupSays> groups_;  // by JobId
   std::vector<QueueSays> queues_;  // by QueueId
   std::optional<NodeShard> shard_;
-  std::unordered_map<std::string, Flight> flights_;  // of what is under way, unconfirmed or lost only
-  std::size_t open_[kEntries] = {};
 };
-
-// Versions of one resource grow; where they are missing (files) everything counts as new.
-bool is_newer(std::string_view version, std::string_view than);
 
 }  // namespace scheduler

@@ -16,11 +16,11 @@ TEST(Ledger, a_write_under_way_is_believed_until_the_watch_has_caught_up) {
   Ledger ledger;
   EXPECT_TRUE(ledger.hear(kPod, true, "u", "4", says("no room")));
   ledger.say(kPod, says("still no room"));
-  ledger.begin(Entry::kPodStatus, "u");
+  ledger.flights.begin(Entry::kPodStatus, "u");
   EXPECT_FALSE(ledger.hear(kPod, false, "u", "5", says("no room"))) << "somebody else wrote something else";
   EXPECT_EQ(ledger.pod(kPod), says("still no room"));
-  EXPECT_FALSE(ledger.end(Entry::kPodStatus, "u", "7"));
-  EXPECT_FALSE(ledger.is_under_way(Entry::kPodStatus, "u"));
+  EXPECT_FALSE(ledger.flights.end(Entry::kPodStatus, "u", "7"));
+  EXPECT_FALSE(ledger.flights.is_under_way(Entry::kPodStatus, "u"));
   EXPECT_FALSE(ledger.hear(kPod, false, "u", "6", says("no room"))) << "older than our write";
   EXPECT_EQ(ledger.pod(kPod), says("still no room"));
   EXPECT_FALSE(ledger.hear(kPod, false, "u", "7", says("still no room")));
@@ -30,18 +30,18 @@ TEST(Ledger, a_write_under_way_is_believed_until_the_watch_has_caught_up) {
 
 TEST(Ledger, what_was_said_later_than_our_write_and_did_not_count_is_asked_for) {
   Ledger ledger;
-  ledger.begin(Entry::kPodStatus, "u");
+  ledger.flights.begin(Entry::kPodStatus, "u");
   ledger.hear(kPod, false, "u", "12", says("of somebody else"));
-  EXPECT_TRUE(ledger.end(Entry::kPodStatus, "u", "11"));
+  EXPECT_TRUE(ledger.flights.end(Entry::kPodStatus, "u", "11"));
 }
 
 TEST(Ledger, a_pod_of_the_same_place_has_been_told_nothing) {
   Ledger ledger;
   ledger.say(kPod, says("no room"));
-  ledger.begin(Entry::kPodStatus, "u");
+  ledger.flights.begin(Entry::kPodStatus, "u");
   ledger.hear(kPod, true, "another", "1", {});
   EXPECT_EQ(ledger.pod(kPod), PodSays());
-  EXPECT_FALSE(ledger.is_under_way(Entry::kPodStatus, "another"));
+  EXPECT_FALSE(ledger.flights.is_under_way(Entry::kPodStatus, "another"));
 }
 
 TEST(Ledger, what_was_lost_is_unknown_until_it_is_heard) {
@@ -49,15 +49,15 @@ TEST(Ledger, what_was_lost_is_unknown_until_it_is_heard) {
   ledger.say(kPod, says("no room"));
   ledger.lose_pod(kPod, "u");
   EXPECT_EQ(ledger.pod(kPod), PodSays());
-  EXPECT_TRUE(ledger.is_doubtful(Entry::kPodStatus, "u"));
+  EXPECT_TRUE(ledger.flights.is_doubtful(Entry::kPodStatus, "u"));
   ledger.hear(kPod, false, "u", "9", says("no room"));
-  EXPECT_FALSE(ledger.is_doubtful(Entry::kPodStatus, "u"));
+  EXPECT_FALSE(ledger.flights.is_doubtful(Entry::kPodStatus, "u"));
 
   ledger.say(kQueue, cpus("1"));
-  ledger.begin(Entry::kQueue, "q");
+  ledger.flights.begin(Entry::kQueue, "q");
   ledger.lose_queue(kQueue, "q", {"gpu"});
   EXPECT_TRUE(ledger.queue(kQueue).is_known) << "a later write is under way and says it all";
-  ledger.end(Entry::kQueue, "q");
+  ledger.flights.end(Entry::kQueue, "q");
   ledger.lose_queue(kQueue, "q", {"gpu"});
   EXPECT_FALSE(ledger.queue(kQueue).is_known);
   EXPECT_TRUE(ledger.queue(kQueue).allocated.contains("gpu")) << "what was to go is still there";

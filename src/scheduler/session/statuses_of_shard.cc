@@ -30,7 +30,7 @@ void Statuses::close_shard() {
   NodeShards& shards = in_.model.shards;
   if (shards.mode == ShardingMode::kNone || shards.own() == nullptr) return;
   // One at a time, each from what the watch shows of the one before.
-  if (shards.claims_first && in_.ledger.is_under_way(Entry::kShard, shards.own_name)) return;
+  if (shards.claims_first && in_.ledger.flights.is_under_way(Entry::kShard, shards.own_name)) return;
   NodeShard fresh = *shards.own();
   fresh.in_use = shards.wanted();
   add_nodes_under_way(fresh.in_use);

@@ -49,7 +49,7 @@ class LedgerAgrees final : public Check {
   }
 
   static bool is_settled(const scheduler::Ledger& ledger, scheduler::Entry entry, std::string_view key) {
-    return !ledger.is_under_way(entry, key) && !ledger.is_doubtful(entry, key);
+    return !ledger.flights.is_under_way(entry, key) && !ledger.flights.is_doubtful(entry, key);
   }
 
   void compare_pods(const scheduler::Model& model, const scheduler::Ledger& ledger) {
@@ -70,14 +70,14 @@ class LedgerAgrees final : public Check {
       }
       expect("condition of pod " + key, says.reason, reason);
       expect("condition of pod " + key, says.message, message);
-      if (!ledger.is_under_way(scheduler::Entry::kGate, uid))
+      if (!ledger.flights.is_under_way(scheduler::Entry::kGate, uid))
         expect("gate of pod " + key, model.task(id).gated ? "there" : "gone",
                pod["spec"]["schedulingGates"].size() > 0 ? "there" : "gone");
       expect("nominated node of pod " + key, says.nominated_node, pod["status"]["nominatedNodeName"].as_string());
       const scheduler::Task& task = model.task(id);
       const bool ended =
           task.status == scheduler::TaskStatus::kSucceeded || task.status == scheduler::TaskStatus::kFailed;
-      if (!ended && !ledger.is_under_way(scheduler::Entry::kBinding, uid))
+      if (!ended && !ledger.flights.is_under_way(scheduler::Entry::kBinding, uid))
         expect("node of pod " + key, task.node.is_set() ? std::string_view(model.nodes[task.node].name) : "",
                pod["spec"]["nodeName"].as_string());
     }
