@@ -38,7 +38,7 @@ bool Intake::set_devices(const api::ResourceId& id, const api::Json& object, boo
     const bool describes =
         object["data"].has("device-config.yaml") || name.starts_with("mindx-dl-") || name.starts_with("cluster-info-");
     const std::string key = api::key_of(object);
-    return exists && describes ? model_.devices.set_config(key, object["data"]) : model_.devices.remove_config(key);
+    return exists && describes ? model_.devices.configs.set(key, object["data"]) : model_.devices.configs.remove(key);
   } else {
     return false;
   }

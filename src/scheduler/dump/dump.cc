@@ -43,7 +43,7 @@ Json state_json(const Model& model, const DumpOptions& options) {
   // The order in which resources were first named is the order in which they are compared.
   for (Dim dim = 0; dim < model.dimensions.size(); ++dim) out.edit("resources").push_back(model.dimensions.name(dim));
   for (const auto& [name, time] : model.last_runs) out.edit("lastRuns").set(name, time.ns);
-  for (const auto& [lock, since] : model.devices.lock_times()) out.edit("nodeLocks").set(lock, since.ns);
+  for (const auto& [lock, since] : model.devices.node_locks.times()) out.edit("nodeLocks").set(lock, since.ns);
   for (const auto& [node, usage] : model.usage.by_node) {
     out.edit("usage").set(node, Json::object({{"cpu", usage.cpu}, {"memory", usage.memory}, {"at", usage.at.ns}}));
   }
@@ -217,7 +217,7 @@ std::vector<Json> dump(const Model& model, const Ledger& ledger, const DumpOptio
   dump_workloads(model, out);
   dump_claims(model, out);
   dump_policies(model, out);
-  for (const auto& [key, config] : model.devices.configs()) {
+  for (const auto& [key, config] : model.devices.configs.all()) {
     const auto [ns, name] = split_key(key);
     out.push_back(object_of({"v1", "ConfigMap", ns, name, ""}));
     out.back().set("data", config.data);
@@ -270,7 +270,7 @@ void restore_state(const Json& state, Model& model) {
   for (const auto& member : state["lastRuns"].members())
     model.last_runs.insert_or_assign(std::string(member.name()), base::Time{member.value.as_int()});
   for (const auto& member : state["nodeLocks"].members())
-    model.devices.restore_lock(std::string(member.name()), base::Time{member.value.as_int()});
+    model.devices.node_locks.restore(std::string(member.name()), base::Time{member.value.as_int()});
   for (const auto& member : state["usage"].members()) {
     const Json& one = member.value;
     model.usage.by_node.insert_or_assign(

@@ -64,28 +64,6 @@ const Json& DeviceNotes::node(NodeId node) const {
   return found == nodes_.end() ? kNone : found->second;
 }
 
-bool DeviceNotes::set_config(std::string_view key, const Json& data) {
-  auto found = configs_.find(key);
-  if (found == configs_.end()) found = configs_.emplace(key, Config{}).first;
-  if (found->second.version != 0 && found->second.data == data) return false;
-  found->second = {data, ++config_version_};
-  return true;
-}
-
-bool DeviceNotes::remove_config(std::string_view key) {
-  auto found = configs_.find(key);
-  if (found == configs_.end()) return false;
-  configs_.erase(found);
-  ++config_version_;
-  return true;
-}
-
-const Json& DeviceNotes::config(std::string_view key) const {
-  static const Json kNone;
-  auto found = configs_.find(key);
-  return found == configs_.end() ? kNone : found->second.data;
-}
-
 bool DeviceNotes::set_task(TaskId task, const Json& pod) {
   Annotations found;
   if (!pod["spec"]["nodeName"].as_string().empty())

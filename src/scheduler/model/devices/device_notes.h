@@ -11,8 +11,9 @@
 #include <unordered_map>
 
 #include "api/json/json.h"
-#include "base/time.h"
 #include "scheduler/model/core/ids.h"
+#include "scheduler/model/devices/device_configs.h"
+#include "scheduler/model/devices/node_locks.h"
 #include "scheduler/model/topology/numa.h"
 
 namespace scheduler {
@@ -58,47 +59,16 @@ class DeviceNotes {
     auto found = locks_.find(task.index);
     return found == locks_.end() ? std::string() : found->second;
   }
-  // Until a node's annotation says so itself, it counts as locked by the pods that are on their way to it. A pod may be
-  // bound long before it starts, and nobody sees when its lock was released: it counts from `since` for as long as
-  // locks last.
-  void note_lock(std::string_view annotation, std::string_view pod_uid, base::Time since) {
-    lock_times_.insert_or_assign(lock_key(annotation, pod_uid), since);
-  }
-  bool has_lock(std::string_view annotation, std::string_view pod_uid) const {
-    return lock_times_.contains(lock_key(annotation, pod_uid));
-  }
-  // Ends the locks taken at that time or before.
-  void end_locks(base::Time taken_until) {
-    std::erase_if(lock_times_, [&](const auto& one) { return one.second <= taken_until; });
-  }
-  // By "annotation/uid of the pod"; for dumps.
-  const std::map<std::string, base::Time, std::less<>>& lock_times() const { return lock_times_; }
-  void restore_lock(std::string key, base::Time since) { lock_times_.insert_or_assign(std::move(key), since); }
-  // The `data` of ConfigMaps that describe devices, by "ns/name". Each has a version of its own, and the newest one is
-  // config_version(); both setters tell whether anything changed.
-  struct Config {
-    api::Json data;
-    std::uint64_t version = 0;
-  };
-  bool set_config(std::string_view key, const api::Json& data);
-  bool remove_config(std::string_view key);
-  const std::map<std::string, Config, std::less<>>& configs() const { return configs_; }
-  const api::Json& config(std::string_view key) const;  // null when there is none
-  std::uint64_t config_version() const { return config_version_; }
   // The devices of the pod's own annotations, or else of its placement; null without any.
   const Annotations* devices_of(TaskId task) const {
     const Annotations* own = stored(task);
     return own != nullptr ? own : granted(task);
   }
 
- private:
-  static std::string lock_key(std::string_view annotation, std::string_view pod_uid) {
-    std::string out(annotation);
-    out += '/';
-    out += pod_uid;
-    return out;
-  }
+  NodeLocks node_locks;
+  DeviceConfigs configs;
 
+ private:
   using ByTask = std::unordered_map<std::uint32_t, Annotations>;
   static const Annotations* entry(const ByTask& map, TaskId task) {
     auto found = map.find(task.index);
@@ -109,9 +79,6 @@ class DeviceNotes {
   ByTask stored_, granted_;
   std::unordered_map<std::uint32_t, CpuSet> cpus_;
   std::unordered_map<std::uint32_t, std::string> locks_;
-  std::map<std::string, base::Time, std::less<>> lock_times_;
-  std::map<std::string, Config, std::less<>> configs_;
-  std::uint64_t config_version_ = 0;
 };
 
 }  // namespace scheduler

@@ -126,7 +126,7 @@ class Vgpu final : public DeviceFamily {
   Vgpu(Model& model, VgpuSettings settings) : model_(model), settings_(std::move(settings)) {}
   std::string_view lock_name() const override { return "hamivgpu"; }
   bool refresh() override {
-    const api::Json& data = model_.devices.config(settings_.config_map)["device-config.yaml"];
+    const api::Json& data = model_.devices.configs.data_of(settings_.config_map)["device-config.yaml"];
     if (data == read_from_) return false;
     read_from_ = data;
     names_ = names_from(data.as_string());

@@ -78,7 +78,7 @@ class HamiVnpu final : public DeviceFamily {
   std::string_view lock_name() const override { return "hami.io/mutex.lock"; }
 
   bool refresh() override {
-    const Json& data = model_.devices.config(settings_.config_map)["device-config.yaml"];
+    const Json& data = model_.devices.configs.data_of(settings_.config_map)["device-config.yaml"];
     if (data == read_from_) return false;
     read_from_ = data;
     const auto parsed = api::parse_yaml(data.as_string());

@@ -216,15 +216,16 @@ class DeviceShare final : public Plugin {
     if (key.empty()) return true;
     const auto since = base::parse_rfc3339(model_->devices.node(task.node)["annotations"][key].as_string());
     if (since && now_ - *since < kLockTime && *since - now_ < kLockTime) return false;
-    model_->devices.end_locks(now_ - kLockTime);
+    model_->devices.node_locks.end(now_ - kLockTime);
     for (const TaskId id : model_->nodes[task.node].tasks) {
       const TaskStatus status = model_->task(id).status;
       const bool under_way =
           status == TaskStatus::kAllocated || status == TaskStatus::kBinding || status == TaskStatus::kBound;
-      if (id != task.id && under_way && model_->devices.has_lock(key, model_->text(id).uid.str())) return false;
+      if (id != task.id && under_way && model_->devices.node_locks.is_taken(key, model_->text(id).uid.str()))
+        return false;
     }
     model_->devices.lock(task.id, key);
-    model_->devices.note_lock(key, model_->text(task.id).uid.str(), now_);
+    model_->devices.node_locks.take(key, model_->text(task.id).uid.str(), now_);
     return true;
   }
 

@@ -98,8 +98,8 @@ ByNode ChipReports::read(std::string_view key, const Json& data) const {
 }
 
 void ChipReports::refresh(const DeviceNotes& notes) {
-  if (notes.config_version() == read_at_) return;
-  read_at_ = notes.config_version();
+  if (notes.configs.version() == read_at_) return;
+  read_at_ = notes.configs.version();
   std::set<std::string> touched;
   const auto forget = [&](const std::string& key, const Source& source) {
     for (const auto& [node, report] : source.reports) {
@@ -108,14 +108,14 @@ void ChipReports::refresh(const DeviceNotes& notes) {
     }
   };
   for (auto source = sources_.begin(); source != sources_.end();) {
-    if (notes.configs().contains(source->first)) {
+    if (notes.configs.all().contains(source->first)) {
       ++source;
     } else {
       forget(source->first, source->second);
       source = sources_.erase(source);
     }
   }
-  for (const auto& [key, config] : notes.configs()) {
+  for (const auto& [key, config] : notes.configs.all()) {
     Source& source = sources_[key];
     if (source.version == config.version) continue;
     forget(key, source);
