@@ -17,14 +17,14 @@ class Enqueue final : public Action {
   // long backlog before a full cluster is the usual case, and ordering it would be most of the cost.
   static bool nobody_enters(Session& session) {
     bool nobody = true;
-    session.statuses().begin_rehearsal();
+    session.statuses().refusals().begin_rehearsal();
     for (const JobId id : session.jobs_to_look_at()) {
       const Job& job = session.model().job(id);
       if (!job.is_pending()) continue;
       nobody = job.min_resources() && !session.ask<JobEnqueueable>(job);
       if (!nobody) break;
     }
-    session.statuses().end_rehearsal(nobody);
+    session.statuses().refusals().end_rehearsal(nobody);
     return nobody;
   }
 };

@@ -17,6 +17,13 @@ std::optional<std::string> missing_claim(const Model& model, const Task& task) {
   return std::nullopt;
 }
 
+bool lacks_claims(const Model& model, const Job& job) {
+  return std::any_of(job.tasks.begin(), job.tasks.end(), [&](TaskId id) {
+    const Task& task = model.task(id);
+    return task.status == TaskStatus::kPending && missing_claim(model, task).has_value();
+  });
+}
+
 std::vector<std::string> claims_used_by(const Shape& shape) {
   std::vector<std::string> out;
   for (const ClaimUse& use : shape.claims) {

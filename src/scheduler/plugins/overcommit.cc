@@ -89,7 +89,7 @@ class Overcommit final : public Plugin {
                                                                  failing_text(*model_, failing, "overused"),
                                                       .shortage = std::move(shortage)}));
     }
-    session_->statuses().refuse(job, last_refused_->second);
+    session_->statuses().refusals().add(job, last_refused_->second);
     return Vote::kReject;
   }
 

@@ -226,9 +226,10 @@ class Proportion final : public Plugin {
     std::vector<Dim> failing;
     const Resource used = allocated(queue) + own->inqueue - own->elastic;
     if ((used + wanted).fits_wanted(own->real_capability, wanted, &failing)) return Vote::kPermit;
-    refuse(session_->statuses(), job,
-           {.message = "queue resource quota insufficient: " + failing_text(*model_, failing, "insufficient"),
-            .shortage = shortage_of(*model_, &queue, Limit::kCapability, used, wanted, own->real_capability)});
+    session_->statuses().refusals().add(
+        job, AdmissionRefusal{
+                 .message = "queue resource quota insufficient: " + failing_text(*model_, failing, "insufficient"),
+                 .shortage = shortage_of(*model_, &queue, Limit::kCapability, used, wanted, own->real_capability)});
     return Vote::kReject;
   }
 

@@ -56,12 +56,13 @@ class ResourceQuota final : public Plugin {
         if (sum > hard) exceeded.push_back(resource);
       }
       if (exceeded.empty()) continue;
-      refuse(session_->statuses(), job,
-             {.message =
-                  base::format("resource quota insufficient, requested: {}, used: {}, limited: {}",
-                               text_of(restricted(job.extras().min_resources, exceeded)),
-                               text_of(restricted(quota.used, exceeded)), text_of(restricted(quota.hard, exceeded))),
-              .shortage = shortage(job, name, quota, exceeded.front())});
+      session_->statuses().refusals().add(
+          job,
+          AdmissionRefusal{.message = base::format("resource quota insufficient, requested: {}, used: {}, limited: {}",
+                                                   text_of(restricted(job.extras().min_resources, exceeded)),
+                                                   text_of(restricted(quota.used, exceeded)),
+                                                   text_of(restricted(quota.hard, exceeded))),
+                           .shortage = shortage(job, name, quota, exceeded.front())});
       return Vote::kReject;
     }
     return Vote::kPermit;

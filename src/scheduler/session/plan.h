@@ -1,10 +1,12 @@
 // The decisions of a cycle. A value: whoever executes it needs nothing of the model.
 #pragma once
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -113,6 +115,14 @@ struct Plan {
   void add_group_event(const Job& job, std::string type, std::string reason, std::string message) {
     group_events.push_back({std::string(job.ns()), std::string(job.name()), job.group_uid.str(), std::move(type),
                             std::move(reason), std::move(message)});
+  }
+  // Each group's events in the order in which they came about; between groups the order in which they were asked means
+  // nothing.
+  void sort_group_events() {
+    std::stable_sort(group_events.begin(), group_events.end(),
+                     [](const PlannedGroupEvent& a, const PlannedGroupEvent& b) {
+                       return std::tie(a.ns, a.name) < std::tie(b.ns, b.name);
+                     });
   }
   bool empty() const {
     return binds.empty() && evictions.empty() && pod_conditions.empty() && groups.empty() && group_events.empty() &&

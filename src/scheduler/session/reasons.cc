@@ -96,7 +96,7 @@ void Reasons::describe_search(const Job& job, const std::string& pod, const FitE
 }
 
 bool Reasons::refused_by_admission(const Job& job, bool may_be_impossible, WaitReason& out) {
-  const AdmissionRefusal* refused = job.is_pending() ? statuses_.refusal_of(job.id) : nullptr;
+  const AdmissionRefusal* refused = job.is_pending() ? statuses_.refusals().of(job.id) : nullptr;
   if (refused == nullptr) return false;
   out.kind = WaitKind::kNotAdmitted;
   out.detail = refused->message;
@@ -224,7 +224,7 @@ void Reasons::add_evictions(const Job& job, WaitReason& out) const {
   if (out.is_impossible) return;
   const JobProblem* trouble = troubles_.find(job.id);
   if (trouble != nullptr) out.evictions = trouble->evictions;
-  if (statuses_.refusal_of(job.id) == nullptr || !job.is_pending()) return;
+  if (statuses_.refusals().of(job.id) == nullptr || !job.is_pending()) return;
   std::string actions;
   std::size_t count = 0;
   for (const std::string& one : in_.config.actions) {
@@ -271,7 +271,7 @@ bool Reasons::is_still_true(const Job& job) const {
   const auto known = in_.ledger.reasons.find(job.id);
   if (known == in_.ledger.reasons.end() || in_.nodes_changed) return false;
   if (known->second.kind == WaitKind::kNotAdmitted) return true;
-  const AdmissionRefusal* refused = job.is_pending() ? statuses_.refusal_of(job.id) : nullptr;
+  const AdmissionRefusal* refused = job.is_pending() ? statuses_.refusals().of(job.id) : nullptr;
   Shortage& shown = known->second.shortage;
   if (refused == nullptr || !refused->shortage) {
     if (known->second.is_impossible) return still_limits(job, shown);

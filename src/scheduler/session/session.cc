@@ -4,6 +4,8 @@
 #include <utility>
 
 #include "scheduler/ledger/ledger.h"
+#include "scheduler/session/queue_statuses.h"
+#include "scheduler/session/shard_status.h"
 
 namespace scheduler {
 
@@ -78,12 +80,12 @@ Plan Session::close(const Stopwatch& stopwatch) {
     if (in_.keeps_reasons && in_.model.job(id).waits()) reasons_.note(in_.model.job(id));
   }
   std::erase_if(in_.ledger.arriving, [&](const auto& one) { return one.second <= in_.now; });
-  statuses_.close_queues();
-  statuses_.close_shard();
+  close_queues(in_, plan_);
+  close_shard(in_, plan_);
   report_.pipelined = journal_.promised();
   report_tasks(in_.model, report_);
   journal_.close();
-  statuses_.sort_events();
+  plan_.sort_group_events();
   return std::move(plan_);
 }
 

@@ -1,12 +1,10 @@
 // The writes about jobs, pods and queues when a cycle ends.
 #include <algorithm>
-#include <tuple>
 
 #include "base/format.h"
 #include "scheduler/ledger/ledger.h"
 #include "scheduler/model/core/group_status.h"
 #include "scheduler/model/missing_claim.h"
-#include "scheduler/model/queue_path.h"
 #include "scheduler/session/session.h"
 
 namespace scheduler {
@@ -23,8 +21,6 @@ std::string_view reason_word(TaskStatus status) {
     default: return name_of(status);
   }
 }
-
-std::uint64_t digest_of(const AdmissionRefusal& refusal) { return std::hash<std::string_view>{}(refusal.message) | 1; }
 
 // The text that the reader needs first comes first; what others search for stays as Volcano writes it.
 std::string after_sentence(std::string_view sentence, std::string_view text) {
@@ -56,6 +52,16 @@ bool is_made_for_its_pod(const Model& model, const Job& job) {
   return job.name().substr(kPrefix.size()) == model.text(job.tasks.front()).uid.str();
 }
 
+bool is_in_session(const Model& model, const Job& job) {
+  return job.in_use && job.has_group && job.queue.is_set() && model.queue(job.queue).in_use;
+}
+
+// Evictions for the group that led to nothing are told to the scheduler that comes after this one.
+Text round_of(const Ledger& ledger, JobId id) {
+  const auto found = ledger.eviction_rounds.find(id);
+  return found == ledger.eviction_rounds.end() ? Text() : found->second.text;
+}
+
 // By their keys. If many have changed, a walk along the order of all costs less than sorting them.
 void sort_by_key(const Model& model, std::vector<JobId>& jobs) {
   if (jobs.size() * 16 < model.job_capacity()) {
@@ -73,7 +79,7 @@ void sort_by_key(const Model& model, std::vector<JobId>& jobs) {
 }  // namespace
 
 Statuses::Statuses(const SessionInput& input, const JobProblems& troubles, Plan& plan)
-    : in_(input), troubles_(troubles), plan_(plan), changed_before_(input.model.job_capacity()) {
+    : in_(input), troubles_(troubles), plan_(plan), refusals_(input), changed_before_(input.model.job_capacity()) {
   for (const JobId id : in_.changed_jobs) changed_before_[id.index] = true;
 }
 
@@ -91,24 +97,6 @@ void Statuses::set_phase(JobId id, GroupPhase phase) {
   in_.model.edit_job(id).phase = phase;
   if (phase == GroupPhase::kInqueue) note_pods(id, true);  // its pods are made from now on
   in_.model.note_changed(id);
-}
-
-void Statuses::refuse(const Job& job, std::shared_ptr<const AdmissionRefusal> refusal) {
-  if (rehearses_) return rehearsed_.push_back({job.id, std::move(refusal)});
-  if (digest_of(*refusal) != in_.ledger.group(job.id).refusal) in_.model.note_changed(job.id);  // it is closed
-  refusals_.insert_or_assign(job.id.index, std::move(refusal));
-}
-
-void Statuses::end_rehearsal(bool take_effect) {
-  rehearses_ = false;
-  for (auto& [job, refusal] : std::exchange(rehearsed_, {})) {
-    if (take_effect) refuse(in_.model.job(job), std::move(refusal));
-  }
-}
-
-const AdmissionRefusal* Statuses::refusal_of(JobId job) const {
-  const auto found = refusals_.find(job.index);
-  return found == refusals_.end() ? nullptr : found->second.get();
 }
 
 std::string Statuses::waiting_text(const Job& job, std::int32_t unschedulable) const {
@@ -282,19 +270,8 @@ bool Statuses::is_quiet(const Job& job) const {
   return !in_.all_jobs_changed && !in_.queues_changed && !rests_on_nodes && !changed_before_[job.id.index] &&
          !job.listed_changed &&
          in_.ledger.is_quiet(job, {.trouble = troubles_.digest_of(job.id),
-                                   .is_refused = refusals_.contains(job.id.index),
+                                   .is_refused = refusals_.of(job.id) != nullptr,
                                    .has_conditions = conditions_.contains(job.id.index)});
-}
-
-bool Statuses::is_in_session(const Job& job) const {
-  return job.in_use && job.has_group && job.queue.is_set() && in_.model.queue(job.queue).in_use;
-}
-
-bool Statuses::lacks_claims(const Job& job) const {
-  return std::any_of(job.tasks.begin(), job.tasks.end(), [&](TaskId id) {
-    const Task& task = in_.model.task(id);
-    return task.status == TaskStatus::kPending && missing_claim(in_.model, task).has_value();
-  });
 }
 
 void Statuses::note_pods(JobId id, bool begins) {
@@ -308,22 +285,17 @@ void Statuses::note_pods(JobId id, bool begins) {
 bool Statuses::still_arrives(const Job& job) {
   if (in_.arrival_grace.ns <= 0) return false;
   const base::Time due = in_.ledger.group(job.id).unchanged_since + in_.arrival_grace;
-  const bool is_refused = job.is_pending() && refusal_of(job.id) != nullptr;
+  const bool is_refused = job.is_pending() && refusals_.of(job.id) != nullptr;
   const bool may_wait = !is_refused && in_.model.queue(job.queue).state == QueueState::kOpen;
   // A group without any of the pods that it was made for has nobody to tell.
   const bool is_early = job.tasks.empty() && is_made_for_pods(job.name());
-  if (!may_wait || is_early || due <= in_.now || !(static_cast<bool>(ask<JobValid>(job)) || lacks_claims(job))) {
+  if (!may_wait || is_early || due <= in_.now ||
+      !(static_cast<bool>(ask<JobValid>(job)) || lacks_claims(in_.model, job))) {
     in_.ledger.arriving.erase(job.id);
     return may_wait && is_early;
   }
   in_.ledger.arriving.insert_or_assign(job.id, due);
   return true;
-}
-
-// Evictions for the group that led to nothing are told to the scheduler that comes after this one.
-Text Statuses::round_of(JobId id) const {
-  const auto found = in_.ledger.eviction_rounds.find(id);
-  return found == in_.ledger.eviction_rounds.end() ? Text() : found->second.text;
 }
 
 void Statuses::close_job(JobId id) {
@@ -340,7 +312,7 @@ void Statuses::close_job(JobId id) {
   GroupStatus status = status_of(job, !arrives);
   const Symbol domain = job.topology ? job.topology->allocated : Symbol{};
   const bool moved = domain != said.domain;
-  const Text round = round_of(id);
+  const Text round = round_of(in_.ledger, id);
   const bool updated = moved || round != said.round || !says_the_same(said.status, status);
   if (updated) {
     PlannedGroupStatus& planned = plan_.groups.emplace_back();
@@ -363,7 +335,7 @@ void Statuses::close_job(JobId id) {
 }
 
 void Statuses::tell_refusal(const Job& job) {
-  const AdmissionRefusal* refusal = refusal_of(job.id);
+  const AdmissionRefusal* refusal = refusals_.of(job.id);
   const std::uint64_t digest = refusal != nullptr ? digest_of(*refusal) : 0;
   GroupSays& said = in_.ledger.edit_group(job.id);
   const bool is_new = digest != 0 && digest != said.refusal;
@@ -397,7 +369,7 @@ const std::vector<JobId>& Statuses::quiet_jobs() {
     sorted_out_ = true;
     for (const JobId id : in_.model.open_jobs()) {
       const Job& job = in_.model.job(id);
-      if (is_in_session(job)) (is_quiet(job) ? quiet_ : loud_).push_back(id);
+      if (is_in_session(in_.model, job)) (is_quiet(job) ? quiet_ : loud_).push_back(id);
     }
   }
   return quiet_;
@@ -414,55 +386,13 @@ std::vector<JobId> Statuses::jobs_to_close() {
   }
   for (const auto& [index, conditions] : conditions_) out.push_back(JobId{index});
   // A job that is gone may have the key of one that came.
-  std::erase_if(out, [&](JobId id) { return !is_in_session(in_.model.job(id)); });
+  std::erase_if(out, [&](JobId id) { return !is_in_session(in_.model, in_.model.job(id)); });
   sort_by_key(in_.model, out);
   const auto sorted = static_cast<std::ptrdiff_t>(out.size());
   out.insert(out.end(), loud_.begin(), loud_.end());  // in that order already
   std::inplace_merge(out.begin(), out.begin() + sorted, out.end(), before);
   out.erase(std::unique(out.begin(), out.end()), out.end());
   return out;
-}
-
-void Statuses::close_queues() {
-  Model& model = in_.model;
-  const QueueId root = model.find_queue("root");
-  std::vector<Resource> totals(model.queue_count());
-  for (std::uint32_t q = 0; q < model.queue_count(); ++q) {
-    const Queue& queue = model.queue(QueueId{q});
-    if (!queue.in_use || queue.jobs == 0) continue;
-    const Resource own(queue.allocated);
-    for_each_up_to_root(model, root, queue.id, [&](QueueId at) { totals[at.index] += own; });
-  }
-  std::vector<JobId> changed = in_.changed_jobs;
-  changed.insert(changed.end(), model.peek_changed_jobs().begin(), model.peek_changed_jobs().end());
-  in_.queue_devices.settle(model, in_.plugins, changed, in_.all_jobs_changed);
-  for (std::uint32_t q = 0; q < model.queue_count(); ++q) {
-    const Queue& queue = model.queue(QueueId{q});
-    if (!queue.in_use) continue;
-    for (const auto& [dim, amount] : in_.queue_devices.of(queue.id)) {
-      const double sum = totals[q].get(dim) + static_cast<double>(amount);
-      if (sum != 0 || totals[q].has(dim)) totals[q].set(dim, sum);
-    }
-    api::ResourceList list;
-    for (Dim d = 0; d < totals[q].size(); ++d) {
-      if (totals[q].has(d)) list.emplace(model.dimensions.name(d), Dimensions::quantity_of(d, totals[q].get(d)));
-    }
-    const QueueSays& said = in_.ledger.queue(queue.id);
-    if (said.is_known && list == said.allocated) continue;
-    std::vector<std::string> gone;
-    for (const auto& [name, quantity] : said.allocated) {
-      if (!list.contains(name)) gone.push_back(name);
-    }
-    in_.ledger.say(queue.id, list);
-    plan_.queues.push_back({queue.name, std::move(list), std::move(gone)});
-  }
-}
-
-void Statuses::sort_events() {
-  std::stable_sort(plan_.group_events.begin(), plan_.group_events.end(),
-                   [](const PlannedGroupEvent& a, const PlannedGroupEvent& b) {
-                     return std::tie(a.ns, a.name) < std::tie(b.ns, b.name);
-                   });
 }
 
 }  // namespace scheduler

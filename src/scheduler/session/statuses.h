@@ -1,30 +1,21 @@
-// The writes about groups, pods and queues when a cycle ends.
+// The writes about groups and pods when a cycle ends.
 //
 // Collects what plugins and actions say of groups, and at the close compares what should be said with the ledger.
 #pragma once
 
 #include <cstdint>
 #include <functional>
-#include <memory>
-#include <optional>
-#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
 
+#include "scheduler/session/admission_refusals.h"
 #include "scheduler/session/job_problems.h"
 #include "scheduler/session/plan.h"
 #include "scheduler/session/session_input.h"
 
 namespace scheduler {
-
-// Admission holds a group back. Groups that ask for the same are refused alike, and share one.
-struct AdmissionRefusal {
-  std::string message;               // in the plugin's words
-  std::optional<Shortage> shortage;  // the limit that is reached, where one is
-  bool tell = true;                  // in an event, when it differs from what was said at the job's last close
-};
 
 // Why a job waits, as people are told it; empty: nothing is known beyond the job's text.
 struct Explanation {
@@ -43,12 +34,8 @@ class Statuses {
 
   void set_condition(JobId job, std::string_view type, std::string_view reason, std::string_view message);
   void set_phase(JobId job, GroupPhase phase);
-  void refuse(const Job& job, std::shared_ptr<const AdmissionRefusal> refusal);
-  // Between these, refusals are held back; then they take effect, or were never said.
-  void begin_rehearsal() { rehearses_ = true; }
-  void end_rehearsal(bool take_effect);
-  // Null: admission did not refuse it.
-  const AdmissionRefusal* refusal_of(JobId job) const;
+  AdmissionRefusals& refusals() { return refusals_; }
+  const AdmissionRefusals& refusals() const { return refusals_; }
 
   // "u/n tasks in gang unschedulable: ...", after the sentence that says why.
   std::string waiting_text(const Job& job, std::int32_t unschedulable) const;
@@ -61,7 +48,6 @@ class Statuses {
   };
   TaskReason task_reason(const Task& task) const;
 
-  bool is_in_session(const Job& job) const;
   // True if all that the close of a job reads, the job itself, its troubles and refusals, is as at its last close:
   // saying it again would change nothing.
   bool is_quiet(const Job& job) const;
@@ -70,8 +56,6 @@ class Statuses {
   const std::vector<JobId>& quiet_jobs();
   // Jobs whose status may differ from what was last written, in the order of their keys. At the close.
   std::vector<JobId> jobs_to_close();
-  // Some pod waits for a ResourceClaim that is not there.
-  bool lacks_claims(const Job& job) const;
   // True if the group lacks pods or their claims, and some pods came or went a moment ago, or it was made for pods that
   // are not known yet: it is not told that it waits.
   bool still_arrives(const Job& job);
@@ -81,13 +65,6 @@ class Statuses {
   // Reports on a pod without a group.
   void tell_pod(TaskId task, std::string message);
   void close_job(JobId job);
-  Text round_of(JobId job) const;
-  void close_queues();
-  void close_shard();
-  // Each group's events in the order in which they came about; between groups the order in which they were asked means
-  // nothing.
-  void sort_events();
-
  private:
   template <class P, class... A>
   decltype(auto) ask(const A&... args) const {
@@ -100,7 +77,6 @@ class Statuses {
   void tell_refusal(const Job& job);
   void tell_group(const Job& job, bool updated);
   void close_tasks(const Job& job);
-  void add_nodes_under_way(std::set<std::string>& in_use) const;
   // Plans the pod's condition unless it says that already.
   void say(TaskId task, TaskReason reason);
   std::string text_beside(const Job& job, TaskStatus told, std::string found) const;
@@ -108,23 +84,12 @@ class Statuses {
   const SessionInput& in_;
   const JobProblems& troubles_;
   Plan& plan_;
+  AdmissionRefusals refusals_;
   Why why_ = [](const Job&) { return Explanation(); };
   std::vector<bool> changed_before_;  // by job: one of the input's changed jobs
-  std::unordered_map<std::uint32_t, std::vector<GroupCondition>> conditions_;            // set in this session, by job
-  std::unordered_map<std::uint32_t, std::shared_ptr<const AdmissionRefusal>> refusals_;  // by job
-  bool sorted_out_ = false;  // into these two, by their keys
+  std::unordered_map<std::uint32_t, std::vector<GroupCondition>> conditions_;  // set in this session, by job
+  bool sorted_out_ = false;                                                    // into these two, by their keys
   std::vector<JobId> quiet_, loud_;
-  struct Refused {
-    JobId job;
-    std::shared_ptr<const AdmissionRefusal> refusal;
-  };
-  bool rehearses_ = false;
-  std::vector<Refused> rehearsed_;
 };
-
-// A refusal of one job alone.
-inline void refuse(Statuses& statuses, const Job& job, AdmissionRefusal refusal) {
-  statuses.refuse(job, std::make_shared<const AdmissionRefusal>(std::move(refusal)));
-}
 
 }  // namespace scheduler

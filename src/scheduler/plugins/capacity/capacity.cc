@@ -305,7 +305,7 @@ class Capacity final : public Plugin {
     const Queue& queue = model_->queue(job.queue);
     if (!accepts(queue)) {
       if (queue.state == QueueState::kOpen)
-        refuse(session_->statuses(), job, {.message = why_not_accepted(queue), .tell = false});
+        session_->statuses().refusals().add(job, AdmissionRefusal{.message = why_not_accepted(queue), .tell = false});
       return Vote::kReject;
     }
     if (!job.min_resources()) return Vote::kPermit;
@@ -314,10 +314,11 @@ class Capacity final : public Plugin {
       std::vector<Dim> failing;
       const Resource used = tree_.allocated(*model_, at) + tree_[at].inqueue - tree_[at].elastic;
       if ((used + wanted).fits_wanted(tree_[at].real_capability, wanted, &failing)) continue;
-      refuse(session_->statuses(), job,
-             {.message = "queue resource quota insufficient: " + failing_text(*model_, failing, "insufficient"),
-              .shortage = shortage_of(*model_, &model_->queue(at), Limit::kCapability, used, wanted,
-                                      tree_[at].real_capability)});
+      session_->statuses().refusals().add(
+          job, AdmissionRefusal{
+                   .message = "queue resource quota insufficient: " + failing_text(*model_, failing, "insufficient"),
+                   .shortage = shortage_of(*model_, &model_->queue(at), Limit::kCapability, used, wanted,
+                                           tree_[at].real_capability)});
       return Vote::kReject;
     }
     return Vote::kPermit;

@@ -163,8 +163,8 @@ void DeviceQuota::attach(PluginSetup& setup) {
       if (wanted.empty()) continue;
       add(admitted(at), use.sums);
       if (!fits(*model_, model_->queue(at), use.sums, wanted, capacities_)) {
-        refuse(session_->statuses(), job,
-               {.message = "queue resource quota insufficient: insufficient dra-resource-exceeded"});
+        session_->statuses().refusals().add(
+            job, AdmissionRefusal{.message = "queue resource quota insufficient: insufficient dra-resource-exceeded"});
         return Vote::kReject;
       }
       out = Vote::kPermit;

@@ -1,4 +1,6 @@
 // Which nodes does this scheduler claim of its shard at the end of a cycle?
+#include "scheduler/session/shard_status.h"
+
 #include <algorithm>
 #include <iterator>
 #include <set>
@@ -6,13 +8,12 @@
 #include <utility>
 
 #include "scheduler/ledger/ledger.h"
-#include "scheduler/session/session.h"
 
 namespace scheduler {
+namespace {
 
 // Pods are on their way to nodes: they are still in use, though no longer desired.
-void Statuses::add_nodes_under_way(std::set<std::string>& in_use) const {
-  const Model& model = in_.model;
+void add_nodes_under_way(const Model& model, std::set<std::string>& in_use) {
   for (const std::string& name : model.shards.own()->in_use) {
     if (in_use.contains(name)) continue;
     const NodeId node = model.nodes.find(name);
@@ -25,29 +26,31 @@ void Statuses::add_nodes_under_way(std::set<std::string>& in_use) const {
   }
 }
 
+}  // namespace
+
 // The nodes that this session could use are a promise to other schedulers; they read it once the session has ended.
-void Statuses::close_shard() {
-  NodeShards& shards = in_.model.shards;
+void close_shard(const SessionInput& in, Plan& plan) {
+  NodeShards& shards = in.model.shards;
   if (shards.mode == ShardingMode::kNone || shards.own() == nullptr) return;
   // One at a time, each from what the watch shows of the one before.
-  if (shards.claims_first && in_.ledger.flights.is_under_way(Entry::kShard, shards.own_name)) return;
+  if (shards.claims_first && in.ledger.flights.is_under_way(Entry::kShard, shards.own_name)) return;
   NodeShard fresh = *shards.own();
   fresh.in_use = shards.wanted();
-  add_nodes_under_way(fresh.in_use);
+  add_nodes_under_way(in.model, fresh.in_use);
   fresh.to_add.clear();
   fresh.to_remove.clear();
   std::set_difference(fresh.desired.begin(), fresh.desired.end(), fresh.in_use.begin(), fresh.in_use.end(),
                       std::inserter(fresh.to_add, fresh.to_add.end()));
   std::set_difference(fresh.in_use.begin(), fresh.in_use.end(), fresh.desired.begin(), fresh.desired.end(),
                       std::inserter(fresh.to_remove, fresh.to_remove.end()));
-  if (in_.ledger.shard() == fresh) return;
-  plan_.shards.push_back({shards.own_name,
-                          {fresh.in_use.begin(), fresh.in_use.end()},
-                          {fresh.to_remove.begin(), fresh.to_remove.end()},
-                          {fresh.to_add.begin(), fresh.to_add.end()},
-                          in_.now,
-                          shards.claims_first ? shards.own_version() : ""});
-  in_.ledger.say(fresh);
+  if (in.ledger.shard() == fresh) return;
+  plan.shards.push_back({shards.own_name,
+                         {fresh.in_use.begin(), fresh.in_use.end()},
+                         {fresh.to_remove.begin(), fresh.to_remove.end()},
+                         {fresh.to_add.begin(), fresh.to_add.end()},
+                         in.now,
+                         shards.claims_first ? shards.own_version() : ""});
+  in.ledger.say(fresh);
   shards.say(std::move(fresh));
 }
 
