@@ -90,7 +90,7 @@ class Model {
   std::size_t shape_count() const { return shapes_.size(); }
   // Grows when ids of shapes, label sets or matchers may come to mean others: what is kept by them holds no longer.
   std::uint64_t id_returns() const {
-    return std::uint64_t{shapes_.returns()} + pods.label_set_returns() + pods.matcher_returns();
+    return std::uint64_t{shapes_.returns()} + pods.label_sets().returns() + pods.matcher_returns();
   }
 
   // Tasks. Ids are reused after removal.

@@ -6,14 +6,14 @@ namespace scheduler {
 ShapeId Model::shape_for(const api::Json& pod) {
   shape_key(pod, scratch_, &part_texts_);
   if (shapes_.has_many_unused() || pods.has_many_unused_matchers()) {
-    shapes_.give_back([&](const Shape& shape) { pods.use_matchers(shape, -1); });
+    shapes_.give_back([&](const Shape& shape) { use_matchers(pods, shape, -1); });
     pods.give_back_matchers();
   }
   if (const ShapeId known = shapes_.find(scratch_); known.is_set()) return known;
   pods.gather_matchers();
   const ShapeId id = shapes_.add(scratch_, shape_from(pod, dimensions, symbols, pods));
   pods.sign_gathered();
-  pods.use_matchers(shapes_[id], 1);
+  use_matchers(pods, shapes_[id], 1);
   settle_matchers();
   return id;
 }

@@ -63,14 +63,14 @@ TEST_F(LabelReturns, AClassIsMadeAnew) {
   for (int i = 0; i < 300; ++i)
     model_.pods.label_set_for(model_.symbols.intern("a"),
                               Labels{{model_.symbols.intern("n"), model_.symbols.intern(std::to_string(i))}});
-  ASSERT_GT(model_.pods.label_set_returns(), 0u);
-  const std::size_t before = model_.pods.label_set_capacity();
+  ASSERT_GT(model_.pods.label_sets().returns(), 0u);
+  const std::size_t before = model_.pods.label_sets().capacity();
   for (int i = 0; i < 300; ++i) {
     Labels labels{{model_.symbols.intern("app"), model_.symbols.intern("red")},
                   {model_.symbols.intern("z"), model_.symbols.intern(std::to_string(i))}};
     model_.pods.use_labels(model_.pods.label_set_for(model_.symbols.intern("a"), labels), 1);
   }
-  ASSERT_LT(model_.pods.label_set_capacity(), before + 300);
+  ASSERT_LT(model_.pods.label_sets().capacity(), before + 300);
   EXPECT_EQ(place_blue_ones(), std::size_t{kPods});
 }
 

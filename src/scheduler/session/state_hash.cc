@@ -31,7 +31,7 @@ class Mixer {
 };
 
 void add_selected(const PodAffinity& pods, Mixer& mixer) {
-  for (std::uint32_t i = 0; i < pods.label_set_capacity(); ++i) {
+  for (std::uint32_t i = 0; i < pods.label_sets().capacity(); ++i) {
     for (const std::uint32_t matcher : pods.matchers_of(LabelSetId{i})) {
       mixer.add(pods.matcher(MatcherId{matcher}).pods);
       mixer.add(pods.matcher(MatcherId{matcher}).terminating);

@@ -6,7 +6,6 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -15,44 +14,16 @@
 #include "scheduler/model/core/ids.h"
 #include "scheduler/model/core/symbols.h"
 #include "scheduler/model/pods/label_sets.h"
+#include "scheduler/model/pods/matcher.h"
+#include "scheduler/model/pods/matcher_lists.h"
+#include "scheduler/model/pods/owned_terms.h"
 #include "scheduler/model/pods/shape.h"
 
 namespace scheduler {
 
-// Small counts per node, sorted by node; zero entries are dropped.
-class NodeCounts {
- public:
-  struct Entry {
-    std::uint32_t node;
-    std::int64_t count;
-  };
-  void add(std::uint32_t node, std::int64_t amount);
-  std::int64_t get(std::uint32_t node) const;
-  const std::vector<Entry>& entries() const { return entries_; }
-  bool empty() const { return entries_.empty(); }
-
- private:
-  std::vector<Entry> entries_;
-};
-
-// The demand of existing pods that carry a term on pods which the term's matcher selects.
-struct OwnedTerm {
-  MatcherId matcher;
-  Symbol topology_key;
-  NodeCounts required_apart;  // pods with this term as required anti-affinity, per node
-  NodeCounts preferred;       // sum of signed weights of pods preferring it, per node
-};
-
-struct Matcher {
-  std::vector<PodSelector> all_of;
-  NodeCounts pods;         // chosen pods per node
-  NodeCounts terminating;  // of them, those being deleted
-  std::uint32_t uses = 0;  // terms of shapes, and who else keeps it
-};
-
 class PodAffinity final : public MatcherSource {
  public:
-  explicit PodAffinity(Symbols& symbols) : symbols_(symbols) { signature_of({}); }
+  explicit PodAffinity(Symbols& symbols) : symbols_(symbols) {}
 
   // Holds until the next give_back_matchers(), or as long as somebody uses it.
   MatcherId matcher_for(std::vector<PodSelector> all_of) override;
@@ -60,12 +31,11 @@ class PodAffinity final : public MatcherSource {
   // once. A pod has hundreds of terms, and each may choose every pod.
   void gather_matchers() { gathers_ = true; }
   void sign_gathered();
-  // Somebody keeps it (1), or no longer (-1); and all that the terms of a shape name.
+  // Somebody keeps it (1), or no longer (-1).
   void use_matcher(MatcherId id, std::int32_t users);
-  void use_matchers(const Shape& shape, std::int32_t users);
   // So many may have no users; give_back_matchers() ends them. Between cycles.
   bool has_many_unused_matchers() const {
-    return maybe_unused_.size() >= kUnusedMax || maybe_unused_lists_.size() >= kUnusedMax;
+    return maybe_unused_.size() >= kUnusedMax || lists_.maybe_unused() >= kUnusedMax;
   }
   void give_back_matchers();
   // Holds until the next call, or as long as a pod uses it.
@@ -79,14 +49,12 @@ class PodAffinity final : public MatcherSource {
   const Matcher& matcher(MatcherId id) const { return matchers_[id.index]; }
   const LabelSet& label_set(LabelSetId id) const { return label_sets_[id]; }
   // The matchers that choose these labels, ascending. Equal lists have equal signatures.
-  const std::vector<std::uint32_t>& matchers_of(LabelSetId id) const {
-    return *lists_[label_sets_[id].signature].matchers;
-  }
+  const std::vector<std::uint32_t>& matchers_of(LabelSetId id) const { return lists_[label_sets_[id].signature]; }
   bool matches(MatcherId matcher, LabelSetId labels) const;
   // Terms owned by placed pods that select these labels.
-  std::vector<const OwnedTerm*> terms_selecting(LabelSetId labels) const;
+  std::vector<const OwnedTerm*> terms_selecting(LabelSetId labels) const { return owned_.of(matchers_of(labels)); }
   // Grows when the first pod with a term is placed, or its last one goes.
-  std::uint64_t ownership_changes() const { return ownership_changes_; }
+  std::uint64_t ownership_changes() const { return owned_.changes(); }
 
   // A pod of that shape and labels is seen on the node (sign 1) or no longer (-1).
   void place(const Shape& shape, LabelSetId labels, NodeId node, bool terminating, std::int64_t sign);
@@ -95,36 +63,18 @@ class PodAffinity final : public MatcherSource {
   std::vector<MatcherId> take_new_matchers() { return std::exchange(new_matchers_, {}); }
   // Counts one placed pod for one matcher.
   void count(MatcherId matcher, NodeId node, bool terminating, std::int64_t sign);
-  // Ids of label sets are below this.
-  std::size_t label_set_capacity() const { return label_sets_.capacity(); }
-  // Grows when ids of label sets may come to mean other labels: what is kept by them holds no longer.
-  std::uint32_t label_set_returns() const { return label_sets_.returns(); }
-  // The same of matchers and signatures.
+  // Their returns() tell that what is kept by ids of label sets holds no longer.
+  const LabelSets& label_sets() const { return label_sets_; }
+  // Grows when ids of matchers or signatures may come to mean others: what is kept by them holds no longer.
   std::uint32_t matcher_returns() const { return matcher_returns_; }
   std::size_t matcher_count() const { return by_text_.size(); }
-  const std::map<std::uint32_t, Labels>& namespaces() const { return namespaces_; }  // labels by the name's symbol
+  const NamespaceLabels& namespaces() const { return namespaces_; }
 
  private:
   static constexpr std::size_t kUnusedMax = 1024;
-  // A list of matchers, and of how many label sets it is.
-  struct List {
-    const std::vector<std::uint32_t>* matchers = nullptr;
-    std::uint32_t label_sets = 0;
-  };
-
-  bool selects(const PodSelector& selector, const LabelSet& set) const;
-  bool selects_all(const Matcher& matcher, const LabelSet& set) const;
-  // These sets, or those that carry a label of the matcher, may be chosen by it.
-  template <class Visit>
-  void for_each_candidate(std::uint64_t label, const Visit& visit);
   // From now on these matchers choose the label set.
   void sign(LabelSetId id, std::vector<std::uint32_t> matchers);
-  std::uint32_t signature_of(std::vector<std::uint32_t> matchers);
-  void leave_signature(std::uint32_t signature);
   void end_matchers(const std::vector<std::uint32_t>& ended);
-  void end_signatures();
-  OwnedTerm& owned(MatcherId matcher, Symbol key);
-  static std::uint64_t index_label(const Matcher& matcher);
 
   Symbols& symbols_;
   std::vector<Matcher> matchers_;
@@ -137,17 +87,14 @@ class PodAffinity final : public MatcherSource {
   std::vector<std::uint32_t> gathered_;
   LabelSets label_sets_;
   api::ByIdentity<std::pair<Symbol, LabelSetId>> recent_label_sets_;
-  std::map<std::vector<std::uint32_t>, std::uint32_t> signatures_;  // a list of matchers, and its number
-  std::vector<List> lists_;                                         // by their numbers; 0 is empty, and stays
-  std::vector<std::uint32_t> free_lists_, maybe_unused_lists_;
-  std::map<std::uint32_t, Labels> namespaces_;
-  std::vector<OwnedTerm> owned_;
-  std::vector<std::uint32_t> free_owned_;
-  std::vector<std::vector<std::uint32_t>> owned_of_matcher_;
-  std::uint64_t ownership_changes_ = 1;
+  MatcherLists lists_;
+  OwnedTerms owned_;
+  NamespaceLabels namespaces_;
   // By a label that the matcher requires; 0 for those that require none by value.
   std::unordered_map<std::uint64_t, std::vector<std::uint32_t>> matchers_by_label_;
-  std::map<std::pair<std::uint32_t, std::uint32_t>, std::uint32_t> owned_by_term_;
 };
+
+// The same of all matchers that the terms of a shape name.
+void use_matchers(PodAffinity& pods, const Shape& shape, std::int32_t users);
 
 }  // namespace scheduler

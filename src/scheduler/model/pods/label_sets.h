@@ -67,6 +67,14 @@ class LabelSets {
       at = next;
     }
   }
+  // Visits the sets with this label, or all for 0.
+  template <class Visit>
+  void for_each_candidate(std::uint64_t label, const Visit& visit) {
+    if (label == 0)
+      for_each(visit);
+    else
+      for_each_with(label, visit);
+  }
 
  private:
   static constexpr std::uint32_t kNone = 0xffff'ffff;

@@ -90,7 +90,7 @@ TEST(PodAffinity, LabelsOfJobsThatWentLeaveNothingBehind) {
     EXPECT_EQ(pods.matches(matcher, id), i == 9999) << i;
     pods.use_labels(id, -1);
   }
-  EXPECT_LE(pods.label_set_capacity(), 512u);
+  EXPECT_LE(pods.label_sets().capacity(), 512u);
 }
 
 // Each of these chooses every pod: one after the other they would leave a list of matchers for each, of each length.

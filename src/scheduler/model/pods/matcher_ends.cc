@@ -15,20 +15,13 @@ void PodAffinity::use_matcher(MatcherId id, std::int32_t users) {
   if (matcher.uses == 0) maybe_unused_.push_back(id.index);
 }
 
-void PodAffinity::use_matchers(const Shape& shape, std::int32_t users) {
-  for (const auto* terms : {&shape.affinity, &shape.anti_affinity, &shape.preferred_pods}) {
-    for (const PodTerm& term : *terms) use_matcher(term.matcher, users);
-  }
-  for (const SpreadConstraint& one : shape.spread) use_matcher(one.matcher, users);
-}
-
 void PodAffinity::give_back_matchers() {
   std::vector<std::uint32_t> ended = std::exchange(maybe_unused_, {});
   std::erase_if(ended, [&](std::uint32_t i) { return matchers_[i].uses > 0 || texts_[i] == nullptr; });
   std::sort(ended.begin(), ended.end());
   ended.erase(std::unique(ended.begin(), ended.end()), ended.end());
   if (!ended.empty()) end_matchers(ended);
-  end_signatures();
+  matcher_returns_ += lists_.give_back();
 }
 
 void PodAffinity::end_matchers(const std::vector<std::uint32_t>& ended) {
@@ -41,23 +34,15 @@ void PodAffinity::end_matchers(const std::vector<std::uint32_t>& ended) {
     sign(set, std::move(matchers));
   };
   std::set<std::uint64_t> labels;  // each is looked through once
-  for (const std::uint32_t i : ended) labels.insert(index_label(matchers_[i]));
+  for (const std::uint32_t i : ended) labels.insert(matchers_[i].required_label());
   for (const std::uint64_t label : labels) {
     const auto listed = matchers_by_label_.find(label);
     std::erase_if(listed->second, is_ended);
     if (listed->second.empty()) matchers_by_label_.erase(listed);
-    if (label == 0)
-      label_sets_.for_each(leave);
-    else
-      label_sets_.for_each_with(label, leave);
+    label_sets_.for_each_candidate(label, leave);
   }
   for (const std::uint32_t i : ended) {
-    for (const std::uint32_t term : owned_of_matcher_[i]) {
-      owned_by_term_.erase({i, owned_[term].topology_key.index});
-      owned_[term] = {};
-      free_owned_.push_back(term);
-    }
-    owned_of_matcher_[i].clear();
+    owned_.forget(i);
     by_text_.erase(by_text_.find(*texts_[i]));
     texts_[i] = nullptr;
     matchers_[i] = {};
@@ -67,16 +52,11 @@ void PodAffinity::end_matchers(const std::vector<std::uint32_t>& ended) {
   ++matcher_returns_;
 }
 
-void PodAffinity::end_signatures() {
-  for (const std::uint32_t number : maybe_unused_lists_) {
-    List& list = lists_[number];
-    if (list.matchers == nullptr || list.label_sets > 0) continue;
-    signatures_.erase(signatures_.find(*list.matchers));
-    list = {};
-    free_lists_.push_back(number);
-    ++matcher_returns_;
+void use_matchers(PodAffinity& pods, const Shape& shape, std::int32_t users) {
+  for (const auto* terms : {&shape.affinity, &shape.anti_affinity, &shape.preferred_pods}) {
+    for (const PodTerm& term : *terms) pods.use_matcher(term.matcher, users);
   }
-  maybe_unused_lists_.clear();
+  for (const SpreadConstraint& one : shape.spread) pods.use_matcher(one.matcher, users);
 }
 
 }  // namespace scheduler

@@ -37,7 +37,7 @@ void Workloads::set_owner(TaskId task, const api::Json& pod) {
 MatcherId Workloads::default_matcher(TaskId task, LabelSetId labels, PodAffinity& pods, Symbols& symbols) {
   auto owner = owners_.find(task.index);
   const auto key = std::pair{labels.index, owner == owners_.end() ? std::string() : owner->second};
-  is_stale_ |= std::exchange(known_at_, pods.label_set_returns()) != pods.label_set_returns();
+  is_stale_ |= std::exchange(known_at_, pods.label_sets().returns()) != pods.label_sets().returns();
   if (std::exchange(is_stale_, false)) forget_matchers(pods);
   if (auto known = known_.find(key); known != known_.end()) return known->second;
   const LabelSet& own = pods.label_set(labels);

@@ -50,7 +50,7 @@ class Workloads {
   std::unordered_map<std::uint32_t, std::string> owners_;             // by task: "kind ns/name"
   std::map<std::pair<std::uint32_t, std::string>, MatcherId> known_;  // by labels and owner
   bool is_stale_ = false;                                             // they, since selectors changed
-  std::uint32_t known_at_ = 0;  // PodAffinity::label_set_returns() when they were found
+  std::uint32_t known_at_ = 0;                                        // LabelSets::returns() when they were found
 };
 
 }  // namespace scheduler
