@@ -139,11 +139,13 @@ TEST_F(HostileObjects, selectors_of_devices_go_with_the_claims_that_had_them) {
   };
   set_class("plain", "true");
   set_class("unreadable", "((");
-  const auto id_of = [&](std::string_view text) { return model_.claims.selectors().at(std::string(text)).id; };
+  const auto id_of = [&](std::string_view text) {
+    return model_.claims.selectors().by_text().at(std::string(text)).id;
+  };
   const std::uint32_t plain = id_of("true"), unreadable = id_of("((");
   for (std::uint32_t i = 0; i < 2 * kSelectorsKept + 9; ++i)
     set_class("other", base::format("device.driver == 'd{}'", i));
-  EXPECT_LE(model_.claims.selectors().size(), kSelectorsKept + 2);
+  EXPECT_LE(model_.claims.selectors().by_text().size(), kSelectorsKept + 2);
   EXPECT_EQ(id_of("true"), plain);
   EXPECT_EQ(id_of("(("), unreadable);
   EXPECT_GT(id_of(base::format("device.driver == 'd{}'", 2 * kSelectorsKept + 8)), 2 * kSelectorsKept);

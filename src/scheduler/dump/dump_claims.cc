@@ -20,7 +20,7 @@ Json quantities_json(const Quantities& quantities) {
 class ClaimWriter {
  public:
   explicit ClaimWriter(const Model& model) : model_(model) {
-    for (const auto& [text, selector] : model.claims.selectors()) texts_[selector.id] = text;
+    for (const auto& [text, selector] : model.claims.selectors().by_text()) texts_[selector.id] = text;
     for (const auto& [task, claims] : model.claims.claims_of_tasks()) {
       for (const std::string& claim : claims) users_[claim].push_back(model.text(TaskId{task}).uid.str());
     }
@@ -158,7 +158,7 @@ class ClaimWriter {
 void dump_claims(const Model& model, Objects& out) {
   const ClaimWriter writer(model);
   for (const auto& [name, one] : model.claims.classes()) out.push_back(writer.device_class(name, one));
-  for (const auto& [name, one] : model.claims.slices()) out.push_back(ClaimWriter::slice(name, one));
+  for (const auto& [name, one] : model.claims.pools().slices()) out.push_back(ClaimWriter::slice(name, one));
   for (const auto& [key, one] : model.claims.claims()) out.push_back(writer.claim(one));
 }
 

@@ -90,7 +90,7 @@ void Journal::plan_bind(TaskId id) {
       .ns = text.ns.str(), .pod = text.name.str(), .uid = text.uid.str(), .node = in_.model.nodes[task.node].name};
   if (const auto* promised = in_.model.volumes.promises_of(id)) bind.volumes = *promised;
   bind.node_lock = in_.model.devices.lock_of(id);
-  bind.claims = in_.model.claims.plan_of(id);
+  bind.claims = plan_of(in_.model.claims, id);
   if (const Annotations* devices = in_.model.devices.granted(id))
     bind.annotations.insert(devices->begin(), devices->end());
   bind.volume_timeout = in_.model.volumes.bind_timeout;

@@ -61,7 +61,7 @@ void add_promises(const Model& model, TaskId task, Mixer& mixer) {
   }
   mixer.add(model.devices.lock_of(task));
   if (model.claims.empty()) return;
-  for (const PlannedClaim& one : model.claims.plan_of(task)) {
+  for (const PlannedClaim& one : plan_of(model.claims, task)) {
     mixer.add(one.key);
     mixer.add(one.allocation.dump());
   }
@@ -77,7 +77,7 @@ std::uint64_t state_hash(const Model& model) {
     mixer.add(i);
     add_promises(model, TaskId{i}, mixer);
   }
-  for (const DeviceName& device : model.claims.taken()) {
+  for (const DeviceName& device : model.claims.taken().all()) {
     mixer.add(device.driver);
     mixer.add(device.pool);
     mixer.add(device.device);

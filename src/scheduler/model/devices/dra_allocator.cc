@@ -96,7 +96,7 @@ std::optional<std::map<std::string, Allocation>> DeviceSearch::run(const std::ve
     return std::nullopt;
   }
   const NodeRow& row = nodes_[node];
-  for (const Device* device : claims_.devices())
+  for (const Device* device : claims_.pools().devices())
     if (reaches(*device, row)) reachable_.push_back(device);
   problem_ = pool_problem(row);
   if (!problem_.empty()) return std::nullopt;
@@ -126,7 +126,7 @@ std::string DeviceSearch::pool_problem(const NodeRow& row) const {
     for (const auto& request : claim->requests) {
       for (const DeviceWish& wish : request.wishes) {
         if (!wish.all) continue;
-        for (const UnreadyPool& pool : claims_.unready_pools()) {
+        for (const UnreadyPool& pool : claims_.pools().unready()) {
           const auto is_here = [&](const Device* device) { return reaches(*device, row); };
           if (std::any_of(pool.devices.begin(), pool.devices.end(), is_here))
             return base::format("claim {}, request {}: asks for all devices, but resource pool {} is currently {}",
@@ -158,7 +158,7 @@ bool DeviceSearch::may_suffice() {
   std::int64_t there = 0;
   for (const Device* device : reachable_) {
     if (device->shared) return true;  // by more than one
-    if (claims_.is_taken(device->name)) continue;
+    if (claims_.taken().has(device->name)) continue;
     const bool is_suitable_for_some = std::any_of(
         wishes.begin(), wishes.end(), [&](const auto& one) { return is_suitable(*one.first, *one.second, *device); });
     if (!std::exchange(problem_, {}).empty()) return true;  // the search says which
@@ -227,7 +227,7 @@ bool DeviceSearch::is_suitable(const ResourceClaim& claim, const DeviceWish& wis
                             std::string_view name) {
     std::string why;
     for (std::size_t i = 0; i < selectors.size(); ++i) {
-      const std::optional<int> verdict = claims_.selects(selectors[i], device, selectors_cost_left_, why);
+      const std::optional<int> verdict = claims_.selectors().selects(selectors[i], device, selectors_cost_left_, why);
       if (!verdict) {
         problem_ = "the search for devices took too long: its selectors cost too much";
         return false;
@@ -256,7 +256,7 @@ bool DeviceSearch::is_in_use(const ResourceClaim& claim, const DeviceWish& wish,
                        [&](const Choice& c) { return c.device == &device && (by == nullptr || c.claim == by); });
   };
   if (wish.admin_access) return chosen(&claim);
-  return claims_.is_taken(device.name) || (!device.shared && chosen(nullptr));
+  return claims_.taken().has(device.name) || (!device.shared && chosen(nullptr));
 }
 
 bool DeviceSearch::take(const ResourceClaim& claim, const DeviceWish& wish, const Device& device) {
@@ -292,7 +292,7 @@ std::optional<Quantities> DeviceSearch::consumption(const DeviceWish& wish, cons
     if (!device.capacity.contains(plain_device_name(name, device.name.driver))) return std::nullopt;
   }
   Quantities out;
-  const Quantities* others = claims_.consumed(device.name);
+  const Quantities* others = claims_.taken().consumed(device.name);
   for (const auto& [name, offer] : device.capacity) {
     std::optional<api::Quantity> asked;
     for (const auto& [wanted, amount] : wish.capacity) {
@@ -316,10 +316,10 @@ std::optional<Quantities> DeviceSearch::consumption(const DeviceWish& wish, cons
 
 bool DeviceSearch::has_counters(const Device& device) const {
   if (device.counters.empty()) return true;
-  const auto* sets = claims_.counters_of(device.name);
+  const auto* sets = claims_.pools().counters_of(device.name);
   if (sets == nullptr) return false;
   const auto is_used = [&](const Device& other) {
-    if (claims_.is_taken(other.name) || claims_.consumed(other.name) != nullptr) return true;
+    if (claims_.taken().has(other.name) || claims_.taken().consumed(other.name) != nullptr) return true;
     return std::any_of(chosen_.begin(), chosen_.end(),
                        [&](const Choice& c) { return c.device == &other && !c.grant.admin_access; });
   };
@@ -328,7 +328,7 @@ bool DeviceSearch::has_counters(const Device& device) const {
     auto offered = sets->find(set);
     if (offered == sets->end()) return false;
     Quantities left = offered->second;
-    for (const Device* other : claims_.devices()) {
+    for (const Device* other : claims_.pools().devices()) {
       if (other->name.driver != device.name.driver || other->name.pool != device.name.pool || other->counters.empty() ||
           !is_used(*other))
         continue;

@@ -66,7 +66,7 @@ TEST_F(Search, pays_once_for_all_nodes) {
   std::uint64_t spent = 0;
   const auto selector = api::cel::Expression::compile(kCostly, {"device"});
   ASSERT_TRUE(selector.ok());
-  (void)selector->evaluate({{"device", *claims_.devices()[0]->value}}, api::cel::kCostMax, &spent);
+  (void)selector->evaluate({{"device", *claims_.pools().devices()[0]->value}}, api::cel::kCostMax, &spent);
   DeviceSearch both = search(spent + spent / 2);
   EXPECT_EQ(outcome(both, node_), "found");
   EXPECT_EQ(outcome(both, other), kTooLong);

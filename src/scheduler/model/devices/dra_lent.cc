@@ -30,7 +30,7 @@ void ResourceClaims::settle_lent(const std::vector<std::string>& keys) {
     const ResourceClaim* claim = find_claim(key);
     const Allocation* held = claim == nullptr ? nullptr : allocation_of(*claim);
     if (is_lent == leaves || held == nullptr) continue;
-    use(*held, is_lent);
+    taken_.use(*held, is_lent);
     if (leaves)
       lent_.insert(key);
     else
@@ -59,7 +59,8 @@ ResourceClaims::LentAreTaken::~LentAreTaken() { use(false); }
 
 void ResourceClaims::LentAreTaken::use(bool add) {
   if (!applies_) return;
-  for (const std::string& key : claims_.lent_) claims_.use(*claims_.allocation_of(*claims_.find_claim(key)), add);
+  for (const std::string& key : claims_.lent_)
+    claims_.taken_.use(*claims_.allocation_of(*claims_.find_claim(key)), add);
 }
 
 }  // namespace scheduler

@@ -18,12 +18,12 @@ TEST(ResourceClaims, a_device_of_two_claims_is_taken_until_both_are_gone) {
                                                    name)),
                      symbols);
   }
-  ASSERT_EQ(claims.taken().size(), 1U);
-  const DeviceName device = *claims.taken().begin();
+  ASSERT_EQ(claims.taken().all().size(), 1U);
+  const DeviceName device = *claims.taken().all().begin();
   claims.remove_claim("ns/a");
-  EXPECT_TRUE(claims.is_taken(device));
+  EXPECT_TRUE(claims.taken().has(device));
   claims.remove_claim("ns/b");
-  EXPECT_FALSE(claims.is_taken(device));
+  EXPECT_FALSE(claims.taken().has(device));
 }
 
 // A list of selectors whose patterns take long to read, each another one.
@@ -60,7 +60,7 @@ TEST(ResourceClaims, patterns_of_selectors_are_bounded_by_claim_and_by_class) {
       EXPECT_EQ(request.wishes[0].selectors[0].program, nullptr) << request.name;
       EXPECT_EQ(request.wishes[0].selectors[0].problem, kWhy) << request.name;
     }
-    EXPECT_TRUE(claims.selectors().empty());
+    EXPECT_TRUE(claims.selectors().by_text().empty());
   }
   api::Json object = *api::parse_json(R"({"metadata":{"name":"c"}})");
   object.edit("spec").set("selectors", long_selectors(8));

@@ -46,7 +46,7 @@ TEST(ClaimFilter, has_the_whole_cost_of_selectors_for_each_pass) {
     filter->apply(sieve);
     ASSERT_EQ(sieve.failed().count(), 0U) << "pass " << pass;
   }
-  EXPECT_EQ(model.claims.devices().size(), 1U);
+  EXPECT_EQ(model.claims.pools().devices().size(), 1U);
 }
 
 }  // namespace
