@@ -10,20 +10,25 @@
 #include "scheduler/effects/outbox_state.h"
 
 namespace scheduler {
-namespace {
-
-constexpr std::size_t kHeldEventsMax = 10'000;  // beyond, the recorder decides what becomes of them
-
-}  // namespace
-
 Outbox::State::State(client::Client& c, rt::Env& e, Intake& i, Ledger& l, OutboxOptions o, std::function<void()> change)
     : client(c),
       env(e),
       intake(i),
       ledger(l),
       options(std::move(o)),
-      on_change(std::move(change)),
-      events(c, e, options.component) {}
+      events(c, e, options.component, [this] { return is_idle(); }),
+      ends({.env = e,
+            .intake = i,
+            .ledger = l,
+            .events = events,
+            .on_stage = options.on_stage,
+            .submit = [this](Work work) { submit(std::move(work)); },
+            .on_change = std::move(change)}) {}
+
+bool Outbox::State::is_idle() const {
+  const auto is_empty = [](const std::deque<Id>& queue) { return queue.empty(); };
+  return in_flight < options.in_flight_max && std::all_of(ready.begin(), ready.end(), is_empty);
+}
 
 void Outbox::State::submit(Work work) {
   Step step = begin(work, context());
@@ -41,7 +46,7 @@ bool Outbox::State::take_place_of_older(Work& work, const std::string& name) {
   if (!last) return false;
   Write& older = writes.at(*last);
   if (older.at == Write::At::kInFlight || !supersedes(work, older.work)) return false;
-  superseded(older.work);
+  ends.superseded(older.work);
   older.work = std::move(work);
   older.step = begin(older.work, context());
   older.tries = 0;
@@ -62,7 +67,7 @@ void Outbox::State::take(Id id, Step step, Reply answer) {
     case Step::Kind::kPause:
       write.at = Write::At::kPaused;
       if (const auto* binding = std::get_if<PodBinding>(&write.work); binding != nullptr && !step.waits_for.empty())
-        tell_wait(*binding, step.waits_for);
+        ends.waits(*binding, step.waits_for);
       env.loop().after(step.pause, [weak = weak_from_this(), id] {
         if (auto self = weak.lock()) self->resumed(id);
       });
@@ -72,23 +77,7 @@ void Outbox::State::take(Id id, Step step, Reply answer) {
   }
   Work work = std::move(write.work);
   writes.erase(id);
-  ended(std::move(work), step, answer);
-}
-
-void Outbox::State::tell_wait(const PodBinding& write, const std::string& text) {
-  const PlannedBind& plan = write.plan;
-  const std::string key = plan.ns + "/" + plan.pod;
-  std::string& told = ledger.binding_waits[key];
-  if (told == text) return;
-  told = text;
-  record(object_head("v1", "Pod", plan.ns, plan.pod, plan.uid), {"Warning", "FailedScheduling", text});
-  if (const auto group = intake.group_of_pod(key))
-    record(object_head("scheduling.volcano.sh/v1beta1", "PodGroup", plan.ns, group->name, group->uid),
-           {"Warning", "Unschedulable", base::format("pod {}: {}", plan.pod, text)});
-  intake.pod_told(key, plan.uid, "WaitForVolume", text);
-  write_condition({plan.ns, plan.pod, plan.uid, "WaitForVolume", text, ""});
-  intake.binding_waits(key);
-  on_change();
+  ends.ended(std::move(work), step, answer);
 }
 
 void Outbox::State::resumed(Id id) {
@@ -177,7 +166,7 @@ void Outbox::State::pump() {
       if (found != writes.end() && found->second.at == Write::At::kReady) start(id, found->second);
     }
   }
-  pass_events_on();
+  events.pass_on();
 }
 
 void Outbox::State::start(Id id, Write& write) {
@@ -200,7 +189,7 @@ bool Outbox::State::pause_before_retry(Id id, Write& write, const base::Error& e
   if (!behind.empty() && supersedes(writes.at(behind.front()).work, write.work)) {
     Write& newer = writes.at(behind.front());
     newer.step = begin(newer.work, context());
-    superseded(write.work);
+    ends.superseded(write.work);
     writes.erase(id);
     release(lane);
     return true;
@@ -218,40 +207,15 @@ void Outbox::State::answered(Id id, base::Result<api::Json> result) {
   Write& write = writes.at(id);
   if (!result.ok() && pause_before_retry(id, write, result.error())) return pump();
   const std::string lane = write.step.lane;
-  if (!lane.empty() || std::holds_alternative<QueueCreation>(write.work)) report_trouble(write.step.request, result);
+  if (!lane.empty() || std::holds_alternative<QueueCreation>(write.work)) troubles.report(write.step.request, result);
   const auto* binding = std::get_if<PodBinding>(&write.work);
   const bool was_prepared = binding == nullptr || binding->at >= PodBinding::At::kNodeLock;
   Step step = next(write.work, &result, context());
-  if (!was_prepared && binding->at >= PodBinding::At::kNodeLock) note_stage(binding->plan, "PreBound", binding->begun);
+  if (!was_prepared && binding->at >= PodBinding::At::kNodeLock) ends.prepared(*binding);
   if (!lane.empty()) lanes[lane].holder.reset();  // what follows may ask for the lane again, at its end
   take(id, std::move(step), &result);
   if (!lane.empty()) settle(lane);
   pump();
-}
-
-// Each kind of trouble with a kind of write is told once, until such a write succeeds.
-void Outbox::State::report_trouble(const client::Request& request, const base::Result<api::Json>& result) {
-  const std::string what = request.resource.plural + (request.subresource.empty() ? "" : "/" + request.subresource);
-  const bool is_there = !result.ok() && result.error().code == base::Code::kAlreadyExists;
-  if (result.ok() || is_there || is_overtaken(result.error().code)) {
-    if (result.ok() || is_there) troubles.erase(what);
-    return;
-  }
-  const auto [known, fresh] = troubles.try_emplace(what, result.error().code);
-  if (fresh || std::exchange(known->second, result.error().code) != result.error().code)
-    base::log_warning("scheduler", base::format("{} cannot be written: {}", what, result.error().message));
-}
-
-void Outbox::State::record(api::Json object, client::EventText text) {
-  held_events.emplace_back(std::move(object), std::move(text));
-  pass_events_on();
-}
-
-void Outbox::State::pass_events_on() {
-  const auto is_empty = [](const std::deque<Id>& queue) { return queue.empty(); };
-  const bool idle = in_flight < options.in_flight_max && std::all_of(ready.begin(), ready.end(), is_empty);
-  if (!idle && held_events.size() < kHeldEventsMax) return;
-  for (auto& [object, text] : std::exchange(held_events, {})) events.record(object, std::move(text));
 }
 
 Outbox::Outbox(client::Client& client, rt::Env& env, Intake& intake, Ledger& ledger, OutboxOptions options,
@@ -278,7 +242,7 @@ void Outbox::send(Plan plan) {
     api::Json pod = object_head("v1", "Pod", one.ns, one.pod, one.uid);
     const std::string why = "Pod is evicted, because of " + one.action;
     state.submit(PodEviction{.plan = std::move(one), .component = state.options.component});
-    state.record(std::move(pod), {"Warning", "Evict", why});
+    state.events.record(std::move(pod), {"Warning", "Evict", why});
   }
   for (PlannedBind& one : plan.binds) {
     ledger.flights.begin(Entry::kBinding, one.uid);
@@ -296,12 +260,13 @@ void Outbox::send(Plan plan) {
     state.submit(GroupStatusWrite{std::move(one)});
   }
   for (PlannedPodCondition& one : plan.pod_conditions) {
-    state.record(object_head("v1", "Pod", one.ns, one.pod, one.uid), {"Warning", "FailedScheduling", one.message});
-    state.write_condition(std::move(one));
+    state.events.record(object_head("v1", "Pod", one.ns, one.pod, one.uid),
+                        {"Warning", "FailedScheduling", one.message});
+    state.ends.write_condition(std::move(one));
   }
   for (const PlannedGroupEvent& one : plan.group_events) {
-    state.record(object_head("scheduling.volcano.sh/v1beta1", "PodGroup", one.ns, one.name, one.uid),
-                 {one.type, one.reason, one.message});
+    state.events.record(object_head("scheduling.volcano.sh/v1beta1", "PodGroup", one.ns, one.name, one.uid),
+                        {one.type, one.reason, one.message});
   }
   for (PlannedShardStatus& one : plan.shards) {
     ledger.flights.begin(Entry::kShard, one.name);

@@ -4,7 +4,6 @@
 #include <array>
 #include <cstdint>
 #include <deque>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -12,9 +11,11 @@
 #include <utility>
 #include <vector>
 
-#include "client/events/event_recorder.h"
+#include "scheduler/effects/held_events.h"
 #include "scheduler/effects/outbox.h"
 #include "scheduler/effects/write.h"
+#include "scheduler/effects/write_ends.h"
+#include "scheduler/effects/write_troubles.h"
 
 namespace scheduler {
 
@@ -39,7 +40,6 @@ struct Outbox::State : std::enable_shared_from_this<Outbox::State> {
   State(client::Client& client, rt::Env& env, Intake& intake, Ledger& ledger, OutboxOptions options,
         std::function<void()> on_change);
 
-  // --- which request is made when (outbox.cc) ---
   void submit(Work work);
   // A write of the lane that has not gone out yet, and whose place a newer one can take.
   bool take_place_of_older(Work& work, const std::string& lane);
@@ -57,46 +57,19 @@ struct Outbox::State : std::enable_shared_from_this<Outbox::State> {
   bool pause_before_retry(Id id, Write& write, const base::Error& error);
   void resumed(Id id);
   StepContext context() const { return {env.now(), env.uptime(), env.random(), &options.has_node, &pod_is_over}; }
-  // Says of a pod that is about to be bound what it waits for, once.
-  void tell_wait(const PodBinding& write, const std::string& text);
-  void report_trouble(const client::Request& request, const base::Result<api::Json>& result);
-  // Events wait until nothing else does.
-  void record(api::Json object, client::EventText text);
-  void pass_events_on();
-
-  // --- what follows from the end of a write (outbox_ends.cc) ---
-  // `end` is done or failed; `answer` is the last one, if there was one.
-  void ended(Work work, const Step& end, Reply answer);
-  // A newer write took the place of this one.
-  void superseded(const Work& work);
-  void ended(PodBinding& write, const Step& end, Reply answer);
-  void ended(PodEviction& write, const Step& end, Reply answer);
-  void ended(PodStatusWrite& write, const Step& end, Reply answer);
-  void ended(GateRemoval& write, const Step& end, Reply answer);
-  void ended(GroupStatusWrite& write, const Step& end, Reply answer);
-  void ended(QueueStatusWrite& write, const Step& end, Reply answer);
-  void ended(ShardStatusWrite& write, const Step& end, Reply answer);
-  void ended(ClaimRelease&, const Step&, Reply) {}
-  void ended(PodLookup& write, const Step& end, Reply answer);
-  void ended(GroupLookup& write, const Step& end, Reply answer);
-  void ended(QueueLookup& write, const Step& end, Reply answer);
-  void ended(Retelling& write, const Step& end, Reply answer);
-  void ended(QueueCreation&, const Step&, Reply) {}  // tried until it exists
-  void ended(NumatopologyDeletion& write, const Step& end, Reply answer);
-  void note_lost(LostStatus lost);
-  void write_condition(PlannedPodCondition condition);
-  void note_stage(const PlannedBind& plan, std::string_view stage, base::Duration since) const;
+  // No write waits for its turn.
+  bool is_idle() const;
 
   client::Client& client;
   rt::Env& env;
   Intake& intake;
   Ledger& ledger;
   OutboxOptions options;
-  std::function<void()> on_change;
   const std::function<bool(std::string_view, std::string_view)> pod_is_over =
       [this](std::string_view key, std::string_view uid) { return intake.pod_is_over(key, uid); };
-  client::EventRecorder events;
-  std::deque<std::pair<api::Json, client::EventText>> held_events;
+  HeldEvents events;
+  WriteEnds ends;
+  WriteTroubles troubles;
 
   std::unordered_map<Id, Write> writes;
   Id last_id = 0;
@@ -104,8 +77,6 @@ struct Outbox::State : std::enable_shared_from_this<Outbox::State> {
   std::deque<std::pair<base::Duration, std::string>> resting;  // lanes that may be dropped from then on
   std::array<std::deque<Id>, client::kUrgencies> ready;        // an id may stand here after its write went out
   int in_flight = 0;
-  std::map<std::string, Id> retellings;        // by what was lost
-  std::map<std::string, base::Code> troubles;  // by resource, as last reported
 };
 
 }  // namespace scheduler

@@ -78,7 +78,7 @@ struct QueueLookup {
 // A write that was refused: after a while it counts as lost, and is said again where it still is to be said.
 using LostStatus = std::variant<PodStatusWrite, GateRemoval, GroupStatusWrite, QueueStatusWrite, ShardStatusWrite>;
 struct Retelling {
-  LostStatus lost;
+  std::string lost;  // its name among those that were lost
 };
 
 // A queue that has to exist. One that exists already is as good.
