@@ -23,7 +23,7 @@ bool EvictionPlans::can_move(const std::vector<Saved>& places) const {
   const Task& first = model_.task(places.front().task);
   const bool are_alike = std::all_of(places.begin(), places.end(),
                                      [&](const Saved& one) { return model_.task(one.task).shape == first.shape; });
-  return !are_alike || session_.search().some_node_has_room(first);
+  return !are_alike || some_node_has_room(session_.model(), first);
 }
 
 // On its node where it still fits there, or else on any.
@@ -31,7 +31,7 @@ bool EvictionPlans::place_again(const Saved& place) {
   const Task& task = model_.task(place.task);
   const QueueId queue = model_.job(task.job).queue;
   if (!session_.ask<Allocatable>(model_.queue(queue), task) || session_.ask<PrePredicate>(task)) return false;
-  if (session_.search().fits_future(task, place.node) && session_.search().fits_filters(task, place.node))
+  if (fits_future(session_.model(), task, place.node) && session_.search().fits_filters(task, place.node))
     return session_.journal().pipeline(task.id, place.node, true);
   FitErrors ignored;
   const auto found = session_.search().find(task, nullptr, ignored);
@@ -66,7 +66,7 @@ void EvictionPlans::spare(JobId job, Journal::Mark mark) {
   for (const auto& [cost, victim] : victims) {
     if (budget_.is_spent()) return;
     const Task& task = model_.task(victim);
-    if (!moves && !session_.search().fits_future(task, task.node)) continue;
+    if (!moves && !fits_future(session_.model(), task, task.node)) continue;
     if (!works_without(job, mark, parts, victim)) continue;
     parts = parts_since(mark);
     has_spared_ = true;
@@ -85,7 +85,7 @@ bool EvictionPlans::is_proven(JobId job, Journal::Mark mark) {
   for (const Saved& one : parts.evictions) session_.journal().replay({one});
   for (const Saved& one : parts.places) {
     const Task& task = model_.task(one.task);
-    if (!session_.search().fits_future(task, one.node) || !session_.search().fits_filters(task, one.node) ||
+    if (!fits_future(session_.model(), task, one.node) || !session_.search().fits_filters(task, one.node) ||
         !session_.journal().replay({one})) {
       session_.journal().rollback(mark);
       return false;

@@ -16,7 +16,7 @@ using Saved = Journal::Saved;
 
 bool fits(Session& session, const Task& task, NodeId node) {
   const Model& model = session.model();
-  return session.search().fits_future(task, node) &&
+  return fits_future(session.model(), task, node) &&
          session.ask<Allocatable>(model.queue(model.job(task.job).queue), task) &&
          session.search().fits_filters(task, node);
 }

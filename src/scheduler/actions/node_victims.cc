@@ -138,7 +138,7 @@ std::optional<VictimChoice> NodeVictims::choose(const Task& task, NodeId node,
 }
 
 bool NodeVictims::fits_node(const Task& task, NodeId node) const {
-  return session_.search().fits_future(task, node) && session_.search().fits_filters(task, node);
+  return fits_future(session_.model(), task, node) && session_.search().fits_filters(task, node);
 }
 
 bool NodeVictims::is_allocatable(const Task& task) const {

@@ -115,7 +115,7 @@ std::optional<NodeChoice> Placer::find_on(const Task& task, NodeId node) {
 
 std::optional<NodeChoice> Placer::nominated(const Task& task, const NodeSet* within) {
   const NodeId node = nominated_node(task, within);
-  if (!node.is_set() || !session_.search().fits_future(task, node)) return std::nullopt;
+  if (!node.is_set() || !fits_future(session_.model(), task, node)) return std::nullopt;
   return find_on(task, node);
 }
 

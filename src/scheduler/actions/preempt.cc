@@ -174,7 +174,7 @@ class Preempt final : public Action {
 
     bool some_node_has_room(const Task& task) {
       if (full_for_ == task.shape && full_at_ == model_.touched().size()) return false;
-      if (session_.search().some_node_has_room(task)) return true;
+      if (scheduler::some_node_has_room(session_.model(), task)) return true;
       full_for_ = task.shape;
       full_at_ = model_.touched().size();
       return false;
@@ -197,7 +197,7 @@ class Preempt final : public Action {
       const NodeSet all = nodes;
       all.for_each([&](std::uint32_t n) {
         const NodeId node{n};
-        if (!session_.search().fits_future(task, node) || !session_.search().fits_filters(task, node)) nodes.remove(n);
+        if (!fits_future(session_.model(), task, node) || !session_.search().fits_filters(task, node)) nodes.remove(n);
       });
       return nodes.empty() ? NodeId{} : session_.search().ranked(task, nodes).front();
     }

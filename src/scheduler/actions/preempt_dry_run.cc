@@ -46,7 +46,7 @@ class DryRun {
  private:
   bool fits(NodeId node) {
     return session_.ask<SimulateAllocatable>(model_.queue(model_.job(task_.job).queue), task_) &&
-           session_.search().fits_future(task_, node) && session_.search().fits_filters(task_, node);
+           fits_future(session_.model(), task_, node) && session_.search().fits_filters(task_, node);
   }
 
   Session& session_;
@@ -111,7 +111,7 @@ std::optional<DryRunChoice> choose_by_dry_run(Session& session, const Task& task
   std::int64_t found = 0;
   std::vector<NodeId> order;
   nodes.for_each([&](std::uint32_t n) { order.push_back(NodeId{n}); });
-  session.search().own_first(order);
+  session.search().shard().own_first(order);
   for (const NodeId node : order) {
     if (found >= wanted) break;
     std::vector<TaskId> victims = run.victims_on(node, candidates_on(node));

@@ -45,7 +45,7 @@ VictimSearch::Offer VictimSearch::offer_of(const Task& task, NodeId node) {
 }
 
 void VictimSearch::push(std::uint32_t node) {
-  heap_.push_back({session_.search().is_foreign(NodeId{node}), prices_[node].cost, ranks_[node], node});
+  heap_.push_back({session_.search().shard().is_foreign(NodeId{node}), prices_[node].cost, ranks_[node], node});
   std::push_heap(heap_.begin(), heap_.end());
 }
 
@@ -85,7 +85,7 @@ void VictimSearch::price_all(const Task& task, const NodeSet& within, std::uint6
   ranks_.assign(prices_.size(), 0);
   std::vector<NodeId> order;
   within.for_each([&](std::uint32_t n) { order.push_back(NodeId{n}); });
-  session_.search().own_first(order);
+  session_.search().shard().own_first(order);
   for (std::uint32_t i = 0; i < order.size(); ++i) ranks_[order[i].index] = i;
   is_pricing_all_ = true;
   for (const NodeId node : order) {

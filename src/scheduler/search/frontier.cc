@@ -1,9 +1,10 @@
-// How does the ranking of the nodes for one class of pods stay current while pods are placed?
-#include <algorithm>
-#include <limits>
+// The ranking of the nodes for one class of pods, kept current while pods are placed.
+#include "scheduler/search/frontier.h"
 
-#include "scheduler/search/node_search.h"
-#include "scheduler/search/node_search_state.h"
+#include <algorithm>
+#include <bit>
+
+#include "scheduler/search/node_room.h"
 
 namespace scheduler {
 namespace {
@@ -22,24 +23,24 @@ std::uint32_t better(const std::vector<double>& totals, std::uint32_t a, std::ui
 
 }  // namespace
 
-bool NodeSearch::judge(ClassState& state, const Request& request, std::uint32_t node) {
+bool Frontier::judge(const Request& request, std::uint32_t node) {
   if (!model_.nodes.known().has(node)) return false;
-  if (model_.shards.mode == ShardingMode::kHard && !shard_.has(node)) return false;
+  if (shard_.is_barred(node)) return false;
   for (const Part& part : request.parts) {
     const std::int64_t idle = model_.nodes.idle(part.dim)[node];
     if (part.amount > idle || part.amount > model_.nodes.future_idle(part.dim, node)) return false;
   }
-  return std::all_of(state.filters.begin(), state.filters.end(), [&](const auto& f) { return f->fits(node); });
+  return std::all_of(judges_.filters.begin(), judges_.filters.end(), [&](const auto& f) { return f->fits(node); });
 }
 
-double NodeSearch::total_of(ClassState& state, std::uint32_t node) {
+double Frontier::total_of(std::uint32_t node) {
   double total = 0;
-  for (std::size_t i = 0; i < state.scorers.size(); ++i) {
-    NodeScorer& scorer = *state.scorers[i];
-    if (&scorer == state.grouped) continue;
+  for (std::size_t i = 0; i < judges_.scorers.size(); ++i) {
+    NodeScorer& scorer = *judges_.scorers[i];
+    if (&scorer == judges_.grouped) continue;
     if (is_normalised(scorer)) {
-      total += scorer.weight() * static_cast<double>(normalised(scorer.normalise(), scorer.raw(node), state.raw_min[i],
-                                                                state.raw_max[i]));
+      total += scorer.weight() *
+               static_cast<double>(normalised(scorer.normalise(), scorer.raw(node), raw_min_[i], raw_max_[i]));
     } else {
       total += scorer.weight() * scorer.score(node);
     }
@@ -48,70 +49,69 @@ double NodeSearch::total_of(ClassState& state, std::uint32_t node) {
 }
 
 // Counts a node's raw values in or out; true when an extreme moved, which changes every candidate's score.
-bool NodeSearch::update_extremes(ClassState& state, std::uint32_t node, bool enters) {
+bool Frontier::update_extremes(std::uint32_t node, bool enters) {
   bool moved = false;
-  for (std::size_t i = 0; i < state.scorers.size(); ++i) {
-    if (!is_normalised(*state.scorers[i])) continue;
-    auto& counts = state.raw_counts[i];
-    const std::int64_t raw = state.scorers[i]->raw(node);
+  for (std::size_t i = 0; i < judges_.scorers.size(); ++i) {
+    if (!is_normalised(*judges_.scorers[i])) continue;
+    auto& counts = raw_counts_[i];
+    const std::int64_t raw = judges_.scorers[i]->raw(node);
     if (enters)
       ++counts[raw];
     else if (auto found = counts.find(raw); found != counts.end() && --found->second == 0)
       counts.erase(found);
     const std::int64_t min = counts.empty() ? 0 : counts.begin()->first;
     const std::int64_t max = counts.empty() ? 0 : counts.rbegin()->first;
-    moved |= min != state.raw_min[i] || max != state.raw_max[i];
-    state.raw_min[i] = min;
-    state.raw_max[i] = max;
+    moved |= min != raw_min_[i] || max != raw_max_[i];
+    raw_min_[i] = min;
+    raw_max_[i] = max;
   }
   return moved;
 }
 
-void NodeSearch::fix_tree(ClassState& state, std::uint32_t node) {
-  std::size_t at = state.leaves + (state.position.empty() ? node : state.position[node]);
-  state.tree[at] = state.candidates.has(node) ? node : NodeId::kNone;
-  for (at /= 2; at >= 1; at /= 2) state.tree[at] = better(state.totals, state.tree[2 * at], state.tree[2 * at + 1]);
-  if (state.grouped != nullptr) find_best_in_group(state, state.grouped->groups()->of_node[node]);
+void Frontier::fix_tree(std::uint32_t node) {
+  std::size_t at = leaves_ + (position_.empty() ? node : position_[node]);
+  tree_[at] = candidates_.has(node) ? node : NodeId::kNone;
+  for (at /= 2; at >= 1; at /= 2) tree_[at] = better(totals_, tree_[2 * at], tree_[2 * at + 1]);
+  if (judges_.grouped != nullptr) find_best_in_group(judges_.grouped->groups()->of_node[node]);
 }
 
 // The best among the group's positions: the few subtrees that cover them.
-void NodeSearch::find_best_in_group(ClassState& state, std::uint32_t group) {
+void Frontier::find_best_in_group(std::uint32_t group) {
   std::uint32_t best = NodeId::kNone;
-  std::size_t low = state.leaves + state.group_begin[group], high = state.leaves + state.group_begin[group + 1];
+  std::size_t low = leaves_ + group_begin_[group], high = leaves_ + group_begin_[group + 1];
   for (; low < high; low /= 2, high /= 2) {
-    if (low % 2 == 1) best = better(state.totals, best, state.tree[low++]);
-    if (high % 2 == 1) best = better(state.totals, best, state.tree[--high]);
+    if (low % 2 == 1) best = better(totals_, best, tree_[low++]);
+    if (high % 2 == 1) best = better(totals_, best, tree_[--high]);
   }
-  state.best_in_group[group] = best;
+  best_in_group_[group] = best;
 }
 
 // Nodes of one group stand side by side in the tree.
-void NodeSearch::place_groups(ClassState& state) {
-  const NodeGroups& groups = *state.grouped->groups();
-  state.group_begin.assign(groups.count + 1, 0);
-  for (const std::uint32_t group : groups.of_node) ++state.group_begin[group + 1];
-  for (std::size_t g = 0; g < groups.count; ++g) state.group_begin[g + 1] += state.group_begin[g];
-  std::vector<std::uint32_t> next = state.group_begin;
-  state.position.resize(groups.of_node.size());
-  for (std::uint32_t n = 0; n < groups.of_node.size(); ++n) state.position[n] = next[groups.of_node[n]]++;
-  state.best_in_group.assign(groups.count, NodeId::kNone);
+void Frontier::place_groups() {
+  const NodeGroups& groups = *judges_.grouped->groups();
+  group_begin_.assign(groups.count + 1, 0);
+  for (const std::uint32_t group : groups.of_node) ++group_begin_[group + 1];
+  for (std::size_t g = 0; g < groups.count; ++g) group_begin_[g + 1] += group_begin_[g];
+  std::vector<std::uint32_t> next = group_begin_;
+  position_.resize(groups.of_node.size());
+  for (std::uint32_t n = 0; n < groups.of_node.size(); ++n) position_[n] = next[groups.of_node[n]]++;
+  best_in_group_.assign(groups.count, NodeId::kNone);
 }
 
-void NodeSearch::build_tree(ClassState& state) {
-  for (std::size_t i = state.leaves - 1; i >= 1; --i)
-    state.tree[i] = better(state.totals, state.tree[2 * i], state.tree[2 * i + 1]);
-  for (std::uint32_t g = 0; g < state.best_in_group.size(); ++g) find_best_in_group(state, g);
+void Frontier::build_tree() {
+  for (std::size_t i = leaves_ - 1; i >= 1; --i) tree_[i] = better(totals_, tree_[2 * i], tree_[2 * i + 1]);
+  for (std::uint32_t g = 0; g < best_in_group_.size(); ++g) find_best_in_group(g);
 }
 
-std::uint32_t NodeSearch::best_of_frontier(ClassState& state) {
-  if (state.grouped == nullptr) return state.tree.empty() ? NodeId::kNone : state.tree[1];
-  state.grouped->score_groups(state.group_scores);
+std::uint32_t Frontier::winner() {
+  if (judges_.grouped == nullptr) return tree_.empty() ? NodeId::kNone : tree_[1];
+  judges_.grouped->score_groups(group_scores_);
   std::uint32_t best = NodeId::kNone;
   double most = 0;
-  for (std::size_t g = 0; g < state.best_in_group.size(); ++g) {
-    const std::uint32_t node = state.best_in_group[g];
+  for (std::size_t g = 0; g < best_in_group_.size(); ++g) {
+    const std::uint32_t node = best_in_group_[g];
     if (node == NodeId::kNone) continue;
-    const double total = state.totals[node] + state.group_scores[g];
+    const double total = totals_[node] + group_scores_[g];
     if (best != NodeId::kNone && (total < most || (total == most && node > best))) continue;
     best = node;
     most = total;
@@ -119,55 +119,61 @@ std::uint32_t NodeSearch::best_of_frontier(ClassState& state) {
   return best;
 }
 
-void NodeSearch::build_frontier(ClassState& state, const Request& request, Timing& timing) {
-  state.candidates = model_.nodes.known();
-  keep_shard(state.candidates, nullptr);
-  nodes_looked_at_ += model_.nodes.known_count();
-  room(request, false, state.candidates);
-  room(request, true, state.candidates);
-  for (const auto& filter : state.filters) filter->narrow(state.candidates, Strictness::kPlace, nullptr);
+std::uint64_t Frontier::build(const Request& request, SearchTiming& timing) {
+  candidates_ = model_.nodes.known();
+  shard_.keep(candidates_, nullptr);
+  keep_idle(model_.nodes, request, candidates_);
+  keep_future_idle(model_.nodes, request, candidates_);
+  for (const auto& filter : judges_.filters) filter->narrow(candidates_, Strictness::kPlace, nullptr);
   timing.filtered();
-  state.raw_counts.assign(state.scorers.size(), {});
-  state.raw_min.assign(state.scorers.size(), 0);
-  state.raw_max.assign(state.scorers.size(), 0);
-  state.candidates.for_each([&](std::uint32_t n) { update_extremes(state, n, true); });
-  score_all(state, state.candidates, state.grouped);
-  state.totals = totals_;
-  state.leaves = std::bit_ceil(std::max<std::size_t>(state.totals.size(), 1));
-  state.tree.assign(2 * state.leaves, NodeId::kNone);
-  if (state.grouped != nullptr) place_groups(state);
-  state.candidates.for_each(
-      [&](std::uint32_t n) { state.tree[state.leaves + (state.position.empty() ? n : state.position[n])] = n; });
-  build_tree(state);
-  state.built = true;
-  state.touched_epoch = model_.touched_epoch();
-  state.touched_position = model_.touched().size();
+  raw_counts_.assign(judges_.scorers.size(), {});
+  raw_min_.assign(judges_.scorers.size(), 0);
+  raw_max_.assign(judges_.scorers.size(), 0);
+  candidates_.for_each([&](std::uint32_t n) { update_extremes(n, true); });
+  scores_.score(judges_.scorers, candidates_, judges_.grouped);
+  totals_ = scores_.totals();
+  leaves_ = std::bit_ceil(std::max<std::size_t>(totals_.size(), 1));
+  tree_.assign(2 * leaves_, NodeId::kNone);
+  if (judges_.grouped != nullptr) place_groups();
+  candidates_.for_each([&](std::uint32_t n) { tree_[leaves_ + (position_.empty() ? n : position_[n])] = n; });
+  build_tree();
+  built_ = true;
+  touched_epoch_ = model_.touched_epoch();
+  touched_position_ = model_.touched().size();
   timing.scored();
+  return model_.nodes.known_count();
 }
 
 // A few nodes at a time, whose filters and scores are not told apart: they count as filtering.
-void NodeSearch::catch_up(ClassState& state, const Request& request, Timing& timing) {
+std::uint64_t Frontier::catch_up(const Request& request, SearchTiming& timing) {
   const auto& touched = model_.touched();
-  const bool stale = !state.built || state.touched_epoch != model_.touched_epoch() ||
-                     state.candidates.words().size() != model_.nodes.known().words().size() ||
-                     touched.size() - state.touched_position > model_.nodes.size() / 2 + 8;
-  if (stale) return build_frontier(state, request, timing);
+  const bool stale = !built_ || touched_epoch_ != model_.touched_epoch() ||
+                     candidates_.words().size() != model_.nodes.known().words().size() ||
+                     touched.size() - touched_position_ > model_.nodes.size() / 2 + 8;
+  if (stale) return build(request, timing);
+  std::uint64_t looked_at = 0;
   bool moved = false;
-  for (; state.touched_position < touched.size(); ++state.touched_position) {
-    const std::uint32_t node = touched[state.touched_position];
-    ++nodes_looked_at_;
-    const bool was = state.candidates.has(node);
-    const bool is = judge(state, request, node);
+  for (; touched_position_ < touched.size(); ++touched_position_) {
+    const std::uint32_t node = touched[touched_position_];
+    ++looked_at;
+    const bool was = candidates_.has(node);
+    const bool is = judge(request, node);
     if (was != is) {
-      is ? state.candidates.add(node) : state.candidates.remove(node);
-      moved |= update_extremes(state, node, is);
+      is ? candidates_.add(node) : candidates_.remove(node);
+      moved |= update_extremes(node, is);
     }
-    if (is) state.totals[node] = total_of(state, node);
-    if (was || is) fix_tree(state, node);
+    if (is) totals_[node] = total_of(node);
+    if (was || is) fix_tree(node);
   }
-  if (!moved) return;
-  state.candidates.for_each([&](std::uint32_t n) { state.totals[n] = total_of(state, n); });
-  build_tree(state);
+  if (!moved) return looked_at;
+  candidates_.for_each([&](std::uint32_t n) { totals_[n] = total_of(n); });
+  build_tree();
+  return looked_at;
+}
+
+NodeId Frontier::best() {
+  const std::uint32_t best = winner();
+  return best != NodeId::kNone && candidates_.has(best) ? NodeId{best} : NodeId{};
 }
 
 }  // namespace scheduler

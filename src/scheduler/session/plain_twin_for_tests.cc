@@ -9,12 +9,10 @@
 #include "scheduler/actions/all.h"
 #include "scheduler/actions/domain_bounds.h"
 #include "scheduler/framework/action.h"
-#include "scheduler/search/node_search_state.h"
+#include "scheduler/search/node_search.h"
 
 namespace scheduler {
 namespace {
-
-using Scorers = std::vector<std::unique_ptr<NodeScorer>>;
 
 class PlainSearch final : public NodeSearch {
  public:
@@ -23,11 +21,11 @@ class PlainSearch final : public NodeSearch {
 
  private:
   std::optional<NodeChoice> look(const Task& task, const NodeSet* within, FitErrors& errors, Room wanted,
-                                 Timing&) override {
+                                 SearchTiming&) override {
     const Filters filters = plugins_.ask<Predicate>(task);
     const Scorers scorers = plugins_.ask<NodeOrder>(task);
     NodeSet all = within != nullptr ? *within : model_.nodes.known();
-    keep_shard(all, nullptr);
+    shard_.keep(all, nullptr);
     const auto [group, future] = nodes_for(task, filters, all);
     const std::uint32_t best = best_of(scorers, group, all.words().size() * 64);
     if (best != NodeId::kNone && !(wanted == Room::kNow && future)) return NodeChoice{NodeId{best}, future};
@@ -41,17 +39,17 @@ class PlainSearch final : public NodeSearch {
     now.clear();
     later.clear();
     all.for_each([&](std::uint32_t n) {
-      if (!fits_future(task, NodeId{n})) return;
+      if (!fits_future(model_, task, NodeId{n})) return;
       if (!std::all_of(filters.begin(), filters.end(), [&](const auto& f) { return f->fits(n); })) return;
       later.add(n);
-      if (fits_idle(task, NodeId{n})) now.add(n);
+      if (fits_idle(model_, task, NodeId{n})) now.add(n);
     });
     sampler_.reduce(all, later);
     now &= later;
     NodeSet group = now.empty() ? later : now;
     if (model_.shards.mode == ShardingMode::kSoft) {
       NodeSet own = group;
-      own &= shard_;
+      own &= shard_.own();
       if (!own.empty()) group = std::move(own);
     }
     return {std::move(group), now.empty()};
