@@ -12,6 +12,7 @@
 #include "scheduler/cache/intake.h"
 #include "scheduler/cache/intake_fields.h"
 #include "scheduler/cache/known_objects.h"
+#include "scheduler/cache/read_resources.h"
 #include "scheduler/dump/dump.h"
 #include "scheduler/effects/differences.h"
 #include "scheduler/effects/outbox.h"
@@ -91,7 +92,7 @@ struct Scheduler::State : std::enable_shared_from_this<Scheduler::State> {
     asker = std::make_unique<OutsideAsker>(env, model.outside, [this] { wake(); });
     collector = std::make_unique<UsageCollector>(env, model.usage, [this] { wake(); });
     if (next_config) take_config();  // before the first object: plugins say which resources do not count
-    for (const api::ResourceId& id : intake.watched()) watch(id);
+    for (const api::ResourceId& id : watched_resources(intake.options())) watch(id);
     watch_device_configs();
     if (options.resource_sync_timeout.ns > 0)
       env.loop().after(options.resource_sync_timeout, [weak = weak_from_this()] {
@@ -136,7 +137,7 @@ struct Scheduler::State : std::enable_shared_from_this<Scheduler::State> {
     // A dry run, and a scheduler of single pods, have to hear of pods that the model does not hold.
     if (!singles && !differences && id == api::resources::kPods) wanted.known = &known_pods;
     if (id == api::resources::kPodGroups) wanted.known = &known_groups;
-    wanted.may_be_absent = Intake::may_be_absent(id);
+    wanted.may_be_absent = may_be_absent(id);
     wanted.only = &fields_read(id);
     informers.push_back(std::make_unique<client::Informer>(client, env, id, std::move(wanted)));
     client::Informer& informer = *informers.back();
@@ -212,8 +213,8 @@ struct Scheduler::State : std::enable_shared_from_this<Scheduler::State> {
   // ever.
   void take_back(const Difference& one) {
     const std::string key = one.ns + "/" + one.pod;
-    if (one.kind == Difference::Kind::kOnlyHere) intake.bind_failed(key, one.uid);
-    if (one.kind == Difference::Kind::kEvictedHere) intake.eviction_failed(key, one.uid);
+    if (one.kind == Difference::Kind::kOnlyHere) intake.pods.bind_failed(key, one.uid);
+    if (one.kind == Difference::Kind::kEvictedHere) intake.pods.eviction_failed(key, one.uid);
   }
 
   // A dry run writes nothing, so no event follows: the next cycle comes with the next event, or with what a wait makes
@@ -371,9 +372,7 @@ struct Scheduler::State : std::enable_shared_from_this<Scheduler::State> {
 };
 
 std::vector<api::ResourceId> watched_resources(const Options& options) {
-  Model model;
-  Ledger ledger;
-  return Intake(model, ledger, intake_options(options)).watched();
+  return watched_resources(intake_options(options));
 }
 
 Scheduler::Scheduler(rt::Env& env, client::Client& client, Options options)

@@ -1,430 +1,75 @@
-// API objects in, the model kept current: the table of resources, groups, queues and priority classes.
+// API objects in, the model kept current.
 #include "scheduler/cache/intake.h"
 
-#include <algorithm>
-#include <charconv>
-#include <limits>
-#include <optional>
+#include <cstdint>
 
-#include "base/digest.h"
-#include "base/format.h"
-#include "base/log.h"
-#include "base/quote.h"
-#include "base/time.h"
-#include "scheduler/model/core/count_or_percent.h"
-#include "scheduler/model/core/group_status.h"
+#include "scheduler/cache/intake_objects.h"
+#include "scheduler/cache/read_resources.h"
 
 namespace scheduler {
-namespace {
 
-constexpr std::string_view kAllocatedDomain = "volcano.sh/job-allocated-hypernode";
-constexpr std::size_t kNameLengthMax = 253;  // of an object; a longer text is none, and symbols are kept for ever
-
-std::int64_t created_ns(const api::Json& object) {
-  const auto time = base::parse_rfc3339(object["metadata"]["creationTimestamp"].as_string());
-  return time ? time->ns : 0;
-}
-
-// Without what this scheduler remembers there: nothing of the group changes with it.
-api::Json annotations_of_others(const api::Json& group) {
-  api::Json out = group["metadata"]["annotations"];
-  if (out.is_object() && out.has(kEvictionRoundAnnotation)) out.erase(kEvictionRoundAnnotation);
-  return out.empty() ? api::Json() : out;
-}
-
-// An annotation, or else a label.
-const api::Json* annotation_or_label(const api::Json& object, std::string_view key) {
-  if (const api::Json* found = object["metadata"]["annotations"].find(key)) return found;
-  return object["metadata"]["labels"].find(key);
-}
-
-// A number of pods as somebody wrote it. Below, there is room to subtract counts of pods from it.
-std::int32_t count_in(const api::Json& number) {
-  constexpr std::int64_t kLeast = -(std::int64_t{1} << 30);
-  return static_cast<std::int32_t>(
-      std::clamp<std::int64_t>(number.as_int(), kLeast, std::numeric_limits<std::int32_t>::max()));
-}
-
-QueueState queue_state_from(std::string_view text) {
-  if (text == "Closed") return QueueState::kClosed;
-  if (text == "Closing") return QueueState::kClosing;
-  if (text == "Unknown") return QueueState::kUnknown;
-  return QueueState::kOpen;
-}
-
-std::optional<base::Duration> waiting_time_of(const api::Json& group) {
-  for (const std::string_view key : {"volcano.sh/sla-waiting-time", "sla-waiting-time"}) {
-    const std::string_view text = api::annotation_of(group, key);
-    if (text.empty()) continue;
-    const auto span = base::parse_go_duration(text);
-    return span && span->ns > 0 ? span : std::nullopt;
-  }
-  return std::nullopt;
-}
-
-// How many pods an eviction leaves, or takes. Admission looks at pods and jobs; a group may say anything.
-std::string budget_of(const api::Json& group, std::string_view key) {
-  std::string out(api::annotation_of(group, key));
-  if (out.empty() || count_or_percent_from(out)) return out;
-  base::log_warning(
-      "scheduler",
-      base::format("PodGroup {}: metadata.annotations[{}]: {} is neither a count nor a percentage; it is ignored",
-                   api::key_of(group), key, base::go_quoted(std::string_view(out).substr(0, 64))));
-  return "";
-}
-
-GroupExtras extras_of(const api::Json& group, Dimensions& dimensions) {
-  GroupExtras out;
-  const api::Json& minimum = group["spec"]["minResources"];
-  if (minimum.is_object()) {
-    out.has_minimum = true;
-    out.min_resources = api::resource_list_from(minimum);
-    for (auto& [name, amount] : out.min_resources) {
-      if (amount.sign() < 0) amount = api::Quantity();  // it would make room for others in sums
-    }
-    out.minimum = request_from(out.min_resources, dimensions);
-  }
-  out.waiting_time = waiting_time_of(group);
-  out.budget_min_available = budget_of(group, "volcano.sh/jdb-min-available");
-  if (out.budget_min_available.empty())  // the other counts where this one is not given
-    out.budget_max_unavailable = budget_of(group, "volcano.sh/jdb-max-unavailable");
-  return out;
-}
-
-std::uint64_t digest_of(const GroupExtras& extras) {
-  base::Digest out;
-  for (const auto& [name, quantity] : extras.min_resources) {
-    out.add(name);
-    out.add(static_cast<std::uint64_t>(quantity.milli_value()));
-  }
-  return out.value();
-}
-
-void read_group_spec(const api::Json& group, Job& job, Model& model) {
-  SharedTexts& shared_texts = model.shared_texts;
-  const api::Json& spec = group["spec"];
-  job.group_uid = Uid(api::uid_of(group));
-  job.min_available = count_in(spec["minMember"]);
-  job.created_ns = created_ns(group);
-  job.priority_class = shared_texts.share(spec["priorityClassName"].as_string());
-  GroupExtras extras = extras_of(group, model.dimensions);
-  const bool is_plain = extras == GroupExtras{};
-  const std::uint64_t digest = digest_of(extras);
-  job.more = is_plain ? Shared<GroupExtras>() : model.shared_extras.share(std::move(extras), digest);
-  const api::Json* preemptable = annotation_or_label(group, "volcano.sh/preemptable");
-  job.names_preemptable = preemptable != nullptr;
-  job.preemptable = preemptable != nullptr && parse_go_bool(preemptable->as_string());
-}
-
-}  // namespace
-
-GroupStatus group_status_from(const api::Json& status, SharedTexts& shared_texts) {
-  GroupStatus out;
-  out.phase = group_phase_from(status["phase"].as_string());
-  out.running = count_in(status["running"]);
-  out.succeeded = count_in(status["succeeded"]);
-  out.failed = count_in(status["failed"]);
-  for (const api::Json& item : status["conditions"].items()) {
-    const auto text = [&](std::string_view key) { return shared_texts.share(item[key].as_string()); };
-    out.conditions.push_back({text("type"), text("status"), text("reason"), text("message"), text("transitionID"),
-                              base::parse_rfc3339(item["lastTransitionTime"].as_string()).value_or(base::Time{})});
-  }
-  return out;
-}
-
-api::Json to_json(const GroupStatus& status) {
-  api::Json out = api::Json::object();
-  std::vector<api::Json> conditions;
-  for (const GroupCondition& one : status.conditions) {
-    api::Json item = api::Json::object();
-    if (one.last_transition.is_set()) item.set("lastTransitionTime", base::format_rfc3339(one.last_transition));
-    if (!one.message.empty()) item.set("message", one.message.view());
-    item.set("reason", one.reason.view());
-    item.set("status", one.status.view());
-    item.set("transitionID", one.transition_id.view());
-    item.set("type", one.type.view());
-    conditions.push_back(std::move(item));
-  }
-  if (!conditions.empty()) out.set("conditions", api::Json::array(std::move(conditions)));
-  if (status.failed != 0) out.set("failed", std::int64_t{status.failed});
-  if (status.phase != GroupPhase::kNone) out.set("phase", name_of(status.phase));
-  if (status.running != 0) out.set("running", std::int64_t{status.running});
-  if (status.succeeded != 0) out.set("succeeded", std::int64_t{status.succeeded});
-  return out;
-}
-
-const std::vector<api::ResourceId>& Intake::resources() {
-  static const std::vector<api::ResourceId> kResources = {
-      api::resources::kPriorityClasses,
-      api::resources::kNamespaces,
-      api::resources::kQueues,
-      api::resources::kStorageClasses,
-      api::resources::kPersistentVolumes,
-      api::resources::kPersistentVolumeClaims,
-      api::resources::kHyperNodes,
-      api::resources::kCsiNodes,
-      api::resources::kCsiDrivers,
-      api::resources::kCsiStorageCapacities,
-      api::resources::kVolumeAttachments,
-      api::resources::kServices,
-      api::resources::kReplicationControllers,
-      api::resources::kReplicaSets,
-      api::resources::kStatefulSets,
-      api::resources::kDeviceClasses,
-      api::resources::kResourceSlices,
-      api::resources::kResourceClaims,
-      api::resources::kNumatopologies,
-      api::resources::kNodes,
-      api::resources::kPodGroups,
-      api::resources::kPods,
-  };
-  return kResources;
-}
-
-bool Intake::may_be_absent(const api::ResourceId& id) {
-  return id == api::resources::kConfigMaps || id.group == "storage.k8s.io" || id.group == "apps" ||
-         id.group == "topology.volcano.sh" || id.group == "shard.volcano.sh" || id.group == "policy" ||
-         id.group == "resource.k8s.io" || id.group == "nodeinfo.volcano.sh" || id == api::resources::kServices ||
-         id == api::resources::kReplicationControllers;
-}
-
-bool Intake::is_switched_on(const api::ResourceId& id) const {
-  if (id == api::resources::kPriorityClasses) return options_.priority_classes;
-  if (id == api::resources::kNumatopologies) return model_.gates.on("ResourceTopology");
-  if (id == api::resources::kReplicationControllers || id.group == "apps") return model_.gates.on("WorkLoadSupport");
-  // Limits of attachments need CSINodes and VolumeAttachments, whatever --csi-storage says.
-  if (id == api::resources::kCsiDrivers || id == api::resources::kCsiStorageCapacities) return options_.csi_storage;
-  // Not by predicate.DynamicResourceAllocationEnable, which a configuration that is read again may turn on.
-  if (id.group == api::resources::kResourceClaims.group) return model_.gates.on("DynamicResourceAllocation");
-  return true;
-}
-
-bool Intake::concerns_groups(const api::ResourceId& id) {
-  return id == api::resources::kPodGroups || id == api::resources::kQueues || id == api::resources::kPriorityClasses ||
-         id == api::resources::kHyperNodes || id == api::resources::kNumatopologies;
-}
-
-bool Intake::reads(const api::ResourceId& id) {
-  const auto& list = resources();
-  return std::find(list.begin(), list.end(), id) != list.end();
+Intake::Intake(Model& model, Ledger& ledger, IntakeOptions options)
+    : model_(model),
+      options_(std::move(options)),
+      pods(model, ledger, options_),
+      groups(model, ledger, options_),
+      queues(model, ledger),
+      shard(model, ledger, options_) {
+  model_.gates = options_.gates;
+  model_.shards.mode = options_.sharding_mode;
+  model_.shards.own_name = options_.sharding_name;
+  model_.shards.claims_first = options_.claims_nodes && options_.sharding_mode == ShardingMode::kHard;
+  model_.volumes.reads_capacities = options_.csi_storage;
 }
 
 bool Intake::set(const api::ResourceId& id, const api::Json& object) {
   if (api::name_of(object).empty())
     return false;  // an API server has none such, a file may: an empty name means none here
-  if (id == api::resources::kPods) return set_pod(object);
-  if (id == api::resources::kNodes) return set_node(object);
-  if (id == api::resources::kPodGroups) return set_group(object);
-  if (id == api::resources::kQueues) return set_queue(object);
-  if (!is_switched_on(id)) return false;  // it is not watched, but a file may hold it
+  if (id == api::resources::kPods) return pods.set(object);
+  if (id == api::resources::kNodes) return set_node(model_, options_, object);
+  if (id == api::resources::kPodGroups) return groups.set(object);
+  if (id == api::resources::kQueues) return queues.set(object);
+  if (!is_switched_on(id, options_)) return false;  // it is not watched, but a file may hold it
   if (id == api::resources::kPriorityClasses) return set_priority_class(object, true);
-  if (id == api::resources::kHyperNodes) return set_hyper_node(object);
+  if (id == api::resources::kHyperNodes) return model_.hyper_nodes.set(api::name_of(object), object);
   if (id == api::resources::kNamespaces) {
     model_.pods.set_namespace_labels(model_.symbols.intern(api::name_of(object)),
                                      labels_from(object["metadata"]["labels"], model_.symbols));
     model_.settle_matchers();
     return true;
   }
-  if (set_workload(id, object, true)) return false;  // only wishes where to be: no pod waits for it
-  return set_devices(id, object, true) || set_policy(id, object, true) || set_storage(id, object, true);
+  if (set_workload(model_, id, object, true)) return false;  // only wishes where to be: no pod waits for it
+  return set_facts(id, object, true);
 }
 
 bool Intake::remove(const api::ResourceId& id, const api::Json& object) {
   if (api::name_of(object).empty()) return false;
-  if (id == api::resources::kPods) return remove_pod(object);
-  if (id == api::resources::kNodes) return remove_node(object);
-  if (id == api::resources::kPodGroups) return remove_group(object);
-  if (id == api::resources::kQueues) return remove_queue(object);
-  if (!is_switched_on(id)) return false;
+  if (id == api::resources::kPods) return pods.remove(object);
+  if (id == api::resources::kNodes) return remove_node(model_, object);
+  if (id == api::resources::kPodGroups) return groups.remove(object);
+  if (id == api::resources::kQueues) return queues.remove(object);
+  if (!is_switched_on(id, options_)) return false;
   if (id == api::resources::kPriorityClasses) return set_priority_class(object, false);
-  if (id == api::resources::kHyperNodes) return remove_hyper_node(object);
-  if (set_workload(id, object, false)) return false;
-  return set_devices(id, object, false) || set_policy(id, object, false) || set_storage(id, object, false);
+  if (id == api::resources::kHyperNodes) return model_.hyper_nodes.remove(api::name_of(object));
+  if (set_workload(model_, id, object, false)) return false;
+  return set_facts(id, object, false);
+}
+
+bool Intake::set_facts(const api::ResourceId& id, const api::Json& object, bool exists) {
+  if (set_devices(model_, id, object, exists)) {
+    if (exists && options_.single_pods && id.plural == api::resources::kResourceClaims.plural)
+      pods.claim_came(api::key_of(object));
+    return true;
+  }
+  const bool is_shard = id == api::resources::kNodeShards && options_.sharding_mode != ShardingMode::kNone;
+  if (is_shard && (exists ? shard.set(object) : shard.remove(object))) return true;
+  return set_policy(model_, id, object, exists) || set_storage(model_, id, object, exists);
 }
 
 bool Intake::set_answer(const api::ResourceId& id, const api::Json& object) {
-  const std::string key = api::key_of(object);
-  if (id == api::resources::kPods) {
-    const TaskId known = model_.find_task(key);
-    if (!known.is_set() || model_.text(known).uid != api::uid_of(object)) return false;
-    if (is_newer(model_.text(known).resource_version, api::resource_version_of(object))) return false;
-    return set_pod(object);
-  }
-  if (id == api::resources::kQueues) {
-    const QueueId known = model_.find_queue(key);
-    if (!known.is_set() || model_.queue(known).uid != api::uid_of(object)) return false;
-    if (is_newer(model_.queue(known).resource_version, api::resource_version_of(object))) return false;
-    return set_queue(object);
-  }
-  if (id != api::resources::kPodGroups) return false;
-  const JobId known = model_.find_job(key);
-  if (!known.is_set() || !model_.job(known).has_group || model_.job(known).group_uid != api::uid_of(object))
-    return false;
-  return set_group(object);
-}
-
-// Evictions that an earlier scheduler made for the group and that led to nothing are known again.
-void Intake::recall_round(const api::Json& group, JobId id) {
-  ledger_.eviction_rounds.erase(id);
-  auto round = eviction_round_from(api::annotation_of(group, kEvictionRoundAnnotation));
-  if (!round) return;
-  ledger_.edit_group(id).round = round->text;
-  ledger_.eviction_rounds.insert_or_assign(id, *std::move(round));
-}
-
-bool Intake::set_group(const api::Json& group) {
-  if (!options_.share.owns_object(group)) return false;
-  const std::string key = api::key_of(group);
-  const JobId id = model_.find_or_add_job(key);
-  Job& job = model_.edit_job(id);
-  const bool known = job.has_group && job.group_uid == api::uid_of(group);
-  if (known && !is_newer(api::resource_version_of(group), job.resource_version)) return false;
-  const std::uint64_t before = job.changes;
-  job.has_group = true;
-  job.resource_version = api::resource_version_of(group);
-  const GroupPhase old_phase = job.phase;
-  // The domain written there is the finding of an earlier cycle. The places of the tasks are better evidence, so it is
-  // not believed, only known.
-  std::string_view domain = api::annotation_of(group, kAllocatedDomain);
-  if (domain.size() > kNameLengthMax) domain = {};
-  const bool differs =
-      ledger_.hear(id, !known, key, job.resource_version, group_status_from(group["status"], model_.shared_texts),
-                   domain.empty() ? Symbol{} : model_.symbols.intern(domain));
-  if (known && differs) model_.note_changed(id);  // what we wrote did not last
-  if (!known) recall_round(group, id);
-  job.phase = ledger_.group(id).status.phase;
-  const Text old_spec = known ? job.spec_text : Text();
-  std::string text;
-  group["spec"].dump_to(text);
-  annotations_of_others(group).dump_to(text);
-  group["metadata"]["labels"].dump_to(text);
-  job.spec_text = model_.shared_texts.share(text);
-  if (known && old_spec == job.spec_text && old_phase == job.phase) return job.changes != before;
-  read_group_spec(group, job, model_);
-  set_topology(group, id);
-  model_.group_wishes.set(id, group["metadata"]["annotations"]);
-  const std::string queue = group["spec"]["queue"].str();
-  // A group that was admitted and has no places yet reserves room in its queue: another queue is asked first.
-  // DIFFERS(groups-that-move): docs/compat says why.
-  const bool moves = known && !queue.empty() && !job.queue_name.empty() && job.queue_name.view() != queue;
-  if (moves && job.phase == GroupPhase::kInqueue && job.scheduled_count() == 0) job.phase = GroupPhase::kPending;
-  std::vector<std::pair<std::string, std::int32_t>> minimums;
-  for (const auto& member : group["spec"]["minTaskMember"].members()) {
-    minimums.emplace_back(std::string(member.name()), count_in(member.value));
-  }
-  model_.set_job_queue(id, queue.empty() ? options_.default_queue : queue);
-  model_.set_role_minimums(id, minimums);
-  model_.refresh_priority(id);
-  model_.note_changed(id);
-  return true;
-}
-
-bool Intake::remove_group(const api::Json& group) {
-  const JobId id = model_.find_job(api::key_of(group));
-  if (!id.is_set()) return false;
-  Job& job = model_.edit_job(id);
-  if (!job.has_group || job.group_uid != api::uid_of(group)) return false;
-  job.has_group = false;
-  job.phase = GroupPhase::kNone;
-  job.spec_text.clear();
-  ledger_.forget_group(id, job.key);
-  model_.set_topology(id, nullptr);
-  // Its pods count in their queue until they end.
-  // DIFFERS(deleted-groups): docs/compat says why.
-  model_.set_job_queue(id, job.named_by_pods);
-  model_.note_changed(id);
-  model_.remove_job_if_empty(id);
-  return true;
-}
-
-void Intake::forget_group_version(const std::string& key) {
-  if (const JobId id = model_.find_job(key); id.is_set()) model_.edit_job(id).resource_version.clear();
-}
-
-void Intake::queue_status_lost(std::string_view name, const std::vector<std::string>& gone) {
-  if (const QueueId id = model_.find_queue(name); id.is_set()) ledger_.lose_queue(id, name, gone);
-}
-
-void Intake::pod_told(std::string_view key, std::string_view uid, std::string_view reason, std::string_view message) {
-  const TaskId id = model_.find_task(key);
-  if (!id.is_set() || model_.text(id).uid != uid) return;
-  SharedTexts& shared = model_.shared_texts;
-  ledger_.say(id, {shared.share(reason), shared.share(message), ledger_.pod(id).nominated_node});
-}
-
-void Intake::binding_waits(std::string_view key) {
-  const TaskId id = model_.find_task(key);
-  if (id.is_set() && model_.task(id).job.is_set()) model_.note_changed(model_.task(id).job);
-}
-
-std::optional<Intake::GroupName> Intake::group_of_pod(std::string_view key) const {
-  const TaskId id = model_.find_task(key);
-  if (!id.is_set() || !model_.task(id).job.is_set()) return std::nullopt;
-  const Job& job = model_.job(model_.task(id).job);
-  if (!job.has_group) return std::nullopt;
-  return GroupName{std::string(job.name()), job.group_uid.str()};
-}
-
-void Intake::pod_status_lost(std::string_view key, std::string_view uid) {
-  const TaskId id = model_.find_task(key);
-  if (!id.is_set() || model_.text(id).uid != uid) return;
-  ledger_.lose_pod(id, uid);
-  if (model_.task(id).job.is_set()) model_.note_changed(model_.task(id).job);
-}
-
-void Intake::touch_jobs_of(QueueId queue) {
-  std::vector<JobId> jobs;
-  model_.for_each_job([&](const Job& job) {
-    if (job.queue == queue) jobs.push_back(job.id);
-  });
-  for (const JobId id : jobs) model_.note_changed(id);
-}
-
-bool Intake::set_queue(const api::Json& object) {
-  const QueueId id = model_.find_or_add_queue(api::name_of(object));
-  Queue& queue = model_.edit_queue(id);
-  const bool is_new = !queue.in_use;
-  const api::Json& spec = object["spec"];
-  const QueueState state = queue_state_from(object["status"]["state"].as_string());
-  queue.resource_version = std::string(api::resource_version_of(object));
-  ledger_.hear(id, queue.name, queue.resource_version, api::resource_list_from(object["status"]["allocated"]));
-  std::string text = spec.dump() + object["metadata"]["annotations"].dump();
-  if (!is_new && text == queue.spec_text && state == queue.state && queue.uid == api::uid_of(object)) return false;
-  queue.spec_text = std::move(text);
-  ++model_.queue_changes;
-  queue.in_use = true;
-  queue.uid = std::string(api::uid_of(object));
-  queue.created_ns = created_ns(object);
-  queue.weight = static_cast<std::int32_t>(spec["weight"].as_int(1));
-  queue.priority = static_cast<std::int32_t>(spec["priority"].as_int());
-  queue.reclaimable = spec["reclaimable"].as_bool(true);
-  queue.parent = spec["parent"].str();
-  const bool opens_or_closes = state != queue.state;
-  queue.state = state;
-  queue.has_capability = !spec["capability"].empty();
-  const auto amounts_in = [&](const api::Json& list) {
-    const api::ResourceList amounts = api::resource_list_from(list);
-    model_.dimensions.know(amounts);
-    return resource_from(amounts, model_.dimensions);
-  };
-  queue.capability = amounts_in(spec["capability"]);
-  queue.deserved = amounts_in(spec["deserved"]);
-  queue.guarantee = amounts_in(spec["guarantee"]["resource"]);
-  queue.affinity = spec["affinity"];
-  queue.annotations = object["metadata"]["annotations"];
-  if (is_new || opens_or_closes) touch_jobs_of(id);
-  return true;
-}
-
-bool Intake::remove_queue(const api::Json& object) {
-  const QueueId id = model_.find_queue(api::name_of(object));
-  if (!id.is_set()) return false;
-  Queue& queue = model_.edit_queue(id);
-  queue.in_use = false;
-  ++model_.queue_changes;
-  ledger_.forget_queue(id, queue.name);
-  touch_jobs_of(id);
-  return true;
+  if (id == api::resources::kPods) return pods.takes_answer(object) && pods.set(object);
+  if (id == api::resources::kQueues) return queues.takes_answer(object) && queues.set(object);
+  return id == api::resources::kPodGroups && groups.takes_answer(object) && groups.set(object);
 }
 
 bool Intake::set_priority_class(const api::Json& object, bool exists) {

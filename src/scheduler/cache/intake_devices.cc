@@ -1,17 +1,15 @@
 // API objects in, the model kept current: resource claims, device classes, resource slices, layouts of CPUs.
-#include "scheduler/cache/intake.h"
+#include "scheduler/cache/intake_objects.h"
 
 namespace scheduler {
 
-bool Intake::set_devices(const api::ResourceId& id, const api::Json& object, bool exists) {
-  ResourceClaims& claims = model_.claims;
+bool set_devices(Model& model, const api::ResourceId& id, const api::Json& object, bool exists) {
+  ResourceClaims& claims = model.claims;
   if (id.group == "resource.k8s.io" && id.plural == "resourceclaims") {
-    if (exists) {
-      claims.set_claim(object, model_.symbols);
-      if (options_.single_pods) pod_news_.claims.push_back(api::key_of(object));
-    } else {
+    if (exists)
+      claims.set_claim(object, model.symbols);
+    else
       claims.remove_claim(api::key_of(object));
-    }
   } else if (id.group == "resource.k8s.io" && id.plural == "deviceclasses") {
     if (exists)
       claims.set_class(object);
@@ -19,18 +17,18 @@ bool Intake::set_devices(const api::ResourceId& id, const api::Json& object, boo
       claims.remove_class(api::name_of(object));
   } else if (id.group == "resource.k8s.io" && id.plural == "resourceslices") {
     if (exists)
-      claims.set_slice(object, model_.symbols);
+      claims.set_slice(object, model.symbols);
     else
       claims.remove_slice(api::name_of(object));
   } else if (id == api::resources::kNumatopologies) {
-    const bool says_more = exists && model_.numa.set(object);
-    if (!exists) model_.numa.remove(api::name_of(object));
-    if (const NodeId node = model_.nodes.find(api::name_of(object)); node.is_set()) {
+    const bool says_more = exists && model.numa.set(object);
+    if (!exists) model.numa.remove(api::name_of(object));
+    if (const NodeId node = model.nodes.find(api::name_of(object)); node.is_set()) {
       // The node's agent knows the CPUs of the pods that it has; it has not seen those that are being bound.
-      for (const TaskId task : model_.nodes[node].tasks) {
-        if (says_more && model_.task(task).status != TaskStatus::kBinding) model_.devices.forget_cpus(task);
+      for (const TaskId task : model.nodes[node].tasks) {
+        if (says_more && model.task(task).status != TaskStatus::kBinding) model.devices.forget_cpus(task);
       }
-      model_.node_facts_changed(node);
+      model.node_facts_changed(node);
     }
   } else if (id == api::resources::kConfigMaps) {
     // Only those that describe devices: the others may be many, and large.
@@ -38,7 +36,7 @@ bool Intake::set_devices(const api::ResourceId& id, const api::Json& object, boo
     const bool describes =
         object["data"].has("device-config.yaml") || name.starts_with("mindx-dl-") || name.starts_with("cluster-info-");
     const std::string key = api::key_of(object);
-    return exists && describes ? model_.devices.configs.set(key, object["data"]) : model_.devices.configs.remove(key);
+    return exists && describes ? model.devices.configs.set(key, object["data"]) : model.devices.configs.remove(key);
   } else {
     return false;
   }

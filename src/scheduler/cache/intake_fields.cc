@@ -86,4 +86,9 @@ const api::Projection* fields_read(std::string_view api_version, std::string_vie
   return kind == "Node" ? &node_fields() : nullptr;
 }
 
+std::int64_t created_ns(const api::Json& object) {
+  const auto time = base::parse_rfc3339(object["metadata"]["creationTimestamp"].as_string());
+  return time ? time->ns : 0;
+}
+
 }  // namespace scheduler

@@ -1,8 +1,10 @@
-// API objects in, the model kept current: fields of pods that a feature gate switches off are not read.
-#include <algorithm>
-#include <iterator>
+// Fields of pods that a feature gate switches off are not read.
+#include "scheduler/cache/intake_gates.h"
 
-#include "scheduler/cache/intake.h"
+#include <algorithm>
+#include <initializer_list>
+#include <iterator>
+#include <string_view>
 
 namespace scheduler {
 namespace {
@@ -23,13 +25,12 @@ void strip(api::Json& parent, std::string_view list, std::initializer_list<std::
 
 }  // namespace
 
-bool Intake::switches_fields_off(const FeatureGates& gates) {
+bool switches_fields_off(const FeatureGates& gates) {
   return std::any_of(std::begin(kGatesOfFields), std::end(kGatesOfFields),
                      [&](std::string_view gate) { return !gates.on(gate); });
 }
 
-api::Json Intake::without_gated_fields(api::Json pod) const {
-  const FeatureGates& gates = model_.gates;
+api::Json without_gated_fields(api::Json pod, const FeatureGates& gates) {
   if (!pod["spec"].is_object()) return pod;
   if (!gates.on("PodLevelResources")) pod.edit("spec").erase("resources");
   // A claim that is not watched never comes: nobody is to wait for it.

@@ -1,10 +1,13 @@
-// API objects in, the model kept current: pods and nodes.
+// API objects in, the model kept current: pods.
+#include "scheduler/cache/intake_pod.h"
+
 #include <algorithm>
 
+#include "api/meta/resource.h"
 #include "base/format.h"
 #include "base/number.h"
 #include "base/time.h"
-#include "scheduler/cache/intake.h"
+#include "scheduler/cache/intake_gates.h"
 
 namespace scheduler {
 namespace {
@@ -110,16 +113,6 @@ PodSays pod_says(const PodParts& pod, SharedTexts& shared_texts) {
   return out;
 }
 
-std::vector<ImageOnNode> images_of(const api::Json& node, Symbols& symbols) {
-  std::vector<ImageOnNode> out;
-  for (const api::Json& image : node["status"]["images"].items()) {
-    for (const api::Json& name : image["names"].items()) {
-      out.push_back({symbols.intern(name.as_string()), image["sizeBytes"].as_int()});
-    }
-  }
-  return out;
-}
-
 }  // namespace
 
 TaskStatus task_status_of(const api::Json& pod) {
@@ -136,15 +129,15 @@ TaskStatus task_status_of(const api::Json& pod) {
   return TaskStatus::kUnknown;
 }
 
-bool Intake::is_ours(const api::Json& pod) const {
+bool PodIntake::is_ours(const api::Json& pod) const {
   const auto& names = options_.scheduler_names;
   return std::find(names.begin(), names.end(), pod["spec"]["schedulerName"].as_string()) != names.end() &&
          options_.share.owns_object(pod);
 }
 
-bool Intake::set_pod(const api::Json& pod) { return options_.single_pods ? set_single_pod(pod) : take_pod(pod); }
+bool PodIntake::set(const api::Json& pod) { return options_.single_pods ? set_single(pod) : take(pod); }
 
-bool Intake::take_pod(const api::Json& pod) {
+bool PodIntake::take(const api::Json& pod) {
   const std::string key = api::key_of(pod);
   const PodParts parts(pod);
   const std::string_view node = parts.spec["nodeName"].as_string(), uid = parts.metadata["uid"].as_string();
@@ -152,7 +145,7 @@ bool Intake::take_pod(const api::Json& pod) {
   const bool same_pod = known.is_set() && model_.text(known).uid == uid;
   const bool ours = is_ours(pod);
   if (!ours && (node.empty() || !options_.share.owns(node))) {
-    if (known.is_set()) forget_pod(known);
+    if (known.is_set()) forget(known);
     return known.is_set();
   }
   const bool is_over = api::is_deleting(pod) || is_terminated(task_status_of(pod));
@@ -166,7 +159,7 @@ bool Intake::take_pod(const api::Json& pod) {
   facts.task.ours = ours;
   facts.text = text_of(parts, model_.shared_texts);
   facts.node = node;
-  facts.shape = model_.shape_for(drops_fields_ ? without_gated_fields(pod) : pod);
+  facts.shape = model_.shape_for(drops_fields_ ? without_gated_fields(pod, model_.gates) : pod);
   facts.labels = model_.pods.label_set_for(model_.symbols.intern(ns), parts.labels);
   const bool under_eviction = ledger_.flights.is_under_way(Entry::kEviction, uid);
   if (under_eviction && is_allocated_like(facts.task.status)) facts.task.status = TaskStatus::kReleasing;
@@ -192,27 +185,27 @@ bool Intake::take_pod(const api::Json& pod) {
   return true;
 }
 
-bool Intake::remove_pod(const api::Json& pod) { return options_.single_pods ? remove_single_pod(pod) : drop_pod(pod); }
+bool PodIntake::remove(const api::Json& pod) { return options_.single_pods ? remove_single(pod) : drop(pod); }
 
-bool Intake::drop_pod(const api::Json& pod) {
+bool PodIntake::drop(const api::Json& pod) {
   const TaskId known = model_.find_task(api::key_of(pod));
   ledger_.flights.end(Entry::kEviction, api::uid_of(pod));
   if (!known.is_set() || model_.text(known).uid != api::uid_of(pod)) return false;
-  forget_pod(known);
+  forget(known);
   return true;
 }
 
 // No later event reports its end: what the model does not hold is not watched.
-void Intake::forget_pod(TaskId id) {
+void PodIntake::forget(TaskId id) {
   const std::string uid = model_.text(id).uid.str();
   ledger_.flights.end(Entry::kEviction, uid);
   ledger_.forget_pod(id, uid);
   model_.remove_task(id);
 }
 
-void Intake::bind_failed(std::string_view pod_key, std::string_view uid) {
+void PodIntake::bind_failed(std::string_view pod_key, std::string_view uid) {
   const TaskId id = model_.find_task(pod_key);
-  const bool is_over = pod_is_over(pod_key, uid);
+  const bool is_over = this->is_over(pod_key, uid);
   if (!id.is_set() || model_.text(id).uid != uid || (!is_over && model_.task(id).status != TaskStatus::kBinding))
     return;
   model_.volumes.withdraw(id);
@@ -223,68 +216,51 @@ void Intake::bind_failed(std::string_view pod_key, std::string_view uid) {
   if (options_.single_pods) note_not_bound(pod_key, uid);
 }
 
-bool Intake::pod_is_over(std::string_view key, std::string_view uid) const {
+bool PodIntake::is_over(std::string_view key, std::string_view uid) const {
   const TaskId id = model_.find_task(key);
   if (!id.is_set() || model_.text(id).uid != uid) return true;
   const TaskStatus status = model_.task(id).status;
   return is_releasing(status) || is_terminated(status);
 }
 
-void Intake::eviction_failed(std::string_view pod_key, std::string_view uid) {
+void PodIntake::eviction_failed(std::string_view pod_key, std::string_view uid) {
   ledger_.flights.end(Entry::kEviction, uid);
   const TaskId id = model_.find_task(pod_key);
   if (!id.is_set() || model_.text(id).uid != uid || model_.task(id).status != TaskStatus::kReleasing) return;
   model_.move(id, TaskStatus::kRunning, model_.task(id).node);
 }
 
-bool Intake::set_node(const api::Json& node) {
-  const std::string_view name = api::name_of(node);
-  const auto& wanted = options_.node_selector;
-  const bool chosen = wanted.empty() || std::any_of(wanted.begin(), wanted.end(), [&](const auto& pair) {
-                        return api::label_of(node, pair.first) == pair.second;
-                      });
-  if (!chosen || !options_.share.owns(name)) return remove_node(node);
-  NodeFacts facts;
-  facts.name = name;
-  const auto offered = [&](std::string_view list) {
-    const api::ResourceList amounts = api::resource_list_from(node["status"][list]);
-    model_.dimensions.know(amounts);
-    return request_from(amounts, model_.dimensions);
-  };
-  facts.allocatable = offered("allocatable");
-  facts.capacity = offered("capacity");
-  if (auto cpu = base::parse_number<std::int64_t>(api::annotation_of(node, "volcano.sh/oversubscription-cpu"))) {
-    facts.allocatable.add(kCpu, *cpu);
-    facts.capacity.add(kCpu, *cpu);
-  }
-  if (auto memory = base::parse_number<std::int64_t>(api::annotation_of(node, "volcano.sh/oversubscription-memory"))) {
-    facts.allocatable.add(kMemory, *memory);
-    facts.capacity.add(kMemory, *memory);
-  }
-  facts.labels = labels_from(node["metadata"]["labels"], model_.symbols);
-  facts.taints = taints_from(node["spec"]["taints"], model_.symbols);
-  facts.unschedulable = node["spec"]["unschedulable"].as_bool();
-  facts.images = images_of(node, model_.symbols);
-  const NodeId id = model_.nodes.find_or_add(name);
-  const bool devices_changed = model_.devices.set_node(id, node);
-  if (devices_changed) model_.node_facts_changed(id);
-  if (model_.nodes.has_same_facts(id, facts)) return devices_changed;
-  const bool other_members = !model_.nodes[id].known || model_.nodes[id].labels != facts.labels;
-  model_.nodes.set_facts(id, std::move(facts));
-  if (other_members) model_.hyper_nodes.node_changed(id);
-  model_.node_facts_changed(id);
-  return true;
+void PodIntake::told(std::string_view key, std::string_view uid, std::string_view reason, std::string_view message) {
+  const TaskId id = model_.find_task(key);
+  if (!id.is_set() || model_.text(id).uid != uid) return;
+  SharedTexts& shared = model_.shared_texts;
+  ledger_.say(id, {shared.share(reason), shared.share(message), ledger_.pod(id).nominated_node});
 }
 
-bool Intake::remove_node(const api::Json& node) {
-  const NodeId id = model_.nodes.find(api::name_of(node));
-  if (!id.is_set()) return false;
-  model_.nodes.forget_facts(id);
-  model_.hyper_nodes.node_changed(id);
-  model_.devices.remove_node(id);
-  model_.node_facts_changed(id);
-  model_.nodes.remove_if_unused(id);
-  return true;
+void PodIntake::binding_waits(std::string_view key) {
+  const TaskId id = model_.find_task(key);
+  if (id.is_set() && model_.task(id).job.is_set()) model_.note_changed(model_.task(id).job);
+}
+
+std::optional<PodIntake::GroupName> PodIntake::group_of(std::string_view key) const {
+  const TaskId id = model_.find_task(key);
+  if (!id.is_set() || !model_.task(id).job.is_set()) return std::nullopt;
+  const Job& job = model_.job(model_.task(id).job);
+  if (!job.has_group) return std::nullopt;
+  return GroupName{std::string(job.name()), job.group_uid.str()};
+}
+
+void PodIntake::status_lost(std::string_view key, std::string_view uid) {
+  const TaskId id = model_.find_task(key);
+  if (!id.is_set() || model_.text(id).uid != uid) return;
+  ledger_.lose_pod(id, uid);
+  if (model_.task(id).job.is_set()) model_.note_changed(model_.task(id).job);
+}
+
+bool PodIntake::takes_answer(const api::Json& pod) const {
+  const TaskId known = model_.find_task(api::key_of(pod));
+  return known.is_set() && model_.text(known).uid == api::uid_of(pod) &&
+         !is_newer(model_.text(known).resource_version, api::resource_version_of(pod));
 }
 
 }  // namespace scheduler

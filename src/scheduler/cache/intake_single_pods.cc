@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "base/number.h"
-#include "scheduler/cache/intake.h"
+#include "scheduler/cache/intake_pod.h"
 
 namespace scheduler {
 namespace {
@@ -49,33 +49,33 @@ void compare_rooms(const PodState& before, const PodState& now, PodNewsList& new
 
 }  // namespace
 
-bool Intake::set_single_pod(const api::Json& pod) {
+bool PodIntake::set_single(const api::Json& pod) {
   const std::string key = api::key_of(pod);
   const PodState before = state_of(model_, model_.find_task(key));
-  if (!take_pod(pod)) return false;
+  if (!take(pod)) return false;
   const PodState now = state_of(model_, model_.find_task(key));
-  compare_rooms(before, now, pod_news_);
+  compare_rooms(before, now, news_);
   if (before.ours && (!now.waits || now.uid != before.uid))
-    pod_news_.pods.push_back({PodNews::Kind::kLeft, key, before.uid});
+    news_.pods.push_back({PodNews::Kind::kLeft, key, before.uid});
   if (!now.waits) return true;
   const bool is_same = before.waits && before.uid == now.uid && before.shape == now.shape &&
                        before.labels == now.labels && before.priority == now.priority;
-  pod_news_.pods.push_back({PodNews::Kind::kWaits, key, now.uid, urgency_of(pod), !is_same});
+  news_.pods.push_back({PodNews::Kind::kWaits, key, now.uid, urgency_of(pod), !is_same});
   return true;
 }
 
-bool Intake::remove_single_pod(const api::Json& pod) {
+bool PodIntake::remove_single(const api::Json& pod) {
   const std::string key = api::key_of(pod);
   const PodState before = state_of(model_, model_.find_task(key));
-  if (!drop_pod(pod)) return false;
-  compare_rooms(before, {}, pod_news_);
-  if (before.ours) pod_news_.pods.push_back({PodNews::Kind::kLeft, key, before.uid});
+  if (!drop(pod)) return false;
+  compare_rooms(before, {}, news_);
+  if (before.ours) news_.pods.push_back({PodNews::Kind::kLeft, key, before.uid});
   return true;
 }
 
-void Intake::note_not_bound(std::string_view key, std::string_view uid) {
-  pod_news_.room_came = true;
-  pod_news_.pods.push_back({PodNews::Kind::kNotBound, std::string(key), std::string(uid)});
+void PodIntake::note_not_bound(std::string_view key, std::string_view uid) {
+  news_.room_came = true;
+  news_.pods.push_back({PodNews::Kind::kNotBound, std::string(key), std::string(uid)});
 }
 
 }  // namespace scheduler

@@ -73,7 +73,7 @@ TEST_F(IntakeAnswers, a_status_that_could_not_be_written_is_taken_back) {
   model_.edit_job(model_.find_job("ns/g")).phase = GroupPhase::kInqueue;  // decided, being written
   ledger_.flights.end(Entry::kGroup, "ns/g");
   EXPECT_FALSE(intake_.set_answer(api::resources::kPodGroups, group(5, "Pending")));  // nothing newer
-  intake_.forget_group_version("ns/g");
+  intake_.groups.forget_version("ns/g");
   EXPECT_TRUE(intake_.set_answer(api::resources::kPodGroups, group(5, "Pending")));
   EXPECT_EQ(job().phase, GroupPhase::kPending);
 }

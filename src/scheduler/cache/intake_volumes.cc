@@ -4,7 +4,7 @@
 #include <tuple>
 #include <utility>
 
-#include "scheduler/cache/intake.h"
+#include "scheduler/cache/intake_objects.h"
 
 namespace scheduler {
 namespace {
@@ -154,17 +154,17 @@ void put(Map& map, const std::string& key, bool exists, Value&& value) {
 
 }  // namespace
 
-bool Intake::set_storage(const api::ResourceId& id, const api::Json& object, bool exists) {
-  Volumes& volumes = model_.volumes;
+bool set_storage(Model& model, const api::ResourceId& id, const api::Json& object, bool exists) {
+  Volumes& volumes = model.volumes;
   const std::string key = api::key_of(object);
   volumes.note_change();
   if (id == api::resources::kPersistentVolumeClaims) {
-    put(volumes.claims, key, exists, [&] { return gated(claim_from(object, model_.symbols), model_.gates); });
+    put(volumes.claims, key, exists, [&] { return gated(claim_from(object, model.symbols), model.gates); });
   } else if (id == api::resources::kPersistentVolumes) {
-    put(volumes.volumes, key, exists, [&] { return gated(volume_from(object, model_.symbols), model_.gates); });
+    put(volumes.volumes, key, exists, [&] { return gated(volume_from(object, model.symbols), model.gates); });
   } else if (id == api::resources::kStorageClasses) {
     if (exists)
-      volumes.classes.insert_or_assign(key, class_from(object, model_.symbols));
+      volumes.classes.insert_or_assign(key, class_from(object, model.symbols));
     else
       volumes.classes.erase(key);
   } else if (id == api::resources::kCsiNodes) {
@@ -172,7 +172,7 @@ bool Intake::set_storage(const api::ResourceId& id, const api::Json& object, boo
   } else if (id == api::resources::kCsiDrivers) {
     put(volumes.drivers, key, exists, [&] { return object["spec"]["storageCapacity"].as_bool(); });
   } else if (id == api::resources::kCsiStorageCapacities) {
-    put(volumes.capacities, key, exists, [&] { return capacity_from(object, model_.symbols); });
+    put(volumes.capacities, key, exists, [&] { return capacity_from(object, model.symbols); });
   } else if (id == api::resources::kVolumeAttachments) {
     const api::Json& spec = object["spec"];
     put(volumes.attachments, key, exists, [&] {

@@ -1,9 +1,9 @@
 // API objects in, the model kept current: services and the controllers that own pods.
-#include "scheduler/cache/intake.h"
+#include "scheduler/cache/intake_objects.h"
 
 namespace scheduler {
 
-bool Intake::set_workload(const api::ResourceId& id, const api::Json& object, bool exists) {
+bool set_workload(Model& model, const api::ResourceId& id, const api::Json& object, bool exists) {
   std::string_view kind;
   if (id == api::resources::kReplicationControllers)
     kind = "ReplicationController";
@@ -15,15 +15,14 @@ bool Intake::set_workload(const api::ResourceId& id, const api::Json& object, bo
     return false;
   const std::string key = api::key_of(object);
   if (!exists) {
-    model_.workloads.remove(kind, key);
+    model.workloads.remove(kind, key);
     return true;
   }
   const api::Json& selector = object["spec"]["selector"];
   // Services and replication controllers select by plain labels; without any, a service selects nothing.
   const bool plain = kind.empty() || kind == "ReplicationController";
-  model_.workloads.set(
-      kind, key,
-      label_selector_from(plain ? api::Json::object({{"matchLabels", selector}}) : selector, model_.symbols));
+  model.workloads.set(
+      kind, key, label_selector_from(plain ? api::Json::object({{"matchLabels", selector}}) : selector, model.symbols));
   return true;
 }
 

@@ -66,7 +66,7 @@ struct Outbox::State : std::enable_shared_from_this<Outbox::State> {
   Ledger& ledger;
   OutboxOptions options;
   const std::function<bool(std::string_view, std::string_view)> pod_is_over =
-      [this](std::string_view key, std::string_view uid) { return intake.pod_is_over(key, uid); };
+      [this](std::string_view key, std::string_view uid) { return intake.pods.is_over(key, uid); };
   HeldEvents events;
   WriteEnds ends;
   WriteTroubles troubles;

@@ -70,12 +70,12 @@ void WriteEnds::waits(const PodBinding& write, const std::string& text) {
   if (told == text) return;
   told = text;
   needs_.events.record(object_head("v1", "Pod", plan.ns, plan.pod, plan.uid), {"Warning", "FailedScheduling", text});
-  if (const auto group = needs_.intake.group_of_pod(key))
+  if (const auto group = needs_.intake.pods.group_of(key))
     needs_.events.record(object_head("scheduling.volcano.sh/v1beta1", "PodGroup", plan.ns, group->name, group->uid),
                          {"Warning", "Unschedulable", base::format("pod {}: {}", plan.pod, text)});
-  needs_.intake.pod_told(key, plan.uid, "WaitForVolume", text);
+  needs_.intake.pods.told(key, plan.uid, "WaitForVolume", text);
   write_condition({plan.ns, plan.pod, plan.uid, "WaitForVolume", text, ""});
-  needs_.intake.binding_waits(key);
+  needs_.intake.pods.binding_waits(key);
   needs_.on_change();
 }
 
@@ -97,12 +97,12 @@ void WriteEnds::ended(PodBinding& write, const Step& end, Reply) {
   }
   if (!plan.claims.empty() && write.at >= PodBinding::At::kClaims) needs_.submit(ClaimRelease{plan});
   const bool was_tried = write.at == PodBinding::At::kBind;
-  const bool is_over = needs_.intake.pod_is_over(plan.ns + "/" + plan.pod, plan.uid);  // then there is nobody to tell
+  const bool is_over = needs_.intake.pods.is_over(plan.ns + "/" + plan.pod, plan.uid);  // then there is nobody to tell
   if (!is_over && (!was_tried || is_refused(end))) {
     std::string message = was_tried ? base::format("failed to bind to node {}: {}", plan.node, end.error.message)
                                     : base::format("execute preBind for pod {}/{} failed: {}, resync the task", plan.ns,
                                                    plan.pod, end.error.message);
-    needs_.intake.pod_told(plan.ns + "/" + plan.pod, plan.uid, "SchedulerError", message);
+    needs_.intake.pods.told(plan.ns + "/" + plan.pod, plan.uid, "SchedulerError", message);
     write_condition({plan.ns, plan.pod, plan.uid, "SchedulerError", std::move(message), ""});
   }
   needs_.submit(
@@ -162,11 +162,11 @@ void WriteEnds::ended(ShardStatusWrite& write, const Step& end, Reply answer) {
   // A claim that rests on a version which is gone is made again once the watch shows the next one, or after a while.
   // Until then nothing is known: the next one may be this very claim, whose first answer was lost.
   const bool is_conflict = !write.plan.version.empty() && !is_done(end) && end.error.code == base::Code::kConflict;
-  if (is_conflict && needs_.intake.shard_version() == write.plan.version) {
+  if (is_conflict && needs_.intake.shard.version() == write.plan.version) {
     note_lost(std::move(write));
   } else {
     if (!is_done(end) && !is_conflict) needs_.ledger.lose_shard();
-    needs_.intake.shard_write_ended();
+    needs_.intake.shard.write_ended();
   }
   needs_.on_change();
 }
@@ -177,8 +177,8 @@ void WriteEnds::ended(PodLookup& write, const Step&, Reply answer) {
   if (answer->ok() && api::uid_of(**answer) == write.uid) {
     const bool binds = needs_.ledger.flights.is_under_way(Entry::kBinding, write.uid);
     const bool goes = !(**answer)["metadata"]["deletionTimestamp"].is_null();
-    if (write.of_eviction && !goes) needs_.intake.eviction_failed(key, write.uid);
-    if (!binds && (**answer)["spec"]["nodeName"].as_string().empty()) needs_.intake.bind_failed(key, write.uid);
+    if (write.of_eviction && !goes) needs_.intake.pods.eviction_failed(key, write.uid);
+    if (!binds && (**answer)["spec"]["nodeName"].as_string().empty()) needs_.intake.pods.bind_failed(key, write.uid);
     needs_.intake.set_answer(api::resources::kPods, **answer);
   } else {
     needs_.intake.remove(api::resources::kPods, object_head("v1", "Pod", write.ns, write.name, write.uid));
@@ -190,7 +190,7 @@ void WriteEnds::ended(PodLookup& write, const Step&, Reply answer) {
 // The model believed a status that could not be written: the server's word counts.
 void WriteEnds::ended(GroupLookup& write, const Step&, Reply answer) {
   if (answer->ok()) {
-    needs_.intake.forget_group_version(write.ns + "/" + write.name);
+    needs_.intake.groups.forget_version(write.ns + "/" + write.name);
     needs_.intake.set_answer(api::resources::kPodGroups, **answer);
   } else if (answer->error().code == base::Code::kNotFound) {
     needs_.ledger.flights.forget(Entry::kGroup, write.ns + "/" + write.name);
@@ -224,10 +224,10 @@ void WriteEnds::ended(Retelling& write, const Step&, Reply) {
   const auto node = lost_.extract(write.lost);
   const LostStatus& lost = node.mapped();
   if (const auto* pod = std::get_if<PodStatusWrite>(&lost))
-    needs_.intake.pod_status_lost(pod->plan.ns + "/" + pod->plan.pod, pod->plan.uid);
+    needs_.intake.pods.status_lost(pod->plan.ns + "/" + pod->plan.pod, pod->plan.uid);
   if (const auto* gate = std::get_if<GateRemoval>(&lost)) needs_.ledger.flights.end(Entry::kGate, gate->plan.uid);
   if (const auto* queue = std::get_if<QueueStatusWrite>(&lost))
-    needs_.intake.queue_status_lost(queue->plan.name, queue->plan.gone);
+    needs_.intake.queues.status_lost(queue->plan.name, queue->plan.gone);
   if (const auto* shard = std::get_if<ShardStatusWrite>(&lost)) {
     const Flights& flights = needs_.ledger.flights;
     const bool is_open = flights.is_under_way(Entry::kShard, shard->plan.name);

@@ -18,7 +18,7 @@ void SinglePods::queue_or_hold(WaitingPod pod, TaskId id, bool is_other, base::T
 }
 
 void SinglePods::take_news(base::Time now) {
-  const PodNewsList news = intake_.take_pod_news();
+  const PodNewsList news = intake_.pods.take_news();
   for (const PodNews& one : news.pods) {
     const TaskId id = model_.find_task(one.key);
     const bool is_known = id.is_set() && model_.text(id).uid == one.uid;
