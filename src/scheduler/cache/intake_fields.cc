@@ -1,6 +1,8 @@
 // The fields that the intake reads, kind by kind.
 #include "scheduler/cache/intake_fields.h"
 
+#include "base/time.h"
+
 namespace scheduler {
 
 namespace {

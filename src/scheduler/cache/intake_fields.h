@@ -17,7 +17,7 @@ const api::Projection& fields_read(const api::ResourceId& id);
 // By what an object says of itself; null where the kind is unknown.
 const api::Projection* fields_read(std::string_view api_version, std::string_view kind);
 
-// Of the object's creation; 0: it does not say.
+// The time of the object's creation; 0: it does not say.
 std::int64_t created_ns(const api::Json& object);
 
 }  // namespace scheduler

@@ -151,7 +151,7 @@ void GroupIntake::recall_round(const api::Json& group, JobId id) {
   ledger_.eviction_rounds.insert_or_assign(id, *std::move(round));
 }
 
-bool GroupGroupIntake::set(const api::Json& group) {
+bool GroupIntake::set(const api::Json& group) {
   if (!options_.share.owns_object(group)) return false;
   const std::string key = api::key_of(group);
   const JobId id = model_.find_or_add_job(key);
@@ -198,7 +198,7 @@ bool GroupGroupIntake::set(const api::Json& group) {
   return true;
 }
 
-bool GroupGroupIntake::remove(const api::Json& group) {
+bool GroupIntake::remove(const api::Json& group) {
   const JobId id = model_.find_job(api::key_of(group));
   if (!id.is_set()) return false;
   Job& job = model_.edit_job(id);
@@ -216,7 +216,7 @@ bool GroupGroupIntake::remove(const api::Json& group) {
   return true;
 }
 
-void GroupGroupIntake::forget_version(const std::string& key) {
+void GroupIntake::forget_version(const std::string& key) {
   if (const JobId id = model_.find_job(key); id.is_set()) model_.edit_job(id).resource_version.clear();
 }
 

@@ -20,7 +20,7 @@ class GroupIntake {
   // True when a decision could differ.
   bool set(const api::Json& group);
   bool remove(const api::Json& group);
-  // What was answered to a write counts if the watch has shown this group.
+  // The answer to a write counts if the watch has shown this group.
   bool takes_answer(const api::Json& group) const;
   // The next state of the group counts, also if it is not newer than the last one.
   void forget_version(const std::string& key);

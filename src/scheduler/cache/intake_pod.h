@@ -24,7 +24,7 @@ class PodIntake {
   // True when a decision could differ.
   bool set(const api::Json& pod);
   bool remove(const api::Json& pod);
-  // What was answered to a write counts if it is not older than what the watch has shown of this pod.
+  // The answer to a write counts if it is not older than what the watch has shown of this pod.
   bool takes_answer(const api::Json& pod) const;
 
   // Effects that are under way: the model believes them until the API server says otherwise.

@@ -19,7 +19,7 @@ class QueueIntake {
   // True when a decision could differ.
   bool set(const api::Json& queue);
   bool remove(const api::Json& queue);
-  // What was answered to a write counts if it is not older than what the watch has shown of this queue.
+  // The answer to a write counts if it is not older than what the watch has shown of this queue.
   bool takes_answer(const api::Json& queue) const;
   // The status could not be written: what it should say is written again.
   void status_lost(std::string_view name, const std::vector<std::string>& gone);

@@ -131,7 +131,7 @@ struct ShardWorld : World {
   void show() { sharded->set(api::resources::kNodeShards, *server.find(api::resources::kNodeShards, "volcano")); }
   void claim() {
     Plan plan;
-    plan.shards.push_back({.name = "volcano", .in_use = {"n"}, .version = sharded->shard_version()});
+    plan.shards.push_back({.name = "volcano", .in_use = {"n"}, .version = sharded->shard.version()});
     ledger.say(NodeShard{.desired = {"n"}, .in_use = {"n"}});
     outbox->send(plan);
   }

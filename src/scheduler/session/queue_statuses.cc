@@ -1,4 +1,4 @@
-// What do the statuses of queues say at the end of a cycle?
+// The statuses of queues at the end of a cycle.
 #include "scheduler/session/queue_statuses.h"
 
 #include <cstdint>

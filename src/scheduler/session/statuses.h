@@ -65,6 +65,7 @@ class Statuses {
   // Reports on a pod without a group.
   void tell_pod(TaskId task, std::string message);
   void close_job(JobId job);
+
  private:
   template <class P, class... A>
   decltype(auto) ask(const A&... args) const {
