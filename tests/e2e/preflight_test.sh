@@ -132,7 +132,7 @@ the_roles_of_the_manifest_have_what_is_asked_for() {
 says_nothing_of() { ! accounts_say "$1" > /dev/null; }
 programs_that_charts_leave_out_are_judged_where_they_are() {
   local program
-  for program in agent-scheduler hypernode-controller; do
+  for program in agent-scheduler hypernode-controller agent; do
     expect "$program is not there" says_nothing_of ":volcano-$program (may|has) "
   done
   "$volcano" preflight --service-accounts --program hypernode-controller --kubeconfig "$KUBECONFIG" > "$scratch/preflight" 2>&1
@@ -142,7 +142,8 @@ programs_that_charts_leave_out_are_judged_where_they_are() {
   kubectl delete deployment -n volcano-system volcano-agent-scheduler > /dev/null
   roles_of deploy/volcano-agent-scheduler.yaml
   roles_of tests/golden/chart/available.yaml # with a HyperNode controller of its own
-  for program in agent-scheduler hypernode-controller; do
+  roles_of deploy/volcano-agent.yaml
+  for program in agent-scheduler hypernode-controller agent; do
     expect "its account is there, $program" accounts_say "^ok .*:volcano-$program has the [0-9]+ rights of the $program\$"
   done
   kubectl get clusterrole volcano-agent-scheduler -o json | python3 -c '

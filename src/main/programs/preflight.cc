@@ -25,17 +25,17 @@ struct PreflightFlags {
   bool service_accounts = false;
 
   std::vector<base::Flag> rows() {
-    return {{"kubeconfig", &kubeconfig, "kubeconfig of the account that asks"},
-            {"master", &master, "API server URL, overrides the kubeconfig"},
-            {"scheduler-conf", &scheduler_conf, "configuration of the scheduler; empty: that of the installation"},
-            {"namespace", &ns, "namespace of the installation"},
-            {"release", &release, "name of the Helm release"},
-            {"program", &programs,
-             "ask for the rights of this one: scheduler, controllers, admission, agent-scheduler, hypernode-controller "
-             "or kubeflow-controllers; "
-             "may be repeated"},
-            {"service-accounts", &service_accounts,
-             "ask for the rights of the installation's accounts, not for those of who asks"}};
+    return {
+        {"kubeconfig", &kubeconfig, "kubeconfig of the account that asks"},
+        {"master", &master, "API server URL, overrides the kubeconfig"},
+        {"scheduler-conf", &scheduler_conf, "configuration of the scheduler; empty: that of the installation"},
+        {"namespace", &ns, "namespace of the installation"},
+        {"release", &release, "name of the Helm release"},
+        {"program", &programs,
+         "ask for the rights of this one: scheduler, controllers, admission, agent-scheduler, hypernode-controller, "
+         "kubeflow-controllers or agent (of nodes); may be repeated"},
+        {"service-accounts", &service_accounts,
+         "ask for the rights of the installation's accounts, not for those of who asks"}};
   }
 };
 
@@ -124,7 +124,7 @@ int run_preflight(const Arguments& arguments) {
     if (std::ranges::find(kPreflightPrograms, program) == std::end(kPreflightPrograms))
       return fail(
           base::format("--program: \"{}\" is none of scheduler, controllers, admission, agent-scheduler, "
-                       "hypernode-controller, kubeflow-controllers",
+                       "hypernode-controller, kubeflow-controllers, agent",
                        program));
   const auto access = user_access(flags.kubeconfig, flags.master);
   if (!access.ok()) return fail(access.error().message);

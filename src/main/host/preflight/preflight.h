@@ -35,7 +35,8 @@ struct PreflightOptions {
 };
 
 inline constexpr std::string_view kPreflightPrograms[] = {
-    "scheduler", "controllers", "admission", "agent-scheduler", "hypernode-controller", "kubeflow-controllers"};
+    "scheduler", "controllers", "admission", "agent-scheduler", "hypernode-controller", "kubeflow-controllers",
+    "agent"};
 
 void check_version(const api::Json& version, Findings& out);  // the answer of /version
 // `as_stored` answers a list with all objects, also those that a client leaves out because they make no sense.

@@ -178,6 +178,17 @@ constexpr Right kKubeflow[] = {
     {"rbac.authorization.k8s.io", "rolebindings", "list watch create update", kWithoutProfiles},
     {"rbac.authorization.k8s.io", "clusterroles", "bind", kWithoutProfiles, false, NamedObjects::kOwners},
 };
+// The DaemonSet of co-location.
+constexpr Right kNodeAgent[] = {
+    {"", "pods nodes", "list watch"},
+    {"", "nodes/status", "patch"},
+    {"", "nodes", "patch", "nodes that shed offline pods have no taint, and their label does not follow the switches"},
+    {"", "configmaps", "list watch", "", true},
+    {"", "configmaps", "create update", "the configuration is neither made nor completed", true},
+    {"", "pods/eviction", "create", "offline pods are not evicted"},
+    {"scheduling.volcano.sh", "podgroups", "get", "gangs are evicted pod by pod"},
+    {"", "events", "create patch", "nobody is told what is evicted"},
+};
 constexpr Right kPodDefaulting = {"kubeflow.org", "poddefaults", "list watch", "no PodDefault is applied to pods"};
 constexpr Right kGroupMutation = {"", "namespaces", "list watch", "groups go through /podgroups/mutate unchanged"};
 
@@ -248,6 +259,7 @@ std::vector<Right> rights_of(std::string_view program, const Facts& facts) {
   }
   if (program == "admission") add(kAdmission);
   if (program == "kubeflow-controllers") add(kKubeflow);
+  if (program == "agent") add(kNodeAgent);
   if (program == "admission" && facts.mutates_groups) out.push_back(kGroupMutation);
   if (program == "admission" && facts.applies_pod_defaults) out.push_back(kPodDefaulting);
   return out;
@@ -353,14 +365,15 @@ bool check_program(cli::Api& api, const Judged& judged, const Facts& facts, Find
 
 // Charts leave some programs out unless they are told; their accounts are judged where these are.
 bool is_left_out(std::string_view program) {
-  return program == "agent-scheduler" || program == "hypernode-controller" || program == "kubeflow-controllers";
+  return program != "scheduler" && program != "controllers" && program != "admission";
 }
 
-// By its Deployment, or by its account, which is there before.
+// By its Deployment or DaemonSet, or by its account, which is there before.
 base::Result<bool> is_installed(cli::Api& api, const PreflightOptions& options, std::string_view program) {
   const std::string name = base::format("{}-{}", options.release, program);
   base::Status seen;
-  for (const api::ResourceId& id : {api::ResourceId{"apps", "v1", "deployments"}, api::resources::kServiceAccounts}) {
+  for (const api::ResourceId& id : {api::ResourceId{"apps", "v1", program == "agent" ? "daemonsets" : "deployments"},
+                                    api::resources::kServiceAccounts}) {
     const auto found = get_object(api, id, options.ns, name);
     if (found.ok()) return true;
     if (found.error().code != base::Code::kNotFound) seen = found.error();

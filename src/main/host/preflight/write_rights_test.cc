@@ -211,6 +211,14 @@ TEST(WriteRights, of_kubeflow_controllers_are_in_the_role_of_the_manifest) {
   EXPECT_EQ(unused(writes_in(role), rows, kWiderForKubeflow), kNone);
 }
 
+TEST(WriteRights, of_the_node_agent_are_in_the_role_of_the_manifest) {
+  const Rights role = roles_in("deploy/volcano-agent.yaml", "volcano-agent");
+  const Rights asked = write_rights_of("agent");
+  EXPECT_EQ(missing(asked, role), kNone);
+  // The role is Volcano's.
+  EXPECT_EQ(unused(writes_in(role), asked, {"update nodes.", "update nodes/status."}), kNone);
+}
+
 TEST(WriteRights, of_the_training_operator_are_in_the_role_of_the_manifest) {
   const Rights role = roles_in("deploy/training-operator.yaml", "training-operator");
   const Rights rows = writes_of(options_of_training("v1"));
