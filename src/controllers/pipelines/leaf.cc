@@ -77,7 +77,8 @@ class Step {
         group_of_step(look_.facts, look_.pipeline.executor_of(place_.component), place_.loop, place_.path));
     if (group.empty()) return {};
     pod.edit_path({"metadata", "annotations"}).set(kGroupAnnotation, group);
-    look_.gang_pods.emplace(group, quota_usage(pod["spec"]));
+    const std::string_view step = step_in_turn(place_.loop, place_.path);
+    look_.gang_pods.emplace(std::pair(std::string(place_.loop), std::string(step)), quota_usage(pod["spec"]));
     return {};
   }
 

@@ -1,12 +1,16 @@
 // A gang has one PodGroup, which the run owns: the controller of PodGroups leaves pods alone that name theirs.
 #include "controllers/pipelines/loop_gang.h"
 
+#include <algorithm>
+#include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 
 #include "api/meta/resource.h"
 #include "api/pipelines/v2beta1/pipeline_run.h"
 #include "base/format.h"
+#include "base/number.h"
 #include "controllers/groups/usage.h"
 #include "controllers/pipelines/hashes.h"
 #include "controllers/pipelines/step_pod.h"
@@ -58,40 +62,100 @@ std::string group_name(const RunFacts& facts, std::string_view loop, std::string
   return base::format("{}-{}-gang", name, hash_of(base::format("{}/{}/{}", facts.uid, loop, step), 10));
 }
 
-const Json* task_at(const RunLook& look, std::string_view path) {
-  const auto found = look.tasks.find(path);
-  return found == look.tasks.end() ? nullptr : found->second;
-}
-
 const Json* pod_of_task(const RunLook& look, const Json& task) {
   const std::string_view name = task["status"]["podName"].as_string();
   return name.empty() ? nullptr : look.objects.named(resources::kPods, name);
 }
 
-// Whether the step of this turn will have no pod, or has none any more.
-bool is_out(const RunLook& look, const std::string& turn, const std::string& step, bool turn_is_over) {
-  const std::string path = turn + step;
-  if (const Json* task = task_at(look, path); task != nullptr && pod_of_task(look, *task) != nullptr) return false;
-  if (turn_is_over) return true;
-  // A condition or graph around it may have ended without it.
-  for (std::size_t end = path.size(); end != std::string::npos && end >= turn.size(); end = path.rfind('.', end - 1)) {
-    const Json* task = task_at(look, std::string_view(path).substr(0, end));
-    if (task != nullptr && is_final((*task)["status"]["state"].as_string())) return true;
-  }
-  return false;
+// The pods of one step of a gang, over all turns of its loop.
+struct StepPods {
+  std::int64_t out = 0;         // turns in which it has none any more, or never will
+  const Json* first = nullptr;  // of the first turn that has one
+  std::size_t turn_of_first = SIZE_MAX;
+};
+
+// The place of a task in a turn of a loop: "root.loop[3].a.b" is ".a.b" of turn 3.
+struct PlaceInLoop {
+  std::size_t turn;
+  std::string_view step;
+};
+
+std::optional<PlaceInLoop> place_in(const std::string& loop, std::string_view path) {
+  path.remove_prefix(loop.size() + 1);
+  const std::size_t end = path.find(']');
+  const auto turn = base::parse_number<std::size_t>(path.substr(0, end));
+  if (end == std::string_view::npos || !turn) return std::nullopt;
+  return PlaceInLoop{*turn, path.substr(end + 1)};
 }
 
-// The amounts that one pod of the gang asks for; nothing: no pod of it is there or made.
-std::optional<api::ResourceList> pod_needs(const RunLook& look, const LoopLook& loop, const std::string& step,
-                                           const std::string& group) {
-  if (const auto made = look.gang_pods.find(group); made != look.gang_pods.end()) return made->second;
-  for (std::size_t i = 0; i < loop.turns.size(); ++i) {
-    const Json* task = task_at(look, base::format("{}[{}]{}", loop.path, i, step));
-    const Json* pod = task == nullptr ? nullptr : pod_of_task(look, *task);
-    if (pod != nullptr) return quota_usage((*pod)["spec"]);
+// Counts the pods of a loop's gangs. The work follows the tasks that the loop has, and not its turns times its steps:
+// thousands of each may stand in a document, and few of them have begun.
+class PodCount {
+ public:
+  PodCount(const RunLook& look, const LoopLook& loop, const std::vector<std::string>& steps)
+      : look_(look), loop_(loop), steps_(steps), pods_(steps.size()), out_from_(steps.size() + 1) {}
+
+  std::vector<StepPods> count() {
+    std::int64_t over = 0;
+    for (const Standing& turn : loop_.turns) over += turn.is_over ? 1 : 0;
+    const std::string before = loop_.path + "[";
+    for (auto at = look_.tasks.lower_bound(before); at != look_.tasks.end() && at->first.starts_with(before); ++at)
+      if (const auto place = place_in(loop_.path, at->first); place && place->turn < loop_.turns.size())
+        add(*place, *at->second);
+    std::int64_t ended_around = 0;
+    for (std::size_t i = 0; i < steps_.size(); ++i) {
+      ended_around += out_from_[i];
+      pods_[i].out += over + ended_around;
+    }
+    return std::move(pods_);
   }
-  return std::nullopt;
-}
+
+ private:
+  // Tasks come in the order of their paths: a turn's together, and what is around a task before it.
+  void add(const PlaceInLoop& place, const Json& task) {
+    if (place.turn != turn_) ended_.clear();
+    turn_ = place.turn;
+    const bool is_ended = is_final(task["status"]["state"].as_string());
+    const bool is_out = loop_.turns[place.turn].is_over || is_ended || has_ended_around(place.step);
+    if (is_ended && !loop_.turns[place.turn].is_over && !has_ended_around(place.step)) end(place.step);
+    const auto step = std::ranges::lower_bound(steps_, place.step);
+    if (step == steps_.end() || *step != place.step) return;
+    const Json* pod = pod_of_task(look_, task);
+    if (pod == nullptr) return;
+    StepPods& pods = pods_[static_cast<std::size_t>(step - steps_.begin())];
+    if (is_out) --pods.out;
+    if (place.turn >= pods.turn_of_first) return;
+    pods.turn_of_first = place.turn;
+    pods.first = pod;
+  }
+
+  // A condition or graph may have ended without the steps in it.
+  void end(std::string_view part) {
+    ended_.insert(part);
+    const auto place_of = [this](std::string_view name) {
+      return static_cast<std::size_t>(std::ranges::lower_bound(steps_, name) - steps_.begin());
+    };
+    const std::size_t own = place_of(part);
+    if (own < steps_.size() && steps_[own] == part) ++pods_[own].out;
+    ++out_from_[place_of(base::format("{}.", part))];
+    --out_from_[place_of(base::format("{}/", part))];  // the letter behind "."
+  }
+
+  bool has_ended_around(std::string_view step) const {
+    if (ended_.empty()) return false;
+    for (std::size_t end = step.rfind('.'); end != std::string_view::npos && end > 0; end = step.rfind('.', end - 1))
+      if (ended_.contains(step.substr(0, end))) return true;
+    return false;
+  }
+
+  const RunLook& look_;
+  const LoopLook& loop_;
+  const std::vector<std::string>& steps_;  // in their order
+  std::vector<StepPods> pods_;
+  std::vector<std::int64_t> out_from_;  // how many more turns are out from this step on
+  std::size_t turn_ = SIZE_MAX;
+  std::set<std::string_view> ended_ = {};  // parts of this turn
+};
 
 Json wanted_spec(const RunLook& look, std::int64_t members, api::ResourceList needs) {
   for (auto& [name, quantity] : needs) quantity = quantity.times(members);
@@ -122,7 +186,13 @@ Json group_object(const RunLook& look, const std::string& name, Json spec) {
 std::vector<std::string> gang_steps(const ::pipelines::Pipeline& pipeline, const ::pipelines::Component& turn) {
   std::vector<std::string> out;
   GangSteps(pipeline).find(turn, {}, out);
+  std::ranges::sort(out);
   return out;
+}
+
+std::string_view step_in_turn(std::string_view loop, std::string_view path) {
+  const std::size_t turn_ends = path.find(']', loop.size());
+  return turn_ends == std::string_view::npos ? path : path.substr(turn_ends + 1);
 }
 
 base::Result<std::string> group_of_step(const RunFacts& facts, const ::pipelines::Executor& executor,
@@ -134,31 +204,37 @@ base::Result<std::string> group_of_step(const RunFacts& facts, const ::pipelines
   };
   if (wish != "true") return refused(base::format("{:?} is neither \"true\" nor \"false\"", wish));
   if (loop.empty()) return refused("no loop is around the step");
-  const std::size_t turn_ends = path.find(']', loop.size());
-  return group_name(facts, loop, turn_ends == std::string_view::npos ? path : path.substr(turn_ends + 1));
+  return group_name(facts, loop, step_in_turn(loop, path));
 }
 
 void hold_gangs(RunLook& look, const LoopLook& loop) {
-  for (const std::string& step : gang_steps(look.pipeline, loop.component)) {
-    const std::string name = group_name(look.facts, loop.path, step);
-    const Json* group = look.objects.named(resources::kPodGroups, name);
-    if (look.ends) {
-      if (group != nullptr && !api::is_deleting(*group)) look.making.remove(resources::kPodGroups, *group);
-      continue;
-    }
-    auto members = static_cast<std::int64_t>(loop.items);
-    for (std::size_t i = 0; i < loop.turns.size(); ++i)
-      members -= is_out(look, base::format("{}[{}]", loop.path, i), step, loop.turns[i].is_over) ? 1 : 0;
-    auto needs = pod_needs(look, loop, step, name);
-    if (members < 1 || !needs) continue;
-    Json spec = wanted_spec(look, members, *std::move(needs));
+  const std::vector<std::string>& steps = loop.gang_steps;
+  const auto group_of = [&](const std::string& name) { return look.objects.named(resources::kPodGroups, name); };
+  if (look.ends) {
+    for (const std::string& step : steps)
+      if (const Json* group = group_of(group_name(look.facts, loop.path, step));
+          group != nullptr && !api::is_deleting(*group))
+        look.making.remove(resources::kPodGroups, *group);
+    return;
+  }
+  const std::vector<StepPods> pods = PodCount(look, loop, steps).count();
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    const auto made = look.gang_pods.find({loop.path, steps[i]});
+    const std::int64_t members = static_cast<std::int64_t>(loop.items) - pods[i].out;
+    // Without a pod nobody waits for the group yet.
+    if (members < 1 || (made == look.gang_pods.end() && pods[i].first == nullptr)) continue;
+    const std::string name = group_name(look.facts, loop.path, steps[i]);
+    const Json* group = group_of(name);
+    if (group != nullptr && (*group)["spec"]["minMember"].as_int() == members) continue;
+    Json spec =
+        wanted_spec(look, members, made != look.gang_pods.end() ? made->second : quota_usage((*pods[i].first)["spec"]));
     if (group == nullptr) {
       look.programs.create(resources::kPodGroups, group_object(look, name, std::move(spec))).existing_is_fine = true;
-    } else if ((*group)["spec"]["minMember"].as_int() != members) {
-      Json change = Json::object({{"minMember", spec["minMember"]}, {"minResources", spec["minResources"]}});
-      look.programs.patch(resources::kPodGroups, *group, client::PatchType::kMerge,
-                          Json::object({{"spec", std::move(change)}}));
+      continue;
     }
+    Json change = Json::object({{"minMember", spec["minMember"]}, {"minResources", spec["minResources"]}});
+    look.programs.patch(resources::kPodGroups, *group, client::PatchType::kMerge,
+                        Json::object({{"spec", std::move(change)}}));
   }
 }
 

@@ -15,8 +15,8 @@ namespace controllers::pipelines {
 inline constexpr std::string_view kLoopGang = "volcano.sh/loop-gang";
 inline constexpr const char* kGroupAnnotation = "scheduling.k8s.io/group-name";
 
-// Paths of the loop's steps that are gangs, behind that of a turn: ".train", ".condition-2.train", or "" where the turn
-// itself is the step. Loops inside of it have gangs of their own.
+// Paths of the loop's steps that are gangs in their order, behind that of a turn: ".train", ".condition-2.train", or ""
+// where the turn itself is the step. Loops inside of it have gangs of their own.
 std::vector<std::string> gang_steps(const ::pipelines::Pipeline& pipeline, const ::pipelines::Component& turn);
 
 // The group that the pod of a step belongs to; empty: none. `loop`: the path of the innermost loop around it,
@@ -24,10 +24,13 @@ std::vector<std::string> gang_steps(const ::pipelines::Pipeline& pipeline, const
 base::Result<std::string> group_of_step(const RunFacts& facts, const ::pipelines::Executor& executor,
                                         std::string_view loop, std::string_view path);
 
+// The path of a step behind that of its turn.
+std::string_view step_in_turn(std::string_view loop, std::string_view path);
+
 // How a loop stands in one look.
 struct LoopLook {
   const std::string& path;
-  const ::pipelines::Component& component;
+  const std::vector<std::string>& gang_steps;
   const std::vector<Standing>& turns;  // those behind the last one have not begun
   std::size_t items = 0;
 };

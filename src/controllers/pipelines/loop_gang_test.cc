@@ -3,8 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <ctime>
+
 #include "api/pipelines/v2beta1/pipeline_run.h"
 #include "base/format.h"
+#include "controllers/pipelines/run.h"
 #include "controllers/pipelines/trial_for_tests.h"
 
 namespace controllers::pipelines {
@@ -157,6 +160,42 @@ TEST(LoopGang, StepsOfSharedGraphsAreFoundInBoundedTime) {
     EXPECT_EQ(gang_steps(*pipeline, pipeline->component_of(pipeline->root.graph->tasks.front())).size(),
               is_gang ? ::pipelines::kTasksMax : 0);
   }
+}
+
+// A thousand steps in each of two thousand turns, of which a look has seen some hundreds begin.
+TEST(LoopGang, ALookCostsWhatHasBegunAndNotTurnsTimesSteps) {
+  Json components = parse(R"({"c10": {"executorLabel": "e"}})");
+  for (int i = 0; i < 10; ++i) {
+    const std::string next = base::format(R"({{"componentRef": {{"name": "c{}"}}}})", i + 1);
+    components.set(base::format("c{}", i),
+                   parse(base::format(R"({{"dag": {{"tasks": {{"a": {0}, "b": {0}}}}}}})", next)));
+  }
+  std::string items = "0";
+  for (int i = 1; i < 2000; ++i) items += base::format(", {}", i);
+  Json ir = parse(base::format(R"({{"schemaVersion": "2.1.0", "pipelineInfo": {{"name": "p"}},
+    "deploymentSpec": {{"executors": {{"e": {{"container": {{"image": "i", "command": ["c"]}}}}}}}},
+    "root": {{"dag": {{"tasks": {{"loop": {{"componentRef": {{"name": "turn"}},
+      "parameterIterator": {{"itemInput": "n", "items": {{"raw": "[{}]"}}}}}}}}}}}}}})",
+                               items));
+  components.set("turn", parse(R"({"inputDefinitions": {"parameters": {"n": {"parameterType": "NUMBER_INTEGER"}}},
+    "dag": {"tasks": {"t": {"componentRef": {"name": "c0"}}}}})"));
+  ir.set("components", std::move(components));
+  TestWorld world;
+  const auto controller = make_run_controller({});
+  world.use_indexes_of(*controller);
+  Json& run = world.put_text(resources::kPipelineRuns,
+                             R"({"kind": "PipelineRun", "metadata": {"name": "r", "namespace": "ns", "uid": "U"}})");
+  run.edit("spec").set("pipelineSpec", std::move(ir));
+  run.edit("spec").set("platformSpec", platform("e", "true"));
+  std::clock_t took = 0;
+  for (int look = 0; look < 5; ++look) {
+    const std::clock_t begun = std::clock();
+    const Plan plan = controller->step(world, "ns/r", {.now = world.now});
+    took = std::clock() - begun;
+    controller->finished("ns/r", world.apply(plan));
+  }
+  EXPECT_GT(world.all(resources::kPipelineTasks).size(), 500U);
+  EXPECT_LT(static_cast<double>(took) / CLOCKS_PER_SEC, 0.5) << "seconds of the last look";
 }
 
 }  // namespace

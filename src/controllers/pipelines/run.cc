@@ -140,6 +140,7 @@ class RunStep {
       memory_.spec = spec["pipelineSpec"];
       memory_.platform = spec["platformSpec"];
       memory_.pipeline = nullptr;
+      memory_.gang_steps.clear();
       auto read = ::pipelines::read_pipeline(memory_.spec, memory_.platform);
       if (read.ok())
         memory_.pipeline = std::make_shared<const ::pipelines::Pipeline>(*std::move(read));

@@ -8,6 +8,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "api/schema/quantity.h"
@@ -30,15 +31,17 @@ struct Memory {
   api::Json spec = {}, platform = {};                     // the documents that were read
   std::shared_ptr<const ::pipelines::Pipeline> pipeline;  // null: they cannot be read
   std::string problem = {};                               // why
-  std::map<std::string, std::string> refused = {};        // by path: why the server did not take an object
-  std::set<std::string> gone = {};                        // pods that the server does not have
-  std::map<std::string, base::Time> failed = {};          // by pod: when its failure was seen
-  std::optional<::pipelines::Stores> stores = {};         // nothing: not asked for yet
-  std::string stores_problem = {};                        // why their ConfigMap cannot be read
-  bool is_noted = false;                                  // in the run's experiment
-  bool has_claim = false;                                 // of the artifacts of the namespace
-  bool has_stage = false;                                 // the program that moves artifacts of stores
-  bool has_surroundings = false;                          // the objects that every run of the namespace needs
+  // The steps of gangs in the turns of that document's loops (loop_gang.h).
+  std::map<const ::pipelines::Component*, std::vector<std::string>> gang_steps = {};
+  std::map<std::string, std::string> refused = {};  // by path: why the server did not take an object
+  std::set<std::string> gone = {};                  // pods that the server does not have
+  std::map<std::string, base::Time> failed = {};    // by pod: when its failure was seen
+  std::optional<::pipelines::Stores> stores = {};   // nothing: not asked for yet
+  std::string stores_problem = {};                  // why their ConfigMap cannot be read
+  bool is_noted = false;                            // in the run's experiment
+  bool has_claim = false;                           // of the artifacts of the namespace
+  bool has_stage = false;                           // the program that moves artifacts of stores
+  bool has_surroundings = false;                    // the objects that every run of the namespace needs
 };
 
 // How a task stands after the look.
@@ -78,7 +81,8 @@ struct RunLook {
   std::vector<std::string> asked = {};                              // pods that the plan asks the server for, in order
   std::map<std::string, std::string> changed = {};                  // by path of a leaf: the state that the plan writes
   std::size_t begun = 0;                                            // tasks that this look makes
-  std::map<std::string, api::ResourceList> gang_pods = {};          // by group: what a pod asks for that the look makes
+  // By loop and step: what a pod of a gang asks for that the look makes.
+  std::map<std::pair<std::string, std::string>, api::ResourceList> gang_pods = {};
 
   Plan programs = {};  // that pods have as volumes: made before them
   Plan making = {};    // objects that are made or removed

@@ -144,7 +144,8 @@ class Walk {
     Values shared = inputs;
     if (!iterator.raw && !is_read(place.component, iterator))
       (iterator.is_of_artifacts ? shared.artifacts : shared.parameters).erase(iterator.input);
-    const bool has_gangs = !gang_steps(look_.pipeline, place.component).empty();
+    const std::vector<std::string>& gangs = gangs_of(place.component);
+    const bool has_gangs = !gangs.empty();
     if (has_gangs && iterator.limit > 0 && static_cast<std::size_t>(iterator.limit) < items->size())
       return {.is_over = true,
               .is_settled = true,
@@ -166,10 +167,16 @@ class Walk {
       running += one.is_over ? 0 : 1;
       turns.push_back(one);
     }
-    if (has_gangs && (!whole.is_over || look_.ends))
-      hold_gangs(look_, {place.path, place.component, turns, items->size()});
+    if (has_gangs && (!whole.is_over || look_.ends)) hold_gangs(look_, {place.path, gangs, turns, items->size()});
     if (whole.is_over) whole.outputs = loop_outputs(place.component, outputs_of(turns));
     return whole;
+  }
+
+  // Found once for a document.
+  const std::vector<std::string>& gangs_of(const Component& turn) {
+    const auto [known, is_new] = look_.memory.gang_steps.try_emplace(&turn);
+    if (is_new) known->second = gang_steps(look_.pipeline, turn);
+    return known->second;
   }
 
   static std::vector<Values> outputs_of(const std::vector<Standing>& turns) {
