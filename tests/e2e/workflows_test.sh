@@ -17,7 +17,9 @@ start() { sed "s/generateName: train-predict-/name: $1/" "$document" | sed "${2:
 without_rights_the_volume_is_refused() {
   kubectl delete rolebinding pipeline-runner > /dev/null # `volcano up` gave the account rights
   expect "a workflow" start bare
+  expect "another one" start bare2
   expect "its end" wait_for 20 ended bare
+  expect "that of the other" wait_for 20 ended bare2
   expect "its phase" phase_of bare Failed
   expect "the reason" sh -c "kubectl get workflow bare -o 'jsonpath={.status.message}' | grep -q 'create-volume.*system:serviceaccount:default:pipeline-runner.*cannot create resource'"
   expect "the exit handler" [ "$(kubectl logs "$(node bare bare.onExit "['id']")")" = "it has Failed" ]
@@ -36,6 +38,22 @@ the_pipeline_of_the_documents_succeeds() {
   expect "the print" [ "$(kubectl logs "$(node "$name" print "['id']")")" = "prediction of 0.1
 score 0.93" ]
   expect "its label" [ "$(kubectl get wf -l workflows.argoproj.io/phase=Succeeded -o name)" = "workflow.argoproj.io/$name" ]
+}
+retry() { api_request "/pipeline/apis/v1beta1/runs/$(field workflow "$1" .metadata.uid)/retry" -X POST -f -o /dev/null; }
+# What the server refused before is asked for again, and an end of the server behind the answer loses nothing of it.
+a_retry_goes_on_where_it_failed() {
+  local first
+  first=$(kubectl get pod "$(node bare bare.onExit "['id']")" -o 'jsonpath={.metadata.uid}')
+  expect "a retry" retry bare2
+  expect "its end" wait_for 40 phase_of bare2 Succeeded
+  expect "a retry that is cut short" retry bare
+  kill_cluster
+  expect "the server again" start_cluster "${flags[@]}"
+  expect "its end" wait_for 40 phase_of bare Succeeded
+  expect "the exit handler, again" [ "$(kubectl logs "$(node bare bare.onExit "['id']")")" = "it has Succeeded" ]
+  expect "in a pod of its own" [ "$(kubectl get pod "$(node bare bare.onExit "['id']")" -o 'jsonpath={.metadata.uid}')" != "$first" ]
+  expect "no wish that is left" field_is workflow bare .metadata.annotations.'pipelines\.volcano\.sh/begins-anew' ""
+  expect "one that succeeded is not tried again" refused "is Succeeded" api_request "/pipeline/apis/v1beta1/runs/$(field workflow bare .metadata.uid)/retry" -X POST --fail-with-body
 }
 results_and_raw_artifacts() {
   kubectl create -f - > /dev/null << 'YAML'
@@ -117,5 +135,5 @@ if [ $root = 0 ]; then
 fi
 flags=(--node-name n1 --host-rootfs --runtime runc)
 start_cluster "${flags[@]}"
-run_tests without_rights_the_volume_is_refused the_pipeline_of_the_documents_succeeds results_and_raw_artifacts fields_outside_are_refused it_goes_on_after_a_crash a_status_of_a_person_deletes_no_claim it_stops_and_is_deleted argos_own_controller_has_them_alone
+run_tests without_rights_the_volume_is_refused the_pipeline_of_the_documents_succeeds a_retry_goes_on_where_it_failed results_and_raw_artifacts fields_outside_are_refused it_goes_on_after_a_crash a_status_of_a_person_deletes_no_claim it_stops_and_is_deleted argos_own_controller_has_them_alone
 exit "${failed:-0}"
