@@ -81,12 +81,18 @@ read_artifact() {
   api_request "/pipeline/apis/v2beta1/runs/$run/nodes/$1/artifacts/$2:${3:-read}" "${@:4}"
 }
 bytes_of() { read_artifact "$@" | python3 -c 'import base64, json, sys; one = json.load(sys.stdin); print(base64.b64decode(one["data"]).decode(), one["size"])'; }
+# "PATH: CONTENT" of each file of a folder.
+files_of() { read_artifact "$@" | python3 -c 'import base64, io, json, sys, tarfile; one = json.load(sys.stdin); assert one["archive"] == "tar"; tar = tarfile.open(fileobj=io.BytesIO(base64.b64decode(one["data"]))); [print(f"{file.name}: {tar.extractfile(file).read().decode()}") for file in tar]'; }
 artifacts_of_the_store_are_read() {
   expect "the whole" [ "$(bytes_of root.write one)" = "one file 8" ]
   expect "the first bytes" [ "$(bytes_of root.write one 'read?max_bytes=3')" = "one 8" ]
   expect "what was imported" [ "$(bytes_of root.read given)" = "from outside 12" ]
   expect "HTML for a frame" grep -q "sandbox" <(read_artifact root.write one view -D - -o /dev/null)
-  expect "a folder" grep -q 'there is no object bucket-1/runs/files/.*several files' <(read_artifact root.write tree)
+  expect "a folder" [ "$(files_of root.write tree)" = "a b/c: deep" ]
+  expect "a folder, saved by the command" "$volcano" pipeline artifacts plain --task write --download "$scratch/saved"
+  expect "its files" [ "$(tar -xOf "$scratch/saved/write/tree.tar" 'a b/c')" = deep ]
+  expect "a folder has no first bytes" grep -q 'is a folder, and is read as a whole' <(read_artifact root.write tree 'read?max_bytes=3')
+  expect "a folder is no page" grep -q 'is a folder, and is read as a whole' <(read_artifact root.write tree view)
   kubectl create serviceaccount viewer > /dev/null
   kubectl create role views --verb=get,list --resource=pipelineruns.pipelines.kubeflow.org,pipelinetasks.pipelines.kubeflow.org,configmaps > /dev/null
   kubectl create rolebinding views --role=views --serviceaccount=default:viewer > /dev/null
@@ -118,6 +124,51 @@ a_store_that_is_away_is_waited_for() {
   expect "its end" wait_for 60 ended away
   expect "its state" field_is pipelinerun away .status.state SUCCEEDED
 }
+# A loop whose turns write a folder of some MB each, two at a time.
+uploads() {
+  python3 - $turns << 'PYTHON' | kubectl create -f - > /dev/null
+import json, sys
+write = 'mkdir -p "$1"; for i in $(seq 8); do seq -f "$0 $i %.0f" 100000 > "$1/$i"; done'
+number = {"parameterType": "NUMBER_INTEGER"}
+data = {"artifactType": {"schemaTitle": "system.Dataset", "schemaVersion": "0.0.1"}}
+spec = {
+    "schemaVersion": "2.1.0", "pipelineInfo": {"name": "uploads"},
+    "deploymentSpec": {"executors": {"write": {"container": {"image": "host", "command": ["sh", "-c", write], "args": [
+        "{{$.inputs.parameters['n']}}", "{{$.outputs.artifacts['data'].path}}"]}}}},
+    "components": {"write": {"executorLabel": "write", "inputDefinitions": {"parameters": {"n": number}},
+                             "outputDefinitions": {"artifacts": {"data": data}}}},
+    "root": {"dag": {"tasks": {"loop": {"componentRef": {"name": "write"}, "iteratorPolicy": {"parallelismLimit": 2},
+                                        "parameterIterator": {"itemInput": "n", "items": {"raw": json.dumps(list(range(int(sys.argv[1]))))}}}}}}}
+print(json.dumps({"apiVersion": "pipelines.kubeflow.org/v2beta1", "kind": "PipelineRun", "metadata": {"name": "uploads"}, "spec": {"pipelineSpec": spec}}))
+PYTHON
+}
+objects() { curl -sf "http://127.0.0.1:$port/bucket-1?list-type=2&prefix=runs/uploads/" | grep -o '<Key>' | wc -l; }
+has_objects() { [ "$(objects)" -ge "$1" ]; }
+folders_are_whole() {
+  "$volcano" pipeline artifacts uploads --download "$scratch/uploads" > /dev/null || return 1
+  local turn part
+  for turn in $(seq 0 $((turns - 1))); do
+    for part in $(seq 8); do
+      seq -f "$turn $part %.0f" 100000 | cmp - <(tar -xOf "$scratch/uploads/loop[$turn]/data.tar" "$part") || return 1
+    done
+  done
+}
+# Each kill meets uploads: some objects of a folder are there, and not all of them.
+uploads_outlive_their_server() {
+  expect "a run" uploads
+  for some in 1 12 20; do
+    expect "an upload under way after $some" wait_for 60 has_objects $some
+    kill_cluster
+    expect "others to come" [ "$(objects)" -lt $((turns * 8)) ]
+    expect "the server again" start_cluster "${flags[@]}"
+  done
+  expect "its end" wait_for 90 ended uploads
+  expect "its state: $(field pipelinerun uploads .status.error)" field_is pipelinerun uploads .status.state SUCCEEDED
+  expect "a pod for each step" [ "$(kubectl get pods -l pipelines.kubeflow.org/run=uploads -o name | wc -l)" = $turns ]
+  expect "each once" [ -z "$(kubectl get pods -l pipelines.kubeflow.org/run=uploads -o 'jsonpath={.items[*].status.containerStatuses[*].restartCount}' | tr -d '0 ')" ]
+  expect "all objects and no other" [ "$(objects)" = $((turns * 8)) ]
+  expect "whole folders" folders_are_whole
+}
 what_the_store_refuses_is_said() {
   end_store
   "$stores/bin/python" tests/clients/full_store.py "$port" > "$scratch/full.log" 2>&1 &
@@ -139,10 +190,12 @@ tls_is_checked() {
 }
 
 port=$(free_port)
-start_cluster --node-name n1 --host-rootfs --runtime runc
+turns=6
+flags=(--node-name n1 --host-rootfs --runtime runc)
+start_cluster "${flags[@]}"
 kubectl run first --image=host --restart=Never -- true > /dev/null 2>&1
 wait_for 30 sh -c "kubectl get pod first -o 'jsonpath={.status.podIP}' | grep -q ."
 address=$(field pod first .status.podIP)
 address=${address%.*}.1 # the machine, as pods see it
-run_tests files_go_through_the_store artifacts_of_the_store_are_read a_store_that_is_away_is_waited_for what_the_store_refuses_is_said tls_is_checked
+run_tests files_go_through_the_store artifacts_of_the_store_are_read uploads_outlive_their_server a_store_that_is_away_is_waited_for what_the_store_refuses_is_said tls_is_checked
 exit "${failed:-0}"

@@ -22,5 +22,8 @@ struct StoreKeys {
 std::string host_of(const ObjectPlace& place);
 // A GET of the first `bytes` of the object.
 rt::HttpRequest signed_get(const ObjectPlace& place, const StoreKeys& keys, base::Time now, std::size_t bytes);
+// A GET of one page of the list of the objects whose keys begin with that of the place. `token`: of the page before;
+// empty: the first page.
+rt::HttpRequest signed_list(const ObjectPlace& place, const StoreKeys& keys, base::Time now, const std::string& token);
 
 }  // namespace pipelines

@@ -26,5 +26,21 @@ TEST(SignedRequest, is_as_the_documentation_of_the_signatures_has_it) {
   EXPECT_EQ(host_of(place), "bucket-1.store");
 }
 
+TEST(SignedRequest, lists_ask_the_bucket_page_by_page) {
+  ObjectPlace place{.bucket = "bucket-1", .key = "a b/"};
+  place.store.host = "store";
+  place.store.port = "9000";
+  place.store.region = "eu-1";
+  place.store.tls = false;
+  const base::Time now = *base::parse_rfc3339("2026-01-02T03:04:05Z");
+  const rt::HttpRequest http = signed_list(place, {.id = "me", .secret = "word"}, now, "t/1=");
+  EXPECT_EQ(http.target, "/bucket-1?continuation-token=t%2F1%3D&list-type=2&prefix=a%20b%2F");
+  const std::string_view signature = rt::header(http.headers, "Authorization");
+  EXPECT_EQ(signature.substr(signature.rfind('=') + 1),
+            "f73e7636f2be974d2fd96e6d2c1eb14a85b19e5324e9e9b881fca9f28a434e81");
+  place.store.bucket_in_host = true;
+  EXPECT_EQ(signed_list(place, {}, now, "").target, "/?list-type=2&prefix=a%20b%2F");
+}
+
 }  // namespace
 }  // namespace pipelines

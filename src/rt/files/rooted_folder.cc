@@ -13,12 +13,11 @@
 #include <vector>
 
 #include "base/format.h"
+#include "rt/files/tar.h"
 
 namespace rt {
 
 namespace {
-
-constexpr std::size_t kBlock = 512, kShortName = 100;
 
 base::Error failed(const std::string& what, int error) {
   const base::Code code = error == ENOENT                      ? base::Code::kNotFound
@@ -29,30 +28,10 @@ base::Error failed(const std::string& what, int error) {
 
 base::Error too_large(const std::string& what) { return base::make_error(base::Code::kTooLarge, what); }
 
-// A header of the format "ustar".
-std::string header(const std::string& name, char type, std::size_t size, const struct stat& facts) {
-  std::string out(kBlock, '\0');
-  const auto put = [&out](std::size_t at, const std::string& text) { out.replace(at, text.size(), text); };
-  put(0, name.substr(0, kShortName));
-  put(100, base::format("{:07o}", facts.st_mode & 0777));
-  put(108, "0000000");
-  put(116, "0000000");
-  put(124, base::format("{:011o}", size));
-  put(136, base::format("{:011o}", std::max<long>(facts.st_mtime, 0)));
-  put(148, "        ");
-  out[156] = type;
-  put(257, std::string("ustar\0"
-                       "00",
-                       8));
-  unsigned sum = 0;
-  for (const char one : out) sum += static_cast<unsigned char>(one);
-  put(148, base::format("{:06o}", sum) + std::string("\0 ", 2));
-  return out;
-}
-
-class Tar {
+class FolderTar {
  public:
-  Tar(const std::string& folder, std::size_t bytes_max) : folder_(folder), bytes_max_(bytes_max) {}
+  FolderTar(const std::string& folder, std::size_t bytes_max)
+      : folder_(folder), bytes_max_(bytes_max), tar_(folder, bytes_max) {}
 
   base::Status add_folder(int fd, const std::string& path, int depth) {
     if (depth > kFolderDepthMax)
@@ -62,10 +41,7 @@ class Tar {
     return {};
   }
 
-  std::string take() {
-    out_.append(2 * kBlock, '\0');
-    return std::move(out_);
-  }
+  std::string take() { return tar_.take(); }
 
  private:
   base::Result<std::vector<std::string>> names_in(int fd) {
@@ -94,7 +70,7 @@ class Tar {
         ::open(base::format("/proc/self/fd/{}", seen.get()).c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
     if (!open.is_open()) return failed(path, errno);
     if (S_ISDIR(facts.st_mode)) {
-      TRY_VOID(put(path + "/", '5', {}, facts));
+      TRY_VOID(put(path + "/", {}, facts));
       return add_folder(open.get(), path + "/", depth + 1);
     }
     std::string bytes;
@@ -105,30 +81,17 @@ class Tar {
       if (got == 0) break;
       bytes.append(buffer, static_cast<std::size_t>(got));
     }
-    return put(path, '0', bytes, facts);
+    return put(path, bytes, facts);
   }
 
-  base::Status put(const std::string& name, char type, const std::string& bytes, const struct stat& facts) {
-    if (out_.size() + bytes.size() + name.size() + 5 * kBlock > bytes_max_)
-      return too_large(base::format("{:?} has more than {} bytes", folder_, bytes_max_));
-    // A long name comes before, as a file of its own, as GNU's tar has it.
-    if (name.size() > kShortName) {
-      out_ += header("././@LongLink", 'L', name.size() + 1, facts);
-      pad(name + '\0');
-    }
-    out_ += header(name, type, bytes.size(), facts);
-    pad(bytes);
-    return {};
-  }
-
-  void pad(const std::string& bytes) {
-    out_ += bytes;
-    out_.append((kBlock - bytes.size() % kBlock) % kBlock, '\0');
+  base::Status put(const std::string& name, const std::string& bytes, const struct stat& facts) {
+    return tar_.add({.name = name, .mode = facts.st_mode, .modified = base::Time{} + base::seconds(facts.st_mtime)},
+                    bytes);
   }
 
   const std::string& folder_;
   const std::size_t bytes_max_;
-  std::string out_;
+  Tar tar_;
   std::size_t entries_ = 0;
 };
 
@@ -136,7 +99,7 @@ class Tar {
 
 base::Result<std::string> rooted_folder_as_tar(const RootedPath& folder, std::size_t bytes_max) {
   TRY(const Descriptor open, open_rooted_folder(folder));
-  Tar tar(folder.path, bytes_max);
+  FolderTar tar(folder.path, bytes_max);
   TRY_VOID(tar.add_folder(open.get(), "", 1));
   return tar.take();
 }
