@@ -3,6 +3,7 @@
 
 #include <arpa/inet.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 
@@ -43,6 +44,17 @@ std::optional<Prefix> parse_prefix(std::string_view text) {
   return prefix;
 }
 
+bool is_mapped(const Prefix& prefix) {
+  constexpr std::array<unsigned char, 12> kMapped = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
+  return prefix.family == AF_INET6 && std::equal(kMapped.begin(), kMapped.end(), prefix.bytes.begin());
+}
+
+bool has_bits_behind(const Prefix& prefix) {
+  for (std::uint32_t bit = prefix.length; bit < (prefix.family == AF_INET ? 32u : 128u); ++bit)
+    if ((prefix.bytes[bit / 8] & (0x80 >> bit % 8)) != 0) return true;
+  return false;
+}
+
 }  // namespace
 
 bool is_ip_range(std::string_view text) { return parse_prefix(text).has_value(); }
@@ -53,6 +65,19 @@ bool is_within(std::string_view inner, std::string_view outer) {
   for (std::uint32_t bit = 0; bit < b->length; ++bit)
     if ((a->bytes[bit / 8] ^ b->bytes[bit / 8]) & (0x80 >> bit % 8)) return false;
   return true;
+}
+
+std::string_view ip_problem(std::string_view text) {
+  if (!is_ip_address(text)) return "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)";
+  const auto whole = parse_prefix(base::format("{}/0", text));
+  return whole && is_mapped(*whole) ? "must not be an IPv4-mapped IPv6 address" : "";
+}
+
+std::string_view ip_range_problem(std::string_view text) {
+  const auto prefix = parse_prefix(text);
+  if (!prefix) return "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)";
+  if (is_mapped(*prefix)) return "must not have an IPv4-mapped IPv6 address";
+  return has_bits_behind(*prefix) ? "must not have bits set beyond the prefix length" : "";
 }
 
 std::optional<std::uint32_t> parse_ipv4(std::string_view text) {

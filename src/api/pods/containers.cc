@@ -8,6 +8,7 @@
 #include "api/pods/stop_signals.h"
 #include "base/format.h"
 #include "base/split.h"
+#include "base/trim.h"
 
 namespace api {
 
@@ -225,12 +226,7 @@ void check_container(const Json& container, const std::string& path, const Json&
     errors.required(in(path, "name"));
   else
     errors.invalid(in(path, "name"), name, check_dns_label(name));
-  const std::string image = container["image"].str();
-  if (image.empty())
-    errors.required(in(path, "image"));
-  else if (std::string_view(" \t\n\r\v\f").find(image.front()) != std::string_view::npos ||
-           std::string_view(" \t\n\r\v\f").find(image.back()) != std::string_view::npos)
-    errors.invalid(in(path, "image"), image, "must not have leading or trailing whitespace");
+  if (container["image"].as_string().empty()) errors.required(in(path, "image"));
   check_choice(container, path, "terminationMessagePolicy", kTerminationPolicies, errors);
   check_ports(container["ports"], in(path, "ports"), spec["hostNetwork"].as_bool(), errors);
   check_env(container, path, errors);
@@ -285,6 +281,12 @@ void check_host_ports(const Json& containers, const std::string& path, FieldErro
 void check_no_way_up(const std::string& path, std::string_view value, FieldErrors& errors) {
   const std::vector<std::string_view> parts = base::split(value, '/');
   if (std::ranges::find(parts, "..") != parts.end()) errors.invalid(path, value, "must not contain '..'");
+}
+
+void check_image_blanks(const Json& containers, const std::string& path, FieldErrors& errors) {
+  for (std::size_t i = 0; i < containers.size(); ++i)
+    if (const std::string_view image = containers[i]["image"].as_string(); base::trim(image, base::kAllBlanks) != image)
+      errors.invalid(in(at(path, i), "image"), image, "must not have leading or trailing whitespace");
 }
 
 void check_containers(const Json& spec, const std::string& path, const std::set<std::string>& volumes,

@@ -151,9 +151,8 @@ void check_placement(const Json& spec, const std::string& path, FieldErrors& err
   const Json& aliases = spec["hostAliases"];
   for (std::size_t i = 0; i < aliases.size(); ++i) {
     const std::string where = at(in(path, "hostAliases"), i);
-    if (!is_ip_address(aliases[i]["ip"].as_string()))
-      errors.invalid(in(where, "ip"), aliases[i]["ip"].str(),
-                     "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)");
+    if (const auto why = ip_problem(aliases[i]["ip"].as_string()); !why.empty())
+      errors.invalid(in(where, "ip"), aliases[i]["ip"].str(), why);
     const Json& names = aliases[i]["hostnames"];
     for (std::size_t k = 0; k < names.size(); ++k)
       errors.invalid(in(at(in(path, "hostAliases"), i), "hostnames"), names[k],

@@ -24,9 +24,8 @@ constexpr std::size_t kSearchesMax = 32, kSearchBytesMax = 2048;
 void check_dns_words(const Json& config, const std::string& where, FieldErrors& errors) {
   const auto servers = config["nameservers"].items();
   for (std::size_t i = 0; i < servers.size() && i < 3; ++i)
-    if (!is_ip_address(servers[i].as_string()))
-      errors.invalid(at(in(where, "nameservers"), i), servers[i].str(),
-                     "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)");
+    if (const auto why = ip_problem(servers[i].as_string()); !why.empty())
+      errors.invalid(at(in(where, "nameservers"), i), servers[i].str(), why);
   const auto searches = config["searches"].items();
   std::size_t bytes = 0;
   for (const Json& search : searches) bytes += search.as_string().size() + 1;
@@ -141,6 +140,8 @@ std::vector<base::Cause> check_pod_spec(const Json& spec, const std::string& pat
   const std::set<std::string> volumes = check_pod_volumes(spec, path, errors);
   check_pod_claims(spec["resourceClaims"], in(path, "resourceClaims"), errors);
   check_containers(spec, path, volumes, errors);
+  if (rules.of == PodSpecOf::kPod)
+    for (const char* list : {"containers", "initContainers"}) check_image_blanks(spec[list], in(path, list), errors);
   if (!spec["ephemeralContainers"].empty())
     errors.forbidden(in(path, "ephemeralContainers"), rules.of == PodSpecOf::kTemplate
                                                           ? "ephemeral containers not allowed in pod template"

@@ -26,6 +26,8 @@ bool has_host_sysctls(const Json& spec);
 // defaults or not; what is of a wrong type is for the schema to name, and is not a problem here.
 std::vector<base::Cause> check_pod_spec(const Json& spec, const std::string& path, PodRules rules);
 
+// Blanks around images of containers at `path`: a template may have them, its pods may not.
+void check_image_blanks(const Json& containers, const std::string& path, FieldErrors& errors);
 // The overhead of RuntimeClasses, too.
 void check_overhead(const Json& overhead, const std::string& path, FieldErrors& errors);
 void check_tolerations(const Json& tolerations, const std::string& path, FieldErrors& errors);

@@ -7,6 +7,7 @@
 #include "api/policies/problems.h"
 #include "api/policies/reading.h"
 #include "api/schema/names.h"
+#include "api/schema/selector_rules.h"
 #include "base/format.h"
 
 namespace api::policies {
@@ -96,8 +97,17 @@ Rule read_rule(const Json& given, const std::string& path, Problems& problems) {
 LabelSelector read_selector(const Json& given, const std::string& path, Problems& problems) {
   auto selector = label_selector_from(given);
   if (selector.ok()) return *std::move(selector);
-  problems.invalid(path, given, selector.error().message);
+  FieldErrors errors;
+  check_label_selector(given, path, errors);
+  problems.add(errors.take());
   return {};
+}
+
+void check_selector_names(const Json& given, const std::string& path, Problems& problems) {
+  if (!label_selector_from(given).ok()) return;
+  FieldErrors errors;
+  check_label_selector(given, path, errors);
+  problems.add(errors.take());
 }
 
 }  // namespace policy_detail
@@ -248,6 +258,14 @@ void check(const Json& object, std::vector<Cause>& causes) {
     read_binding(object, causes);
   else
     read_policy(object, causes);
+  Problems problems(causes);
+  for (const auto& [part, selector] : {std::pair{"matchConstraints", "namespaceSelector"},
+                                       {"matchConstraints", "objectSelector"},
+                                       {"matchResources", "namespaceSelector"},
+                                       {"matchResources", "objectSelector"},
+                                       {"paramRef", "selector"}})
+    policy_detail::check_selector_names(object["spec"][part][selector], base::format("spec.{}.{}", part, selector),
+                                        problems);
 }
 
 void apply_defaults(Json& object) {

@@ -36,6 +36,10 @@ class Problems {
   void too_many(std::string path, std::size_t count, std::size_t most) {
     add("FieldValueTooMany", std::move(path), base::format("Too many: {}: must have at most {} items", count, most));
   }
+  void add(std::vector<base::Cause> causes) {
+    for (base::Cause& one : causes)
+      if (!is_full()) causes_.push_back(std::move(one));
+  }
   // `supported` is sorted.
   void one_of(std::string path, const Json& value, std::span<const std::string_view> supported) {
     if (is_full() || std::find(supported.begin(), supported.end(), value.as_string()) != supported.end()) return;

@@ -242,6 +242,8 @@ void check_webhooks(const Json& object, const Json& before, std::vector<Cause>& 
   for (std::size_t i = 0; i < list.size(); ++i) {
     const std::string path = base::format("webhooks[{}]", i);
     const Webhook one = read_one(list[i], path, is_mutating(object), problems);
+    for (const char* selector : {"namespaceSelector", "objectSelector"})
+      policy_detail::check_selector_names(list[i][selector], base::format("{}.{}", path, selector), problems);
     if (!one.name.empty() && !names.insert(one.name).second) problems.duplicate(path + ".name", one.name);
   }
 }

@@ -5,6 +5,8 @@
 #include <array>
 #include <climits>
 
+#include "base/trim.h"
+
 namespace api {
 namespace {
 
@@ -143,7 +145,7 @@ std::optional<Quantity> Quantity::parse(std::string_view text) {
 }
 
 std::optional<Quantity> Quantity::from_json(const Json& json) {
-  if (json.is_string()) return parse(json.as_string());
+  if (json.is_string()) return parse(base::trim(json.as_string(), base::kAllBlanks));
   if (json.is_number()) return parse(json.dump());
   return {};
 }

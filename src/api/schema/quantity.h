@@ -23,7 +23,7 @@ class Quantity {
   // Empty if the text does not follow the grammar. Values beyond ±(2^63-1) and digits below nano are capped and rounded
   // up (away from zero), as Kubernetes does.
   static std::optional<Quantity> parse(std::string_view text);
-  // A string or a number, as Kubernetes accepts.
+  // A string, with blanks around it or not, or a number, as Kubernetes accepts.
   static std::optional<Quantity> from_json(const Json& json);
 
   // The canonical text: "1500m", "6Gi", "5". The suffix form is kept through arithmetic (of the left side).

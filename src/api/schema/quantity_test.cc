@@ -45,6 +45,12 @@ TEST(Quantity, values_round_away_from_zero_and_saturate) {
   EXPECT_EQ(Quantity::parse("99999999999999999999").value().value(), INT64_MAX);
 }
 
+TEST(Quantity, of_an_object_may_have_blanks_around_it) {
+  EXPECT_EQ(Quantity::from_json(Json(" 1500m\t")).value().to_string(), "1500m");
+  for (const char* text : {"", " ", "1 500m", "1 Gi"}) EXPECT_FALSE(Quantity::from_json(Json(text))) << text;
+  EXPECT_FALSE(Quantity::parse(" 1"));
+}
+
 TEST(Quantity, sums_keep_the_left_form) {
   EXPECT_EQ((*Quantity::parse("500m") + *Quantity::parse("3")).to_string(), "3500m");
   EXPECT_EQ((*Quantity::parse("1Gi") + *Quantity::parse("1Gi")).to_string(), "2Gi");

@@ -11,6 +11,7 @@
 #include "api/schema/quantity.h"
 #include "api/schema/schema.h"
 #include "base/format.h"
+#include "base/trim.h"
 #include "base/unix_time.h"
 #include "base/utf8.h"
 
@@ -173,6 +174,11 @@ std::string_view type_name(const Json& value) {
   return "null";
 }
 
+// The pattern of a definition takes no blanks, where a kind of Kubernetes trims them.
+bool has_blanks_around(const Json& quantity) {
+  return quantity.is_string() && base::trim(quantity.as_string(), base::kAllBlanks) != quantity.as_string();
+}
+
 struct Validator {
   WalkOptions options;
   std::vector<Cause>& causes;
@@ -211,7 +217,7 @@ struct Validator {
       case Kind::kQuantity:
         if (options.custom_resource && value.is_number() && !value.is_int())
           return wrong_type(place, value, "integer,string");
-        if (!Quantity::from_json(value))
+        if (!Quantity::from_json(value) || (options.custom_resource && has_blanks_around(value)))
           add("FieldValueInvalid", place,
               base::format("Invalid value: {}: quantities must match the regular expression "
                            "'^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'",

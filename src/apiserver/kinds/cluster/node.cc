@@ -19,9 +19,28 @@ using api::at;
 using api::FieldErrors;
 using api::in;
 
+// The one range and the list say the same: where they differ, the one range is meant.
 void default_node(Json& object) {
-  if (const Json& range = object["spec"]["podCIDR"]; range.is_string() && takes_members(object["spec"]))
-    set_if_absent(object.edit("spec"), "podCIDRs", Json::array({Json(range)}));
+  if (!takes_members(object["spec"])) return;
+  const Json range = object["spec"]["podCIDR"];
+  const Json& ranges = object["spec"]["podCIDRs"];
+  if (!(range.is_null() || range.is_string()) || !(ranges.is_null() || ranges.is_array())) return;
+  if (!range.as_string().empty() && (ranges.empty() || ranges[std::size_t{0}] != range))
+    object.edit("spec").set("podCIDRs", Json::array({range}));
+  else if (!ranges.empty() && ranges[std::size_t{0}].is_string() && range.as_string().empty())
+    object.edit("spec").set("podCIDR", Json(ranges[std::size_t{0}]));
+}
+
+void check_ranges(const Json& ranges, api::FieldErrors& errors) {
+  const std::string path = "spec.podCIDRs";
+  const std::size_t so_far = errors.size();
+  for (std::size_t i = 0; i < ranges.size(); ++i)
+    if (const auto why = api::ip_range_problem(ranges[i].as_string()); !why.empty())
+      errors.invalid(at(path, i), ranges[i].as_string(), why);
+  if (ranges.size() < 2 || errors.size() != so_far) return;
+  const auto is_six = [](const Json& range) { return range.as_string().find(':') != std::string_view::npos; };
+  if (ranges.size() > 2 || is_six(ranges[std::size_t{0}]) == is_six(ranges[std::size_t{1}]))
+    errors.invalid(path, ranges, "may specify no more than one CIDR for each IP family");
 }
 
 void check_node(const Json&, const Json& object, api::FieldErrors& errors) {
@@ -41,12 +60,7 @@ void check_node(const Json&, const Json& object, api::FieldErrors& errors) {
     else
       errors.one_of(in(where, "effect"), taint["effect"].as_string(), kEffects);
   }
-  for (std::size_t i = 0; i < spec["podCIDRs"].size(); ++i) {
-    const std::string_view range = spec["podCIDRs"][i].as_string();
-    const std::size_t slash = range.find('/');
-    if (slash == std::string_view::npos || !api::is_ip_address(range.substr(0, slash)))
-      errors.invalid(at("spec.podCIDRs", i), range, "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)");
-  }
+  check_ranges(spec["podCIDRs"], errors);
 }
 
 constexpr FixedField kFixedOfNode[] = {

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "api/json/problems.h"
+#include "api/pods/pod_spec.h"
 #include "api/schema/field_errors.h"
 #include "api/schema/names.h"
 #include "api/schema/unwritten.h"
@@ -82,6 +83,7 @@ void check_list(const Json& spec, api::FieldErrors& errors) {
   for (const char* list : {"initContainers", "containers"})
     for (const Json& container : spec[list].items()) targets.emplace(container["name"].as_string());
   names = targets;
+  api::check_image_blanks(spec[kList], std::string(kField), errors);
   std::size_t at = 0;
   for (const Json& container : spec[kList].items()) {
     const std::string path = base::format("{}[{}]", kField, at++);

@@ -10,6 +10,7 @@
 #include "api/pod_requests.h"
 #include "api/schema/field_errors.h"
 #include "apiserver/kinds/cause_limit.h"
+#include "apiserver/kinds/defaults.h"
 #include "apiserver/kinds/rows.h"
 #include "base/format.h"
 
@@ -180,7 +181,9 @@ void check_orders(const Json& item, const std::string& path, api::FieldErrors& e
 }  // namespace
 
 void default_limit_range(Json& object) {
-  if (!object["spec"].is_object() || !object["spec"]["limits"].is_array()) return;
+  if (!object["spec"].is_object()) return;
+  set_if_absent(object.edit("spec"), "limits", Json::array());  // a range without limits limits nothing
+  if (!object["spec"]["limits"].is_array()) return;
   for (std::size_t i = 0; i < object["spec"]["limits"].size(); ++i) {
     if (object["spec"]["limits"][i]["type"].as_string() != "Container") continue;
     Json& item = object.edit("spec").edit("limits").edit(i);

@@ -126,10 +126,12 @@ void check_pod_update(const Json& old_object, const Json& object, api::FieldErro
   Json after = object["spec"];
   for (Json* spec : {&before, &after})
     api::drop_unwritten(api::core_schema("core.v1.PodSpec"), *spec, api::Empties::kDropped);
-  for (const char* list : {"containers", "initContainers"})
+  for (const char* list : {"containers", "initContainers"}) {
     for (std::size_t i = 0; i < after[list].size(); ++i)
       if (after[list][i]["image"].as_string().empty())
         errors.add({"FieldValueRequired", "Required value", base::format("spec.{}[{}].image", list, i)});
+    api::check_image_blanks(after[list], base::format("spec.{}", list), errors);
+  }
   check_deadline(old_object["spec"]["activeDeadlineSeconds"], object["spec"]["activeDeadlineSeconds"], errors);
   check_tolerations_update(before["tolerations"], after["tolerations"], errors);
   check_gates_update(before["schedulingGates"], after["schedulingGates"], errors);

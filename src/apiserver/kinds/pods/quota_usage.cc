@@ -298,6 +298,15 @@ std::string quota_text(const ResourceList& list, const std::vector<std::string>&
   return text;
 }
 
+// A stock server multiplies a count by a thousand, in 64 bits, to see whether it is whole.
+bool is_whole(std::string_view text, const Quantity& amount) {
+  if (amount != Quantity::from_int(amount.value())) return false;
+  if (text.size() < 20 || text.find_first_not_of("0123456789") != std::string_view::npos) return true;
+  std::uint64_t low = 0;
+  for (const char digit : text) low = low * 10 + static_cast<std::uint64_t>(digit - '0');
+  return static_cast<std::int64_t>(low * 1000) % 1000 == 0;
+}
+
 void check_resource_quota(const Json& old_object, const Json& object, api::FieldErrors& errors) {
   const Json& spec = object["spec"];
   // All are written into the status twice, and each that counts a definition's kind has a table for ever.
@@ -317,7 +326,7 @@ void check_resource_quota(const Json& old_object, const Json& object, api::Field
     const auto amount = Quantity::from_json(row.value);
     if (!amount) continue;  // the schema's walk names it
     if (amount->sign() < 0) errors.invalid(path, row.value, "must be greater than or equal to 0");
-    if (is_counted(name) && *amount != Quantity::from_int(amount->value()))
+    if (is_counted(name) && !is_whole(row.value.as_string(), *amount))
       errors.invalid(path, row.value, "must be an integer");
   }
   check_scope_names(spec, errors);

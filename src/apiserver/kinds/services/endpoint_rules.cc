@@ -35,7 +35,7 @@ void check_address(std::string_view type, const Json& text, const std::string& p
   const std::string_view address = text.as_string();
   if (type == "FQDN") return errors.invalid(path, address, api::check_dns_subdomain(address));
   const bool six = address.find(':') != std::string_view::npos;
-  if (!api::is_ip_address(address) || six != (type == "IPv6"))
+  if (!api::ip_problem(address).empty() || six != (type == "IPv6"))
     return errors.invalid(path, address,
                           type == "IPv6" ? "must be a valid IPv6 address" : "must be a valid IPv4 address");
   check_reach(address, path, errors);
@@ -107,8 +107,8 @@ void check_endpoints(const Json& object, FieldErrors& errors) {
     for (const char* list : {"addresses", "notReadyAddresses"})
       for (std::size_t k = 0; k < subset[list].size(); ++k) {
         const std::string place = at(in(where, list), k), ip = subset[list][k]["ip"].str();
-        if (!api::is_ip_address(ip))
-          errors.invalid(in(place, "ip"), ip, "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)");
+        if (const auto why = api::ip_problem(ip); !why.empty())
+          errors.invalid(in(place, "ip"), ip, why);
         else
           check_reach(ip, in(place, "ip"), errors);
         if (const std::string host = subset[list][k]["hostname"].str(); !host.empty())

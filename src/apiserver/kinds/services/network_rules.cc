@@ -46,8 +46,7 @@ void check_policy_port(const Json& port, const std::string& path, FieldErrors& e
 }
 
 void check_range(const Json& text, const std::string& path, FieldErrors& errors) {
-  if (!api::is_ip_range(text.as_string()))
-    errors.invalid(path, text.str(), "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)");
+  if (const auto why = api::ip_range_problem(text.as_string()); !why.empty()) errors.invalid(path, text.str(), why);
 }
 
 void check_block(const Json& block, const std::string& path, FieldErrors& errors) {

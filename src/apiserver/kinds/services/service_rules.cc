@@ -80,8 +80,11 @@ void check_selector(const Json& spec, api::FieldErrors& errors) {
   if (const Json& policy = spec["ipFamilyPolicy"]; policy.is_string())
     errors.one_of("spec.ipFamilyPolicy", policy.as_string(), kFamilyPolicies);
   const Json& families = spec["ipFamilies"];
-  for (std::size_t i = 0; i < families.size(); ++i)
+  std::set<std::string, std::less<>> seen;
+  for (std::size_t i = 0; i < families.size(); ++i) {
     errors.one_of(api::at("spec.ipFamilies", i), families[i].as_string(), kFamilies);
+    if (!seen.emplace(families[i].as_string()).second) errors.duplicate(api::at("spec.ipFamilies", i), families[i]);
+  }
 }
 
 void check_ports(const Json& spec, api::FieldErrors& errors) {
@@ -173,9 +176,8 @@ void check_policies(const Json& service, api::FieldErrors& errors) {
     errors.forbidden("spec.LoadBalancerSourceRanges", "may only be used when `type` is 'LoadBalancer'");
   else
     for (std::size_t i = 0; i < ranges.size() && !errors.is_full(); ++i)
-      if (!api::is_ip_range(without_blanks(ranges[i].as_string())))
-        errors.invalid(api::at("spec.LoadBalancerSourceRanges", i), ranges[i],
-                       "must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)");
+      if (const auto why = api::ip_range_problem(without_blanks(ranges[i].as_string())); !why.empty())
+        errors.invalid(api::at("spec.LoadBalancerSourceRanges", i), ranges[i], why);
   if (spec["type"].as_string() != "LoadBalancer")
     for (const char* key : {"allocateLoadBalancerNodePorts", "loadBalancerClass"})
       if (!spec[key].is_null())
@@ -281,8 +283,9 @@ void check_service(const Json& object, api::FieldErrors& errors) {
   }
   std::size_t at = 0;
   for (const Json& ip : spec["externalIPs"].items())
-    if (const std::string path = base::format("spec.externalIPs[{}]", at++); !api::is_ip_address(ip.as_string()))
-      errors.invalid(path, ip, "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)");
+    if (const std::string path = base::format("spec.externalIPs[{}]", at++), why(api::ip_problem(ip.as_string()));
+        !why.empty())
+      errors.invalid(path, ip, why);
 }
 
 void settle_service_update(const Json& old_object, Json& object) {
