@@ -2,6 +2,7 @@
 import { html } from 'htm/preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { age, plain } from './format.js';
+import { noticesOf } from './notices.js';
 import { currentScope } from './scope.js';
 import { t } from './words.js';
 
@@ -27,15 +28,8 @@ export function Ago({ time }) {
   return html`<time datetime=${Number.isFinite(time) ? new Date(time).toISOString() : ''} title=${exact(time)}>${age(time, present)}</time>`;
 }
 
-// Says what a reader of the collections has to know: a lost connection, no right, an absent kind.
-export function Notices({ of }) {
-  const told = new Map();
-  for (const one of of) {
-    if (one.state === 'broken') told.set('broken', `${t('The connection is lost; trying again.')} ${one.error?.message || ''}`);
-    if (one.state === 'denied') told.set(one.path, `${t('You may not see this.')} ${currentScope() ? '' : t('Choose a namespace above.')} ${one.error?.message || ''}`);
-  }
-  return html`<div role="status" class="notices">${[...told].map(([key, text]) => html`<p key=${key} class="notice">${plain(text)}</p>`)}</div>`;
-}
+// Says what a reader of the collections has to know: a lost connection, no right.
+export const Notices = ({ of }) => html`<div role="status" class="notices">${noticesOf(of, currentScope()).map(({ key, text }) => html`<p key=${key} class="notice">${plain(text)}</p>`)}</div>`;
 
 export const loading = (collections) => collections.some((one) => one.state === 'loading');
 export const unseen = (collections) => collections.some((one) => one.state === 'denied' || one.state === 'broken');

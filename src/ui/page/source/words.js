@@ -10,7 +10,7 @@ const kChinese = {
   'No job is here yet. Submit one, or run vsub.': '还没有任务。提交一个，或运行 vsub。', 'No job matches the filter.': '没有符合筛选条件的任务。',
   'Timeline': '时间线', 'Pods': 'Pod', 'Logs': '日志', 'YAML': 'YAML', 'Why it waits': '为什么在等待', 'Related objects': '相关对象', 'Nodes': '节点', 'Node': '节点',
   'created': '已创建', 'started': '已开始', 'scheduled': '已调度', 'ended': '已结束', 'admitted': '已准入', 'evicted': '被驱逐', 'submitted': '已提交',
-  'The connection is lost; trying again.': '连接已断开，正在重试。', 'You may not see this.': '你没有查看权限。', 'The cluster does not have this kind.': '集群没有这种类型。', 'Loading…': '加载中…',
+  'The connection is lost; trying again.': '连接已断开，正在重试。', 'You may not see this.': '你没有查看权限。', 'These lists are refused: {names}.': '以下列表被拒绝：{names}。', 'The cluster does not have this kind.': '集群没有这种类型。', 'Loading…': '加载中…',
   'Your session has ended.': '会话已结束。', 'Run this for a new link:': '运行以下命令获取新链接：', 'Sign out': '退出', 'Signed in as': '已登录为', 'Language': '语言', 'Theme': '主题', 'system': '跟随系统', 'light': '浅色', 'dark': '深色',
   'Deserved': '应得', 'Guaranteed': '保证', 'Allocated': '已分配', 'Capability': '上限', 'open': '开放', 'closed': '关闭', 'Open': '开放', 'Closed': '关闭', 'Edit': '编辑', 'Create queue': '新建队列', 'Weight': '权重', 'Parent': '父队列', 'no limit': '不限',
   'What would change': '将会改变', 'Nothing would change.': '没有变化。', 'Save': '保存', 'Open the queue': '开放队列', 'Close the queue': '关闭队列',
@@ -29,7 +29,7 @@ const stored = () => {
     return null;
   }
 };
-let language = stored() || (navigator.language || '').slice(0, 2);
+let language = stored() || (globalThis.navigator?.language || '').slice(0, 2);
 export const currentLanguage = () => (language === 'zh' ? 'zh' : 'en');
 export function setLanguage(next) {
   language = next;
