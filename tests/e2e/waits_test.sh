@@ -151,12 +151,29 @@ rehearsal() { # rehearsal CPU [curl flags...]: the scheduler's answer to a job o
   job='{"apiVersion":"batch.volcano.sh/v1alpha1","kind":"Job","metadata":{"name":"maybe","namespace":"default"},"spec":{"tasks":[{"name":"w","replicas":1,"template":{"spec":{"containers":[{"name":"c","image":"i","resources":{"requests":{"cpu":"'$cpu'"}}}]}}}]}}'
   api_request /debug/rehearsal -X POST -H 'Content-Type: application/json' -d "$job" "$@"
 }
+rehearsal_of() { # rehearsal_of OBJECT [curl flags...]
+  local object=$1
+  shift
+  api_request /debug/rehearsal -X POST -H 'Content-Type: application/json' -d "$object" "$@"
+}
+of_group='"annotations":{"scheduling.k8s.io/group-name":"gang"}'
+small='"resources":{"requests":{"cpu":"10m"}}'
+group='{"apiVersion":"scheduling.volcano.sh/v1beta1","kind":"PodGroup","metadata":{"name":"gang","namespace":"default"},"spec":{"minMember":2}}'
+batch='{"apiVersion":"batch/v1","kind":"Job","metadata":{"name":"maybe","namespace":"default"},"spec":{"parallelism":2,"completions":2,"template":{"metadata":{'$of_group'},"spec":{"schedulerName":"volcano","restartPolicy":"Never","containers":[{"name":"c","image":"i",'$small'}]}}}}'
+train='{"apiVersion":"kubeflow.org/v1","kind":"PyTorchJob","metadata":{"name":"maybe","namespace":"default"},"spec":{"pytorchReplicaSpecs":{"Worker":{"replicas":2,"template":{"spec":{"containers":[{"name":"pytorch","image":"i",'$small'}]}}}}}}'
+pod_of_group() { # pod_of_group NAME
+  echo '{"apiVersion":"v1","kind":"Pod","metadata":{"name":"'"$1"'","namespace":"default",'$of_group'},"spec":{"schedulerName":"volcano","containers":[{"name":"c","image":"i",'$small'}]}}'
+}
 a_job_is_rehearsed() {
   expect "it would start" grep -q '"pods":1,"starting":1,"nodes":1,"evictions":0,"reason":null' <<< "$(rehearsal 10m)"
   expect "it would wait" grep -q '"starting":0,.*can never start: asks for 4k cpu' <<< "$(rehearsal 4k)"
   expect "what admission refuses" grep -q 'spec.task\[0\].*cpu' <<< "$(rehearsal -1)"
   expect "whoever may create none" grep -q 'forbidden' <<< "$(rehearsal 10m -H 'Impersonate-User: ann')"
-  expect "another kind" grep -q 'kind: one Job' <<< "$(api_request /debug/rehearsal -X POST -d '{"kind":"Pod","apiVersion":"v1"}')"
+  expect "another kind" grep -q 'kind: Secret of v1 is not rehearsed' <<< "$(api_request /debug/rehearsal -X POST -d '{"kind":"Secret","apiVersion":"v1"}')"
+  expect "a training job" grep -q '"pods":2,"starting":2,' <<< "$(rehearsal_of "$train")"
+  expect "who may not create one of its objects" grep -q 'forbidden' <<< "$(rehearsal_of "$train" -H 'Impersonate-User: ann')"
+  expect "pods and their group" grep -q '"pods":2,"starting":2,' <<< "$(rehearsal_of "{\"kind\":\"List\",\"items\":[$group,$(pod_of_group a),$(pod_of_group b)]}")"
+  expect "a Job of its group" grep -q '"pods":2,"starting":2,' <<< "$(rehearsal_of "{\"kind\":\"List\",\"items\":[$group,$batch]}")"
   expect "text" grep -q message <<< "$(api_request /debug/rehearsal -X POST -d 'x')"
   expect "a question without a job" grep -q 'status.*405\|POST' <<< "$(api_request /debug/rehearsal)"
   expect "nothing to be left of it" sh -c '[ -z "$(kubectl get vcjob maybe --ignore-not-found)" ]'

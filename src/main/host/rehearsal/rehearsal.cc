@@ -1,12 +1,12 @@
-// The job's group and pods are made by the code of the job controller and join the dump in a one-shot run.
+// The objects that controllers would make join the dump in a one-shot run.
 #include "main/host/rehearsal/rehearsal.h"
 
+#include <algorithm>
 #include <set>
 
 #include "base/format.h"
-#include "controllers/job/podgroup.h"
-#include "controllers/job/pods.h"
 #include "main/host/flags/manifests.h"
+#include "main/host/rehearsal/proposal.h"
 #include "scheduler/one_shot/one_shot.h"
 
 namespace volcano_main {
@@ -19,34 +19,25 @@ constexpr int kCycles = 8;
 
 base::Error refused(std::string message) { return base::make_error(base::Code::kInvalid, std::move(message)); }
 
-base::Result<std::vector<Json>> pods_of(const controllers::job::Job& job, PodCompletion& completion) {
-  std::vector<Json> pods;
-  std::size_t bytes = 0;
-  for (const controllers::job::Task& task : job.tasks) {
-    if (!task.depends_on.empty()) continue;  // they come later
-    for (std::int64_t index = 0; index < task.replicas; ++index) {
-      TRY(controllers::job::MadePod made, controllers::job::pod_for(job, task, index, false));
-      if (bytes += made.bytes; bytes > kRehearsedBytesMax)
-        return refused(base::format("spec.tasks: the pods together have more than the {} MiB that are rehearsed",
-                                    kRehearsedBytesMax >> 20));
-      made.object.edit_path({"metadata", "annotations", "scheduling.k8s.io/group-name"}) = job.group_name();
-      made.object.edit_path({"metadata", "uid"}) = base::format("{}-{}-{}", job.uid, task.name, index);
-      made.object.edit_path({"metadata", "creationTimestamp"}) = job.object["metadata"]["creationTimestamp"];
-      made.object.edit_path({"status", "phase"}) = "Pending";
-      completion.complete(made.object);
-      pods.push_back(std::move(made.object));
-    }
-  }
-  return pods;
-}
-
 std::string as_lines(const std::vector<Json>& objects) {
   std::string lines;
   for (const Json& object : objects) lines += object.dump() + "\n";
   return lines;
 }
 
-Json answer_of(const scheduler::OneShot& run, const std::string& group, const std::vector<Json>& pods) {
+// The keys of the groups of `pods`, in their order.
+std::vector<std::string> groups_of(const std::vector<Json>& pods) {
+  std::vector<std::string> groups;
+  std::set<std::string> seen;
+  for (const Json& pod : pods) {
+    std::string key =
+        base::format("{}/{}", api::namespace_of(pod), api::annotation_of(pod, "scheduling.k8s.io/group-name"));
+    if (seen.insert(key).second) groups.push_back(std::move(key));
+  }
+  return groups;
+}
+
+Json answer_of(const scheduler::OneShot& run, const std::vector<Json>& pods) {
   const auto binds = run.binds();
   std::set<std::string> nodes;
   std::int64_t starting = 0;
@@ -56,29 +47,36 @@ Json answer_of(const scheduler::OneShot& run, const std::string& group, const st
     ++starting;
     nodes.insert(found->second);
   }
-  const auto evictions = std::ranges::count_if(
-      run.evictions(), [&](const scheduler::PlannedEviction& one) { return one.for_group == group; });
+  const std::vector<std::string> groups = groups_of(pods);
+  const auto evictions = std::ranges::count_if(run.evictions(), [&](const scheduler::PlannedEviction& one) {
+    return std::ranges::find(groups, one.for_group) != groups.end();
+  });
   const Json result = run.result();
+  const auto waits =
+      std::ranges::find_if(groups, [&](const std::string& group) { return !result["waiting"][group].is_null(); });
   return Json::object({{"pods", static_cast<std::int64_t>(pods.size())},
                        {"starting", starting},
                        {"nodes", static_cast<std::int64_t>(nodes.size())},
                        {"evictions", static_cast<std::int64_t>(evictions)},
-                       {"reason", result["waiting"][group]}});
+                       {"reason", waits == groups.end() ? Json() : result["waiting"][*waits]}});
+}
+
+base::Status check_size(const std::vector<Json>& workloads) {
+  std::int64_t total = 0;
+  for (const Json& one : workloads) {
+    const std::int64_t wanted = pods_wanted(one);
+    if (total += wanted; wanted > kRehearsedReplicasMax || total > kRehearsedReplicasMax)
+      return refused(base::format("{} {}: {} pods are more than the {} that are rehearsed", api::kind_of(one),
+                                  api::name_of(one), total, kRehearsedReplicasMax));
+  }
+  return total > 0 ? base::Status() : refused("no object has pods to place");
 }
 
 }  // namespace
 
-base::Result<Json> rehearse(const std::string& dump, const Json& object, const std::vector<Json>& claims,
+base::Result<Json> rehearse(const std::string& dump, const RehearsedObjects& objects,
                             const scheduler::Options& options) {
-  const controllers::job::Job job = controllers::job::read_job(object);
-  if (job.replicas_total() > kRehearsedReplicasMax)
-    return refused(base::format("spec.tasks: {} pods are more than the {} that are rehearsed", job.replicas_total(),
-                                kRehearsedReplicasMax));
-  PodCompletion completion;
-  completion.look_at("cluster.json", dump);
-  TRY(const std::vector<Json> pods, pods_of(job, completion));
-  if (pods.empty()) return refused("spec.tasks: the job has no pods to place");
-
+  TRY_VOID(check_size(objects.workloads));
   scheduler::OneShotOptions run_options;
   run_options.scheduler = options;
   run_options.as_is = true;
@@ -88,19 +86,20 @@ base::Result<Json> rehearse(const std::string& dump, const Json& object, const s
   TRY_VOID(run.configure());
   TRY_VOID(run.load("cluster.json", dump));
   run.finish_loading();
-  const auto priority_of = [&classes = run.model().priority_classes](std::string_view name) -> std::int64_t {
+  const PriorityOf priority_of = [&classes = run.model().priority_classes](std::string_view name) -> std::int64_t {
     const auto found = classes.find(name);
     return found == classes.end() ? 0 : found->second;
   };
-  Json group = controllers::job::group_for(job, priority_of);
-  group.edit_path({"metadata", "uid"}) = job.uid + "-group";
-  group.edit_path({"metadata", "creationTimestamp"}) = object["metadata"]["creationTimestamp"];
-  group.edit_path({"status", "phase"}) = "Pending";
-  TRY_VOID(run.load("claims.jsonl", as_lines(claims)));
-  TRY_VOID(run.load("group.jsonl", as_lines({std::move(group)})));
-  TRY_VOID(run.load("pods.jsonl", as_lines(pods)));
+  TRY(Proposal proposal, propose(objects.workloads, options.names(), priority_of));
+  if (proposal.pods.empty()) return refused("no object has pods to place");
+  PodCompletion completion;
+  completion.look_at("cluster.json", dump);
+  for (Json& pod : proposal.pods) completion.complete(pod);
+  TRY_VOID(run.load("claims.jsonl", as_lines(objects.claims)));
+  TRY_VOID(run.load("groups.jsonl", as_lines(proposal.groups)));
+  TRY_VOID(run.load("pods.jsonl", as_lines(proposal.pods)));
   run.run_phase();
-  return answer_of(run, job.ns + "/" + job.group_name(), pods);
+  return answer_of(run, proposal.pods);
 }
 
 }  // namespace volcano_main

@@ -1,4 +1,4 @@
-// A rehearsal: the scheduler's decision about a job that does not exist yet, made on a copy of its beliefs.
+// A rehearsal: the scheduler's decision about workloads that do not exist yet, made on a copy of its beliefs.
 #pragma once
 
 #include <string>
@@ -10,21 +10,26 @@
 
 namespace volcano_main {
 
-// More pods than this are not rehearsed: in the cluster, and in the job.
+// More pods than this are not rehearsed: in the cluster, and in the question.
 inline constexpr std::size_t kRehearsedPodsMax = 5'000;
 inline constexpr std::int64_t kRehearsedReplicasMax = 5'000;
-// Nor pods of a job that are larger than this together, as text.
+// Nor pods that are larger than this together, as text.
 inline constexpr std::size_t kRehearsedBytesMax = std::size_t{64} << 20;
 
-// `dump` is Scheduler::dump() and comes from the scheduler whose options these are; `job` is a Job of batch.volcano.sh
-// as the API server answered it in a dry run; `claims` are volume claims that would be made with it. The answer:
-//   pods       of the job, all tasks together
+// The objects that are asked about, as the API server answered them in dry runs.
+struct RehearsedObjects {
+  std::vector<api::Json> workloads = {};  // and groups for their pods (proposal.h)
+  std::vector<api::Json> claims = {};     // volume claims that would be made with them
+};
+
+// `dump` is Scheduler::dump() and comes from the scheduler whose options these are. The answer:
+//   pods       of the workloads, all together
 //   starting   of them, that get a node at once or as soon as `evictions` are over
 //   nodes      on which they start
 //   evictions  of other pods
-//   reason     of those that wait, as in /debug/waiting; null: none waits
-// An error names a job that is too large, or that has no pods to place.
-base::Result<api::Json> rehearse(const std::string& dump, const api::Json& job, const std::vector<api::Json>& claims,
+//   reason     of the first group that waits, as in /debug/waiting; null: none waits
+// An error names a workload that is too large, or that has no pods to place.
+base::Result<api::Json> rehearse(const std::string& dump, const RehearsedObjects& objects,
                                  const scheduler::Options& options);
 
 }  // namespace volcano_main

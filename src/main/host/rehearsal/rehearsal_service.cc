@@ -1,4 +1,4 @@
-// The asker's own dry run admits and completes the Job first, so that the rights to create it are those to ask.
+// The asker's own dry runs admit and complete the workloads first, so that the rights to create them are those to ask.
 #include "main/host/rehearsal/rehearsal_service.h"
 
 #include <atomic>
@@ -10,6 +10,7 @@
 #include "client/client.h"
 #include "client/http/request_names.h"
 #include "client/http/wire.h"
+#include "main/host/rehearsal/proposal.h"
 #include "main/host/rehearsal/rehearsal.h"
 #include "ui/notebooks/passing_exchange.h"
 
@@ -29,10 +30,10 @@ rt::HttpResponse failure(const base::Error& error) {
   return answer(base::http_status(error.code), Json::object({{"message", error.message}}));
 }
 
-// The Job that is asked about, and the volume claims that come with it.
+// The question: each workload is created in a dry run, and stands in `objects` when that is over.
 struct Question {
-  client::Request dry_run;
-  std::vector<Json> claims;
+  std::vector<client::Request> dry_runs;
+  RehearsedObjects objects;
 };
 
 base::Error refused(std::string message) { return base::make_error(base::Code::kInvalid, std::move(message)); }
@@ -40,26 +41,33 @@ base::Error refused(std::string message) { return base::make_error(base::Code::k
 base::Result<Question> read_question(const std::string& body) {
   TRY(const Json sent, api::parse_json(body));
   Question question;
-  question.dry_run.verb = client::Verb::kCreate;
-  question.dry_run.resource = api::resources::kJobs;
-  question.dry_run.dry_run = true;
   const std::vector<Json> items = sent["kind"].as_string() == "List"
                                       ? std::vector(sent["items"].items().begin(), sent["items"].items().end())
                                       : std::vector{sent};
   if (items.size() > kObjectsMax) return refused(base::format("items: more than {} objects", kObjectsMax));
   for (const Json& item : items) {
     if (item["kind"].as_string() == "PersistentVolumeClaim" && item["apiVersion"].as_string() == "v1") {
-      question.claims.push_back(item);
-    } else if (item["kind"].as_string() == "Job" && item["apiVersion"].as_string() == "batch.volcano.sh/v1alpha1" &&
-               question.dry_run.body.is_null()) {
-      question.dry_run.body = item;
-    } else {
-      return refused("kind: one Job of batch.volcano.sh/v1alpha1 is rehearsed, and volume claims with it");
+      question.objects.claims.push_back(item);
+      continue;
     }
+    const auto resource = proposed_resource(item);
+    if (!resource)
+      return refused(
+          base::format("kind: {} of {} is not rehearsed; Jobs, training jobs, pods and their PodGroups are, "
+                       "and volume claims with them",
+                       item["kind"].as_string(), item["apiVersion"].as_string()));
+    client::Request dry_run;
+    dry_run.verb = client::Verb::kCreate;
+    dry_run.resource = *resource;
+    dry_run.dry_run = true;
+    dry_run.body = item;
+    dry_run.ns = std::string(api::namespace_of(item));
+    if (dry_run.ns.empty())
+      return refused(base::format("metadata.namespace of the {}: required", item["kind"].as_string()));
+    TRY_VOID(client::check_names(dry_run));
+    question.dry_runs.push_back(std::move(dry_run));
   }
-  question.dry_run.ns = std::string(api::namespace_of(question.dry_run.body));
-  if (question.dry_run.ns.empty()) return refused("metadata.namespace of the Job: required");
-  TRY_VOID(client::check_names(question.dry_run));
+  if (question.dry_runs.empty()) return refused("items: no workload is among them");
   return question;
 }
 
@@ -125,29 +133,38 @@ class RehearsalService::Door final : public apiserver::Beside {
   void serve(rt::HttpRequest http, std::optional<apiserver::BesideCaller> caller,
              std::shared_ptr<rt::HttpExchange> exchange) const override {
     if (http.method != "POST")
-      return exchange->respond(failure(base::make_error(base::Code::kMethodNotAllowed, "a Job is sent with POST")));
+      return exchange->respond(
+          failure(base::make_error(base::Code::kMethodNotAllowed, "workloads are sent with POST")));
     auto question = read_question(http.body);
     if (!question.ok()) return exchange->respond(failure(question.error()));
     if (state_->is_busy.exchange(true))
       return exchange->respond(
-          failure(base::make_error(base::Code::kTooManyRequests, "another job is rehearsed now; try again")));
+          failure(base::make_error(base::Code::kTooManyRequests, "another question is rehearsed now; try again")));
     auto turn = std::make_shared<Turn>(state_->is_busy, std::move(exchange));
-    rt::HttpRequest dry_run = client::encode_request(question->dry_run, "volcano-rehearsal");
-    caller->send(std::move(dry_run), ui::kept_answer([state = state_, turn, claims = std::move(question->claims)](
-                                                         int status, const std::string& body) {
-                   auto made = client::decode_response({status, {}, body, {}}, nullptr, false);
-                   if (!made.ok()) return turn->end(failure(made.error()));
-                   rehearse_soon(state, turn, *std::move(made), claims);
-                 }));
+    dry_run_next(state_, turn, *std::move(caller), std::make_shared<Question>(*std::move(question)));
   }
 
  private:
-  static void rehearse_soon(const std::shared_ptr<State>& state, const std::shared_ptr<Turn>& turn, Json job,
-                            std::vector<Json> claims) {
-    state->ask_dump([state, turn, job = std::move(job), claims = std::move(claims)](base::Result<std::string> dump) {
+  // One after the other; the first that the server refuses is the answer.
+  static void dry_run_next(const std::shared_ptr<State>& state, const std::shared_ptr<Turn>& turn,
+                           const apiserver::BesideCaller& caller, const std::shared_ptr<Question>& question) {
+    const std::size_t at = question->objects.workloads.size();
+    if (at == question->dry_runs.size()) return rehearse_soon(state, turn, question);
+    caller.send(client::encode_request(question->dry_runs[at], "volcano-rehearsal"),
+                ui::kept_answer([state, turn, caller, question](int status, const std::string& body) {
+                  auto made = client::decode_response({status, {}, body, {}}, nullptr, false);
+                  if (!made.ok()) return turn->end(failure(made.error()));
+                  question->objects.workloads.push_back(*std::move(made));
+                  dry_run_next(state, turn, caller, question);
+                }));
+  }
+
+  static void rehearse_soon(const std::shared_ptr<State>& state, const std::shared_ptr<Turn>& turn,
+                            const std::shared_ptr<Question>& question) {
+    state->ask_dump([state, turn, question](base::Result<std::string> dump) {
       if (!dump.ok()) return turn->end(failure(dump.error()));
-      state->post([&options = state->options, turn, job, claims, dump = *std::move(dump)] {
-        const auto result = rehearse(dump, job, claims, options);
+      state->post([&options = state->options, turn, question, dump = *std::move(dump)] {
+        const auto result = rehearse(dump, question->objects, options);
         turn->end(result.ok() ? answer(200, *result) : failure(result.error()));
       });
     });

@@ -1,4 +1,4 @@
-// POST /debug/rehearsal beside the API: a Job in, what the scheduler would do with it out.
+// POST /debug/rehearsal beside the API: workloads in, what the scheduler would do with them out.
 #pragma once
 
 #include <memory>
@@ -9,8 +9,8 @@
 
 namespace volcano_main {
 
-// It answers users who may create the Job, which a dry run of theirs shows. One rehearsal runs at a time, on a thread
-// of its own.
+// It answers users who may create the workloads, which dry runs of theirs show. One rehearsal runs at a time, on a
+// thread of its own.
 class RehearsalService {
  public:
   using Host = Component<scheduler::Scheduler>;

@@ -5,16 +5,16 @@ import { useState } from 'preact/hooks';
 import { json, request } from './api.js';
 import { plain } from './format.js';
 import { Link, where } from './parts.js';
-import { documents, forecastOf, isJob, lineOf, objectsOf } from './submit_model.js';
+import { documents, forecastOf, isJob, lineOf, objectsOf, rehearsed } from './submit_model.js';
 import './submit_words.js';
 import { t } from './words.js';
 import { yaml } from './yaml.js';
 
-// What the scheduler would do with a job, and the claims that come with it, all of which the server accepts: sentences,
-// none where it is not asked here.
+// What the scheduler would do with workloads, all of which the server accepts: sentences, none where it is not asked
+// here.
 async function rehearse(objects) {
-  const items = objects.filter((one) => isJob(one) || one.kind === 'PersistentVolumeClaim');
-  if (items.filter(isJob).length !== 1) return [];
+  const items = rehearsed(objects);
+  if (items.length === 0) return [];
   try {
     return forecastOf(await json('/debug/rehearsal', { method: 'POST', body: { apiVersion: 'v1', kind: 'List', items } })).map(([text, values]) => t(text, values));
   } catch (error) {

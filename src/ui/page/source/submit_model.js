@@ -1,8 +1,17 @@
 // The pure part of the page on which jobs are submitted: a form's objects, a text's documents and lines, the scheduler's
 // answer.
 import { plain, quantity } from './format.js';
+import { kJobKinds } from './jobs_model.js';
 
 export const isJob = (object) => object.kind === 'Job' && object.apiVersion.startsWith('batch.volcano.sh');
+
+// Whether the scheduler can be asked about an object before it is there; groups and claims come with the pods that use them.
+const kAsked = [...kJobKinds.map(({ group, kind }) => `${group} ${kind}`), 'v1 Pod'];
+const kAskedWith = ['scheduling.volcano.sh/v1beta1 PodGroup', 'v1 PersistentVolumeClaim'];
+export function rehearsed(objects) {
+  const among = (kinds) => ({ apiVersion, kind }) => kinds.includes(`${apiVersion} ${kind}`);
+  return objects.some(among(kAsked)) ? objects.filter(among([...kAsked, ...kAskedWith])) : [];
+}
 
 // The objects that the form's fields become: new claims, and the job. An Error says which field is wrong.
 export function objectsOf(form) {

@@ -1,7 +1,7 @@
 // The form of a job: the objects that its fields become, the fields that are wrong, and the scheduler's words.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { documents, forecastOf, lineOf, objectsOf } from '../source/submit_model.js';
+import { documents, forecastOf, lineOf, objectsOf, rehearsed } from '../source/submit_model.js';
 
 const kForm = { name: 'a', image: 'i', count: '2' };
 
@@ -34,6 +34,13 @@ test('the line of a field is found in a text of several documents', () => {
   assert.equal(second.line, 2);
   assert.equal(second.line + lineOf(second.text, 'spec.tasks[1].image'), 8);
   assert.equal(lineOf(second.text, 'spec.tasks[7].image'), 2);
+});
+
+test('the scheduler is asked about workloads of all its kinds, with their groups and claims', () => {
+  const of = (apiVersion, kind) => ({ apiVersion, kind });
+  const claim = of('v1', 'PersistentVolumeClaim'), group = of('scheduling.volcano.sh/v1beta1', 'PodGroup'), secret = of('v1', 'Secret');
+  for (const one of [of('batch.volcano.sh/v1alpha1', 'Job'), of('batch/v1', 'Job'), of('kubeflow.org/v1', 'PyTorchJob'), of('v1', 'Pod')]) assert.deepEqual(rehearsed([secret, group, one, claim]), [group, one, claim]);
+  assert.deepEqual(rehearsed([claim, group, secret, of('apps/v1', 'Deployment')]), []);
 });
 
 test('the answer of the scheduler becomes sentences', () => {
