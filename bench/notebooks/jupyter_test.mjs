@@ -1,11 +1,9 @@
 // A real JupyterLab in a real browser, by way of its link. usage: jupyter_test.mjs LINK NOTEBOOK-PATH
 // Prints how long the first page took, and whether a cell ran: its kernel speaks over a WebSocket.
-import { createRequire } from 'node:module';
+import { start } from '../../tests/page/browser.mjs';
 
-const require = createRequire(new URL('../../src/ui/page/package.json', import.meta.url));
-const { chromium } = require('playwright-core');
 const [link, path] = process.argv.slice(2);
-const browser = await chromium.launch({ executablePath: process.env.CHROMIUM, args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking'] });
+const browser = await start();
 const context = await browser.newContext({ ignoreHTTPSErrors: true });
 const page = await context.newPage();
 page.setDefaultTimeout(60000 * Number(process.env.PATIENCE || 1));

@@ -1,10 +1,8 @@
 // A real TensorBoard in a real browser, by way of its link. usage: tensorboard_test.mjs LINK PATH
-import { createRequire } from 'node:module';
+import { start } from '../../tests/page/browser.mjs';
 
-const require = createRequire(new URL('../../src/ui/page/package.json', import.meta.url));
-const { chromium } = require('playwright-core');
 const [link, path] = process.argv.slice(2);
-const browser = await chromium.launch({ executablePath: process.env.CHROMIUM, args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking'] });
+const browser = await start();
 const page = await (await browser.newContext({ ignoreHTTPSErrors: true })).newPage();
 page.setDefaultTimeout(60000 * Number(process.env.PATIENCE || 1));
 try {

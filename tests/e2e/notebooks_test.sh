@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Notebooks by their links: the way from the page's session, streams, and what a hostile notebook's page cannot do.
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+. tests/page/lib.sh
 here=$PWD/tests/e2e
-export CHROMIUM=${CHROMIUM:-/usr/lib/chromium/chromium-headless-shell}
 
 # notebook NAMESPACE: a pod and a Service as the controller of notebooks makes them.
 notebook() {
@@ -43,11 +43,9 @@ a_link_leads_to_a_notebook_and_its_page_to_nothing_else() {
   expect "links, streams, attacks" python3 "$here/notebook_attacks.py" "$(server)" "$(link ann)" "$(link bob)" "$(link)"
 }
 a_browser_keeps_them_apart() {
-  for need in node npm "$CHROMIUM"; do
-    command -v "$need" > /dev/null || { skipped="$need is not installed"; return; }
-  done
-  (cd src/ui/page && npm ls --silent > /dev/null 2>&1) || (cd src/ui/page && npm ci --no-audit --no-fund --silent)
-  expect "attacks in Chromium" node tests/page/notebook_test.mjs "$(server)" "$(link)"
+  skipped=$(browser_lacks) && return
+  page_packages
+  expect "attacks in $BROWSER" node tests/page/notebook_test.mjs "$(server)" "$(link)"
   grep -E '^(ok|FAIL)' "$scratch/expect.out"
 }
 volcano_ui_does_the_same_on_loopback() {

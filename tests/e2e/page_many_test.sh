@@ -1,12 +1,9 @@
 #!/usr/bin/env bash
-# The web page with 10,000 jobs and 2,000 nodes of a cluster without controllers. Needs Node.js 18 with npm, and Chromium.
+# The web page with 10,000 jobs and 2,000 nodes of a cluster without controllers. Needs Node.js 18 with npm, and Chromium or (BROWSER=firefox) Firefox.
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
-page=src/ui/page jobs=10000
-export CHROMIUM=${CHROMIUM:-/usr/lib/chromium/chromium-headless-shell}
-for need in node npm "$CHROMIUM"; do
-  command -v "$need" > /dev/null || { echo "skip page: $need is not installed"; exit 0; }
-done
-(cd $page && npm ls --silent > /dev/null 2>&1) || (cd $page && npm ci --no-audit --no-fund --silent) || { echo "FAIL page with many jobs: npm ci failed"; exit 1; }
+. tests/page/lib.sh
+need_browser "page with many jobs"
+jobs=10000
 start_cluster --components apiserver
 for path in usage waiting colocation config; do
   kubectl get --raw /debug/$path > "$scratch/answer" 2>&1 || grep -q "not found" "$scratch/answer" || { cat "$scratch/answer"; echo "FAIL page with many jobs: /debug/$path without its component"; }

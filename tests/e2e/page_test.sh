@@ -1,12 +1,9 @@
 #!/usr/bin/env bash
-# The web page: `volcano up` and `volcano ui` with a real browser (tests/page). Needs Node.js 18 with npm, and Chromium.
+# The web page: `volcano up` and `volcano ui` with a real browser (tests/page). Needs Node.js 18 with npm, and Chromium or (BROWSER=firefox) Firefox.
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+. tests/page/lib.sh
 page=src/ui/page
-export CHROMIUM=${CHROMIUM:-/usr/lib/chromium/chromium-headless-shell}
-for need in node npm "$CHROMIUM"; do
-  command -v "$need" > /dev/null || { echo "skip page: $need is not installed"; exit 0; }
-done
-(cd $page && npm ls --silent > /dev/null 2>&1) || (cd $page && npm ci --no-audit --no-fund --silent) || { echo "FAIL page: npm ci failed"; exit 1; }
+need_browser page
 tools/ui --check | grep -E '^(ok|FAIL)'
 (cd $page && npm test --silent > "$scratch/pure.log" 2>&1) && echo "ok page: its pure parts" || { grep -A8 '^not ok' "$scratch/pure.log"; echo "FAIL page: its pure parts"; }
 
@@ -31,7 +28,9 @@ kubectl create role reader --verb=get,list,watch --resource=jobs.batch.volcano.s
 kubectl create rolebinding ann --role=reader --user=ann > /dev/null
 link=$("$volcano" ui link 2> /dev/null)
 grep -q login "$scratch/up.log" && echo "FAIL page: a log has a link" || echo "ok page: a log has no link"
-node tests/page/page_test.mjs "$link" build/page "$volcano"
+pictures=build/page
+[ "$BROWSER" = firefox ] && pictures+=/firefox
+node tests/page/page_test.mjs "$link" $pictures "$volcano"
 
 # The same page on loopback, by plain HTTP: watches are WebSockets there.
 "$volcano" ui --port 0 > "$scratch/ui.log" 2>&1 &

@@ -1,16 +1,14 @@
 // The page with ten thousand jobs: it holds the rows that are seen, and finds, orders and reaches all of them.
 // usage: many_test.mjs LINK JOBS
-import { createRequire } from 'node:module';
+import { show, start } from './browser.mjs';
 import { expect, finish, tests } from './report.mjs';
 
-const require = createRequire(new URL('../../src/ui/page/package.json', import.meta.url));
-const { chromium } = require('playwright-core');
 const [link, jobs] = process.argv.slice(2);
 const base = new URL(link).origin;
 const kPatience = 60000 * Number(process.env.PATIENCE || 1);
 const kRowsMax = 120; // of a window of 800 pixels
 
-const browser = await chromium.launch({ executablePath: process.env.CHROMIUM, args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking'] });
+const browser = await start();
 const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, ignoreHTTPSErrors: true });
 context.setDefaultTimeout(kPatience);
 const page = await context.newPage();
@@ -21,7 +19,7 @@ const shown = (count) => page.waitForSelector(`[role=search] [role=status] >> te
 await page.goto(link);
 await page.waitForSelector('#content');
 await test('ten thousand jobs are counted, and few rows are drawn', async () => {
-  await page.goto(`${base}/ui/#/jobs?sort=name`);
+  await show(page, '/jobs?sort=name');
   await shown(jobs);
   expect((await rows()) <= kRowsMax, `${await rows()} rows`);
 });
@@ -41,7 +39,7 @@ await test('groups of twenty queues count all of them', async () => {
   await shown(jobs / 20);
 });
 await test('machines are racks, not thousands of nodes of cells', async () => {
-  await page.goto(`${base}/ui/#/machines`);
+  await show(page, '/machines');
   await page.waitForSelector('text=rack-0');
 });
 await browser.close();

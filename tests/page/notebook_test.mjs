@@ -1,12 +1,10 @@
 // A hostile notebook's page in a real browser. usage: notebook_test.mjs SERVER LINK
 // LINK opens a session of somebody who may open the notebooks of ann and of bob.
-import { createRequire } from 'node:module';
+import { start } from './browser.mjs';
 import { finish, tests } from './report.mjs';
 
-const require = createRequire(new URL('../../src/ui/page/package.json', import.meta.url));
-const { chromium } = require('playwright-core');
 const [server, link] = process.argv.slice(2);
-const browser = await chromium.launch({ executablePath: process.env.CHROMIUM, args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking'] });
+const browser = await start();
 const context = await browser.newContext({ ignoreHTTPSErrors: true });
 const test = tests("notebook's page");
 const same = (saw, wanted) => {

@@ -1,48 +1,30 @@
 // The page in a real browser against a real `volcano up`. Prints "ok NAME" or "FAIL NAME: why" lines, and leaves a
-// screenshot of each page in light and dark. usage: page_test.mjs LINK FOLDER VOLCANO
+// screenshot of each page in light and dark. BROWSER=firefox plays it in Firefox. usage: page_test.mjs LINK FOLDER VOLCANO
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
+import { axePath, inFirefox, kPatience, show, start, troublesOf, until } from './browser.mjs';
 import { expect, finish, tests } from './report.mjs';
 
-const require = createRequire(new URL('../../src/ui/page/package.json', import.meta.url));
-const { chromium } = require('playwright-core');
-const axe = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
+const axe = readFileSync(axePath, 'utf8');
 const [link, folder, volcano] = process.argv.slice(2);
 const base = new URL(link).origin;
-const kPatience = 20000 * Number(process.env.PATIENCE || 1);
 mkdirSync(folder, { recursive: true });
 
-const browser = await chromium.launch({ executablePath: process.env.CHROMIUM, args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking'] });
+const browser = await start();
 const kubectl = (...words) => execFileSync('kubectl', words, { encoding: 'utf8' });
 const test = tests('page');
 
-// Playwright's own waiting for a function would need eval, which the page's policy forbids.
-async function until(seen, fact) {
-  const end = Date.now() + kPatience;
-  while (!(await fact())) {
-    if (Date.now() > end) throw new Error(`waited in vain for ${fact}`);
-    await seen.waitForTimeout(50);
-  }
-}
-
 // A browser without a past that has opened `address`; what its console says is kept.
-async function open(address, scheme = 'light') {
-  const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, colorScheme: scheme, ignoreHTTPSErrors: true, locale: 'en-GB' });
+async function open(address, scheme = 'light', of = browser) {
+  const context = await of.newContext({ viewport: { width: 1280, height: 800 }, colorScheme: scheme, ignoreHTTPSErrors: true, locale: 'en-GB' });
   context.setDefaultTimeout(kPatience);
   const page = await context.newPage();
-  page.troubles = [];
-  page.on('pageerror', (error) => page.troubles.push(error.message));
-  page.on('console', (line) => line.type() === 'error' && !/Failed to load resource/.test(line.text()) && page.troubles.push(line.text()));
+  page.troubles = troublesOf(page);
   const answer = await page.goto(address);
   page.answered = answer.status();
   return page;
 }
 const newLink = (...words) => execFileSync(volcano, ['ui', 'link', ...words], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim();
-const at = async (page, place) => {
-  await page.goto(`${base}/ui/#${place}`);
-  await page.waitForSelector('#content');
-};
 const job = (name) => `/job/batch.volcano.sh%2Fv1alpha1/jobs/default/${name}`;
 
 const page = await open(link);
@@ -63,7 +45,7 @@ await test('without a session the page says how to get one', async () => {
 });
 
 await test('a job that is submitted appears, runs and shows its log', async () => {
-  await at(page, '/submit');
+  await show(page, '/submit');
   await page.getByLabel('Name', { exact: true }).fill('from-the-page');
   await page.getByLabel('Command').fill('echo hello from the page; sleep 300');
   await page.getByRole('button', { name: 'Check' }).click();
@@ -79,39 +61,54 @@ await test('a job that is submitted appears, runs and shows its log', async () =
   await page.getByRole('tab', { name: 'Logs' }).click();
   await page.waitForSelector('.logs >> text=hello from the page');
 });
+await test('a job is followed to its end, with its log line by line', async () => {
+  await show(page, '/submit');
+  await page.getByLabel('Name', { exact: true }).fill('ends-itself');
+  await page.getByLabel('Command').fill('echo first line; sleep 3; echo last line');
+  await page.getByRole('button', { name: 'Send' }).click();
+  await page.getByRole('link', { name: /ends-itself/ }).click();
+  await page.waitForSelector('.subject >> text=Running');
+  await page.getByRole('tab', { name: 'Logs' }).click();
+  await page.waitForSelector('.logs >> text=first line');
+  expect(!(await page.textContent('.logs')).includes('last line'), 'the log is live');
+  await page.waitForSelector('.logs >> text=last line');
+  await page.waitForSelector('.subject >> text=Completed');
+});
 await test('a wrong field is named beside its line', async () => {
-  await at(page, '/submit');
+  await show(page, '/submit');
   await page.fill('#yaml', 'apiVersion: batch.volcano.sh/v1alpha1\nkind: Job\nmetadata:\n  name: bad\nspec:\n  minAvailable: 5\n  tasks:\n  - name: a\n    replicas: 1\n    template:\n      spec:\n        containers:\n        - name: c\n          imag: x\n');
   await page.getByRole('button', { name: 'Check' }).click();
   await page.waitForSelector('.results .bad');
   expect(/imag/.test(await page.textContent('.results')), await page.textContent('.results'));
 });
 await test('a waiting job says why, in the words of explain', async () => {
-  await at(page, job('waits'));
+  await show(page, job('waits'));
   await page.waitForSelector('.causes');
   const told = await page.textContent('.causes');
   expect(/cpu/.test(told), told);
 });
 await test('the table filters, sorts and keeps both in the address', async () => {
-  await at(page, '/jobs');
+  await show(page, '/jobs');
   await page.getByLabel('Filter').fill('state:waiting');
   await until(page, async () => (await page.locator('.scroll .row').count()) === 1);
   expect(decodeURIComponent(page.url()).includes('filter=state:waiting'), page.url());
   await page.reload();
   await page.waitForSelector('.scroll .row >> text=waits');
 });
-await test('suspend and cancel ask first, by name, and act', async () => {
-  await at(page, '/jobs?filter=from-the');
-  await page.getByLabel('Select from-the-page').check();
-  await page.getByRole('button', { name: /^Suspend/ }).click();
-  expect((await page.textContent('dialog')).includes('default/from-the-page'), 'the dialog names the job');
-  await page.getByRole('button', { name: 'Yes, do it' }).click();
-  await page.waitForSelector('dialog >> text=done');
-  await page.getByRole('button', { name: 'Close' }).click();
-  await page.waitForSelector('.scroll .row >> text=Aborted');
+await test('suspend, resume and cancel ask first, by name, and act', async () => {
+  await show(page, '/jobs?filter=from-the');
+  for (const [action, then] of [['Suspend', '.scroll .row >> text=Aborted'], ['Resume', '.scroll .row >> text=Running'], ['Cancel', '.scroll >> text=No job matches']]) {
+    await page.getByLabel('Select from-the-page').check();
+    await page.getByRole('button', { name: new RegExp(`^${action}`) }).click();
+    expect((await page.textContent('dialog')).includes('default/from-the-page'), 'the dialog names the job');
+    await page.getByRole('button', { name: 'Yes, do it' }).click();
+    await page.waitForSelector('dialog >> text=done');
+    await page.getByRole('button', { name: 'Close' }).click();
+    await page.waitForSelector(then);
+  }
 });
 await test('a queue is made after its change was shown', async () => {
-  await at(page, '/queues');
+  await show(page, '/queues');
   await page.getByRole('button', { name: 'Create queue' }).click();
   await page.getByLabel('Name', { exact: true }).fill('from-page');
   await page.getByRole('textbox', { name: 'Capability' }).fill('cpu=nonsense');
@@ -125,13 +122,13 @@ await test('a queue is made after its change was shown', async () => {
 });
 await test('a node is cordoned and taken back', async () => {
   const node = kubectl('get', 'nodes', '-o', 'jsonpath={.items[0].metadata.name}');
-  await at(page, `/machines/${node}`);
+  await show(page, `/machines/${node}`);
   await page.getByRole('button', { name: 'Cordon' }).click();
   await page.getByRole('button', { name: 'Uncordon' }).click();
   await page.getByRole('button', { name: 'Cordon' }).waitFor();
 });
 await test('names and logs of strangers are text', async () => {
-  await at(page, job('hostile'));
+  await show(page, job('hostile'));
   await page.getByRole('tab', { name: 'Logs' }).click();
   await page.waitForSelector('.logs >> text=<img src=x onerror=alert(1)>');
   expect((await page.textContent('.logs')).includes('\\u202e'), 'a mark that turns writing around is shown');
@@ -140,19 +137,21 @@ await test('names and logs of strangers are text', async () => {
 await test('a user sees what the user may, and is told of the rest', async () => {
   const ann = await open(newLink('--as-user', 'ann'));
   await ann.waitForSelector('#content');
-  await ann.goto(`${base}/ui/#/machines`);
+  await show(ann, '/machines');
   await ann.waitForSelector('text=You may not see this.');
-  await ann.goto(`${base}/ui/#/objects/v1/secrets`);
+  await show(ann, '/objects/v1/secrets');
   await ann.waitForSelector('text=cannot list resource');
   // The role is one of the namespace default.
   await ann.getByRole('textbox', { name: 'Namespace' }).fill('default');
   await ann.keyboard.press('Tab');
-  await ann.goto(`${base}/ui/#/jobs`);
+  await show(ann, '/jobs');
   await ann.waitForSelector('.scroll .row >> text=waits');
+  const told = await ann.locator('.notice').allTextContents();
+  expect(told.length === 1 && /pytorchjobs\.kubeflow\.org, tfjobs/.test(told[0]), `what ann may not see: ${told.join(' | ')}`);
   await ann.context().close();
 });
 await test('the keyboard reaches a job', async () => {
-  await at(page, '/jobs');
+  await show(page, '/jobs');
   await page.waitForSelector('.scroll .row');
   await page.locator('.scroll .row').first().focus();
   await page.keyboard.press('End');
@@ -161,7 +160,7 @@ await test('the keyboard reaches a job', async () => {
   await page.waitForSelector('.subject');
 });
 await test('a notebook is made by its form, stopped and deleted', async () => {
-  await at(page, '/notebooks');
+  await show(page, '/notebooks');
   await page.getByRole('button', { name: 'Create notebook' }).click();
   const dialog = page.getByRole('dialog');
   await dialog.getByLabel('Name', { exact: true }).fill('Made');
@@ -174,9 +173,9 @@ await test('a notebook is made by its form, stopped and deleted', async () => {
   await dialog.getByRole('button', { name: 'Create' }).click();
   await page.waitForSelector('.scroll .row >> text=made');
   expect((await page.getByRole('link', { name: 'Open it made' }).getAttribute('href')) === '/notebook/default/made/', 'its link');
-  await at(page, '/volumes');
+  await show(page, '/volumes');
   await page.waitForSelector('.scroll .row >> text=made-workspace');
-  await at(page, '/notebooks/default/made');
+  await show(page, '/notebooks/default/made');
   await page.getByRole('button', { name: 'Stop made' }).click();
   await page.getByRole('button', { name: 'Start made' }).waitFor();
   await page.getByRole('button', { name: 'Delete made' }).click();
@@ -191,31 +190,34 @@ await test('Chinese is spoken', async () => {
 
 const kPages = { overview: '/', jobs: '/jobs', job: job('waits'), queues: '/queues', machines: '/machines', submit: '/submit', notebooks: '/notebooks', notebook: '/notebooks/default/waits', tensorboards: '/tensorboards', volumes: '/volumes', people: '/people', events: '/events', objects: '/objects/v1/configmaps' };
 for (const scheme of ['light', 'dark']) {
-  const seen = await open(newLink(), scheme);
+  const painted = await start(scheme);
+  const seen = await open(newLink(), scheme, painted);
   for (const [name, place] of Object.entries(kPages))
     await test(`${name} in ${scheme} has no finding of axe`, async () => {
-      await at(seen, place);
+      await show(seen, place);
       await until(seen, async () => !/Loading…/.test(await seen.textContent('#content')));
       await seen.screenshot({ path: `${folder}/${name}-${scheme}.png` });
       const findings = await axeIn(seen);
       expect(findings.length === 0, findings.join('; '));
       expect(seen.troubles.length === 0, seen.troubles.join('; '));
     });
-  await seen.context().close();
+  await painted.close();
 }
 // The page's policy lets no script of others in: axe runs in a world of its own.
 async function axeIn(seen) {
+  const run = 'axe.run(document).then((found) => found.violations.map((one) => one.id + " " + one.nodes[0].html.slice(0, 120)))';
+  if (inFirefox) return (await seen.evaluate(axe), seen.evaluate(run));
   const client = await seen.context().newCDPSession(seen);
   const { frameTree } = await client.send('Page.getFrameTree');
   const { executionContextId } = await client.send('Page.createIsolatedWorld', { frameId: frameTree.frame.id, worldName: 'axe' });
   await client.send('Runtime.evaluate', { expression: axe, contextId: executionContextId });
-  const { result } = await client.send('Runtime.evaluate', { expression: 'axe.run(document).then((found) => found.violations.map((one) => one.id + " " + one.nodes[0].html.slice(0, 120)))', contextId: executionContextId, awaitPromise: true, returnByValue: true });
+  const { result } = await client.send('Runtime.evaluate', { expression: run, contextId: executionContextId, awaitPromise: true, returnByValue: true });
   return result.value;
 }
 await test('it works on a phone and at 400 % zoom without scrolling sideways', async () => {
   await page.setViewportSize({ width: 320, height: 640 });
   for (const place of ['/', '/jobs', '/queues', '/notebooks', '/people', '/submit']) {
-    await at(page, place);
+    await show(page, place);
     const wide = await page.evaluate(() => document.documentElement.scrollWidth > document.documentElement.clientWidth + 1);
     expect(!wide, `${place} is wider than the screen`);
   }

@@ -2,29 +2,24 @@
 // usage: pipelines_test.mjs LINK FOLDER DOCUMENT EVIDENCE WORKFLOW
 // EVIDENCE: a pipeline that makes an artifact of each kind, with markup in names and a page that would do harm.
 import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
+import { axePath, kPatience, show, start, troublesOf } from './browser.mjs';
 import { expect, finish, tests } from './report.mjs';
 
-const require = createRequire(new URL('../../src/ui/page/package.json', import.meta.url));
-const { chromium } = require('playwright-core');
-const axe = readFileSync(require.resolve('axe-core/axe.min.js'), 'utf8');
+const axe = readFileSync(axePath, 'utf8');
 const [link, folder, document, evidence, workflow] = process.argv.slice(2);
 const base = new URL(link).origin;
-const kPatience = 20000 * Number(process.env.PATIENCE || 1);
 
-const browser = await chromium.launch({ executablePath: process.env.CHROMIUM, args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking'] });
+const browser = await start();
 const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ignoreHTTPSErrors: true, locale: 'en-GB' });
 context.setDefaultTimeout(kPatience);
 const page = await context.newPage();
-const troubles = [];
-page.on('pageerror', (error) => troubles.push(error.message));
-page.on('console', (line) => line.type() === 'error' && !/Failed to load resource/.test(line.text()) && troubles.push(line.text()));
+const troubles = troublesOf(page);
 const test = tests('page', () => page.screenshot({ path: `${folder}/pipelines-failed.png` }));
 
 await page.goto(link);
 await page.getByRole('link', { name: 'Pipelines' }).waitFor();
 await test('a pipeline is uploaded', async () => {
-  await page.goto(`${base}/ui/#/pipelines?tab=pipelines`);
+  await show(page, '/pipelines?tab=pipelines');
   await page.getByRole('button', { name: 'Upload a pipeline' }).click();
   await page.getByLabel('Name').last().fill('from-the-page');
   await page.locator('input[type=file]').setInputFiles(document);
@@ -64,7 +59,7 @@ const noBarriers = async () => {
 await test('pages of pipelines have no barriers', noBarriers);
 
 async function startEvidence(name, skill) {
-  await page.goto(`${base}/ui/#/pipelines?tab=pipelines`);
+  await show(page, '/pipelines?tab=pipelines');
   await page.getByRole('link', { name: 'evidence' }).first().click();
   await page.getByRole('button', { name: 'Run', exact: true }).click();
   await page.getByLabel('Name of the run').fill(name);
@@ -74,7 +69,7 @@ async function startEvidence(name, skill) {
   await page.locator('header.subject').getByText('SUCCEEDED').waitFor();
 }
 await test('artifacts are shown as what they are', async () => {
-  await page.goto(`${base}/ui/#/pipelines?tab=pipelines`);
+  await show(page, '/pipelines?tab=pipelines');
   await page.getByRole('button', { name: 'Upload a pipeline' }).click();
   await page.getByLabel('Name').last().fill('evidence');
   await page.locator('input[type=file]').setInputFiles(evidence);
@@ -118,7 +113,7 @@ await test('a page in an artifact does nothing but show itself', async () => {
 });
 await test('runs are compared by numbers and curves', async () => {
   await startEvidence('second', '0.6');
-  await page.goto(`${base}/ui/#/pipelines`);
+  await show(page, '/pipelines');
   await page.getByRole('link', { name: '<i>first</i>' }).waitFor();
   for (const box of await page.getByRole('checkbox').all()) await box.check();
   await page.getByRole('button', { name: /^Compare/ }).click();
@@ -133,7 +128,7 @@ await test('runs are compared by numbers and curves', async () => {
   await page.getByRole('button', { name: 'Close' }).click();
 });
 await test('a pipeline of version 1 is uploaded, run and followed', async () => {
-  await page.goto(`${base}/ui/#/pipelines?tab=pipelines`);
+  await show(page, '/pipelines?tab=pipelines');
   await page.getByRole('button', { name: 'Upload a pipeline' }).click();
   await page.getByLabel('Name').last().fill('of-version-1');
   await page.locator('input[type=file]').setInputFiles(workflow);
@@ -149,7 +144,7 @@ await test('a pipeline of version 1 is uploaded, run and followed', async () => 
   await page.getByText('prediction of 0.25').waitFor();
   await page.screenshot({ path: `${folder}/pipelines-version-1.png`, fullPage: true });
   await noBarriers();
-  await page.goto(`${base}/ui/#/pipelines`);
+  await show(page, '/pipelines');
   await page.getByRole('link', { name: 'of-version-1', exact: true }).waitFor();
 });
 // What the frame may not do is told on the console, and is what the policy is for.

@@ -1,16 +1,13 @@
 // The page of a user who may see little, on a stock API server (tests/stock/page_test.sh). usage: rights_test.mjs LINK USER
 // The user jane may read and write the jobs of the namespace team, the user ned nothing.
-import { createRequire } from 'node:module';
+import { kPatience, start } from './browser.mjs';
 import { expect, finish, tests } from './report.mjs';
 
-const require = createRequire(new URL('../../src/ui/page/package.json', import.meta.url));
-const { chromium } = require('playwright-core');
 const [link, user] = process.argv.slice(2);
 const base = new URL(link).origin;
-const browser = await chromium.launch({ executablePath: process.env.CHROMIUM, args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking'] });
+const browser = await start();
 const test = tests('stock:');
 const context = await browser.newContext();
-const kPatience = 20000 * Number(process.env.PATIENCE || 1);
 context.setDefaultTimeout(kPatience);
 const refusal = '#content >> text=/You may not see|cannot list resource/';
 const thrown = [];
@@ -40,7 +37,8 @@ await test(`${user} sees the jobs of the namespace as RBAC says`, async () => {
   await page.keyboard.press('Tab');
   if (user === 'jane') {
     await page.waitForSelector('.scroll .row >> text=first');
-    expect(!/jobs.batch.volcano.sh is forbidden/.test(await page.textContent('#content')), 'her jobs are called forbidden');
+    const told = await page.locator('.notice').allTextContents();
+    expect(told.length === 1 && /mpijobs\.kubeflow\.org/.test(told[0]) && !/jobs\.batch\.volcano\.sh/.test(told[0]), `her notices: ${told.join(' | ')}`);
   } else {
     await page.waitForSelector('#content >> text=/You may not see|in the namespace .team/');
     expect(!(await page.$('.scroll .row >> text=first')), 'the job is seen');
