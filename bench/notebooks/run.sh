@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
 # docs/notebooks.md, played as it is written, with a real JupyterLab and TensorBoard in a real browser; prints how long the first page
 # takes. Needs root, runc, Node.js with npm, Chromium, and the registries of apt and pip. usage: bench/notebooks/run.sh [FOLDER-OF-IMAGES]
+# PICTURES=docs/pictures makes the page's pictures anew.
 images=${1:-$PWD/build/images}
 . "$(dirname "${BASH_SOURCE[0]}")/../../tests/e2e/lib.sh"
-export CHROMIUM=${CHROMIUM:-/usr/lib/chromium/chromium-headless-shell} DATA=$scratch/data
+. tests/page/lib.sh
+export DATA=$scratch/data
 PATH=$PWD/build/release/bin:$PATH
 repository=$PWD
 work=$scratch/work
@@ -41,6 +43,10 @@ a_run_is_shown_by_tensorboard() {
   expect "to be told that it is ready" said 'curves: ready$'
   expect "the curve in a browser" node bench/notebooks/tensorboard_test.mjs "$(link)" /tensorboard/default/curves/
 }
+pictures_are_made() {
+  [ -n "${PICTURES:-}" ] || { skipped="PICTURES names no folder"; return; }
+  expect "the pictures of the page" node bench/notebooks/pictures.mjs "$(link)" "$PICTURES"
+}
 a_viewer_shows_the_files_of_a_volume() {
   kubectl apply -f - > /dev/null <<YAML
 apiVersion: kubeflow.org/v1alpha1
@@ -73,7 +79,7 @@ if [ $root = 0 ]; then
   echo "skip notebooks: containers need root"
   exit 0
 fi
-(cd src/ui/page && npm ls --silent > /dev/null 2>&1) || (cd src/ui/page && npm ci --no-audit --no-fund --silent)
+page_packages
 start_cluster --node-name n1
-run_tests images_are_there a_notebook_is_created_and_opened a_run_is_shown_by_tensorboard a_viewer_shows_the_files_of_a_volume files_outlive_a_stop
+run_tests images_are_there a_notebook_is_created_and_opened a_run_is_shown_by_tensorboard pictures_are_made a_viewer_shows_the_files_of_a_volume files_outlive_a_stop
 exit "${failed:-0}"
