@@ -154,7 +154,7 @@ constexpr std::string_view kTemplate =
 
 // With their defaults, and by the rules of a creation.
 TEST(KindRulesTest, new_objects_name_the_field_that_is_wrong) {
-  // Of a hundred ones a thousandfold does not end in three zeros in 64 bits; of a hundred nines it does.
+  // The thousandfold of a hundred ones does not end in three zeros in 64 bits; that of a hundred nines does.
   const std::string hook(kWebhook), ones(100, '1'), nines(100, '9');
   const struct {
     std::string_view api_version, kind;
