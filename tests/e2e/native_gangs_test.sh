@@ -113,6 +113,43 @@ jobs_make_their_group() {
   kubectl delete job pair wide --wait=false > /dev/null
   expect "the groups to go" wait_for 20 sh -c "! kubectl get podgroups.scheduling.k8s.io -o name | grep -E 'pair|wide'"
 }
+disrupted() { # disrupted NAME MODE: a gang of two pods of 600m each
+  group "$1" "gang: {minCount: 2}}, disruptionMode: {$2: {}"
+  pod "$1-0" "$1" 600m
+  pod "$1-1" "$1" 600m
+  expect "$1 to run" wait_for 20 runs "$1-0"
+  expect "$1 to run" wait_for 20 runs "$1-1"
+}
+important() { # important NAME: a pod of a more important group, with room once 600m are given back
+  apply <<YAML
+apiVersion: scheduling.k8s.io/v1
+kind: PriorityClass
+metadata: {name: urgent}
+value: 1000
+---
+apiVersion: scheduling.k8s.io/v1beta1
+kind: PodGroup
+metadata: {name: $1}
+spec: {priorityClassName: urgent, preemptionPolicy: ${2:-PreemptLowerPriority}, schedulingPolicy: {gang: {minCount: 1}}}
+YAML
+  pod "$1-0" "$1" "$(($(kubectl get node n1 -o 'jsonpath={.status.allocatable.cpu}') * 1000 - 900))m"
+}
+pods_left() { kubectl get pods --no-headers 2> /dev/null | grep -c "^$1-"; }
+groups_go_whole_or_pod_by_pod() {
+  disrupted whole all
+  important modest Never
+  expect "a reason in its condition" wait_for 10 native_is modest '.status.conditions[0].reason' Unschedulable
+  expect "nobody to go for it" [ "$(pods_left whole)" = 2 ]
+  kubectl delete podgroups.scheduling.k8s.io modest > /dev/null && kubectl delete pod modest-0 > /dev/null
+  important urgent-a
+  expect "the important pod to run" wait_for 30 runs urgent-a-0
+  expect "the whole group to be gone" [ "$(pods_left whole)" = 0 ]
+  kubectl delete pod urgent-a-0 > /dev/null
+  disrupted each single
+  important urgent-b
+  expect "the important pod to run" wait_for 30 runs urgent-b-0
+  expect "one pod to be gone" [ "$(pods_left each)" = 1 ]
+}
 mistakes_are_named() {
   expect "no policy" sh -c '! kubectl apply --validate=false -f - 2>&1' <<< '{"apiVersion": "scheduling.k8s.io/v1beta1", "kind": "PodGroup", "metadata": {"name": "bad"}, "spec": {"schedulingPolicy": {}}}'
   expect "a policy to stay" refused "the policy is immutable after creation" kubectl patch podgroups.scheduling.k8s.io loose --type merge -p '{"spec": {"schedulingPolicy": {"basic": null, "gang": {"minCount": 3}}}}'
@@ -122,6 +159,12 @@ mistakes_are_named() {
   expect "a name that another owner has" wait_for 10 sh -c "kubectl get events | grep GroupNameTaken | grep -q 'podgroups.scheduling.volcano.sh \"taken\" is of another owner'"
 }
 
-start_cluster --node-name n1 --host-rootfs --runtime process
-run_tests a_gang_starts_whole a_gang_without_room_holds_nothing pods_of_a_basic_group_start_alone names_lead_to_the_groups_that_people_mean the_alpha_version_is_another_form jobs_make_their_group mistakes_are_named
+cat > "$scratch/scheduler.yaml" <<'YAML'
+actions: "enqueue, allocate, preempt"
+tiers:
+- plugins: [{name: priority}, {name: gang}, {name: conformance}]
+- plugins: [{name: predicates}, {name: nodeorder}]
+YAML
+start_cluster --node-name n1 --host-rootfs --runtime process --scheduler-conf "$scratch/scheduler.yaml"
+run_tests a_gang_starts_whole a_gang_without_room_holds_nothing pods_of_a_basic_group_start_alone names_lead_to_the_groups_that_people_mean the_alpha_version_is_another_form jobs_make_their_group groups_go_whole_or_pod_by_pod mistakes_are_named
 exit "${failed:-0}"

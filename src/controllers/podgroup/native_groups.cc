@@ -18,12 +18,24 @@ namespace {
 
 constexpr std::string_view kGroupName = "scheduling.k8s.io/group-name";
 constexpr std::string_view kQueueName = "scheduling.volcano.sh/queue-name";
+constexpr std::string_view kDisruptionMode = "volcano.sh/disruption-mode";
+constexpr std::string_view kPreemptionPolicy = "volcano.sh/preemption-policy";
 constexpr std::string_view kScheduled = "PodGroupInitiallyScheduled";
 constexpr const char* kPodIndex = "native-group";
 
 std::int64_t min_count_of(const Json& native) {
   const Json& gang = native["spec"]["schedulingPolicy"]["gang"];
   return gang.is_object() ? std::max<std::int64_t>(gang["minCount"].as_int(), 1) : 1;
+}
+
+// The wishes of the group that our kind has no fields for. Without a mode, pods are disrupted each alone.
+Json annotations_for(const Json& native) {
+  const Json& spec = native["spec"];
+  Json out =
+      Json::object({{std::string(kDisruptionMode), spec["disruptionMode"]["all"].is_object() ? "all" : "single"}});
+  if (const std::string policy = spec["preemptionPolicy"].str(); !policy.empty())
+    out.set(std::string(kPreemptionPolicy), policy);
+  return out;
 }
 
 const Json* condition_of(const Json& object, std::string_view type) {
@@ -168,6 +180,7 @@ Json group_for_native(const Json& native, const Json* workload, const Json& pod)
        {"kind", "PodGroup"},
        {"metadata", Json::object({{"name", api::name_of(native)},
                                   {"namespace", api::namespace_of(native)},
+                                  {"annotations", annotations_for(native)},
                                   {"ownerReferences", Json::array({api::controller_reference(self)})}})},
        {"spec", std::move(spec)},
        {"status", Json::object({{"phase", "Pending"}})}});

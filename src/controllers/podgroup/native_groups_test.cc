@@ -67,6 +67,22 @@ TEST_F(NativeGroups, begin_alone_where_the_policy_is_basic) {
   EXPECT_EQ((*world.find(resources::kPodGroups, "ns/g"))["spec"]["minMember"].as_int(), 1);
 }
 
+TEST_F(NativeGroups, hand_their_disruption_mode_and_preemption_policy_on) {
+  struct Row {
+    std::string_view given, mode, policy;
+  };
+  for (const Row& row : {Row{"", "single", ""}, Row{R"(, "disruptionMode": {"single": {}})", "single", ""},
+                         Row{R"(, "disruptionMode": {"all": {}}, "preemptionPolicy": "Never")", "all", "Never"}}) {
+    native(R"({"gang": {"minCount": 1}})", row.given);
+    pod("p");
+    world.turn(*controller, "ns/g");
+    const Json group = *world.find(resources::kPodGroups, "ns/g");
+    EXPECT_EQ(api::annotation_of(group, "volcano.sh/disruption-mode"), row.mode) << row.given;
+    EXPECT_EQ(api::annotation_of(group, "volcano.sh/preemption-policy"), row.policy) << row.given;
+    world.erase(resources::kPodGroups, "ns/g");
+  }
+}
+
 TEST_F(NativeGroups, take_their_queue_from_the_group_or_its_workload) {
   world.put_text(kNativeWorkloads, R"({"metadata": {"name": "w", "namespace": "ns", "annotations":
     {"scheduling.volcano.sh/queue-name": "of-workload"}}})");

@@ -6,6 +6,8 @@
 #include <map>
 #include <set>
 
+#include "scheduler/model/whole_groups.h"
+
 namespace scheduler {
 namespace {
 
@@ -24,7 +26,10 @@ class Selection {
     std::vector<Bundle> out;
     for (auto& [key, tasks] : by_job) {
       const JobId job = model_.task(tasks.front()).job;
-      split(job, std::move(tasks), out);
+      if (goes_whole(model_, tasks.front()))
+        add_all(tasks.front(), out);
+      else
+        split(job, std::move(tasks), out);
     }
     sort(out);
     keep_evictable(out);
@@ -94,6 +99,14 @@ class Selection {
     return true;
   }
 
+  // All pods of the group, if each of them is a candidate.
+  void add_all(TaskId one, std::vector<Bundle>& out) const {
+    Bundle all{Bundle::Type::kWhole, model_.task(one).job, with_all_gone(model_, {one})};
+    const bool may_go =
+        std::all_of(all.tasks.begin(), all.tasks.end(), [this](TaskId id) { return is_candidate(model_.task(id)); });
+    if (may_go) out.push_back(std::move(all));
+  }
+
   void split(JobId id, std::vector<TaskId> tasks, std::vector<Bundle>& out) const {
     const Job& job = model_.job(id);
     std::sort(tasks.begin(), tasks.end(), [&](TaskId a, TaskId b) {
@@ -102,9 +115,9 @@ class Selection {
     });
     Spare spare = spare_of(job);
     Bundle safe{Bundle::Type::kSafe, id, {}}, whole{Bundle::Type::kWhole, id, {}};
-    const bool broken_already = spare.tasks < 0;
+    const bool all_are_safe = spare.tasks < 0 || job.disruption == DisruptionMode::kSingle;
     for (const TaskId one : tasks) {
-      Bundle& to = broken_already || spare_one(job, model_.task(one), spare) ? safe : whole;
+      Bundle& to = all_are_safe || spare_one(job, model_.task(one), spare) ? safe : whole;
       to.tasks.push_back(one);
     }
     for (Bundle* one : {&safe, &whole}) {
@@ -116,7 +129,10 @@ class Selection {
   double return_of(const Bundle& bundle) const {
     if (bundle.type == Bundle::Type::kSafe) return std::numeric_limits<double>::infinity();
     Sums local, global;
-    for (const TaskId id : bundle.tasks) local.add(model_.shape_of(model_.task(id)).request, 1);
+    const NodeSet& inside = session_.model().hyper_nodes.tree().set_of(request_.domain);
+    for (const TaskId id : bundle.tasks) {
+      if (inside.has(model_.task(id).node.index)) local.add(model_.shape_of(model_.task(id)).request, 1);
+    }
     for (const TaskId id : model_.job(bundle.job).tasks) global.add(model_.shape_of(model_.task(id)).request, 1);
     double gain = 0, price = 0;
     for (const Part& part : request_.need.parts) {

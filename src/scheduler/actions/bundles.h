@@ -1,7 +1,8 @@
 // Which pods of other groups could go from a domain together, and at what price to their groups?
 //
 // The pods that one group has in the domain fall into two bundles: those it can lose and go on (safe), and the rest,
-// whose loss ends the group (whole).
+// whose loss ends the group (whole). A group that is disrupted as a whole is one bundle, with its pods outside the
+// domain; one whose pods are disrupted each alone has no pods but safe ones.
 #pragma once
 
 #include <vector>
@@ -14,7 +15,7 @@ struct Bundle {
   enum class Type : std::uint8_t { kSafe, kWhole };
   Type type = Type::kSafe;
   JobId job;
-  std::vector<TaskId> tasks;  // in the domain
+  std::vector<TaskId> tasks;  // in the domain, unless the group goes as a whole
 };
 
 struct BundleRequest {

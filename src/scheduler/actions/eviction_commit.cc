@@ -6,6 +6,7 @@
 #include "scheduler/actions/eviction_oracle.h"
 #include "scheduler/actions/eviction_reasons.h"
 #include "scheduler/actions/victims.h"
+#include "scheduler/model/whole_groups.h"
 #include "scheduler/session/eviction_rounds.h"
 
 namespace scheduler {
@@ -38,14 +39,16 @@ bool EvictionPlans::place_again(const Saved& place) {
   return found && session_.journal().pipeline(task.id, found->node, true);
 }
 
-// True: the plan without that eviction is in the journal. False: the plan as it was.
-bool EvictionPlans::works_without(JobId job, Journal::Mark mark, const Parts& parts, TaskId spared) {
+// True: the plan without these evictions is in the journal. False: the plan as it was.
+bool EvictionPlans::works_without(JobId job, Journal::Mark mark, const Parts& parts,
+                                  const std::vector<TaskId>& spared) {
   const std::vector<Saved> before = session_.journal().saved_since(mark);
   budget_.spend(static_cast<std::int64_t>(4 * before.size()));
   session_.journal().rollback(mark);
   bool works = true;
   for (const Saved& one : parts.evictions) {
-    if (one.task != spared) works = works && session_.journal().replay({one});
+    const bool stays = std::find(spared.begin(), spared.end(), one.task) != spared.end();
+    if (!stays) works = works && session_.journal().replay({one});
   }
   for (const Saved& one : parts.places) works = works && place_again(one);
   if (works && session_.ask<JobPipelined>(model_.job(job))) return true;
@@ -60,14 +63,18 @@ void EvictionPlans::spare(JobId job, Journal::Mark mark) {
   if (parts.places.empty() || parts.evictions.empty()) return;
   // Without room anywhere a victim that stays has its place, and no other.
   const bool moves = can_move(parts.places);
-  std::vector<std::pair<EvictionCost, TaskId>> victims;
-  for (const Saved& one : parts.evictions) victims.emplace_back(costs_.of({one.task}), one.task);
+  std::vector<TaskId> evicted;
+  for (const Saved& one : parts.evictions) evicted.push_back(one.task);
+  std::vector<std::pair<EvictionCost, std::vector<TaskId>>> victims;
+  for (std::vector<TaskId>& unit : units_of(model_, evicted)) victims.emplace_back(costs_.of(unit), std::move(unit));
   std::stable_sort(victims.begin(), victims.end(), [](const auto& a, const auto& b) { return b.first < a.first; });
-  for (const auto& [cost, victim] : victims) {
+  for (const auto& [cost, unit] : victims) {
     if (budget_.is_spent()) return;
-    const Task& task = model_.task(victim);
-    if (!moves && !fits_future(session_.model(), task, task.node)) continue;
-    if (!works_without(job, mark, parts, victim)) continue;
+    const bool has_room = std::all_of(unit.begin(), unit.end(), [this](TaskId id) {
+      return fits_future(model_, model_.task(id), model_.task(id).node);
+    });
+    if (!moves && !has_room) continue;
+    if (!works_without(job, mark, parts, unit)) continue;
     parts = parts_since(mark);
     has_spared_ = true;
   }

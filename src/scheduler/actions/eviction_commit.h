@@ -37,7 +37,7 @@ class EvictionPlans {
   // Spares victims without whom the whole plan works as well; what is left stays in the journal.
   void spare(JobId job, Journal::Mark mark);
   bool can_move(const std::vector<Saved>& places) const;
-  bool works_without(JobId job, Journal::Mark mark, const Parts& parts, TaskId spared);
+  bool works_without(JobId job, Journal::Mark mark, const Parts& parts, const std::vector<TaskId>& spared);
   bool place_again(const Saved& place);
   bool is_proven(JobId job, Journal::Mark mark);
   bool takes_back(const Saved& victim, const std::vector<Saved>& places) const;

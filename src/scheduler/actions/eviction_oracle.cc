@@ -57,16 +57,16 @@ void hold_against_all(Session& session, const EvictionCosts& costs, const Evicti
   for (const Saved& one : chosen) victims.push_back(one.task);
   const EvictionCost price = costs.of(victims);
   within.for_each([&](std::uint32_t n) {
-    const std::vector<TaskId> candidates = rule.candidates(task, NodeId{n});
-    const std::vector<TaskId> may_go = candidates.empty() ? candidates : rule.may_go(task, candidates);
+    const std::vector<TaskId> may_go =
+        units_that_may_go(model, task, candidates_on(session, rule, task, NodeId{n}), rule.displaceable, rule.may_go);
     if (may_go.size() > kPodsMax) return;
     for (std::uint32_t mask = 0; mask < std::uint32_t{1} << may_go.size(); ++mask) {
       std::vector<TaskId> set;
       for (std::size_t i = 0; i < may_go.size(); ++i) {
         if (mask >> i & 1) set.push_back(may_go[i]);
       }
-      if (!(costs.of(set) < price)) continue;
-      for (const TaskId id : set) session.journal().evict(id, rule.action, task.job);
+      if (!(cost_with_all_gone(model, costs, set) < price)) continue;
+      for (const TaskId id : with_all_gone(model, set)) session.journal().evict(id, rule.action, task.job);
       if (fits(session, task, NodeId{n}))
         session.evictions().note_bad_plan(
             base::format("cheaper evictions for {} on {}", model.task_key(task.id), model.nodes[NodeId{n}].name));
@@ -86,14 +86,18 @@ void hold_against_sparing(Session& session, JobId job, Journal::Mark mark) {
   }
   if (places.size() > kPlacesMax || places.size() == plan.size()) return;
   session.journal().rollback(mark);
-  for (const Saved& spared : plan) {
-    if (spared.kind != Saved::Kind::kEvict) continue;
+  std::vector<TaskId> evicted;
+  for (const Saved& one : plan) {
+    if (one.kind == Saved::Kind::kEvict) evicted.push_back(one.task);
+  }
+  for (const std::vector<TaskId>& spared : units_of(model, evicted)) {
     for (const Saved& one : plan) {
-      if (one.kind == Saved::Kind::kEvict && one.task != spared.task) session.journal().replay({one});
+      const bool stays = std::find(spared.begin(), spared.end(), one.task) != spared.end();
+      if (one.kind == Saved::Kind::kEvict && !stays) session.journal().replay({one});
     }
     if (all_placed(session, job, places, 0))
       session.evictions().note_bad_plan(
-          base::format("{} could stay where others go for {}", model.task_key(spared.task), model.job(job).key));
+          base::format("{} could stay where others go for {}", model.task_key(spared.front()), model.job(job).key));
     session.journal().rollback(mark);
   }
   session.journal().replay(plan);

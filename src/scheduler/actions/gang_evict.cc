@@ -35,7 +35,8 @@ struct Settings {
   std::string_view word() const { return purpose == EvictPurpose::kGangPreempt ? "gangpreempt" : "gangreclaim"; }
 };
 
-// Pods that go together: one that its group can spare, or all that a group has in the domain.
+// Pods that go together: one that its group can spare, or all that a group has in the domain, or anywhere where it is
+// disrupted as a whole.
 struct Unit {
   std::vector<TaskId> tasks;
   EvictionCost cost;
@@ -64,7 +65,7 @@ class Beneficiary {
   }
 
   void run() {
-    if (pending_.empty()) return;
+    if (pending_.empty() || job_.never_preempts) return;
     const bool reclaims = settings_.purpose == EvictPurpose::kGangReclaim;
     if (reclaims && !session_.ask<Preemptive>(model_.queue(job_.queue), pending_)) return;
     const Journal::Mark mark = session_.journal().mark();
@@ -146,9 +147,12 @@ class Beneficiary {
     return out;
   }
 
+  // The room that it leaves in the domain.
   Request sum_of(const Unit& unit) const {
     Request out;
-    for (const TaskId id : unit.tasks) out.add(model_.shape_of(model_.task(id)).request);
+    for (const TaskId id : unit.tasks) {
+      if (inside_->has(model_.task(id).node.index)) out.add(model_.shape_of(model_.task(id)).request);
+    }
     return out;
   }
 
@@ -165,6 +169,7 @@ class Beneficiary {
   std::optional<Found> make_room_in(DomainId domain, Journal::Mark mark) {
     const std::vector<Unit> units = units_in(domain);
     if (units.empty()) return std::nullopt;
+    inside_ = &session_.model().hyper_nodes.tree().set_of(domain);
     Sums room;
     for (const std::uint32_t node : session_.model().hyper_nodes.tree()[domain].nodes)
       add_room(room, node, domain == kRootDomain);
@@ -394,6 +399,7 @@ class Beneficiary {
   std::vector<TaskId> pending_;
   Request need_;
   Places chosen_;
+  const NodeSet* inside_ = nullptr;  // the nodes of the domain that is tried
 };
 
 class GangEvict final : public Action {

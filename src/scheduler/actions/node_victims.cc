@@ -5,6 +5,8 @@
 #include <bit>
 #include <utility>
 
+#include "scheduler/actions/eviction_units.h"
+
 namespace scheduler {
 namespace {
 
@@ -30,12 +32,13 @@ std::vector<Lacking> lacking_on(const Model& model, const Task& task, NodeId nod
 
 class Amounts {
  public:
-  Amounts(const Model& model, std::vector<Lacking> lacking) : model_(model), lacking_(std::move(lacking)) {}
+  Amounts(const Model& model, NodeId node, std::vector<Lacking> lacking)
+      : model_(model), node_(node), lacking_(std::move(lacking)) {}
 
   bool are_enough(const std::vector<TaskId>& victims) const {
     return std::all_of(lacking_.begin(), lacking_.end(), [&](const Lacking& one) {
       std::int64_t sum = 0;
-      for (const TaskId id : victims) sum += model_.shape_of(model_.task(id)).request.get(one.dim);
+      for (const TaskId id : victims) sum += freed_by(id, one.dim);
       return sum >= one.amount;
     });
   }
@@ -49,7 +52,18 @@ class Amounts {
   }
 
  private:
+  // On the node.
+  std::int64_t freed_by(TaskId id, Dim dim) const {
+    std::int64_t out = 0;
+    for_each_gone_with(model_, id, [&](TaskId one) {
+      const Task& gone = model_.task(one);
+      if (gone.node == node_) out += model_.shape_of(gone).request.get(dim);
+    });
+    return out;
+  }
+
   const Model& model_;
+  const NodeId node_;
   const std::vector<Lacking> lacking_;
 };
 
@@ -57,8 +71,8 @@ bool are_alike(const Model& model, const std::vector<TaskId>& tasks) {
   const Task& first = model.task(tasks.front());
   return std::all_of(tasks.begin(), tasks.end(), [&](TaskId id) {
     const Task& one = model.task(id);
-    return one.shape == first.shape && one.job == first.job && one.pod_priority == first.pod_priority &&
-           model.notes.started_ns(id) == model.notes.started_ns(first.id);
+    return one.shape == first.shape && one.job == first.job && !goes_whole(model, id) &&
+           one.pod_priority == first.pod_priority && model.notes.started_ns(id) == model.notes.started_ns(first.id);
   });
 }
 
@@ -78,21 +92,23 @@ struct Priced {
 };
 
 // Sets whose amounts are enough, the cheapest first. `tasks` are at most kExactMax.
-std::vector<Priced> priced_sets(const std::vector<TaskId>& tasks, const Amounts& amounts, const EvictionCosts& costs) {
+std::vector<Priced> priced_sets(const Model& model, const std::vector<TaskId>& tasks, const Amounts& amounts,
+                                const EvictionCosts& costs) {
   std::vector<Priced> out;
   for (std::uint32_t mask = 0; mask < std::uint32_t{1} << tasks.size(); ++mask) {
     const std::vector<TaskId> members = members_of(tasks, mask);
-    if (amounts.are_enough(members)) out.push_back({costs.of(members), mask});
+    if (amounts.are_enough(members)) out.push_back({cost_with_all_gone(model, costs, members), mask});
   }
   std::sort(out.begin(), out.end());
   return out;
 }
 
 // The cheap ones first; between equals the order stays.
-void sort_by_cost(std::vector<TaskId>& tasks, const EvictionCosts& costs) {
+void sort_by_cost(const Model& model, std::vector<TaskId>& tasks, const EvictionCosts& costs) {
   std::vector<std::pair<EvictionCost, TaskId>> keyed;
   keyed.reserve(tasks.size());
-  for (const TaskId id : tasks) keyed.emplace_back(costs.of_one(id), id);
+  for (const TaskId id : tasks)
+    keyed.emplace_back(goes_whole(model, id) ? cost_with_all_gone(model, costs, {id}) : costs.of_one(id), id);
   std::stable_sort(keyed.begin(), keyed.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   for (std::size_t i = 0; i < tasks.size(); ++i) tasks[i] = keyed[i].second;
 }
@@ -124,16 +140,16 @@ std::optional<VictimChoice> NodeVictims::choose(const Task& task, NodeId node,
     out.cost = costs_.of(out.victims);
     return out;
   }
-  const Amounts amounts(model_, lacking);
+  const Amounts amounts(model_, node, lacking);
   if (!amounts.are_enough(may_go)) return std::nullopt;
   VictimChoice out{may_go, {}};
-  sort_by_cost(out.victims, costs_);
+  sort_by_cost(model_, out.victims, costs_);
   amounts.spare(out.victims);
   if (may_go.size() <= kExactMax && out.victims.size() < may_go.size()) {
     budget_.spend(std::int64_t{1} << may_go.size());
-    out.victims = members_of(may_go, priced_sets(may_go, amounts, costs_).front().mask);
+    out.victims = members_of(may_go, priced_sets(model_, may_go, amounts, costs_).front().mask);
   }
-  out.cost = costs_.of(out.victims);
+  out.cost = cost_with_all_gone(model_, costs_, out.victims);
   return out;
 }
 
@@ -146,7 +162,7 @@ bool NodeVictims::is_allocatable(const Task& task) const {
 }
 
 void NodeVictims::evict(const std::vector<TaskId>& victims, JobId beneficiary) {
-  for (const TaskId id : victims) session_.journal().evict(id, action_, beneficiary);
+  for (const TaskId id : with_all_gone(model_, victims)) session_.journal().evict(id, action_, beneficiary);
 }
 
 // Leaves the evictions where it fits.
@@ -158,15 +174,15 @@ bool NodeVictims::fits_without(const Task& task, NodeId node, const std::vector<
   return false;
 }
 
-// Evicts one after the other, then takes back what is not needed, from the most expensive on.
+// Evicts one unit after the other, then takes back what is not needed, from the most expensive on.
 std::optional<VictimChoice> NodeVictims::evict_until_it_fits(const Task& task, NodeId node, std::vector<TaskId> may_go,
                                                              Mark mark) {
-  sort_by_cost(may_go, costs_);
-  std::vector<TaskId> gone;
+  sort_by_cost(model_, may_go, costs_);
+  std::vector<std::vector<TaskId>> gone;  // all that went with each
   bool works = false;
   for (std::size_t i = 0; i < may_go.size() && !works && budget_.spend(2); ++i) {
-    session_.journal().evict(may_go[i], action_, task.job);
-    gone.push_back(may_go[i]);
+    gone.push_back(with_all_gone(model_, {may_go[i]}));
+    for (const TaskId id : gone.back()) session_.journal().evict(id, action_, task.job);
     works = fits(task, node);
   }
   if (!works) {
@@ -177,13 +193,13 @@ std::optional<VictimChoice> NodeVictims::evict_until_it_fits(const Task& task, N
   VictimChoice out;
   for (std::size_t i = gone.size(); i-- > 0;) {
     budget_.spend(2);
-    session_.journal().unevict(gone[i]);
+    for (const TaskId id : gone[i]) session_.journal().unevict(id);
     if (fits(task, node)) continue;
-    session_.journal().evict(gone[i], action_, task.job);
-    out.victims.push_back(gone[i]);
+    for (const TaskId id : gone[i]) session_.journal().evict(id, action_, task.job);
+    out.victims.push_back(may_go[i]);
   }
   session_.journal().rollback(mark);
-  out.cost = costs_.of(out.victims);
+  out.cost = cost_with_all_gone(model_, costs_, out.victims);
   return out;
 }
 
@@ -191,21 +207,27 @@ std::optional<VictimChoice> NodeVictims::prove(const Task& task, NodeId node, co
                                                VictimChoice chosen) {
   was_limited_ = false;
   const Mark mark = session_.journal().mark();
-  if (fits_without(task, node, chosen.victims, mark)) return chosen;
+  const auto with_all = [&](const VictimChoice& choice) {
+    return VictimChoice{with_all_gone(model_, choice.victims), choice.cost};
+  };
+  const VictimChoice all_chosen = with_all(chosen);
+  if (fits_without(task, node, chosen.victims, mark)) return all_chosen;
   std::optional<VictimChoice> out = evict_until_it_fits(task, node, may_go, mark);
   if (!out) return std::nullopt;
   if (may_go.size() <= kExactMax) {
-    const Amounts amounts(model_, lacking_on(model_, task, node));
+    const Amounts amounts(model_, node, lacking_on(model_, task, node));
     budget_.spend(std::int64_t{1} << may_go.size());
     std::size_t proofs = 0;
-    for (const Priced& one : priced_sets(may_go, amounts, costs_)) {
+    for (const Priced& one : priced_sets(model_, may_go, amounts, costs_)) {
       if (!(one.cost < out->cost) || ++proofs > kProofsMax) break;
-      VictimChoice cheaper{members_of(may_go, one.mask), one.cost};
-      if (fits_without(task, node, cheaper.victims, mark)) return cheaper;
+      const std::vector<TaskId> members = members_of(may_go, one.mask);
+      const VictimChoice cheaper = with_all({members, one.cost});
+      if (fits_without(task, node, members, mark)) return cheaper;
     }
   }
+  const VictimChoice all = with_all(*out);
   evict(out->victims, task.job);
-  return out;
+  return all;
 }
 
 }  // namespace scheduler

@@ -39,10 +39,11 @@ class NodeVictims {
       : session_(session), model_(session.model()), costs_(costs), budget_(budget), action_(action) {}
 
   // The cheapest of those sets of `may_go` whose amounts are enough; `may_go` is in the order in which victims go,
-  // which decides between equals. Empty where the node has room. Nothing: all of them are not enough.
+  // which decides between equals, and has one pod for each unit, as have the victims. Empty where the node has room.
+  // Nothing: all of them are not enough.
   std::optional<VictimChoice> choose(const Task& task, NodeId node, const std::vector<TaskId>& may_go) const;
-  // A choice that passes every filter and limit, with its evictions left in the journal. The journal stays as it is
-  // where there is none. `chosen` is what choose() said.
+  // A choice that passes every filter and limit, with its evictions left in the journal, and all that go as its
+  // victims. The journal stays as it is where there is none. `chosen` is what choose() said.
   std::optional<VictimChoice> prove(const Task& task, NodeId node, const std::vector<TaskId>& may_go,
                                     VictimChoice chosen);
   // The last proof failed by the limits of queues, which other evictions may relax, and by nothing else.

@@ -69,12 +69,12 @@ class Preempt final : public Action {
     }
 
     EvictionRule rule(bool same_job) {
-      return {
-          .action = "preempt",
-          .candidates = [this, same_job](const Task& task, NodeId node) { return displaceable(task, node, same_job); },
-          .may_go = [this](const Task& task,
-                           const std::vector<TaskId>& candidates) { return victims_among(task, candidates); },
-          .by_score = true};
+      return {.action = "preempt",
+              .displaceable = [this, same_job](const Task& task,
+                                               const Task& other) { return may_displace(task, other, same_job); },
+              .may_go = [this](const Task& task,
+                               const std::vector<TaskId>& candidates) { return victims_among(task, candidates); },
+              .by_score = true};
     }
 
     std::vector<TaskId> victims_among(const Task& task, const std::vector<TaskId>& candidates) {
@@ -119,7 +119,7 @@ class Preempt final : public Action {
 
     // Whether the pod may displace anybody at all.
     bool is_eligible(const Task& task) {
-      if (task.never_preempts) return false;
+      if (task.never_preempts || model_.job(task.job).never_preempts) return false;
       const std::string_view name = model_.text(task.id).nominated_node;
       if (name.empty()) return true;
       const NodeId node = model_.nodes.find(name);
@@ -180,15 +180,13 @@ class Preempt final : public Action {
       return false;
     }
 
-    // Pods of the node that may be displaced, so far as actions have a say.
-    std::vector<TaskId> displaceable(const Task& task, NodeId node, bool same_job) {
-      const QueueId queue = model_.job(task.job).queue;
-      return tasks_on(session_, node, [&](const Task& other) {
-        if (other.status != TaskStatus::kRunning && other.status != TaskStatus::kBound) return false;
-        if (!other.preemptable || !other.job.is_set() || (task.best_effort && !other.best_effort)) return false;
-        return model_.job(other.job).has_group && model_.job(other.job).queue == queue &&
-               (other.job == task.job) == same_job;
-      });
+    // So far as actions have a say.
+    bool may_displace(const Task& task, const Task& other, bool same_job) const {
+      if (other.status != TaskStatus::kRunning && other.status != TaskStatus::kBound) return false;
+      if (!other.preemptable || !other.job.is_set() || (task.best_effort && !other.best_effort)) return false;
+      const Job& job = model_.job(other.job);
+      if (same_job && job.disruption == DisruptionMode::kAll) return false;  // the pod would go with it
+      return job.has_group && job.queue == model_.job(task.job).queue && (other.job == task.job) == same_job;
     }
 
     // The best of the nodes that take the pod as things are: nobody has to go.
@@ -205,8 +203,7 @@ class Preempt final : public Action {
     bool preempt_by_dry_run(const Task& task, const NodeSet& nodes, bool same_job) {
       if (const NodeId node = free_node(task, nodes); node.is_set())
         return session_.journal().pipeline(task.id, node, false);
-      const auto choice = choose_by_dry_run(session_, task, nodes, dry_run_,
-                                            [&](NodeId node) { return displaceable(task, node, same_job); });
+      const auto choice = choose_by_dry_run(session_, task, nodes, dry_run_, (same_job ? of_own_ : of_others_).rule());
       if (!choice) return false;
       const Journal::Mark mark = session_.journal().mark();
       session_.evictions().note_victims(choice->victims.size());

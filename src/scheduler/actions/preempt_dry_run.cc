@@ -12,38 +12,48 @@ namespace {
 
 class DryRun {
  public:
-  DryRun(Session& session, const Task& task) : session_(session), model_(session.model()), task_(task) {}
+  DryRun(Session& session, const Task& task, const EvictionRule& rule)
+      : session_(session), model_(session.model()), task_(task), rule_(rule) {}
 
   // The victims that must leave the node; nobody when that does not help, or is not needed.
-  std::vector<TaskId> victims_on(NodeId node, const std::vector<TaskId>& candidates) {
-    if (candidates.empty()) return {};
-    std::vector<TaskId> victims = session_.ask<Preemptable>(task_, candidates);
-    if (victims.empty() || !victims_suffice(session_, task_, node, victims)) return {};
+  std::vector<TaskId> victims_on(NodeId node) {
+    const auto may_go = [this](const Task& task, const std::vector<TaskId>& candidates) {
+      return session_.ask<Preemptable>(task, candidates);
+    };
+    std::vector<TaskId> victims =
+        units_that_may_go(model_, task_, candidates_on(session_, rule_, task_, node), rule_.displaceable, may_go);
+    if (victims.empty() || !victims_suffice(session_, task_, node, with_all_gone(model_, victims))) return {};
     sort_as_victims(session_, task_, victims);
     const Journal::Mark mark = session_.journal().mark();
-    std::vector<TaskId> removed;
+    std::vector<std::vector<TaskId>> removed;  // by unit
     bool possible = true;
     for (const TaskId victim : victims) {
-      possible = session_.ask<SimulateRemoveTask>(model_.task(victim));
+      const std::vector<TaskId> unit = with_all_gone(model_, {victim});
+      possible = std::all_of(unit.begin(), unit.end(),
+                             [this](TaskId id) { return session_.ask<SimulateRemoveTask>(model_.task(id)); });
       if (!possible) break;
-      session_.journal().evict(victim, "preempt", task_.job);
-      removed.push_back(victim);
+      evict(unit);
+      removed.push_back(unit);
       if (fits(node)) break;
     }
     // COMPAT(preempt-dry-run-limit): without any victim left the queue's limit could still say no.
     possible = possible && fits(node);
     std::vector<TaskId> needed;
     for (std::size_t i = removed.size(); possible && i-- > 0;) {
-      session_.journal().unevict(removed[i]);
+      for (const TaskId id : removed[i]) session_.journal().unevict(id);
       if (fits(node)) continue;
-      session_.journal().evict(removed[i], "preempt", task_.job);
-      needed.push_back(removed[i]);
+      evict(removed[i]);
+      needed.insert(needed.end(), removed[i].begin(), removed[i].end());
     }
     session_.journal().rollback(mark);
     return needed;
   }
 
  private:
+  void evict(const std::vector<TaskId>& unit) {
+    for (const TaskId id : unit) session_.journal().evict(id, "preempt", task_.job);
+  }
+
   bool fits(NodeId node) {
     return session_.ask<SimulateAllocatable>(model_.queue(model_.job(task_.job).queue), task_) &&
            fits_future(session_.model(), task_, node) && session_.search().fits_filters(task_, node);
@@ -52,6 +62,7 @@ class DryRun {
   Session& session_;
   Model& model_;
   const Task& task_;
+  const EvictionRule& rule_;
 };
 
 // The cost by which candidates are compared, the better one smaller.
@@ -98,14 +109,13 @@ DryRunSettings dry_run_settings(const Arguments& arguments) {
 
 // COMPAT(preempt-dry-run-start): Volcano starts at a random node.
 std::optional<DryRunChoice> choose_by_dry_run(Session& session, const Task& task, const NodeSet& nodes,
-                                              const DryRunSettings& settings,
-                                              const std::function<std::vector<TaskId>(NodeId)>& candidates_on) {
+                                              const DryRunSettings& settings, const EvictionRule& rule) {
   const auto count = static_cast<std::int64_t>(nodes.count());
   // A percentage beyond reason must not overflow.
   const std::int64_t percent = std::clamp<std::int64_t>(settings.candidates_percent, 0, 100);
   const std::int64_t wanted =
       std::min(count, std::max(settings.candidates_min, std::min(count * percent / 100, settings.candidates_max)));
-  DryRun run(session, task);
+  DryRun run(session, task, rule);
   std::optional<DryRunChoice> best;
   Price best_price;
   std::int64_t found = 0;
@@ -114,7 +124,7 @@ std::optional<DryRunChoice> choose_by_dry_run(Session& session, const Task& task
   session.search().shard().own_first(order);
   for (const NodeId node : order) {
     if (found >= wanted) break;
-    std::vector<TaskId> victims = run.victims_on(node, candidates_on(node));
+    std::vector<TaskId> victims = run.victims_on(node);
     if (victims.empty()) continue;
     ++found;
     const Price price = price_of(session.model(), victims);

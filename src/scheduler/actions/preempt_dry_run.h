@@ -1,12 +1,11 @@
 // Preemption that looks before it leaps: on which node would the fewest and least important pods have to go?
 #pragma once
 
-#include <functional>
 #include <optional>
 #include <vector>
 
+#include "scheduler/actions/victim_search.h"
 #include "scheduler/framework/arguments.h"
-#include "scheduler/session/session.h"
 
 namespace scheduler {
 
@@ -24,9 +23,8 @@ struct DryRunChoice {
 };
 
 // Tries nodes in the order of their ids until enough of them could be emptied, and names the best. The session is left
-// as it was. `candidates_on` names the pods of a node that may be displaced at all.
+// as it was. `rule` says which pods of a node may be displaced at all.
 std::optional<DryRunChoice> choose_by_dry_run(Session& session, const Task& task, const NodeSet& nodes,
-                                              const DryRunSettings& settings,
-                                              const std::function<std::vector<TaskId>(NodeId)>& candidates_on);
+                                              const DryRunSettings& settings, const EvictionRule& rule);
 
 }  // namespace scheduler

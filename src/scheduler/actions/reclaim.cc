@@ -31,7 +31,7 @@ class Reclaim final : public Action {
           plans_(session, costs_, budget_, "reclaim"),
           search_(session, costs_, budget_,
                   {.action = "reclaim",
-                   .candidates = [this](const Task& task, NodeId node) { return reclaimable_on(task, node); },
+                   .displaceable = [this](const Task& task, const Task& other) { return is_reclaimable(task, other); },
                    .may_go =
                        [this](const Task& task, const std::vector<TaskId>& candidates) {
                          return session_.ask<Reclaimable>(task, candidates);
@@ -66,7 +66,7 @@ class Reclaim final : public Action {
       TaskId in_vain;
       while (session_.ask<JobStarving>(job) && !tasks.empty()) {
         const Task& task = model_.task(tasks.pop());
-        if (task.never_preempts || hopeless_.knows(task)) continue;
+        if (task.never_preempts || job.never_preempts || hopeless_.knows(task)) continue;
         if (!session_.ask<Preemptive>(model_.queue(job.queue), std::vector<TaskId>{task.id})) continue;
         if (session_.ask<PrePredicate>(task) || reclaim_for_task(task)) continue;
         hopeless_.note(task);
@@ -96,15 +96,12 @@ class Reclaim final : public Action {
       return false;
     }
 
-    std::vector<TaskId> reclaimable_on(const Task& task, NodeId node) {
-      const QueueId queue = model_.job(task.job).queue;
-      return tasks_on(session_, node, [&](const Task& other) {
-        if (other.status != TaskStatus::kRunning || !other.preemptable || !other.job.is_set()) return false;
-        const Job& job = model_.job(other.job);
-        // Pods of a deleted group only count: whether one can be spared is not known any more.
-        return job.has_group && job.queue.is_set() && job.queue != queue && model_.queue(job.queue).in_use &&
-               model_.queue(job.queue).reclaimable;
-      });
+    bool is_reclaimable(const Task& task, const Task& other) const {
+      if (other.status != TaskStatus::kRunning || !other.preemptable || !other.job.is_set()) return false;
+      const Job& job = model_.job(other.job);
+      // Pods of a deleted group only count: whether one can be spared is not known any more.
+      return job.has_group && job.queue.is_set() && job.queue != model_.job(task.job).queue &&
+             model_.queue(job.queue).in_use && model_.queue(job.queue).reclaimable;
     }
 
     Session& session_;

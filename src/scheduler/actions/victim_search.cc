@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "scheduler/actions/eviction_oracle.h"
+#include "scheduler/actions/victims.h"
 #include "scheduler/session/victim_order.h"
 
 namespace scheduler {
@@ -14,6 +15,10 @@ namespace {
 constexpr std::size_t kSeenMax = 64;
 
 }  // namespace
+
+std::vector<TaskId> candidates_on(Session& session, const EvictionRule& rule, const Task& task, NodeId node) {
+  return tasks_on(session, node, [&](const Task& other) { return rule.displaceable(task, other); });
+}
 
 VictimSearch::VictimSearch(Session& session, const EvictionCosts& costs, SearchBudget& budget, EvictionRule rule)
     : session_(session),
@@ -30,7 +35,7 @@ bool VictimSearch::is_same_class(const Task& task, std::uint64_t sharing) const 
 
 VictimSearch::Offer VictimSearch::offer_of(const Task& task, NodeId node) {
   Offer out;
-  std::vector<TaskId> candidates = rule_.candidates(task, node);
+  const std::vector<TaskId> candidates = candidates_on(session_, rule_, task, node);
   budget_.spend(1 + static_cast<std::int64_t>(candidates.size()));
   if (is_pricing_all_ && seen_.size() < kSeenMax) seen_.insert(seen_.end(), candidates.begin(), candidates.end());
   for (const Part& part : model_.shape_of(task).request.parts) {
@@ -38,7 +43,7 @@ VictimSearch::Offer VictimSearch::offer_of(const Task& task, NodeId node) {
     for (const TaskId id : candidates) room += model_.shape_of(model_.task(id)).request.get(part.dim);
     if (part.amount > room) return out;
   }
-  if (!candidates.empty()) out.may_go = rule_.may_go(task, candidates);
+  out.may_go = units_that_may_go(model_, task, candidates, rule_.displaceable, rule_.may_go);
   sort_as_victims(session_, task, out.may_go);
   out.choice = victims_.choose(task, node, out.may_go);
   return out;

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "scheduler/actions/eviction_units.h"
 #include "scheduler/actions/node_victims.h"
 
 namespace scheduler {
@@ -19,10 +20,8 @@ namespace scheduler {
 // The part of an action in a search for victims.
 struct EvictionRule {
   std::string_view action;
-  // Pods of the node that the action may displace for the task, by ascending uid.
-  std::function<std::vector<TaskId>(const Task&, NodeId)> candidates;
-  // The candidates that plugins let go.
-  std::function<std::vector<TaskId>(const Task&, const std::vector<TaskId>&)> may_go;
+  Displaceable displaceable;
+  MayGo may_go;
   bool by_score = false;  // the best score decides between nodes of one price, else their order
 };
 
@@ -30,6 +29,9 @@ struct EvictionChoice {
   NodeId node;
   std::size_t victims = 0;
 };
+
+// Pods of the node that the action may displace for the task, by ascending uid.
+std::vector<TaskId> candidates_on(Session& session, const EvictionRule& rule, const Task& task, NodeId node);
 
 class VictimSearch {
  public:
@@ -66,7 +68,7 @@ class VictimSearch {
     }
   };
   struct Offer {
-    std::vector<TaskId> may_go;  // in the order in which they go
+    std::vector<TaskId> may_go;  // in the order in which they go; one for each unit
     std::optional<VictimChoice> choice;
   };
 

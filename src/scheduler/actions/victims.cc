@@ -7,7 +7,9 @@ bool victims_suffice(Session& session, const Task& task, NodeId node, const std:
   const Model& model = session.model();
   for (const Part& part : model.shape_of(task).request.parts) {
     std::int64_t room = model.nodes.future_idle(part.dim, node.index);
-    for (const TaskId id : victims) room += model.shape_of(model.task(id)).request.get(part.dim);
+    for (const TaskId id : victims) {
+      if (model.task(id).node == node) room += model.shape_of(model.task(id)).request.get(part.dim);
+    }
     if (part.amount > room) return false;
   }
   return true;

@@ -89,6 +89,12 @@ std::uint64_t digest_of(const GroupExtras& extras) {
   return out.value();
 }
 
+// The modes of scheduling.k8s.io; a group that names none loses what it can spare, as groups of Volcano do.
+DisruptionMode disruption_of(const api::Json& group) {
+  const std::string_view mode = api::annotation_of(group, "volcano.sh/disruption-mode");
+  return mode == "all" ? DisruptionMode::kAll : mode == "single" ? DisruptionMode::kSingle : DisruptionMode::kSpare;
+}
+
 void read_group_spec(const api::Json& group, Job& job, Model& model) {
   SharedTexts& shared_texts = model.shared_texts;
   const api::Json& spec = group["spec"];
@@ -103,6 +109,8 @@ void read_group_spec(const api::Json& group, Job& job, Model& model) {
   const api::Json* preemptable = annotation_or_label(group, "volcano.sh/preemptable");
   job.names_preemptable = preemptable != nullptr;
   job.preemptable = preemptable != nullptr && parse_go_bool(preemptable->as_string());
+  job.disruption = disruption_of(group);
+  job.never_preempts = api::annotation_of(group, "volcano.sh/preemption-policy") == "Never";
 }
 
 }  // namespace

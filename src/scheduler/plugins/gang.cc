@@ -85,7 +85,8 @@ class Gang final : public Plugin {
   }
 
  private:
-  // A group can lose the tasks above its minimum, and no others; the order of the candidates decides which.
+  // A group can lose the tasks above its minimum, and no others, unless it says how it is disrupted; the order of the
+  // candidates decides which.
   static Victims spare_tasks(const Model& model, const std::vector<TaskId>& candidates) {
     std::vector<std::pair<JobId, std::int32_t>> left;  // few jobs share a node
     Victims out;
@@ -93,6 +94,10 @@ class Gang final : public Plugin {
       const Task& task = model.task(id);
       if (!task.job.is_set()) continue;
       const Job& job = model.job(task.job);
+      if (job.disruption != DisruptionMode::kSpare) {
+        out.tasks.push_back(id);
+        continue;
+      }
       auto slot = std::find_if(left.begin(), left.end(), [&](const auto& pair) { return pair.first == task.job; });
       if (slot == left.end()) slot = left.insert(left.end(), {task.job, job.ready_count()});
       if (slot->second <= job.min_available) continue;

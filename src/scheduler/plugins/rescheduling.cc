@@ -8,6 +8,7 @@
 
 #include "base/format.h"
 #include "scheduler/framework/plugin.h"
+#include "scheduler/model/whole_groups.h"
 #include "scheduler/session/session.h"
 
 namespace scheduler {
@@ -120,10 +121,12 @@ class Rescheduling final : public Plugin {
     return session_->search().ranked(task, roomy).front();
   }
 
-  // Takes the pod from its node, until the end of the question, where it would come to one that is not crowded.
-  bool moves(TaskId id, const NodeSet& crowded) {
+  // Takes the pod from its node, with all that go with it, until the end of the question, where it would come to one
+  // that is not crowded.
+  bool moves(TaskId id, const std::vector<TaskId>& unit, const NodeSet& crowded) {
     const Task& task = model_->task(id);
     if (task.status != TaskStatus::kRunning) return true;  // another strategy has moved it
+    if (unit.size() > 1) return moves_whole(unit, crowded);
     if (!task.job.is_set() || !model_->job(task.job).queue.is_set()) return false;
     const Shape& shape = model_->shape_of(task);
     const bool is_plain = shape.is_plain() && shape.claims.empty() && shape.asks.empty();
@@ -138,6 +141,28 @@ class Rescheduling final : public Plugin {
     promised_[to.index].add(shape.request);
     moves_unplain_ |= !is_plain;
     return true;
+  }
+
+  // Pods that read more than amounts look at each other: such a group stays.
+  bool moves_whole(const std::vector<TaskId>& unit, const NodeSet& crowded) {
+    const bool are_plain = std::all_of(unit.begin(), unit.end(), [this](TaskId id) {
+      const Shape& shape = model_->shape_of(model_->task(id));
+      return shape.is_plain() && shape.claims.empty() && shape.asks.empty();
+    });
+    if (!are_plain || !model_->job(model_->task(unit.front()).job).queue.is_set()) return false;
+    const Journal::Mark mark = session_->journal().mark();
+    const std::map<std::uint32_t, Request> before = promised_;
+    for (const TaskId id : unit) session_->journal().evict(id, "shuffle", {});
+    const bool all_move = std::all_of(unit.begin(), unit.end(), [&](TaskId id) {
+      const NodeId to = place_of(model_->task(id));
+      if (!to.is_set() || crowded.has(to.index)) return false;
+      promised_[to.index].add(model_->shape_of(model_->task(id)).request);
+      return true;
+    });
+    if (all_move) return true;
+    promised_ = before;
+    session_->journal().rollback(mark);
+    return false;
   }
 
   Load load_of(NodeId node) const {
@@ -190,8 +215,11 @@ class Rescheduling final : public Plugin {
     Load load = one.load;
     for (const TaskId id : pods) {
       if ((load.cpu < target.cpu && load.memory < target.memory) || cpu_left == 0 || memory_left == 0) return;
-      if (!may_go[id.index] || !moves(id, crowded)) continue;
+      const std::vector<TaskId> unit = with_all_gone(*model_, {id});
+      const bool all_may_go = std::all_of(unit.begin(), unit.end(), [&](TaskId one) { return may_go[one.index]; });
+      if (!may_go[id.index] || !all_may_go || !moves(id, unit, crowded)) continue;
       out.push_back(id);
+      out.insert(out.end(), unit.begin(), unit.end());
       const Request& request = model_->shape_of(model_->task(id)).request;
       const auto wants_cpu = static_cast<double>(request.get(kCpu)),
                  wants_memory = static_cast<double>(request.get(kMemory));

@@ -10,6 +10,7 @@
 #include "base/format.h"
 #include "scheduler/framework/plugin.h"
 #include "scheduler/model/core/count_or_percent.h"
+#include "scheduler/model/whole_groups.h"
 #include "scheduler/search/node_evaluators.h"
 #include "scheduler/session/session.h"
 
@@ -181,10 +182,19 @@ class Tdm final : public Plugin {
     return 1;
   }
 
+  // A group that is disrupted as a whole goes so, unless it names a budget that is smaller.
+  static std::size_t whole_of(const Job& job, std::size_t pods) {
+    const GroupExtras& extras = job.extras();
+    const bool names_budget = !extras.budget_max_unavailable.empty() || !extras.budget_min_available.empty();
+    return names_budget && static_cast<std::size_t>(victims_max(job)) < pods ? 0 : pods;
+  }
+
   std::vector<TaskId> cut(const std::map<std::string, std::vector<TaskId>>& by_job) const {
     std::vector<TaskId> out;
     for (const auto& [key, tasks] : by_job) {
-      const std::size_t most = static_cast<std::size_t>(victims_max(model_->job(model_->find_job(key))));
+      const Job& job = model_->job(model_->find_job(key));
+      const std::size_t most = job.disruption == DisruptionMode::kAll ? whole_of(job, tasks.size())
+                                                                      : static_cast<std::size_t>(victims_max(job));
       out.insert(out.end(), tasks.begin(), tasks.begin() + static_cast<std::ptrdiff_t>(std::min(most, tasks.size())));
     }
     return out;
@@ -213,8 +223,12 @@ class Tdm final : public Plugin {
       const Task& task = model_->task(TaskId{i});
       if (!task.in_use || !task.preemptable || task.status != TaskStatus::kRunning || !task.job.is_set()) continue;
       const std::string zone = zone_of(task);
-      if (zones_.contains(zone) && !problem_of(zone).empty())
-        by_job[model_->job(task.job).key.str()].push_back(task.id);
+      if (!zones_.contains(zone) || problem_of(zone).empty()) continue;
+      std::vector<TaskId>& gone = by_job[model_->job(task.job).key.str()];
+      if (goes_whole(*model_, task.id))
+        gone = with_all_gone(*model_, {task.id});
+      else
+        gone.push_back(task.id);
     }
     for (auto& [key, tasks] : by_job)
       std::sort(tasks.begin(), tasks.end(),

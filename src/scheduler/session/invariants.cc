@@ -113,6 +113,17 @@ void check_evictions(const Model& model, const Config& config, const CycleReport
   }
 }
 
+// A group that is disrupted as a whole loses all its pods or none.
+void check_whole_groups(const Model& model, const CycleReport& report, std::vector<std::string>& out) {
+  std::set<std::string> told;
+  for (const PlannedEviction& one : report.plan.evictions) {
+    const JobId id = model.find_job(one.group);
+    if (!id.is_set() || model.job(id).disruption != DisruptionMode::kAll || !told.insert(one.group).second) continue;
+    const std::int32_t left = model.job(id).count(TaskStatus::kRunning) + model.job(id).count(TaskStatus::kBound);
+    if (left > 0) out.push_back(base::format("{} of {} goes by {}, and {} stay", one.pod, one.group, one.action, left));
+  }
+}
+
 void check_queues(const Model& model, const Config& config, const Before& before, const CycleReport& report,
                   std::vector<std::string>& out) {
   // Backfill asks no queue: what it places wants nothing.
@@ -184,6 +195,7 @@ std::vector<std::string> broken_invariants(const Model& model, const Config& con
   if (find_whole(config, "gang") != nullptr) check_gangs(model, report, out);
   check_queues(model, config, before, report, out);
   check_evictions(model, config, report, out);
+  check_whole_groups(model, report, out);
   // Attempts that were rolled back have left no trace; what is counted may have changed before.
   if (model.dimensions.ignored_count() == before.ignored && report.plan.binds.empty() &&
       report.plan.evictions.empty() && state_hash(model) != before.hash)

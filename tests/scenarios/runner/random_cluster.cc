@@ -56,6 +56,7 @@ class Writer {
     selectors_ = some(0.4), taints_ = some(0.25), ports_ = some(0.15), affinity_ = some(0.35), spread_ = some(0.3);
     storage_ = some(0.15), claims_ = some(0.15), cards_ = some(0.4), gates_ = some(0.1), best_effort_ = some(0.25);
     preemptables_ = some(0.5), sub_groups_ = some(0.15), roles_ = some(0.25), tight_pods_ = some(0.3);
+    disruptions_ = some(0.2);
     mixed_ = some(0.4), usage_ = policy_.plugins.contains("usage") && some(0.8);
   }
 
@@ -256,10 +257,19 @@ class Writer {
     if (some(0.3)) line += base::format(" minResources=cpu:{}", min);
     if (roles_ && some(0.5)) line += base::format(" roles=x:{},y:{}", dice_.below(3), dice_.below(2));
     if (domains_ && some(0.5)) line += " topology=" + wish();
-    if (policy_.plugins.contains("tdm") && some(0.3)) line += " annotations=volcano.sh/jdb-max-unavailable:50%";
-    if (policy_.plugins.contains("task-topology") && some(0.5))
-      line += base::format(" annotations=volcano.sh/task-topology-affinity:x;y{}",
-                           some(0.5) ? ",volcano.sh/task-topology-anti-affinity:x" : "");
+    std::string annotations;
+    const auto annotate = [&](std::string_view one) {
+      annotations += base::format("{}{}", annotations.empty() ? "" : ",", one);
+    };
+    if (policy_.plugins.contains("tdm") && some(0.3)) annotate("volcano.sh/jdb-max-unavailable:50%");
+    if (policy_.plugins.contains("task-topology") && some(0.5)) {
+      annotate("volcano.sh/task-topology-affinity:x;y");
+      if (some(0.5)) annotate("volcano.sh/task-topology-anti-affinity:x");
+    }
+    if (disruptions_ && some(0.5))
+      annotate(base::format("volcano.sh/disruption-mode:{}", pick({"all", "all", "single"})));
+    if (disruptions_ && some(0.1)) annotate("volcano.sh/preemption-policy:Never");
+    if (!annotations.empty()) line += " annotations=" + annotations;
     out_ += line + "\n";
     if (sub_groups_ && some(0.5))
       out_ += base::format(
@@ -414,6 +424,7 @@ class Writer {
   bool domains_ = false, selectors_ = false, taints_ = false, ports_ = false, affinity_ = false, spread_ = false;
   bool storage_ = false, claims_ = false, cards_ = false, gates_ = false, best_effort_ = false;
   bool preemptables_ = false, sub_groups_ = false, roles_ = false, tight_pods_ = false, mixed_ = false, usage_ = false;
+  bool disruptions_ = false;
 };
 
 }  // namespace

@@ -113,14 +113,23 @@ struct GroupExtras {
   bool operator==(const GroupExtras&) const = default;
 };
 
+// Which pods of a group may be evicted.
+enum class DisruptionMode : std::uint8_t {
+  kSpare,   // those that the group can spare
+  kSingle,  // any, each alone
+  kAll,     // all together, or none
+};
+
 // One of tens of thousands: without gaps, too.
 struct Job {
   JobId id;
   bool in_use = false;
   bool has_group = false;
-  bool preemptable = false;
-  bool has_role_minimums = false;
-  bool names_preemptable = false;  // the annotation or label is there
+  bool preemptable : 1 = false;
+  bool has_role_minimums : 1 = false;
+  bool names_preemptable : 1 = false;  // the annotation or label is there
+  bool never_preempts : 1 = false;     // volcano.sh/preemption-policy: Never
+  DisruptionMode disruption = DisruptionMode::kSpare;
   bool listed_changed = false;
   bool listed_open = false;
   GroupPhase phase = GroupPhase::kNone;  // as written in the group, or decided since
