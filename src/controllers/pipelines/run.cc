@@ -66,268 +66,270 @@ void append(Plan& plan, const Plan& other) {
   if (other.look_again()) plan.requeue_after(*other.look_again());
 }
 
-class RunStep {
- public:
-  RunStep(const RunObjects& objects, const Json& run, const Turn& turn, const Options& options, Memory& memory)
-      : objects_(objects), run_(run), turn_(turn), options_(options), memory_(memory) {
-    plan_.set_subject(run);
+// One look at a run, and what it decides.
+struct RunStep {
+  const RunObjects& objects;
+  const Json& run;
+  const Turn& turn;
+  const Options& options;
+  Memory& memory;
+  Plan plan = {};
+  bool is_late = false;                 // it has taken longer than it may
+  std::vector<std::string> asked = {};  // pods that the plan asks the server for
+  bool asks_for_stores = false;         // the plan does, and for nothing else
+};
+
+void write_run_status(RunStep& step, Json status) {
+  workloads::write_status(step.plan, resources::kPipelineRuns, step.run, std::move(status), step.turn);
+}
+
+void fail(RunStep& step, const std::string& error) {
+  write_run_status(step, run_status(step.run["status"], "FAILED", error, step.turn.now));
+}
+
+void copy_version(RunStep& step, const std::string& name) {
+  if (name.empty()) {
+    fail(step, "spec: pipelineSpec or pipelineVersionName is required");
+    return;
   }
-
-  Plan take() {
-    const std::string state = run_["status"]["state"].str();
-    const std::int64_t retries = run_["spec"]["retries"].as_int();
-    const bool tries_again = is_final(state) && state != "SUCCEEDED" && !run_["spec"]["terminate"].as_bool() &&
-                             retries > run_["status"]["observedRetries"].as_int();
-    if (is_final(state) && !tries_again) return end_stragglers() ? std::move(plan_) : clear(state);
-    if (!read_document()) return std::move(plan_);
-    if (!find_stores()) return std::move(plan_);
-    const RunFacts facts = facts_of(run_, *memory_.pipeline, objects_);
-    RunLook look{.objects = objects_,
-                 .turn = turn_,
-                 .options = options_,
-                 .run = run_,
-                 .facts = facts,
-                 .pipeline = *memory_.pipeline,
-                 .stores = *memory_.stores,
-                 .memory = memory_,
-                 .ends = run_["spec"]["terminate"].as_bool() || is_late()};
-    for (const Json* task : objects_.of_run(resources::kPipelineTasks))
-      if (api::controller_of(*task)["uid"].as_string() == facts.uid)
-        look.tasks.emplace((*task)["spec"]["path"].str(), task);
-    if (tries_again) return try_again(look, retries);
-    const auto parameters = root_inputs(memory_.pipeline->root, run_["spec"]["runtimeConfig"]["parameters"]);
-    if (!parameters.ok()) return failed(parameters.error().message);
-    if (any_uses_store(*memory_.pipeline)) {
-      base::Status fits = check_uri(facts.root);
-      if (fits.ok()) fits = look.stores.check_root(facts.root);
-      if (!fits.ok()) return failed(fits.error().message);
-    }
-    if (const auto refused = memory_.refused.find(kWorkspaceFate); refused != memory_.refused.end())
-      return failed(base::format("the workspace is refused: {}", refused->second));
-    make_surroundings(facts);
-    note_in_experiment();
-    const Standing root = walk(look, *parameters);
-    add(look, root);
-    asked = std::move(look.asked);
-    return std::move(plan_);
+  const Json* version = step.objects.named(resources::kPipelineVersions, name);
+  if (version == nullptr) {
+    fail(step, base::format("spec.pipelineVersionName: there is no PipelineVersion {}", name));
+    return;
   }
+  Json copied = Json::object({{"pipelineSpec", (*version)["spec"]["pipelineSpec"]}});
+  if (!(*version)["spec"]["platformSpec"].is_null()) copied.set("platformSpec", (*version)["spec"]["platformSpec"]);
+  if (step.run["spec"]["pipelineName"].as_string().empty())
+    copied.set("pipelineName", (*version)["spec"]["pipelineName"]);
+  step.plan.patch(resources::kPipelineRuns, step.run, client::PatchType::kMerge,
+                  Json::object({{"spec", std::move(copied)}}));
+}
 
-  std::vector<std::string> asked;
-  bool asks_for_stores = false;
-
- private:
-  void fail(const std::string& error) { say(run_status(run_["status"], "FAILED", error, turn_.now)); }
-  Plan failed(const std::string& error) {
-    fail(error);
-    return std::move(plan_);
-  }
-
-  void say(Json status) { workloads::write_status(plan_, resources::kPipelineRuns, run_, std::move(status), turn_); }
-
-  // False: the plan says why, or fetches it.
-  bool read_document() {
-    if (api::name_of(run_).size() > kNameMax) {
-      fail(base::format("metadata.name: a run's name has {} letters at most", kNameMax));
-      return false;
-    }
-    const Json& spec = run_["spec"];
-    if (spec["pipelineSpec"].is_null()) {
-      copy_version(spec["pipelineVersionName"].str());
-      return false;
-    }
-    const bool known = memory_.spec.same_as(spec["pipelineSpec"]) || memory_.spec == spec["pipelineSpec"];
-    if (!known || !(memory_.platform == spec["platformSpec"])) {
-      memory_.spec = spec["pipelineSpec"];
-      memory_.platform = spec["platformSpec"];
-      memory_.pipeline = nullptr;
-      memory_.gang_steps.clear();
-      auto read = ::pipelines::read_pipeline(memory_.spec, memory_.platform);
-      if (read.ok())
-        memory_.pipeline = std::make_shared<const ::pipelines::Pipeline>(*std::move(read));
-      else
-        memory_.problem = base::format("pipelineSpec: {}", read.error().message);
-    }
-    if (memory_.pipeline == nullptr) fail(memory_.problem);
-    return memory_.pipeline != nullptr;
-  }
-
-  void copy_version(const std::string& name) {
-    if (name.empty()) {
-      fail("spec: pipelineSpec or pipelineVersionName is required");
-      return;
-    }
-    const Json* version = objects_.named(resources::kPipelineVersions, name);
-    if (version == nullptr) {
-      fail(base::format("spec.pipelineVersionName: there is no PipelineVersion {}", name));
-      return;
-    }
-    Json copied = Json::object({{"pipelineSpec", (*version)["spec"]["pipelineSpec"]}});
-    if (!(*version)["spec"]["platformSpec"].is_null()) copied.set("platformSpec", (*version)["spec"]["platformSpec"]);
-    if (run_["spec"]["pipelineName"].as_string().empty())
-      copied.set("pipelineName", (*version)["spec"]["pipelineName"]);
-    plan_.patch(resources::kPipelineRuns, run_, client::PatchType::kMerge, Json::object({{"spec", std::move(copied)}}));
-  }
-
-  // False: the plan asks for them, says why they cannot be read, or writes the root of the namespace into the run, so
-  // that it stays the same to the run's end.
-  bool find_stores() {
-    if (!memory_.stores && !any_uses_store(*memory_.pipeline)) memory_.stores.emplace();
-    if (!memory_.stores && memory_.stores_problem.empty()) {
-      asks_for_stores = true;
-      plan_.fetch(resources::kConfigMaps, "ConfigMap", api::namespace_of(run_), ::pipelines::kStoresConfig);
-      plan_.requeue_after({});
-      return false;
-    }
-    if (!memory_.stores) {
-      fail(base::format("ConfigMap {}: {}", ::pipelines::kStoresConfig, memory_.stores_problem));
-      return false;
-    }
-    const std::string& root = memory_.stores->default_root();
-    if (root.empty() || !run_["spec"]["runtimeConfig"]["pipelineRoot"].as_string().empty() ||
-        !memory_.pipeline->default_root.empty())
-      return true;
-    Json config = Json::object({{"runtimeConfig", Json::object({{"pipelineRoot", root}})}});
-    plan_.patch(resources::kPipelineRuns, run_, client::PatchType::kMerge, Json::object({{"spec", std::move(config)}}));
+// False: the plan says why, or fetches it.
+bool read_document(RunStep& step) {
+  if (api::name_of(step.run).size() > kNameMax) {
+    fail(step, base::format("metadata.name: a run's name has {} letters at most", kNameMax));
     return false;
   }
-
-  // Whether the run has taken longer than it may; if it still has time, it is looked at when that is over.
-  bool is_late() {
-    const base::Duration deadline = deadline_of(settings_of(run_));
-    const base::Time started = time_in(run_["status"]["startedAt"]);
-    if (deadline == base::Duration{} || !started.is_set()) return false;
-    const base::Duration left = pause_left(started + deadline, turn_.now, deadline);
-    if (left > base::Duration{}) plan_.requeue_after(left);
-    late_ = left == base::Duration{};
-    return late_;
+  const Json& spec = step.run["spec"];
+  if (spec["pipelineSpec"].is_null()) {
+    copy_version(step, spec["pipelineVersionName"].str());
+    return false;
   }
+  const bool known = step.memory.spec.same_as(spec["pipelineSpec"]) || step.memory.spec == spec["pipelineSpec"];
+  if (!known || !(step.memory.platform == spec["platformSpec"])) {
+    step.memory.spec = spec["pipelineSpec"];
+    step.memory.platform = spec["platformSpec"];
+    step.memory.pipeline = nullptr;
+    step.memory.gang_steps.clear();
+    auto read = ::pipelines::read_pipeline(step.memory.spec, step.memory.platform);
+    if (read.ok())
+      step.memory.pipeline = std::make_shared<const ::pipelines::Pipeline>(*std::move(read));
+    else
+      step.memory.problem = base::format("pipelineSpec: {}", read.error().message);
+  }
+  if (step.memory.pipeline == nullptr) fail(step, step.memory.problem);
+  return step.memory.pipeline != nullptr;
+}
 
-  // A request of a controller that was killed may arrive when the run has ended: the task that it made ends, too.
-  bool end_stragglers() {
-    const RunFacts facts{.ns = std::string(api::namespace_of(run_)),
-                         .name = std::string(api::name_of(run_)),
-                         .uid = std::string(api::uid_of(run_))};
-    bool any = false;
-    for (const Json* task : objects_.of_run(resources::kPipelineTasks)) {
-      const Json& status = (*task)["status"];
-      if (api::controller_of(*task)["uid"].as_string() != facts.uid || is_final(status["state"].as_string())) continue;
-      any = true;
-      const std::string name = pod_name_of(facts, (*task)["spec"]["path"].as_string(), status["attempt"].as_int());
-      const Json* pod = objects_.named(resources::kPods, name);
-      if (pod != nullptr && !api::is_deleting(*pod)) plan_.remove(resources::kPods, *pod);
-      remove_group(plan_, *task);
-      Json object = *task;
-      object.set("status", changed_status(status, {.state = "CANCELED"}, turn_.now));
-      plan_.set_status(resources::kPipelineTasks, std::move(object)).stops_nothing = true;
+// False: the plan asks for them, says why they cannot be read, or writes the root of the namespace into the run, so
+// that it stays the same to the run's end.
+bool find_stores(RunStep& step) {
+  if (!step.memory.stores && !any_uses_store(*step.memory.pipeline)) step.memory.stores.emplace();
+  if (!step.memory.stores && step.memory.stores_problem.empty()) {
+    step.asks_for_stores = true;
+    step.plan.fetch(resources::kConfigMaps, "ConfigMap", api::namespace_of(step.run), ::pipelines::kStoresConfig);
+    step.plan.requeue_after({});
+    return false;
+  }
+  if (!step.memory.stores) {
+    fail(step, base::format("ConfigMap {}: {}", ::pipelines::kStoresConfig, step.memory.stores_problem));
+    return false;
+  }
+  const std::string& root = step.memory.stores->default_root();
+  if (root.empty() || !step.run["spec"]["runtimeConfig"]["pipelineRoot"].as_string().empty() ||
+      !step.memory.pipeline->default_root.empty())
+    return true;
+  Json config = Json::object({{"runtimeConfig", Json::object({{"pipelineRoot", root}})}});
+  step.plan.patch(resources::kPipelineRuns, step.run, client::PatchType::kMerge,
+                  Json::object({{"spec", std::move(config)}}));
+  return false;
+}
+
+// Whether the run has taken longer than it may; if it still has time, it is looked at when that is over.
+bool runs_late(RunStep& step) {
+  const base::Duration deadline = deadline_of(settings_of(step.run));
+  const base::Time started = time_in(step.run["status"]["startedAt"]);
+  if (deadline == base::Duration{} || !started.is_set()) return false;
+  const base::Duration left = pause_left(started + deadline, step.turn.now, deadline);
+  if (left > base::Duration{}) step.plan.requeue_after(left);
+  return left == base::Duration{};
+}
+
+// A request of a controller that was killed may arrive when the run has ended: the task that it made ends, too.
+bool end_stragglers(RunStep& step) {
+  const RunFacts facts{.ns = std::string(api::namespace_of(step.run)),
+                       .name = std::string(api::name_of(step.run)),
+                       .uid = std::string(api::uid_of(step.run))};
+  bool any = false;
+  for (const Json* task : step.objects.of_run(resources::kPipelineTasks)) {
+    const Json& status = (*task)["status"];
+    if (api::controller_of(*task)["uid"].as_string() != facts.uid || is_final(status["state"].as_string())) continue;
+    any = true;
+    const std::string name = pod_name_of(facts, (*task)["spec"]["path"].as_string(), status["attempt"].as_int());
+    const Json* pod = step.objects.named(resources::kPods, name);
+    if (pod != nullptr && !api::is_deleting(*pod)) step.plan.remove(resources::kPods, *pod);
+    remove_group(step.plan, *task);
+    Json object = *task;
+    object.set("status", changed_status(status, {.state = "CANCELED"}, step.turn.now));
+    step.plan.set_status(resources::kPipelineTasks, std::move(object)).stops_nothing = true;
+  }
+  return any;
+}
+
+// The pods and the workspace of a run that has ended go after the time that its document gives them.
+void clear(RunStep& step, const std::string& state) {
+  const base::Duration stay = stay_of(settings_of(step.run), state);
+  if (stay < base::Duration{}) return;
+  const base::Duration left = pause_left(time_in(step.run["status"]["finishedAt"]) + stay, step.turn.now, stay);
+  if (left > base::Duration{}) {
+    step.plan.requeue_after(left);
+    return;
+  }
+  for (const api::ResourceId* resource :
+       {&resources::kPods, &resources::kPodGroups, &resources::kPersistentVolumeClaims})
+    for (const Json* one : step.objects.of_run(*resource)) {
+      const Json& owner = api::controller_of(*one);
+      const Json* task = step.objects.named(resources::kPipelineTasks, owner["name"].as_string());
+      const bool of_task = task != nullptr && api::uid_of(*task) == owner["uid"].as_string() &&
+                           api::controller_of(*task)["uid"].as_string() == api::uid_of(step.run);
+      if ((of_task || owner["uid"].as_string() == api::uid_of(step.run)) && !api::is_deleting(*one))
+        step.plan.remove(*resource, *one);
     }
-    return any;
-  }
+}
 
-  // The pods and the workspace of a run that has ended go after the time that its document gives them.
-  Plan clear(const std::string& state) {
-    const base::Duration stay = stay_of(settings_of(run_), state);
-    if (stay < base::Duration{}) return std::move(plan_);
-    const base::Duration left = pause_left(time_in(run_["status"]["finishedAt"]) + stay, turn_.now, stay);
-    if (left > base::Duration{}) {
-      plan_.requeue_after(left);
-      return std::move(plan_);
-    }
-    for (const api::ResourceId* resource :
-         {&resources::kPods, &resources::kPodGroups, &resources::kPersistentVolumeClaims})
-      for (const Json* one : objects_.of_run(*resource)) {
-        const Json& owner = api::controller_of(*one);
-        const Json* task = objects_.named(resources::kPipelineTasks, owner["name"].as_string());
-        const bool of_task = task != nullptr && api::uid_of(*task) == owner["uid"].as_string() &&
-                             api::controller_of(*task)["uid"].as_string() == api::uid_of(run_);
-        if ((of_task || owner["uid"].as_string() == api::uid_of(run_)) && !api::is_deleting(*one))
-          plan_.remove(*resource, *one);
-      }
-    return std::move(plan_);
-  }
+// The experiment says when its newest run was made.
+void note_in_experiment(RunStep& step) {
+  if (step.memory.is_noted) return;
+  const std::string_view named = step.run["spec"]["experimentName"].as_string();
+  const Json* experiment =
+      step.objects.named(resources::kPipelineExperiments, named.empty() ? kDefaultExperiment : named);
+  if (experiment == nullptr) return;
+  step.memory.is_noted = true;
+  const base::Time made = time_in(step.run["metadata"]["creationTimestamp"]);
+  const base::Time before = time_in((*experiment)["status"]["lastRunCreatedAt"]);
+  if (!made.is_set() || (before.is_set() && before >= made)) return;
+  Json status = Json::object({{"lastRunCreatedAt", base::format_rfc3339(made)}});
+  Action& noted = step.plan.patch(resources::kPipelineExperiments, *experiment, client::PatchType::kMerge,
+                                  Json::object({{"status", std::move(status)}}));
+  noted.subresource = "status";
+  noted.missing_is_fine = noted.stops_nothing = true;
+}
 
-  // The experiment says when its newest run was made.
-  void note_in_experiment() {
-    if (memory_.is_noted) return;
-    const std::string_view named = run_["spec"]["experimentName"].as_string();
-    const Json* experiment =
-        objects_.named(resources::kPipelineExperiments, named.empty() ? kDefaultExperiment : named);
-    if (experiment == nullptr) return;
-    memory_.is_noted = true;
-    const base::Time made = time_in(run_["metadata"]["creationTimestamp"]);
-    const base::Time before = time_in((*experiment)["status"]["lastRunCreatedAt"]);
-    if (!made.is_set() || (before.is_set() && before >= made)) return;
-    Json status = Json::object({{"lastRunCreatedAt", base::format_rfc3339(made)}});
-    Action& noted = plan_.patch(resources::kPipelineExperiments, *experiment, client::PatchType::kMerge,
-                                Json::object({{"status", std::move(status)}}));
-    noted.subresource = "status";
-    noted.missing_is_fine = noted.stops_nothing = true;
+void make_surroundings(RunStep& step, const RunFacts& facts) {
+  if (step.memory.has_surroundings) return;
+  step.memory.has_surroundings = true;
+  const std::string ns(api::namespace_of(step.run));
+  step.plan.create(resources::kConfigMaps, launcher_object(ns)).existing_is_fine = true;
+  if (has_workspace(settings_of(step.run))) {
+    Action& made =
+        step.plan.create(resources::kPersistentVolumeClaims, workspace_object(facts, step.run, settings_of(step.run)));
+    made.existing_is_fine = true;
+    made.account = base::format("{}:{}", ns, facts.account);
+    made.fate = kWorkspaceFate;
   }
+  step.plan.begin_stage();
+}
 
-  void make_surroundings(const RunFacts& facts) {
-    if (memory_.has_surroundings) return;
-    memory_.has_surroundings = true;
-    const std::string ns(api::namespace_of(run_));
-    plan_.create(resources::kConfigMaps, launcher_object(ns)).existing_is_fine = true;
-    if (has_workspace(settings_of(run_))) {
-      Action& made = plan_.create(resources::kPersistentVolumeClaims, workspace_object(facts, run_, settings_of(run_)));
-      made.existing_is_fine = true;
-      made.account = base::format("{}:{}", ns, facts.account);
-      made.fate = kWorkspaceFate;
-    }
-    plan_.begin_stage();
+void conclude(RunStep& step, RunLook& look, const Standing& root) {
+  for (const Plan* part : {&look.programs, &look.making, &look.statuses}) {
+    append(step.plan, *part);
+    step.plan.begin_stage();
   }
-
-  void add(RunLook& look, const Standing& root) {
-    for (const Plan* part : {&look.programs, &look.making, &look.statuses}) {
-      append(plan_, *part);
-      plan_.begin_stage();
-    }
-    for (const std::string& pod : look.asked) plan_.fetch(resources::kPods, "Pod", look.facts.ns, pod);
-    if (!look.asked.empty()) plan_.requeue_after({});
-    plan_.begin_stage();
-    std::string state = look.ends ? "CANCELING" : "RUNNING";
-    const bool has_ended = root.is_settled || (root.is_over && look.tasks.empty());
-    if (has_ended) state = look.ends && !root.has_succeeded() ? "CANCELED" : root.state;
-    std::string error = root.error;
-    if (late_ && has_ended && !root.has_succeeded()) {
-      state = "FAILED";
-      error = base::format("the run took longer than {} s", deadline_of(settings_of(run_)).seconds());
-    }
-    Json status = run_status(run_["status"], state, error, turn_.now);
-    status.set("tasks", task_counts(look));
-    say(std::move(status));
+  for (const std::string& pod : look.asked) step.plan.fetch(resources::kPods, "Pod", look.facts.ns, pod);
+  if (!look.asked.empty()) step.plan.requeue_after({});
+  step.plan.begin_stage();
+  std::string state = look.ends ? "CANCELING" : "RUNNING";
+  const bool has_ended = root.is_settled || (root.is_over && look.tasks.empty());
+  if (has_ended) state = look.ends && !root.has_succeeded() ? "CANCELED" : root.state;
+  std::string error = root.error;
+  if (step.is_late && has_ended && !root.has_succeeded()) {
+    state = "FAILED";
+    error = base::format("the run took longer than {} s", deadline_of(settings_of(step.run)).seconds());
   }
+  Json status = run_status(step.run["status"], state, error, step.turn.now);
+  status.set("tasks", task_counts(look));
+  write_run_status(step, std::move(status));
+}
 
-  // Tasks that failed begin anew; those that succeeded stay.
-  Plan try_again(RunLook& look, std::int64_t retries) {
-    for (const auto& [path, task] : look.tasks) {
-      const std::string_view state = (*task)["status"]["state"].as_string();
-      if (state != "FAILED" && state != "CANCELED") continue;
-      const std::string_view type = (*task)["spec"]["type"].as_string();
-      if (type == "CONTAINER")
-        write_task(look, *task, {.state = "PENDING", .attempt = (*task)["status"]["attempt"].as_int() + 1});
-      else if (type == "IMPORTER")
-        look.making.remove(resources::kPipelineTasks, *task);
-      else
-        write_task(look, *task, {.state = "RUNNING"});
-    }
-    append(plan_, look.making);
-    append(plan_, look.statuses);
-    plan_.begin_stage();
-    Json status = run_status(run_["status"], "RUNNING", {}, turn_.now);
-    status.set("observedRetries", retries);
-    say(std::move(status));
-    return std::move(plan_);
+// Tasks that failed begin anew; those that succeeded stay.
+void try_again(RunStep& step, RunLook& look, std::int64_t retries) {
+  for (const auto& [path, task] : look.tasks) {
+    const std::string_view state = (*task)["status"]["state"].as_string();
+    if (state != "FAILED" && state != "CANCELED") continue;
+    const std::string_view type = (*task)["spec"]["type"].as_string();
+    if (type == "CONTAINER")
+      write_task(look, *task, {.state = "PENDING", .attempt = (*task)["status"]["attempt"].as_int() + 1});
+    else if (type == "IMPORTER")
+      look.making.remove(resources::kPipelineTasks, *task);
+    else
+      write_task(look, *task, {.state = "RUNNING"});
   }
+  append(step.plan, look.making);
+  append(step.plan, look.statuses);
+  step.plan.begin_stage();
+  Json status = run_status(step.run["status"], "RUNNING", {}, step.turn.now);
+  status.set("observedRetries", retries);
+  write_run_status(step, std::move(status));
+}
 
-  const RunObjects& objects_;
-  const Json& run_;
-  const Turn& turn_;
-  const Options& options_;
-  Memory& memory_;
-  Plan plan_;
-  bool late_ = false;
-};
+// The problem of a run's root of artifacts or of its workspace; empty: none.
+std::string problem_of(const RunStep& step, const RunLook& look) {
+  if (any_uses_store(look.pipeline)) {
+    base::Status fits = check_uri(look.facts.root);
+    if (fits.ok()) fits = look.stores.check_root(look.facts.root);
+    if (!fits.ok()) return fits.error().message;
+  }
+  const auto refused = step.memory.refused.find(kWorkspaceFate);
+  return refused == step.memory.refused.end() ? "" : base::format("the workspace is refused: {}", refused->second);
+}
+
+void decide(RunStep& step) {
+  const Json& run = step.run;
+  const std::string state = run["status"]["state"].str();
+  const std::int64_t retries = run["spec"]["retries"].as_int();
+  const bool tries_again = is_final(state) && state != "SUCCEEDED" && !run["spec"]["terminate"].as_bool() &&
+                           retries > run["status"]["observedRetries"].as_int();
+  if (is_final(state) && !tries_again) {
+    if (!end_stragglers(step)) clear(step, state);
+    return;
+  }
+  if (!read_document(step) || !find_stores(step)) return;
+  const RunFacts facts = facts_of(run, *step.memory.pipeline, step.objects);
+  const bool is_ended = run["spec"]["terminate"].as_bool();
+  step.is_late = !is_ended && runs_late(step);
+  RunLook look{.objects = step.objects,
+               .turn = step.turn,
+               .options = step.options,
+               .run = run,
+               .facts = facts,
+               .pipeline = *step.memory.pipeline,
+               .stores = *step.memory.stores,
+               .memory = step.memory,
+               .ends = is_ended || step.is_late};
+  for (const Json* task : step.objects.of_run(resources::kPipelineTasks))
+    if (api::controller_of(*task)["uid"].as_string() == facts.uid)
+      look.tasks.emplace((*task)["spec"]["path"].str(), task);
+  if (tries_again) return try_again(step, look, retries);
+  const auto parameters = root_inputs(look.pipeline.root, run["spec"]["runtimeConfig"]["parameters"]);
+  if (!parameters.ok()) return fail(step, parameters.error().message);
+  if (const std::string problem = problem_of(step, look); !problem.empty()) return fail(step, problem);
+  make_surroundings(step, facts);
+  note_in_experiment(step);
+  const Standing root = walk(look, *parameters);
+  conclude(step, look, root);
+  step.asked = std::move(look.asked);
+}
 
 RunObjects objects_of(const View& view, const Json& run) {
   const std::string ns(api::namespace_of(run)), key = api::key_of(run);
@@ -396,8 +398,10 @@ class RunController final : public Controller {
     Memory& memory = memories_[key];
     if (memory.uid != api::uid_of(*run)) memory = {.uid = std::string(api::uid_of(*run))};
     const RunObjects objects = objects_of(view, *run);
-    RunStep look(objects, *run, turn, options_, memory);
-    Plan plan = look.take();
+    RunStep look{.objects = objects, .run = *run, .turn = turn, .options = options_, .memory = memory};
+    look.plan.set_subject(*run);
+    decide(look);
+    Plan plan = std::move(look.plan);
     if (is_final((*run)["status"]["state"].as_string()) && writes_nothing(plan) && !look.asks_for_stores)
       memories_.erase(key);
     else
