@@ -24,7 +24,8 @@ namespace {
 constexpr int kReadsMax = 4;
 constexpr base::Duration kPatience = base::seconds(30);
 constexpr std::size_t kErrorMax = std::size_t{64} << 10;
-constexpr std::size_t kFilesMax = 1000;  // of a folder
+constexpr std::size_t kFilesMax = 1000;                       // of a folder
+constexpr base::Duration kFolderPatience = base::minutes(2);  // for all its requests, of which each is a store's answer
 
 // The code of an error's document, a word.
 std::string code_in(std::string_view body) {
@@ -106,7 +107,11 @@ class Reading : public std::enable_shared_from_this<Reading> {
   }
 
  private:
+  // A store that answers slowly, or with pages without an end, holds a place that others wait for.
   void send(rt::HttpRequest request, std::function<void(rt::HttpResponse)> then) {
+    if (env_.uptime() - begun_ > kFolderPatience)
+      return end(make_error(Code::kTimeout, base::format("{} was not read within {}", name_of(object_.place),
+                                                         base::format_go_duration(kFolderPatience))));
     http_->send(std::move(request),
                 [self = shared_from_this(), then = std::move(then)](base::Result<rt::HttpResponse> answer) {
                   if (answer.ok()) return then(*std::move(answer));
@@ -167,6 +172,7 @@ class Reading : public std::enable_shared_from_this<Reading> {
   }
 
   rt::Env& env_;
+  const base::Duration begun_ = env_.uptime();
   StoredObject object_;
   std::shared_ptr<rt::HttpClient> http_;
   std::vector<ListedObject> files_;
