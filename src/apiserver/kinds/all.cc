@@ -20,6 +20,7 @@ const std::map<std::string_view, const KindRules*>& rows_by_kind() {
                                  &kControllerRevision,
                                  &kCronJob,
                                  &kCsiDriver,
+                                 &kCsiNode,
                                  &kDaemonSet,
                                  &kDeployment,
                                  &kDeviceClass,

@@ -100,6 +100,12 @@ constexpr Row kRows[] = {
      "spec: {ingress: [{from: [{ipBlock: {cidr: 10.0.0.0/8, except: [10.1.0.1/16]}}]}]}",
      "spec.ingress[0].from[0].ipBlock.except[0]"},
     {"v1", "Endpoints", "subsets: [{addresses: [{ip: '::ffff:10.0.0.1'}]}]", "subsets[0].addresses[0].ip"},
+    {"storage.k8s.io/v1", "CSINode",
+     "spec: {drivers: [{name: a.b, nodeID: x, topologyKeys: [c/d, e]}, {name: c, nodeID: x, allocatable: {count: 0}}]}",
+     ""},
+    {"storage.k8s.io/v1", "CSINode",
+     "spec: {drivers: [{name: a, nodeID: x, topologyKeys: [b, b]}, {name: a, nodeID: '', allocatable: {count: -1}}]}",
+     "spec.drivers[0] spec.drivers[1].name spec.drivers[1].nodeID spec.drivers[1].allocatable.count"},
     {"node.k8s.io/v1", "RuntimeClass",
      "{handler: h, scheduling: {tolerations: [{key: a, operator: Exists}, {key: b, operator: Exists}, {key: a, "
      "operator: Exists, tolerationSeconds: 5, effect: NoExecute}]}}",
@@ -180,6 +186,12 @@ TEST(KindRulesTest, new_objects_name_the_field_that_is_wrong) {
       {"v1", "ResourceQuota", "spec: {hard: {pods: '" + nines + "', services: '9223372036854775807'}}", ""},
       {"v1", "ResourceQuota", "spec: {hard: {cpu: '" + ones + "'}}", ""},
       {"v1", "LimitRange", "spec: {}", ""},
+      {"storage.k8s.io/v1", "CSIDriver",
+       "spec: {tokenRequests: [{audience: a}, {audience: '', expirationSeconds: 600}]}", ""},
+      {"storage.k8s.io/v1", "CSIDriver", "spec: {tokenRequests: [{audience: a}, {audience: a}]}",
+       "spec.tokenRequests[1].audience"},
+      {"storage.k8s.io/v1", "CSIDriver", "spec: {tokenRequests: [{audience: a, expirationSeconds: 599}]}",
+       "spec.tokenRequests[0].expirationSeconds"},
       {"v1", "Service", "spec: {ports: [{port: 1}], ipFamilyPolicy: PreferDualStack, ipFamilies: [IPv4, IPv6]}", ""},
       {"v1", "Service", "spec: {ports: [{port: 1}], ipFamilies: [IPv4, IPv4]}", "spec.ipFamilies[1]"},
       {"v1", "Service", "spec: {ports: [{port: 1}], externalIPs: ['::ffff:10.0.0.1']}", "spec.externalIPs[0]"},
@@ -216,6 +228,20 @@ TEST(KindRulesTest, ranges_of_a_node_agree) {
     api::Json object = api::Json::object({{"spec", *api::parse_yaml(given)}});
     apply_core_defaults(*api::find_kind_named("v1", "Node"), object);
     EXPECT_EQ(object["spec"], *api::parse_yaml(wanted)) << object.dump();
+  }
+}
+
+// Lists and numbers that nobody sent are empty where a stock server asks for none.
+TEST(KindRulesTest, what_was_not_sent_is_empty) {
+  const struct {
+    std::string_view api_version, kind, given, field;
+  } rows[] = {{"v1", "LimitRange", "spec: {}", "limits"},
+              {"batch/v1", "Job", "spec: {podFailurePolicy: {}}", "rules"},
+              {"apps/v1", "ControllerRevision", "data: {}", "revision"}};
+  for (const auto& row : rows) {
+    api::Json object = *api::parse_yaml(std::string(row.given));
+    apply_core_defaults(*api::find_kind_named(row.api_version, row.kind), object);
+    EXPECT_NE(object.dump().find(row.field), std::string::npos) << object.dump();
   }
 }
 

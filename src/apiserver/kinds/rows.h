@@ -13,6 +13,7 @@ extern const KindRules kConfigMap;
 extern const KindRules kControllerRevision;
 extern const KindRules kCronJob;
 extern const KindRules kCsiDriver;
+extern const KindRules kCsiNode;
 extern const KindRules kDaemonSet;
 extern const KindRules kDeployment;
 extern const KindRules kDeviceClass;

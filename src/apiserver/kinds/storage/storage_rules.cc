@@ -13,6 +13,7 @@
 #include "api/schema/unwritten.h"
 #include "apiserver/kinds/defaults.h"
 #include "apiserver/kinds/rows.h"
+#include "base/format.h"
 
 namespace apiserver {
 
@@ -193,6 +194,52 @@ void default_csi_driver(Json& driver) {
   set_if_absent(spec, "volumeLifecycleModes", Json::array({Json("Persistent")}));
 }
 
+void check_csi_driver(const Json&, const Json& object, FieldErrors& errors) {
+  constexpr std::int64_t kLeast = 600, kMost = std::int64_t{1} << 32;
+  const Json& requests = object["spec"]["tokenRequests"];
+  std::set<std::string, std::less<>> audiences;
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    const std::string path = at("spec.tokenRequests", i);
+    if (!audiences.emplace(requests[i]["audience"].as_string()).second) {
+      errors.duplicate(in(path, "audience"), requests[i]["audience"].str());
+      continue;
+    }
+    const Json& seconds = requests[i]["expirationSeconds"];
+    if (seconds.is_null()) continue;
+    if (seconds.as_int() < kLeast)
+      errors.invalid(in(path, "expirationSeconds"), seconds, "may not specify a duration less than 10 minutes");
+    if (seconds.as_int() > kMost)
+      errors.invalid(in(path, "expirationSeconds"), seconds, "may not specify a duration larger than 2^32 seconds");
+  }
+}
+
+void check_topology_keys(const Json& keys, const std::string& path, FieldErrors& errors) {
+  std::set<std::string, std::less<>> seen;
+  for (const Json& key : keys.items()) {
+    if (key.as_string().empty()) errors.required(path);
+    if (!seen.emplace(key.as_string()).second) errors.duplicate(path, key);
+    errors.invalid(path, key, api::check_qualified_name(key.as_string()));
+  }
+}
+
+void check_csi_node(const Json&, const Json& object, FieldErrors& errors) {
+  constexpr std::size_t kIdBytesMax = 192;
+  const Json& drivers = object["spec"]["drivers"];
+  std::set<std::string, std::less<>> names;
+  for (std::size_t i = 0; i < drivers.size(); ++i) {
+    const std::string path = at("spec.drivers", i);
+    const std::string name = drivers[i]["name"].str(), id = drivers[i]["nodeID"].str();
+    api::check_csi_driver(drivers[i]["name"], in(path, "name"), errors);
+    if (!names.insert(name).second) errors.duplicate(in(path, "name"), name);
+    if (id.empty()) errors.required(in(path, "nodeID"));
+    if (id.size() > kIdBytesMax)
+      errors.invalid(in(path, "nodeID"), id, base::format("must be {} characters or less", kIdBytesMax));
+    if (const Json& count = drivers[i]["allocatable"]["count"]; !count.is_null())
+      errors.not_negative(in(in(path, "allocatable"), "count"), count);
+    check_topology_keys(drivers[i]["topologyKeys"], path, errors);
+  }
+}
+
 constexpr FixedField kFixedOfVolume[] = {{"spec.volumeMode", "field is immutable"}};
 
 constexpr FixedField kFixedOfStorageClass[] = {{"parameters", "updates to parameters are forbidden.", true},
@@ -223,6 +270,8 @@ const KindRules kStorageClass = {
     .check = [](const Json&, const Json& object, api::FieldErrors& errors) { check_storage_class(object, errors); },
     .fixed = kFixedOfStorageClass};
 
-const KindRules kCsiDriver = {.kind = "CSIDriver", .defaults = default_csi_driver};
+const KindRules kCsiDriver = {.kind = "CSIDriver", .defaults = default_csi_driver, .check = check_csi_driver};
+
+const KindRules kCsiNode = {.kind = "CSINode", .check = check_csi_node};
 
 }  // namespace apiserver

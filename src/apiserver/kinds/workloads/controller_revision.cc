@@ -1,4 +1,5 @@
 // ControllerRevisions.
+#include "apiserver/kinds/defaults.h"
 #include "apiserver/kinds/rows.h"
 #include "apiserver/kinds/workloads/pod_templates.h"
 
@@ -7,6 +8,8 @@ namespace apiserver {
 using api::Json;
 
 namespace {
+
+void default_controller_revision(Json& object) { set_if_absent(object, "revision", 0); }
 
 void check_controller_revision(const Json&, const Json& object, api::FieldErrors& errors) {
   check_not_negative(object, "", {"revision"}, errors);
@@ -18,7 +21,9 @@ void check_controller_revision_update(const Json& old_object, const Json& object
 
 }  // namespace
 
-const KindRules kControllerRevision = {
-    .kind = "ControllerRevision", .check = check_controller_revision, .check_update = check_controller_revision_update};
+const KindRules kControllerRevision = {.kind = "ControllerRevision",
+                                       .defaults = default_controller_revision,
+                                       .check = check_controller_revision,
+                                       .check_update = check_controller_revision_update};
 
 }  // namespace apiserver

@@ -25,6 +25,8 @@ void default_job_spec(Json& spec) {
   set_if_absent(spec, "suspend", false);
   set_if_absent(spec, "manualSelector", false);
   set_if_absent(spec, "podReplacementPolicy", spec["podFailurePolicy"].is_null() ? "TerminatingOrFailed" : "Failed");
+  if (spec["podFailurePolicy"].is_object())  // a policy without rules says nothing
+    set_if_absent(spec.edit("podFailurePolicy"), "rules", Json::array());
   if (!spec["podFailurePolicy"]["rules"].is_array()) return;
   for (std::size_t i = 0; i < spec["podFailurePolicy"]["rules"].size(); ++i)
     for (std::size_t k = 0; k < spec["podFailurePolicy"]["rules"][i]["onPodConditions"].items().size(); ++k)
