@@ -1,14 +1,15 @@
 // gangpreempt and gangreclaim: which parts of other groups give way to a group that starves, domain by domain?
 //
 // In a domain units go one after the other, the cheapest first, until the group finds its places by all filters; then
-// those that are not needed are taken back, the most expensive first. Every set of few units that would be cheaper is
-// held against the filters as well; each of many units against one that costs less in its place. The domain with the
-// cheapest victims is taken among those that are equally near.
+// those that are not needed are taken back, the most expensive first. Every set that would be cheaper is held against
+// the filters as well, where the units are few or many are equal; else each unit against one that costs less in its
+// place. The domain with the cheapest victims is taken among those that are equally near.
 #include <algorithm>
 #include <optional>
 
 #include "base/format.h"
 #include "scheduler/actions/bundles.h"
+#include "scheduler/actions/equal_units.h"
 #include "scheduler/actions/eviction_commit.h"
 #include "scheduler/actions/eviction_reasons.h"
 #include "scheduler/actions/victims.h"
@@ -22,8 +23,9 @@ namespace {
 constexpr std::int64_t kDomainsDefault = 8;
 // Bounded work: after so many sets of victims that did not help in a domain, the next domain is tried.
 constexpr int kPlansMax = 1000;
-// Every set of so many units is looked at, and so many of them are held against the filters of a domain.
-constexpr std::size_t kExactMax = 10;
+// Up to so many sets of units are looked at, and so many of them are held against the filters of a domain.
+constexpr std::size_t kSetsMax = 1024;
+constexpr std::size_t kUnitsMax = 64;
 constexpr int kProofsMax = 256;
 
 struct Settings {
@@ -37,10 +39,7 @@ struct Settings {
 
 // Pods that go together: one that its group can spare, or all that a group has in the domain, or anywhere where it is
 // disrupted as a whole.
-struct Unit {
-  std::vector<TaskId> tasks;
-  EvictionCost cost;
-};
+using Unit = EvictionUnit;
 
 // One job's attempt.
 class Beneficiary {
@@ -194,8 +193,9 @@ class Beneficiary {
     Found out{{}, session_.journal().saved_since(mark), chosen_};
     session_.journal().rollback(mark);
     out.cost = cost_of(gone);
-    if (units.size() <= kExactMax)
-      take_cheapest_set(domain, mark, units, idle, out);
+    const UnitClasses classes = units.size() <= kUnitsMax ? equal_units(model_, units) : UnitClasses();
+    if (units.size() <= kUnitsMax && count_sets(classes, kSetsMax) <= kSetsMax)
+      take_cheapest_set(domain, mark, units, classes, idle, out);
     else
       replace_by_cheaper(domain, mark, units, idle, std::move(gone), out);
     if (session_.input().proves_rollbacks && !budget_.is_spent())
@@ -216,7 +216,7 @@ class Beneficiary {
     return is_enough(room);
   }
 
-  static Units members_of(const std::vector<Unit>& units, std::uint32_t mask) {
+  static Units members_of(const std::vector<Unit>& units, std::uint64_t mask) {
     Units out;
     for (std::size_t i = 0; i < units.size(); ++i) {
       if (mask >> i & 1) out.push_back(&units[i]);
@@ -225,10 +225,11 @@ class Beneficiary {
   }
 
   // The sets that cost less, the cheapest first.
-  std::vector<std::pair<EvictionCost, std::uint32_t>> cheaper_sets(const std::vector<Unit>& units,
+  std::vector<std::pair<EvictionCost, std::uint64_t>> cheaper_sets(const std::vector<Unit>& units,
+                                                                   const std::vector<std::uint64_t>& sets,
                                                                    const EvictionCost& cost) const {
-    std::vector<std::pair<EvictionCost, std::uint32_t>> out;
-    for (std::uint32_t mask = 1; mask < std::uint32_t{1} << units.size(); ++mask) {
+    std::vector<std::pair<EvictionCost, std::uint64_t>> out;
+    for (const std::uint64_t mask : sets) {
       EvictionCost own = cost_of(members_of(units, mask));
       if (own < cost) out.emplace_back(own, mask);
     }
@@ -250,11 +251,12 @@ class Beneficiary {
     return out;
   }
 
-  void take_cheapest_set(DomainId domain, Journal::Mark mark, const std::vector<Unit>& units, const Sums& idle,
-                         Found& best) {
-    budget_.spend(std::int64_t{1} << units.size());
+  void take_cheapest_set(DomainId domain, Journal::Mark mark, const std::vector<Unit>& units,
+                         const UnitClasses& classes, const Sums& idle, Found& best) {
+    const std::vector<std::uint64_t> sets = sets_of(classes);
+    budget_.spend(static_cast<std::int64_t>(sets.size()));
     int proofs = 0;
-    for (const auto& [cost, set] : cheaper_sets(units, best.cost)) {
+    for (const auto& [cost, set] : cheaper_sets(units, sets, best.cost)) {
       const Units members = members_of(units, set);
       if (!are_enough(idle, members)) continue;
       if (budget_.is_spent() || ++proofs > kProofsMax) return;
@@ -286,9 +288,12 @@ class Beneficiary {
   // For tests: brute force, where the units are few.
   void hold_against_sets(DomainId domain, Journal::Mark mark, const std::vector<Unit>& units, const Sums& idle,
                          const EvictionCost& cost) {
-    constexpr std::size_t kUnitsMax = 8;
-    if (units.size() > kUnitsMax) return;
-    for (const auto& [own, set] : cheaper_sets(units, cost)) {
+    constexpr std::size_t kFew = 8, kSome = 12;  // so many of which every set was proven
+    const bool all_proven = count_sets(equal_units(model_, units), kProofsMax) <= static_cast<std::size_t>(kProofsMax);
+    if (units.size() > (all_proven ? kSome : kFew)) return;
+    UnitClasses apart;
+    for (std::size_t i = 0; i < units.size(); ++i) apart.push_back({i});
+    for (const auto& [own, set] : cheaper_sets(units, sets_of(apart), cost)) {
       const Units members = members_of(units, set);
       if (!are_enough(idle, members) || !plan_with(domain, mark, members)) continue;
       session_.evictions().note_bad_plan(base::format(
