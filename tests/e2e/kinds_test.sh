@@ -59,6 +59,11 @@ strange_to_an_old_version() { # strange_to_an_old_version KIND
   [ "$minor" -lt 21 ]
 }
 
+# Somebody else may write the status between the read and the write, which is a conflict, and then it is read again.
+replaced() { # replaced KIND NAME
+  kubectl get "$1" "$2" -o yaml | sed 's/step: edited/step: replaced/' > "$scratch/replaced.yaml"
+  kubectl replace -f "$scratch/replaced.yaml"
+}
 verbs() { # verbs KIND
   local kind=$1 name=k-$1 file=$scratch/k-$1.yaml shown=k-$1
   [ "$kind" = event ] && shown=Seen # the table of events has no names
@@ -84,8 +89,7 @@ verbs() { # verbs KIND
   expect "the applied label" test "$(label_of "$kind" step)" = applied
   expect "edit" env KUBE_EDITOR="sed -i s/step:.applied/step:\ edited/" kubectl edit "$kind" "$name"
   expect "the edited label" test "$(label_of "$kind" step)" = edited
-  kubectl get "$kind" "$name" -o yaml | sed 's/step: edited/step: replaced/' > "$file.3"
-  expect "replace" kubectl replace -f "$file.3"
+  expect "replace" wait_for 10 replaced "$kind" "$name"
   expect "the replaced label" test "$(label_of "$kind" step)" = replaced
   expect "explain" has "KIND" kubectl explain "$kind"
   kubectl get "$kind" "$name" -w --output-watch-events > "$scratch/k-$kind.watch" 2> /dev/null &

@@ -179,9 +179,10 @@ a_program_of_a_cluster_does_the_same() {
   start_cluster "${flags[@]}" --kubeflow-controllers=false
   claim three
   notebook three three
-  "$volcano" kubeflow-controllers --kubeconfig "$KUBECONFIG" --enable notebook-controller --metrics-addr 0 --probe-addr 0 > "$scratch/program.log" 2>&1 &
+  MY_POD_NAMESPACE=kube-public "$volcano" kubeflow-controllers --enable-leader-election --kubeconfig "$KUBECONFIG" --enable notebook-controller --metrics-addr 0 --probe-addr 0 > "$scratch/program.log" 2>&1 &
   program=$!
   expect "a ready notebook" wait_for 60 field_is notebook three .status.readyReplicas 1
+  expect "its lease, in its own namespace" kubectl get lease -n kube-public kubeflow-notebook-controller
   kubectl apply -f - > /dev/null <<YAML
 apiVersion: tensorboard.kubeflow.org/v1alpha1
 kind: Tensorboard

@@ -11,7 +11,7 @@ kubectl apply --server-side -f "$scratch/crd.yaml" > /dev/null
 check "deploy/volcano-agent.yaml" kubectl apply --server-side --validate=strict -f deploy/volcano-agent.yaml
 kubectl -n volcano-system delete daemonset --all > /dev/null # no image of it is here
 kubectl wait --for condition=established --timeout=30s crd --all > /dev/null 2>&1
-kubectl apply -f - > /dev/null <<< '{apiVersion: v1, kind: Node, metadata: {name: n1, labels: {volcano.sh/oversubscription: "true"}, annotations: {kwok.x-k8s.io/node: fake}},
+kubectl apply -f - > /dev/null <<< $'---\n''{apiVersion: v1, kind: Node, metadata: {name: n1, labels: {volcano.sh/oversubscription: "true"}, annotations: {kwok.x-k8s.io/node: fake}},
   status: {capacity: {cpu: "10", memory: 10Gi, pods: "50"}, allocatable: {cpu: "10", memory: 10Gi, pods: "50"}}}'
 
 machine=$scratch/machine
@@ -51,7 +51,7 @@ check "and memory" sh -c "kubectl get node n1 -o 'jsonpath={.status.allocatable.
 check "the queue default opens" wait_for 40 field_is queue default .status.state Open
 
 pod() { # pod NAME FIELDS-OF-METADATA REQUESTS
-  kubectl create -f - <<< "{apiVersion: v1, kind: Pod, metadata: {name: $1, $2}, spec: {schedulerName: volcano, containers: [{name: c, image: i, resources: {requests: {$3}, limits: {$3}}}]}}"
+  kubectl create -f - <<< $'---\n'"{apiVersion: v1, kind: Pod, metadata: {name: $1, $2}, spec: {schedulerName: volcano, containers: [{name: c, image: i, resources: {requests: {$3}, limits: {$3}}}]}}"
 }
 offline='annotations: {volcano.sh/qos-level: BE}'
 check "an online pod" pod web 'annotations: {volcano.sh/qos-level: LS}' "cpu: '9', memory: 4Gi"

@@ -25,7 +25,7 @@ kubectl -n volcano-system delete deployment volcano-kubeflow-controllers > /dev/
 for role in admin edit view; do kubectl create clusterrole kubeflow-$role --verb=get --resource=pods > /dev/null; done
 kubectl wait --for condition=established --timeout=30s crd --all > /dev/null 2>&1
 for name in n1 n2; do
-  kubectl apply -f - > /dev/null <<< "{apiVersion: v1, kind: Node, metadata: {name: $name, labels: {kubernetes.io/hostname: $name}, annotations: {kwok.x-k8s.io/node: fake}},
+  kubectl apply -f - > /dev/null <<< $'---\n'"{apiVersion: v1, kind: Node, metadata: {name: $name, labels: {kubernetes.io/hostname: $name}, annotations: {kwok.x-k8s.io/node: fake}},
     status: {capacity: {cpu: '8', memory: 16Gi, pods: '50', nvidia.com/gpu: '1'}, allocatable: {cpu: '8', memory: 16Gi, pods: '50', nvidia.com/gpu: '1'}}}"
 done
 
@@ -43,10 +43,10 @@ run groups "$bin/vc-controller-manager" --kubeconfig "$KUBECONFIG" --healthz-add
 check "the controllers are ready" wait_for 30 curl -sf "http://127.0.0.1:$health/readyz"
 check "the queue default opens" wait_for 40 field_is queue default .status.state Open
 
-claim() { kubectl create -f - > /dev/null <<< "{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: $1}, spec: {accessModes: [ReadWriteOnce], volumeName: $1, storageClassName: '', resources: {requests: {storage: 1Gi}}}}"; }
-volume() { kubectl create -f - > /dev/null <<< "{apiVersion: v1, kind: PersistentVolume, metadata: {name: $1}, spec: {accessModes: [ReadWriteOnce], capacity: {storage: 1Gi}, hostPath: {path: /tmp}, storageClassName: ''}}"; }
+claim() { kubectl create -f - > /dev/null <<< $'---\n'"{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: $1}, spec: {accessModes: [ReadWriteOnce], volumeName: $1, storageClassName: '', resources: {requests: {storage: 1Gi}}}}"; }
+volume() { kubectl create -f - > /dev/null <<< $'---\n'"{apiVersion: v1, kind: PersistentVolume, metadata: {name: $1}, spec: {accessModes: [ReadWriteOnce], capacity: {storage: 1Gi}, hostPath: {path: /tmp}, storageClassName: ''}}"; }
 notebook() { # notebook NAME CLAIM [FIELDS OF THE POD]
-  kubectl apply -f - <<< "{apiVersion: kubeflow.org/v1, kind: Notebook, metadata: {name: $1}, spec: {template: {spec: {${3:-}volumes: [{name: w, persistentVolumeClaim: {claimName: $2}}],
+  kubectl apply -f - <<< $'---\n'"{apiVersion: kubeflow.org/v1, kind: Notebook, metadata: {name: $1}, spec: {template: {spec: {${3:-}volumes: [{name: w, persistentVolumeClaim: {claimName: $2}}],
     containers: [{name: $1, image: jupyter, volumeMounts: [{name: w, mountPath: /home/jovyan}], resources: {limits: {cpu: '1', nvidia.com/gpu: '${4:-0}'}}}]}}}}"
 }
 says() { kubectl get events --field-selector "involvedObject.kind=$1,involvedObject.name=$2" | grep -qF -- "$3"; }

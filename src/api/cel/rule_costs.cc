@@ -94,6 +94,7 @@ struct Shape {
   std::uint64_t size = 1;
   bool is_text = false;
   std::shared_ptr<const Shape> item = nullptr;
+  bool is_filtered = false;  // a list that filter() made
 };
 
 struct Estimate {
@@ -157,6 +158,15 @@ class Estimator {
     return {nullptr, size, false, std::make_shared<const Shape>(item)};
   }
   static Shape larger(const Shape& a, const Shape& b) { return a.size >= b.size ? a : b; }
+
+  // A server knows how large the items of a filtered list are, and nothing of their members.
+  Shape filtered(const Shape& range, Shape element) {
+    element.schema = nullptr;
+    element.item = std::make_shared<const Shape>(text(UINT64_MAX));
+    Shape out = list(range.size, element);
+    out.is_filtered = true;
+    return out;
+  }
 
   Shape named(std::string_view name) const {
     for (std::size_t i = locals_.size(); i-- > 0;)
@@ -240,7 +250,8 @@ class Estimator {
     }
     locals_.resize(outside);
     const std::uint64_t cost = plus(plus(range.cost, times(range.shape.size, turn)), 1);
-    if (node.op == Op::kFilter || node.op == Op::kSortBy) return {cost, range.shape};
+    if (node.op == Op::kFilter) return {cost, filtered(range.shape, is_map ? key : value)};
+    if (node.op == Op::kSortBy) return {cost, range.shape};
     if (node.op == Op::kTransform) return {cost, list(range.shape.size, last.shape)};
     return {cost};
   }
@@ -306,7 +317,7 @@ class Estimator {
     if (is({"sort", "reverse", "distinct", "slice"}) && !first.is_text) return {first.size, first};
     if (is({"join"})) {
       const std::uint64_t size =
-          plus(times(first.size, item(first).size),
+          plus(times(first.size, first.is_filtered ? UINT64_MAX : item(first).size),
                shapes.size() > 1 ? times(std::max<std::uint64_t>(first.size, 1) - 1, second) : 0);
       return {tenth(size), text(size)};
     }

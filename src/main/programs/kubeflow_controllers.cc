@@ -9,6 +9,7 @@
 #include "controllers/notebooks/all.h"
 #include "controllers/pipelines/all.h"
 #include "controllers/workflows/workflow.h"
+#include "main/host/base/lease.h"
 #include "main/host/flags/notebook_settings.h"
 #include "main/host/hosts/controller_host.h"
 #include "main/pipelines/cluster_pipelines.h"
@@ -77,8 +78,7 @@ base::Status use(const KubeflowFlags& flags, ControllerFlags& host) {
   host.healthz_address = flags.probe_address;
   host.leader_elect = flags.leads;
   host.lease_name = flags.lease;
-  const char* own = std::getenv("POD_NAMESPACE");
-  host.lease_namespace = !flags.lease_namespace.empty() ? flags.lease_namespace : own != nullptr ? own : "kubeflow";
+  host.lease_namespace = !flags.lease_namespace.empty() ? flags.lease_namespace : pod_namespace();
   host.only_namespace = flags.only_namespace;
   host.workflows = true;
   TRY(host.notebooks, notebook_settings_of_environment());

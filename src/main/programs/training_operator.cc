@@ -8,6 +8,7 @@
 #include "controllers/training/job.h"
 #include "controllers/training/mpi_objects.h"
 #include "controllers/training/pods.h"
+#include "main/host/base/lease.h"
 #include "main/host/base/mpi_version.h"
 #include "main/host/hosts/controller_host.h"
 #include "rt/files/files.h"
@@ -86,11 +87,6 @@ void set_gangs(const TrainingFlags& flags, controllers::training::Options& optio
   if (options.gang && !name.empty() && name != "volcano") options.plugin_scheduler = flags.gang_scheduler;
 }
 
-std::string own_namespace() {
-  const std::string ns = variable("MY_POD_NAMESPACE");
-  return ns.empty() ? "kubeflow" : ns;
-}
-
 // The replacement on a cluster without one of these.
 base::Status learn(ControllerFlags& host, const std::set<api::ResourceId>& absent) {
   namespace training = controllers::training;
@@ -109,7 +105,7 @@ std::optional<TrainingWebhookOptions> webhook_of(const TrainingFlags& flags) {
   return TrainingWebhookOptions{.port = static_cast<std::uint16_t>(flags.webhook_port),
                                 .service = flags.webhook_service,
                                 .secret = flags.webhook_secret,
-                                .ns = own_namespace()};
+                                .ns = pod_namespace()};
 }
 
 base::Status use(const TrainingFlags& flags, ControllerFlags& host) {
@@ -118,7 +114,7 @@ base::Status use(const TrainingFlags& flags, ControllerFlags& host) {
   host.listen_address = flags.metrics_address;
   host.enable_healthz = serves(flags.probe_address);
   host.healthz_address = flags.probe_address;
-  host.lease_namespace = own_namespace();
+  host.lease_namespace = pod_namespace();
   if (flags.webhook_port < 0 || flags.webhook_port > 65535)
     return wrong(base::format("--webhook-server-port: {} is not between 0 and 65535", flags.webhook_port));
   TRY_VOID(check_mpi_version(flags.mpi_version));

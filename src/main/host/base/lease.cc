@@ -75,6 +75,11 @@ void end_under_lease(rt::RealEnv& env, const std::unique_ptr<client::Leadership>
   env.stop();
 }
 
+std::string pod_namespace() {
+  const char* ns = std::getenv("MY_POD_NAMESPACE");
+  return ns == nullptr || *ns == 0 ? "kubeflow" : ns;
+}
+
 void end_without_lease() {
   std::cerr << "leaderelection lost\n";
   rt::reset_connections_at_close();

@@ -25,6 +25,10 @@ base::Result<std::unique_ptr<client::Leadership>> lead(rt::Env& env, const std::
 void end_under_lease(rt::RealEnv& env, const std::unique_ptr<client::Leadership>& leadership,
                      const std::shared_ptr<const int>& writes, const std::function<void()>& let_go);
 
+// The namespace of the pod, as the manifests say it in MY_POD_NAMESPACE; else "kubeflow", where those that need it are
+// installed by default.
+std::string pod_namespace();
+
 // For who has lost the lease: says so and ends. Any thread. Another decides now, so what was sent and has not reached
 // the server yet must not reach it later.
 [[noreturn]] void end_without_lease();
