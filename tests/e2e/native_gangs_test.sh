@@ -89,6 +89,7 @@ metadata: {name: $1, annotations: {scheduling.volcano.sh/queue-name: teams}}
 spec:
   parallelism: 2
   completions: 2
+  completionMode: Indexed
   scheduling: {schedulingPolicy: {gang: {}}}
   template:
     spec: {restartPolicy: Never, terminationGracePeriodSeconds: 0, containers: [{name: main, image: i, command: [sleep, "${3:-1}"], resources: {requests: {cpu: $2}}}]}
@@ -109,6 +110,9 @@ jobs_make_their_group() {
   expect "a group" wait_for 10 sh -c "kubectl get events | grep -q 'Created PodGroup .* for Job wide'"
   expect "a reason in its condition" wait_for 20 native_is "$(group_of_job wide)" '.status.conditions[0].reason' Unschedulable
   expect "no pod of it to run" [ -z "$(kubectl get pods -l job-name=wide -o 'jsonpath={.items[*].spec.nodeName}')" ]
+  expect "more of them" kubectl patch job wide --type merge -p '{"spec": {"completions": 3, "parallelism": 3}}'
+  expect "a minimum that follows" wait_for 20 field_is podgroups.scheduling.volcano.sh "$(group_of_job wide)" .spec.minMember 3
+  kubectl patch job wide --type merge -p '{"spec": {"parallelism": 2}}' > /dev/null
   expect "a minimum over its parallelism to be refused" refused "must not be greater than parallelism (2)" kubectl patch job wide --type merge -p '{"spec": {"scheduling": {"schedulingPolicy": {"gang": {"minCount": 3}}}}}'
   kubectl delete job pair wide --wait=false > /dev/null
   expect "the groups to go" wait_for 20 sh -c "! kubectl get podgroups.scheduling.k8s.io -o name | grep -E 'pair|wide'"

@@ -52,7 +52,7 @@ a_retry_goes_on_where_it_failed() {
   expect "its end" wait_for 40 phase_of bare Succeeded
   expect "the exit handler, again" [ "$(kubectl logs "$(node bare bare.onExit "['id']")")" = "it has Succeeded" ]
   expect "in a pod of its own" [ "$(kubectl get pod "$(node bare bare.onExit "['id']")" -o 'jsonpath={.metadata.uid}')" != "$first" ]
-  expect "no wish that is left" field_is workflow bare .metadata.annotations.'pipelines\.volcano\.sh/begins-anew' ""
+  expect "no request that is left" field_is workflow bare .metadata.annotations.'pipelines\.volcano\.sh/retry' ""
   expect "one that succeeded is not tried again" refused "is Succeeded" api_request "/pipeline/apis/v1beta1/runs/$(field workflow bare .metadata.uid)/retry" -X POST --fail-with-body
 }
 results_and_raw_artifacts() {

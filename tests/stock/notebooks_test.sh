@@ -49,7 +49,7 @@ notebook() { # notebook NAME CLAIM [FIELDS OF THE POD]
   kubectl apply -f - <<< $'---\n'"{apiVersion: kubeflow.org/v1, kind: Notebook, metadata: {name: $1}, spec: {template: {spec: {${3:-}volumes: [{name: w, persistentVolumeClaim: {claimName: $2}}],
     containers: [{name: $1, image: jupyter, volumeMounts: [{name: w, mountPath: /home/jovyan}], resources: {limits: {cpu: '1', nvidia.com/gpu: '${4:-0}'}}}]}}}}"
 }
-says() { kubectl get events --field-selector "involvedObject.kind=$1,involvedObject.name=$2" | grep -qF -- "$3"; }
+says() { kubectl get events --field-selector "involvedObject.kind=$1,involvedObject.name=$2" | grep -qiF -- "$3"; }
 for one in work curves; do volume $one && claim $one; done
 
 check "a notebook" notebook one work

@@ -65,7 +65,8 @@ class NativeGroupController final : public Controller {
   std::string_view name() const override { return "native-gang-controller"; }
 
   std::vector<Write> writes() const override {
-    return {{resources::kPodGroups, "create"}, {resources::kPods, "patch"}, {kNativePodGroups, "update", "status"}};
+    return {
+        {resources::kPodGroups, "create update"}, {resources::kPods, "patch"}, {kNativePodGroups, "update", "status"}};
   }
   std::vector<Wake> wakes_on() const override {
     const auto itself = [](const View&, const Json& object) { return Keys{api::key_of(object)}; };
@@ -110,6 +111,7 @@ class NativeGroupController final : public Controller {
       create.failure_reason = "FailedCreatePodGroup";
       create.failure_text = "The group for the scheduler cannot be created: {}";
     }
+    if (group != nullptr && !pods.empty()) resize(*native, *pods.front(), *group, plan);
     if (group != nullptr) mirror(*native, *group, turn.now, plan);
     return plan;
   }
@@ -131,6 +133,15 @@ class NativeGroupController final : public Controller {
   static const Json* workload_of(const View& view, const Json& native) {
     const std::string_view name = native["spec"]["workloadRef"]["workloadName"].as_string();
     return name.empty() ? nullptr : view.find(kNativeWorkloads, base::format("{}/{}", api::namespace_of(native), name));
+  }
+
+  // The minimum of a gang may change while it runs.
+  static void resize(const Json& native, const Json& pod, const Json& group, Plan& plan) {
+    if (group["spec"]["minMember"].as_int() == min_count_of(native)) return;
+    const Json wanted = group_for_native(native, nullptr, pod);
+    Json changed = group;
+    for (const char* field : {"minMember", "minResources"}) changed.edit("spec").set(field, wanted["spec"][field]);
+    plan.update(resources::kPodGroups, std::move(changed)).stops_nothing = true;
   }
 
   // The condition tells of the first start: it stays true, whatever becomes of the pods.

@@ -60,6 +60,18 @@ TEST_F(NativeGroups, make_a_group_of_ours_with_the_first_pod) {
   EXPECT_EQ(world.turn(*controller, "ns/g"), "");
 }
 
+TEST_F(NativeGroups, grow_and_shrink_with_their_minimum) {
+  native(R"({"gang": {"minCount": 3}})");
+  pod("p");
+  world.turn(*controller, "ns/g");
+  native(R"({"gang": {"minCount": 5}})");
+  EXPECT_EQ(world.turn(*controller, "ns/g"), "update PodGroup ns/g\n");
+  const Json& spec = (*world.find(resources::kPodGroups, "ns/g"))["spec"];
+  EXPECT_EQ(spec["minMember"].as_int(), 5);
+  EXPECT_EQ(spec["minResources"]["cpu"].as_string(), "2500m");
+  EXPECT_EQ(world.turn(*controller, "ns/g"), "");
+}
+
 TEST_F(NativeGroups, begin_alone_where_the_policy_is_basic) {
   native(R"({"basic": {}})");
   pod("p");

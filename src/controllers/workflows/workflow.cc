@@ -13,9 +13,9 @@
 #include "controllers/pipelines/report.h"
 #include "controllers/pipelines/step_pod.h"
 #include "controllers/workloads/pods.h"
-#include "pipelines/argo/anew.h"
 #include "pipelines/argo/workflow_check.h"
 #include "pipelines/argo/workflow_engine.h"
+#include "pipelines/argo/workflow_retry.h"
 #include "pipelines/launcher/sent_report.h"
 
 namespace controllers::workflows {
@@ -68,7 +68,7 @@ Json status_patch(const Json& workflow, const argo::WorkflowDecision& decision) 
     if (before[one.name()] != one.value) patch.set(one.name(), one.value);
   for (const auto& [id, node] : decision.nodes)
     if (Json now = to_json(node); before["nodes"][id] != now) nodes.set(id, std::move(now));
-  if (decision.begins_anew) {
+  if (decision.is_retried) {
     for (const Json::Member& one : before.members())
       if (one.name() != "nodes" && !decision.status.has(one.name())) patch.set(one.name(), Json());
     for (const Json::Member& one : before["nodes"].members())
@@ -131,7 +131,7 @@ class WorkflowController final : public Controller {
       return plan;
     }
     // Answers about the last attempt say nothing of the next one.
-    if (decision.begins_anew) answers = {.uid = answers.uid};
+    if (decision.is_retried) answers = {.uid = answers.uid};
     write_objects(plan, *workflow, decision, answers);
     write_status(plan, *workflow, decision);
     if (decision.look_again) plan.requeue_after(*decision.look_again);
@@ -280,12 +280,12 @@ class WorkflowController final : public Controller {
 
   static void write_status(Plan& plan, const Json& workflow, const argo::WorkflowDecision& decision) {
     Json status = status_patch(workflow, decision);
-    if (status.empty() && !decision.begins_anew) return;
+    if (status.empty() && !decision.is_retried) return;
     const std::string phase = decision.status["phase"].str();
     const bool is_over = decision.status.has("finishedAt");
     Json metadata = Json::object({{"resourceVersion", workflow["metadata"]["resourceVersion"]}});
-    if (decision.begins_anew) metadata.set("annotations", Json::object({{argo::kAnewAnnotation, Json()}}));
-    if (status.has("phase") || decision.begins_anew)
+    if (decision.is_retried) metadata.set("annotations", Json::object({{argo::kRetryAnnotation, Json()}}));
+    if (status.has("phase") || decision.is_retried)
       metadata.set("labels", Json::object({{kPhaseLabel, phase}, {kCompletedLabel, is_over ? "true" : "false"}}));
     plan.begin_stage();
     plan.patch(resources::kWorkflows, workflow, client::PatchType::kMerge,

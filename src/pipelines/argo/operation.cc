@@ -7,9 +7,9 @@
 #include "api/meta/resource.h"
 #include "base/format.h"
 #include "base/number.h"
-#include "pipelines/argo/anew.h"
 #include "pipelines/argo/globals.h"
 #include "pipelines/argo/retry.h"
+#include "pipelines/argo/workflow_retry.h"
 
 namespace pipelines::argo {
 
@@ -242,7 +242,7 @@ void Operation::stop_all(const std::string& why) {
 }
 
 WorkflowDecision decide(const WorkflowLook& look) {
-  return wishes_to_begin_anew(look.workflow) ? begin_anew(look) : Operation(look).run();
+  return asks_for_retry(look.workflow) ? begin_retry(look) : Operation(look).run();
 }
 
 }  // namespace pipelines::argo

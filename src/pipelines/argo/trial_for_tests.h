@@ -61,8 +61,8 @@ class Trial {
       for (const auto& [id, node] : last.nodes) nodes.set(id, to_json(node));
       if (!last.nodes.empty() || !status.has("finishedAt")) status.set("nodes", nodes);
       if (last.nodes.empty()) status.set("nodes", workflow["status"]["nodes"]);
-      if (last.begins_anew) workflow.edit("metadata").erase("annotations");
-      const bool is_same = !last.begins_anew && status == workflow["status"] && !std::exchange(has_learned, false);
+      if (last.is_retried) workflow.edit("metadata").erase("annotations");
+      const bool is_same = !last.is_retried && status == workflow["status"] && !std::exchange(has_learned, false);
       workflow.set("status", std::move(status));
       if (is_same) return;
     }

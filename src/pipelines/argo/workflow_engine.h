@@ -79,8 +79,9 @@ struct WorkflowDecision {
   std::vector<std::string> spent_claims;  // to delete
   std::vector<ManifestAction> manifests;
   std::optional<base::Duration> look_again = {};
-  bool remove = false;       // its time to live is over
-  bool begins_anew = false;  // what the status or the nodes lack goes from them, and the wish (anew.h) with it
+  bool remove = false;  // its time to live is over
+  bool is_retried =
+      false;  // what the status or the nodes lack goes from them, and the request (workflow_retry.h) with it
 };
 
 WorkflowDecision decide(const WorkflowLook& look);

@@ -2,8 +2,8 @@
 #include "pipelines/rest/v1beta1/runs.h"
 
 #include "base/format.h"
-#include "pipelines/argo/anew.h"
 #include "pipelines/argo/run_workflow.h"
+#include "pipelines/argo/workflow_retry.h"
 #include "pipelines/rest/listing.h"
 #include "pipelines/rest/names.h"
 #include "pipelines/rest/objects.h"
@@ -144,7 +144,7 @@ base::Result<Reply> retry_run(const Call& call, Facts& facts) {
   if (phase != "Failed" && phase != "Error")
     return make_error(Code::kGone, base::format("the run {} is {}: only one that failed is tried again",
                                                 argo::run_texts(workflow).name, phase));
-  TRY_VOID(patch_as_read(facts, kWorkflowNoun, workflow, argo::wish_to_begin_anew()));
+  TRY_VOID(patch_as_read(facts, kWorkflowNoun, workflow, argo::retry_request()));
   return Reply();
 }
 

@@ -3,7 +3,7 @@
 
 #include "api/argo/v1alpha1/workflow.h"
 #include "api/pipelines/v2beta1/recurring_run.h"
-#include "pipelines/argo/anew.h"
+#include "pipelines/argo/workflow_retry.h"
 #include "pipelines/rest/rest_for_tests.h"
 #include "pipelines/rest/v1beta1/routes.h"
 
@@ -152,7 +152,7 @@ TEST_F(V1beta1, ARetryIsWrittenDownAndTouchesNoPod) {
   rest.body("POST", path + "/retry");
   const Json body = only_call(client::Verb::kPatch, resources::kWorkflows);
   EXPECT_FALSE(body["metadata"]["resourceVersion"].as_string().empty());
-  EXPECT_TRUE(argo::wishes_to_begin_anew(workflow())) << workflow().dump();
+  EXPECT_TRUE(argo::asks_for_retry(workflow())) << workflow().dump();
   EXPECT_EQ(workflow()["status"]["phase"].as_string(), "Running");
   EXPECT_FALSE(workflow()["status"].has("finishedAt"));
   for (const client::Request& one : rest.api.calls) EXPECT_NE(one.verb, client::Verb::kDelete) << one.name;
@@ -169,7 +169,7 @@ TEST_F(V1beta1, ARetryThatIsCutShortLosesNothing) {
     EXPECT_EQ(workflow().dump(), before) << "the one write is the last thing";
     EXPECT_NE(rest.api.find(resources::kPods, "ns/b"), nullptr);
   }
-  EXPECT_TRUE(argo::wishes_to_begin_anew(workflow()));
+  EXPECT_TRUE(argo::asks_for_retry(workflow()));
 }
 
 TEST_F(V1beta1, ArtifactsOfAWorkflowAreReadAsThoseOfRuns) {

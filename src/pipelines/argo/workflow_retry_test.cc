@@ -1,5 +1,5 @@
 // A Workflow that failed and is tried again.
-#include "pipelines/argo/anew.h"
+#include "pipelines/argo/workflow_retry.h"
 
 #include "pipelines/argo/trial_for_tests.h"
 
@@ -23,15 +23,15 @@ templates:
     - {name: c, template: say, dependencies: [b]}
 )";
 
-TEST(Workflow, one_that_begins_anew_keeps_what_succeeded) {
+TEST(Workflow, one_that_is_retried_keeps_what_succeeded) {
   Trial trial(kFails);
   trial.end("a");
   trial.end("b", "Failed");
   EXPECT_EQ(trial.phase(), "Failed");
   const std::string a = trial.node("a")->id, b = trial.node("b")->id;
-  trial.workflow.edit_path({"metadata", "annotations"}).set(kAnewAnnotation, "true");
+  trial.workflow.edit_path({"metadata", "annotations"}).set(kRetryAnnotation, "true");
   trial.look();
-  EXPECT_FALSE(wishes_to_begin_anew(trial.workflow));
+  EXPECT_FALSE(asks_for_retry(trial.workflow));
   EXPECT_EQ(trial.phase(), "Running");
   EXPECT_FALSE(trial.workflow["status"].has("finishedAt"));
   EXPECT_EQ(trial.running(), "b");
@@ -42,15 +42,15 @@ TEST(Workflow, one_that_begins_anew_keeps_what_succeeded) {
   EXPECT_EQ(trial.phase(), "Succeeded");
 }
 
-// Pods go before nodes do, and the wish goes with the nodes: whichever write is the last one before a crash, the next
-// look goes on where it was.
-TEST(Workflow, one_that_begins_anew_waits_until_the_pods_of_the_last_attempt_are_gone) {
+// Pods go before nodes do, and the request goes with the nodes: whichever write is the last one before a crash, the
+// next look goes on where it was.
+TEST(Workflow, one_that_is_retried_waits_until_the_pods_of_the_last_attempt_are_gone) {
   Trial trial(kFails);
   trial.end("a");
   trial.end("b", "Failed");
   const std::string b = trial.node("b")->id;
   Json& workflow = trial.workflow;
-  workflow.edit_path({"metadata", "annotations"}).set(kAnewAnnotation, "true");
+  workflow.edit_path({"metadata", "annotations"}).set(kRetryAnnotation, "true");
   const Json pod = trial.pods[b];
   const auto look = [&](bool is_there) {
     return decide({.workflow = workflow, .now = trial.now, .pod = [&](const std::string& name) {
@@ -61,13 +61,13 @@ TEST(Workflow, one_that_begins_anew_waits_until_the_pods_of_the_last_attempt_are
     const WorkflowDecision waits = look(true);
     EXPECT_EQ(waits.ended_pods, std::vector<std::string>{b});
     EXPECT_TRUE(waits.pods.empty());
-    EXPECT_FALSE(waits.begins_anew);
+    EXPECT_FALSE(waits.is_retried);
     EXPECT_TRUE(waits.nodes.contains(b));
     EXPECT_EQ(waits.status["phase"].as_string(), "Failed");
   }
   for (int crash = 0; crash < 2; ++crash) {
     const WorkflowDecision begins = look(false);
-    EXPECT_TRUE(begins.begins_anew);
+    EXPECT_TRUE(begins.is_retried);
     EXPECT_TRUE(begins.pods.empty()) << "no pod before the status tells of the beginning";
     EXPECT_EQ(begins.nodes.size(), 1U);
   }

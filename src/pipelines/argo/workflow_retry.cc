@@ -1,5 +1,5 @@
-// The nodes that go when a Workflow begins anew.
-#include "pipelines/argo/anew.h"
+// The nodes that go when a Workflow is tried again.
+#include "pipelines/argo/workflow_retry.h"
 
 #include <optional>
 #include <utility>
@@ -21,15 +21,15 @@ bool goes(const Node& node, const std::string& handler) {
 
 }  // namespace
 
-Json wish_to_begin_anew() {
-  const Json annotations = Json::object({{kAnewAnnotation, "true"}});
+Json retry_request() {
+  const Json annotations = Json::object({{kRetryAnnotation, "true"}});
   return Json::object({{"metadata", Json::object({{"annotations", annotations}})},
                        {"spec", Json::object({{"shutdown", Json()}})},
                        {"status", Json::object({{"phase", "Running"}, {"finishedAt", Json()}, {"message", Json()}})}});
 }
 
-bool wishes_to_begin_anew(const Json& workflow) {
-  if (api::annotation_of(workflow, kAnewAnnotation).empty()) return false;
+bool asks_for_retry(const Json& workflow) {
+  if (api::annotation_of(workflow, kRetryAnnotation).empty()) return false;
   const auto phase = phase_of(workflow["status"]["phase"].as_string());
   if (!phase || (*phase != Phase::kRunning && !has_failed(*phase))) return false;
   // One that is at work has not failed.
@@ -37,7 +37,7 @@ bool wishes_to_begin_anew(const Json& workflow) {
   return !root || root->is_over();
 }
 
-WorkflowDecision begin_anew(const WorkflowLook& look) {
+WorkflowDecision begin_retry(const WorkflowLook& look) {
   WorkflowDecision out;
   out.nodes = NodeBook(look.workflow, look.now).take();
   out.status = look.workflow["status"].is_object() ? look.workflow["status"] : Json::object();
@@ -53,7 +53,7 @@ WorkflowDecision begin_anew(const WorkflowLook& look) {
   // A node that begins would find the pod of its last attempt.
   if (has_pods) return out;
   std::erase_if(out.nodes, [&handler](const auto& one) { return goes(one.second, handler); });
-  out.begins_anew = true;
+  out.is_retried = true;
   out.status.set("phase", "Running");
   for (const char* field : {"finishedAt", "message", "outputs"}) out.status.erase(field);
   // Claims that the end took away are made again.
