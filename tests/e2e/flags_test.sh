@@ -108,7 +108,7 @@ refused 'the port should be in the range of 1 and 65535' vc-webhook-manager --po
 refused '--plugins-dir: ' vc-scheduler --plugins-dir="$(d=$(mktemp -d) && touch "$d/one.so" && echo "$d")"
 refused '--secret: the name of the Secret is needed' gen-admission-secret.sh --service s
 refused 'cannot open /none' gen-admission-secret.sh --service s --secret t --kubeconfig /none
-refused '--program: "agent" is none of scheduler, controllers, admission, agent-scheduler, hypernode-controller' volcano preflight --program agent
+refused '--program: "kubelet" is none of scheduler, controllers, admission, agent-scheduler, hypernode-controller, kubeflow-controllers, agent' volcano preflight --program kubelet
 
 # Structured logs: each line that is logged is JSON with these keys.
 scratch=$(mktemp -d)

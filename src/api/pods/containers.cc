@@ -100,9 +100,14 @@ void check_env(const Json& container, const std::string& path, FieldErrors& erro
       errors.invalid(where, "", "must specify one of: `configMapRef` or `secretRef`");
     else if (map && secret)
       errors.invalid(where, "", "may not have more than one field specified at a time");
-    if (map && from[i]["configMapRef"]["name"].as_string().empty())
-      errors.required(in(in(where, "configMapRef"), "name"));
-    if (secret && from[i]["secretRef"]["name"].as_string().empty()) errors.required(in(in(where, "secretRef"), "name"));
+    for (const char* source : {"configMapRef", "secretRef"}) {
+      if (!from[i][source].is_object()) continue;
+      const std::string name = from[i][source]["name"].str(), place = in(in(where, source), "name");
+      if (name.empty())
+        errors.required(place);
+      else
+        errors.invalid(place, name, check_dns_subdomain(name));
+    }
   }
 }
 

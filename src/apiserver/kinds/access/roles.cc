@@ -5,6 +5,7 @@
 
 #include "api/schema/field_errors.h"
 #include "api/schema/names.h"
+#include "api/schema/path_rules.h"
 #include "api/schema/selector_rules.h"
 #include "apiserver/kinds/defaults.h"
 #include "apiserver/kinds/rows.h"
@@ -57,7 +58,10 @@ void check_binding(const Json&, const Json& object, api::FieldErrors& errors) {
   const Json& role = object["roleRef"];
   errors.one_of("roleRef.apiGroup", role["apiGroup"].as_string(), kGroup);
   errors.one_of("roleRef.kind", role["kind"].as_string(), whole_cluster ? Words(kWhole) : Words(kRoles));
-  if (role["name"].as_string().empty()) errors.required("roleRef.name");
+  if (role["name"].as_string().empty())
+    errors.required("roleRef.name");
+  else
+    errors.invalid("roleRef.name", role["name"], api::check_path_segment(role["name"].as_string()));
   const Json& subjects = object["subjects"];
   for (std::size_t i = 0; i < subjects.size(); ++i) {
     const std::string where = at("subjects", i);

@@ -70,8 +70,9 @@ void check_secret(const Json&, const Json& object, api::FieldErrors& errors) {
   const auto need_json = [&](std::string_view key) {
     need(key);
     const auto text = base::base64_decode(data[key].as_string());
-    if (data.has(key) && text.ok() && !api::parse_json(*text).ok())
-      errors.invalid(under("data", key), kRedacted, "must be JSON");
+    if (!data.has(key) || !text.ok()) return;
+    if (const auto read = api::parse_json(*text); !read.ok() || !(read->is_object() || read->is_null()))
+      errors.invalid(under("data", key), kRedacted, "must be an object of JSON");
   };
   const std::string_view type = object["type"].as_string();
   if (type == "kubernetes.io/service-account-token" &&

@@ -8,6 +8,7 @@
 #include "api/ipv4.h"
 #include "api/pods/names.h"
 #include "api/schema/names.h"
+#include "api/schema/path_rules.h"
 #include "api/schema/selector_rules.h"
 #include "apiserver/kinds/defaults.h"
 #include "apiserver/kinds/rows.h"
@@ -193,11 +194,7 @@ void check_ingress_class(const Json& object, FieldErrors& errors) {
   const std::string controller = object["spec"]["controller"].str();
   const Json& parameters = object["spec"]["parameters"];
   if (controller.size() > kControllerMax) errors.too_long("spec.controller", kControllerMax);
-  const std::size_t slash = controller.find('/');
-  if (slash == std::string::npos || slash == 0 || slash + 1 == controller.size())
-    errors.invalid("spec.controller", controller, "must be a domain-prefixed path (such as \"acme.io/foo\")");
-  else
-    errors.invalid("spec.controller", controller, api::check_dns_subdomain(controller.substr(0, slash)));
+  errors.invalid("spec.controller", controller, api::check_domain_prefixed_path(controller));
   if (!parameters.is_object()) return;
   check_reference(parameters, "spec.parameters", errors);
   const std::string scope = parameters["scope"].str();

@@ -117,6 +117,9 @@ void check_addresses(const Json& spec, api::FieldErrors& errors) {
   if (type == "ExternalName") {
     if (!all.empty() || !spec["clusterIP"].as_string().empty())
       errors.forbidden("spec.clusterIPs", "may not be set for ExternalName services");
+    for (const char* field : {"ipFamilies", "ipFamilyPolicy"})
+      if (!spec[field].is_null() && !spec[field].empty())
+        errors.forbidden(base::format("spec.{}", field), "may not be set for ExternalName services");
     return;
   }
   if (all.size() > 1)

@@ -1,6 +1,7 @@
 // The rules of a Job's specification.
 #include "apiserver/kinds/workloads/job_specs.h"
 
+#include "api/schema/path_rules.h"
 #include "apiserver/kinds/workloads/job_rules.h"
 #include "apiserver/kinds/workloads/pod_templates.h"
 #include "base/format.h"
@@ -35,9 +36,11 @@ void check_job_spec(const Json& spec, const std::string& path, bool host_sysctls
       (policy != "TerminatingOrFailed" || spec["podFailurePolicy"].is_object()))
     errors.unsupported(path + ".podReplacementPolicy", spec["podReplacementPolicy"],
                        spec["podFailurePolicy"].is_object() ? R"("Failed")" : R"("Failed", "TerminatingOrFailed")");
-  if (const Json& manager = spec["managedBy"];
-      manager.is_string() && manager.as_string().find('/') == std::string::npos)
-    errors.invalid(path + ".managedBy", manager, R"(must be a domain-prefixed path (such as "acme.io/foo"))");
+  constexpr std::size_t kManagerMax = 63;
+  if (const Json& manager = spec["managedBy"]; manager.is_string()) {
+    errors.invalid(path + ".managedBy", manager, api::check_domain_prefixed_path(manager.as_string()));
+    if (manager.as_string().size() > kManagerMax) errors.too_long(path + ".managedBy", kManagerMax);
+  }
   check_job_indexes(spec, path, errors);
 }
 

@@ -129,6 +129,10 @@ TEST(Workloads, what_makes_no_sense_is_refused) {
        "Basic scheduling policy\n"},
       {"batch/v1", "Job", kJob, "spec.scheduling", R"({"resourceClaims":[{"name":"c"}]})",
        "spec.scheduling.resourceClaims: Forbidden: claims of groups are not made here\n"},
+      {"batch/v1", "Job", kJob, "spec.managedBy", R"("example.com/me")", ""},
+      {"batch/v1", "Job", kJob, "spec.managedBy", R"("example.com/a b")",
+       "spec.managedBy: Invalid value: \"example.com/a b\": Invalid path (regex used for validation is "
+       "'[A-Za-z0-9/\\-._~%!$&'()*+,;=:]+')\n"},
       {"batch/v1", "Job", kJob, "spec.successPolicy", R"({"rules":[]})",
        "spec.successPolicy: Invalid value: {\"rules\":[]}: requires indexed completion mode\n"},
       {"batch/v1", "Job", kJob, "spec.maxFailedIndexes", "1",

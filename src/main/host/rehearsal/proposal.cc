@@ -11,6 +11,7 @@
 #include "controllers/podgroup/native_groups.h"
 #include "controllers/training/framework.h"
 #include "controllers/training/pods.h"
+#include "controllers/workloads/job_groups.h"
 #include "controllers/workloads/pods.h"
 #include "main/host/rehearsal/rehearsal.h"
 
@@ -101,13 +102,33 @@ class Maker {
   }
 
   base::Status add_batch_job(const Json& object) {
-    const Json& pod_template = object["spec"]["template"];
     const std::int64_t count = batch_pods_wanted(object["spec"]);
-    for (std::int64_t index = 0; index < count; ++index)
-      TRY_VOID(add_plain(controllers::workloads::pod_from(pod_template, object, "batch/v1", "Job",
-                                                          base::format("{}-{}", api::name_of(object), index)),
-                         object, {&object}));
+    const bool is_gang = controllers::workloads::has_own_group(object);
+    if (is_gang) add_native_group(object);
+    for (std::int64_t index = 0; index < count; ++index) {
+      Json pod = batch_pod(object, index);
+      if (is_gang) pod = in_native_group(std::move(pod), object);
+      TRY_VOID(add_plain(std::move(pod), object, {&object}));
+    }
     return {};
+  }
+
+  static Json batch_pod(const Json& object, std::int64_t index) {
+    return controllers::workloads::pod_from(object["spec"]["template"], object, "batch/v1", "Job",
+                                            base::format("{}-{}", api::name_of(object), index));
+  }
+
+  // The group that follows from spec.scheduling, as the scheduler gets it.
+  void add_native_group(const Json& object) {
+    const Json workload = controllers::workloads::workload_for(object);
+    const Json native = controllers::workloads::group_for(object, workload);
+    add_group(controllers::podgroup::group_for_native(native, &workload, batch_pod(object, 0)), object);
+  }
+  static Json in_native_group(Json pod, const Json& object) {
+    if (pod["spec"]["schedulerName"].as_string("default-scheduler") == "default-scheduler")
+      pod.edit("spec").set("schedulerName", "volcano");  // as the server does
+    pod.edit_path({"metadata", "annotations"}).set(kGroupName, controllers::workloads::group_name_of(object));
+    return pod;
   }
 
   // A pod of no controller of ours: it names a group, or gets one of its own or of its owner.
