@@ -164,8 +164,9 @@ train='{"apiVersion":"kubeflow.org/v1","kind":"PyTorchJob","metadata":{"name":"m
 pod_of_group() { # pod_of_group NAME
   echo '{"apiVersion":"v1","kind":"Pod","metadata":{"name":"'"$1"'","namespace":"default",'$of_group'},"spec":{"schedulerName":"volcano","containers":[{"name":"c","image":"i",'$small'}]}}'
 }
+would_start() { rehearsal 10m | grep -q '"pods":1,"starting":1,"nodes":1,"evictions":0,"reason":null'; }
 a_job_is_rehearsed() {
-  expect "it would start" grep -q '"pods":1,"starting":1,"nodes":1,"evictions":0,"reason":null' <<< "$(rehearsal 10m)"
+  expect "it would start" wait_for 20 would_start # once the node is ready
   expect "it would wait" grep -q '"starting":0,.*can never start: asks for 4k cpu' <<< "$(rehearsal 4k)"
   expect "what admission refuses" grep -q 'spec.task\[0\].*cpu' <<< "$(rehearsal -1)"
   expect "whoever may create none" grep -q 'forbidden' <<< "$(rehearsal 10m -H 'Impersonate-User: ann')"
