@@ -1,20 +1,12 @@
 #!/usr/bin/env bash
 # vc-agent as on a cluster, over HTTPS: groups and counters of a machine that is made up, of control groups v2 with systemd and containerd.
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+. tests/e2e/made_up_groups.sh
 
 machine=$scratch/machine
 port=$(free_port)
 agent=""
 offline=$machine/sys/cgroup/kubepods.slice/kubepods-besteffort.slice/kubepods-besteffort-pod
-group() { # group FOLDER
-  mkdir -p "$1"
-  printf '100\n' > "$1/cpu.weight"
-  printf 'max 100000\n' > "$1/cpu.max"
-  printf 'max\n' | tee "$1/memory.max" "$1/memory.high" > /dev/null
-  printf '0\n' | tee "$1/memory.low" "$1/memory.min" "$1/cpu.idle" > /dev/null
-  printf 'usage_usec 0\n' > "$1/cpu.stat"
-  printf 'anon %s\nfile 0\n' "${2:-0}" > "$1/memory.stat"
-}
 start_agent() {
   SYS_FS_PATH=$machine/sys PROC_STAT_PATH=$machine/stat MEM_INFO_PATH_ENV=$machine/meminfo KUBELET_ROOT_DIR=$machine/kubelet HOST_OS_RELEASE=$machine/os \
     CGROUP_DRIVER=systemd VOLCANO_TEST_CGROUP_VERSION=v2 KUBE_NODE_NAME=n2 KUBE_POD_NAME=agent-1 KUBE_POD_NAMESPACE=volcano-system \

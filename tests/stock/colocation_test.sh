@@ -3,6 +3,7 @@
 # our scheduler places offline pods on the offer; short memory takes them back one after the other, and no online pod; then a crash and the end of the offer.
 # Prints "ok NAME" or "FAIL NAME: why". Needs what tests/stock/build.sh makes.
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
+. tests/e2e/made_up_groups.sh
 need colocation etcd kube-apiserver kube-controller-manager kwok
 start_server
 kubectl create namespace volcano-system > /dev/null
@@ -16,15 +17,6 @@ kubectl apply -f - > /dev/null <<< $'---\n''{apiVersion: v1, kind: Node, metadat
 
 machine=$scratch/machine
 best_effort=$machine/sys/cgroup/kubepods.slice/kubepods-besteffort.slice
-group() { # group FOLDER [BYTES]: the files that a kernel has in a group of version 2
-  mkdir -p "$1"
-  printf '100\n' > "$1/cpu.weight"
-  printf 'max 100000\n' > "$1/cpu.max"
-  printf 'max\n' | tee "$1/memory.max" "$1/memory.high" > /dev/null
-  printf '0\n' | tee "$1/memory.low" "$1/memory.min" "$1/cpu.idle" > /dev/null
-  printf 'usage_usec 0\n' > "$1/cpu.stat"
-  printf 'anon %s\nfile 0\n' "${2:-0}" > "$1/memory.stat"
-}
 memory_left() { printf 'MemTotal: 10485760 kB\nMemAvailable: %s kB\n' "$1" > "$machine/meminfo.new" && mv "$machine/meminfo.new" "$machine/meminfo"; }
 group "$machine/sys/cgroup/kubepods.slice" $((2 << 30))
 group "$best_effort"
