@@ -165,6 +165,7 @@ Json valid(const api::KindInfo& kind, std::string_view letter = "a") {
       {"RoleBinding", R"({"roleRef":{"kind":"Role","name":"r"}})"},
       {"ClusterRoleBinding", R"({"roleRef":{"kind":"ClusterRole","name":"r"}})"},
       {"PriorityClass", R"({"value":7})"},
+      {"ControllerRevision", R"({"data":{},"revision":1})"},
       {"StorageClass", R"({"provisioner":"example.com/p"})"},
       {"CertificateSigningRequest", kSigningRequest},
       {"Service", R"({"spec":{"clusterIP":"None"}})"},

@@ -208,6 +208,9 @@ TEST(KindRulesTest, new_objects_name_the_field_that_is_wrong) {
        "spec.LoadBalancerSourceRanges[0]"},
       {"v1", "Node", "spec: {podCIDR: 10.0.0.0/24, podCIDRs: [nonsense]}", ""},
       {"apps/v1", "Deployment", "spec: " + std::string(kTemplate), ""},
+      {"apps/v1", "ControllerRevision", "{revision: 1, data: {}}", ""},
+      {"apps/v1", "ControllerRevision", "{revision: 1}", "data"},
+      {"apps/v1", "ControllerRevision", "{revision: 1, data: text}", "data"},
       {"v1", "Pod", "spec: {containers: [{name: c, image: 'i '}], initContainers: [{name: d, image: ' i'}]}",
        "spec.containers[0].image spec.initContainers[0].image"},
   };

@@ -15,6 +15,12 @@ void check_controller_revision(const Json&, const Json& object, api::FieldErrors
   check_not_negative(object, "", {"revision"}, errors);
 }
 
+void check_new_controller_revision(const Json& object, api::FieldErrors& errors) {
+  const Json& data = object["data"];
+  if (!data.is_object())
+    errors.required("data", data.is_null() ? "data is mandatory" : "data must be a valid JSON object");
+}
+
 void check_controller_revision_update(const Json& old_object, const Json& object, api::FieldErrors& errors) {
   if (!(old_object["data"] == object["data"])) errors.invalid("data", object["data"], "field is immutable");
 }
@@ -24,6 +30,7 @@ void check_controller_revision_update(const Json& old_object, const Json& object
 const KindRules kControllerRevision = {.kind = "ControllerRevision",
                                        .defaults = default_controller_revision,
                                        .check = check_controller_revision,
+                                       .check_create = check_new_controller_revision,
                                        .check_update = check_controller_revision_update};
 
 }  // namespace apiserver
