@@ -237,8 +237,11 @@ class BatchJobController final : public Controller {
     };
     ObservedJob seen{*job, claim(view, resources::kPods, *job, *selector), is_taken};
     if (has_own_group(*job)) {
+      // An object of somebody else that has the name is left alone: the creation is refused, and an event says so.
       const auto found = [&view, job](const api::ResourceId& resource, const std::string& name) {
-        return view.find(resource, base::format("{}/{}", api::namespace_of(*job), name));
+        const Json* one = view.find(resource, base::format("{}/{}", api::namespace_of(*job), name));
+        const bool is_ours = one != nullptr && api::controller_of(*one)["uid"].as_string() == api::uid_of(*job);
+        return is_ours ? one : nullptr;
       };
       seen.workload = found(resources::kNativeWorkloads, workload_name_of(*job));
       seen.group = found(resources::kNativePodGroups, group_name_of(*job));

@@ -112,6 +112,19 @@ TEST(BatchJob, its_pods_wait_for_their_group_and_name_it) {
     EXPECT_EQ((*pod)["spec"]["schedulingGroup"]["podGroupName"].as_string(), api::name_of(group));
 }
 
+TEST(BatchJob, a_group_of_somebody_else_is_left_alone) {
+  One run(R"({"completions": 2, "parallelism": 2, "scheduling": {"schedulingPolicy": {"gang": {}}}})");
+  run.look();
+  Json& workload =
+      *run.world.edit(resources::kNativeWorkloads, api::key_of(*run.world.all(resources::kNativeWorkloads).front()));
+  workload.edit("metadata").erase("ownerReferences");
+  const Json before = workload;
+  for (int i = 0; i < 3; ++i) run.look();
+  EXPECT_EQ(*run.world.all(resources::kNativeWorkloads).front(), before);
+  EXPECT_TRUE(run.world.all(resources::kNativePodGroups).empty());
+  EXPECT_TRUE(run.world.all(resources::kPods).empty());
+}
+
 // A number that somebody else writes could make the numbers after it unreadable, and their pods uncounted.
 TEST(BatchJob, a_number_that_a_stranger_wrote_ends_no_counting) {
   One run(R"({"completions": 3, "parallelism": 1})");
