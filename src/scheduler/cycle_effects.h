@@ -1,5 +1,5 @@
 // The effects of a cycle: writes to the API server, questions to outside services, and in a dry run the comparison with
-// the the scheduler that runs. It holds no belief of its own.
+// the scheduler that runs. It holds no belief of its own.
 #pragma once
 
 #include <functional>

@@ -232,10 +232,7 @@ class BatchJobController final : public Controller {
     RestartPauses& pauses = pauses_.of(key);
     const auto selector = selector_of(*job);
     if (!selector || api::is_deleting(*job) || is_job_over(*job) || is_of_another_controller(*job)) return {};
-    const auto is_taken = [&view, job](std::string_view pod) {
-      return view.find(resources::kPods, base::format("{}/{}", api::namespace_of(*job), pod)) != nullptr;
-    };
-    ObservedJob seen{*job, claim(view, resources::kPods, *job, *selector), is_taken};
+    ObservedJob seen{*job, claim(view, resources::kPods, *job, *selector), names_taken(view, resources::kPods, *job)};
     if (has_own_group(*job)) {
       // An object of somebody else that has the name is left alone: the creation is refused, and an event says so.
       const auto found = [&view, job](const api::ResourceId& resource, const std::string& name) {

@@ -437,10 +437,7 @@ class DeploymentController final : public Controller {
     if (!selector) return {};
     ObservedDeployment seen{.deployment = *deployment,
                             .claimed = claim(view, resources::kReplicaSets, *deployment, *selector),
-                            .is_taken = [&view, deployment](std::string_view set) {
-                              return view.find(resources::kReplicaSets,
-                                               base::format("{}/{}", api::namespace_of(*deployment), set)) != nullptr;
-                            }};
+                            .is_taken = names_taken(view, resources::kReplicaSets, *deployment)};
     if ((*deployment)["spec"]["strategy"]["type"].as_string() == "Recreate")
       seen.sets_at_work = sets_at_work(view, seen.claimed);
     return decide(seen, turn);

@@ -71,12 +71,16 @@ std::string fresh_name(const std::function<bool(std::string_view name)>& is_take
   }
 }
 
-std::string fresh_name(const View& view, const api::ResourceId& resource, const Json& owner, std::string_view prefix,
-                       base::Time now, std::size_t index) {
-  const auto is_taken = [&](std::string_view name) {
+std::function<bool(std::string_view name)> names_taken(const View& view, const api::ResourceId& resource,
+                                                       const Json& owner) {
+  return [&view, &resource, &owner](std::string_view name) {
     return view.find(resource, base::format("{}/{}", api::namespace_of(owner), name)) != nullptr;
   };
-  return fresh_name(is_taken, owner, prefix, now, index);
+}
+
+std::string fresh_name(const View& view, const api::ResourceId& resource, const Json& owner, std::string_view prefix,
+                       base::Time now, std::size_t index) {
+  return fresh_name(names_taken(view, resource, owner), owner, prefix, now, index);
 }
 
 Json owner_reference(const Json& owner, std::string_view api_version, std::string_view kind) {
@@ -157,14 +161,18 @@ void settle_claim(Plan& plan, const api::ResourceId& resource, const Claim& clai
   if (!claimed.adopt.empty() || !claimed.release.empty()) plan.begin_stage();
 }
 
-std::vector<const Json*> revisions_of(const View& view, const Json& set, std::string_view kind, Plan& plan) {
-  std::vector<const Json*> all = controlled_by(view, kControllerRevisions, set);
-  if (const auto selector = selector_of(set)) {
-    Claim claimed = claim(view, kControllerRevisions, set, *selector);
-    claimed.release.clear();
-    settle_claim(plan, kControllerRevisions, claimed, set, "apps/v1", kind);
-    all.insert(all.end(), claimed.adopt.begin(), claimed.adopt.end());
-  }
+Revisions revisions_of(const View& view, const Json& set) {
+  Revisions revisions{.owned = controlled_by(view, kControllerRevisions, set), .claimed = {}};
+  if (const auto selector = selector_of(set)) revisions.claimed = claim(view, kControllerRevisions, set, *selector);
+  revisions.claimed.release.clear();
+  return revisions;
+}
+
+std::vector<const Json*> settle_revisions(Plan& plan, const Revisions& revisions, const Json& set,
+                                          std::string_view kind) {
+  settle_claim(plan, kControllerRevisions, revisions.claimed, set, "apps/v1", kind);
+  std::vector<const Json*> all = revisions.owned;
+  all.insert(all.end(), revisions.claimed.adopt.begin(), revisions.claimed.adopt.end());
   std::ranges::stable_sort(
       all, [](const Json* a, const Json* b) { return (*a)["revision"].as_int() < (*b)["revision"].as_int(); });
   return all;

@@ -39,6 +39,9 @@ const api::Json& condition_of(const api::Json& status, std::string_view type);
 // and `index`.
 std::string fresh_name(const std::function<bool(std::string_view name)>& is_taken, const api::Json& owner,
                        std::string_view prefix, base::Time now, std::size_t index);
+// Whether an object of this resource in the owner's namespace has a name. The view and the owner outlive the answer.
+std::function<bool(std::string_view name)> names_taken(const View& view, const api::ResourceId& resource,
+                                                       const api::Json& owner);
 // The same among the objects of a resource.
 std::string fresh_name(const View& view, const api::ResourceId& resource, const api::Json& owner,
                        std::string_view prefix, base::Time now, std::size_t index);
@@ -70,8 +73,15 @@ Claim claim(const View& view, const api::ResourceId& resource, const api::Json& 
 // Writes the adoptions and releases; later stages wait for them.
 void settle_claim(Plan& plan, const api::ResourceId& resource, const Claim& claimed, const api::Json& owner,
                   std::string_view api_version, std::string_view kind);
-// The revisions of a set, also those that it adopts from one before it (deleted with --cascade=orphan), by number.
-std::vector<const api::Json*> revisions_of(const View& view, const api::Json& set, std::string_view kind, Plan& plan);
+// The revisions of a set, and those that it adopts from one before it (deleted with --cascade=orphan).
+struct Revisions {
+  std::vector<const api::Json*> owned;
+  Claim claimed;
+};
+Revisions revisions_of(const View& view, const api::Json& set);
+// Writes the adoptions. All of them, by number.
+std::vector<const api::Json*> settle_revisions(Plan& plan, const Revisions& revisions, const api::Json& set,
+                                               std::string_view kind);
 // A pod that failed is made again after this long from its creation: what a node refuses, it refuses at once.
 inline constexpr base::Duration kFailedRests = base::seconds(10);
 // How long a pod that has failed still takes the place of the next; zero: not at all.
