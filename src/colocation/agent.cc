@@ -17,6 +17,8 @@ namespace resources = api::resources;
 namespace {
 
 constexpr base::Duration kEndWait = base::seconds(5);
+// From a stall of the machine until it is known which pods stand still.
+constexpr base::Duration kStallSpan = base::milliseconds(400);
 constexpr base::Duration kLockPause = base::seconds(1);
 
 Json amounts_json(const NodeAmounts& amounts) {
@@ -66,7 +68,7 @@ void Agent::State::begin() {
       std::make_unique<StallWatch>(env, options.paths.pressure, guard.while_alive([this](const std::string& resource) {
         if (ending) return;
         if (options.metrics) options.metrics->counter("volcano_agent_stalls_total", {resource}).add();
-        if (resource != "memory") return;
+        if (resource != "memory") return watch_pods();
         shedder.note_stall();
         look(false);
       }));
@@ -91,6 +93,13 @@ void Agent::State::tick() {
   look(due);
 }
 
+// Two looks within the second; those of the ticks follow.
+void Agent::State::watch_pods() {
+  if (std::exchange(watches_pods, true)) return;
+  look(false);
+  second_look = env.loop().after(kStallSpan, guard.while_alive([this] { look(false); }));
+}
+
 // Off the loop; a look that is under way is enough.
 void Agent::State::look(bool full) {
   if (busy || ending || !worker) {
@@ -99,7 +108,7 @@ void Agent::State::look(bool full) {
   }
   busy = true;
   if (full) dirty = false;
-  auto request = std::make_shared<ReadingRequest>(ReadingRequest{options.paths, options.tree, {}, full});
+  auto request = std::make_shared<ReadingRequest>(ReadingRequest{options.paths, options.tree, {}, full, watches_pods});
   for (const auto& [uid, pod] : view.pods()) request->pods.push_back(pod);
   auto seen = std::make_shared<MachineReading>();
   worker->run([request, seen] { *seen = read_machine(*request); }, guard.while_alive([this, seen, full] {
@@ -114,8 +123,13 @@ void Agent::State::take(const MachineReading& look, bool full) {
   Measured now = measure({last_look, look, last_look_at, env.uptime()}, view.pods(), options.include_system_usage);
   if (!full)
     for (const auto& [uid, used] : measured.of_pod) now.of_pod.emplace(uid, used);
+  const bool is_whole_second = last_look && env.uptime() - last_look_at > kStallSpan;
   measured = std::move(now);
   last_look_at = measured.at;
+  if (measured.cpu_stalls || measured.io_stalls)
+    watches_pods = true;
+  else if (is_whole_second)
+    watches_pods = false;
   shedder.follow_pods();
   last_look = look;
   const bool counts = env.uptime() >= counts_next;
@@ -143,6 +157,7 @@ void Agent::State::end() {
   groups.stop();
   shedder.stop();
   env.loop().cancel(timer);
+  env.loop().cancel(second_look);
   stalls.reset();
 }
 
@@ -224,6 +239,9 @@ Json Agent::State::report() const {
                                 {"used", amounts_json(measured.of(uid))}}));
   }
   const Watermarks marks = view.node() ? watermarks_for(config.config(), *view.node()) : Watermarks();
+  Json stalled_for = Json::array();
+  if (measured.online_stalls.cpu) stalled_for.push_back("cpu");
+  if (measured.online_stalls.io) stalled_for.push_back("io");
   Json problems = Json::array();
   for (const std::string& one : groups.pod_problems()) problems.push_back(one);
   return Json::object({{"node", options.node_name},
@@ -241,6 +259,7 @@ Json Agent::State::report() const {
                        {"used", Json::object({{"pods", amounts_json(measured.pods)},
                                               {"online", amounts_json(measured.online)},
                                               {"foreseen", amounts_json(offer.foreseen())}})},
+                       {"onlinePodsStallFor", std::move(stalled_for)},
                        {"offered", amounts_json(offer.offered())},
                        {"kernelTellsOfStalls", stalls && stalls->works()},
                        {"pods", std::move(all)},

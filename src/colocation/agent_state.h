@@ -25,6 +25,7 @@ struct Agent::State : std::enable_shared_from_this<Agent::State> {
   void begin();
   void tick();
   void look(bool full);
+  void watch_pods();
   void take(const MachineReading& look, bool full);
   void new_config();
   void end();  // nothing is done afterwards
@@ -54,8 +55,9 @@ struct Agent::State : std::enable_shared_from_this<Agent::State> {
   std::optional<rt::Descriptor> lock;
   std::string lock_trouble;  // why another agent's lock keeps this one from its work
 
-  rt::Loop::TimerId timer = 0;
+  rt::Loop::TimerId timer = 0, second_look = 0;
   bool busy = false, dirty = false, ending = false;
+  bool watches_pods = false;  // tasks of the machine stall for processors or disks: looks ask which pods' they are
   base::Duration full_next = {}, counts_next = {};
   std::optional<MachineReading> last_look;
   base::Duration last_look_at = {};

@@ -320,6 +320,42 @@ TEST(Agent, a_stall_below_the_watermark_takes_nobody) {
   EXPECT_TRUE(world.evicted().empty());
 }
 
+struct StallRow {
+  const char* name;
+  std::int64_t online_cpu_us, online_io_us, throttled_us;  // of each second
+  std::int64_t online_bytes, offline_bytes;                // of each second
+  std::int64_t cpu_us;                                     // of all pods, of 10 processors
+  std::vector<std::string> evicted;
+};
+
+TEST(Agent, stalls_of_online_pods_for_processors_and_disks_take_the_pod_that_is_the_cause) {
+  constexpr std::int64_t kMost = 9'000'000, kLittle = 2'000'000, kMi = 1 << 20;
+  for (const StallRow& row : {StallRow{"processors, above the watermark", 300'000, 0, 0, 0, 0, kMost, {"quiet"}},
+                              {"processors, below it", 300'000, 0, 0, 0, 0, kLittle, {}},
+                              {"its own limit", 300'000, 0, 250'000, 0, 0, kMost, {}},
+                              {"a little", 100'000, 0, 0, 0, 0, kMost, {}},
+                              {"disks", 0, 300'000, 0, kMi, 50 * kMi, kLittle, {"writes"}},
+                              {"disks by its own writes", 0, 300'000, 0, 60 * kMi, 50 * kMi, kLittle, {}},
+                              {"disks that nobody else uses", 0, 300'000, 0, 0, 0, kLittle, {}}}) {
+    World world;
+    world.start();
+    const std::string quiet = world.offline("quiet", 2), writes = world.offline("writes"), web = world.online("web");
+    for (int second = 0; second <= 3; ++second) {
+      world.machine.machine_stall("cpu", second * row.online_cpu_us);
+      world.machine.machine_stall("io", second * row.online_io_us);
+      world.machine.group_stall(web, second * row.online_cpu_us, second * row.online_io_us);
+      world.machine.set_group(web, "cpu.stat",
+                              base::format("usage_usec 0\nthrottled_usec {}", second * row.throttled_us));
+      world.machine.group_io(web, second * row.online_bytes);
+      world.machine.group_io(writes, second * row.offline_bytes);
+      if (second == 0) world.run(20);
+      world.cpu_us_a_second = row.cpu_us;
+      if (second > 0) world.run(1);
+    }
+    EXPECT_EQ(world.evicted(), row.evicted) << row.name;
+  }
+}
+
 TEST(Agent, no_online_pod_ever_goes) {
   World world;
   world.start();

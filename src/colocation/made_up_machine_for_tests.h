@@ -92,6 +92,19 @@ class Machine {
           base::format("some avg10=0.00 avg60=0.00 avg300=0.00 total={}\nfull avg10=0.00 total=0\n", memory_us));
   }
 
+  // How long tasks have stood still: of the machine for a resource, and of one group, for processors and disks.
+  void machine_stall(const std::string& resource, std::int64_t us) const {
+    write("proc/pressure/" + resource, base::format("some avg10=0.00 avg60=0.00 avg300=0.00 total={}\n", us));
+  }
+  void group_stall(const std::string& path, std::int64_t cpu_us, std::int64_t io_us) const {
+    for (const auto& [file, us] : {std::pair("cpu.pressure", cpu_us), std::pair("io.pressure", io_us)})
+      write(group_folder(tree, "cpu", path) + "/" + file,
+            base::format("some avg10=0.00 total={0}\nfull avg10=0.00 total={0}\n", us));
+  }
+  void group_io(const std::string& path, std::int64_t bytes) const {
+    set_group(path, "io.stat", base::format("8:0 rbytes=0 wbytes={} rios=0 wios=1 dbytes=0 dios=0", bytes));
+  }
+
   // The groups of a pod and of its containers that run.
   std::string make_pod(const PodFacts& pod) const {
     const std::string path = *pod_path(tree, pod.qos, pod.uid);

@@ -10,7 +10,6 @@ namespace colocation {
 namespace {
 
 constexpr std::int64_t kTicksASecond = 100;  // of /proc/stat, on every Linux
-constexpr std::int64_t kStallPercent = 15;
 
 // Thousandths of a processor in use between two counts of nanoseconds; -1: it cannot be said.
 std::int64_t milli_between(const std::optional<std::int64_t>& before, const std::optional<std::int64_t>& now,
@@ -64,10 +63,13 @@ Measured measure(const Looks& looks, const NodeView::Pods& pods, bool include_sy
       out.online.cpu_milli = std::max<std::int64_t>(0, out.online.cpu_milli - used.cpu_milli);
     if (holds_offer) out.online.memory_bytes = std::max<std::int64_t>(0, out.online.memory_bytes - used.memory_bytes);
   }
-  if (before.memory_stall && look.memory_stall && span.ns > 0)
-    out.memory_stalls =
-        static_cast<double>(look.memory_stall->some_us - before.memory_stall->some_us) * 1000.0 * 100.0 >=
-        static_cast<double>(span.ns) * kStallPercent;
+  const auto stalls = [span](const std::optional<Pressure>& earlier, const std::optional<Pressure>& now) {
+    return earlier && now && is_stalled(now->some_us - earlier->some_us, span);
+  };
+  out.memory_stalls = stalls(before.memory_stall, look.memory_stall);
+  out.cpu_stalls = stalls(before.cpu_stall, look.cpu_stall);
+  out.io_stalls = stalls(before.io_stall, look.io_stall);
+  out.online_stalls = online_stalls(before.stalls, look.stalls, pods, span);
   return out;
 }
 

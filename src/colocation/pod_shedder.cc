@@ -71,15 +71,19 @@ void PodShedder::judge(bool counts) {
       measured_.memory_total > 0 && measured_.memory_available < measured_.memory_total / 100 * kAvailableMin;
   // A count of looks ten seconds apart says nothing of this second.
   const bool memory_now = memory >= marks.memory_high && (stall || pressure_.is_pressed(NodeResource::kMemory));
-  const bool relaxed = cpu >= 0 && memory >= 0 && cpu <= marks.cpu_low && memory <= marks.memory_low;
+  // Offline pods move most of what the disks do meanwhile.
+  const bool disks = measured_.online_stalls.io;
+  const bool relaxed = !disks && cpu >= 0 && memory >= 0 && cpu <= marks.cpu_low && memory <= marks.memory_low;
   if (relaxed && !scarce) set_taint(false, {});
   if (!config_.config().oversubscription) return;
   if (scarce || memory_now) {
     std::int64_t excess = above_mark(measured_.whole.memory_bytes, whole.memory_bytes, marks.memory_high);
     if (scarce) excess = std::max(excess, measured_.memory_total / 100 * kAvailableMin - measured_.memory_available);
     shed(NodeResource::kMemory, excess, false);
-  } else if (pressure_.is_pressed(NodeResource::kCpu) && cpu >= marks.cpu_high) {
+  } else if (cpu >= marks.cpu_high && (measured_.online_stalls.cpu || pressure_.is_pressed(NodeResource::kCpu))) {
     shed(NodeResource::kCpu, above_mark(measured_.whole.cpu_milli, whole.cpu_milli, marks.cpu_high), false);
+  } else if (disks) {
+    shed(NodeResource::kIo, 1, false);
   }
 }
 
@@ -113,6 +117,7 @@ void PodShedder::shed(NodeResource resource, std::int64_t excess, bool is_cleani
     const auto until = refused_.find(uid);
     const bool rests = until != refused_.end() && means_.env.uptime() < until->second;
     if (!pod.is_offline() || leaving_.contains(uid) || pod.ended || rests || (is_cleaning && !holds)) continue;
+    if (resource == NodeResource::kIo && !measured_.online_stalls.io_bytes.contains(uid)) continue;
     kept->push_back(pod);
     const std::string gang = pod.ns + "/" + pod.group;
     if (!pod.group.empty() && std::ranges::find(gangs, gang) == gangs.end()) gangs.push_back(gang);
@@ -124,7 +129,8 @@ void PodShedder::shed(NodeResource resource, std::int64_t excess, bool is_cleani
   ask_gangs(std::move(gangs),
             means_.guard.while_alive([this, input, kept, word, is_cleaning](std::map<std::string, GangFacts> found) {
               input->gangs = std::move(found);
-              for (const PodFacts& pod : *kept) input->candidates.push_back({&pod, measured_.of(pod.uid)});
+              for (const PodFacts& pod : *kept)
+                input->candidates.push_back({&pod, measured_.of(pod.uid), measured_.io_bytes_of(pod.uid)});
               auto victims = std::shared_ptr<std::vector<Victim>>(new std::vector<Victim>(victims_in_order(*input)),
                                                                   [kept](std::vector<Victim>* list) { delete list; });
               const Order order =

@@ -13,7 +13,7 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 dir=${VM_DIR:-build/vm}
-usual="tests/vm/unified_test.sh tests/vm/service_test.sh tests/e2e/node_test.sh tests/e2e/resize_test.sh tests/e2e/top_test.sh tests/e2e/exec_test.sh
+usual="tests/vm/unified_test.sh tests/vm/colocation_test.sh tests/vm/service_test.sh tests/e2e/node_test.sh tests/e2e/resize_test.sh tests/e2e/top_test.sh tests/e2e/exec_test.sh
   tests/e2e/probes_test.sh tests/e2e/debug_test.sh tests/e2e/huge_pages_test.sh tests/e2e/services_test.sh tests/e2e/workloads_test.sh tests/hostile/pods_test.py"
 packages="systemd systemd-sysv dbus libpam-systemd udev kmod linux-image-cloud-amd64 runc conmon skopeo umoci nftables iproute2 procps python3 curl
   openssl ca-certificates tzdata docker-registry util-linux
@@ -94,7 +94,7 @@ if [ $# = 0 ]; then set -- $usual; fi
 make_work "$@"
 echo "booting ($acceleration)"
 timeout -k 10 "${VM_SECONDS:-14400}" qemu-system-x86_64 -accel $acceleration -cpu $processor -m "${VM_MEMORY:-3072}" -smp 2 -nographic -no-reboot \
-  -kernel "$dir/vmlinuz" -initrd "$dir/initrd" -append "root=/dev/vda rw console=ttyS0 quiet mitigations=off no_timer_check nowatchdog" \
+  -kernel "$dir/vmlinuz" -initrd "$dir/initrd" -append "root=/dev/vda rw console=ttyS0 quiet psi=1 mitigations=off no_timer_check nowatchdog" \
   -drive "file=$dir/root.img,format=raw,if=virtio,snapshot=on" -drive "file=$dir/work.img,format=raw,if=virtio" \
   -netdev user,id=n0,restrict=on -device virtio-net-pci,netdev=n0 < /dev/null | tee "$dir/console.log" | grep --line-buffered -aE '^(== |ok |FAIL |skip |    )' || true
 rm -rf "$dir/out"

@@ -100,6 +100,16 @@ std::optional<Pressure> parse_pressure(std::string_view text) {
   return Pressure{*some, total_of("full ").value_or(0)};
 }
 
+std::optional<std::int64_t> io_bytes(std::string_view io_stat) {
+  std::optional<std::int64_t> sum;
+  for (const std::string_view line : base::split(io_stat, '\n'))
+    for (const std::string_view word : base::split_words(line, ' ')) {
+      if (!word.starts_with("rbytes=") && !word.starts_with("wbytes=")) continue;
+      if (const auto bytes = parse_count(word.substr(7))) sum = base::saturating_add(sum.value_or(0), *bytes);
+    }
+  return sum;
+}
+
 std::optional<std::int64_t> group_memory(std::string_view memory_stat) {
   // COMPAT(colocation-memory-once): kernel memory, slabs, stacks and page tables are parts of each other in v2, so the
   // sum of Volcano's list counts them twice: "kernel" alone has all of them.

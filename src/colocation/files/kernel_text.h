@@ -35,6 +35,9 @@ struct Pressure {
 };
 std::optional<Pressure> parse_pressure(std::string_view text);
 
+// The bytes read and written that a group's io.stat counts, on all disks together; nothing where no line has them.
+std::optional<std::int64_t> io_bytes(std::string_view io_stat);
+
 // The memory that a group of v1 or v2 holds, from its memory.stat (agent.md 6.1).
 std::optional<std::int64_t> group_memory(std::string_view memory_stat);
 

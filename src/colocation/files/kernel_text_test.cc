@@ -33,6 +33,19 @@ TEST(KernelText, amounts) {
     EXPECT_EQ(parse_amount(row.text).value_or(-1), row.value) << row.text;
 }
 
+TEST(KernelText, bytes_of_all_disks_are_added_up) {
+  struct Row {
+    const char* text;
+    std::optional<std::int64_t> bytes;
+  };
+  for (const Row& row : {Row{"8:0 rbytes=100 wbytes=20 rios=1 wios=2 dbytes=5 dios=1\n8:16 rbytes=3 wbytes=0\n", 123},
+                         {"", std::nullopt},
+                         {"8:0 \n", std::nullopt},
+                         {"8:0 rbytes=-1 wbytes=x", std::nullopt},
+                         {"8:0 rbytes=99999999999999999999 wbytes=1", kUnlimited}})
+    EXPECT_EQ(io_bytes(row.text), row.bytes) << row.text;
+}
+
 TEST(KernelText, lines_of_a_stat_file) {
   EXPECT_EQ(stat_value("usage_usec 12\nuser_usec 3", "usage_usec"), 12);
   EXPECT_EQ(stat_value("usage_usec_more 12", "usage_usec"), std::nullopt);

@@ -47,6 +47,25 @@ void add_below(const std::string& folder, const std::string& path, int depth, st
   }
 }
 
+GroupStalls stalls_of(const GroupTree& tree, const std::string& path, const PodFacts& pod) {
+  const std::string folder = group_folder(tree, "cpu", path);
+  const auto full_us = [](std::string_view text) -> std::optional<std::int64_t> {
+    const auto pressure = parse_pressure(text);
+    return pressure ? std::optional(pressure->full_us) : std::nullopt;
+  };
+  const auto throttled_us = [](std::string_view text) { return stat_value(text, "throttled_usec"); };
+  GroupStalls stalls;
+  stalls.cpu_us = parsed(folder + "/cpu.pressure", full_us);
+  stalls.io_us = parsed(folder + "/io.pressure", full_us);
+  stalls.io_bytes = parsed(folder + "/io.stat", io_bytes);
+  stalls.throttled_us = parsed(folder + "/cpu.stat", throttled_us).value_or(0);
+  for (const ContainerFacts& one : pod.containers)
+    if (const auto name = container_group(tree, one.id))
+      stalls.throttled_us = base::saturating_add(
+          stalls.throttled_us, parsed(base::format("{}/{}/cpu.stat", folder, *name), throttled_us).value_or(0));
+  return stalls;
+}
+
 std::string_view controller_of(std::string_view file) { return file.substr(0, file.find('.')); }
 
 PodGroups groups_of(const GroupTree& tree, const std::string& path) {
@@ -86,6 +105,7 @@ MachineReading read_machine(const ReadingRequest& request) {
     const auto path = pod_path(tree, pod.qos, pod.uid);
     if (!path || pod.ended) continue;
     if (request.full || pod.is_offline() || pod.deleting) look.of_pod[pod.uid] = use_of(tree, *path);
+    if (request.stalls && tree.version == GroupVersion::kV2) look.stalls[pod.uid] = stalls_of(tree, *path, pod);
     if (!request.full) continue;
     if (PodGroups groups = groups_of(tree, *path); !groups.all.empty()) look.groups[pod.uid] = std::move(groups);
   }

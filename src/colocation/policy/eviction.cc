@@ -20,10 +20,13 @@ std::string_view mark_text(const api::Json& node, std::string_view suffix) {
   return now.empty() ? api::annotation_of(node, base::format("volcano.sh/oversubscription-evicting-{}", suffix)) : now;
 }
 
-std::int64_t request_of(const PodFacts& pod, NodeResource resource) {
-  return resource == NodeResource::kCpu ? pod.cpu_milli : pod.memory_bytes;
+// What a pod asks for; of disks, which nobody asks for, what it moves.
+std::int64_t request_of(const Candidate& one, NodeResource resource) {
+  if (resource == NodeResource::kIo) return one.io_bytes;
+  return resource == NodeResource::kCpu ? one.pod->cpu_milli : one.pod->memory_bytes;
 }
 std::int64_t batch_request_of(const PodFacts& pod, NodeResource resource) {
+  if (resource == NodeResource::kIo) return 0;
   return resource == NodeResource::kCpu ? pod.batch_cpu_milli : pod.batch_memory_bytes;
 }
 
@@ -44,9 +47,13 @@ NodeAmounts frees_of(const Candidate& one) {
 
 }  // namespace
 
-std::string_view resource_word(NodeResource resource) { return resource == NodeResource::kCpu ? "cpu" : "memory"; }
+std::string_view resource_word(NodeResource resource) {
+  if (resource == NodeResource::kIo) return "io";
+  return resource == NodeResource::kCpu ? "cpu" : "memory";
+}
 
 std::int64_t amount_of(const NodeAmounts& amounts, NodeResource resource) {
+  if (resource == NodeResource::kIo) return 0;
   return resource == NodeResource::kCpu ? amounts.cpu_milli : amounts.memory_bytes;
 }
 
@@ -97,8 +104,8 @@ std::vector<Victim> victims_in_order(const EvictionInput& input) {
     if (one.pod->is_offline() && !one.pod->critical && !one.pod->deleting && !one.pod->ended) order.push_back(&one);
   const auto rank = [&input](const Candidate* one) {
     const PodFacts& pod = *one->pod;
-    return std::tuple(breaks_gang(input, pod), -request_of(pod, input.resource), -batch_request_of(pod, input.resource),
-                      pod.priority, -pod.started.ns, pod.key());
+    return std::tuple(breaks_gang(input, pod), -request_of(*one, input.resource),
+                      -batch_request_of(pod, input.resource), pod.priority, -pod.started.ns, pod.key());
   };
   std::ranges::sort(order, [&rank](const Candidate* a, const Candidate* b) { return rank(a) < rank(b); });
   std::vector<Victim> victims;

@@ -14,10 +14,10 @@
 
 namespace colocation {
 
-enum class NodeResource : std::uint8_t { kCpu, kMemory };
-inline constexpr NodeResource kNodeResources[] = {NodeResource::kCpu, NodeResource::kMemory};
-std::string_view resource_word(NodeResource resource);  // "cpu", "memory"
-std::int64_t amount_of(const NodeAmounts& amounts, NodeResource resource);
+// Disks have no amounts and no watermark: there are only stalls.
+enum class NodeResource : std::uint8_t { kCpu, kMemory, kIo };
+std::string_view resource_word(NodeResource resource);                      // "cpu", "memory", "io"
+std::int64_t amount_of(const NodeAmounts& amounts, NodeResource resource);  // 0 of disks
 
 struct Watermarks {
   std::int64_t cpu_high = 80, cpu_low = 30, memory_high = 60, memory_low = 30;
@@ -36,7 +36,7 @@ std::int64_t percent_used(std::int64_t used, std::int64_t allocatable);
 class PressureCount {
  public:
   void look(NodeResource resource, std::int64_t percent, const Watermarks& marks);
-  // About a minute of them.
+  // About a minute of them; never of disks.
   bool is_pressed(NodeResource resource) const { return counts_[static_cast<std::size_t>(resource)] >= 6; }
   void reset() { counts_[0] = counts_[1] = 0; }
 
@@ -53,6 +53,7 @@ struct GangFacts {
 struct Candidate {
   const PodFacts* pod = nullptr;
   NodeAmounts used;
+  std::int64_t io_bytes = 0;  // read and written since the look before
 };
 
 // The pods that go together: one, or all members of a gang that loses its minimum with the first of them.
@@ -68,8 +69,9 @@ struct EvictionInput {
   std::int64_t excess = 0;                 // what has to be free, in units of the resource
   std::int64_t releasing = 0;              // what pods hold that are on their way out
 };
-// In the order in which they go: those that break no gang, then by the effective request for the resource, largest
-// first, by the extended one, by priority, and by lost work, least first. Empty: enough is being released already.
+// In the order in which they go: those that break no gang, then by the effective request for the resource (of disks: by
+// what they read and write), largest first, by the extended one, by priority, and by lost work, least first. Empty:
+// enough is being released already.
 std::vector<Victim> victims_in_order(const EvictionInput& input);
 
 }  // namespace colocation

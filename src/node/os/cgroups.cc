@@ -170,7 +170,8 @@ CgroupPlan plan_pod_cgroup(const CgroupLayout& layout, const std::string& path, 
   const std::int64_t quota = cpu_quota(limits.cpu_limit_milli);
   if (layout.unified()) {
     const std::vector<std::string> steps = steps_of(path);
-    const std::string controllers = layout.has_hugetlb() ? "+cpu +memory +pids +hugetlb" : "+cpu +memory +pids";
+    const std::string controllers = base::format("+cpu +memory +pids{}{}", layout.has_v2_io() ? " +io" : "",
+                                                 layout.has_hugetlb() ? " +hugetlb" : "");
     plan.files.push_back({layout.v2 + "/cgroup.subtree_control", controllers});
     for (const std::string& step : steps) {
       plan.folders.push_back(layout.v2 + step);

@@ -16,6 +16,8 @@ struct CgroupLayout {
   std::string v2;                         // mount point of the unified hierarchy, or empty
   std::string v2_controllers = {};        // those that it has, as it says
 
+  // Without it the bytes that a pod reads and writes are not counted.
+  bool has_v2_io() const { return unified() && v2_controllers.find("io") != std::string::npos; }
   bool has_hugetlb() const {
     return v1.contains("hugetlb") || (unified() && v2_controllers.find("hugetlb") != std::string::npos);
   }

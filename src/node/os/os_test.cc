@@ -80,6 +80,10 @@ TEST(Cgroups, HugePagesAreLimitedWhereThereIsAController) {
   CgroupLayout layout = cgroup_layout(kV2Mounts);
   layout.v2_controllers = "cpu memory";
   EXPECT_FALSE(layout.has_hugetlb());
+  EXPECT_FALSE(layout.has_v2_io());
+  layout.v2_controllers = "cpuset cpu io memory";
+  EXPECT_NE(text_of(plan_pod_cgroup(layout, "/p", {})).find("/p/cgroup.subtree_control <- +cpu +memory +pids +io\n"),
+            std::string::npos);
   layout.v2_controllers = "cpu hugetlb memory";
   EXPECT_TRUE(layout.has_hugetlb());
   EXPECT_NE(

@@ -1,0 +1,185 @@
+#!/usr/bin/env bash
+# Co-location on control groups v2 as the kernel has them: idle groups, burst, protected memory, and stalls that the kernel reports. First with
+# the pods of `volcano up`, then vc-agent alone beside groups as systemd makes them for a kubelet with containerd.
+# usage: colocation_test.sh
+. "$(dirname "${BASH_SOURCE[0]}")/../e2e/lib.sh"
+top=/sys/fs/cgroup
+node=$(hostname)
+uid_of() { field pod "$1" .metadata.uid; }
+group_of() { echo $top/volcano-*/pod"$(uid_of "$1")"; } # group_of POD
+container_group_of() { echo $top/volcano-*/pod"$(uid_of "$1")"/*/; }
+in_file() { [ "$(cat "$1")" = "$2" ] || { cat "$1"; return 1; }; } # in_file FILE TEXT
+gone() { ! kubectl get pod "$1"; }
+runs() { field_is pod "$1" .status.phase Running; }
+report() { kubectl get --raw /debug/colocation; }
+reports() { grep -q "$1" <<< "$(report)"; }
+offers() { # 6k is 6000
+  case "$(field node "$node" '.status.allocatable.kubernetes\.io/batch-cpu')" in "" | 0) false ;; esac
+}
+configure() { # configure SECTIONS
+  kubectl patch configmap volcano-agent-configuration -n volcano-system --type merge \
+    -p "{\"data\":{\"colocation-config\":\"{\\\"globalConfig\\\":{$(sed 's/"/\\"/g' <<< "$1")}}\"}}"
+}
+pod() { # pod NAME ANNOTATIONS SCRIPT [more fields of the container]
+  kubectl apply -f - > "$scratch/apply.out" 2>&1 << YAML
+apiVersion: v1
+kind: Pod
+metadata: {name: $1, annotations: {$2}}
+spec:
+  terminationGracePeriodSeconds: 1
+  restartPolicy: Never
+  containers: [{name: main, image: i, command: [sh, -c, '$3'] ${4:+, $4}}]
+YAML
+}
+loop='while :; do :; done'
+rest='trap "exit 0" TERM; while true; do sleep 1; done'
+offline='volcano.sh/qos-level: BE'
+all='"cpuQosConfig":{"enable":true},"cpuBurstConfig":{"enable":true},"memoryQosV2Config":{"enable":true},"overSubscriptionConfig":{"enable":true},"evictingConfig":{}'
+
+the_kernel_has_what_it_takes() {
+  expect "control groups v2" [ "$(stat -fc %T $top)" = cgroup2fs ]
+  expect "pressure of memory" grep -q '^some' /proc/pressure/memory
+  expect "its page" wait_for 20 reports '"version":2'
+  expect "the kernel's word on stalls" wait_for 20 reports '"kernelTellsOfStalls":true'
+  expect "an offer" wait_for 60 offers
+  expect "a configuration" configure "$all"
+}
+offline_pods_are_idle() {
+  pod loops "$offline" "$loop"
+  pod web "volcano.sh/qos-level: LS" "$rest" 'resources: {requests: {cpu: 100m, memory: 32Mi}}'
+  expect "both to run" wait_for 40 runs loops
+  expect "the online one, too" wait_for 40 runs web
+  expect "cpu.idle" wait_for 20 in_file "$(group_of loops)/cpu.idle" 1
+  expect "none of the online one" in_file "$(group_of web)/cpu.idle" 0
+}
+an_idle_group_yields() { # the kernel's own account: a loop beside an idle loop on each processor gets nearly all of them
+  local spent
+  pod second "$offline" "$loop"
+  pod works "" 'for one in 1 2; do (end=$(($(cut -d. -f1 /proc/uptime) + 20)); while [ $(cut -d. -f1 /proc/uptime) -lt $end ]; do :; done) & done; wait; sleep 1000' \
+    'resources: {requests: {cpu: 500m}}'
+  expect "the second loop" wait_for 40 runs second
+  expect "the online work" wait_for 40 runs works
+  expect "cpu.idle of the second one" wait_for 20 in_file "$(group_of second)/cpu.idle" 1
+  spent() { awk '/^usage_usec/ { print $2 }' "$(group_of "$1")/cpu.stat"; }
+  local online idle
+  online=$(spent works) idle=$(($(spent loops) + $(spent second)))
+  timeout 8 tail -f /dev/null
+  online=$(($(spent works) - online)) idle=$(($(spent loops) + $(spent second) - idle))
+  expect "online work to get four fifths of the processors (online $online us, offline $idle us)" [ $((online)) -gt $((4 * idle)) ]
+  kubectl delete pod works second --now > /dev/null
+}
+quota_can_be_saved_up() {
+  pod bursts 'volcano.sh/enable-quota-burst: "true", volcano.sh/quota-burst-time: "20000"' "$rest" 'resources: {limits: {cpu: 500m, memory: 32Mi}}'
+  expect "it to run" wait_for 40 runs bursts
+  expect "cpu.max.burst of the container" wait_for 20 in_file "$(container_group_of bursts)/cpu.max.burst" 20000
+  expect "and of the pod" in_file "$(group_of bursts)/cpu.max.burst" 20000
+  kubectl delete pod bursts --now > /dev/null
+}
+memory_is_protected_and_throttled() {
+  pod ratios 'volcano.sh/colocation-config: "{\"memoryQos\":{\"highRatio\":75,\"lowRatio\":50,\"minRatio\":25}}"' "$rest" 'resources: {requests: {memory: 64Mi}, limits: {memory: 128Mi}}'
+  expect "it to run" wait_for 40 runs ratios
+  expect "memory.high" wait_for 20 in_file "$(container_group_of ratios)/memory.high" $((96 << 20))
+  expect "memory.low" in_file "$(container_group_of ratios)/memory.low" $((32 << 20))
+  expect "memory.min" in_file "$(container_group_of ratios)/memory.min" $((16 << 20))
+}
+a_crash_leaves_the_groups_and_the_next_start_takes_over() {
+  local idle burst
+  idle=$(group_of loops)/cpu.idle ratio=$(container_group_of ratios)/memory.low
+  kill_cluster
+  expect "the group to stay idle" in_file "$idle" 1
+  expect "and memory protected" in_file "$ratio" $((32 << 20))
+  start_cluster "${flags[@]}"
+  expect "the pod, still" wait_for 20 runs loops
+  expect "a new configuration" configure '"overSubscriptionConfig":{"enable":true},"evictingConfig":{}'
+  expect "the value from before the crash" wait_for 20 in_file "$idle" 0
+  expect "of memory, too" wait_for 20 in_file "$ratio" 0
+  kubectl delete pod ratios --now > /dev/null
+}
+short_memory_takes_offline_pods_and_no_other() {
+  expect "everything switched on" configure "$all"
+  wait_for 20 in_file "$(group_of loops)/cpu.idle" 1
+  # More than there is: it would end in the kernel's own choice of a victim.
+  pod fills "$offline" 'python3 -c "
+import time
+held = []
+while True:
+    held.append(bytearray(8 << 20))
+    time.sleep(0.02)
+"'
+  expect "it to run" wait_for 40 runs fills
+  expect "the pod that holds most to go" wait_for 120 gone fills
+  expect "with an event" sh -c 'kubectl get events | grep -q "Evict offline pod due to memory resource pressure"'
+  expect "the online one to stay" runs web
+  expect "no pod of the kernel's choice" sh -c '! kubectl get pods -o yaml | grep -q OOMKilled'
+}
+the_end_takes_back_what_was_set() {
+  local idle
+  wait_for 30 runs loops || pod loops "$offline" "$loop"
+  expect "an offline pod" wait_for 60 runs loops
+  idle=$(group_of loops)/cpu.idle
+  expect "idle" wait_for 30 in_file "$idle" 1
+  expect "it switched off" configure '"overSubscriptionConfig":{"enable":true},"evictingConfig":{}'
+  expect "an ordinary group" wait_for 30 in_file "$idle" 0
+  stop_cluster
+}
+
+# Groups as a kubelet with the systemd driver and containerd has them, with a real process in each.
+container=0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef
+slice_of() { echo $top/kubepods.slice/kubepods-besteffort.slice/kubepods-besteffort-pod"$(uid_of "$1" | tr - _)".slice; }
+kubelet_pod() { # kubelet_pod NAME ANNOTATIONS: the object and its groups, of the class BestEffort
+  kubectl create -f - > /dev/null << YAML
+apiVersion: v1
+kind: Pod
+metadata: {name: $1, annotations: {$2}}
+spec: {nodeName: n1, containers: [{name: c, image: i}]}
+YAML
+  local scope
+  scope=$(slice_of "$1")/cri-containerd-$container.scope
+  mkdir -p "$scope"
+  setsid sh -c "echo \$\$ > $scope/cgroup.procs; exec sleep 100000" < /dev/null > /dev/null 2>&1 &
+  kubectl patch pod "$1" --subresource status -p "{\"status\":{\"phase\":\"Running\",\"qosClass\":\"BestEffort\",\"conditions\":[{\"type\":\"Ready\",\"status\":\"True\"}],
+    \"containerStatuses\":[{\"name\":\"c\",\"image\":\"i\",\"imageID\":\"i\",\"ready\":true,\"restartCount\":0,\"containerID\":\"containerd://$container\",\"state\":{\"running\":{}}}]}}" > /dev/null
+}
+agent() {
+  KUBE_NODE_NAME=n1 KUBE_POD_NAMESPACE=volcano-system PROC_STAT_PATH=/proc/stat MEM_INFO_PATH_ENV=/proc/meminfo HOST_OS_RELEASE=/etc/os-release CGROUP_DRIVER=systemd \
+    "$PWD/build/release/bin/vc-agent" --kubeconfig "$KUBECONFIG" --supported-features='*' --healthz-address=127.0.0.1 --healthz-port=3300 --state-dir="$scratch/state" >> "$scratch/agent.log" 2>&1 &
+  agent=$!
+}
+groups_of_systemd_and_containerd_are_kept() {
+  rm -rf "$scratch/data"
+  start_cluster --components apiserver
+  kubectl create namespace volcano-system > /dev/null
+  kubectl create -f - > /dev/null <<< $'---\n''{apiVersion: v1, kind: Node, metadata: {name: n1, labels: {volcano.sh/oversubscription: "true"}}}'
+  kubectl patch node n1 --subresource status -p '{"status":{"capacity":{"cpu":"2","memory":"3Gi","pods":"10"},"allocatable":{"cpu":"2","memory":"3Gi","pods":"10"}}}' > /dev/null
+  mkdir -p $top/kubepods.slice/kubepods-besteffort.slice
+  for one in $top $top/kubepods.slice $top/kubepods.slice/kubepods-besteffort.slice; do echo '+cpu +memory +pids' > $one/cgroup.subtree_control; done
+  wait_for 20 kubectl get serviceaccount default
+  kubelet_pod batch "$offline"
+  kubelet_pod online "volcano.sh/qos-level: LS"
+  echo '+cpu +memory' > "$(slice_of batch)/cgroup.subtree_control"
+  agent
+  expect "its configuration" wait_for 30 kubectl get configmap volcano-agent-configuration -n volcano-system
+  expect "everything switched on" configure "$all"
+  expect "an idle group" wait_for 30 in_file "$(slice_of batch)/cpu.idle" 1
+  expect "the online one as it was" in_file "$(slice_of online)/cpu.idle" 0
+  expect "groups that are no pod's untouched" sh -c "! cat $top/system.slice/*/cpu.idle | grep -q 1"
+  echo 0 > "$(slice_of batch)/cpu.idle"
+  expect "a rewrite to be put right" wait_for 15 in_file "$(slice_of batch)/cpu.idle" 1
+}
+kill_of_the_agent_is_survived() {
+  kill -9 $agent
+  wait $agent 2> /dev/null
+  expect "a safe group" in_file "$(slice_of batch)/cpu.idle" 1
+  agent
+  expect "it to be ready" wait_for 30 curl -sf http://127.0.0.1:3300/readyz
+  kill $agent
+  wait $agent 2> /dev/null
+  expect "everything as it was before the first start" wait_for 15 in_file "$(slice_of batch)/cpu.idle" 0
+  pkill -f 'sleep 100000'
+}
+
+flags=(--host-rootfs --colocation)
+start_cluster "${flags[@]}"
+run_tests the_kernel_has_what_it_takes offline_pods_are_idle an_idle_group_yields quota_can_be_saved_up memory_is_protected_and_throttled \
+  a_crash_leaves_the_groups_and_the_next_start_takes_over short_memory_takes_offline_pods_and_no_other the_end_takes_back_what_was_set \
+  groups_of_systemd_and_containerd_are_kept kill_of_the_agent_is_survived
