@@ -20,7 +20,7 @@ std::string_view mark_text(const api::Json& node, std::string_view suffix) {
   return now.empty() ? api::annotation_of(node, base::format("volcano.sh/oversubscription-evicting-{}", suffix)) : now;
 }
 
-// What a pod asks for; of disks, which nobody asks for, what it moves.
+// The request of a pod; disks, which no pod requests, count what it reads and writes.
 std::int64_t request_of(const Candidate& one, NodeResource resource) {
   if (resource == NodeResource::kIo) return one.io_bytes;
   return resource == NodeResource::kCpu ? one.pod->cpu_milli : one.pod->memory_bytes;
