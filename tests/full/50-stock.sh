@@ -3,7 +3,7 @@
 # on: src tests/page tests/stock tests/golden deploy docs/reference bench/cluster
 # Sourced by test.sh; `script` counts the lines that the test prints.
 if command -v go > /dev/null && go version | grep -qE 'go1\.(2[6-9]|[3-9][0-9])'; then
-  tests/stock/build.sh etcd kube-apiserver kube-controller-manager kwok kubectl > "$log/stock-build.log" 2>&1 || { echo "building the stock control plane failed; see $log/stock-build.log"; count 0 1 0; }
+  tests/stock/build.sh etcd kube-apiserver kube-controller-manager kube-scheduler kwok kubectl > "$log/stock-build.log" 2>&1 || { echo "building the stock control plane failed; see $log/stock-build.log"; count 0 1 0; }
   cmake --build build/release --target protobuf_form > "$log/build-protobuf-form.log" 2>&1 || count 0 1 0
   tests/stock/build.sh helm-template helm > "$log/stock-helm.log" 2>&1 || { echo "building Helm failed; see $log/stock-helm.log"; count 0 1 0; }
   script tests/stock/programs_test.sh
@@ -23,6 +23,8 @@ if command -v go > /dev/null && go version | grep -qE 'go1\.(2[6-9]|[3-9][0-9])'
   script tests/stock/helm_test.sh
   script tests/stock/helm_apply_test.sh
   script tests/stock/helm_release_test.sh
+  script tests/stock/notebooks_test.sh
+  script tests/stock/colocation_test.sh
   script tests/stock/images_test.sh
   script tests/stock/panels_test.sh
 else
