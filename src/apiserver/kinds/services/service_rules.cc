@@ -131,10 +131,33 @@ void check_addresses(const Json& spec, api::FieldErrors& errors) {
   if (first == "None") {
     if (type != "ClusterIP")
       errors.invalid("spec.clusterIPs[0]", all, base::format("may not be set to 'None' for {} services", type));
+  } else if (!api::parse_ipv4(first) && api::ip_problem(first).empty()) {
+    errors.invalid("spec.clusterIPs[0]", all, "IPv6 is not configured on this cluster");
   } else if (!api::parse_ipv4(first)) {
     errors.invalid("spec.clusterIPs[0]", all[std::size_t{0}],
                    "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)");
   }
+}
+
+// Somebody else writes its endpoints, of whichever family.
+bool is_headless_without_selector(const Json& spec) {
+  return spec["clusterIP"].as_string() == "None" && spec["selector"].empty();
+}
+
+// Addresses of Services are of IPv4 only: a Service that has to have others would never be reached by them.
+void check_families(const Json& spec, api::FieldErrors& errors) {
+  const Json& policy = spec["ipFamilyPolicy"];
+  const Json& families = spec["ipFamilies"];
+  if (spec["type"].as_string() == "ExternalName") return;
+  if (policy.as_string() == "SingleStack" && families.size() == 2)
+    return errors.invalid("spec.ipFamilyPolicy", policy,
+                          "must be 'RequireDualStack' or 'PreferDualStack' when multiple IP families are specified");
+  if (is_headless_without_selector(spec)) return;
+  if (policy.as_string() == "RequireDualStack")
+    errors.invalid("spec.ipFamilyPolicy", policy, "this cluster is not configured for dual-stack services");
+  for (std::size_t i = 0; i < families.size(); ++i)
+    if (families[i].as_string() == "IPv6")
+      errors.invalid(api::at("spec.ipFamilies", i), families[i], "not configured on this cluster");
 }
 
 void check_affinity(const Json& spec, api::FieldErrors& errors) {
@@ -256,8 +279,12 @@ void default_service(Json& object) {
   if (spec["clusterIP"] == Json("")) spec.erase("clusterIP");
   if (spec["type"].as_string() == "ExternalName") return;
   set_if_absent(spec, "internalTrafficPolicy", "Cluster");
-  set_if_absent(spec, "ipFamilyPolicy", "SingleStack");
+  const bool any_family = is_headless_without_selector(spec);
+  set_if_absent(spec, "ipFamilyPolicy", any_family ? "RequireDualStack" : "SingleStack");
   set_if_absent(spec, "ipFamilies", Json::array({Json("IPv4")}));
+  const Json& families = spec["ipFamilies"];
+  if (any_family && spec["ipFamilyPolicy"].as_string() != "SingleStack" && families.is_array() && families.size() == 1)
+    spec.edit("ipFamilies").push_back(families[std::size_t{0}].as_string() == "IPv4" ? "IPv6" : "IPv4");
   if (is_reached_from_outside(object) && spec["externalTrafficPolicy"].as_string().empty())
     spec.set("externalTrafficPolicy", "Cluster");
   if (spec["type"].as_string() == "LoadBalancer") set_if_absent(spec, "allocateLoadBalancerNodePorts", true);
@@ -265,7 +292,9 @@ void default_service(Json& object) {
     spec.set("clusterIPs", Json::array({spec["clusterIP"]}));
 }
 
-void check_service(const Json& object, api::FieldErrors& errors) {
+namespace {
+
+void check_all_but_families(const Json& object, api::FieldErrors& errors) {
   const Json& spec = object["spec"];
   const std::string_view type = spec["type"].as_string();
   const std::size_t so_far = errors.size();
@@ -289,6 +318,13 @@ void check_service(const Json& object, api::FieldErrors& errors) {
     if (const std::string path = base::format("spec.externalIPs[{}]", at++), why(api::ip_problem(ip.as_string()));
         !why.empty())
       errors.invalid(path, ip, why);
+}
+
+}  // namespace
+
+void check_service(const Json& object, api::FieldErrors& errors) {
+  check_all_but_families(object, errors);
+  if (errors.empty()) check_families(object["spec"], errors);
 }
 
 void settle_service_update(const Json& old_object, Json& object) {
@@ -318,9 +354,13 @@ void settle_service_update(const Json& old_object, Json& object) {
 }
 
 void check_service_update(const Json& old_object, const Json& object, api::FieldErrors& errors) {
-  check_service(object, errors);
   const Json& before = old_object["spec"];
   const Json& after = object["spec"];
+  check_all_but_families(object, errors);
+  // Services that were stored when families did nothing stay as they are.
+  const bool same_families =
+      before["ipFamilies"] == after["ipFamilies"] && before["ipFamilyPolicy"] == after["ipFamilyPolicy"];
+  if (!same_families && errors.empty()) check_families(after, errors);
   if (!needs_cluster_ip(old_object) || !needs_cluster_ip(object)) return;
   if (!before["clusterIP"].as_string().empty() && !(before["clusterIP"] == after["clusterIP"]))
     errors.invalid("spec.clusterIPs[0]", after["clusterIPs"], "may not change once set");

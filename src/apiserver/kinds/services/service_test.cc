@@ -78,6 +78,44 @@ TEST(Services, get_an_address_and_defaults) {
   EXPECT_EQ(b.spec("a")["sessionAffinityConfig"]["clientIP"]["timeoutSeconds"].as_int(), 10800);
 }
 
+TEST(Services, that_have_to_have_two_families_are_refused_and_others_get_one) {
+  struct Row {
+    const char* spec;
+    const char* families;  // as stored, or the message
+  };
+  const std::string invalid = "Service \"s\" is invalid: ";
+  for (
+      const Row& row :
+      {Row{R"({"ipFamilyPolicy": "PreferDualStack", "ports": [{"port": 80}]})", R"(["IPv4"])"},
+       {R"({"ipFamilyPolicy": "RequireDualStack", "ports": [{"port": 80}]})",
+        R"(spec.ipFamilyPolicy: Invalid value: "RequireDualStack": this cluster is not configured for dual-stack services)"},
+       {R"({"ipFamilies": ["IPv6"], "ports": [{"port": 80}]})",
+        R"(spec.ipFamilies[0]: Invalid value: "IPv6": not configured on this cluster)"},
+       {R"({"ipFamilyPolicy": "PreferDualStack", "ipFamilies": ["IPv4", "IPv6"], "ports": [{"port": 80}]})",
+        R"(spec.ipFamilies[1]: Invalid value: "IPv6": not configured on this cluster)"},
+       {R"({"ipFamilies": ["IPv4", "IPv6"], "ports": [{"port": 80}]})",
+        R"(spec.ipFamilyPolicy: Invalid value: "SingleStack": must be 'RequireDualStack' or 'PreferDualStack' when multiple IP families are specified)"},
+       {R"({"clusterIP": "fd00::1", "ports": [{"port": 80}]})",
+        R"(spec.clusterIPs[0]: Invalid value: ["fd00::1"]: IPv6 is not configured on this cluster)"},
+       {R"({"clusterIP": "None", "selector": {"a": "b"}})", R"(["IPv4"])"},
+       {R"({"clusterIP": "None", "selector": {"a": "b"}, "ipFamilies": ["IPv6"]})",
+        R"(spec.ipFamilies[0]: Invalid value: "IPv6": not configured on this cluster)"},
+       // Somebody else writes the endpoints of these.
+       {R"({"clusterIP": "None"})", R"(["IPv4","IPv6"])"},
+       {R"({"clusterIP": "None", "ipFamilies": ["IPv6"]})", R"(["IPv6","IPv4"])"},
+       {R"({"clusterIP": "None", "ipFamilyPolicy": "SingleStack"})", R"(["IPv4"])"},
+       {R"({"clusterIP": "None", "ipFamilies": 7})", nullptr}}) {
+    Bench b;
+    const std::string answer = b.make("s", row.spec);
+    if (row.families == nullptr)
+      EXPECT_FALSE(answer.starts_with("{")) << row.spec;
+    else if (row.families[0] == '[')
+      EXPECT_EQ(b.spec("s")["ipFamilies"].dump(), row.families) << answer;
+    else
+      EXPECT_EQ(answer, invalid + row.families) << row.spec;
+  }
+}
+
 TEST(Services, have_addresses_of_their_own_until_there_are_no_more) {
   Bench b(kSmall);
   std::set<std::string> addresses;
