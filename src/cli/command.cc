@@ -349,8 +349,10 @@ int run_leaf(const Path& path, const std::vector<std::string>& arguments, bool w
   if (const base::Status done = command.run(world, values); !done.ok()) {
     if (!command.failure.empty()) {
       const std::string name = command.first_argument.empty() ? "" : values.text(command.first_argument);
-      world.out +=
-          base::format("cannot {}{}{}: {}\n", command.failure, name.empty() ? "" : " ", name, done.error().message);
+      // Errors of files begin with their path.
+      std::string_view why = done.error().message;
+      if (!name.empty() && why.starts_with(name + ": ")) why.remove_prefix(name.size() + 2);
+      world.out += base::format("cannot {}{}{}: {}\n", command.failure, name.empty() ? "" : " ", name, why);
       return 255;
     }
     std::string words;

@@ -158,6 +158,8 @@ class Reader {
     const auto& raw = event.data.scalar;
     const std::string_view text(reinterpret_cast<const char*>(raw.value), raw.length);
     const std::string_view tag = raw.tag ? reinterpret_cast<const char*>(raw.tag) : "";
+    const bool is_letter = text == "y" || text == "Y" || text == "n" || text == "N";
+    if (options_.letters_are_texts && is_letter && tag.empty()) return Json(text);
     auto value = resolve_yaml_scalar(text, tag, raw.style == YAML_PLAIN_SCALAR_STYLE);
     if (!value.ok()) return at_line(event, value.error().message);
     return value;

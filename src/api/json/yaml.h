@@ -13,6 +13,8 @@ namespace api {
 struct YamlOptions {
   // Appends one path per mapping key that occurs twice.
   std::vector<std::string>* duplicate_keys = nullptr;
+  // The plain scalars y, Y, n and N are texts, as for Python's reader and writer of YAML; kubectl reads booleans.
+  bool letters_are_texts = false;
 };
 
 // One document; an empty one is null. Errors name the line, in the words kubectl uses.

@@ -144,7 +144,7 @@ TEST_F(PipelineTest, a_run_of_version_1_has_a_graph_logs_and_an_end) {
 TEST_F(PipelineTest, files_that_cannot_be_read_are_said) {
   EXPECT_NE(pipeline({"upload", "broken.yaml"}), 0);
   const std::string said = shown + world.out + world.err;
-  EXPECT_NE(said.find("broken.yaml: the pipeline is not YAML"), std::string::npos) << said;
+  EXPECT_NE(said.find("cannot upload broken.yaml: the pipeline is not YAML"), std::string::npos) << said;
   EXPECT_NE(pipeline({"upload", "none.yaml"}), 0);
   EXPECT_NE(pipeline({"upload"}), 0);
   EXPECT_TRUE(server.writes.empty());

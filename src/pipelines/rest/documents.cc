@@ -151,6 +151,17 @@ base::Status check_documents(const Documents& documents) {
   if (argo::is_workflow(documents.pipeline)) return argo::check_document(documents.pipeline);
   if (!documents.pipeline.is_object())
     return make_error(Code::kInvalid, "the pipeline is not an object, but " + documents.pipeline.dump().substr(0, 60));
+  if (const std::string_view kind = documents.pipeline["kind"].as_string(); !kind.empty())
+    return make_error(Code::kInvalid,
+                      base::format("a {} is not a pipeline: {}", kind,
+                                   kind == "CronWorkflow" || kind.ends_with("WorkflowTemplate")
+                                       ? "what it makes is a Workflow, which may be uploaded, and run at "
+                                         "times by a recurring run"
+                                       : "a compiled pipeline or a Workflow of Argo is one"));
+  if (documents.pipeline["implementation"].is_object() && !documents.pipeline.has("root"))
+    return make_error(Code::kInvalid,
+                      "this is the file of a component, and not a compiled pipeline: load it with the SDK "
+                      "(kfp.components.load_component_from_file), and compile it");
   auto read = read_pipeline(documents.pipeline, documents.platform);
   return read.ok() ? base::Status() : base::Status(read.take_error());
 }
@@ -160,7 +171,7 @@ base::Result<Documents> read_documents(std::string_view file) {
   if (text.size() > kDocumentBytesMax)
     return make_error(Code::kTooLarge,
                       base::format("the pipeline has {} bytes, and {} are the most", text.size(), kDocumentBytesMax));
-  auto parsed = api::parse_yaml_documents(text);
+  auto parsed = api::parse_yaml_documents(text, {.letters_are_texts = true});  // parameters are called x and y
   if (!parsed.ok()) return make_error(Code::kInvalid, "the pipeline is not YAML: " + parsed.error().message);
   if (parsed->empty()) return make_error(Code::kInvalid, "the pipeline is empty");
   Documents documents{std::move((*parsed)[0].value)};

@@ -148,6 +148,38 @@ TEST(Rest, FilesThatAreRefusedLeaveNothing) {
   EXPECT_TRUE(rest.api.table(resources::kPipelines).empty());
 }
 
+// Python's writer of YAML leaves y and n without quotes.
+TEST(Rest, ParametersMayBeCalledYAndN) {
+  const auto read = read_documents(R"(
+pipelineInfo: {name: letters}
+schemaVersion: 2.1.0
+root:
+  inputDefinitions: {parameters: {y: {parameterType: STRING, defaultValue: n}}}
+  dag:
+    tasks:
+      one:
+        componentRef: {name: comp-one}
+        inputs: {parameters: {n: {componentInputParameter: y}}}
+components:
+  comp-one: {executorLabel: exec-one, inputDefinitions: {parameters: {n: {parameterType: STRING, isOptional: true}}}}
+deploymentSpec: {executors: {exec-one: {container: {image: i}}}}
+)");
+  ASSERT_TRUE(read.ok()) << read.error().message;
+  EXPECT_EQ(read->pipeline["root"]["inputDefinitions"]["parameters"].dump(),
+            R"({"y":{"parameterType":"STRING","defaultValue":"n"}})");
+}
+
+TEST(Rest, OtherDocumentsAreNamedAsWhatTheyAre) {
+  const auto said = [](std::string_view file) {
+    const auto read = read_documents(file);
+    return read.ok() ? std::string() : read.error().message.substr(0, 40);
+  };
+  EXPECT_EQ(said("name: x\nimplementation: {container: {image: i}}"), "this is the file of a component, and not");
+  EXPECT_EQ(said("apiVersion: argoproj.io/v1alpha1\nkind: CronWorkflow"), "a CronWorkflow is not a pipeline: what i");
+  EXPECT_EQ(said("apiVersion: v1\nkind: Pod"), "a Pod is not a pipeline: a compiled pipe");
+  EXPECT_EQ(said("apiVersion: v1"), "schemaVersion: \"\" is not a version of co");
+}
+
 TEST(Rest, FormsAreReadAsTheyAreSent) {
   const std::string type = "multipart/form-data; boundary=\"xyz\"";
   EXPECT_EQ(form_file(type, Rest::form("a\r\nb"), "uploadfile")->bytes, "a\r\nb");
