@@ -2,7 +2,7 @@
 set(launch ${CMAKE_BINARY_DIR}/launch)
 set(launch_source ${CMAKE_SOURCE_DIR}/src/pipelines/launcher/launch.c)
 set(launch_headers ${CMAKE_SOURCE_DIR}/src/pipelines/launcher/system_calls.inc ${CMAKE_SOURCE_DIR}/src/pipelines/launcher/send.inc
-    ${CMAKE_SOURCE_DIR}/src/pipelines/launcher/result.inc)
+    ${CMAKE_SOURCE_DIR}/src/pipelines/launcher/result.inc ${CMAKE_SOURCE_DIR}/src/pipelines/launcher/keep.inc)
 # No loop becomes a call of memset or memcpy, which are not there.
 set(launch_loops -fno-tree-loop-distribute-patterns)
 if(CMAKE_CXX_COMPILER_ID MATCHES Clang)

@@ -2,10 +2,11 @@
 // writes what the command left in its output files into one report. Without a library, so that it runs in any image.
 //
 //   launch --report FILE --limit BYTES --metadata FILE [--parameter FILE]... [--artifact PATH]... [--stage PROGRAM]
-//          [--send ADDRESS:PORT/PATH --token FILE] [--result BYTES] -- COMMAND [ARGUMENT]...
+//          [--send ADDRESS:PORT/PATH --token FILE] [--result BYTES] [--keep PATH --as PATH | --keep-if-there PATH --as PATH]... -- COMMAND [ARGUMENT]...
 //
 // The report is "kfp 1", and for each output file that is there "P INDEX BYTES" or "M BYTES" and its bytes, each with a
-// newline behind it; with --result, the last bytes of the command's output follow, as "R BYTES" (result.inc). It has BYTES bytes at most, and a larger one is sent to PATH of the server ADDRESS (send.inc) and leaves "kfp sent". PROGRAM (src/pipelines/stage) brings inputs before the command and takes outputs behind it; its
+// newline behind it; with --result, the last bytes of the command's output follow, as "R BYTES" (result.inc). It has BYTES bytes at most, and a larger one is sent to PATH of the server ADDRESS (send.inc) and leaves "kfp sent". An output to keep, a file or a folder, is copied behind the
+// command (keep.inc). PROGRAM (src/pipelines/stage) brings inputs before the command and takes outputs behind it; its
 // variables, KFP_STORE_*, are not the command's. It ends with the command's exit code; 127: there is no such command.
 #include "system_calls.inc"
 
@@ -199,6 +200,7 @@ static void add_file(const char* path, const char* kind, const char* index) {
   put("\n", 1);
 }
 
+#include "keep.inc"
 #include "send.inc"
 
 struct options {
@@ -222,6 +224,13 @@ static void make_folder(const char* path, unsigned long index) {
 static void add_parameter(const char* path, unsigned long index) {
   char number[24];
   add_file(path, "P", digits(number + sizeof number, index));
+}
+
+static void keep_all(const struct options* options) {
+  for (char** at = options->words; at + 3 < options->command; at += 2) {
+    const int may_be_missing = equal(at[0], "--keep-if-there");
+    if ((may_be_missing || equal(at[0], "--keep")) && equal(at[2], "--as")) keep(at[1], at[3], may_be_missing);
+  }
 }
 
 static long number_in(const char* text) {
@@ -305,6 +314,8 @@ void begin(long* stack) {
   const int code = run_to_the_end(options.command, environment);
   if (options.result > 0) end_copy();
   if (code != 0) leave(code);
+  call(kUmask, 0, 0, 0, 0, 0);
+  keep_all(&options);
   move(&options, "put", whole);
   put("kfp 1\n", 6);
   each(&options, "--parameter", add_parameter);

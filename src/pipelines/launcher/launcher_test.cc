@@ -65,6 +65,34 @@ TEST_F(LauncherTest, ErrorsOfItsOwnStandInTheReport) {
   EXPECT_EQ(text("report").size(), 5016U);
 }
 
+TEST_F(LauncherTest, OutputsAreCopiedBehindTheCommand) {
+  const std::string keeps = "--keep model --as kept/model/model --keep-if-there ui.json --as kept/ui/ui.json";
+  ASSERT_EQ(run("mkdir -p model/deep && printf one > model/deep/a && chmod 750 model/deep/a && ln -s deep/a model/link "
+                "&& mkfifo model/pipe && for i in $(seq 100); do printf $i > model/file-with-a-long-name-$i; done",
+                keeps),
+            0);
+  EXPECT_EQ(text("report"), "kfp 1\n");
+  EXPECT_EQ(text("kept/model/model/deep/a"), "one");
+  EXPECT_EQ(text("kept/model/model/link"), "one");
+  EXPECT_EQ(text("kept/model/model/file-with-a-long-name-100"), "100");
+  struct stat about {};
+  ASSERT_EQ(stat((folder_ + "/kept/model/model/deep/a").c_str(), &about), 0);
+  EXPECT_EQ(about.st_mode & 0777U, 0750U);
+  ASSERT_EQ(lstat((folder_ + "/kept/model/model/link").c_str(), &about), 0);
+  EXPECT_TRUE(S_ISLNK(about.st_mode));
+  EXPECT_NE(lstat((folder_ + "/kept/model/model/pipe").c_str(), &about), 0);
+  EXPECT_NE(lstat((folder_ + "/kept/ui").c_str(), &about), 0);
+}
+
+TEST_F(LauncherTest, AnOutputThatIsNotThereIsAnError) {
+  EXPECT_EQ(run("true", "--keep model --as kept/model"), 125);
+  EXPECT_EQ(text("report"), "launch: the step has not made its output model\n");
+  EXPECT_EQ(run("printf one > file && ln -s file other", "--keep other --as kept/other"), 0);
+  EXPECT_EQ(text("kept/other"), "one");
+  EXPECT_EQ(run("printf one > file; exit 4", "--keep file --as kept/file"), 4);
+  EXPECT_EQ(text("kept/file"), "");
+}
+
 TEST_F(LauncherTest, ALargerReportIsSent) {
   std::string request, token;
   int status = 200;
