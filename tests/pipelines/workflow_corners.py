@@ -230,6 +230,51 @@ case("artifacts", """
 - name: main
   dag: {tasks: [{name: m, template: make}, {name: u, template: use, depends: m, arguments: {artifacts: [{name: folder, from: "{{tasks.m.outputs.artifacts.folder}}"}, {name: file, from: "{{tasks.m.outputs.artifacts.file}}"}]}}]}
 """, logs={"u": "one\ntwo\nfile"})
+case("artifacts-in-other-folders", """
+- name: make
+  container:
+    image: host
+    command: [sh, -c, "echo part > /work/part && mkdir /work/all && echo one > /work/all/one && ln -s one /work/all/two && chmod 700 /work/all/one && mkdir /run/model && echo m > /run/model/m"]
+    volumeMounts: [{name: work, mountPath: /work}]
+  volumes: [{name: work, emptyDir: {}}]
+  outputs:
+    parameters: [{name: part, valueFrom: {path: /work/part}}]
+    artifacts: [{name: part, path: /work/part}, {name: all, path: /work/all}, {name: model, path: /run/model}, {name: maybe, path: /none, optional: true}]
+- name: use
+  inputs: {artifacts: [{name: part, path: /in/part}, {name: all, path: /in/all}, {name: model, path: /model}], parameters: [{name: part}]}
+  container: {image: host, command: [sh, -c, "cat /in/part /in/all/two /model/m; stat -c %a /in/all/one; echo {{inputs.parameters.part}}"]}
+- name: main
+  dag: {tasks: [{name: m, template: make}, {name: u, template: use, depends: m, arguments: {parameters: [{name: part, value: "{{tasks.m.outputs.parameters.part}}"}], artifacts: [{name: part, from: "{{tasks.m.outputs.artifacts.part}}"}, {name: all, from: "{{tasks.m.outputs.artifacts.all}}"}, {name: model, from: "{{tasks.m.outputs.artifacts.model}}"}]}}]}
+""", logs={"u": "part\none\nm\n700\npart"})
+case("an-artifact-that-is-not-made", """
+- name: main
+  steps: [[{name: a, template: forgets}]]
+- name: forgets
+  container: {image: host, command: ["true"]}
+  outputs: {artifacts: [{name: model, path: /model}]}
+""", phase="Failed", message="the step has not made its output /model")
+case("braces-of-others", """
+- name: main
+  steps: [[{name: a, template: print, arguments: {parameters: [{name: n, value: 7}]}}]]
+- name: print
+  inputs: {parameters: [{name: n}]}
+  script: {image: host, command: [python3], source: "print(f'{{{{{ {{inputs.parameters.n}} }}}}}', '{{range .items}}{{ end }}', '{{ user.name }}')"}
+""", logs={"a": "{{7}} {{range .items}}{{ end }} {{ user.name }}"})
+case("numbers-in-a-form", """
+- name: main
+  steps: [[{name: a, template: say, withSequence: {start: "9", end: "10", format: "user-%03d"}, when: "{{item}} =~ '9$'", arguments: {parameters: [{name: text, value: "{{item}}"}]}}]]
+""", logs={"a(0:user-009)": "user-009"}, nodes={"a(1:user-010)": "Skipped"})
+case("a-target", """
+- name: main
+  dag: {target: "c", tasks: [{name: a, template: pass}, {name: b, template: fail, depends: a}, {name: c, template: pass, depends: a}]}
+""", nodes={"c": "Succeeded"}, pods=2)
+case("mounts-of-another-container", """
+- name: main
+  timeout: 1m
+  annotations: {workflows.argoproj.io/display-name: "it"}
+  container: {image: host, command: [cat, /work/file], volumeMounts: [{name: work, mountPath: /work}]}
+  initContainers: [{name: first, image: host, command: [sh, -c, "echo it > /work/file"], mirrorVolumeMounts: true}]
+""", spec="entrypoint: main\nvolumes: [{name: work, emptyDir: {}}, {name: unused, secret: {secretName: none}}]")
 case("artifacts-through-a-graph", """
 - name: make
   script: {image: host, command: [python3], source: "open('/tmp/f.txt', 'w').write('made')"}
@@ -330,7 +375,9 @@ for name, spec, templates, words in [
         ("synchronization", "entrypoint: pass\nsynchronization: {mutex: {name: m}}", "", "spec.synchronization: Forbidden"),
         ("template-synchronization", "entrypoint: main", "- {name: main, synchronization: {}, container: {image: x}}", "spec.templates[4].synchronization: Forbidden"),
         ("hooks", "entrypoint: pass\nhooks: {exit: {template: pass}}", "", "spec.hooks: Forbidden"),
-        ("pod-gc", "entrypoint: pass\npodGC: {strategy: OnPodCompletion}", "", "spec.podGC: Forbidden"),
+        ("pod-gc", "entrypoint: pass\npodGC: {strategy: Always}", "", "spec.podGC.strategy: Unsupported value"),
+        ("a-field-of-containers", "entrypoint: main", "- {name: main, resources: {}, container: {image: x}}", "spec.templates[4].resources: Forbidden: Workflows have no such field here"),
+        ("a-step-without-end", "entrypoint: main", "- {name: main, daemon: true, container: {image: x}}", "make it a sidecar"),
         ("template-ref", "entrypoint: main", "- name: main\n  steps: [[{name: a, templateRef: {name: x, template: y}}]]", "spec.templates[4].steps[0][0].templateRef: Forbidden"),
         ("retry-expression", "entrypoint: main", "- {name: main, retryStrategy: {expression: 'true'}, container: {image: x}}", "spec.templates[4].retryStrategy.expression: Forbidden"),
         ("daemon", "entrypoint: main", "- {name: main, daemon: true, container: {image: x}}", "spec.templates[4].daemon: Forbidden"),

@@ -5,6 +5,7 @@
 #include <charconv>
 #include <optional>
 
+#include "api/schema/pattern.h"
 #include "base/format.h"
 
 namespace pipelines::argo {
@@ -103,7 +104,7 @@ class Reader {
       while (at_ < text_.size() && is_word(text_[at_])) ++at_;
       return set(Token::Kind::kWord, std::string(text_.substr(begin, at_ - begin)));
     }
-    for (const std::string_view sign : {"&&", "||", "==", "!=", "<=", ">=", "<", ">", "!", "(", ")", ","}) {
+    for (const std::string_view sign : {"&&", "||", "==", "!=", "=~", "!~", "<=", ">=", "<", ">", "!", "(", ")", ","}) {
       if (!text_.substr(at_).starts_with(sign)) continue;
       at_ += sign.size();
       return set(Token::Kind::kSign, std::string(sign));
@@ -167,6 +168,15 @@ base::Result<bool> is_among(Reader& reader, const Token& left) {
   return found;
 }
 
+// The operator before it is taken.
+base::Result<bool> is_match(Reader& reader, const Token& left) {
+  if (!is_value(reader.token())) return reader.unexpected();
+  const Token right = reader.take();
+  const api::Pattern pattern = api::Pattern::small(right.text);
+  if (!pattern.is_valid()) return wrong(base::format("{:?} is not a regular expression", right.text.substr(0, 60)));
+  return pattern.matches(left.text);
+}
+
 base::Result<bool> comparison(Reader& reader) {
   if (!is_value(reader.token())) return reader.unexpected();
   const Token left = reader.take();
@@ -174,6 +184,12 @@ base::Result<bool> comparison(Reader& reader) {
     reader.take();
     return is_among(reader, left);
   }
+  if (reader.take("=~")) return is_match(reader, left);
+  if (reader.take("!~")) {
+    TRY(const bool matches, is_match(reader, left));
+    return !matches;
+  }
+  if (reader.token().kind == Token::Kind::kBroken) return reader.unexpected();
   for (const std::string_view sign : {"==", "!=", "<=", ">=", "<", ">"}) {
     if (!reader.take(sign)) continue;
     if (!is_value(reader.token())) return reader.unexpected();

@@ -8,6 +8,7 @@
 #include "base/format.h"
 #include "base/number.h"
 #include "pipelines/argo/globals.h"
+#include "pipelines/argo/pod_gc.h"
 #include "pipelines/argo/retry.h"
 #include "pipelines/argo/workflow_retry.h"
 
@@ -242,7 +243,10 @@ void Operation::stop_all(const std::string& why) {
 }
 
 WorkflowDecision decide(const WorkflowLook& look) {
-  return asks_for_retry(look.workflow) ? begin_retry(look) : Operation(look).run();
+  if (asks_for_retry(look.workflow)) return begin_retry(look);
+  WorkflowDecision decision = Operation(look).run();
+  collect_pods(look, decision);
+  return decision;
 }
 
 }  // namespace pipelines::argo

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/format.h"
+#include "base/split.h"
 #include "pipelines/argo/expressions.h"
 #include "pipelines/argo/operation.h"
 
@@ -170,6 +171,7 @@ struct Operation::Graph {
   std::map<std::string, Task> tasks = {};
   std::vector<std::string> order = {};
   std::set<std::string> handled = {};  // tasks for whose failure another task waits
+  std::string problem = {};            // of its target
   bool has_failed_task = false;
 
   Task& operator[](const std::string& name) { return tasks[name]; }
@@ -188,6 +190,24 @@ struct Operation::Graph {
       if (const Phase phase = branch(parent); has_failed(phase)) inherited = phase;
     task.branch = inherited;
     return inherited;
+  }
+
+  // Leaves out what none of the targets waits for.
+  void reduce_to(const std::string& targets) {
+    std::vector<std::string> open;
+    for (const std::string_view one : base::split(targets, ' '))
+      if (!one.empty()) open.emplace_back(one);
+    if (open.empty()) return;
+    std::set<std::string> wanted;
+    while (!open.empty()) {
+      const std::string name = std::move(open.back());
+      open.pop_back();
+      if (!tasks.contains(name)) problem = base::format("dag.target: no task is called {:?}", name);
+      if (!tasks.contains(name) || !wanted.insert(name).second) continue;
+      open.insert(open.end(), tasks[name].parents.begin(), tasks[name].parents.end());
+    }
+    std::erase_if(order, [&](const std::string& name) { return !wanted.contains(name); });
+    std::erase_if(tasks, [&](const auto& one) { return !wanted.contains(one.first); });
   }
 
   // The phase of the whole: that of the tasks that no other waits for.
@@ -229,6 +249,9 @@ Operation::Graph Operation::read_graph(const Call& call, const Json& spec, const
         graph.handled.insert(one_result.task);
     }
   }
+  auto targets = fill(spec["dag"]["target"].as_string(), inputs.variables);
+  if (!targets.ok()) graph.problem = "dag.target: " + targets.error().message;
+  if (targets.ok()) graph.reduce_to(*targets);
   for (const std::string& name : graph.order)
     if (const Node* node = graph[name].node; node != nullptr && node->is_over()) note_end(graph, name);
   return graph;
@@ -277,6 +300,7 @@ const Node* Operation::dag(const Call& call, const Json& spec, const Inputs& inp
     nodes_.begin(call, "DAG", Phase::kRunning).inputs = inputs.values;
   }
   Graph graph = read_graph(call, spec, inputs);
+  if (!graph.problem.empty()) return nodes_.end(*nodes_.find(call.name), Phase::kError, graph.problem);
   bool all_over = true, is_running = false;
   // A task that ends in this look may let others begin, whatever their order in the text.
   for (bool changed = true; std::exchange(changed, false);) {

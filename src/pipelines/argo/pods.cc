@@ -1,11 +1,11 @@
 // Pods of containers and scripts: what they look like, and what their ends say.
 #include <algorithm>
-#include <set>
 #include <utility>
 
 #include "api/meta/resource.h"
 #include "base/format.h"
 #include "pipelines/argo/operation.h"
+#include "pipelines/argo/pod_artifacts.h"
 #include "pipelines/launcher/sent_report.h"
 
 namespace pipelines::argo {
@@ -17,7 +17,6 @@ namespace {
 constexpr std::string_view kMain = "main";
 constexpr std::string_view kScriptAnnotation = "workflows.argoproj.io/script";
 constexpr std::string_view kScriptFolder = "/argo/staging";
-constexpr std::string_view kRawAnnotation = "workflows.argoproj.io/", kRawVolume = "argo-raw";
 
 // Fields of the pod that a template may have, or the Workflow for all of them: the template's come first.
 constexpr std::string_view kOfEither[] = {
@@ -52,69 +51,6 @@ Json metadata_of(const PodRequest& request) {
                        {"ownerReferences", Json::array({owner_of(request.look.workflow)})}});
 }
 
-// The files of parameters that the command leaves behind, in their order.
-std::vector<std::string> output_files(const Json& spec) {
-  std::vector<std::string> files;
-  for (const Json& one : spec["outputs"]["parameters"].items())
-    if (one["valueFrom"]["path"].is_string()) files.push_back(one["valueFrom"]["path"].str());
-  return files;
-}
-
-// "/a/b/data": "/a/b" and "data".
-std::pair<std::string, std::string> parts_of(std::string_view path) {
-  const std::size_t slash = path.rfind('/');
-  if (slash == std::string_view::npos) return {"", std::string(path)};
-  return {std::string(path.substr(0, slash)), std::string(path.substr(slash + 1))};
-}
-
-// The place of an artifact in the claim. Artifacts whose paths are in one folder share one, named after the first.
-std::string key_of(const PodRequest& request, const Json& artifact) {
-  const auto [folder, file] = parts_of(artifact["path"].as_string());
-  std::string_view name = artifact["name"].as_string();
-  for (const Json& one : request.spec["outputs"]["artifacts"].items()) {
-    if (parts_of(one["path"].as_string()).first != folder) continue;
-    name = one["name"].as_string();
-    break;
-  }
-  return base::format("artifacts/{}/{}/{}/{}", api::name_of(request.look.workflow), request.name, name, file);
-}
-
-// COMPAT(workflow-artifacts). A file right below the root cannot be a volume, and stays in the container.
-bool is_kept(const Json& artifact) { return !parts_of(artifact["path"].as_string()).first.empty(); }
-
-Json artifact_mount(std::string_view path, std::string_view key) {
-  return Json::object({{"name", kArtifactsVolume}, {"mountPath", path}, {"subPath", key}});
-}
-
-// The folder of an output is a folder of the claim, so that nothing is copied; an input is the file or folder itself,
-// which may lie in the folder of an output.
-void mount_artifacts(const PodRequest& request, Json& mounts) {
-  std::set<std::string> folders;
-  for (const Json& one : request.spec["outputs"]["artifacts"].items()) {
-    const std::string folder = parts_of(one["path"].as_string()).first;
-    if (is_kept(one) && folders.insert(folder).second)
-      mounts.push_back(artifact_mount(folder, parts_of(key_of(request, one)).first));
-  }
-  for (const Json& one : request.inputs["artifacts"].items()) {
-    const Json& key = one["s3"]["key"];
-    if (!key.is_string() || one["path"].as_string().empty()) continue;
-    Json mount = artifact_mount(one["path"].as_string(), key.as_string());
-    mount.set("readOnly", true);
-    mounts.push_back(std::move(mount));
-  }
-}
-
-// A file each, beside what the image has in its folder.
-void mount_raw(const Json& inputs, Json& mounts) {
-  std::size_t number = 0;
-  for (const Json& one : inputs["artifacts"].items()) {
-    const std::string file = base::format("raw-{}", number++);
-    if (one.has("raw"))
-      mounts.push_back(
-          Json::object({{"name", kRawVolume}, {"mountPath", one["path"]}, {"subPath", file}, {"readOnly", true}}));
-  }
-}
-
 Json launched(const PodRequest& request, const Json& main, const std::vector<std::string>& files) {
   std::vector<Json> words = {"--report", "/dev/termination-log", "--metadata", "/tmp/outputs/none", "--limit"};
   words.emplace_back(base::format("{}", request.look.report_bytes_max));
@@ -127,10 +63,16 @@ Json launched(const PodRequest& request, const Json& main, const std::vector<std
     words.emplace_back("--parameter");
     words.emplace_back(file);
   }
+  add_keep_words(request, words);
   words.emplace_back("--");
   for (const char* part : {"command", "args"})
     for (const Json& word : main[std::string_view(part)].items()) words.push_back(word);
   return Json::array(std::move(words));
+}
+
+// The launcher runs the command where something is wanted of its end.
+bool is_launched(const PodRequest& request) {
+  return request.keeps_result || !output_files(request.spec).empty() || copies_artifacts(request.spec);
 }
 
 Json main_container(const PodRequest& request) {
@@ -147,8 +89,8 @@ Json main_container(const PodRequest& request) {
   }
   mount_artifacts(request, mounts);
   mount_raw(request.inputs, mounts);
-  if (const std::vector<std::string> files = output_files(spec); !files.empty() || request.keeps_result) {
-    main.set("args", launched(request, main, files));
+  if (is_launched(request)) {
+    main.set("args", launched(request, main, output_files(spec)));
     main.set("command", Json::array({Json("/kfp-launcher/launch")}));
     mounts.push_back(Json::object({{"name", kLauncherVolume}, {"mountPath", "/kfp-launcher"}, {"readOnly", true}}));
     if (!request.look.report_address.empty()) mounts.push_back(report_mount());
@@ -164,6 +106,7 @@ std::string lacks(const Json& spec, const Json& inputs, bool keeps_result) {
     return "outputs.parameters: the container needs a command, which is run by what takes its outputs";
   if (keeps_result && main["command"].empty())
     return "outputs.result: the container needs a command, which is run by what takes its output";
+  if (const std::string why = artifact_problem(spec); !why.empty()) return why;
   for (const Json& one : inputs["artifacts"].items()) {
     const std::string name = one["name"].str();
     if (one.has("raw") && !one["path"].as_string().starts_with('/'))
@@ -174,20 +117,6 @@ std::string lacks(const Json& spec, const Json& inputs, bool keeps_result) {
   return {};
 }
 
-// Raw artifacts come as the script does.
-Json raw_volume(const Json& inputs) {
-  Json items = Json::array();
-  std::size_t number = 0;
-  for (const Json& one : inputs["artifacts"].items()) {
-    const std::string file = base::format("raw-{}", number++);
-    const std::string field = base::format("metadata.annotations['{}{}']", kRawAnnotation, file);
-    if (one.has("raw"))
-      items.push_back(Json::object({{"path", file}, {"fieldRef", Json::object({{"fieldPath", field}})}}));
-  }
-  if (items.empty()) return {};
-  return Json::object({{"name", kRawVolume}, {"downwardAPI", Json::object({{"items", std::move(items)}})}});
-}
-
 // The script comes as a file of the pod's annotation, so that it needs no object of its own.
 Json script_volume() {
   const std::string field = base::format("metadata.annotations['{}']", kScriptAnnotation);
@@ -195,33 +124,64 @@ Json script_volume() {
   return Json::object({{"name", "argo-staging"}, {"downwardAPI", Json::object({{"items", Json::array({item})}})}});
 }
 
-// Sidecars end with the main container, as restartable init containers do.
-Json init_containers(const Json& spec) {
-  Json all = Json::array();
-  for (const Json& one : spec["sidecars"].items()) {
-    Json sidecar = one;
-    sidecar.set("restartPolicy", "Always");
-    all.push_back(std::move(sidecar));
+// The mounts of the main container, where the other asks for them.
+void mirror_mounts(const Json& main, Json& other) {
+  if (other["mirrorVolumeMounts"].as_bool()) {
+    Json mounts = other["volumeMounts"].is_array() ? other["volumeMounts"] : Json::array();
+    const auto has = [&mounts](const Json& path) {
+      return std::ranges::any_of(mounts.items(), [&](const Json& one) { return one["mountPath"] == path; });
+    };
+    for (const Json& one : main["volumeMounts"].items())
+      if (!has(one["mountPath"])) mounts.push_back(one);
+    if (!mounts.empty()) other.set("volumeMounts", std::move(mounts));
   }
-  for (const Json& one : spec["initContainers"].items()) all.push_back(one);
+  other.erase("mirrorVolumeMounts");
+}
+
+// Sidecars end with the main container, as restartable init containers do.
+Json init_containers(const Json& spec, const Json& main) {
+  Json all = Json::array();
+  for (const char* list : {"sidecars", "initContainers"})
+    for (const Json& one : spec[std::string_view(list)].items()) {
+      Json container = one;
+      if (std::string_view(list) == "sidecars") container.set("restartPolicy", "Always");
+      mirror_mounts(main, container);
+      all.push_back(std::move(container));
+    }
   return all;
+}
+
+// A volume that none of the template's containers mounts would be waited for in vain.
+bool is_mounted(const Json& spec, const Json& volume) {
+  const auto mounts = [&](const Json& container) {
+    for (const char* list : {"volumeMounts", "volumeDevices"})
+      for (const Json& one : container[std::string_view(list)].items())
+        if (one["name"].as_string() == volume.as_string()) return true;
+    return false;
+  };
+  for (const char* list : {"sidecars", "initContainers"})
+    for (const Json& one : spec[std::string_view(list)].items())
+      if (mounts(one)) return true;
+  return mounts(spec["container"]) || mounts(spec["script"]);
 }
 
 Json volumes_of(const PodRequest& request) {
   const Json& spec = request.look.workflow["spec"];
   Json all = Json::array();
-  for (const Json* list : {&spec["volumes"], &request.spec["volumes"]})
-    for (const Json& one : list->items()) all.push_back(one);
+  for (const Json& one : spec["volumes"].items())
+    if (is_mounted(request.spec, one["name"])) all.push_back(one);
+  for (const Json& one : request.spec["volumes"].items()) all.push_back(one);
   const std::string workflow(api::name_of(request.look.workflow));
   for (const Json& claim : spec["volumeClaimTemplates"].items())
-    all.push_back(
-        Json::object({{"name", claim["metadata"]["name"]},
-                      {"persistentVolumeClaim", Json::object({{"claimName", claim_name(workflow, claim)}})}}));
+    if (is_mounted(request.spec, claim["metadata"]["name"]))
+      all.push_back(
+          Json::object({{"name", claim["metadata"]["name"]},
+                        {"persistentVolumeClaim", Json::object({{"claimName", claim_name(workflow, claim)}})}}));
   if (request.spec.has("script")) all.push_back(script_volume());
   if (Json raw = raw_volume(request.inputs); !raw.is_null()) all.push_back(std::move(raw));
-  const bool is_launched = request.keeps_result || !output_files(request.spec).empty();
-  if (is_launched && !request.look.report_address.empty()) all.push_back(report_volume());
-  if (is_launched)
+  const bool has_launcher = is_launched(request);
+  if (has_launcher && !request.look.report_address.empty()) all.push_back(report_volume());
+  if (has_launcher)
     all.push_back(Json::object(
         {{"name", kLauncherVolume},
          {"configMap", Json::object({{"name", request.look.launcher}, {"defaultMode", std::int64_t{0555}}})}}));
@@ -293,13 +253,28 @@ std::string claim_name(std::string_view workflow, const Json& claim_template) {
   return base::format("{}-{}", workflow, claim_template["metadata"]["name"].as_string());
 }
 
+namespace {
+
+// `timeout` is a length of time such as 90s or 1h30m; the shorter of both counts.
+Json deadline_of(const Json& spec) {
+  const Json& deadline = spec["activeDeadlineSeconds"];
+  const base::Duration timeout = base::parse_go_duration(text_of(spec["timeout"])).value_or(base::Duration{});
+  const std::int64_t seconds = (timeout.ns + 999'999'999) / 1'000'000'000;
+  if (seconds <= 0) return deadline;
+  return deadline.is_number() && deadline.as_int() < seconds ? deadline : Json(seconds);
+}
+
+}  // namespace
+
 Json pod_of(const PodRequest& request) {
   const Json& workflow = request.look.workflow;
   Json spec = Json::object({{"restartPolicy", "Never"},
                             {"serviceAccountName", account_of(workflow, request.spec)},
                             {"schedulerName", request.look.scheduler_name},
                             {"containers", Json::array({main_container(request)})}});
-  if (Json init = init_containers(request.spec); !init.empty()) spec.set("initContainers", std::move(init));
+  if (Json init = init_containers(request.spec, request.spec[request.spec.has("script") ? "script" : "container"]);
+      !init.empty())
+    spec.set("initContainers", std::move(init));
   if (Json volumes = volumes_of(request); !volumes.empty()) spec.set("volumes", std::move(volumes));
   for (const std::string_view field : kOfEither) {
     const Json& own = request.spec[field];
@@ -311,8 +286,8 @@ Json pod_of(const PodRequest& request) {
   const Json& own_class = request.spec["priorityClassName"];
   const Json& priority_class = own_class.is_null() ? workflow["spec"]["podPriorityClassName"] : own_class;
   if (!priority_class.is_null()) spec.set("priorityClassName", priority_class);
-  if (const Json& deadline = request.spec["activeDeadlineSeconds"]; !deadline.is_null())
-    spec.set("activeDeadlineSeconds", deadline);
+  if (Json deadline = deadline_of(request.spec); !deadline.is_null())
+    spec.set("activeDeadlineSeconds", std::move(deadline));
   return Json::object(
       {{"apiVersion", "v1"}, {"kind", "Pod"}, {"metadata", metadata_of(request)}, {"spec", std::move(spec)}});
 }
@@ -350,11 +325,11 @@ const Node* Operation::pod(const Call& call, const Json& spec, const Inputs& inp
   Node* node = nodes_.find(call.name);
   const std::string id = node_id(workflow_, call.name);
   const Json* there = look_.pod(id);
+  Variables variables = inputs.variables;
+  variables.set("pod.name", id);
   if (node == nullptr) {
     // A pod without a node is one that was made just before an end of the controller.
     if (there == nullptr && !may_start()) return nullptr;
-    Variables variables = inputs.variables;
-    variables.set("pod.name", id);
     auto filled = fill_all(spec, variables);
     if (!filled.ok()) return nodes_.fail(call, filled.error().message);
     if (const std::string why = look_.refusal(id); !why.empty()) return nodes_.fail(call, why);
@@ -368,7 +343,9 @@ const Node* Operation::pod(const Call& call, const Json& spec, const Inputs& inp
     }
   }
   if (there != nullptr) {
-    sync_pod(*node, spec);
+    const bool has_ended = (*there)["status"]["phase"].as_string() == "Succeeded";
+    const auto filled = has_ended ? fill_all(spec, variables) : base::Result<Json>(spec);
+    sync_pod(*node, filled.ok() ? *filled : spec);
   } else if (look_.is_gone(id)) {
     nodes_.end(*node, Phase::kError, "pod deleted");
   } else {
@@ -402,9 +379,9 @@ base::Result<Json> Operation::outputs_of_pod(const Json& pod, const Json& spec, 
   }
   const PodRequest request{look_, spec, Json(), node.id, ""};
   for (const Json& one : spec["outputs"]["artifacts"].items())
-    if (is_kept(one))
-      artifacts.push_back(Json::object(
-          {{"name", one["name"]}, {"path", one["path"]}, {"s3", Json::object({{"key", key_of(request, one)}})}}));
+    if (const std::string key = key_of(request, one); !key.empty())
+      artifacts.push_back(
+          Json::object({{"name", one["name"]}, {"path", one["path"]}, {"s3", Json::object({{"key", key}})}}));
   if (!parameters.empty()) out.set("parameters", std::move(parameters));
   if (!artifacts.empty()) out.set("artifacts", std::move(artifacts));
   return out;

@@ -1,6 +1,8 @@
 // Tags are found by their braces; a value is put in once, and braces in it are plain text.
 #include "pipelines/argo/text_template.h"
 
+#include <algorithm>
+
 #include "base/format.h"
 #include "base/trim.h"
 
@@ -17,19 +19,44 @@ struct Tag {
   std::string_view name = {};
 };
 
+// Scripts have braces of their own, such as {{range .items}} or {{ user.name }}, which stay as they are.
+bool is_own(std::string_view name) {
+  static constexpr std::string_view kWords[] = {"item", "retries"};
+  static constexpr std::string_view kBegins[] = {"=",      "inputs.", "outputs.", "workflow.",  "tasks.",
+                                                 "steps.", "item.",   "pod.",     "lastRetry.", "node."};
+  // Parts of names that are misspelt, too.
+  static constexpr std::string_view kParts[] = {".parameters.", ".artifacts.", ".outputs."};
+  const auto begins = [name](std::string_view one) { return name.starts_with(one); };
+  const auto has = [name](std::string_view one) { return name.find(one) != std::string_view::npos; };
+  const bool is_name = name.find_first_of("{} \t\"'()[]") == std::string_view::npos;
+  return std::ranges::find(kWords, name) != std::end(kWords) || std::ranges::any_of(kBegins, begins) ||
+         (is_name && std::ranges::any_of(kParts, has));
+}
+
+// Braces that are not closed are left alone, unless what follows is a name. A brace more belongs to the text: {{{x}}}.
 base::Result<Tag> next_tag(std::string_view text, std::size_t at) {
-  Tag tag;
-  tag.begin = text.find("{{", at);
-  if (tag.begin == std::string_view::npos) return tag;
-  const std::size_t close = text.find("}}", tag.begin);
-  if (close == std::string_view::npos)
-    return base::make_error(Code::kInvalid, base::format("{:?} has a {{{{ without }}}}", text.substr(tag.begin, 60)));
-  tag.name = base::trim(text.substr(tag.begin + 2, close - tag.begin - 2), base::kAllBlanks);
-  tag.end = close + 2;
-  if (tag.name.starts_with('='))
-    return base::make_error(Code::kInvalid, base::format("{{{{{}}}}} is an expression, which is not supported here",
-                                                         tag.name.substr(0, 60)));
-  return tag;
+  for (;;) {
+    Tag tag;
+    tag.begin = text.find("{{", at);
+    if (tag.begin == std::string_view::npos) return tag;
+    const std::size_t close = text.find("}}", tag.begin);
+    const std::string_view inside =
+        text.substr(tag.begin + 2, close == std::string_view::npos ? 60 : close - tag.begin - 2);
+    tag.name = base::trim(inside, base::kAllBlanks);
+    if (!is_own(tag.name)) {
+      at = tag.begin + 1;
+      continue;
+    }
+    if (close == std::string_view::npos)
+      return base::make_error(Code::kInvalid, base::format("{:?} has a {{{{ without }}}}", text.substr(tag.begin, 60)));
+    tag.end = close + 2;
+    if (tag.name.starts_with('='))
+      return base::make_error(Code::kInvalid,
+                              base::format("{{{{{}}}}} is an expression, which is not supported here; a "
+                                           "script can compute it",
+                                           tag.name.substr(0, 60)));
+    return tag;
+  }
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include "base/format.h"
 #include "base/number.h"
+#include "pipelines/argo/number_form.h"
 #include "pipelines/argo/workflow_engine.h"
 
 namespace pipelines::argo {
@@ -43,12 +44,14 @@ base::Result<Json> sequence(const Json& spec, const Variables& variables) {
   } else {
     TRY(end, number("end", 0));
   }
+  const std::string form = filled["format"].str();
+  if (!is_number_form(form)) return wrong(base::format("withSequence.format: {:?} is not one {}", form, kNumberForms));
   Json items = Json::array();
   if (count == 0) return items;
   const std::int64_t step = start <= end ? 1 : -1;
   for (std::int64_t at = start;; at += step) {
     if (items.size() >= kItemsMax) return wrong(base::format("withSequence has more than {} items", kItemsMax));
-    items.push_back(base::format("{}", at));
+    items.push_back(form.empty() ? base::format("{}", at) : number_in_form(form, at));
     if (at == end) return items;
   }
 }

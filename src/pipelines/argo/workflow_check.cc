@@ -11,7 +11,10 @@
 #include "base/format.h"
 #include "pipelines/argo/expressions.h"
 #include "pipelines/argo/name_check.h"
+#include "pipelines/argo/number_form.h"
+#include "pipelines/argo/pod_gc.h"
 #include "pipelines/argo/text_template.h"
+#include "pipelines/argo/unsupported_fields.h"
 #include "pipelines/argo/workflow_engine.h"
 
 namespace pipelines::argo {
@@ -54,6 +57,7 @@ enum class Shape : std::uint8_t {
   kSuspend,
   kTtl,
   kGc,
+  kPodGc,
   kMetadata,
   kScript,
   kSpec,
@@ -73,6 +77,7 @@ constexpr FieldOf kFields[] = {
     {Shape::kSpec, "volumes"},
     {Shape::kSpec, "volumeClaimTemplates"},
     {Shape::kSpec, "volumeClaimGC", Shape::kGc},
+    {Shape::kSpec, "podGC", Shape::kPodGc},
     {Shape::kSpec, "parallelism"},
     {Shape::kSpec, "nodeSelector"},
     {Shape::kSpec, "tolerations"},
@@ -97,6 +102,8 @@ constexpr FieldOf kFields[] = {
     {Shape::kMetadata, "labels"},
     {Shape::kMetadata, "annotations"},
     {Shape::kGc, "strategy"},
+    {Shape::kPodGc, "strategy"},
+    {Shape::kPodGc, "deleteDelayDuration"},
     {Shape::kTtl, "secondsAfterCompletion"},
     {Shape::kTtl, "secondsAfterSuccess"},
     {Shape::kTtl, "secondsAfterFailure"},
@@ -110,6 +117,8 @@ constexpr FieldOf kFields[] = {
     {Shape::kTemplate, "steps", Shape::kStepGroups},
     {Shape::kTemplate, "suspend", Shape::kSuspend},
     {Shape::kTemplate, "metadata", Shape::kMetadata},
+    {Shape::kTemplate, "annotations"},
+    {Shape::kTemplate, "timeout"},
     {Shape::kTemplate, "volumes"},
     {Shape::kTemplate, "nodeSelector"},
     {Shape::kTemplate, "affinity"},
@@ -162,6 +171,7 @@ constexpr FieldOf kFields[] = {
     {Shape::kResource, "setOwnerReference"},
     {Shape::kDag, "tasks", Shape::kTasks},
     {Shape::kDag, "failFast"},
+    {Shape::kDag, "target"},
     {Shape::kTask, "dependencies"},
     {Shape::kTask, "depends"},
     {Shape::kStep, "name"},
@@ -177,6 +187,7 @@ constexpr FieldOf kFields[] = {
     {Shape::kSequence, "start"},
     {Shape::kSequence, "end"},
     {Shape::kSequence, "count"},
+    {Shape::kSequence, "format"},
     {Shape::kRetry, "limit"},
     {Shape::kRetry, "retryPolicy"},
     {Shape::kRetry, "backoff", Shape::kBackoff},
@@ -215,7 +226,7 @@ void check_fields(const Json& value, Shape shape, const std::string& path, Field
   for (const Json::Member& member : value.members()) {
     const FieldOf* field = field_of(shape, member.name());
     if (field == nullptr)
-      errors.forbidden(api::in(path, member.name()), "this field of Workflows is not supported here");
+      errors.forbidden(api::in(path, member.name()), why_unsupported(member.name()));
     else
       check_fields(member.value, field->shape, api::in(path, member.name()), errors);
   }
@@ -240,6 +251,7 @@ class Check {
       static constexpr std::string_view kWords[] = {"Stop", "Terminate"};
       errors_.one_of("spec.shutdown", spec_["shutdown"].as_string(), kWords);
     }
+    if (spec_["podGC"].is_object()) check_pod_gc(spec_["podGC"], "spec.podGC", errors_);
     for (std::size_t i = 0; i < spec_["templates"].size(); ++i)
       check_template(spec_["templates"][i], api::at("spec.templates", i));
   }
@@ -260,6 +272,7 @@ class Check {
     if (kinds != 1)
       errors_.invalid(path, spec["name"], "must have one of container, script, resource, dag, steps, suspend");
     check_texts(spec, path);
+    check_timeout(spec, api::in(path, "timeout"));
     for (const std::string_view list : {"container", "script"})
       if (spec.has(list) && spec[list]["image"].as_string().empty())
         errors_.required(api::in(api::in(path, list), "image"));
@@ -270,6 +283,15 @@ class Check {
     }
     if (spec["dag"].is_object()) check_dag(spec["dag"]["tasks"], api::in(path, "dag.tasks"));
     if (spec["steps"].is_array()) check_steps(spec["steps"], api::in(path, "steps"));
+  }
+
+  void check_timeout(const Json& spec, const std::string& path) {
+    if (!spec.has("timeout")) return;
+    const std::string text = text_of(spec["timeout"]);
+    if (!spec.has("container") && !spec.has("script"))
+      errors_.forbidden(path, "a container or a script may have it");
+    else if (text.find("{{") == std::string::npos && base::parse_go_duration(text).value_or(base::Duration{}).ns <= 0)
+      errors_.invalid(path, spec["timeout"], "is not a length of time, such as 90s or 1h30m");
   }
 
   // Tags are closed, and expressions are not used.
@@ -290,6 +312,9 @@ class Check {
     int loops = 0;
     for (const std::string_view loop : {"withItems", "withParam", "withSequence"}) loops += use.has(loop) ? 1 : 0;
     if (loops > 1) errors_.invalid(path, use["name"], "has more than one of withItems, withParam, withSequence");
+    const std::string form = use["withSequence"]["format"].str();
+    if (form.find("{{") == std::string::npos && !is_number_form(form))
+      errors_.invalid(api::in(path, "withSequence.format"), form, base::format("is not one {}", kNumberForms));
     if (use["withItems"].size() > kItemsMax)
       errors_.too_many(api::in(path, "withItems"), use["withItems"].size(), kItemsMax);
   }

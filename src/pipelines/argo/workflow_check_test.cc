@@ -29,9 +29,27 @@ TEST(WorkflowCheck, names_the_field) {
       {"entrypoint: b" + std::string(kRest) + "]", "spec.entrypoint: Not found: \"b\": no template has this name"},
       {"templates: []", "spec.entrypoint: Required value"},
       {"entrypoint: a\nhooks: {}" + std::string(kRest) + "]",
-       "spec.hooks: Forbidden: this field of Workflows is not supported here"},
+       "spec.hooks: Forbidden: this field of Workflows is not supported here; spec.onExit names a template for the end "
+       "of the whole"},
       {"entrypoint: a" + std::string(kRest) + "{name: b, http: {url: u}}]",
-       "spec.templates[1].http: Forbidden: this field of Workflows is not supported here"},
+       "spec.templates[1].http: Forbidden: this field of Workflows is not supported here; a container or a script does "
+       "it"},
+      {"entrypoint: a" + std::string(kRest) + "{name: b, resources: {}, container: {image: x}}]",
+       "spec.templates[1].resources: Forbidden: Workflows have no such field here"},
+      {"entrypoint: a" + std::string(kRest) + "{name: b, timeout: soon, container: {image: x}}]",
+       "spec.templates[1].timeout: Invalid value: \"soon\": is not a length of time, such as 90s or 1h30m"},
+      {"entrypoint: a" + std::string(kRest) + "{name: b, timeout: 1s, suspend: {}}]",
+       "spec.templates[1].timeout: Forbidden: a container or a script may have it"},
+      {"entrypoint: a" + std::string(kRest) + "{name: b, timeout: 90s, annotations: {a: b}, container: {image: x}}]",
+       ""},
+      {"entrypoint: a\npodGC: {strategy: OnPodSuccess, deleteDelayDuration: 30s}" + std::string(kRest) + "]", ""},
+      {"entrypoint: a\npodGC: {strategy: Never}" + std::string(kRest) + "]",
+       "spec.podGC.strategy: Unsupported value: \"Never\": supported values: \"OnPodCompletion\", \"OnPodSuccess\", "
+       "\"OnWorkflowCompletion\", \"OnWorkflowSuccess\""},
+      {"entrypoint: a" + std::string(kRest) +
+           "{name: b, steps: [[{name: s, template: a, withSequence: {count: 2, format: '%s'}}]]}]",
+       "spec.templates[1].steps[0][0].withSequence.format: Invalid value: \"%s\": is not one number in a text, such as "
+       "%d, step-%03d or 0x%02X"},
       {"entrypoint: a" + std::string(kRest) + "{name: a, container: {image: x}}]",
        "spec.templates[1].name: Duplicate value: \"a\""},
       {"entrypoint: a" + std::string(kRest) + "{name: b}]",
@@ -48,9 +66,9 @@ TEST(WorkflowCheck, names_the_field) {
        "here"},
       {"entrypoint: a" + std::string(kRest) + "{name: b, container: {image: '{{=1+1}}'}}]",
        "spec.templates[1].container.image: Invalid value: \"{{=1+1}}\": {{=1+1}} is an expression, which is not "
-       "supported here"},
-      {"entrypoint: a" + std::string(kRest) + "{name: b, container: {image: '{{x'}}]",
-       "spec.templates[1].container.image: Invalid value: \"{{x\": \"{{x\" has a {{ without }}"},
+       "supported here; a script can compute it"},
+      {"entrypoint: a" + std::string(kRest) + "{name: b, container: {image: '{{item'}}]",
+       "spec.templates[1].container.image: Invalid value: \"{{item\": \"{{item\" has a {{ without }}"},
       {"entrypoint: a" + std::string(kRest) + "{name: b, steps: {}}]",
        "spec.templates[1].steps: Invalid value: {}: must be a list"},
       {"entrypoint: a" + std::string(kRest) + "{name: b, container: {image: '{{inputs.parameters.x}}'}}]",
@@ -95,7 +113,11 @@ TEST(WorkflowCheck, expressions) {
               {"1 == 1)", -1},
               {"'a", -1},
               {"", -1},
-              {"1 =~ 2", -1}};
+              {"1 =~ 2", 0},
+              {"heads =~ '^hea'", 1},
+              {"heads !~ hea", 0},
+              {"heads =~ '('", -1},
+              {"1 + 1", -1}};
   for (const auto& row : rows) {
     const auto value = holds(row.text);
     EXPECT_EQ(value.ok() ? (*value ? 1 : 0) : -1, row.value) << row.text;
@@ -106,10 +128,16 @@ TEST(WorkflowCheck, expressions) {
 
 TEST(WorkflowCheck, values_are_filled_in_once) {
   Variables variables;
-  variables.set("a", "{{b}}");
-  variables.set("b", "2");
-  EXPECT_EQ(*fill("x{{ a }}{{b}}", variables), "x{{b}}2");
-  EXPECT_EQ(fill("{{c}}", variables).error().message, "{{c}} has no value");
+  variables.set("item", "{{retries}}");
+  variables.set("retries", "2");
+  EXPECT_EQ(*fill("x{{ item }}{{retries}}", variables), "x{{retries}}2");
+  EXPECT_EQ(fill("{{item.c}}", variables).error().message, "{{item.c}} has no value");
+  EXPECT_EQ(fill("{{input.parameters.c}}", variables).error().message, "{{input.parameters.c}} has no value");
+  // Braces of a script, a chart or a page stay as they are.
+  for (const char* text :
+       {"{{range .items}}{{.metadata.name}}{{end}}", "{{ user.name }}", "f'{{\"a\": {x}}}'", "{{", "{{{{", "{{}}"})
+    EXPECT_EQ(*fill(text, variables), text);
+  EXPECT_EQ(*fill("{{{retries}}} {{x {{retries}}", variables), "{2} {{x 2");
 }
 
 }  // namespace

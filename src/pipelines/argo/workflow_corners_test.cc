@@ -1,4 +1,5 @@
 // Workflows at their corners, beside Argo's definition.
+#include "base/format.h"
 #include "pipelines/argo/trial_for_tests.h"
 
 namespace pipelines::argo {
@@ -117,11 +118,11 @@ entrypoint: main
 templates:
 - name: make
   container: {image: busybox, command: [make]}
-  outputs: {artifacts: [{name: a, path: /tmp/a.txt}, {name: b, path: /tmp/b}]}
+  outputs: {artifacts: [{name: a, path: /tmp/outputs/a.txt}, {name: b, path: /tmp/outputs/b}]}
 - name: take
-  inputs: {artifacts: [{name: one, path: /tmp/other.txt}, {name: two, path: /b}]}
+  inputs: {artifacts: [{name: one, path: /tmp/outputs/other.txt}, {name: two, path: /b}]}
   container: {image: busybox, command: [make]}
-  outputs: {artifacts: [{name: c, path: /tmp/c.txt}]}
+  outputs: {artifacts: [{name: c, path: /tmp/outputs/c.txt}]}
 - name: main
   dag:
     tasks:
@@ -136,8 +137,170 @@ templates:
       out += one["mountPath"].str() + "=" + one["subPath"].str().substr(one["subPath"].str().find('/', 13)) + " ";
     return out;
   };
-  EXPECT_EQ(mounts("first"), "/tmp=/a ");
-  EXPECT_EQ(mounts("second"), "/tmp=/c /tmp/other.txt=/a/a.txt /b=/a/b ");
+  EXPECT_EQ(mounts("first"), "/tmp/outputs=/a ");
+  EXPECT_EQ(mounts("second"), "/tmp/outputs=/c /tmp/outputs/other.txt=/a/a.txt /b=/a/b ");
+}
+
+// A folder of the claim in their place hid what the image has there, was refused beside another volume, and could not
+// be right below the root.
+TEST(WorkflowCorners, outputs_in_other_folders_are_copied_behind_the_command) {
+  Trial trial(R"(
+entrypoint: main
+templates:
+- name: make
+  inputs: {parameters: [{name: file, value: version}]}
+  container: {image: busybox, command: [make], args: [all], volumeMounts: [{name: work, mountPath: /work}]}
+  volumes: [{name: work, emptyDir: {}}]
+  outputs:
+    artifacts:
+    - {name: model, path: /model/}
+    - {name: out, path: "/work/{{inputs.parameters.file}}", optional: true}
+    - {name: mlpipeline-metrics, path: /metrics.json}
+- name: take
+  inputs: {artifacts: [{name: model, path: /in}, {name: out, path: /out}]}
+  container: {image: busybox, command: [make]}
+- name: main
+  dag:
+    tasks:
+    - {name: first, template: make}
+    - {name: second, template: take, depends: first, arguments: {artifacts: [{name: model, from: "{{tasks.first.outputs.artifacts.model}}"}, {name: out, from: "{{tasks.first.outputs.artifacts.out}}"}]}}
+)");
+  const std::string id = trial.node("first")->id;
+  const api::Json& main = trial.pods.at(id)["spec"]["containers"][0];
+  EXPECT_EQ(main["command"].dump(), R"(["/kfp-launcher/launch"])");
+  EXPECT_TRUE(main["args"].dump().ends_with(
+      R"("--keep","/model/","--as","/argo/outputs/model/model","--keep-if-there","/work/version","--as",)"
+      R"("/argo/outputs/out/version","--keep-if-there","/metrics.json","--as",)"
+      R"("/argo/outputs/mlpipeline-metrics/metrics.json","--","make","all"])"))
+      << main["args"].dump();
+  EXPECT_EQ(main["volumeMounts"].dump(),
+            R"([{"name":"work","mountPath":"/work"},{"name":"kfp-artifacts","mountPath":"/argo/outputs","subPath":)"
+            R"("artifacts/wf/)" +
+                id + R"("},{"name":"kfp-launcher","mountPath":"/kfp-launcher","readOnly":true}])");
+  trial.end("first");
+  const api::Json& mounts = trial.pods.at(trial.node("second")->id)["spec"]["containers"][0]["volumeMounts"];
+  EXPECT_EQ(mounts[0]["subPath"].as_string(), "artifacts/wf/" + id + "/model/model");
+  EXPECT_EQ(mounts[1]["subPath"].as_string(), "artifacts/wf/" + id + "/out/version");
+}
+
+// Without a command it would be an empty folder for those that take it.
+TEST(WorkflowCorners, an_output_that_cannot_be_kept_is_refused) {
+  for (const std::string_view path : {"/model", "/work/out", "/work"}) {
+    Trial trial(base::format(R"(
+entrypoint: make
+templates:
+- name: make
+  container: {{image: busybox, volumeMounts: [{{name: work, mountPath: /work}}]}}
+  volumes: [{{name: work, emptyDir: {{}}}}]
+  outputs: {{artifacts: [{{name: model, path: {}}}]}}
+)",
+                             path));
+    EXPECT_TRUE(trial.pods.empty()) << path;
+    EXPECT_EQ(
+        trial.node("wf")->message,
+        base::format("outputs.artifacts.model: the container needs a command, which is run by what copies {}", path));
+  }
+}
+
+TEST(WorkflowCorners, numbers_of_a_sequence_have_a_form) {
+  Trial trial(R"(
+entrypoint: main
+templates:
+- name: say
+  inputs: {parameters: [{name: x}]}
+  container: {image: busybox, command: [echo, "{{inputs.parameters.x}}"]}
+- name: main
+  steps:
+  - - {name: a, template: say, arguments: {parameters: [{name: x, value: "{{item}}"}]}, withSequence: {start: 9, end: 11, format: "user-%03d"}}
+    - {name: b, template: say, arguments: {parameters: [{name: x, value: "{{item}}"}]}, withSequence: {start: 26, count: 1, format: "0x%04X %%"}}
+    - {name: c, template: say, arguments: {parameters: [{name: x, value: "{{item}}"}]}, withSequence: {start: -5, count: 1, format: "%4d|"}}
+)");
+  std::set<std::string> said;
+  for (const auto& [name, pod] : trial.pods) said.insert(pod["spec"]["containers"][0]["command"][1].str());
+  EXPECT_EQ(said, (std::set<std::string>{"user-009", "user-010", "user-011", "0x001A %", "  -5|"}));
+}
+
+TEST(WorkflowCorners, a_target_leaves_out_what_it_does_not_wait_for) {
+  const auto tasks_for = [](std::string_view target) {
+    Trial trial(base::format(R"(
+entrypoint: main
+arguments: {{parameters: [{{name: target, value: "{}"}}]}}
+templates:
+- {{name: pass, container: {{image: busybox, command: [echo]}}}}
+- name: main
+  dag:
+    target: "{{{{workflow.parameters.target}}}}"
+    tasks:
+    - {{name: a, template: pass}}
+    - {{name: b, template: pass, depends: a}}
+    - {{name: c, template: pass, depends: a}}
+    - {{name: d, template: pass, depends: b && c}}
+)",
+                             target));
+    for (const char* name : {"a", "b", "c", "d"})
+      if (trial.node(name) != nullptr) trial.end(name);
+    std::string out = trial.phase() + ":";
+    for (const char* name : {"a", "b", "c", "d"}) out += trial.node(name) == nullptr ? "" : name;
+    return out;
+  };
+  EXPECT_EQ(tasks_for("c"), "Succeeded:ac");
+  EXPECT_EQ(tasks_for("b c"), "Succeeded:abc");
+  EXPECT_EQ(tasks_for(""), "Succeeded:abcd");
+  EXPECT_EQ(tasks_for("x"), "Error:");
+}
+
+// A Secret or claim that another template's pods have must not hold up those that do not mount it.
+TEST(WorkflowCorners, pods_have_the_volumes_that_they_mount) {
+  Trial trial(R"(
+entrypoint: main
+volumes: [{name: key, secret: {secretName: key}}, {name: other, emptyDir: {}}]
+volumeClaimTemplates: [{metadata: {name: work}, spec: {accessModes: [ReadWriteOnce]}}]
+templates:
+- name: main
+  timeout: 90s
+  activeDeadlineSeconds: 200
+  container: {image: busybox, command: [echo], volumeMounts: [{name: key, mountPath: /key}]}
+  initContainers: [{name: init, image: busybox, mirrorVolumeMounts: true}]
+  sidecars: [{name: side, image: busybox, volumeMounts: [{name: work, mountPath: /work}]}]
+)");
+  ASSERT_EQ(trial.pods.size(), 1U);
+  const api::Json& spec = trial.pods.begin()->second["spec"];
+  EXPECT_EQ(spec["volumes"].dump(), R"([{"name":"key","secret":{"secretName":"key"}},)"
+                                    R"({"name":"work","persistentVolumeClaim":{"claimName":"wf-work"}}])");
+  EXPECT_EQ(spec["initContainers"][1].dump(),
+            R"({"name":"init","image":"busybox","volumeMounts":[{"name":"key","mountPath":"/key"}]})");
+  EXPECT_EQ(spec["activeDeadlineSeconds"].as_int(), 90);
+}
+
+TEST(WorkflowCorners, pods_go_as_their_strategy_says) {
+  const auto left_after = [](std::string_view strategy, bool succeeds) {
+    Trial trial(base::format(R"(
+entrypoint: main
+podGC: {{strategy: {}, deleteDelayDuration: 10s}}
+templates:
+- {{name: pass, container: {{image: busybox, command: [echo]}}}}
+- {{name: main, steps: [[{{name: a, template: pass}}], [{{name: b, template: pass}}]]}}
+)",
+                             strategy));
+    const std::string a = trial.node("a")->id;
+    trial.end("a");
+    trial.now = trial.now + base::seconds(11);
+    trial.look();
+    std::string out = trial.pods.contains(a) ? "a" : "";
+    const std::string b = trial.node("b")->id;
+    trial.end("b", succeeds ? "Succeeded" : "Failed");
+    trial.now = trial.now + base::seconds(5);
+    trial.look();
+    out += trial.pods.contains(b) ? "b" : "";
+    trial.now = trial.now + base::seconds(6);
+    trial.look();
+    return out + ":" + (trial.pods.contains(a) ? "a" : "") + (trial.pods.contains(b) ? "b" : "");
+  };
+  EXPECT_EQ(left_after("OnPodCompletion", false), "b:");
+  EXPECT_EQ(left_after("OnPodSuccess", false), "b:b");
+  EXPECT_EQ(left_after("OnWorkflowCompletion", false), "ab:");
+  EXPECT_EQ(left_after("OnWorkflowSuccess", false), "ab:ab");
+  EXPECT_EQ(left_after("OnWorkflowSuccess", true), "ab:");
 }
 
 }  // namespace

@@ -134,8 +134,10 @@ templates:
   trial.end("a");
   const std::string id = trial.node("a")->id;
   const api::Json& mounts = trial.pods.at(id)["spec"]["containers"][0]["volumeMounts"];
-  EXPECT_EQ(mounts.dump(), R"([{"name":"kfp-artifacts","mountPath":"/tmp/outputs/model","subPath":"artifacts/wf/)" +
-                               id + R"(/model"}])");
+  EXPECT_EQ(mounts.dump(),
+            R"([{"name":"kfp-artifacts","mountPath":"/tmp/outputs/model","subPath":"artifacts/wf/)" + id +
+                R"(/model"},{"name":"kfp-artifacts","mountPath":"/argo/outputs","subPath":"artifacts/wf/)" + id +
+                R"("},{"name":"kfp-launcher","mountPath":"/kfp-launcher","readOnly":true}])");
   const api::Json& pod = trial.pods.at(trial.node("b")->id);
   EXPECT_EQ(pod["spec"]["containers"][0]["volumeMounts"].dump(),
             R"([{"name":"kfp-artifacts","mountPath":"/tmp/inputs/it/data","subPath":"artifacts/wf/)" + id +

@@ -137,7 +137,8 @@ TEST(Ir, ErrorsNameTheTaskAndTheField) {
        R"(components.comp-greet.executorLabel: there is no executor "exec-x")"},
       {{"deploymentSpec", "executors", "exec-greet", "container", "command"},
        "[]",
-       "deploymentSpec.executors.exec-greet.container.command: a container with outputs needs a command"},
+       "deploymentSpec.executors.exec-greet.container.command: a container with outputs needs a command, which is "
+       "run by what takes them: write the image's own entrypoint there"},
       {{"deploymentSpec", "executors", "exec-greet", "container", "args"},
        "[1]",
        "deploymentSpec.executors.exec-greet.container.args: 1 is not a text"},

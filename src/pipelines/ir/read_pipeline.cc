@@ -195,7 +195,8 @@ base::Status check_executors(const Pipeline& pipeline) {
     if (found->second.kind == Executor::Kind::kContainer && has_outputs && found->second.container["command"].empty())
       return base::make_error(base::Code::kInvalid,
                               base::format("deploymentSpec.executors.{}.container.command: a container with outputs "
-                                           "needs a command",
+                                           "needs a command, which is run by what takes them: write the image's "
+                                           "own entrypoint there",
                                            component.executor));
   }
   return {};
