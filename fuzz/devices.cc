@@ -26,7 +26,7 @@ Json text_of(std::string_view text) {
   return Json(out);
 }
 
-Json npu_pod(const std::string& name, const Json& held, const Json& wish, bool placed) {
+Json npu_pod(const std::string& name, const Json& held, const Json& preference, bool placed) {
   Json out = *api::parse_json(
       R"({"metadata":{"namespace":"a","labels":{"ring-controller.atlas":"ascend-310P","vnpu-level":"high"},
     "annotations":{"scheduling.k8s.io/group-name":"g"}},"spec":{"schedulerName":"volcano","containers":[{"name":"c","resources":
@@ -34,7 +34,7 @@ Json npu_pod(const std::string& name, const Json& held, const Json& wish, bool p
     "status":{"phase":"Pending"}})");
   out.edit("metadata").set("name", name);
   out.edit("metadata").set("uid", name);
-  out.edit("metadata").edit("labels").set("vnpu-dvpp", wish);
+  out.edit("metadata").edit("labels").set("vnpu-dvpp", preference);
   if (!placed) return out;
   for (const char* key : {"huawei.com/npu-core", "hami.io/Ascend310P-devices-allocated"})
     out.edit("metadata").edit("annotations").set(key, held);
@@ -43,7 +43,7 @@ Json npu_pod(const std::string& name, const Json& held, const Json& wish, bool p
   return out;
 }
 
-Json pod(const std::string& name, const Json& ids, const Json& wish, bool placed) {
+Json pod(const std::string& name, const Json& ids, const Json& preference, bool placed) {
   Json out = *api::parse_json(
       R"({"metadata":{"namespace":"a","labels":{"app":"x"},"annotations":{"scheduling.k8s.io/group-name":"g"}},
     "spec":{"schedulerName":"volcano","containers":[{"name":"c","resources":{"requests":{"cpu":"1","memory":"1Gi"},"limits":{"cpu":"1","memory":"1Gi","volcano.sh/vgpu-number":"1","volcano.sh/vgpu-memory":"100"}}}]},
@@ -51,8 +51,8 @@ Json pod(const std::string& name, const Json& ids, const Json& wish, bool placed
   out.edit("metadata").set("name", name);
   out.edit("metadata").set("uid", name);
   Json& annotations = out.edit("metadata").edit("annotations");
-  annotations.set("nvidia.com/use-gputype", wish);
-  annotations.set("volcano.sh/numa-topology-policy", wish);
+  annotations.set("nvidia.com/use-gputype", preference);
+  annotations.set("volcano.sh/numa-topology-policy", preference);
   if (!placed) return out;
   annotations.set("volcano.sh/vgpu-ids-new", ids);
   annotations.set("volcano.sh/gpu-index", ids);

@@ -14,11 +14,12 @@ void termination(std::string_view input) {
   const std::string message = node::message_text(input);
   const std::string reason = node::reason_text(input);
   const std::string tail = node::log_tail_text(input);
-  const std::string said = node::reason_in_runtime_log(input);
+  const std::string reported = node::reason_in_runtime_log(input);
   promise(base::is_utf8(message) && message.size() <= node::kMessageBytesMax, "a message is bounded text", message);
   promise(base::is_utf8(reason) && reason.size() <= node::kReasonBytesMax, "a reason is bounded text", reason);
   promise(base::is_utf8(tail) && tail.size() <= node::kLogTailBytesMax, "a log's end is bounded text", tail);
-  promise(base::is_utf8(said) && said.size() <= node::kReasonBytesMax, "a runtime's reason is bounded text", said);
+  promise(base::is_utf8(reported) && reported.size() <= node::kReasonBytesMax, "a runtime's reason is bounded text",
+          reported);
   promise(!base::is_utf8(input) || input.size() > node::kMessageBytesMax || message == input,
           "a short message that is text is kept");
   const Json pod = Json::object(

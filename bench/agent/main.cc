@@ -74,15 +74,15 @@ class Bench {
             {scheduler::single_pod_plugins(), scheduler::single_pod_actions(), scheduler::single_pods_config_text()}, 1,
             "agent-scheduler"),
         singles_(model_, intake_) {
-    for (int i = 0; i < nodes; ++i) hear(api::resources::kNodes, node_text(i), {});
+    for (int i = 0; i < nodes; ++i) receive(api::resources::kNodes, node_text(i), {});
   }
 
-  void hear(const api::ResourceId& id, const std::string& text, base::Time now) {
+  void receive(const api::ResourceId& id, const std::string& text, base::Time now) {
     const auto object = api::parse_json(text, scheduler::fields_read(id));
-    singles_.heard(id, intake_.set(id, *object), now);
+    singles_.object_changed(id, intake_.set(id, *object), now);
   }
-  void hear_pod(int i, const std::string& node, base::Time now) {
-    hear(api::resources::kPods, pod_text(load_, i, node), now);
+  void receive_pod(int i, const std::string& node, base::Time now) {
+    receive(api::resources::kPods, pod_text(load_, i, node), now);
   }
   bool has_turns() const { return singles_.has_turns(); }
 
@@ -90,7 +90,7 @@ class Bench {
   CycleReport decide(base::Time now) {
     decider_.take_turns(singles_.take_turns(kTurnsMax, now));
     CycleReport report = decider_.run_cycle(now);
-    singles_.note(report.single_pods, now);
+    singles_.record_ends(report.single_pods, now);
     for (const scheduler::PlannedBind& one : report.plan.binds)
       written_ += scheduler::binding_request(one).body.dump().size();
     return report;
@@ -114,7 +114,7 @@ int number_of(const std::string& pod) { return std::atoi(pod.substr(pod.rfind('-
 void run_backlog(const Load& load, int pods, int nodes) {
   Bench bench(load, nodes);
   const base::Time now{1'800'000'000'000'000'000};
-  for (int i = 0; i < pods; ++i) bench.hear_pod(i, "", now);
+  for (int i = 0; i < pods; ++i) bench.receive_pod(i, "", now);
   const double begin = cpu_seconds();
   std::size_t bound = 0;
   while (bench.has_turns()) bound += bench.decide(now).plan.binds.size();
@@ -149,7 +149,7 @@ void run_arrivals(const Load& load, int pods, int nodes, double rate) {
     while (!events.empty() && events.top().at <= clock) {
       const Event event = events.top();
       events.pop();
-      timed([&] { bench.hear_pod(event.pod, event.node, now()); });
+      timed([&] { bench.receive_pod(event.pod, event.node, now()); });
     }
     if (!bench.has_turns()) continue;
     CycleReport report;

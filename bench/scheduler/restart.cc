@@ -47,7 +47,7 @@ class PagesWatch : public std::enable_shared_from_this<PagesWatch> {
         pages_(pages),
         kind_(kind_of(request.resource)),
         decoder_(request.only),
-        tell_(std::move(on_event)) {
+        replay_(std::move(on_event)) {
     const bool core = kind_ == Pages::Kind::kNodes || kind_ == Pages::Kind::kPods;
     decoder_.begin(core && pages_.is_protobuf() ? "application/vnd.kubernetes.protobuf;stream=watch"
                                                 : "application/json");
@@ -65,13 +65,13 @@ class PagesWatch : public std::enable_shared_from_this<PagesWatch> {
   static constexpr std::size_t kPiece = 16 << 10;
 
   void next() {
-    const std::string_view bytes = kind_ ? pages_.events(*kind_, told_, kItemsAtOnce) : std::string_view();
-    if (bytes.empty()) return tell_({client::EventType::kBookmark, client::make_bookmark("", "", 1'000'000, true)});
-    told_ += kItemsAtOnce;
+    const std::string_view bytes = kind_ ? pages_.events(*kind_, sent_, kItemsAtOnce) : std::string_view();
+    if (bytes.empty()) return replay_({client::EventType::kBookmark, client::make_bookmark("", "", 1'000'000, true)});
+    sent_ += kItemsAtOnce;
     std::vector<client::WatchEvent> events;
     for (std::size_t at = 0; at < bytes.size(); at += kPiece) {
       if (!decoder_.feed(bytes.substr(at, kPiece), events).ok()) return;
-      for (client::WatchEvent& event : events) tell_(std::move(event));
+      for (client::WatchEvent& event : events) replay_(std::move(event));
       events.clear();
     }
     post_next();
@@ -81,8 +81,8 @@ class PagesWatch : public std::enable_shared_from_this<PagesWatch> {
   Pages& pages_;
   std::optional<Pages::Kind> kind_;  // not set: there are none
   client::WatchDecoder decoder_;
-  client::Client::OnEvent tell_;
-  int told_ = 0;
+  client::Client::OnEvent replay_;
+  int sent_ = 0;
 };
 
 // Lists and watches come from pages, writes are answered with their own body, and nothing changes behind anybody's
@@ -133,10 +133,10 @@ base::Result<Restart> measure_restart(ClusterSize size, bool protobuf) {
   Restart out;
   const auto env = rt::make_real_env("restart");
   std::promise<void> decided;
-  bool told = false;
+  bool bound = false;
   const double begin = cpu_seconds();
   PagesClient client(*env, pages, [&] {
-    if (std::exchange(told, true)) return;
+    if (std::exchange(bound, true)) return;
     out.decided_s = cpu_seconds() - begin;
     decided.set_value();
   });

@@ -197,9 +197,9 @@ TEST_F(FewWrites, a_pod_of_its_own_costs_a_binding_an_event_and_a_status) {
     bound.edit("status").set("phase", "Running");
     server.put(api::resources::kPods, bound);
     env.run_for(base::milliseconds(50));  // whoever sees the pod run looks at its group
-    const Json told = *server.find(api::resources::kPodGroups, "a/podgroup-3f0c5b52-9d7e-4d0a-8a53-6f2f0b1c7d07");
-    EXPECT_EQ(told["status"]["phase"].as_string(), "Running");
-    EXPECT_EQ(told["status"]["running"].as_int(), 1);
+    const Json notified = *server.find(api::resources::kPodGroups, "a/podgroup-3f0c5b52-9d7e-4d0a-8a53-6f2f0b1c7d07");
+    EXPECT_EQ(notified["status"]["phase"].as_string(), "Running");
+    EXPECT_EQ(notified["status"]["running"].as_int(), 1);
     env.run_for(base::seconds(1));
     EXPECT_EQ(server.requests["patch podgroups"], 1);
     EXPECT_EQ(server.requests["create events"], 1) << "of the pod; its group would say the same";
@@ -222,8 +222,8 @@ TEST_F(FewWrites, a_pod_of_its_own_that_does_not_fit_is_said_to_wait_in_one_stat
       {"scheduling.k8s.io/group-name":"podgroup-3f0c5b52-9d7e-4d0a-8a53-6f2f0b1c7d07"}},"spec":{"schedulerName":
       "volcano","containers":[{"name":"c","resources":{"requests":{"cpu":"900"}}}]},"status":{"phase":"Pending"}})"));
   env.run_for(base::seconds(1));
-  const Json told = *server.find(api::resources::kPodGroups, "a/podgroup-3f0c5b52-9d7e-4d0a-8a53-6f2f0b1c7d07");
-  EXPECT_EQ(told["status"]["conditions"][0]["type"].as_string(), "Unschedulable");
+  const Json notified = *server.find(api::resources::kPodGroups, "a/podgroup-3f0c5b52-9d7e-4d0a-8a53-6f2f0b1c7d07");
+  EXPECT_EQ(notified["status"]["conditions"][0]["type"].as_string(), "Unschedulable");
   EXPECT_EQ(server.requests["patch podgroups"], 1);
 }
 

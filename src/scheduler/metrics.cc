@@ -157,10 +157,10 @@ std::span<const base::MetricRow> metric_rows() {
   return kRows;
 }
 
-void CycleMetrics::note(const CycleReport& report, base::Duration took, base::Time now, const Model& model,
-                        const Decider& decider) {
-  note_times(report, took);
-  note_binds(report, now, model);
+void CycleMetrics::record(const CycleReport& report, base::Duration took, base::Time now, const Model& model,
+                          const Decider& decider) {
+  record_times(report, took);
+  record_binds(report, now, model);
   std::set<std::pair<std::string, std::string>> evictions;
   for (const PlannedEviction& one : report.plan.evictions) evictions.emplace(one.action, one.for_group);
   for (const auto& [action, group] : evictions) {
@@ -172,10 +172,10 @@ void CycleMetrics::note(const CycleReport& report, base::Duration took, base::Ti
     metrics_.gauge("volcano_pod_preemption_victims").set(static_cast<double>(*report.preemption.last_victims));
   if (report.nodes_left_out > 0)
     metrics_.counter("volcano_eviction_search_left_total").add(static_cast<double>(report.nodes_left_out));
-  if (groups_) note_waiting(decider, now);
+  if (groups_) record_waiting(decider, now);
 }
 
-void CycleMetrics::note_times(const CycleReport& report, base::Duration took) {
+void CycleMetrics::record_times(const CycleReport& report, base::Duration took) {
   metrics_.histogram("volcano_e2e_scheduling_latency_milliseconds").observe(took.seconds() * kMs);
   if (!report.single_pods.empty())
     metrics_.histogram("volcano_worker_scheduling_cycle_duration_milliseconds").observe(took.seconds() * kMs);
@@ -199,13 +199,13 @@ void CycleMetrics::note_times(const CycleReport& report, base::Duration took) {
   }
 }
 
-void CycleMetrics::note_binds(const CycleReport& report, base::Time now, const Model& model) {
+void CycleMetrics::record_binds(const CycleReport& report, base::Time now, const Model& model) {
   if (report.plan.binds.empty()) return;
   std::set<JobId> jobs;
   for (const PlannedBind& bind : report.plan.binds) {
     const TaskId id = model.find_task(bind.ns + "/" + bind.pod);
     if (!id.is_set()) continue;
-    note_stage("Assumed", base::Time{model.task(id).created_ns}, now);
+    record_stage("Assumed", base::Time{model.task(id).created_ns}, now);
     if (model.task(id).job.is_set()) jobs.insert(model.task(id).job);
   }
   for (const JobId id : jobs) {
@@ -220,18 +220,18 @@ void CycleMetrics::note_binds(const CycleReport& report, base::Time now, const M
   }
 }
 
-void CycleMetrics::note_stage(std::string_view stage, base::Time created, base::Time now) {
+void CycleMetrics::record_stage(std::string_view stage, base::Time created, base::Time now) {
   if (!created.is_set()) return;
   metrics_.histogram("volcano_task_scheduling_latency_milliseconds", {std::string(stage)})
       .observe((now - created).seconds() * kMs);
 }
 
-void CycleMetrics::note_differences(const std::vector<Difference>& news) {
+void CycleMetrics::record_differences(const std::vector<Difference>& news) {
   for (const Difference& one : news)
     metrics_.counter("volcano_dry_run_decisions_total", {std::string(word_for(one.kind))}).add();
 }
 
-void CycleMetrics::note_part(std::string_view part, base::Duration took) {
+void CycleMetrics::record_part(std::string_view part, base::Duration took) {
   metrics_.histogram("volcano_scheduling_stage_duration_milliseconds", {std::string(part)})
       .observe(took.seconds() * kMs);
 }
@@ -242,7 +242,7 @@ void CycleMetrics::see_job(const Job& job, base::Time now) {
   metrics_.gauge("volcano_e2e_job_scheduling_start_time", labels_of(job)).set(static_cast<double>(now.ns) / 1e9);
 }
 
-void CycleMetrics::note_waiting(const Decider& decider, base::Time now) {
+void CycleMetrics::record_waiting(const Decider& decider, base::Time now) {
   std::size_t groups = 0;
   decider.for_each_reason([&](const Job& job, const WaitReason&) {
     ++groups;

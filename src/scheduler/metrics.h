@@ -26,22 +26,23 @@ class CycleMetrics {
   explicit CycleMetrics(base::Metrics& metrics, bool groups = true) : metrics_(metrics), groups_(groups) {}
 
   // After each cycle, before its plan is sent.
-  void note(const CycleReport& report, base::Duration took, base::Time now, const Model& model, const Decider& decider);
+  void record(const CycleReport& report, base::Duration took, base::Time now, const Model& model,
+              const Decider& decider);
   // The gauges of plugins and of single jobs, brought up to date; costs what there is of both. Between cycles.
   void settle(const Model& model, const Decider& decider);
   // A pod has come to a stage: Watched, PreBound, Bound.
-  void note_stage(std::string_view stage, base::Time created, base::Time now);
+  void record_stage(std::string_view stage, base::Time created, base::Time now);
   // The differences of a dry run.
-  void note_differences(const std::vector<Difference>& news);
+  void record_differences(const std::vector<Difference>& news);
   // A part of its way took so long: PreBind, Bind.
-  void note_part(std::string_view part, base::Duration took);
+  void record_part(std::string_view part, base::Duration took);
 
  private:
   using Series = std::pair<std::string, std::vector<std::string>>;  // name, values of labels
 
-  void note_times(const CycleReport& report, base::Duration took);
-  void note_binds(const CycleReport& report, base::Time now, const Model& model);
-  void note_waiting(const Decider& decider, base::Time now);
+  void record_times(const CycleReport& report, base::Duration took);
+  void record_binds(const CycleReport& report, base::Time now, const Model& model);
+  void record_waiting(const Decider& decider, base::Time now);
   void settle_waiting(const Model& model, const Decider& decider);
   void see_job(const Job& job, base::Time now);
   void forget_jobs(const Model& model);

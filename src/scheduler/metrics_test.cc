@@ -87,7 +87,7 @@ class Counted : public ::testing::Test {
   }
   CycleReport cycle(base::Time now) {
     CycleReport report = decider_.run_cycle(now, false, [] { return std::pair{0.0, 0.0}; });
-    counted_.note(report, base::milliseconds(3), now, model_, decider_);
+    counted_.record(report, base::milliseconds(3), now, model_, decider_);
     counted_.settle(model_, decider_);
     return report;
   }

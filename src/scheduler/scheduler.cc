@@ -92,7 +92,7 @@ struct Scheduler::State {
 
   void pass_to_single_pods(const api::ResourceId& id, bool matters) {
     SinglePods& singles = *engine.single_pods();
-    singles.heard(id, matters, env.now());
+    singles.object_changed(id, matters, env.now());
     if (singles.has_turns() || (matters && id == api::resources::kNodeShards)) return timer.request();
     timer.set_turn(singles.next_due());
   }
@@ -117,14 +117,14 @@ struct Scheduler::State {
     const bool ours = std::find(names.begin(), names.end(), pod["spec"]["schedulerName"].as_string()) != names.end();
     if (!timer.is_running() || !ours || !pod["spec"]["nodeName"].as_string().empty()) return;
     const auto created = base::parse_rfc3339(pod["metadata"]["creationTimestamp"].as_string());
-    if (created) metrics->note_stage("Watched", *created, env.now());
+    if (created) metrics->record_stage("Watched", *created, env.now());
   }
 
   void record_stage(const PlannedBind& bind, std::string_view stage, base::Duration took) {
     if (!metrics) return;
-    metrics->note_part(stage == "Bound" ? "Bind" : "PreBind", took);
+    metrics->record_part(stage == "Bound" ? "Bind" : "PreBind", took);
     const TaskId task = engine.model().find_task(bind.ns + "/" + bind.pod);
-    if (task.is_set()) metrics->note_stage(stage, base::Time{engine.model().task(task).created_ns}, env.now());
+    if (task.is_set()) metrics->record_stage(stage, base::Time{engine.model().task(task).created_ns}, env.now());
   }
 
   // Soon after a cycle, but not after each: it costs what there is of queues and groups, and must stay small beside
@@ -155,7 +155,7 @@ struct Scheduler::State {
     CycleReport report = engine.run_cycle(env.now(), metrics ? Stopwatch(stopwatch) : Stopwatch());
     const base::Duration took = env.uptime() - begin;
     timer.gather_for(std::min(took, engine.options().schedule_period));
-    if (metrics) metrics->note(report, took, env.now(), engine.model(), engine.decider());
+    if (metrics) metrics->record(report, took, env.now(), engine.model(), engine.decider());
     settle_metrics_soon();
     ++cycles;
     timer.set_arrival(engine.decider().next_due(), std::max(engine.options().arrival_grace, kPodsMissingMax));
@@ -166,7 +166,7 @@ struct Scheduler::State {
       effects.send(std::move(report.plan));
     effects.ask_outside();
     if (SinglePods* singles = engine.single_pods()) {
-      singles->note(report.single_pods, env.now());
+      singles->record_ends(report.single_pods, env.now());
       return singles->has_turns() ? timer.request() : timer.set_turn(singles->next_due());
     }
     if (decided && !effects.is_dry_run()) return timer.request();
@@ -177,7 +177,7 @@ struct Scheduler::State {
   // of this.
   void end_dry_cycle(const Plan& plan) {
     const std::vector<Difference> news = effects.compare(plan);
-    if (metrics) metrics->note_differences(news);
+    if (metrics) metrics->record_differences(news);
     if (const std::optional<base::Time> due = effects.differences()->next_due())
       timer.request_after(std::max(engine.options().schedule_period, *due - env.now()));
   }

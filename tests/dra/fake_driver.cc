@@ -38,15 +38,15 @@ class Driver {
 
   void asked(const std::string& method, const std::string& request, const std::shared_ptr<rt::GrpcAnswer>& answer) {
     const std::string what = method.substr(method.rfind('/') + 1);
-    if (what == "GetInfo") return say(*answer, info());
+    if (what == "GetInfo") return report(*answer, info());
     if (what == "NotifyRegistrationStatus") {
-      note(base::format("registered {}", text_of(request, 2)));
-      return say(*answer, {});
+      record(base::format("registered {}", text_of(request, 2)));
+      return report(*answer, {});
     }
     if (what == "NodeWatchResources") {
       const std::lock_guard lock(mutex_);
       listeners_.push_back(answer);
-      return tell_health();
+      return report_health();
     }
     if (what == "NodePrepareResources") return claims(request, "prepare", *answer);
     if (what == "NodeUnprepareResources") return claims(request, "unprepare", *answer);
@@ -54,7 +54,7 @@ class Driver {
   }
 
  private:
-  static void say(rt::GrpcAnswer& answer, std::string message) {
+  static void report(rt::GrpcAnswer& answer, std::string message) {
     answer.send(std::move(message));
     answer.finish({});
   }
@@ -64,7 +64,7 @@ class Driver {
       if (field.number == number) return std::string(field.bytes);
     return {};
   }
-  void note(const std::string& line) const {
+  void record(const std::string& line) const {
     if (std::FILE* log = std::fopen((folder_ + "/log").c_str(), "a")) {
       std::fputs((line + "\n").c_str(), log);
       std::fclose(log);
@@ -79,7 +79,7 @@ class Driver {
     out.add_entry(4, "v1beta1.DRAPlugin");
     return out.take();
   }
-  void tell_health() {
+  void report_health() {
     const auto text = rt::read_file(folder_ + "/health");
     if (!text.ok() || text->size() < 2) return;
     WireWriter name, device, out;
@@ -95,14 +95,14 @@ class Driver {
   }
   void claims(std::string_view request, const std::string& what, rt::GrpcAnswer& answer) {
     const std::lock_guard lock(mutex_);
-    tell_health();
+    report_health();
     const bool prepares = what == "prepare";
     const auto failure = rt::read_file(folder_ + "/fail");
     WireWriter out;
     WireReader reader(request);
     for (WireField field; reader.next(field);) {
       const Claim claim{text_of(field.bytes, 1), text_of(field.bytes, 2), text_of(field.bytes, 3)};
-      note(base::format("{} {}/{}", what, claim.ns, claim.name));
+      record(base::format("{} {}/{}", what, claim.ns, claim.name));
       WireWriter value, entry;
       if (failure.ok())
         value.add(prepares ? 2 : 1, *failure);
@@ -114,7 +114,7 @@ class Driver {
       entry.add_entry(2, value.take());
       out.add_entry(1, entry.take());
     }
-    say(answer, out.take());
+    report(answer, out.take());
   }
   std::string spec_of(const Claim& claim) const { return base::format("{}/{}-{}.json", cdi_, name_, claim.uid); }
   std::string make_ready(const Claim& claim) const {
@@ -122,7 +122,7 @@ class Driver {
         R"({{"cdiVersion": "0.6.0", "kind": "{}/claim", "devices": [{{"name": "{}", "containerEdits": {{"env": ["CLAIM={}", "MADE_BY={}"]}}}}]}})",
         name_, claim.uid, claim.name, name_);
     if (const base::Status written = rt::write_file(spec_of(claim), spec, 0644); !written.ok())
-      note(written.error().message);
+      record(written.error().message);
     WireWriter device;
     device.add(2, std::string_view("pool"));
     device.add(3, std::string_view("device"));

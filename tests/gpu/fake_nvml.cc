@@ -191,12 +191,12 @@ Return nvmlEventSetCreate(EventSet* out) {
 }
 Return nvmlDeviceRegisterEvents(Device, unsigned long long, EventSet) { return node::nvml::kSuccess; }
 Return nvmlEventSetWait_v2(EventSet, EventData* out, unsigned milliseconds) {
-  static std::set<std::string> told;
+  static std::set<std::string> counted;
   for (unsigned waited = 0; waited < milliseconds; waited += 50) {
     const std::vector<Card> all = cards();
     for (unsigned i = 0; i < all.size(); ++i) {
       for (const std::string& word : all[i].words) {
-        if (word.rfind("xid=", 0) != 0 || !told.insert(all[i].uuid + word).second) continue;
+        if (word.rfind("xid=", 0) != 0 || !counted.insert(all[i].uuid + word).second) continue;
         *out = {handle(i), node::nvml::kEventXid, std::strtoull(word.c_str() + 4, nullptr, 10), 0, 0};
         return node::nvml::kSuccess;
       }

@@ -110,7 +110,7 @@ int run_schedule(const Arguments& arguments) {
   std::int64_t rest_bytes = 0;
   const base::Status done = run_phases(run, completion, *flags, rest_bytes);
   for (const std::string& note : completion.notes()) std::cerr << cli::for_terminal(note) << "\n";
-  for (const std::string& note : run.notes()) std::cerr << cli::for_terminal(note) << "\n";
+  for (const std::string& note : run.warnings()) std::cerr << cli::for_terminal(note) << "\n";
   if (!done.ok()) return fail(done.error());
   if (!flags->stats_file.empty()) {
     const base::Status written =

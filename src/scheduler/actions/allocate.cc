@@ -41,7 +41,7 @@ class Allocate final : public Action {
           session_.statuses().set_phase(id, GroupPhase::kInqueue);
         }
         if (session_.ask<JobValid>(job)) continue;
-        if (job.wishes_topology() && !model_.hyper_nodes.is_ready()) {
+        if (job.has_topology_constraint() && !model_.hyper_nodes.is_ready()) {
           session_.problems().of(id).text = "the network topology is not known: " + model_.hyper_nodes.problem();
           continue;
         }
@@ -73,7 +73,7 @@ class Allocate final : public Action {
       while (!work_.queues.empty()) {
         const QueueId queue = work_.queues.pop();
         if (session_.ask<Overused>(model_.queue(queue))) {
-          session_.problems().note_overused(queue);
+          session_.problems().record_overused(queue);
           continue;
         }
         if (!work_.has_jobs(queue)) continue;
@@ -94,7 +94,7 @@ class Allocate final : public Action {
     bool place(JobId job) { return goes_by_topology(model_.job(job)) ? place_by_topology(job) : place_anywhere(job); }
 
     static bool goes_by_topology(const Job& job) {
-      return job.topology != nullptr && (job.topology->wishes_hard() || !job.topology->policies.empty());
+      return job.topology != nullptr && (job.topology->has_hard_constraint() || !job.topology->policies.empty());
     }
 
     // The tasks of the job that are left; all that waits, at first.

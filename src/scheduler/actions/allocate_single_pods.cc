@@ -8,7 +8,7 @@ namespace {
 constexpr std::int64_t kCandidates = 3;
 
 // In the words of whom it stands for: people and alerts search for what Kubernetes' scheduler says.
-std::string told_by(std::string_view scheduler_name, const FitErrors& errors) {
+std::string message_for(std::string_view scheduler_name, const FitErrors& errors) {
   constexpr std::string_view kOurs = " nodes are unavailable", kKubernetes = " nodes are available";
   constexpr std::string_view kNoNode = "0/0 nodes are unavailable";
   std::string text = errors.text();
@@ -33,7 +33,7 @@ class AllocateSinglePods final : public Action {
       FitErrors errors;
       const Task& task = session.model().task(id);
       const bool has_node = place(session, task, errors);
-      if (!has_node) session.statuses().tell_pod(id, told_by(session.input().scheduler_name, errors));
+      if (!has_node) session.statuses().report_pod(id, message_for(session.input().scheduler_name, errors));
       session.report().single_pods.push_back({id, has_node});
     }
   }

@@ -21,7 +21,7 @@ bool are_equal(const Model& model, const EvictionUnit& left, const EvictionUnit&
   const bool has_parts = a.job.is_set() && model.job(a.job).topology != nullptr;
   return a.job == b.job && a.node == b.node && a.shape == b.shape && a.labels == b.labels && a.role == b.role &&
          a.status == b.status && a.pod_priority == b.pod_priority &&
-         model.notes.started_ns(a.id) == model.notes.started_ns(b.id) &&
+         model.details.started_ns(a.id) == model.details.started_ns(b.id) &&
          (!has_parts || model.sub_job_of(a.id) == model.sub_job_of(b.id));
 }
 

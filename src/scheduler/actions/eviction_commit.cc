@@ -143,7 +143,7 @@ bool EvictionPlans::settle(JobId job, Journal::Mark mark, Spare spares) {
   }
   const auto refuse = [&](std::string_view why) {
     session_.journal().rollback(mark);
-    tell_evictions(session_, job, why);
+    report_evictions(session_, job, why);
     return false;
   };
   if (!is_proven(job, mark)) return refuse("its pods would not all fit once the pods in their way are gone");

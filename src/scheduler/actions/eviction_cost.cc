@@ -52,7 +52,7 @@ std::int64_t EvictionCosts::work_of(TaskId id) const {
     }
     slot->second = static_cast<std::int64_t>(std::min(most, kWholeCluster));
   }
-  const std::int64_t started = model_.notes.started_ns(id);
+  const std::int64_t started = model_.details.started_ns(id);
   const std::int64_t minutes =
       started == 0 ? 0 : std::clamp<std::int64_t>((now_.ns - started) / kMinuteNs, 0, kMinutesMax);
   return slot->second * (1 + minutes);

@@ -68,7 +68,7 @@ void hold_against_all(Session& session, const EvictionCosts& costs, const Evicti
       if (!(cost_with_all_gone(model, costs, set) < price)) continue;
       for (const TaskId id : with_all_gone(model, set)) session.journal().evict(id, rule.action, task.job);
       if (fits(session, task, NodeId{n}))
-        session.evictions().note_bad_plan(
+        session.evictions().record_bad_plan(
             base::format("cheaper evictions for {} on {}", model.task_key(task.id), model.nodes[NodeId{n}].name));
       session.journal().rollback(mark);
     }
@@ -78,7 +78,7 @@ void hold_against_all(Session& session, const EvictionCosts& costs, const Evicti
 
 void hold_against_sparing(Session& session, JobId job, Journal::Mark mark) {
   const Model& model = session.model();
-  if (model.nodes.known_count() > kNodesMax || model.job(job).wishes_topology()) return;
+  if (model.nodes.known_count() > kNodesMax || model.job(job).has_topology_constraint()) return;
   const std::vector<Saved> plan = session.journal().saved_since(mark);
   std::vector<Saved> places;
   for (const Saved& one : plan) {
@@ -96,7 +96,7 @@ void hold_against_sparing(Session& session, JobId job, Journal::Mark mark) {
       if (one.kind == Saved::Kind::kEvict && !stays) session.journal().replay({one});
     }
     if (all_placed(session, job, places, 0))
-      session.evictions().note_bad_plan(
+      session.evictions().record_bad_plan(
           base::format("{} could stay where others go for {}", model.task_key(spared.front()), model.job(job).key));
     session.journal().rollback(mark);
   }

@@ -32,9 +32,9 @@ std::string protection_of(std::string_view plugin) {
 std::string protections(const Session& session, const EvictionRule& rule, const Task& task,
                         const std::vector<TaskId>& pods) {
   std::string out;
-  std::set<std::string_view> told;
+  std::set<std::string_view> reported;
   const auto visit = [&](std::string_view plugin, const Victims& answer) {
-    if (answer.vote == Vote::kAbstain || answer.tasks.size() >= pods.size() || !told.insert(plugin).second) return;
+    if (answer.vote == Vote::kAbstain || answer.tasks.size() >= pods.size() || !reported.insert(plugin).second) return;
     out += (out.empty() ? "" : ", ") + protection_of(plugin);
   };
   if (rule.action == "reclaim")
@@ -50,24 +50,24 @@ std::int64_t search_steps(const Arguments& arguments) {
   return arguments.get_int_from("searchSteps", 1, SearchBudget::kStepsDefault);
 }
 
-void tell_evictions(Session& session, JobId job, std::string_view why) {
-  std::string& told = session.problems().of(job).evictions;
-  if (!told.empty()) told += "; ";
-  told += why;
+void report_evictions(Session& session, JobId job, std::string_view why) {
+  std::string& reported = session.problems().of(job).evictions;
+  if (!reported.empty()) reported += "; ";
+  reported += why;
 }
 
 void explain_in_vain(Session& session, const VictimSearch& search, const Task& task, const SearchBudget& budget) {
   if (!session.input().keeps_reasons) return;
   const EvictionRule& rule = search.rule();
-  const auto tell = [&](const std::string& why) {
-    tell_evictions(session, task.job, base::format("{} {}", rule.action, why));
+  const auto report = [&](const std::string& why) {
+    report_evictions(session, task.job, base::format("{} {}", rule.action, why));
   };
-  if (budget.is_spent()) return tell("ended with its steps, before all nodes were looked at");
+  if (budget.is_spent()) return report("ended with its steps, before all nodes were looked at");
   const std::vector<TaskId> pods = search.seen_for(task);
-  if (pods.empty()) return tell("finds no pod that it may evict");
+  if (pods.empty()) return report("finds no pod that it may evict");
   const std::string why = protections(session, rule, task, pods);
-  if (why.empty()) return tell("would evict in vain: no node fits without the pods that may go");
-  tell("evicts nobody: pods are protected by " + why);
+  if (why.empty()) return report("would evict in vain: no node fits without the pods that may go");
+  report("evicts nobody: pods are protected by " + why);
 }
 
 }  // namespace scheduler

@@ -13,7 +13,7 @@ namespace scheduler {
 std::int64_t search_steps(const Arguments& arguments);
 
 // Why nobody goes for the job is told after what other actions said of it.
-void tell_evictions(Session& session, JobId job, std::string_view why);
+void report_evictions(Session& session, JobId job, std::string_view why);
 
 // The search found nothing for the task: its group's trouble says what stands in the way.
 void explain_in_vain(Session& session, const VictimSearch& search, const Task& task, const SearchBudget& budget);

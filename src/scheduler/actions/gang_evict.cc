@@ -103,12 +103,12 @@ class Beneficiary {
   }
 
   void explain() {
-    if (budget_.is_spent()) session_.evictions().note_nodes_left_out(model_.nodes.known_count());
+    if (budget_.is_spent()) session_.evictions().record_nodes_left_out(model_.nodes.known_count());
     if (!session_.input().keeps_reasons) return;
-    tell_evictions(session_, job_.id,
-                   base::format("{} {}", settings_.word(),
-                                budget_.is_spent() ? "ended with its steps, before all was tried"
-                                                   : "finds no pods whose eviction makes room for the whole group"));
+    report_evictions(session_, job_.id,
+                     base::format("{} {}", settings_.word(),
+                                  budget_.is_spent() ? "ended with its steps, before all was tried"
+                                                     : "finds no pods whose eviction makes room for the whole group"));
   }
 
   // By how near they are, each once.
@@ -125,7 +125,7 @@ class Beneficiary {
         out.back().push_back(one);
       }
     }
-    const bool bound = job_.topology != nullptr && job_.topology->wishes_hard();
+    const bool bound = job_.topology != nullptr && job_.topology->has_hard_constraint();
     if (known.empty() && !bound) out = {{kRootDomain}};
     return out;
   }
@@ -296,7 +296,7 @@ class Beneficiary {
     for (const auto& [own, set] : cheaper_sets(units, sets_of(apart), cost)) {
       const Units members = members_of(units, set);
       if (!are_enough(idle, members) || !plan_with(domain, mark, members)) continue;
-      session_.evictions().note_bad_plan(base::format(
+      session_.evictions().record_bad_plan(base::format(
           "cheaper evictions for {} in {}", job_.key.view(),
           domain == kRootDomain ? "all nodes" : model_.symbols.text(session_.model().hyper_nodes.tree()[domain].name)));
     }
@@ -344,7 +344,7 @@ class Beneficiary {
   bool place_all_in(DomainId domain) {
     const Journal::Mark mark = session_.journal().mark();
     chosen_.clear();
-    const bool bound = job_.topology != nullptr && job_.topology->wishes_hard();
+    const bool bound = job_.topology != nullptr && job_.topology->has_hard_constraint();
     for (const std::uint32_t part : parts_) {
       std::vector<DomainId> places;
       if (bound) {
@@ -425,7 +425,7 @@ class GangEvict final : public Action {
     for (const JobId id : session.jobs_to_look_at()) {
       const Job& job = model.job(id);
       if (job.is_pending() || session.ask<JobValid>(job) || !session.ask<JobStarving>(job)) continue;
-      if (job.wishes_topology() && !model.hyper_nodes.is_ready()) continue;
+      if (job.has_topology_constraint() && !model.hyper_nodes.is_ready()) continue;
       work.add(id);
     }
     while (!work.queues.empty()) {

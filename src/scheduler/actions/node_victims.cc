@@ -72,7 +72,7 @@ bool are_alike(const Model& model, const std::vector<TaskId>& tasks) {
   return std::all_of(tasks.begin(), tasks.end(), [&](TaskId id) {
     const Task& one = model.task(id);
     return one.shape == first.shape && one.job == first.job && !goes_whole(model, id) &&
-           one.pod_priority == first.pod_priority && model.notes.started_ns(id) == model.notes.started_ns(first.id);
+           one.pod_priority == first.pod_priority && model.details.started_ns(id) == model.details.started_ns(first.id);
   });
 }
 

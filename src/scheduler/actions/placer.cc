@@ -7,7 +7,7 @@ namespace scheduler {
 namespace {
 
 // The queue may not take the task, of this part of the job, now.
-void note_over_limit(Session& session, const Job& job, std::uint32_t part, const Task& task) {
+void record_over_limit(Session& session, const Job& job, std::uint32_t part, const Task& task) {
   const auto [found, first] = session.problems().of(job.id).over_limit.try_emplace(part);
   if (!first || !session.input().keeps_reasons) return;
   const Model& model = session.model();
@@ -29,7 +29,7 @@ const NodeSet* Placer::nodes_of(DomainId where) const {
 
 SubJob* Placer::topology_part(const PlaceTarget& target) const {
   JobTopology* topology = model_.job(target.job).topology.get();
-  if (topology == nullptr || !topology->sub_jobs[target.part].wish.present) return nullptr;
+  if (topology == nullptr || !topology->sub_jobs[target.part].constraint.present) return nullptr;
   return &topology->sub_jobs[target.part];
 }
 
@@ -57,7 +57,7 @@ bool Placer::place_tasks(const PlaceTarget& target, TaskHeap& tasks, Journal::Ma
 
 Placer::Outcome Placer::place_task(const PlaceTarget& target, const Job& job, const Task& task) {
   if (!session_.ask<Allocatable>(model_.queue(job.queue), task)) {
-    note_over_limit(session_, job, target.part, task);
+    record_over_limit(session_, job, target.part, task);
     return Outcome::kSkipped;
   }
   if (task.gated) {
@@ -150,7 +150,7 @@ bool Placer::place_nominated(const PlaceTarget& target, TaskHeap& tasks, Journal
 
 void Placer::record(const PlaceTarget& target, const Job& job, const Task& task, FitErrors errors) {
   JobProblem& trouble = session_.problems().of(job.id);
-  if (job.has_role_minimums || !job.roles[task.role].name.empty()) trouble.note_failed(target.part, task.role);
+  if (job.has_role_minimums || !job.roles[task.role].name.empty()) trouble.record_failed(target.part, task.role);
   trouble.by_task.insert_or_assign(model_.text(task.id).name.str(), std::move(errors));
 }
 

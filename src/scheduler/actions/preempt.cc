@@ -53,7 +53,8 @@ class Preempt final : public Action {
     void collect() {
       for (const JobId id : session_.jobs_to_look_at()) {
         const Job& job = model_.job(id);
-        if (job.is_pending() || job.wishes_topology() || session_.ask<JobValid>(job) || !session_.ask<JobStarving>(job))
+        if (job.is_pending() || job.has_topology_constraint() || session_.ask<JobValid>(job) ||
+            !session_.ask<JobStarving>(job))
           continue;
         work_.add(id);
       }
@@ -79,7 +80,7 @@ class Preempt final : public Action {
 
     std::vector<TaskId> victims_among(const Task& task, const std::vector<TaskId>& candidates) {
       std::vector<TaskId> out = session_.ask<Preemptable>(task, candidates);
-      session_.evictions().note_victims(out.size());
+      session_.evictions().record_victims(out.size());
       return out;
     }
 
@@ -101,7 +102,7 @@ class Preempt final : public Action {
       session_.journal().rollback(mark);
       if (!in_vain.is_set()) return;
       if (dry_run_.enabled)
-        tell_evictions(session_, id, "preempt finds no node that it could empty");
+        report_evictions(session_, id, "preempt finds no node that it could empty");
       else
         explain_in_vain(session_, of_others_, model_.task(in_vain), budget_);
     }
@@ -148,7 +149,7 @@ class Preempt final : public Action {
       } else if (preempt_cheapest(task, nodes, same_job ? of_own_ : of_others_)) {
         return true;
       }
-      if (!same_job) hopeless_.note(task);
+      if (!same_job) hopeless_.record(task);
       return false;
     }
 
@@ -156,7 +157,7 @@ class Preempt final : public Action {
       const Journal::Mark mark = session_.journal().mark();
       const auto found = search.run(task, nodes, task.job.index);
       if (!found) return false;
-      session_.evictions().note_attempt();
+      session_.evictions().record_attempt();
       if (session_.journal().pipeline(task.id, found->node, found->victims > 0)) return true;
       session_.journal().rollback(mark);
       search.forget();
@@ -206,8 +207,8 @@ class Preempt final : public Action {
       const auto choice = choose_by_dry_run(session_, task, nodes, dry_run_, (same_job ? of_own_ : of_others_).rule());
       if (!choice) return false;
       const Journal::Mark mark = session_.journal().mark();
-      session_.evictions().note_victims(choice->victims.size());
-      session_.evictions().note_attempt();
+      session_.evictions().record_victims(choice->victims.size());
+      session_.evictions().record_attempt();
       for (const TaskId victim : choice->victims) session_.journal().evict(victim, "preempt", task.job);
       if (session_.journal().pipeline(task.id, choice->node, true)) return true;
       session_.journal().rollback(mark);

@@ -90,7 +90,7 @@ Price price_of(const Model& model, const std::vector<TaskId>& victims) {
   for (const TaskId id : victims) {
     const Task& task = model.task(id);
     out.sum += std::int64_t{task.pod_priority} + (std::int64_t{1} << 31);
-    if (task.pod_priority == highest) out.earliest_start = std::min(out.earliest_start, model.notes.started_ns(id));
+    if (task.pod_priority == highest) out.earliest_start = std::min(out.earliest_start, model.details.started_ns(id));
   }
   return out;
 }

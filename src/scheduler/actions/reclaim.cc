@@ -69,7 +69,7 @@ class Reclaim final : public Action {
         if (task.never_preempts || job.never_preempts || hopeless_.knows(task)) continue;
         if (!session_.ask<Preemptive>(model_.queue(job.queue), std::vector<TaskId>{task.id})) continue;
         if (session_.ask<PrePredicate>(task) || reclaim_for_task(task)) continue;
-        hopeless_.note(task);
+        hopeless_.record(task);
         if (!in_vain.is_set()) in_vain = task.id;
       }
       if (session_.ask<JobPipelined>(job)) {

@@ -37,8 +37,9 @@ bool TopologyPlacer::place_job(JobId id, Worksheet& sheet) {
   }
   // No domain was even tried if none has what the group, or one of its parts, asks for altogether.
   JobProblem& trouble = session_.problems().of(id);
-  if (trouble.by_task.empty() && job.topology && job.topology->wish.hard) {
-    trouble.text = base::format("no hyperNode of tier {} or below has enough resources", job.topology->wish.allowed);
+  if (trouble.by_task.empty() && job.topology && job.topology->constraint.hard) {
+    trouble.text =
+        base::format("no hyperNode of tier {} or below has enough resources", job.topology->constraint.allowed);
   } else if (trouble.by_task.empty() && job.topology) {
     trouble.text = "no hyperNode that a subgroup may use has enough resources";
   }

@@ -165,7 +165,7 @@ std::optional<EvictionChoice> VictimSearch::prove(const Task& task, NodeId node)
     return std::nullopt;
   }
   if (!(price.cost < proven->cost)) {
-    note_shaken(proven->victims);
+    mark_shaken(proven->victims);
     return EvictionChoice{node, proven->victims.size()};
   }
   session_.journal().rollback(mark);
@@ -177,7 +177,7 @@ std::optional<EvictionChoice> VictimSearch::prove(const Task& task, NodeId node)
 }
 
 // The victims are evicted.
-void VictimSearch::note_shaken(const std::vector<TaskId>& victims) {
+void VictimSearch::mark_shaken(const std::vector<TaskId>& victims) {
   shaken_.clear();
   for (const TaskId id : victims) {
     const JobId job_id = model_.task(id).job;
@@ -239,7 +239,7 @@ std::optional<EvictionChoice> VictimSearch::run(const Task& task, const NodeSet&
     if (budget_.is_spent()) break;
   }
   position_ = model_.touched().size();
-  if (budget_.is_spent()) session_.evictions().note_nodes_left_out(left_out_ + heap_.size());
+  if (budget_.is_spent()) session_.evictions().record_nodes_left_out(left_out_ + heap_.size());
   return std::nullopt;
 }
 

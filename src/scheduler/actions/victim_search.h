@@ -81,7 +81,7 @@ class VictimSearch {
   void push(std::uint32_t node);
   void drop_stale();
   void price_again(const Task& task);
-  void note_shaken(const std::vector<TaskId>& victims);
+  void mark_shaken(const std::vector<TaskId>& victims);
   // The node to try next; unset: none is left.
   NodeId pop_cheapest(const Task& task);
   void rank_by_score(const Task& task);

@@ -39,7 +39,7 @@ class Hopeless {
   bool same_class(const Task& task) const {
     return labels_.is_set() && model_.pods.label_set(task.labels).signature == model_.pods.label_set(labels_).signature;
   }
-  void note(const Task& task) {
+  void record(const Task& task) {
     shape_ = task.shape;
     job_ = task.job;
     labels_ = task.labels;

@@ -116,7 +116,7 @@ TEST_F(HostileObjects, texts_that_are_no_names_are_not_kept) {
                                  weight + '"',
                              R"(,"image":")" + image + '"', "");
   EXPECT_TRUE(is_kept(image + ":latest"));
-  EXPECT_TRUE(model_.notes.wish(model_.notes.wish_id(pod)).weights.empty());
+  EXPECT_TRUE(model_.details.preference(model_.details.preference_id(pod)).weights.empty());
 }
 
 TEST_F(HostileObjects, a_pod_does_not_give_itself_cpus) {
@@ -177,9 +177,9 @@ TEST_F(HostileObjects, roles_beyond_a_thousand_have_no_topology) {
     for (int i = 0; i < count; ++i) list += base::format(R"({}"r{}":1)", i == 0 ? "" : ",", i);
     return R"(,"minTaskMember":{)" + list + "}";
   };
-  const TaskTopologyWish wish{"r1,r2", "", ""};
-  EXPECT_TRUE(role_topology_from(wish, set_group("", roles(1024))).has_value());
-  EXPECT_FALSE(role_topology_from(wish, set_group("", roles(1025))).has_value());
+  const TaskTopologyPreference preference{"r1,r2", "", ""};
+  EXPECT_TRUE(role_topology_from(preference, set_group("", roles(1024))).has_value());
+  EXPECT_FALSE(role_topology_from(preference, set_group("", roles(1025))).has_value());
 }
 
 }  // namespace

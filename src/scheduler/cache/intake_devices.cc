@@ -21,12 +21,12 @@ bool set_devices(Model& model, const api::ResourceId& id, const api::Json& objec
     else
       claims.remove_slice(api::name_of(object));
   } else if (id == api::resources::kNumatopologies) {
-    const bool says_more = exists && model.numa.set(object);
+    const bool adds_facts = exists && model.numa.set(object);
     if (!exists) model.numa.remove(api::name_of(object));
     if (const NodeId node = model.nodes.find(api::name_of(object)); node.is_set()) {
       // The node's agent knows the CPUs of the pods that it has; it has not seen those that are being bound.
       for (const TaskId task : model.nodes[node].tasks) {
-        if (says_more && model.task(task).status != TaskStatus::kBinding) model.devices.forget_cpus(task);
+        if (adds_facts && model.task(task).status != TaskStatus::kBinding) model.devices.forget_cpus(task);
       }
       model.node_facts_changed(node);
     }

@@ -175,9 +175,9 @@ bool GroupIntake::set(const api::Json& group) {
   std::string_view domain = api::annotation_of(group, kAllocatedDomain);
   if (domain.size() > kNameLengthMax) domain = {};
   const bool differs =
-      ledger_.hear(id, !known, key, job.resource_version, group_status_from(group["status"], model_.shared_texts),
-                   domain.empty() ? Symbol{} : model_.symbols.intern(domain));
-  if (known && differs) model_.note_changed(id);  // what we wrote did not last
+      ledger_.observe(id, !known, key, job.resource_version, group_status_from(group["status"], model_.shared_texts),
+                      domain.empty() ? Symbol{} : model_.symbols.intern(domain));
+  if (known && differs) model_.mark_changed(id);  // what we wrote did not last
   if (!known) recall_round(group, id);
   job.phase = ledger_.group(id).status.phase;
   const Text old_spec = known ? job.spec_text : Text();
@@ -189,7 +189,7 @@ bool GroupIntake::set(const api::Json& group) {
   if (known && old_spec == job.spec_text && old_phase == job.phase) return job.changes != before;
   read_group_spec(group, job, model_);
   set_topology(group, id);
-  model_.group_wishes.set(id, group["metadata"]["annotations"]);
+  model_.group_preferences.set(id, group["metadata"]["annotations"]);
   const std::string queue = group["spec"]["queue"].str();
   // A group that was admitted and has no places yet reserves room in its queue: another queue is asked first.
   // DIFFERS(groups-that-move): docs/compat says why.
@@ -202,7 +202,7 @@ bool GroupIntake::set(const api::Json& group) {
   model_.set_job_queue(id, queue.empty() ? options_.default_queue : queue);
   model_.set_role_minimums(id, minimums);
   model_.refresh_priority(id);
-  model_.note_changed(id);
+  model_.mark_changed(id);
   return true;
 }
 
@@ -219,7 +219,7 @@ bool GroupIntake::remove(const api::Json& group) {
   // Its pods count in their queue until they end.
   // DIFFERS(deleted-groups): docs/compat says why.
   model_.set_job_queue(id, job.named_by_pods);
-  model_.note_changed(id);
+  model_.mark_changed(id);
   model_.remove_job_if_empty(id);
   return true;
 }
@@ -233,7 +233,7 @@ void GroupIntake::set_topology(const api::Json& group, JobId id) {
   Job& job = model_.edit_job(id);
   const bool asks = spec["networkTopology"].is_object() || !spec["subGroupPolicy"].empty();
   if (!asks && !job.topology) return;
-  if (spec["subGroupPolicy"].size() > kSubGroupPoliciesMax && !std::exchange(told_of_policies_, true)) {
+  if (spec["subGroupPolicy"].size() > kSubGroupPoliciesMax && !std::exchange(has_warned_of_policies_, true)) {
     base::log_warning("scheduler", base::format("PodGroup {}: only the first {} entries of subGroupPolicy count",
                                                 job.key, kSubGroupPoliciesMax));
   }

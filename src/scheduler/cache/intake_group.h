@@ -32,7 +32,7 @@ class GroupIntake {
   Model& model_;
   Ledger& ledger_;
   const IntakeOptions& options_;
-  bool told_of_policies_ = false;  // that a group has too many of its subgroups
+  bool has_warned_of_policies_ = false;  // that a group has too many of its subgroups
 };
 
 // Readers shared with other parts.

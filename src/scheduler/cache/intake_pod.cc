@@ -102,8 +102,8 @@ TaskText text_of(const PodParts& pod, SharedTexts& shared_texts) {
   return out;
 }
 
-PodSays pod_says(const PodParts& pod, SharedTexts& shared_texts) {
-  PodSays out;
+PodReport pod_reports(const PodParts& pod, SharedTexts& shared_texts) {
+  PodReport out;
   out.nominated_node = shared_texts.share(pod.status["nominatedNodeName"].as_string());
   for (const api::Json& condition : pod.status["conditions"].items()) {
     if (condition["type"].as_string() != "PodScheduled" || condition["status"].as_string() != "False") continue;
@@ -166,19 +166,19 @@ bool PodIntake::take(const api::Json& pod) {
   if (facts.task.gated && !model_.gates.on("PodSchedulingReadiness")) facts.task.gated = false;
   const Text version = facts.text.resource_version;
   if (same_pod && model_.update_task(known, facts)) {
-    const bool differs = ledger_.hear(known, false, uid, version, pod_says(parts, model_.shared_texts));
+    const bool differs = ledger_.observe(known, false, uid, version, pod_reports(parts, model_.shared_texts));
     if (differs && model_.task(known).job.is_set())
-      model_.note_changed(model_.task(known).job);  // somebody else wrote it: ours has to be said again
-    model_.notes.set(known, pod);
+      model_.mark_changed(model_.task(known).job);  // somebody else wrote it: ours has to be said again
+    model_.details.set(known, pod);
     model_.name_queue(known, queue_named_by(parts));
     if (model_.devices.set_task(known, pod) && model_.task(known).job.is_set())
-      model_.note_changed(model_.task(known).job);
+      model_.mark_changed(model_.task(known).job);
     return true;
   }
   if (known.is_set()) model_.remove_task(known);
   const TaskId made = model_.add_task(std::move(facts));
-  ledger_.hear(made, true, uid, version, pod_says(parts, model_.shared_texts));
-  model_.notes.set(made, pod);
+  ledger_.observe(made, true, uid, version, pod_reports(parts, model_.shared_texts));
+  model_.details.set(made, pod);
   model_.name_queue(made, queue_named_by(parts));
   model_.workloads.set_owner(made, pod);
   model_.devices.set_task(made, pod);
@@ -213,7 +213,7 @@ void PodIntake::bind_failed(std::string_view pod_key, std::string_view uid) {
   model_.devices.revoke(id);
   if (is_over) return;
   model_.move(id, TaskStatus::kPending, NodeId{});
-  if (options_.single_pods) note_not_bound(pod_key, uid);
+  if (options_.single_pods) record_not_bound(pod_key, uid);
 }
 
 bool PodIntake::is_over(std::string_view key, std::string_view uid) const {
@@ -230,16 +230,17 @@ void PodIntake::eviction_failed(std::string_view pod_key, std::string_view uid) 
   model_.move(id, TaskStatus::kRunning, model_.task(id).node);
 }
 
-void PodIntake::told(std::string_view key, std::string_view uid, std::string_view reason, std::string_view message) {
+void PodIntake::record_condition(std::string_view key, std::string_view uid, std::string_view reason,
+                                 std::string_view message) {
   const TaskId id = model_.find_task(key);
   if (!id.is_set() || model_.text(id).uid != uid) return;
   SharedTexts& shared = model_.shared_texts;
-  ledger_.say(id, {shared.share(reason), shared.share(message), ledger_.pod(id).nominated_node});
+  ledger_.record(id, {shared.share(reason), shared.share(message), ledger_.pod(id).nominated_node});
 }
 
 void PodIntake::binding_waits(std::string_view key) {
   const TaskId id = model_.find_task(key);
-  if (id.is_set() && model_.task(id).job.is_set()) model_.note_changed(model_.task(id).job);
+  if (id.is_set() && model_.task(id).job.is_set()) model_.mark_changed(model_.task(id).job);
 }
 
 std::optional<PodIntake::GroupName> PodIntake::group_of(std::string_view key) const {
@@ -254,7 +255,7 @@ void PodIntake::status_lost(std::string_view key, std::string_view uid) {
   const TaskId id = model_.find_task(key);
   if (!id.is_set() || model_.text(id).uid != uid) return;
   ledger_.lose_pod(id, uid);
-  if (model_.task(id).job.is_set()) model_.note_changed(model_.task(id).job);
+  if (model_.task(id).job.is_set()) model_.mark_changed(model_.task(id).job);
 }
 
 bool PodIntake::takes_answer(const api::Json& pod) const {

@@ -39,7 +39,7 @@ class PodIntake {
   };
   std::optional<GroupName> group_of(std::string_view key) const;
   // The pod's condition is being written, though no cycle said it.
-  void told(std::string_view key, std::string_view uid, std::string_view reason, std::string_view message);
+  void record_condition(std::string_view key, std::string_view uid, std::string_view reason, std::string_view message);
   // The pod has its node and waits for a volume: its group says so with the next cycle.
   void binding_waits(std::string_view key);
   // The status could not be written: what it should say is written again.
@@ -57,7 +57,7 @@ class PodIntake {
   // The same for single pods, with the news of it (intake_single_pods.cc).
   bool set_single(const api::Json& pod);
   bool remove_single(const api::Json& pod);
-  void note_not_bound(std::string_view key, std::string_view uid);
+  void record_not_bound(std::string_view key, std::string_view uid);
 
   Model& model_;
   Ledger& ledger_;

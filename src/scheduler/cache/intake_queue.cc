@@ -21,7 +21,7 @@ void touch_jobs_of(Model& model, QueueId queue) {
   model.for_each_job([&](const Job& job) {
     if (job.queue == queue) jobs.push_back(job.id);
   });
-  for (const JobId id : jobs) model.note_changed(id);
+  for (const JobId id : jobs) model.mark_changed(id);
 }
 
 }  // namespace
@@ -33,7 +33,7 @@ bool QueueIntake::set(const api::Json& object) {
   const api::Json& spec = object["spec"];
   const QueueState state = queue_state_from(object["status"]["state"].as_string());
   queue.resource_version = std::string(api::resource_version_of(object));
-  ledger_.hear(id, queue.name, queue.resource_version, api::resource_list_from(object["status"]["allocated"]));
+  ledger_.observe(id, queue.name, queue.resource_version, api::resource_list_from(object["status"]["allocated"]));
   std::string text = spec.dump() + object["metadata"]["annotations"].dump();
   if (!is_new && text == queue.spec_text && state == queue.state && queue.uid == api::uid_of(object)) return false;
   queue.spec_text = std::move(text);

@@ -26,10 +26,10 @@ bool ShardIntake::set(const api::Json& object) {
                   names_from(status["nodesToAdd"]), names_from(status["nodesToRemove"])};
   const std::string_view name = api::name_of(object);
   const bool is_own = name == options_.sharding_name;
-  if (is_own) heard_ = shard;
-  const bool counts = is_own && ledger_.hear(shard, name, api::resource_version_of(object));
+  if (is_own) observed_ = shard;
+  const bool counts = is_own && ledger_.observe(shard, name, api::resource_version_of(object));
   model_.shards.set(name, std::move(shard), api::resource_version_of(object));
-  if (is_own) counts ? model_.shards.confirm(heard_->in_use) : model_.shards.limit_claims(heard_->in_use);
+  if (is_own) counts ? model_.shards.confirm(observed_->in_use) : model_.shards.limit_claims(observed_->in_use);
   return model_.shards.generation() != before || is_own;
 }
 
@@ -37,7 +37,7 @@ bool ShardIntake::remove(const api::Json& object) {
   const std::uint64_t before = model_.shards.generation();
   const bool is_own = api::name_of(object) == options_.sharding_name;
   if (is_own) {
-    heard_.reset();
+    observed_.reset();
     ledger_.flights.forget(Entry::kShard, api::name_of(object));
   }
   model_.shards.remove(api::name_of(object));
@@ -46,8 +46,9 @@ bool ShardIntake::remove(const api::Json& object) {
 
 void ShardIntake::write_ended() {
   const NodeShard* own = model_.shards.own();
-  if (own == nullptr || !heard_) return;
-  if (ledger_.hear(*heard_, model_.shards.own_name, model_.shards.own_version())) model_.shards.confirm(heard_->in_use);
+  if (own == nullptr || !observed_) return;
+  if (ledger_.observe(*observed_, model_.shards.own_name, model_.shards.own_version()))
+    model_.shards.confirm(observed_->in_use);
 }
 
 }  // namespace scheduler

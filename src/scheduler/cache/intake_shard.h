@@ -28,7 +28,7 @@ class ShardIntake {
   Model& model_;
   Ledger& ledger_;
   const IntakeOptions& options_;
-  std::optional<NodeShard> heard_;  // the own one, as the watch showed it last
+  std::optional<NodeShard> observed_;  // the own one, as the watch showed it last
 };
 
 }  // namespace scheduler

@@ -73,7 +73,7 @@ bool PodIntake::remove_single(const api::Json& pod) {
   return true;
 }
 
-void PodIntake::note_not_bound(std::string_view key, std::string_view uid) {
+void PodIntake::record_not_bound(std::string_view key, std::string_view uid) {
   news_.room_came = true;
   news_.pods.push_back({PodNews::Kind::kNotBound, std::string(key), std::string(uid)});
 }

@@ -157,7 +157,7 @@ void put(Map& map, const std::string& key, bool exists, Value&& value) {
 bool set_storage(Model& model, const api::ResourceId& id, const api::Json& object, bool exists) {
   Volumes& volumes = model.volumes;
   const std::string key = api::key_of(object);
-  volumes.note_change();
+  volumes.count_change();
   if (id == api::resources::kPersistentVolumeClaims) {
     put(volumes.claims, key, exists, [&] { return gated(claim_from(object, model.symbols), model.gates); });
   } else if (id == api::resources::kPersistentVolumes) {

@@ -97,7 +97,7 @@ Json numa_json(const std::string& name, const NumaNode& node) {
   return out;
 }
 
-Json group_json(const Model& model, const Job& job, const GroupSays& says) {
+Json group_json(const Model& model, const Job& job, const GroupReport& reports) {
   const auto [ns, name] = split_key(job.key);
   Json out = object_of({"scheduling.volcano.sh/v1beta1", "PodGroup", ns, name, job.group_uid.str()});
   std::string_view rest = job.spec_text;
@@ -105,20 +105,21 @@ Json group_json(const Model& model, const Job& job, const GroupSays& says) {
   if (spec.is_null()) spec = Json::object();
   spec.set("queue", job.queue_name.view());
   constexpr std::string_view kDomain = "volcano.sh/job-allocated-hypernode";
-  if (says.domain.is_set())
-    (annotations.is_null() ? annotations = Json::object() : annotations).set(kDomain, model.symbols.text(says.domain));
+  if (reports.domain.is_set())
+    (annotations.is_null() ? annotations = Json::object() : annotations)
+        .set(kDomain, model.symbols.text(reports.domain));
   else if (!annotations.is_null())
     annotations.erase(kDomain);
-  if (!says.round.empty())
+  if (!reports.round.empty())
     (annotations.is_null() ? annotations = Json::object() : annotations)
-        .set(kEvictionRoundAnnotation, says.round.view());
+        .set(kEvictionRoundAnnotation, reports.round.view());
   Json& metadata = out.edit("metadata");
   if (!job.resource_version.empty()) metadata.set("resourceVersion", job.resource_version.view());
   if (job.created_ns != 0) metadata.set("creationTimestamp", base::format_rfc3339(base::Time{job.created_ns}));
   if (!labels.empty()) metadata.set("labels", std::move(labels));
   if (!annotations.empty()) metadata.set("annotations", std::move(annotations));
   out.set("spec", std::move(spec));
-  GroupStatus status = says.status;
+  GroupStatus status = reports.status;
   status.phase = job.phase;
   out.set("status", to_json(status));
   return out;
@@ -143,7 +144,7 @@ std::string_view state_name(QueueState state) {
   return "Open";
 }
 
-Json queue_json(const Queue& queue, const QueueSays& says) {
+Json queue_json(const Queue& queue, const QueueReport& reports) {
   Json out = object_of({"scheduling.volcano.sh/v1beta1", "Queue", "", queue.name, queue.uid});
   std::string_view rest = queue.spec_text;
   const Json spec = take_json(rest);
@@ -151,7 +152,7 @@ Json queue_json(const Queue& queue, const QueueSays& says) {
     out.edit("metadata").set("creationTimestamp", base::format_rfc3339(base::Time{queue.created_ns}));
   if (!queue.annotations.empty()) out.edit("metadata").set("annotations", queue.annotations);
   if (!spec.is_null()) out.set("spec", spec);
-  out.set("status", Json::object({{"state", state_name(queue.state)}, {"allocated", amounts_json(says.allocated)}}));
+  out.set("status", Json::object({{"state", state_name(queue.state)}, {"allocated", amounts_json(reports.allocated)}}));
   return out;
 }
 

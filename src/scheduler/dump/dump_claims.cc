@@ -88,26 +88,27 @@ class ClaimWriter {
     return Json::array(std::move(out));
   }
 
-  Json wish_json(const DeviceWish& wish) const {
-    Json out = Json::object({{"deviceClassName", wish.device_class},
-                             {"allocationMode", wish.all ? "All" : "ExactCount"},
-                             {"count", wish.count}});
-    if (!wish.selectors.empty()) out.set("selectors", selectors(wish.selectors));
-    if (wish.admin_access) out.set("adminAccess", true);
-    if (!wish.capacity.empty()) out.set("capacity", Json::object({{"requests", quantities_json(wish.capacity)}}));
-    if (!wish.tolerations.is_null()) out.set("tolerations", wish.tolerations);
+  Json alternative_json(const DeviceAlternative& alternative) const {
+    Json out = Json::object({{"deviceClassName", alternative.device_class},
+                             {"allocationMode", alternative.all ? "All" : "ExactCount"},
+                             {"count", alternative.count}});
+    if (!alternative.selectors.empty()) out.set("selectors", selectors(alternative.selectors));
+    if (alternative.admin_access) out.set("adminAccess", true);
+    if (!alternative.capacity.empty())
+      out.set("capacity", Json::object({{"requests", quantities_json(alternative.capacity)}}));
+    if (!alternative.tolerations.is_null()) out.set("tolerations", alternative.tolerations);
     return out;
   }
 
   Json request_json(const DeviceRequest& request) const {
     Json out = Json::object({{"name", request.name}});
-    if (request.wishes.size() == 1 && request.wishes[0].name == request.name) {
-      out.set("exactly", wish_json(request.wishes[0]));
+    if (request.alternatives.size() == 1 && request.alternatives[0].name == request.name) {
+      out.set("exactly", alternative_json(request.alternatives[0]));
       return out;
     }
-    for (const DeviceWish& wish : request.wishes) {
-      Json one = wish_json(wish);
-      one.set("name", wish.name.substr(std::min(wish.name.size(), request.name.size() + 1)));
+    for (const DeviceAlternative& alternative : request.alternatives) {
+      Json one = alternative_json(alternative);
+      one.set("name", alternative.name.substr(std::min(alternative.name.size(), request.name.size() + 1)));
       out.edit("firstAvailable").push_back(std::move(one));
     }
     return out;

@@ -220,7 +220,7 @@ class PodWriter {
       annotations.set("scheduling.k8s.io/group-name", job.name());
       if (!job.named_by_pods.empty()) annotations.set("volcano.sh/queue-name", job.named_by_pods.view());
       const std::string_view role = job.roles[task.role].name;
-      if (model_.notes.role_is_annotated(task.id)) annotations.set(kRole, role);
+      if (model_.details.role_is_annotated(task.id)) annotations.set(kRole, role);
     }
     const bool by_label = !labels.has(kPreemptable) || labels[kPreemptable].as_string() == "true";
     if (task.preemptable != by_label) annotations.set(kPreemptable, task.preemptable ? "true" : "false");
@@ -231,19 +231,19 @@ class PodWriter {
     if (const std::int64_t alone = task.pod_priority == 0 && task.priority == 1 ? 1 : task.pod_priority;
         task.priority != alone)
       annotations.set("volcano.sh/task-priority", std::to_string(task.priority));
-    if (const std::uint32_t wish = model_.notes.wish_id(task.id); wish != 0) {
-      annotations.set("volcano.sh/resource-strategy-scoring-type", model_.notes.wish(wish).type);
-      annotations.set("volcano.sh/resource-strategy-weight", model_.notes.wish(wish).weights);
+    if (const std::uint32_t preference = model_.details.preference_id(task.id); preference != 0) {
+      annotations.set("volcano.sh/resource-strategy-scoring-type", model_.details.preference(preference).type);
+      annotations.set("volcano.sh/resource-strategy-weight", model_.details.preference(preference).weights);
     }
     if (const CpuSet* cpus = model_.devices.cpus_of(task.id)) annotations.set(kDumpedCpus, to_text(*cpus));
     // A pod that is done holds nothing any more.
     const Annotations* devices = is_terminated(task.status) ? nullptr : model_.devices.devices_of(task.id);
     if (devices != nullptr) {
       // The part of the pod's grants that is read again.
-      Json told = Json::object();
-      for (const auto& [key, value] : *devices) told.set(key, value);
-      DeviceNotes read;
-      read.set_task(task.id, Json::object({{"metadata", Json::object({{"annotations", std::move(told)}})},
+      Json annotated = Json::object();
+      for (const auto& [key, value] : *devices) annotated.set(key, value);
+      DeviceAnnotations read;
+      read.set_task(task.id, Json::object({{"metadata", Json::object({{"annotations", std::move(annotated)}})},
                                            {"spec", Json::object({{"nodeName", "its"}})}}));
       if (const Annotations* kept = read.stored(task.id)) {
         for (const auto& [key, value] : *kept) annotations.set(key, value);
@@ -279,16 +279,16 @@ class PodWriter {
   void write_status(const Task& task, const TaskText& text, Json& status) const {
     constexpr std::string_view kQos[] = {"BestEffort", "Burstable", "Guaranteed"};
     status.set("phase", phase_of(task.status));
-    status.set("qosClass", kQos[static_cast<std::size_t>(model_.notes.limits(task.id).qos)]);
+    status.set("qosClass", kQos[static_cast<std::size_t>(model_.details.limits(task.id).qos)]);
     if (!text.nominated_node.empty()) status.set("nominatedNodeName", text.nominated_node.view());
-    if (const std::int64_t started = model_.notes.started_ns(task.id); started != 0)
+    if (const std::int64_t started = model_.details.started_ns(task.id); started != 0)
       status.set("startTime", time_text(started));
-    if (const PodSays& says = ledger_.pod(task.id); !says.reason.empty() || !says.message.empty()) {
+    if (const PodReport& reports = ledger_.pod(task.id); !reports.reason.empty() || !reports.message.empty()) {
       status.edit("conditions")
           .push_back(Json::object({{"type", "PodScheduled"},
                                    {"status", "False"},
-                                   {"reason", says.reason.view()},
-                                   {"message", says.message.view()}}));
+                                   {"reason", reports.reason.view()},
+                                   {"message", reports.message.view()}}));
     }
     if (task.preempted) {
       status.edit("conditions")

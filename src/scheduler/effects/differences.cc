@@ -30,7 +30,7 @@ std::string group_of(const Json& pod) {
   return base::format("{}/{}", api::namespace_of(pod), group.empty() ? api::name_of(pod) : group);
 }
 
-std::string said(const Difference& one) {
+std::string text_of(const Difference& one) {
   switch (one.kind) {
     case Kind::kNode: return base::format("{}: here {}, there {}", one.pod, one.here, one.there);
     case Kind::kOnlyThere: return base::format("{}: bound to {}, would wait here", one.pod, one.there);
@@ -102,13 +102,13 @@ void Differences::decided(const Plan& plan, base::Time now) {
     evicted_.try_emplace(
         one.uid, Evicted{one.group.empty() ? one.ns + "/" + one.pod : one.group, one.ns, one.pod, one.node, now});
   for (auto& [uid, one] : waiting_) {
-    if (one.here.empty() || one.told || now - one.since < kPatience) continue;
-    one.told = true;
+    if (one.here.empty() || one.reported || now - one.since < kPatience) continue;
+    one.reported = true;
     add({Kind::kOnlyHere, one.group, one.ns, one.pod, uid, one.here, "", now});
   }
   for (auto& [uid, one] : evicted_) {
-    if (one.told || now - one.since < kPatience) continue;
-    one.told = true;
+    if (one.reported || now - one.since < kPatience) continue;
+    one.reported = true;
     add({Kind::kEvictedHere, one.group, one.ns, one.pod, uid, "", one.node, now});
   }
 }
@@ -127,7 +127,7 @@ std::vector<std::string> Differences::lines(const std::vector<Difference>& news)
     std::size_t named = 0;
     for (const Difference* one : members) {
       if (!is_difference(one->kind) || named++ >= kNamedMax) continue;
-      line += base::format("{} {}", named == 1 ? "" : ";", said(*one));
+      line += base::format("{} {}", named == 1 ? "" : ";", text_of(*one));
     }
     if (named > kNamedMax) line += base::format("; and {} more", named - kNamedMax);
     out.push_back(std::move(line));
@@ -139,9 +139,9 @@ std::optional<base::Time> Differences::next_due() const {
   std::optional<base::Time> due;
   const auto consider = [&due](base::Time at) { due = due ? std::min(*due, at) : at; };
   for (const auto& [uid, one] : waiting_)
-    if (!one.here.empty() && !one.told) consider(one.since + kPatience);
+    if (!one.here.empty() && !one.reported) consider(one.since + kPatience);
   for (const auto& [uid, one] : evicted_)
-    if (!one.told) consider(one.since + kPatience);
+    if (!one.reported) consider(one.since + kPatience);
   return due;
 }
 

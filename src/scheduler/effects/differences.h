@@ -59,12 +59,12 @@ class Differences {
   struct Waiting {
     std::string group, ns, pod, here;
     base::Time since{};  // when `here` was first one
-    bool told = false;
+    bool reported = false;
   };
   struct Evicted {
     std::string group, ns, pod, node;
     base::Time since;
-    bool told = false;
+    bool reported = false;
   };
   void add(Difference difference);
 

@@ -132,7 +132,7 @@ struct ShardWorld : World {
   void claim() {
     Plan plan;
     plan.shards.push_back({.name = "volcano", .in_use = {"n"}, .version = sharded->shard.version()});
-    ledger.say(NodeShard{.desired = {"n"}, .in_use = {"n"}});
+    ledger.record(NodeShard{.desired = {"n"}, .in_use = {"n"}});
     outbox->send(plan);
   }
   bool is_doubtful() const { return ledger.flights.is_doubtful(Entry::kShard, "volcano"); }
@@ -373,7 +373,7 @@ TEST(Outbox, a_status_that_somebody_else_overtook_is_not_taken_for_written) {
   world.server.put(api::resources::kQueues, json(R"({"metadata":{"name":"q","uid":"1"},"status":{"state":"Open"}})"));
   world.intake.set(api::resources::kQueues, *world.server.find(api::resources::kQueues, "q"));
   const QueueId queue = world.model.find_queue("q");
-  world.ledger.say(queue, {{"cpu", *api::Quantity::parse("1")}});
+  world.ledger.record(queue, {{"cpu", *api::Quantity::parse("1")}});
   Plan plan;
   plan.queues.push_back({"q", {{"cpu", *api::Quantity::parse("1")}}, {}});
   world.server.failures.push_back(base::make_error(base::Code::kConflict, "the object has been modified"));
@@ -455,7 +455,7 @@ TEST(Outbox, a_pod_that_is_over_waits_for_no_volume) {
     ASSERT_TRUE(world.ledger.flights.is_under_way(Entry::kBinding, "2")) << row.now;
     EXPECT_EQ(world.ledger.binding_waits.at("a/p"),
               "claim a/c has no volume yet: nobody has made one for node n; is its provisioner there?");
-    const std::size_t told = world.server.calls.size();
+    const std::size_t notified = world.server.calls.size();
     if (row.now.empty()) world.intake.remove(api::resources::kPods, json(pod + "}}"));
     if (!row.now.empty()) world.server.put(api::resources::kPods, json(row.now));
     if (!row.now.empty()) world.intake.set(api::resources::kPods, json(row.now));
@@ -463,7 +463,7 @@ TEST(Outbox, a_pod_that_is_over_waits_for_no_volume) {
     EXPECT_EQ(world.ledger.flights.is_under_way(Entry::kBinding, "2"), !row.is_over) << row.now;
     EXPECT_EQ(world.model.volumes.promised_to("v").empty(), row.is_over) << row.now;
     EXPECT_EQ(world.ledger.binding_waits.empty(), row.is_over);
-    for (std::size_t i = told; i < world.server.calls.size(); ++i)
+    for (std::size_t i = notified; i < world.server.calls.size(); ++i)
       EXPECT_NE(world.server.calls[i].subresource, "status") << row.now;
   }
 }

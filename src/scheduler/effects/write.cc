@@ -102,7 +102,7 @@ Step begin_of(PodEviction& write, const StepContext& context) {
 }
 
 Step next_of(PodEviction& write, Reply answer, const StepContext&) {
-  if (!std::exchange(write.told, true))  // the pod goes, whether or not it could be told why
+  if (!std::exchange(write.reported, true))  // the pod goes, whether or not it could be told why
     return Step::call(deletion_request(write.plan), pod_lane(write.plan), Retry::kPassing);
   return answer->ok() ? Step::done() : Step::failed(answer->error());
 }
@@ -186,19 +186,19 @@ Step next_of(NumatopologyDeletion& write, Reply answer, const StepContext& conte
 
 // --- newer in place of older ---
 
-void keep_what_only_older_said(PodStatusWrite& newer, const PodStatusWrite& older) {
+void keep_fields_of_older(PodStatusWrite& newer, const PodStatusWrite& older) {
   if (newer.plan.nominated_node.empty() && newer.plan.uid == older.plan.uid)
     newer.plan.nominated_node = older.plan.nominated_node;
 }
 
-void keep_what_only_older_said(GroupStatusWrite& newer, const GroupStatusWrite& older) {
+void keep_fields_of_older(GroupStatusWrite& newer, const GroupStatusWrite& older) {
   if (newer.plan.uid != older.plan.uid) return;
   newer.plan.is_urgent |= older.plan.is_urgent;
   if (!newer.plan.allocated_domain) newer.plan.allocated_domain = older.plan.allocated_domain;
   if (!newer.plan.eviction_round) newer.plan.eviction_round = older.plan.eviction_round;
 }
 
-void keep_what_only_older_said(QueueStatusWrite& newer, const QueueStatusWrite& older) {
+void keep_fields_of_older(QueueStatusWrite& newer, const QueueStatusWrite& older) {
   for (const std::string& name : older.plan.gone) {
     std::vector<std::string>& gone = newer.plan.gone;
     const bool known = newer.plan.allocated.contains(name) || std::find(gone.begin(), gone.end(), name) != gone.end();
@@ -206,7 +206,7 @@ void keep_what_only_older_said(QueueStatusWrite& newer, const QueueStatusWrite& 
   }
 }
 
-void keep_what_only_older_said(ShardStatusWrite&, const ShardStatusWrite&) {}
+void keep_fields_of_older(ShardStatusWrite&, const ShardStatusWrite&) {}
 
 // All its pods are being bound, or are bound and have not started: the next status will say more. So it will of a group
 // that was made for pods before any of them is known to be its own.
@@ -226,7 +226,7 @@ bool supersedes_as(Work& newer, const Work& older) {
   Write* late = std::get_if<Write>(&newer);
   const Write* early = std::get_if<Write>(&older);
   if (late == nullptr || early == nullptr) return false;
-  keep_what_only_older_said(*late, *early);
+  keep_fields_of_older(*late, *early);
   return true;
 }
 

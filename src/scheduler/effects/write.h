@@ -32,7 +32,7 @@ struct PodBinding {
 struct PodEviction {
   PlannedEviction plan;
   std::string component;
-  bool told = false;
+  bool reported = false;
 };
 
 struct PodStatusWrite {

@@ -66,14 +66,14 @@ void WriteEnds::prepared(const PodBinding& write) const {
 void WriteEnds::waits(const PodBinding& write, const std::string& text) {
   const PlannedBind& plan = write.plan;
   const std::string key = plan.ns + "/" + plan.pod;
-  std::string& told = needs_.ledger.binding_waits[key];
-  if (told == text) return;
-  told = text;
+  std::string& waiting_for = needs_.ledger.binding_waits[key];
+  if (waiting_for == text) return;
+  waiting_for = text;
   needs_.events.record(object_head("v1", "Pod", plan.ns, plan.pod, plan.uid), {"Warning", "FailedScheduling", text});
   if (const auto group = needs_.intake.pods.group_of(key))
     needs_.events.record(object_head("scheduling.volcano.sh/v1beta1", "PodGroup", plan.ns, group->name, group->uid),
                          {"Warning", "Unschedulable", base::format("pod {}: {}", plan.pod, text)});
-  needs_.intake.pods.told(key, plan.uid, "WaitForVolume", text);
+  needs_.intake.pods.record_condition(key, plan.uid, "WaitForVolume", text);
   write_condition({plan.ns, plan.pod, plan.uid, "WaitForVolume", text, ""});
   needs_.intake.pods.binding_waits(key);
   needs_.on_change();
@@ -102,7 +102,7 @@ void WriteEnds::ended(PodBinding& write, const Step& end, Reply) {
     std::string message = was_tried ? base::format("failed to bind to node {}: {}", plan.node, end.error.message)
                                     : base::format("execute preBind for pod {}/{} failed: {}, resync the task", plan.ns,
                                                    plan.pod, end.error.message);
-    needs_.intake.pods.told(plan.ns + "/" + plan.pod, plan.uid, "SchedulerError", message);
+    needs_.intake.pods.record_condition(plan.ns + "/" + plan.pod, plan.uid, "SchedulerError", message);
     write_condition({plan.ns, plan.pod, plan.uid, "SchedulerError", std::move(message), ""});
   }
   needs_.submit(
@@ -121,7 +121,7 @@ void WriteEnds::ended(PodStatusWrite& write, const Step& end, Reply answer) {
   const PlannedPodCondition& plan = write.plan;
   const bool missed = needs_.ledger.flights.end(Entry::kPodStatus, plan.uid, version_in(answer));
   if (!is_done(end)) needs_.ledger.flights.doubt(Entry::kPodStatus, plan.uid);
-  if (is_refused(end)) return note_lost(std::move(write));
+  if (is_refused(end)) return record_lost(std::move(write));
   if (missed || !is_done(end)) needs_.submit(PodLookup{plan.ns, plan.pod, plan.uid});
 }
 
@@ -130,7 +130,7 @@ void WriteEnds::ended(GateRemoval& write, const Step& end, Reply answer) {
   if (is_refused(end)) {
     base::log_warning(
         "scheduler", base::format("the gate of pod {}/{} cannot be removed: {}", plan.ns, plan.pod, end.error.message));
-    return note_lost(std::move(write));
+    return record_lost(std::move(write));
   }
   needs_.ledger.flights.end(Entry::kGate, plan.uid);
   if (is_done(end)) needs_.intake.set_answer(api::resources::kPods, **answer);
@@ -144,26 +144,26 @@ void WriteEnds::ended(GroupStatusWrite& write, const Step& end, Reply answer) {
   if (is_done(end)) needs_.intake.set_answer(api::resources::kPodGroups, **answer);
   if (is_done(end) && !missed) return;
   if (!is_done(end)) needs_.ledger.flights.doubt(Entry::kGroup, key);
-  if (is_refused(end)) return note_lost(std::move(write));
+  if (is_refused(end)) return record_lost(std::move(write));
   needs_.submit(GroupLookup{plan.ns, plan.name});
 }
 
 void WriteEnds::ended(QueueStatusWrite& write, const Step& end, Reply answer) {
   const bool missed = needs_.ledger.flights.end(Entry::kQueue, write.plan.name, version_in(answer));
   if (!is_done(end)) needs_.ledger.flights.doubt(Entry::kQueue, write.plan.name);
-  if (is_refused(end)) return note_lost(std::move(write));
+  if (is_refused(end)) return record_lost(std::move(write));
   if (missed || !is_done(end)) needs_.submit(QueueLookup{write.plan.name});
 }
 
 void WriteEnds::ended(ShardStatusWrite& write, const Step& end, Reply answer) {
   needs_.ledger.flights.end(Entry::kShard, write.plan.name, version_in(answer));
   if (!is_done(end)) needs_.ledger.flights.doubt(Entry::kShard, write.plan.name);
-  if (is_refused(end)) return note_lost(std::move(write));
+  if (is_refused(end)) return record_lost(std::move(write));
   // A claim that rests on a version which is gone is made again once the watch shows the next one, or after a while.
   // Until then nothing is known: the next one may be this very claim, whose first answer was lost.
   const bool is_conflict = !write.plan.version.empty() && !is_done(end) && end.error.code == base::Code::kConflict;
   if (is_conflict && needs_.intake.shard.version() == write.plan.version) {
-    note_lost(std::move(write));
+    record_lost(std::move(write));
   } else {
     if (!is_done(end) && !is_conflict) needs_.ledger.lose_shard();
     needs_.intake.shard.write_ended();
@@ -207,7 +207,7 @@ void WriteEnds::ended(QueueLookup& write, const Step&, Reply answer) {
 }
 
 // Once for each object and field, however many writes of it are lost meanwhile.
-void WriteEnds::note_lost(LostStatus lost) {
+void WriteEnds::record_lost(LostStatus lost) {
   std::string key = key_of(lost);
   if (const auto known = lost_.find(key); known != lost_.end()) {
     auto* queue = std::get_if<QueueStatusWrite>(&lost);

@@ -55,7 +55,7 @@ class WriteEnds {
   void ended(Retelling& write, const Step& end, Reply answer);
   void ended(QueueCreation&, const Step&, Reply) {}  // tried until it exists
   void ended(NumatopologyDeletion& write, const Step& end, Reply answer);
-  void note_lost(LostStatus lost);
+  void record_lost(LostStatus lost);
   void report_stage(const PlannedBind& plan, std::string_view stage, base::Duration since) const;
 
   Needs needs_;

@@ -21,14 +21,14 @@ bool is_one_of(std::string_view word, std::span<const std::string_view> words) {
 }  // namespace
 
 Arguments::Arguments(api::Json map, std::string owner)
-    : map_(std::move(map)), owner_(std::move(owner)), notes_(std::make_shared<Notes>()) {
+    : map_(std::move(map)), owner_(std::move(owner)), use_(std::make_shared<ArgumentUse>()) {
   if (!map_.is_null() && !map_.is_object()) {
-    notes_->problems.push_back(base::format("{}: arguments must be a map; the defaults are used", owner_));
+    use_->problems.push_back(base::format("{}: arguments must be a map; the defaults are used", owner_));
   }
-  for (const auto& member : map_.members()) notes_->present.emplace_back(member.name());
+  for (const auto& member : map_.members()) use_->present.emplace_back(member.name());
 }
 
-void Arguments::warn(std::string message) const { notes_->problems.push_back(owner_ + ": " + std::move(message)); }
+void Arguments::warn(std::string message) const { use_->problems.push_back(owner_ + ": " + std::move(message)); }
 
 void Arguments::refuse(std::string_view key, const api::Json& value, std::string_view expected) const {
   warn(base::format("argument {}{} is {}, not {}; its default is used", path_, key,
@@ -36,7 +36,7 @@ void Arguments::refuse(std::string_view key, const api::Json& value, std::string
 }
 
 const api::Json* Arguments::value_at(std::string_view key) const {
-  notes_->read.insert(path_ + std::string(key));
+  use_->read.insert(path_ + std::string(key));
   const api::Json* value = map_.find(key);
   return value == nullptr || value->is_null() ? nullptr : value;
 }
@@ -123,7 +123,7 @@ Arguments Arguments::get_map(std::string_view key) const {
   Arguments out;
   out.owner_ = owner_;
   out.path_ = path_ + std::string(key) + ".";
-  out.notes_ = notes_;
+  out.use_ = use_;
   const api::Json* value = value_at(key);
   if (value == nullptr) return out;
   if (!value->is_object()) {
@@ -131,7 +131,7 @@ Arguments Arguments::get_map(std::string_view key) const {
     return out;
   }
   out.map_ = *value;
-  for (const auto& member : value->members()) notes_->present.push_back(out.path_ + std::string(member.name()));
+  for (const auto& member : value->members()) use_->present.push_back(out.path_ + std::string(member.name()));
   return out;
 }
 
@@ -140,15 +140,15 @@ std::vector<std::string> Arguments::keys_after(std::string_view prefix) const {
   for (const auto& member : map_.members()) {
     if (!member.name().starts_with(prefix)) continue;
     out.emplace_back(member.name());
-    notes_->read.insert(path_ + out.back());
+    use_->read.insert(path_ + out.back());
   }
   return out;
 }
 
 std::vector<std::string> Arguments::warnings() const {
-  std::vector<std::string> out = notes_->problems;
-  for (const std::string& key : notes_->present) {
-    if (!notes_->read.contains(key))
+  std::vector<std::string> out = use_->problems;
+  for (const std::string& key : use_->present) {
+    if (!use_->read.contains(key))
       out.push_back(base::format("{}: argument {} is unknown and is ignored", owner_, key));
   }
   return out;

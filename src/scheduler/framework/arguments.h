@@ -45,7 +45,7 @@ class Arguments {
   std::vector<std::string> warnings() const;
 
  private:
-  struct Notes {
+  struct ArgumentUse {
     std::vector<std::string> problems;
     std::set<std::string> read;  // full keys: "thresholds.cpu"
     std::vector<std::string> present;
@@ -56,7 +56,7 @@ class Arguments {
   api::Json map_;
   std::string owner_;
   std::string path_;  // of a nested map, with the dot
-  std::shared_ptr<Notes> notes_;
+  std::shared_ptr<ArgumentUse> use_;
 };
 
 }  // namespace scheduler

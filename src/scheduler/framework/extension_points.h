@@ -47,8 +47,8 @@ struct JobPipelined       : Point<Vote(const Job&),                             
 struct JobStarving        : Point<bool(const Job&),                                         TierAll>          { static constexpr std::string_view kKey = "enableJobStarving"; };
 struct JobValid           : Point<Refusal(const Job&),                                      FirstFailure>     { static constexpr std::string_view kKey = ""; };
 struct JobEnqueueable     : Point<Vote(const Job&),                                         TierVote>         { static constexpr std::string_view kKey = "enableJobEnqueued"; };
-struct JobEnqueued        : Point<void(const Job&),                                         TellAll>          { static constexpr std::string_view kKey = "enableJobEnqueued"; };
-struct ReserveLapsed      : Point<void(const Job&),                                         TellAll>          { static constexpr std::string_view kKey = "enableJobEnqueued"; };
+struct JobEnqueued        : Point<void(const Job&),                                         NotifyAll>          { static constexpr std::string_view kKey = "enableJobEnqueued"; };
+struct ReserveLapsed      : Point<void(const Job&),                                         NotifyAll>          { static constexpr std::string_view kKey = "enableJobEnqueued"; };
 struct Overused           : Point<bool(const Queue&),                                       Any>              { static constexpr std::string_view kKey = "enabledOverused"; };
 struct Allocatable        : Point<bool(const Queue&, const Task&),                          All>              { static constexpr std::string_view kKey = "enabledAllocatable"; };
 struct QueueLimit         : Point<std::optional<Shortage>(const Queue&, const Resource&, LimitQuestion), FirstFailure> { static constexpr std::string_view kKey = ""; };
@@ -72,7 +72,7 @@ struct SimulateAllocatable : Point<bool(const Queue&, const Task&),             
 struct VictimTasks        : Point<std::vector<TaskId>(const std::vector<TaskId>&),          TierUnion>        { static constexpr std::string_view kKey = "enabledVictim"; };
 struct JobHeld            : Point<bool(const Job&),                                         Any>              { static constexpr std::string_view kKey = ""; };
 struct TaskPlaced         : Point<Refusal(const Task&),                                     FirstFailure>     { static constexpr std::string_view kKey = ""; };
-struct TaskRemoved        : Point<void(const Task&),                                        TellAll>          { static constexpr std::string_view kKey = ""; };
+struct TaskRemoved        : Point<void(const Task&),                                        NotifyAll>          { static constexpr std::string_view kKey = ""; };
 // clang-format on
 
 using AllPoints =

@@ -234,7 +234,7 @@ struct SumLists {
   }
 };
 
-struct TellAll {
+struct NotifyAll {
   template <class S, class... A>
   static void fold(const Answers<S>& answers, const A&... args) {
     for (const auto& answer : answers) answer.call(args...);

@@ -80,9 +80,9 @@ class World {
           R"({{"matchLabels":{{"app":"a{}"}}}},"topologyKey":"zone"}}]}}}})",
           random.below(3));
     }
-    std::string wishes;
+    std::string preferences;
     if (random.chance(0.2) && apart.empty()) {
-      wishes = base::format(
+      preferences = base::format(
           R"(,"affinity":{{"nodeAffinity":{{"preferredDuringSchedulingIgnoredDuringExecution":[{{"weight":{},"preference":)"
           R"({{"matchExpressions":[{{"key":"zone","operator":"In","values":["z{}"]}}]}}}}]}},)"
           R"("podAffinity":{{"preferredDuringSchedulingIgnoredDuringExecution":[{{"weight":5,"podAffinityTerm":)"
@@ -90,12 +90,12 @@ class World {
           1 + random.below(50), random.below(2), random.below(3));
     }
     if (random.chance(0.2)) {
-      wishes +=
+      preferences +=
           base::format(R"(,"topologySpreadConstraints":[{{"maxSkew":{},"topologyKey":"zone","whenUnsatisfiable":"{}",)"
                        R"("labelSelector":{{"matchLabels":{{"app":"a{}"}}}}}}])",
                        1 + random.below(2), random.chance(0.5) ? "DoNotSchedule" : "ScheduleAnyway", random.below(3));
     }
-    apart += wishes;
+    apart += preferences;
     const std::string cpu = base::format("{}m", 500 * (1 + random.below(4)));
     for (int i = 0; i < size; ++i) {
       const std::string pod = base::format("{}-w-{}", name, i);

@@ -130,7 +130,7 @@ class World {
       intake.set(api::resources::kHyperNodes, parse(text));
   }
 
-  std::string random_wish() {
+  std::string random_topology() {
     if (random.chance(0.25)) return R"({"mode":"soft"})";
     if (random.chance(0.2)) return base::format(R"({{"mode":"hard","highestTierName":"t{}"}})", 1 + random.below(3));
     return base::format(R"({{"mode":"hard","highestTierAllowed":{}}})", 1 + random.below(3));
@@ -141,11 +141,11 @@ class World {
     const auto size = static_cast<int>(1 + random.below(6));
     const auto min = static_cast<int>(random.below(static_cast<std::uint64_t>(size) + 1));
     std::string spec;
-    if (random.chance(0.6)) spec += base::format(R"(,"networkTopology":{})", random_wish());
+    if (random.chance(0.6)) spec += base::format(R"(,"networkTopology":{})", random_topology());
     if (random.chance(0.35)) {
       spec += base::format(
           R"(,"subGroupPolicy":[{{"name":"p","subGroupSize":{},"minSubGroups":{},"matchLabelKeys":["part"]{}}}])",
-          1 + random.below(3), random.below(3), random.chance(0.6) ? ",\"networkTopology\":" + random_wish() : "");
+          1 + random.below(3), random.below(3), random.chance(0.6) ? ",\"networkTopology\":" + random_topology() : "");
     }
     if (random.chance(0.4)) spec += base::format(R"(,"minResources":{{"cpu":"{}"}})", min);
     intake.set(
@@ -210,11 +210,11 @@ class World {
     for (const auto& [key, nodes] : started) {
       const Job& job = model.job(model.find_job(key));
       const bool all_new = job.allocated_count() == static_cast<std::int32_t>(nodes.size());
-      if (!enforces_tiers || !all_new || !job.topology || !job.topology->wish.hard) continue;
+      if (!enforces_tiers || !all_new || !job.topology || !job.topology->constraint.hard) continue;
       bool found = false;
       for (std::uint32_t d = 0; d < tree.size(); ++d) {
         const NodeSet& inside = tree.set_of(DomainId{d});
-        bool holds = tree[DomainId{d}].tier <= job.topology->wish.allowed;
+        bool holds = tree[DomainId{d}].tier <= job.topology->constraint.allowed;
         for (const NodeId node : nodes) holds = holds && inside.has(node.index);
         found |= holds;
       }

@@ -5,46 +5,46 @@
 
 namespace scheduler {
 
-const PodSays Ledger::kNoPod;
-const GroupSays Ledger::kNoGroup;
-const QueueSays Ledger::kNoQueue;
+const PodReport Ledger::kNoPod;
+const GroupReport Ledger::kNoGroup;
+const QueueReport Ledger::kNoQueue;
 
 bool Ledger::is_quiet(const Job& job, const GroupNow& now) const {
-  const GroupSays& said = group(job.id);
-  return said.trouble == now.trouble && !now.has_conditions && said.status.phase == job.phase &&
-         (said.refusal != 0) == now.is_refused;
+  const GroupReport& reported = group(job.id);
+  return reported.trouble == now.trouble && !now.has_conditions && reported.status.phase == job.phase &&
+         (reported.refusal != 0) == now.is_refused;
 }
 
-bool Ledger::hear(TaskId id, bool is_new, std::string_view uid, std::string_view version, PodSays says) {
+bool Ledger::observe(TaskId id, bool is_new, std::string_view uid, std::string_view version, PodReport reports) {
   const bool counted = flights.counts(Entry::kPodStatus, uid, version);
   if (!counted && !is_new) return false;
-  PodSays& said = entry(pods_, id.index);
-  const bool differs = said.reason != says.reason || said.message != says.message;
-  said = std::move(says);
+  PodReport& reported = entry(pods_, id.index);
+  const bool differs = reported.reason != reports.reason || reported.message != reports.message;
+  reported = std::move(reports);
   return differs;
 }
 
-bool Ledger::hear(JobId id, bool is_new, std::string_view key, std::string_view version, GroupStatus status,
-                  Symbol domain) {
+bool Ledger::observe(JobId id, bool is_new, std::string_view key, std::string_view version, GroupStatus status,
+                     Symbol domain) {
   const bool counted = flights.counts(Entry::kGroup, key, version);
   if (!counted && !is_new) return false;
-  GroupSays& said = entry(groups_, id.index);
-  if (is_new) said = {};
-  const bool differs = !says_the_same(status, said.status);
-  said.status = std::move(status);
-  said.domain = domain;
+  GroupReport& reported = entry(groups_, id.index);
+  if (is_new) reported = {};
+  const bool differs = !is_same_status(status, reported.status);
+  reported.status = std::move(status);
+  reported.domain = domain;
   return differs;
 }
 
-bool Ledger::hear(QueueId id, std::string_view name, std::string_view version, api::ResourceList allocated) {
+bool Ledger::observe(QueueId id, std::string_view name, std::string_view version, api::ResourceList allocated) {
   if (!flights.counts(Entry::kQueue, name, version)) return false;
-  QueueSays& said = entry(queues_, id.index);
-  const bool differs = said.allocated != allocated;
-  said = {std::move(allocated), true};
+  QueueReport& reported = entry(queues_, id.index);
+  const bool differs = reported.allocated != allocated;
+  reported = {std::move(allocated), true};
   return differs;
 }
 
-bool Ledger::hear(NodeShard shard, std::string_view name, std::string_view version) {
+bool Ledger::observe(NodeShard shard, std::string_view name, std::string_view version) {
   const bool counted = flights.counts(Entry::kShard, name, version);
   if (counted)
     shard_ = std::move(shard);
@@ -77,9 +77,9 @@ void Ledger::lose_pod(TaskId id, std::string_view uid) {
 
 void Ledger::lose_queue(QueueId id, std::string_view name, const std::vector<std::string>& gone) {
   if (flights.is_under_way(Entry::kQueue, name)) return;
-  QueueSays& said = entry(queues_, id.index);
-  said.is_known = false;
-  for (const std::string& resource : gone) said.allocated.try_emplace(resource);
+  QueueReport& reported = entry(queues_, id.index);
+  reported.is_known = false;
+  for (const std::string& resource : gone) reported.allocated.try_emplace(resource);
   flights.doubt(Entry::kQueue, name);
 }
 

@@ -30,14 +30,14 @@
 namespace scheduler {
 
 // A pod's condition PodScheduled=False (empty reason: none) and the node nominated for it.
-struct PodSays {
+struct PodReport {
   Text reason;
   Text message;
   Text nominated_node;
-  bool operator==(const PodSays&) const = default;
+  bool operator==(const PodReport&) const = default;
 };
 
-struct GroupSays {
+struct GroupReport {
   GroupStatus status;
   Symbol domain;  // annotation volcano.sh/job-allocated-hypernode; unset: none
   Text round;     // annotation volcano.sh/eviction-round
@@ -51,7 +51,7 @@ struct GroupSays {
   base::Time unchanged_since;
 };
 
-struct QueueSays {
+struct QueueReport {
   api::ResourceList allocated;
   bool is_known = true;  // false: what was written last did not arrive
 };
@@ -59,17 +59,17 @@ struct QueueSays {
 class Ledger {
  public:
   // --- what objects say ---
-  const PodSays& pod(TaskId id) const { return id.index < pods_.size() ? pods_[id.index] : kNoPod; }
-  const GroupSays& group(JobId id) const { return id.index < groups_.size() ? groups_[id.index] : kNoGroup; }
-  const QueueSays& queue(QueueId id) const { return id.index < queues_.size() ? queues_[id.index] : kNoQueue; }
+  const PodReport& pod(TaskId id) const { return id.index < pods_.size() ? pods_[id.index] : kNoPod; }
+  const GroupReport& group(JobId id) const { return id.index < groups_.size() ? groups_[id.index] : kNoGroup; }
+  const QueueReport& queue(QueueId id) const { return id.index < queues_.size() ? queues_[id.index] : kNoQueue; }
   // The status of this scheduler's own NodeShard; unset: unknown.
   const std::optional<NodeShard>& shard() const { return shard_; }
 
   // A cycle says this from now on, and plans the write.
-  void say(TaskId id, PodSays says) { entry(pods_, id.index) = std::move(says); }
-  GroupSays& edit_group(JobId id) { return entry(groups_, id.index); }
-  void say(QueueId id, api::ResourceList allocated) { entry(queues_, id.index) = {std::move(allocated), true}; }
-  void say(NodeShard shard) { shard_ = std::move(shard); }
+  void record(TaskId id, PodReport reports) { entry(pods_, id.index) = std::move(reports); }
+  GroupReport& edit_group(JobId id) { return entry(groups_, id.index); }
+  void record(QueueId id, api::ResourceList allocated) { entry(queues_, id.index) = {std::move(allocated), true}; }
+  void record(NodeShard shard) { shard_ = std::move(shard); }
 
   // Facts of a group that may change without a change of its pods or of its PodGroup.
   struct GroupNow {
@@ -83,11 +83,12 @@ class Ledger {
   // --- what the server says ---
   // It counts unless a write of ours is under way, or was answered with a later version. True when it differs from what
   // was said here, that is, when somebody else wrote. `is_new`: nobody has told this object anything.
-  bool hear(TaskId id, bool is_new, std::string_view uid, std::string_view version, PodSays says);
-  bool hear(JobId id, bool is_new, std::string_view key, std::string_view version, GroupStatus status, Symbol domain);
-  bool hear(QueueId id, std::string_view name, std::string_view version, api::ResourceList allocated);
+  bool observe(TaskId id, bool is_new, std::string_view uid, std::string_view version, PodReport reports);
+  bool observe(JobId id, bool is_new, std::string_view key, std::string_view version, GroupStatus status,
+               Symbol domain);
+  bool observe(QueueId id, std::string_view name, std::string_view version, api::ResourceList allocated);
   // True when it counts.
-  bool hear(NodeShard shard, std::string_view name, std::string_view version);
+  bool observe(NodeShard shard, std::string_view name, std::string_view version);
   void forget_pod(TaskId id, std::string_view uid);
   void forget_group(JobId id, std::string_view key);
   void forget_queue(QueueId id, std::string_view name);
@@ -110,19 +111,19 @@ class Ledger {
   std::unordered_map<JobId, WaitReason> reasons;
 
  private:
-  template <class Says>
-  static Says& entry(std::vector<Says>& table, std::uint32_t index) {
+  template <class Report>
+  static Report& entry(std::vector<Report>& table, std::uint32_t index) {
     if (index >= table.size()) table.resize(index + 1);
     return table[index];
   }
 
-  static const PodSays kNoPod;
-  static const GroupSays kNoGroup;
-  static const QueueSays kNoQueue;
+  static const PodReport kNoPod;
+  static const GroupReport kNoGroup;
+  static const QueueReport kNoQueue;
 
-  std::vector<PodSays> pods_;      // by TaskId
-  std::vector<GroupSays> groups_;  // by JobId
-  std::vector<QueueSays> queues_;  // by QueueId
+  std::vector<PodReport> pods_;      // by TaskId
+  std::vector<GroupReport> groups_;  // by JobId
+  std::vector<QueueReport> queues_;  // by QueueId
   std::optional<NodeShard> shard_;
 };
 

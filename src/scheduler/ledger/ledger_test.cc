@@ -9,51 +9,51 @@ namespace {
 const TaskId kPod{3};
 const QueueId kQueue{1};
 
-PodSays says(std::string_view message) { return {Text("Unschedulable"), Text(message), Text()}; }
+PodReport reports(std::string_view message) { return {Text("Unschedulable"), Text(message), Text()}; }
 api::ResourceList cpus(std::string_view amount) { return {{"cpu", *api::Quantity::parse(amount)}}; }
 
 TEST(Ledger, a_write_under_way_is_believed_until_the_watch_has_caught_up) {
   Ledger ledger;
-  EXPECT_TRUE(ledger.hear(kPod, true, "u", "4", says("no room")));
-  ledger.say(kPod, says("still no room"));
+  EXPECT_TRUE(ledger.observe(kPod, true, "u", "4", reports("no room")));
+  ledger.record(kPod, reports("still no room"));
   ledger.flights.begin(Entry::kPodStatus, "u");
-  EXPECT_FALSE(ledger.hear(kPod, false, "u", "5", says("no room"))) << "somebody else wrote something else";
-  EXPECT_EQ(ledger.pod(kPod), says("still no room"));
+  EXPECT_FALSE(ledger.observe(kPod, false, "u", "5", reports("no room"))) << "somebody else wrote something else";
+  EXPECT_EQ(ledger.pod(kPod), reports("still no room"));
   EXPECT_FALSE(ledger.flights.end(Entry::kPodStatus, "u", "7"));
   EXPECT_FALSE(ledger.flights.is_under_way(Entry::kPodStatus, "u"));
-  EXPECT_FALSE(ledger.hear(kPod, false, "u", "6", says("no room"))) << "older than our write";
-  EXPECT_EQ(ledger.pod(kPod), says("still no room"));
-  EXPECT_FALSE(ledger.hear(kPod, false, "u", "7", says("still no room")));
-  EXPECT_TRUE(ledger.hear(kPod, false, "u", "8", says("other words"))) << "somebody else wrote it";
-  EXPECT_EQ(ledger.pod(kPod), says("other words"));
+  EXPECT_FALSE(ledger.observe(kPod, false, "u", "6", reports("no room"))) << "older than our write";
+  EXPECT_EQ(ledger.pod(kPod), reports("still no room"));
+  EXPECT_FALSE(ledger.observe(kPod, false, "u", "7", reports("still no room")));
+  EXPECT_TRUE(ledger.observe(kPod, false, "u", "8", reports("other words"))) << "somebody else wrote it";
+  EXPECT_EQ(ledger.pod(kPod), reports("other words"));
 }
 
 TEST(Ledger, what_was_said_later_than_our_write_and_did_not_count_is_asked_for) {
   Ledger ledger;
   ledger.flights.begin(Entry::kPodStatus, "u");
-  ledger.hear(kPod, false, "u", "12", says("of somebody else"));
+  ledger.observe(kPod, false, "u", "12", reports("of somebody else"));
   EXPECT_TRUE(ledger.flights.end(Entry::kPodStatus, "u", "11"));
 }
 
 TEST(Ledger, a_pod_of_the_same_place_has_been_told_nothing) {
   Ledger ledger;
-  ledger.say(kPod, says("no room"));
+  ledger.record(kPod, reports("no room"));
   ledger.flights.begin(Entry::kPodStatus, "u");
-  ledger.hear(kPod, true, "another", "1", {});
-  EXPECT_EQ(ledger.pod(kPod), PodSays());
+  ledger.observe(kPod, true, "another", "1", {});
+  EXPECT_EQ(ledger.pod(kPod), PodReport());
   EXPECT_FALSE(ledger.flights.is_under_way(Entry::kPodStatus, "another"));
 }
 
 TEST(Ledger, what_was_lost_is_unknown_until_it_is_heard) {
   Ledger ledger;
-  ledger.say(kPod, says("no room"));
+  ledger.record(kPod, reports("no room"));
   ledger.lose_pod(kPod, "u");
-  EXPECT_EQ(ledger.pod(kPod), PodSays());
+  EXPECT_EQ(ledger.pod(kPod), PodReport());
   EXPECT_TRUE(ledger.flights.is_doubtful(Entry::kPodStatus, "u"));
-  ledger.hear(kPod, false, "u", "9", says("no room"));
+  ledger.observe(kPod, false, "u", "9", reports("no room"));
   EXPECT_FALSE(ledger.flights.is_doubtful(Entry::kPodStatus, "u"));
 
-  ledger.say(kQueue, cpus("1"));
+  ledger.record(kQueue, cpus("1"));
   ledger.flights.begin(Entry::kQueue, "q");
   ledger.lose_queue(kQueue, "q", {"gpu"});
   EXPECT_TRUE(ledger.queue(kQueue).is_known) << "a later write is under way and says it all";

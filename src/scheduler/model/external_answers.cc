@@ -12,11 +12,11 @@ void ExternalAnswers::open(base::Time now) {
     const bool old = now > entry.second.at + kUsable || entry.second.at > now + kUsable;
     return old && entry.first.find('\n') != std::string::npos;
   });
-  std::vector<ExternalQuestion> told;
+  std::vector<ExternalQuestion> notifications;
   for (ExternalQuestion& question : questions_) {
-    if (question.only_told) told.push_back(std::move(question));
+    if (question.is_notification) notifications.push_back(std::move(question));
   }
-  questions_ = std::move(told);
+  questions_ = std::move(notifications);
   asked_.clear();
 }
 
@@ -31,12 +31,12 @@ const ExternalAnswer* ExternalAnswers::ask(const ExternalQuestion& question) {
   return known ? &found->second : nullptr;
 }
 
-void ExternalAnswers::tell(ExternalQuestion question) {
-  question.only_told = true;
+void ExternalAnswers::notify(ExternalQuestion question) {
+  question.is_notification = true;
   if (questions_.size() < kQuestionsMax) questions_.push_back(std::move(question));
 }
 
-const ExternalAnswer* ExternalAnswers::last_told(const std::string& url) const {
+const ExternalAnswer* ExternalAnswers::last_notified(const std::string& url) const {
   const auto found = answers_.find(url);
   return found == answers_.end() ? nullptr : &found->second;
 }

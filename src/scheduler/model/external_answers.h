@@ -17,9 +17,9 @@ struct ExternalQuestion {
   std::string url;
   std::string body;  // JSON, posted
   base::Duration timeout = base::seconds(1);
-  bool only_told = false;  // no answer is waited for; the last one is kept under its url
+  bool is_notification = false;  // no answer is waited for; the last one is kept under its url
 
-  std::string key() const { return only_told ? url : url + "\n" + body; }
+  std::string key() const { return is_notification ? url : url + "\n" + body; }
 };
 
 struct ExternalAnswer {
@@ -38,9 +38,9 @@ class ExternalAnswers {
   void open(base::Time now);
   // The answer to exactly this question; null while there is none, and then it is asked.
   const ExternalAnswer* ask(const ExternalQuestion& question);
-  void tell(ExternalQuestion question);
+  void notify(ExternalQuestion question);
   // The answer to what was last told there; null before the first.
-  const ExternalAnswer* last_told(const std::string& url) const;
+  const ExternalAnswer* last_notified(const std::string& url) const;
   void forget(const ExternalQuestion& question) { answers_.erase(question.key()); }
 
   // The known answers, by ExternalQuestion::key().

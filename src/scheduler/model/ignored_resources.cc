@@ -24,7 +24,7 @@ void Model::ignore_resource(std::string_view name) {
     job.allocated.erase(dim);
     if (job.pipelined) job.pipelined.edit().erase(dim);
     if (job.min_resources()) job.more.edit().minimum.erase(dim);
-    if (job.in_use) note_changed(job.id);
+    if (job.in_use) mark_changed(job.id);
   }
   for (Queue& queue : queues_) {
     for (Sums* sums : {&queue.allocated, &queue.pipelined, &queue.pending}) sums->erase(dim);

@@ -103,7 +103,7 @@ TaskId Model::add_task(TaskFacts facts) {
     if (job.topology) join_sub_job(task);
     count_in_job(task, TaskStatus::kPending, 1);
     sum_in_job(task, kEffectPending, 1);
-    note_changed(task.job);
+    mark_changed(task.job);
   }
   const bool placed = !facts.node.empty() && !is_terminated(status);
   move(id, status, placed ? nodes.find_or_add(facts.node) : NodeId{});
@@ -157,7 +157,7 @@ void Model::remove_task(TaskId id) {
     tasks_[last.index].job_slot = task.job_slot;
     job.tasks.pop_back();
     ++job.pod_changes;
-    note_changed(task.job);
+    mark_changed(task.job);
     remove_job_if_empty(task.job);
   }
   task_by_key_.erase(IdTable<TaskId>::hash_of(task_key(id)), id);
@@ -173,7 +173,7 @@ void Model::ungate(TaskId id) {
   task.gated = task.queue_gate_only = false;
   if (!task.job.is_set()) return;
   --jobs_[task.job.index].gated;
-  note_changed(task.job);
+  mark_changed(task.job);
 }
 
 void Model::see(const Task& task, NodeId node, TaskStatus status, std::int64_t sign) {
@@ -233,7 +233,7 @@ void Model::move(TaskId id, TaskStatus status, NodeId node) {
   if ((before == TaskStatus::kEvicting) != (status == TaskStatus::kEvicting)) lend_claims(*this, task);
   if (task.job.is_set() && recount) {
     count_in_job(task, status, 1);
-    note_changed(task.job);
+    mark_changed(task.job);
   }
 }
 
@@ -296,7 +296,7 @@ JobId Model::find_or_add_job(std::string_view key) {
   job.key = key;
   job_by_key_.insert(IdTable<JobId>::hash_of(key), id);
   sorted_jobs_.add(id);
-  note_changed(id);
+  mark_changed(id);
   return id;
 }
 
@@ -326,7 +326,7 @@ void Model::set_job_queue(JobId id, std::string_view queue_name) {
   for (const TaskId task : job.tasks) {
     if (tasks_[task.index].node.is_set()) touch(tasks_[task.index].node);
   }
-  note_changed(id);
+  mark_changed(id);
 }
 
 void Model::name_queue(TaskId id, std::string_view queue_name) {
@@ -355,7 +355,7 @@ void Model::set_role_minimums(JobId id, const std::vector<std::pair<std::string,
     job.roles_min_total += min;
   }
   drop_unused_roles(job, tasks_);
-  note_changed(id);
+  mark_changed(id);
 }
 
 void Model::join_sub_job(const Task& task) {
@@ -408,7 +408,7 @@ void Model::remove_job_if_empty(JobId id) {
   free_jobs_.push_back(id.index);
 }
 
-void Model::note_changed(JobId id) {
+void Model::mark_changed(JobId id) {
   Job& job = jobs_[id.index];
   ++job.changes;
   if (!job.listed_changed) {
@@ -473,7 +473,7 @@ void Model::refresh_priority(JobId id) {
     priority = found->second;
   if (job.priority == priority) return;
   job.priority = priority;
-  note_changed(id);
+  mark_changed(id);
 }
 
 void Model::refresh_all_priorities() {

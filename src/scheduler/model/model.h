@@ -14,12 +14,12 @@
 #include <vector>
 
 #include "scheduler/model/core/feature_gates.h"
-#include "scheduler/model/core/group_wishes.h"
+#include "scheduler/model/core/group_preferences.h"
 #include "scheduler/model/core/id_table.h"
 #include "scheduler/model/core/job.h"
 #include "scheduler/model/core/quotas.h"
 #include "scheduler/model/core/sorted_jobs.h"
-#include "scheduler/model/devices/device_notes.h"
+#include "scheduler/model/devices/device_annotations.h"
 #include "scheduler/model/devices/dra.h"
 #include "scheduler/model/external_answers.h"
 #include "scheduler/model/nodes/node_shards.h"
@@ -27,7 +27,7 @@
 #include "scheduler/model/nodes/node_usage.h"
 #include "scheduler/model/pods/affinity.h"
 #include "scheduler/model/pods/disruption_budgets.h"
-#include "scheduler/model/pods/pod_notes.h"
+#include "scheduler/model/pods/pod_details.h"
 #include "scheduler/model/pods/shape_table.h"
 #include "scheduler/model/pods/workloads.h"
 #include "scheduler/model/storage/volumes.h"
@@ -65,8 +65,8 @@ class Model {
   FeatureGates gates;
   DisruptionBudgets budgets;
   Quotas quotas;
-  PodNotes notes;
-  GroupWishes group_wishes;
+  PodDetails details;
+  GroupPreferences group_preferences;
   NodeUsages usage;
   NodeShards shards;
   ExternalAnswers outside;
@@ -74,7 +74,7 @@ class Model {
   std::map<std::string, base::Time, std::less<>> last_runs;
   Workloads workloads;
   ResourceClaims claims;
-  DeviceNotes devices;
+  DeviceAnnotations devices;
   NumaNodes numa;
 
   // A plugin keeps count of this resource itself: from now on neither nodes nor pods, groups and queues have any of it.
@@ -113,7 +113,7 @@ class Model {
 
   // Jobs.
   const Job& job(JobId id) const { return jobs_[id.index]; }
-  // For fields that no sum reads; call note_changed() afterwards.
+  // For fields that no sum reads; call mark_changed() afterwards.
   Job& edit_job(JobId id) { return jobs_[id.index]; }
   JobId find_job(std::string_view key) const;
   JobId find_or_add_job(std::string_view key);
@@ -130,7 +130,7 @@ class Model {
   // Jobs with a topology, by their ids.
   const std::set<JobId>& topology_jobs() const { return topology_jobs_; }
   void remove_job_if_empty(JobId id);
-  void note_changed(JobId id);
+  void mark_changed(JobId id);
   std::size_t job_capacity() const { return jobs_.size(); }
   // Hints for loops over thousands of jobs, which otherwise wait for memory: what is read first of a job that comes
   // soon, then of its first pods, then their names. Each reads what the hint before it asked for.

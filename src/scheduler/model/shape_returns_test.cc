@@ -56,7 +56,7 @@ struct World {
 
 // The terms of pods of job `number` about other pods: of their own job, of an earlier one, or of one of five kinds that
 // all jobs are of.
-std::string wishes(int number, std::uint64_t dice) {
+std::string preferences(int number, std::uint64_t dice) {
   const auto job = [](int of) { return base::format(R"({{"matchLabels":{{"job":"j{}"}}}})", of); };
   const std::string kind =
       base::format(R"({{"matchExpressions":[{{"key":"kind","operator":"In","values":["{}","x"]}}]}})", dice / 7 % 5);
@@ -91,7 +91,7 @@ std::map<std::string, Json> job(int number, base::Random& random) {
   out[name] = json(base::format(R"({{"metadata":{{"namespace":"a","name":"{0}","uid":"{0}"}},
       "spec":{{"minMember":1,"queue":"default"}},"status":{{"phase":"Running"}}}})",
                                 name));
-  const std::string asks = wishes(number, random.next());
+  const std::string asks = preferences(number, random.next());
   const std::uint64_t pods = 1 + random.below(3);
   for (std::uint64_t i = 0; i < pods; ++i) {
     const std::string pod = base::format("{}-{}", name, i);

@@ -186,8 +186,8 @@ base::Status OneShot::load_object(const std::string& file, int line, api::Json o
   if (row == nullptr && is_filled_in) return {};
   if (row == nullptr) {
     const std::string name = base::format("{} {}", object["apiVersion"].as_string(), kind);
-    if (noted_kinds_.insert(name).second)
-      notes_.push_back(base::format("{}: {} is not read here and is skipped", where, name));
+    if (skipped_kinds_.insert(name).second)
+      warnings_.push_back(base::format("{}: {} is not read here and is skipped", where, name));
     return {};
   }
   TRY_VOID(check(where, *row->resource, object));
@@ -230,12 +230,12 @@ base::Status OneShot::load_state(const std::string& where, const api::Json& stat
   if (!options_.config && state["configuration"].is_string()) {
     if (base::Status taken = decider_.configure(state["configuration"].as_string()); !taken.ok())
       return base::within(taken.take_error(), where + ": configuration");
-    for (const std::string& warning : decider_.warnings()) notes_.push_back(warning);
+    for (const std::string& warning : decider_.warnings()) warnings_.push_back(warning);
   }
   if (const auto now = base::parse_rfc3339(state["now"].as_string()); now && !options_.now_given) now_ = *now;
   std::string flags;
   for (const api::Json& argument : state["arguments"].items()) flags += " " + argument.str();
-  if (!flags.empty()) notes_.push_back(base::format("{}: made by a scheduler with the flags{}", where, flags));
+  if (!flags.empty()) warnings_.push_back(base::format("{}: made by a scheduler with the flags{}", where, flags));
   return {};
 }
 

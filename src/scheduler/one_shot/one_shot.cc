@@ -29,9 +29,9 @@ OneShot::OneShot(OneShotOptions options, Stopwatch stopwatch)
 
 base::Status OneShot::configure() {
   TRY_VOID(options_.scheduler.check());
-  for (const std::string& warning : intake_.options().gates.warnings()) notes_.push_back(warning);
+  for (const std::string& warning : intake_.options().gates.warnings()) warnings_.push_back(warning);
   if (options_.config) TRY_VOID(decider_.configure(*options_.config));
-  for (const std::string& warning : decider_.warnings()) notes_.push_back(warning);
+  for (const std::string& warning : decider_.warnings()) warnings_.push_back(warning);
   return {};
 }
 
@@ -83,7 +83,7 @@ bool OneShot::run_cycle(OneShotStats::Phase& phase) {
   now_ = now_ + options_.scheduler.schedule_period;
   std::vector<ExternalQuestion> questions = model_.outside.take_questions();
   const bool waits_for_answers =
-      std::any_of(questions.begin(), questions.end(), [](const auto& one) { return !one.only_told; });
+      std::any_of(questions.begin(), questions.end(), [](const auto& one) { return !one.is_notification; });
   if (!questions.empty()) answer(std::move(questions));
   bool decided = waits_for_answers || !report.plan.binds.empty() || !report.plan.evictions.empty() ||
                  !report.plan.gate_removals.empty();

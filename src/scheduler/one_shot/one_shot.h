@@ -79,7 +79,7 @@ class OneShot {
   std::size_t waiting_count() const { return decider_.waiting().size(); }
   const OneShotStats& stats() const { return stats_; }
   // The objects that were skipped, and why; for standard error.
-  const std::vector<std::string>& notes() const { return notes_; }
+  const std::vector<std::string>& warnings() const { return warnings_; }
   const Model& model() const { return model_; }
   const Ledger& ledger() const { return ledger_; }
 
@@ -103,8 +103,8 @@ class OneShot {
   Intake intake_;
   Decider decider_;
   base::Time now_;
-  std::vector<std::string> notes_;
-  std::set<std::string> noted_kinds_;
+  std::vector<std::string> warnings_;
+  std::set<std::string> skipped_kinds_;
   api::CheckedValues checked_;
   std::vector<api::Json> early_pods_;  // of this phase: their nodes have not been read yet, and give nodes their order
   std::vector<std::pair<std::string, std::string>> binds_;  // in the order of decision; the last one counts

@@ -159,16 +159,16 @@ TEST_F(PluginCosts, annotations_that_relate_a_thousand_roles_again_and_again) {
     job.roles.emplace_back().name = Text(base::format("r{}", i));
     all += base::format("{}r{}", i == 0 ? "" : ",", i);
   }
-  TaskTopologyWish wish;
-  wish.affinity = "r5";
-  for (int i = 0; i < 40; ++i) wish.affinity += ";" + all;
-  const std::optional<RoleTopology> topology = role_topology_from(wish, job);
+  TaskTopologyPreference preference;
+  preference.affinity = "r5";
+  for (int i = 0; i < 40; ++i) preference.affinity += ";" + all;
+  const std::optional<RoleTopology> topology = role_topology_from(preference, job);
   ASSERT_TRUE(topology);
   EXPECT_TRUE(topology->together[5][5]) << "it is named alone";
   EXPECT_FALSE(topology->together[6][6]);
   EXPECT_TRUE(topology->together[6][5] && topology->together[5][6]);
-  wish.order = "r1,r2,r1";
-  EXPECT_FALSE(role_topology_from(wish, job)) << "named twice";
+  preference.order = "r1,r2,r1";
+  EXPECT_FALSE(role_topology_from(preference, job)) << "named twice";
 }
 
 TEST_F(PluginCosts, containers_with_more_cpus_than_are_free_get_none) {

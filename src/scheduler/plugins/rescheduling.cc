@@ -206,7 +206,7 @@ class Rescheduling final : public Plugin {
     std::sort(pods.begin(), pods.end(), [&](TaskId a, TaskId b) {
       const Task &left = model_->task(a), &right = model_->task(b);
       if (left.pod_priority != right.pod_priority) return left.pod_priority < right.pod_priority;
-      const QosClass left_qos = model_->notes.limits(a).qos, right_qos = model_->notes.limits(b).qos;
+      const QosClass left_qos = model_->details.limits(a).qos, right_qos = model_->details.limits(b).qos;
       if (left_qos != right_qos) return left_qos < right_qos;
       return model_->text(a).uid < model_->text(b).uid;
     });

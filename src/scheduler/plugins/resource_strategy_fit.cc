@@ -175,7 +175,7 @@ class ResourceStrategyFit final : public Plugin {
     read_resources(arguments);
     read_scarce(arguments.get_map("sra"));
     read_proportional(arguments.get_map("proportional"));
-    setup.on<ClassKey>([&model](const Task& task) { return model.notes.wish_id(task.id); });
+    setup.on<ClassKey>([&model](const Task& task) { return model.details.preference_id(task.id); });
     setup.on<NodeOrder>([this, &model](const Task& task) { return scorer_for(model, task); });
     if (scarce_.total > 0) {
       setup.on<NodeOrder>([this, &model](const Task& task) -> std::unique_ptr<NodeScorer> {
@@ -237,11 +237,11 @@ class ResourceStrategyFit final : public Plugin {
 
   // The pod's own wish replaces the configuration; a type without usable weights scores nothing.
   std::unique_ptr<NodeScorer> scorer_for(const Model& model, const Task& task) {
-    const std::uint32_t id = model.notes.wish_id(task.id);
+    const std::uint32_t id = model.details.preference_id(task.id);
     const Strategies* strategies = &strategies_;
-    if (id != 0 && !model.notes.wish(id).type.empty()) {
-      auto [slot, added] = wishes_.try_emplace(id);
-      if (added) slot->second = wish_from(model.notes.wish(id));
+    if (id != 0 && !model.details.preference(id).type.empty()) {
+      auto [slot, added] = preferences_.try_emplace(id);
+      if (added) slot->second = strategies_from(model.details.preference(id));
       strategies = &slot->second;
     }
     auto scorer = std::make_unique<StrategyScorer>(model, *strategies, weight_, model.shape_of(task));
@@ -249,13 +249,13 @@ class ResourceStrategyFit final : public Plugin {
     return scorer;
   }
 
-  static Strategies wish_from(const ScoringWish& wish) {
+  static Strategies strategies_from(const ScoringPreference& preference) {
     Strategies out;
-    const auto weights = api::parse_json(wish.weights);
-    if (!is_type(wish.type) || !weights.ok()) return out;
+    const auto weights = api::parse_json(preference.weights);
+    if (!is_type(preference.type) || !weights.ok()) return out;
     for (const auto& member : weights->members()) {
       if (member.value.is_int() && member.value.as_int() > 0)
-        out.set(std::string(member.name()), {is_most(wish.type), member.value.as_int()});
+        out.set(std::string(member.name()), {is_most(preference.type), member.value.as_int()});
     }
     return out;
   }
@@ -264,7 +264,7 @@ class ResourceStrategyFit final : public Plugin {
   Strategies strategies_;
   Scarce scarce_;
   std::vector<KeptFree> kept_free_;
-  std::map<std::uint32_t, Strategies> wishes_;  // of pods, by number; few differ
+  std::map<std::uint32_t, Strategies> preferences_;  // of pods, by number; few differ
 };
 
 }  // namespace

@@ -94,7 +94,7 @@ class ShadowLoads {
   // `was_evicted`: a moment ago; it ran until then.
   bool is_unmeasured(const Task& task, bool was_evicted) const {
     if (was_evicted || task.status == TaskStatus::kRunning) {
-      const std::int64_t started = model_.notes.started_ns(task.id);
+      const std::int64_t started = model_.details.started_ns(task.id);
       return started == 0 || now_ < base::Time{started} + interval_;
     }
     return task.status == TaskStatus::kAllocated || task.status == TaskStatus::kBinding ||
@@ -115,7 +115,7 @@ class ShadowLoads {
     const double risk = risky ? e.risk_factor : 1;
     if (task.best_effort) return {e.idle_cpu * risk, e.idle_memory * risk};
     const Request& request = model_.shape_of(task).request;
-    const PodLimits& limits = model_.notes.limits(task.id);
+    const PodLimits& limits = model_.details.limits(task.id);
     const auto one = [&](std::int64_t wanted, std::int64_t limit) {
       const auto req = static_cast<double>(wanted), most = std::max(static_cast<double>(limit), req);
       return std::clamp((req * e.request_ratio + (most - req) * e.burst_ratio) * risk, 0.0, most);

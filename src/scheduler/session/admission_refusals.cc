@@ -12,7 +12,7 @@ std::uint64_t digest_of(const AdmissionRefusal& refusal) { return std::hash<std:
 
 void AdmissionRefusals::add(const Job& job, std::shared_ptr<const AdmissionRefusal> refusal) {
   if (rehearses_) return rehearsed_.push_back({job.id, std::move(refusal)});
-  if (digest_of(*refusal) != in_.ledger.group(job.id).refusal) in_.model.note_changed(job.id);  // it is closed
+  if (digest_of(*refusal) != in_.ledger.group(job.id).refusal) in_.model.mark_changed(job.id);  // it is closed
   refusals_.insert_or_assign(job.id.index, std::move(refusal));
 }
 

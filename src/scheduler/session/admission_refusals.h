@@ -18,7 +18,7 @@ namespace scheduler {
 struct AdmissionRefusal {
   std::string message;               // in the plugin's words
   std::optional<Shortage> shortage;  // the limit that is reached, where one is
-  bool tell = true;                  // in an event, when it differs from what was said at the job's last close
+  bool in_event = true;              // in an event, when it differs from what was said at the job's last close
 };
 
 class AdmissionRefusals {

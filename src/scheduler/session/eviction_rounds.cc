@@ -39,7 +39,7 @@ bool others_came(const Model& model, const Job& job, const EvictionRound& round)
     return std::any_of(tasks.begin(), tasks.end(), [&](TaskId id) {
       const Task& task = model.task(id);
       if (task.job == job.id || !is_allocated_like(task.status)) return false;
-      const std::int64_t started = model.notes.started_ns(id);
+      const std::int64_t started = model.details.started_ns(id);
       const bool is_new = task.status == TaskStatus::kBinding || task.created_ns > round.at.ns || started > round.at.ns;
       return is_new && (!task.job.is_set() || !round.groups.contains(model.job(task.job).key.str()));
     });

@@ -115,10 +115,11 @@ void check_evictions(const Model& model, const Config& config, const CycleReport
 
 // A group that is disrupted as a whole loses all its pods or none.
 void check_whole_groups(const Model& model, const CycleReport& report, std::vector<std::string>& out) {
-  std::set<std::string> told;
+  std::set<std::string> reported;
   for (const PlannedEviction& one : report.plan.evictions) {
     const JobId id = model.find_job(one.group);
-    if (!id.is_set() || model.job(id).disruption != DisruptionMode::kAll || !told.insert(one.group).second) continue;
+    if (!id.is_set() || model.job(id).disruption != DisruptionMode::kAll || !reported.insert(one.group).second)
+      continue;
     const std::int32_t left = model.job(id).count(TaskStatus::kRunning) + model.job(id).count(TaskStatus::kBound);
     if (left > 0) out.push_back(base::format("{} of {} goes by {}, and {} stay", one.pod, one.group, one.action, left));
   }

@@ -24,7 +24,7 @@ struct JobProblem {
   bool has_failed(std::uint32_t part, std::uint32_t role) const {
     return std::binary_search(failed_roles.begin(), failed_roles.end(), std::pair(part, role));
   }
-  void note_failed(std::uint32_t part, std::uint32_t role) {
+  void record_failed(std::uint32_t part, std::uint32_t role) {
     const auto at = std::lower_bound(failed_roles.begin(), failed_roles.end(), std::pair(part, role));
     if (at == failed_roles.end() || *at != std::pair(part, role)) failed_roles.insert(at, {part, role});
   }
@@ -69,7 +69,7 @@ class JobProblems {
   }
 
   // Allocate passed the queue over: others come first.
-  void note_overused(QueueId queue) { overused_.insert(queue.index); }
+  void record_overused(QueueId queue) { overused_.insert(queue.index); }
   bool is_overused(QueueId queue) const { return overused_.contains(queue.index); }
 
  private:

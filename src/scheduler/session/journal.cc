@@ -11,7 +11,7 @@
 namespace scheduler {
 
 // Before an operation is done.
-void Journal::note_state() {
+void Journal::record_state() {
   if (!in_.proves_rollbacks) return;
   states_.resize(operations_.size());
   states_.push_back(state_hash(in_.model));
@@ -29,7 +29,7 @@ void Journal::compare_state(std::string_view what) {
 bool Journal::place(Kind kind, TaskId id, NodeId node, bool eviction_occurred) {
   Task& task = in_.model.edit_task(id);
   CHECK(task.status == TaskStatus::kPending);
-  note_state();
+  record_state();
   operations_.push_back({.kind = kind, .old_status = task.status, .task = id, .node = node, .old_node = task.node});
   task.eviction_occurred = eviction_occurred;
   in_.model.move(id, kind == Kind::kAllocate ? TaskStatus::kAllocated : TaskStatus::kPipelined, node);
@@ -47,7 +47,7 @@ void Journal::evict(TaskId id, std::string_view action, JobId beneficiary) {
   const Task& task = in_.model.task(id);
   auto known = std::find(actions_.begin(), actions_.end(), action);
   if (known == actions_.end()) known = actions_.insert(actions_.end(), std::string(action));
-  note_state();
+  record_state();
   operations_.push_back({.kind = Kind::kEvict,
                          .old_status = task.status,
                          .task = id,

@@ -87,7 +87,7 @@ class Journal {
   void take_back(TaskId task, Kind kind);
   void plan_bind(TaskId task);
   void plan_eviction(const Operation& operation);
-  void note_state();
+  void record_state();
   void compare_state(std::string_view what);
 
   const SessionInput& in_;

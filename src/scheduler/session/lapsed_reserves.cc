@@ -26,11 +26,11 @@ bool LapsedReserves::can_never_start(const SessionInput& in, Unschedulable& impo
 // this process knows when the pods changed since it began.
 bool LapsedReserves::has_lacked_pods(const SessionInput& in, const Job& job) {
   if (job.valid_count() >= job.min_available || in.ledger.arriving.contains(job.id)) return false;
-  const GroupSays& said = in.ledger.group(job.id);
-  const bool is_known = said.unchanged_since.is_set();
-  if (is_known && said.pod_changes != job.pod_changes) return false;  // a pod came or went just now
-  std::int64_t since = is_known ? std::max(job.created_ns, said.unchanged_since.ns) : job.created_ns;
-  for (const GroupCondition& one : said.status.conditions) {
+  const GroupReport& reported = in.ledger.group(job.id);
+  const bool is_known = reported.unchanged_since.is_set();
+  if (is_known && reported.pod_changes != job.pod_changes) return false;  // a pod came or went just now
+  std::int64_t since = is_known ? std::max(job.created_ns, reported.unchanged_since.ns) : job.created_ns;
+  for (const GroupCondition& one : reported.status.conditions) {
     if (one.reason == kReserveLapsed && one.last_transition.ns >= since - kPodsMissingMax.ns) return true;
     since = std::max(since, one.last_transition.ns);
   }
@@ -80,11 +80,11 @@ void LapsedReserves::settle(const SessionInput& in, Unschedulable& impossible) {
   }
   // Each of them is told what has become of its reserve.
   for (const auto& [id, why] : before) {
-    if (in.model.job(id).in_use && verdicts_[id.index].why != why) in.model.note_changed(id);
+    if (in.model.job(id).in_use && verdicts_[id.index].why != why) in.model.mark_changed(id);
   }
   for (const JobId id : lapsed_) {
     const auto was = std::find_if(before.begin(), before.end(), [&](const auto& one) { return one.first == id; });
-    if (was == before.end()) in.model.note_changed(id);
+    if (was == before.end()) in.model.mark_changed(id);
   }
 }
 

@@ -29,7 +29,7 @@ inline TaskHeap make_task_heap(Session& session) {
 // that they are first noted in the order of these.
 class JobRanks {
  public:
-  void note(const Session& session, const Job& job) {
+  void record(const Session& session, const Job& job) {
     if (job.id.index >= row_of_.size()) row_of_.resize(job.id.index + 1);
     std::uint32_t& row = row_of_[job.id.index];
     if (row == 0) row = ++rows_;
@@ -83,7 +83,7 @@ class JobsByQueue {
     const Job& job = session_.model().job(id);
     add_queue(job.queue);
     if (!is_fixed()) return live_[job.queue.index].push(id);
-    ranks_.note(session_, job);
+    ranks_.record(session_, job);
     ranked_[job.queue.index].push(id);
   }
   bool has_jobs(QueueId queue) const {

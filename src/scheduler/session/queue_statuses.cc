@@ -35,13 +35,13 @@ void close_queues(const SessionInput& in, Plan& plan) {
     for (Dim d = 0; d < totals[q].size(); ++d) {
       if (totals[q].has(d)) list.emplace(model.dimensions.name(d), Dimensions::quantity_of(d, totals[q].get(d)));
     }
-    const QueueSays& said = in.ledger.queue(queue.id);
-    if (said.is_known && list == said.allocated) continue;
+    const QueueReport& reported = in.ledger.queue(queue.id);
+    if (reported.is_known && list == reported.allocated) continue;
     std::vector<std::string> gone;
-    for (const auto& [name, quantity] : said.allocated) {
+    for (const auto& [name, quantity] : reported.allocated) {
       if (!list.contains(name)) gone.push_back(name);
     }
-    in.ledger.say(queue.id, list);
+    in.ledger.record(queue.id, list);
     plan.queues.push_back({queue.name, std::move(list), std::move(gone)});
   }
 }

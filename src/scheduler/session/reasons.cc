@@ -247,13 +247,13 @@ const WaitReason& Reasons::of(const Job& job) {
 Explanation Reasons::sentence(const Job& job) {
   const WaitReason& reason = of(job);
   if (reason.kind == WaitKind::kUnknown) return {};
-  GroupSays& said = in_.ledger.edit_group(job.id);
+  GroupReport& reported = in_.ledger.edit_group(job.id);
   const std::uint64_t digest = reason.digest();
-  if (digest != said.why_digest) {
-    said.why_digest = digest;
-    said.why = in_.model.shared_texts.share(reason.message());
+  if (digest != reported.why_digest) {
+    reported.why_digest = digest;
+    reported.why = in_.model.shared_texts.share(reason.message());
   }
-  return {said.why, reason.is_impossible, reason.kind};
+  return {reported.why, reason.is_impossible, reason.kind};
 }
 
 // Groups that come elsewhere in the tree of queues may switch a plugin's limits off.
@@ -293,24 +293,24 @@ bool Reasons::is_still_true(const Job& job) const {
 }
 
 void Reasons::refresh(const std::vector<JobId>& quiet_jobs) {
-  std::vector<JobId> told_otherwise;
+  std::vector<JobId> reported_otherwise;
   for (const JobId id : quiet_jobs) {
     const Job& job = in_.model.job(id);
-    const bool tells_pods =
+    const bool informs_pods =
         job.waits() || job.count(TaskStatus::kPending) > 0;  // a group without a minimum never waits
-    if (!tells_pods || is_still_true(job)) continue;
+    if (!informs_pods || is_still_true(job)) continue;
     const auto known = in_.ledger.reasons.find(id);
     const bool may_be_impossible =
         in_.nodes_changed || known == in_.ledger.reasons.end() || known->second.is_impossible;
     WaitReason fresh = reason_of(job, may_be_impossible);
     add_evictions(job, fresh);
     const WaitReason& now = found_.insert_or_assign(id.index, std::move(fresh)).first->second;
-    if (job.waits()) note(job);
-    const GroupSays& said = in_.ledger.group(id);
-    if (said.why_digest != 0 && now.kind != WaitKind::kUnknown && now.digest() != said.why_digest)
-      told_otherwise.push_back(id);
+    if (job.waits()) record(job);
+    const GroupReport& reported = in_.ledger.group(id);
+    if (reported.why_digest != 0 && now.kind != WaitKind::kUnknown && now.digest() != reported.why_digest)
+      reported_otherwise.push_back(id);
   }
-  for (const JobId id : told_otherwise) in_.model.note_changed(id);
+  for (const JobId id : reported_otherwise) in_.model.mark_changed(id);
 }
 
 std::vector<std::pair<JobId, WaitReason>> Reasons::take() {

@@ -27,7 +27,7 @@ class Reasons {
   // hold. A job whose sentence is no longer true counts as changed.
   void refresh(const std::vector<JobId>& quiet_jobs);
   // The job waits: its reason is handed out at the end.
-  void note(const Job& job) {
+  void record(const Job& job) {
     of(job);
     waiting_.push_back(job.id);
   }

@@ -77,7 +77,7 @@ Plan Session::close(const Stopwatch& stopwatch) {
   in_.plugins.close(*this, stopwatch, report_.closing_times);
   for (const JobId id : statuses_.jobs_to_close()) {
     statuses_.close_job(id);
-    if (in_.keeps_reasons && in_.model.job(id).waits()) reasons_.note(in_.model.job(id));
+    if (in_.keeps_reasons && in_.model.job(id).waits()) reasons_.record(in_.model.job(id));
   }
   std::erase_if(in_.ledger.arriving, [&](const auto& one) { return one.second <= in_.now; });
   close_queues(in_, plan_);

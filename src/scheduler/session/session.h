@@ -69,7 +69,7 @@ class Session {
 
   // The limits of queues differ from the previous session, though no queue's object does: what groups were told of it
   // may be wrong. Before the close.
-  void note_limits_changed() { in_.queues_changed = true; }
+  void mark_limits_changed() { in_.queues_changed = true; }
   // Ends the session: statuses, conditions, events; then what was not committed is undone.
   Plan close(const Stopwatch& stopwatch = {});
 

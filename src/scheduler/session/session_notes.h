@@ -48,10 +48,10 @@ struct EvictionFigures {
   std::size_t nodes_left_out = 0;      // by searches for victims, as their budget was spent
   std::vector<std::string> bad_plans;  // plans that are not what they should be, where that is proved
 
-  void note_victims(std::size_t count) { preemption.last_victims = static_cast<std::int64_t>(count); }
-  void note_attempt() { ++preemption.attempts; }
-  void note_nodes_left_out(std::size_t nodes) { nodes_left_out += nodes; }
-  void note_bad_plan(std::string what) { bad_plans.push_back(std::move(what)); }
+  void record_victims(std::size_t count) { preemption.last_victims = static_cast<std::int64_t>(count); }
+  void record_attempt() { ++preemption.attempts; }
+  void record_nodes_left_out(std::size_t nodes) { nodes_left_out += nodes; }
+  void record_bad_plan(std::string what) { bad_plans.push_back(std::move(what)); }
 };
 
 // The end of a pod that was decided by itself.

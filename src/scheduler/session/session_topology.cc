@@ -6,11 +6,11 @@
 namespace scheduler {
 namespace {
 
-void settle_name(TopologyWish& wish, const DomainTree& tree, std::optional<std::int64_t>& tier) {
-  tier = wish.tier;
-  if (tier || !wish.tier_name.is_set()) return;
+void settle_name(TopologyConstraint& constraint, const DomainTree& tree, std::optional<std::int64_t>& tier) {
+  tier = constraint.tier;
+  if (tier || !constraint.tier_name.is_set()) return;
   bool known = false;
-  const std::int64_t found = tree.tier_of_name(wish.tier_name, known);
+  const std::int64_t found = tree.tier_of_name(constraint.tier_name, known);
   if (known) tier = found;
 }
 
@@ -31,20 +31,20 @@ DomainId domain_around(const Model& model, const Job& job, std::uint32_t part, c
   return left.empty() ? DomainId{} : left.front();
 }
 
-void settle_wishes(JobTopology& topology, const DomainTree& tree) {
+void settle_constraints(JobTopology& topology, const DomainTree& tree) {
   const std::int64_t top = tree.tiers().back();
   std::optional<std::int64_t> tier;
-  settle_name(topology.wish, tree, tier);
-  if (topology.wish.present && topology.wish.soft) tier = top;
-  topology.wish.hard = topology.wish.present && tier.has_value();
-  topology.wish.allowed = tier.value_or(0);
-  const std::int64_t for_soft_parts = topology.wish.hard ? topology.wish.allowed : top;
+  settle_name(topology.constraint, tree, tier);
+  if (topology.constraint.present && topology.constraint.soft) tier = top;
+  topology.constraint.hard = topology.constraint.present && tier.has_value();
+  topology.constraint.allowed = tier.value_or(0);
+  const std::int64_t for_soft_parts = topology.constraint.hard ? topology.constraint.allowed : top;
   for (SubJob& part : topology.sub_jobs) {
     std::optional<std::int64_t> own;
-    settle_name(part.wish, tree, own);
-    if (part.wish.present && part.wish.soft) own = for_soft_parts;
-    part.wish.hard = part.wish.present && own.has_value();
-    part.wish.allowed = own.value_or(0);
+    settle_name(part.constraint, tree, own);
+    if (part.constraint.present && part.constraint.soft) own = for_soft_parts;
+    part.constraint.hard = part.constraint.present && own.has_value();
+    part.constraint.allowed = own.value_or(0);
   }
 }
 
@@ -56,12 +56,12 @@ void settle_allocated(const Model& model, Job& job, const DomainTree& tree) {
   for (SubJob& part : topology.sub_jobs) {
     if (part.allocated.is_set() && (!exists(part.allocated) || allocated_like(part.counts) == 0)) part.allocated = {};
   }
-  if (!topology.wishes_any()) return;
+  if (!topology.has_any_constraint()) return;
   bool recovered = false;
   DomainId all;
   for (std::uint32_t i = 0; i < topology.sub_jobs.size(); ++i) {
     SubJob& part = topology.sub_jobs[i];
-    if (part.wish.present && !part.allocated.is_set() && allocated_like(part.counts) > 0) {
+    if (part.constraint.present && !part.allocated.is_set() && allocated_like(part.counts) > 0) {
       const DomainId found = domain_around(model, job, i, tree);
       if (found.is_set()) part.allocated = tree[found].name;
       recovered |= found.is_set();
@@ -80,7 +80,7 @@ void open_topology(Session& session) {
   const DomainTree& tree = model.hyper_nodes.tree();
   for (const JobId id : model.topology_jobs()) {
     Job& job = model.edit_job(id);
-    if (job.topology->settled_at != generation) settle_wishes(*job.topology, tree);
+    if (job.topology->settled_at != generation) settle_constraints(*job.topology, tree);
     job.topology->settled_at = generation;
     if (model.hyper_nodes.is_ready()) settle_allocated(model, job, tree);
   }

@@ -50,8 +50,8 @@ void close_shard(const SessionInput& in, Plan& plan) {
                          {fresh.to_add.begin(), fresh.to_add.end()},
                          in.now,
                          shards.claims_first ? shards.own_version() : ""});
-  in.ledger.say(fresh);
-  shards.say(std::move(fresh));
+  in.ledger.record(fresh);
+  shards.record(std::move(fresh));
 }
 
 }  // namespace scheduler

@@ -33,9 +33,9 @@ bool is_on_its_way(const Job& job) { return job.is_ready() && job.count(TaskStat
 
 // Whether all pods of a group that was made for them have just started: nothing follows soon that this could be said
 // with, and whoever sees them run looks at the group.
-bool has_just_started(const Job& job, const GroupStatus& said, const GroupStatus& status) {
-  return job.phase == GroupPhase::kRunning && is_made_for_pods(job.name()) && said.running == 0 && status.running > 0 &&
-         status.running == static_cast<std::int64_t>(job.task_count());
+bool has_just_started(const Job& job, const GroupStatus& reported, const GroupStatus& status) {
+  return job.phase == GroupPhase::kRunning && is_made_for_pods(job.name()) && reported.running == 0 &&
+         status.running > 0 && status.running == static_cast<std::int64_t>(job.task_count());
 }
 
 // Pods are made for a group that is let in, and a group that waits is looked after; that it runs is told to people.
@@ -95,8 +95,8 @@ void Statuses::set_condition(JobId id, std::string_view type, std::string_view r
 
 void Statuses::set_phase(JobId id, GroupPhase phase) {
   in_.model.edit_job(id).phase = phase;
-  if (phase == GroupPhase::kInqueue) note_pods(id, true);  // its pods are made from now on
-  in_.model.note_changed(id);
+  if (phase == GroupPhase::kInqueue) update_pod_changes(id, true);  // its pods are made from now on
+  in_.model.mark_changed(id);
 }
 
 std::string Statuses::waiting_text(const Job& job, std::int32_t unschedulable) const {
@@ -212,8 +212,8 @@ GroupStatus Statuses::status_of(const Job& job, bool with_conditions) const {
 // The message for a pod. The text that was `found` for the pod itself is kept, and stands after the group's reason only
 // where whoever leaves does not help. Without such a text, another pod or the group is in trouble, and its reason is
 // the pod's.
-std::string Statuses::text_beside(const Job& job, TaskStatus told, std::string found) const {
-  if (!found.empty() && (!job.waits() || told != TaskStatus::kPending)) return found;
+std::string Statuses::text_beside(const Job& job, TaskStatus shown, std::string found) const {
+  if (!found.empty() && (!job.waits() || shown != TaskStatus::kPending)) return found;
   const Explanation why = why_(job);
   if (!found.empty()) return why.is_impossible ? after_sentence(why.sentence, found) : found;
   if (why.sentence.empty()) return std::string(kAllNodesUnavailable);
@@ -231,33 +231,33 @@ void Statuses::close_tasks(const Job& job) {
                        task.status == TaskStatus::kPipelined;
     if (waits && !task.gated && task.ours) waiting.push_back(id);
   }
-  const auto status_told = [&](const Task& task) {
+  const auto status_notified = [&](const Task& task) {
     return task.last_cycle == in_.cycle ? task.last_status : task.status;
   };
   std::sort(waiting.begin(), waiting.end(),
             [&](TaskId a, TaskId b) { return in_.model.text(a).name < in_.model.text(b).name; });
   for (const TaskId id : waiting) {
     TaskReason reason = task_reason(in_.model.task(id));
-    reason.message = text_beside(job, status_told(in_.model.task(id)), std::move(reason.message));
-    say(id, std::move(reason));
+    reason.message = text_beside(job, status_notified(in_.model.task(id)), std::move(reason.message));
+    report(id, std::move(reason));
   }
 }
 
-void Statuses::say(TaskId id, TaskReason reason) {
-  const PodSays& said = in_.ledger.pod(id);
-  const bool nominates = !reason.nominated_node.empty() && reason.nominated_node != said.nominated_node.view();
-  if (said.reason == reason.reason && said.message == reason.message && !nominates) return;
+void Statuses::report(TaskId id, TaskReason reason) {
+  const PodReport& reported = in_.ledger.pod(id);
+  const bool nominates = !reason.nominated_node.empty() && reason.nominated_node != reported.nominated_node.view();
+  if (reported.reason == reason.reason && reported.message == reason.message && !nominates) return;
   SharedTexts& shared = in_.model.shared_texts;
   TaskText& text = in_.model.edit_text(id);
   if (nominates) text.nominated_node = shared.share(reason.nominated_node);
-  in_.ledger.say(id, {shared.share(reason.reason), shared.share(reason.message),
-                      nominates ? text.nominated_node : said.nominated_node});
+  in_.ledger.record(id, {shared.share(reason.reason), shared.share(reason.message),
+                         nominates ? text.nominated_node : reported.nominated_node});
   plan_.pod_conditions.push_back({text.ns.str(), text.name.str(), text.uid.str(), std::move(reason.reason),
                                   std::move(reason.message), nominates ? reason.nominated_node : ""});
 }
 
-void Statuses::tell_pod(TaskId task, std::string message) {
-  say(task, {std::string(reason_word(TaskStatus::kPending)), std::move(message), {}});
+void Statuses::report_pod(TaskId task, std::string message) {
+  report(task, {std::string(reason_word(TaskStatus::kPending)), std::move(message), {}});
 }
 
 // Everything said of the job and its pods follows from the job itself, its troubles and refusals, and nothing of that
@@ -274,12 +274,12 @@ bool Statuses::is_quiet(const Job& job) const {
                                    .has_conditions = conditions_.contains(job.id.index)});
 }
 
-void Statuses::note_pods(JobId id, bool begins) {
-  GroupSays& said = in_.ledger.edit_group(id);
+void Statuses::update_pod_changes(JobId id, bool begins) {
+  GroupReport& reported = in_.ledger.edit_group(id);
   const std::uint32_t now = in_.model.job(id).pod_changes;
-  if (!begins && said.unchanged_since.is_set() && said.pod_changes == now) return;
-  said.pod_changes = now;
-  said.unchanged_since = in_.now;
+  if (!begins && reported.unchanged_since.is_set() && reported.pod_changes == now) return;
+  reported.pod_changes = now;
+  reported.unchanged_since = in_.now;
 }
 
 bool Statuses::still_arrives(const Job& job) {
@@ -300,65 +300,65 @@ bool Statuses::still_arrives(const Job& job) {
 
 void Statuses::close_job(JobId id) {
   Job& job = in_.model.edit_job(id);
-  GroupSays& said = in_.ledger.edit_group(id);
-  said.trouble = troubles_.digest_of(id);
-  tell_refusal(job);
-  const GroupPhase phase_said = said.status.phase, phase_before = job.phase;
+  GroupReport& reported = in_.ledger.edit_group(id);
+  reported.trouble = troubles_.digest_of(id);
+  report_refusal(job);
+  const GroupPhase phase_reported = reported.status.phase, phase_before = job.phase;
   job.phase = phase_of(job);
   // The group's reserve depends on its phase, and a group that went back to Pending waits for admission again.
-  if (job.phase != phase_before) in_.model.note_changed(id);
-  note_pods(id, false);
+  if (job.phase != phase_before) in_.model.mark_changed(id);
+  update_pod_changes(id, false);
   const bool arrives = still_arrives(job);
   GroupStatus status = status_of(job, !arrives);
   const Symbol domain = job.topology ? job.topology->allocated : Symbol{};
-  const bool moved = domain != said.domain;
+  const bool moved = domain != reported.domain;
   const Text round = round_of(in_.ledger, id);
-  const bool updated = moved || round != said.round || !says_the_same(said.status, status);
+  const bool updated = moved || round != reported.round || !is_same_status(reported.status, status);
   if (updated) {
     PlannedGroupStatus& planned = plan_.groups.emplace_back();
     planned = {.ns = std::string(job.ns()),
                .name = std::string(job.name()),
                .uid = job.group_uid.str(),
                .status = status,
-               .is_urgent = moved || (job.phase != phase_said && is_phase_awaited(job)) ||
-                            has_just_started(job, said.status, status)};
+               .is_urgent = moved || (job.phase != phase_reported && is_phase_awaited(job)) ||
+                            has_just_started(job, reported.status, status)};
     // Said with every write: a later write may take the place of one that waits.
     if (moved || job.topology) planned.allocated_domain = domain.is_set() ? in_.model.symbols.text(domain) : "";
-    if (!round.empty() || !said.round.empty()) planned.eviction_round = round.str();
-    said.domain = domain;
-    said.round = round;
-    said.status = std::move(status);  // else an unchanged condition keeps its time and transition, as on the server
+    if (!round.empty() || !reported.round.empty()) planned.eviction_round = round.str();
+    reported.domain = domain;
+    reported.round = round;
+    reported.status = std::move(status);  // else an unchanged condition keeps its time and transition, as on the server
   }
   if (arrives) return;
-  tell_group(job, updated);
+  report_group(job, updated);
   close_tasks(job);
 }
 
-void Statuses::tell_refusal(const Job& job) {
+void Statuses::report_refusal(const Job& job) {
   const AdmissionRefusal* refusal = refusals_.of(job.id);
   const std::uint64_t digest = refusal != nullptr ? digest_of(*refusal) : 0;
-  GroupSays& said = in_.ledger.edit_group(job.id);
-  const bool is_new = digest != 0 && digest != said.refusal;
-  said.refusal = digest;
-  if (is_new && refusal->tell)
+  GroupReport& reported = in_.ledger.edit_group(job.id);
+  const bool is_new = digest != 0 && digest != reported.refusal;
+  reported.refusal = digest;
+  if (is_new && refusal->in_event)
     plan_.add_group_event(job, "Normal", "Unschedulable", after_sentence(why_(job).sentence, refusal->message));
 }
 
-void Statuses::tell_group(const Job& job, bool updated) {
-  GroupSays& said = in_.ledger.edit_group(job.id);
+void Statuses::report_group(const Job& job, bool updated) {
+  GroupReport& reported = in_.ledger.edit_group(job.id);
   const GroupPhase phase = job.phase;
   const bool waits = phase == GroupPhase::kUnknown || phase == GroupPhase::kPending || phase == GroupPhase::kInqueue;
   if (waits && is_on_its_way(job)) {
-    said.event.clear();  // there is nothing to warn of
+    reported.event.clear();  // there is nothing to warn of
   } else if (waits) {
     std::string text = waiting_text(job, job.count(TaskStatus::kPending));
-    if (text != said.event) {
-      said.event = in_.model.shared_texts.share(text);
+    if (text != reported.event) {
+      reported.event = in_.model.shared_texts.share(text);
       plan_.add_group_event(job, "Warning", "Unschedulable", std::move(text));
     }
-  } else if (updated && said.event != kGroupIsReady) {
+  } else if (updated && reported.event != kGroupIsReady) {
     // COMPAT(ready-said-once): each pod that starts or ends changes the status, and makes the group no readier.
-    said.event = in_.model.shared_texts.share(kGroupIsReady);
+    reported.event = in_.model.shared_texts.share(kGroupIsReady);
     if (is_made_for_its_pod(in_.model, job)) return;
     plan_.add_group_event(job, "Normal", "Scheduled", std::string(kGroupIsReady));
   }

@@ -60,10 +60,10 @@ class Statuses {
   // are not known yet: it is not told that it waits.
   bool still_arrives(const Job& job);
   // Since when the group's pods are the same. `begins`: from now on in any case.
-  void note_pods(JobId job, bool begins);
+  void update_pod_changes(JobId job, bool begins);
 
   // Reports on a pod without a group.
-  void tell_pod(TaskId task, std::string message);
+  void report_pod(TaskId task, std::string message);
   void close_job(JobId job);
 
  private:
@@ -75,12 +75,12 @@ class Statuses {
   GroupStatus status_of(const Job& job, bool with_conditions) const;
   void put_volume_wait(const Job& job, std::vector<GroupCondition>& conditions) const;
   GroupCondition new_condition(std::string_view type, std::string_view reason, std::string_view message) const;
-  void tell_refusal(const Job& job);
-  void tell_group(const Job& job, bool updated);
+  void report_refusal(const Job& job);
+  void report_group(const Job& job, bool updated);
   void close_tasks(const Job& job);
   // Plans the pod's condition unless it says that already.
-  void say(TaskId task, TaskReason reason);
-  std::string text_beside(const Job& job, TaskStatus told, std::string found) const;
+  void report(TaskId task, TaskReason reason);
+  std::string text_beside(const Job& job, TaskStatus shown, std::string found) const;
 
   const SessionInput& in_;
   const JobProblems& troubles_;

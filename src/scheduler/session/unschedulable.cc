@@ -37,7 +37,7 @@ std::string no_node_has(const Dimensions& dimensions, Dim dim) {
   return base::format("no node has a resource that it names, which is not among the first {} names", kResourceNamesMax);
 }
 
-bool say(WaitReason& out, WaitKind kind, std::string detail) {
+bool set_reason(WaitReason& out, WaitKind kind, std::string detail) {
   out.kind = kind;
   out.is_impossible = true;
   out.detail = std::move(detail);
@@ -160,7 +160,7 @@ bool Unschedulable::is_pod(const Job& job, const Shapes& shapes, std::int32_t co
   if (hopeful >= count) return false;
   if (!first.is_set()) return false;
   out.pod = model_.text(first).name.str();
-  return say(out, WaitKind::kResources, why_no_node(model_.shape_of(model_.task(first)).request));
+  return set_reason(out, WaitKind::kResources, why_no_node(model_.shape_of(model_.task(first)).request));
 }
 
 bool Unschedulable::is_sum(const Request& request, WaitReason& out) {
@@ -168,10 +168,10 @@ bool Unschedulable::is_sum(const Request& request, WaitReason& out) {
     for (const Part& part : request.parts) {
       const std::int64_t total = model_.nodes.total().get(part.dim);
       if (part.dim == kPods || part.amount <= total || (none && total > 0)) continue;
-      if (none) return say(out, WaitKind::kResources, no_node_has(model_.dimensions, part.dim));
-      return say(out, WaitKind::kResources,
-                 asks_text(model_.dimensions, part.dim, static_cast<double>(part.amount), "all nodes together have",
-                           static_cast<double>(total)));
+      if (none) return set_reason(out, WaitKind::kResources, no_node_has(model_.dimensions, part.dim));
+      return set_reason(out, WaitKind::kResources,
+                        asks_text(model_.dimensions, part.dim, static_cast<double>(part.amount),
+                                  "all nodes together have", static_cast<double>(total)));
     }
   }
   return false;
@@ -189,19 +189,19 @@ bool Unschedulable::is_group(const Job& job, WaitReason& out) {
   for (Dim d = 0; is_whole && d < need.size(); ++d) {
     const auto total = static_cast<double>(model_.nodes.total().get(d));
     if (d == kPods || need.get(d) <= total) continue;
-    return say(out, WaitKind::kResources,
-               asks_text(model_.dimensions, d, need.get(d), "all nodes together have", total));
+    return set_reason(out, WaitKind::kResources,
+                      asks_text(model_.dimensions, d, need.get(d), "all nodes together have", total));
   }
   if (is_whole && shapes.size() == 1 && places(shapes.front().first) < count) {
-    return say(out, WaitKind::kResources,
-               base::format("{} pods start together, empty nodes have room for {} of them", count,
-                            places(shapes.front().first)));
+    return set_reason(out, WaitKind::kResources,
+                      base::format("{} pods start together, empty nodes have room for {} of them", count,
+                                   places(shapes.front().first)));
   }
   if (!job.queue.is_set()) return false;
   const auto shortage = plugins_.ask<QueueLimit>(model_.queue(job.queue), need, LimitQuestion::kEver);
   if (!shortage || !shortage->is_impossible()) return false;
   out.shortage = *shortage;
-  return say(out, WaitKind::kQueueLimit, {});
+  return set_reason(out, WaitKind::kQueueLimit, {});
 }
 
 }  // namespace scheduler

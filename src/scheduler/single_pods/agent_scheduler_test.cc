@@ -126,18 +126,18 @@ TEST_F(AgentScheduler, who_found_no_node_is_told_once_and_placed_when_room_comes
   env.run_for(base::milliseconds(50));
   add_pod("waiting", 1);
   env.run_for(base::minutes(19));  // tried again each five minutes, and told nothing new
-  const auto told = [&] {
+  const auto notified = [&] {
     return std::count(server.events.begin(), server.events.end(),
                       "FailedScheduling: 0/1 nodes are unavailable: 1 Insufficient cpu.");
   };
-  EXPECT_EQ(told(), 1);
+  EXPECT_EQ(notified(), 1);
   EXPECT_EQ(node_of("waiting"), "");
   EXPECT_EQ(scheduler->waiting_report()["a/waiting"]["message"].as_string(),
             "0/1 nodes are unavailable: 1 Insufficient cpu.");
   server.erase(api::resources::kPods, "a/running");
   env.run_for(base::milliseconds(50));
   EXPECT_EQ(node_of("waiting"), "n");
-  EXPECT_EQ(told(), 1);
+  EXPECT_EQ(notified(), 1);
 }
 
 TEST_F(AgentScheduler, a_new_node_helps) {

@@ -7,7 +7,7 @@
 namespace scheduler {
 namespace {
 
-constexpr base::Duration kUntilTold = base::seconds(1);
+constexpr base::Duration kUntilReported = base::seconds(1);
 
 }  // namespace
 
@@ -15,7 +15,7 @@ bool ClaimHolds::hold(WaitingPod pod, std::string claim, base::Time now) {
   const std::string uid = pod.uid;
   auto [at, is_new] = entries_.try_emplace(uid);
   Entry& entry = at->second;
-  if (is_new) overdue_.push_back({now + kUntilTold, uid});
+  if (is_new) overdue_.push_back({now + kUntilReported, uid});
   if (!is_new && entry.claim != claim) {
     const auto old = uids_.find(entry.claim);
     old->second.erase(uid);
@@ -49,7 +49,7 @@ std::vector<WaitingPod> ClaimHolds::take_overdue(base::Time now) {
   std::vector<WaitingPod> out;
   for (; !overdue_.empty() && overdue_.front().due <= now; overdue_.pop_front()) {
     const auto at = entries_.find(overdue_.front().uid);
-    if (at == entries_.end() || std::exchange(at->second.is_told, true)) continue;
+    if (at == entries_.end() || std::exchange(at->second.is_reported, true)) continue;
     out.push_back(at->second.pod);
   }
   return out;
@@ -60,10 +60,10 @@ std::optional<base::Time> ClaimHolds::next_due() const {
   return overdue_.front().due;
 }
 
-std::vector<std::string> ClaimHolds::told_keys() const {
+std::vector<std::string> ClaimHolds::reported_keys() const {
   std::vector<std::string> out;
   for (const auto& [uid, entry] : entries_) {
-    if (entry.is_told) out.push_back(entry.pod.key);
+    if (entry.is_reported) out.push_back(entry.pod.key);
   }
   std::sort(out.begin(), out.end());
   return out;

@@ -33,13 +33,13 @@ class ClaimHolds {
   std::vector<WaitingPod> take_overdue(base::Time now);
   std::optional<base::Time> next_due() const;
   // The pods that had it, in the order of their keys.
-  std::vector<std::string> told_keys() const;
+  std::vector<std::string> reported_keys() const;
 
  private:
   struct Entry {
     WaitingPod pod;
     std::string claim;
-    bool is_told = false;
+    bool is_reported = false;
   };
   struct Overdue {
     base::Time due;

@@ -44,7 +44,7 @@ void SinglePods::take_news(base::Time now) {
     queue_.pod_was_placed(now);
 }
 
-void SinglePods::heard(const api::ResourceId& id, bool matters, base::Time now) {
+void SinglePods::object_changed(const api::ResourceId& id, bool matters, base::Time now) {
   if (matters && id != api::resources::kPods) queue_.something_changed(now);
   take_news(now);
 }
@@ -73,7 +73,7 @@ std::vector<TaskId> SinglePods::take_turns(std::size_t count_max, base::Time now
   return out;
 }
 
-void SinglePods::note(const std::vector<SinglePodEnd>& ends, base::Time now) {
+void SinglePods::record_ends(const std::vector<SinglePodEnd>& ends, base::Time now) {
   for (const SinglePodEnd& one : ends) {
     if (one.has_node) continue;
     const std::string uid = model_.text(one.task).uid.str();
@@ -91,7 +91,7 @@ std::optional<base::Time> SinglePods::next_due() const {
 
 std::vector<std::string> SinglePods::unschedulable_keys() const {
   std::vector<std::string> out = queue_.unschedulable_keys();
-  const std::vector<std::string> held = holds_.told_keys();
+  const std::vector<std::string> held = holds_.reported_keys();
   out.insert(out.end(), held.begin(), held.end());
   return out;
 }

@@ -21,12 +21,12 @@ class SinglePods {
   SinglePods(const Model& model, Intake& intake) : model_(model), intake_(intake) {}
 
   // An object of this resource came, changed or went; `matters`: a decision could differ.
-  void heard(const api::ResourceId& id, bool matters, base::Time now);
+  void object_changed(const api::ResourceId& id, bool matters, base::Time now);
   // Something that no watch told may help: an answer from the API server, or a new configuration.
   void facts_changed(base::Time now);
   // At most so many pods whose turn it is now, in order.
   std::vector<TaskId> take_turns(std::size_t count_max, base::Time now);
-  void note(const std::vector<SinglePodEnd>& ends, base::Time now);
+  void record_ends(const std::vector<SinglePodEnd>& ends, base::Time now);
 
   bool has_turns() const { return queue_.has_active(); }
   // When somebody has a turn though nothing happens; unset: never.

@@ -23,8 +23,8 @@ class Bounded : public testing::Test {
     auto listening = rt::listen_http({}, [this](rt::HttpRequest request, std::shared_ptr<rt::HttpExchange> exchange) {
       if (request.target == "/tell") {
         const std::lock_guard<std::mutex> lock(mutex_);
-        told_ += request.body + " ";
-        if (request.body == "19") all_told_.set_value();
+        notifications_ += request.body + " ";
+        if (request.body == "19") all_notified_.set_value();
         exchange->respond({.status = 200, .headers = {}, .body = ""});
       } else if (request.target == "/hang") {
         const std::lock_guard<std::mutex> lock(mutex_);
@@ -73,8 +73,8 @@ class Bounded : public testing::Test {
   std::unique_ptr<rt::RealEnv> env_;
   std::mutex mutex_;
   std::vector<std::shared_ptr<rt::HttpExchange>> hanging_;
-  std::string told_;
-  std::promise<void> all_told_;
+  std::string notifications_;
+  std::promise<void> all_notified_;
   std::unique_ptr<rt::HttpServer> server_;
   std::unique_ptr<BoundedFetch> fetch_;
 };
@@ -135,13 +135,13 @@ TEST_F(Bounded, what_is_told_arrives_in_its_order) {
     asker = std::make_unique<OutsideAsker>(*env_, book, [] {});
     book.open(env_->now());
     for (int i = 0; i < 20; ++i) {
-      book.tell({url("/tell"), std::to_string(i), base::seconds(20)});
+      book.notify({url("/tell"), std::to_string(i), base::seconds(20)});
       expected += std::to_string(i) + " ";
     }
     asker->ask(book.take_questions());
   });
-  base::await(all_told_);
-  EXPECT_EQ(told_, expected);
+  base::await(all_notified_);
+  EXPECT_EQ(notifications_, expected);
   on_loop([&] { asker.reset(); });
 }
 

@@ -5,39 +5,39 @@ namespace scheduler {
 namespace {
 
 constexpr std::size_t kInFlightMax = 32;
-constexpr std::size_t kToldMax = 4096;  // a program that hangs is not told what it missed for ever
+constexpr std::size_t kNotificationsMax = 4096;  // a program that hangs is not told what it missed for ever
 
 }  // namespace
 
 void OutsideAsker::ask(std::vector<ExternalQuestion> questions) {
   waiting_.clear();
   for (ExternalQuestion& one : questions) {
-    if (one.only_told)
-      told_.push_back(std::move(one));
+    if (one.is_notification)
+      notifications_.push_back(std::move(one));
     else if (!under_way_.contains(one.key()))
       waiting_.push_back(std::move(one));
   }
-  while (told_.size() > kToldMax) told_.pop_front();
+  while (notifications_.size() > kNotificationsMax) notifications_.pop_front();
   pump();
 }
 
 void OutsideAsker::pump() {
   while (under_way_.size() < kInFlightMax) {
     // Notifications arrive in their order: one at a time.
-    const bool tell = !told_.empty() && !telling_;
-    if (!tell && waiting_.empty()) return;
-    std::deque<ExternalQuestion>& from = tell ? told_ : waiting_;
+    const bool notifies = !notifications_.empty() && !notifying_;
+    if (!notifies && waiting_.empty()) return;
+    std::deque<ExternalQuestion>& from = notifies ? notifications_ : waiting_;
     ExternalQuestion question = std::move(from.front());
     from.pop_front();
     under_way_.insert(question.key());
-    telling_ |= question.only_told;
+    notifying_ |= question.is_notification;
     FetchRequest request{.method = "POST", .url = question.url, .body = question.body, .timeout = question.timeout};
     fetch_.fetch(std::move(request), [this, question](base::Result<std::string> result) {
       under_way_.erase(under_way_.find(question.key()));
-      if (question.only_told) telling_ = false;
+      if (question.is_notification) notifying_ = false;
       const bool ok = result.ok();
       book_.put(question, {ok, ok ? *std::move(result) : result.error().message, env_.now()});
-      if (!question.only_told) on_answer_();
+      if (!question.is_notification) on_answer_();
       pump();
     });
   }

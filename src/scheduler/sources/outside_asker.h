@@ -25,9 +25,9 @@ class OutsideAsker {
   BoundedFetch fetch_;
   ExternalAnswers& book_;
   std::function<void()> on_answer_;
-  std::deque<ExternalQuestion> told_, waiting_;
+  std::deque<ExternalQuestion> notifications_, waiting_;
   std::multiset<std::string> under_way_;
-  bool telling_ = false;
+  bool notifying_ = false;
 };
 
 }  // namespace scheduler

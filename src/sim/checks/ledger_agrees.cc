@@ -61,19 +61,19 @@ class LedgerAgrees final : public Check {
       if (text.uid != uid || text.resource_version != api::resource_version_of(pod)) continue;
       if (!is_settled(ledger, scheduler::Entry::kPodStatus, uid)) continue;
       ++pods_;
-      const scheduler::PodSays& says = ledger.pod(id);
+      const scheduler::PodReport& reports = ledger.pod(id);
       std::string_view reason, message;
       for (const Json& condition : pod["status"]["conditions"].items()) {
         if (condition["type"].as_string() != "PodScheduled" || condition["status"].as_string() != "False") continue;
         reason = condition["reason"].as_string();
         message = condition["message"].as_string();
       }
-      expect("condition of pod " + key, says.reason, reason);
-      expect("condition of pod " + key, says.message, message);
+      expect("condition of pod " + key, reports.reason, reason);
+      expect("condition of pod " + key, reports.message, message);
       if (!ledger.flights.is_under_way(scheduler::Entry::kGate, uid))
         expect("gate of pod " + key, model.task(id).gated ? "there" : "gone",
                pod["spec"]["schedulingGates"].size() > 0 ? "there" : "gone");
-      expect("nominated node of pod " + key, says.nominated_node, pod["status"]["nominatedNodeName"].as_string());
+      expect("nominated node of pod " + key, reports.nominated_node, pod["status"]["nominatedNodeName"].as_string());
       const scheduler::Task& task = model.task(id);
       const bool ended =
           task.status == scheduler::TaskStatus::kSucceeded || task.status == scheduler::TaskStatus::kFailed;
@@ -92,14 +92,14 @@ class LedgerAgrees final : public Check {
       if (job.resource_version != api::resource_version_of(group)) continue;
       if (!is_settled(ledger, scheduler::Entry::kGroup, key)) continue;
       ++groups_;
-      const scheduler::GroupStatus& says = ledger.group(id).status;
+      const scheduler::GroupStatus& reports = ledger.group(id).status;
       const Json& status = group["status"];
-      expect("phase of group " + key, name_of(says.phase), status["phase"].as_string());
-      expect("counts of group " + key, base::format("{}/{}/{}", says.running, says.succeeded, says.failed),
+      expect("phase of group " + key, name_of(reports.phase), status["phase"].as_string());
+      expect("counts of group " + key, base::format("{}/{}/{}", reports.running, reports.succeeded, reports.failed),
              base::format("{}/{}/{}", status["running"].as_int(), status["succeeded"].as_int(),
                           status["failed"].as_int()));
       std::string believed, truth;
-      for (const auto& one : says.conditions)
+      for (const auto& one : reports.conditions)
         believed += base::format("{} {} {} {}\n", one.type, one.status, one.reason, one.message);
       for (const Json& one : status["conditions"].items())
         truth += base::format("{} {} {} {}\n", one["type"].as_string(), one["status"].as_string(),

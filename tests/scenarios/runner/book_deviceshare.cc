@@ -22,12 +22,12 @@ bool is_on(const Objects& objects, const char* argument) {
 
 // A node is locked by a note of whoever is at it, and by each pod that has not started on it.
 template <class Has>
-bool is_locked(const Objects& objects, const Node& node, const std::vector<const Pod*>& others, const char* note,
+bool is_locked(const Objects& objects, const Node& node, const std::vector<const Pod*>& others, const char* marked,
                const Has& has) {
   if (!is_on(objects, "NodeLockEnable")) return false;
   const auto is_young = [&](double since) { return objects.now - since < kLockLasts; };
-  const auto noted = base::parse_rfc3339(node.annotation(note));
-  if (noted && is_young(static_cast<double>(noted->ns) / 1e9)) return true;
+  const auto annotated_at = base::parse_rfc3339(node.annotation(marked));
+  if (annotated_at && is_young(static_cast<double>(annotated_at->ns) / 1e9)) return true;
   return std::any_of(others.begin(), others.end(),
                      [&](const Pod* other) { return !other->has_started && has(*other) && is_young(other->bound_at); });
 }
@@ -122,7 +122,7 @@ std::vector<double> chip_scores(const Objects& objects, const Pod& pod, const st
   return out;
 }
 
-std::vector<std::string> notes_of(const Objects& objects, const Pod& pod) {
+std::vector<std::string> device_lines_of(const Objects& objects, const Pod& pod) {
   const Node& node = objects.nodes[static_cast<std::size_t>(pod.node)];
   std::vector<std::string> out;
   const Given& given = pod.given;

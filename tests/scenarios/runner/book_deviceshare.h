@@ -27,6 +27,6 @@ struct Candidate {
 std::vector<double> chip_scores(const Objects& objects, const Pod& pod, const std::vector<Candidate>& nodes);
 
 // "key: value" of the annotations that a bound pod gets, but those that name a time.
-std::vector<std::string> notes_of(const Objects& objects, const Pod& pod);
+std::vector<std::string> device_lines_of(const Objects& objects, const Pod& pod);
 
 }  // namespace scenario::book

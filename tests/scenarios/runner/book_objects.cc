@@ -125,7 +125,7 @@ std::string Pod::annotation(const std::string& name) const { return list_of(word
 double Pod::wants(const std::string& resource) const {
   const Line limits = list_of(words, "limits");
   const std::string* limit = limits.find(resource);
-  return (limit != nullptr ? quantity(resource, *limit) : said[resource]) / 1000;
+  return (limit != nullptr ? quantity(resource, *limit) : listed[resource]) / 1000;
 }
 
 std::vector<std::string> Pod::claims() const {
@@ -326,10 +326,10 @@ bool Objects::take_node(const Line& line, const std::string& name) {
     nodes.push_back(std::move(node));
   else
     node.numa = old->numa, *old = std::move(node);
-  static const std::set<std::string> kNotes = {"volcano.sh/gpu-unhealthy-ids", "hamivgpu", "hami-vnpu-core"};
-  const Line notes = list_of(line, "annotations");
-  return std::all_of(notes.fields.begin(), notes.fields.end(),
-                     [](const auto& note) { return kNotes.contains(note.first); }) &&
+  static const std::set<std::string> kRecords = {"volcano.sh/gpu-unhealthy-ids", "hamivgpu", "hami-vnpu-core"};
+  const Line given_annotations = list_of(line, "annotations");
+  return std::all_of(given_annotations.fields.begin(), given_annotations.fields.end(),
+                     [](const auto& given_key) { return kRecords.contains(given_key.first); }) &&
          knows(line, {"pods", "labels", "vgpus", "vnpus", "annotations"}, true);
 }
 
@@ -348,9 +348,9 @@ bool Objects::take_pod(const Line& line, const std::string& name) {
   if (line.find("group") != nullptr) pod.group = find_group(ns + line.get("group"));
   if (line.find("group") != nullptr && pod.group == kNoGroup) return false;
   pod.priority = number_of(line, "priority", 1);
-  pod.said = amounts(line);
-  pod.said.set("pods", 1);
-  if (line.find("npu") != nullptr) pod.said.set("huawei.com/npu-core", 1000 * number_of(line, "npu", 0));
+  pod.listed = amounts(line);
+  pod.listed.set("pods", 1);
+  if (line.find("npu") != nullptr) pod.listed.set("huawei.com/npu-core", 1000 * number_of(line, "npu", 0));
   pod.words = line;
   if (const std::string* node = line.find("node")) {
     const auto found = std::find_if(nodes.begin(), nodes.end(), [&](const Node& one) { return one.name == *node; });
@@ -361,18 +361,18 @@ bool Objects::take_pod(const Line& line, const std::string& name) {
   } else if (pod.group == kNoGroup || line.find("holds") != nullptr) {
     return false;
   }
-  static const std::set<std::string> kNotes = {"volcano.sh/gpu-index",
-                                               "volcano.sh/vgpu-mode",
-                                               "volcano.sh/vgpu-use-gpuuuid",
-                                               "volcano.sh/vgpu-nouse-gpuuuid",
-                                               "nvidia.com/use-gputype",
-                                               "nvidia.com/nouse-gputype",
-                                               "volcano.sh/vgpu-podgroup-policy",
-                                               "volcano.sh/numa-topology-policy",
-                                               "huawei.com/npu-core",
-                                               "huawei.com/vnpu-mode"};
-  for (const auto& [note, value] : list_of(line, "annotations").fields) {
-    if (!kNotes.contains(note)) return false;
+  static const std::set<std::string> kRecords = {"volcano.sh/gpu-index",
+                                                 "volcano.sh/vgpu-mode",
+                                                 "volcano.sh/vgpu-use-gpuuuid",
+                                                 "volcano.sh/vgpu-nouse-gpuuuid",
+                                                 "nvidia.com/use-gputype",
+                                                 "nvidia.com/nouse-gputype",
+                                                 "volcano.sh/vgpu-podgroup-policy",
+                                                 "volcano.sh/numa-topology-policy",
+                                                 "huawei.com/npu-core",
+                                                 "huawei.com/vnpu-mode"};
+  for (const auto& [given_key, value] : list_of(line, "annotations").fields) {
+    if (!kRecords.contains(given_key)) return false;
   }
   std::erase_if(pods, [&](const Pod& other) { return other.key == name; });
   pods.push_back(std::move(pod));

@@ -115,7 +115,7 @@ struct Pod {
   std::string key;
   std::size_t group = kNoGroup, order = 0;
   double priority = 1;
-  Amounts said, asks;  // asks: without what only cards count (5.16.1)
+  Amounts listed, asks;  // asks: without what only cards count (5.16.1)
   Line words;
   int node = -1;
   bool is_done = false;      // it has no node any more, and counts as ready

@@ -382,24 +382,24 @@ class Book {
     const std::set<std::string> of_cards = book::counted_by_npus(all_);
     for (Pod& pod : all_.pods) {
       pod.asks = {};
-      for (const std::string& name : pod.said.names()) {
-        if (!of_cards.contains(name)) pod.asks.set(name, pod.said[name]);
+      for (const std::string& name : pod.listed.names()) {
+        if (!of_cards.contains(name)) pod.asks.set(name, pod.listed[name]);
       }
     }
   }
 
   // The notes of those who were placed; from now on they run.
   std::string end_cycle(const std::vector<std::string>& placed) {
-    std::set<std::string> notes;
+    std::set<std::string> device_lines;
     for (const std::string& key : placed) {
       if (!all_.shown.contains("devices")) break;
-      for (const std::string& note : book::notes_of(all_, find_pod(key)))
-        notes.insert(base::format("device {} {}\n", key, note));
+      for (const std::string& device_line : book::device_lines_of(all_, find_pod(key)))
+        device_lines.insert(base::format("device {} {}\n", key, device_line));
     }
     for (const std::string& key : placed) find_pod(key).has_started = true;
     all_.now += 1;
     std::string out;
-    for (const std::string& note : notes) out += note;
+    for (const std::string& device_line : device_lines) out += device_line;
     return out;
   }
 
@@ -457,16 +457,16 @@ base::Result<std::string> decide_by_the_book(std::string_view text) {
 
 std::string binds_of(const std::string& played) {
   std::string out;
-  std::set<std::string> notes;  // of one cycle
+  std::set<std::string> device_lines;  // of one cycle
   for (std::size_t start = 0; start < played.size();) {
     const std::size_t end = std::min(played.find('\n', start) + 1, played.size());
     const std::string line = played.substr(start, end - start);
-    if (line.starts_with("device ")) notes.insert(line);
+    if (line.starts_with("device ")) device_lines.insert(line);
     if (line.starts_with("bind ") || line == "----\n") out += line;
     start = end;
     if (line != "\n" && start < played.size()) continue;
-    for (const std::string& note : notes) out += note;
-    notes.clear();
+    for (const std::string& device_line : device_lines) out += device_line;
+    device_lines.clear();
   }
   return out;
 }

@@ -398,7 +398,7 @@ void add_cards(const Line& line, Json& node) {
   }
 }
 
-void add_device_wishes(const Line& line, Json& pod) {
+void add_device_requests(const Line& line, Json& pod) {
   Json& resources = pod.edit("spec").edit("containers").edit(std::size_t{0}).edit("resources");
   if (const std::string* cores = line.find("npu")) {
     resources.edit("requests").set("huawei.com/npu-core", *cores);

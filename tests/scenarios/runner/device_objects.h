@@ -15,7 +15,7 @@ namespace scenario {
 void add_cards(const Line& line, api::Json& node);
 // The devices that a pod asks for, and those that it holds: `guaranteed`, `resourceclaims`, `claimtemplates`, `holds`,
 // `npu`.
-void add_device_wishes(const Line& line, api::Json& pod);
+void add_device_requests(const Line& line, api::Json& pod);
 // The verbs deviceclass, resourceslice, resourceclaim, numatopology, deviceconfig, npus and npureport; nothing for
 // others. An error names the word that is not known.
 base::Result<std::optional<Made>> device_object(const Line& line, const std::string& name);

@@ -67,7 +67,7 @@ bool check_by_the_book(const std::string& file, const std::string& text, const s
 }
 
 // A text that the book decides says so, below what it shows.
-std::string saying_so(const std::string& text) {
+std::string marked_by_the_book(const std::string& text) {
   if (text.find(kByTheBook) != std::string::npos || !scenario::decide_by_the_book(text).ok()) return text;
   std::size_t at = 0;
   while (at < text.size() && text[at] == '#') at = text.find('\n', at) + 1;
@@ -95,7 +95,7 @@ bool check(const std::filesystem::path& file, bool update) {
     return false;
   }
   if (!check_by_the_book(file.string(), expected, *actual)) return false;
-  const std::string now = update ? saying_so(*actual) : *actual;
+  const std::string now = update ? marked_by_the_book(*actual) : *actual;
   if (now == expected) return true;
   if (update) {
     std::ofstream(file, std::ios::binary) << now;

@@ -346,7 +346,7 @@ base::Result<std::optional<Made>> object_for(const Line& line, const std::string
   add_metadata(line, order, out->object);
   if (line.verb == "pod") {
     out->object.edit("metadata").set("annotations", annotations);
-    add_device_wishes(line, out->object);
+    add_device_requests(line, out->object);
   }
   if (line.verb == "node") add_cards(line, out->object);
   if (!line.patch.is_null()) merge(out->object, line.patch);

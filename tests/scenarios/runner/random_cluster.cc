@@ -228,19 +228,19 @@ class Writer {
   }
 
   // ---- groups and pods
-  std::string wish() {
+  std::string topology_request() {
     if (some(0.25)) return "soft";
     if (some(0.2)) return base::format("hard:{}", pick({"leaf", "mid"}));
     return base::format("hard:{}", 1 + dice_.below(3));
   }
 
-  static std::string wish_json(const std::string& wish) {
-    const std::size_t colon = wish.find(':');
-    Json out = Json::object({{"mode", wish.substr(0, colon)}});
-    if (colon != std::string::npos && wish[colon + 1] >= '0' && wish[colon + 1] <= '9')
-      out.set("highestTierAllowed", static_cast<std::int64_t>(wish[colon + 1] - '0'));
+  static std::string topology_json(const std::string& topology_request) {
+    const std::size_t colon = topology_request.find(':');
+    Json out = Json::object({{"mode", topology_request.substr(0, colon)}});
+    if (colon != std::string::npos && topology_request[colon + 1] >= '0' && topology_request[colon + 1] <= '9')
+      out.set("highestTierAllowed", static_cast<std::int64_t>(topology_request[colon + 1] - '0'));
     else if (colon != std::string::npos)
-      out.set("highestTierName", wish.substr(colon + 1));
+      out.set("highestTierName", topology_request.substr(colon + 1));
     return out.dump();
   }
 
@@ -256,7 +256,7 @@ class Writer {
     if (some(0.4)) line += base::format(" class={}", pick({"high", "low", "mid"}));
     if (some(0.3)) line += base::format(" minResources=cpu:{}", min);
     if (roles_ && some(0.5)) line += base::format(" roles=x:{},y:{}", dice_.below(3), dice_.below(2));
-    if (domains_ && some(0.5)) line += " topology=" + wish();
+    if (domains_ && some(0.5)) line += " topology=" + topology_request();
     std::string annotations;
     const auto annotate = [&](std::string_view one) {
       annotations += base::format("{}{}", annotations.empty() ? "" : ",", one);
@@ -275,7 +275,8 @@ class Writer {
       out_ += base::format(
           "  + {{\"spec\":{{\"subGroupPolicy\":[{{\"name\":\"p\",\"subGroupSize\":{},\"minSubGroups\":{},"
           "\"matchLabelKeys\":[\"part\"]{}}}]}}}}\n",
-          1 + dice_.below(3), dice_.below(3), domains_ && some(0.6) ? ",\"networkTopology\":" + wish_json(wish()) : "");
+          1 + dice_.below(3), dice_.below(3),
+          domains_ && some(0.6) ? ",\"networkTopology\":" + topology_json(topology_request()) : "");
     write_pods(name, size, runs);
   }
 

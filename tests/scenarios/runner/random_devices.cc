@@ -168,19 +168,19 @@ class Writer {
                          some(0.3) ? " class=high" : "");
     for (std::uint64_t at = 0; at < size;) {
       const std::uint64_t last = at + dice_.below(size - at);
-      out_ += base::format("pod a/g{}-x-{{{}..{}}} group=g{}", group, at, last, group) + wishes() + "\n";
+      out_ += base::format("pod a/g{}-x-{{{}..{}}} group=g{}", group, at, last, group) + device_request() + "\n";
       at = last + 1;
     }
   }
 
-  std::string wishes() {
-    std::string out, notes;
+  std::string device_request() {
+    std::string out, annotations;
     if (numa_ && some(0.8)) {
       out = base::format(" cpu={} memory=512Mi guaranteed",
                          some(0.85) ? std::to_string(1 + dice_.below(5)) : std::string("1500m"));
       if (some(0.6))
-        notes = base::format("volcano.sh/numa-topology-policy:{}",
-                             pick({"best-effort", "restricted", "single-numa-node", "none"}));
+        annotations = base::format("volcano.sh/numa-topology-policy:{}",
+                                   pick({"best-effort", "restricted", "single-numa-node", "none"}));
     } else {
       out = base::format(" cpu={}m", 250 * (1 + dice_.below(6)));
       if (some(0.3)) out += base::format(" memory={}Mi", 512 * (1 + dice_.below(4)));
@@ -192,10 +192,10 @@ class Writer {
       if (some(0.4) || out.find("vgpu") == std::string::npos)
         out += base::format(" volcano.sh/vgpu-number={}", 1 + dice_.below(2));
       if (some(0.4)) out += base::format(" volcano.sh/vgpu-cores={}", pick({"20", "50", "100"}));
-      if (notes.empty() && some(0.3))
-        notes = pick({"volcano.sh/vgpu-mode:hami-core", "volcano.sh/vgpu-mode:mig", "nvidia.com/use-gputype:h100",
-                      "nvidia.com/nouse-gputype:H100", "volcano.sh/vgpu-use-gpuuuid:GPU-0-0",
-                      "volcano.sh/vgpu-nouse-gpuuuid:GPU-0-0", "volcano.sh/vgpu-podgroup-policy:spread"});
+      if (annotations.empty() && some(0.3))
+        annotations = pick({"volcano.sh/vgpu-mode:hami-core", "volcano.sh/vgpu-mode:mig", "nvidia.com/use-gputype:h100",
+                            "nvidia.com/nouse-gputype:H100", "volcano.sh/vgpu-use-gpuuuid:GPU-0-0",
+                            "volcano.sh/vgpu-nouse-gpuuuid:GPU-0-0", "volcano.sh/vgpu-podgroup-policy:spread"});
     }
     if (claims_ && some(0.8)) {
       const std::uint64_t first = dice_.below(6);
@@ -203,7 +203,7 @@ class Writer {
       if (some(0.2)) out += base::format(",c{}", (first + 1) % 6);
     }
     if (some(0.2)) out += base::format(" priority={}", dice_.below(3));
-    return notes.empty() ? out : out + " annotations=" + notes;
+    return annotations.empty() ? out : out + " annotations=" + annotations;
   }
 
   base::Random dice_;

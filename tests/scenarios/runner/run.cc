@@ -84,9 +84,9 @@ class Stage {
       } else {
         // The place of a node that is gone is free when its last pod is, too, and the next node takes it.
         nodes_go_ |= line.get("kind", "pod") == "node";
-        if (nodes_go_) TRY_VOID(hear_all());
+        if (nodes_go_) TRY_VOID(receive_all());
         TRY_VOID(delivery_.add(line.get("kind", "pod"), "", "", [this, line, name] { return change(line, name); }));
-        if (nodes_go_) TRY_VOID(hear_all());
+        if (nodes_go_) TRY_VOID(receive_all());
       }
     }
     return {};
@@ -107,7 +107,7 @@ class Stage {
   }
 
   // Everything that happened since the last cycle has been heard of.
-  base::Status hear_all() {
+  base::Status receive_all() {
     return delivery_.deliver([this] {
       scheduler::dump_text(model_, ledger_, {.configuration = config_text_, .now = now_});
       decider_.waiting();
@@ -121,7 +121,7 @@ class Stage {
       if (task.is_set()) model_.remove_task(task);
     }
     leaving_.clear();
-    if (player_ == Player::kToldAgain) tell_again();
+    if (player_ == Player::kReplayed) replay_objects();
     const scheduler::Before before = scheduler::look_before(model_, decider_.config());
     // For whom pods were evicted before is in no dump.
     const bool compares = player_ == Player::kDumped && ledger_.eviction_rounds.empty();
@@ -132,7 +132,7 @@ class Stage {
     }
     if (player_ == Player::kPlain) scheduler::begin_plain_cycle(decider_);
     const CycleReport report = decider_.run_cycle(now_, true);
-    if (singles_) singles_->note(report.single_pods, now_);
+    if (singles_) singles_->record_ends(report.single_pods, now_);
     std::vector<std::string> lines = report_lines(report);
     for (const std::string& one : broken_invariants(model_, decider_.config(), before, report))
       lines.push_back("BROKEN " + one);
@@ -171,7 +171,7 @@ class Stage {
     if (!loaded.ok()) return api::Json(loaded.error().message);
     other.finish_loading();
     if (const std::string again = scheduler::dump_text(other.model(), other.ledger(), about); again != text)
-      note_difference("the dump of a dump", text, again);
+      record_difference("the dump of a dump", text, again);
     other.run_phase();
     return other.result();
   }
@@ -203,25 +203,25 @@ class Stage {
     api::Json queues_from_dump = api::Json::object();
     for (const auto& queue : dumped["queues"].members())
       queues_from_dump.set(queue.name(), as_read(queue.value["allocated"]));
-    if (queues != queues_from_dump) note_difference("queues", queues.dump(), queues_from_dump.dump());
+    if (queues != queues_from_dump) record_difference("queues", queues.dump(), queues_from_dump.dump());
     std::string mine, theirs;
     for (const auto& one : report.plan.evictions) mine += one.ns + "/" + one.pod + " for " + one.for_group + "\n";
     for (const api::Json& one : dumped["evictions"].items())
       theirs += one["pod"].str() + " for " + one["for"].str() + "\n";
-    if (mine != theirs) note_difference("evictions", mine, theirs);
+    if (mine != theirs) record_difference("evictions", mine, theirs);
     api::Json phases = api::Json::object();
     for (const auto& group : dumped["podGroups"].members()) phases.set(group.name(), group.value["phase"]);
-    if (phases != groups) note_difference("phases", groups.dump(), phases.dump());
+    if (phases != groups) record_difference("phases", groups.dump(), phases.dump());
     const std::pair<std::string_view, api::Json> parts[] = {{"binds", binds},
                                                             {"pipelined", held},
                                                             {"tasks", tasks},
                                                             {"waiting", scheduler::waiting_json(decider_.waiting())}};
     for (const auto& [name, value] : parts) {
-      if (dumped[name] != value) note_difference(name, value.sorted().dump(), dumped[name].dump());
+      if (dumped[name] != value) record_difference(name, value.sorted().dump(), dumped[name].dump());
     }
   }
 
-  void note_difference(std::string_view what, std::string_view mine, std::string_view theirs) {
+  void record_difference(std::string_view what, std::string_view mine, std::string_view theirs) {
     std::size_t at = 0;
     while (at < mine.size() && at < theirs.size() && mine[at] == theirs[at]) ++at;
     const std::size_t start = at < 80 ? 0 : at - 80;
@@ -230,7 +230,7 @@ class Stage {
   }
 
   // Pods and groups are left out: their objects here do not say what cycles made of them.
-  void tell_again() {
+  void replay_objects() {
     for (const auto& [name, made] : objects_) {
       if (!name.starts_with("pod ") && !name.starts_with("group ")) intake_.set(made.resource, made.object);
     }
@@ -462,7 +462,7 @@ base::Result<std::string> play(std::string_view text, Player player, std::uint64
       TRY_VOID(stage.act(parsed));
       continue;
     }
-    TRY_VOID(stage.hear_all());
+    TRY_VOID(stage.receive_all());
     for (int n = std::max(1, std::atoi(parsed.name.c_str())); n > 1; --n) stage.cycle();
     out += "----\n" + stage.cycle();
     if (!stage.differences.empty()) return wrong(number, stage.differences);

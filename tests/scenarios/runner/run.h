@@ -12,9 +12,9 @@ namespace scenario {
 // The program that plays it. All must decide the same.
 enum class Player : std::uint8_t {
   kFast,
-  kPlain,      // the plain scheduler
-  kDumped,     // each cycle is also decided from a dump of what is believed before it; a difference is an error
-  kToldAgain,  // hears of every object that is not a pod or its group once more before each cycle, as after a relist
+  kPlain,     // the plain scheduler
+  kDumped,    // each cycle is also decided from a dump of what is believed before it; a difference is an error
+  kReplayed,  // hears of every object that is not a pod or its group once more before each cycle, as after a relist
   // Hears of what happens between two cycles in parts, in an order that watches could produce, and of each object only
   // the fields that informers read.
   kSplit,

@@ -46,8 +46,8 @@ std::string fault_of(const std::string& text) {
     return fast->substr(at + 1, fast->find('\n', at + 1) - at - 1);
   const auto plain = play(text, Player::kPlain);
   if (!plain.ok() || *plain != *fast) return "the plain scheduler decides otherwise";
-  const auto told_again = play(text, Player::kToldAgain);
-  if (!told_again.ok() || *told_again != *fast) return "hearing of unchanged objects again changes decisions";
+  const auto replayed = play(text, Player::kReplayed);
+  if (!replayed.ok() || *replayed != *fast) return "hearing of unchanged objects again changes decisions";
   for (std::uint64_t split = 0; split < splits; ++split) {
     const auto parts = play(text, Player::kSplit, split);
     if (!parts.ok() || *parts != *fast) return "the order and the parts in which events come change decisions";

@@ -114,8 +114,8 @@ void check_configuration(cli::Api& api, const PreflightOptions& options, Finding
   if (const base::Status taken = run.configure(); !taken.ok())
     return out.push_back({Level::kProblem, base::format("{}: {}", where, taken.error().message)});
   run.run_phase();
-  for (const std::string& note : run.notes()) out.push_back({Level::kChange, base::format("{}: {}", where, note)});
-  if (run.notes().empty()) out.push_back({Level::kGood, base::format("{}: every key is understood", where)});
+  for (const std::string& note : run.warnings()) out.push_back({Level::kChange, base::format("{}: {}", where, note)});
+  if (run.warnings().empty()) out.push_back({Level::kGood, base::format("{}: every key is understood", where)});
 }
 
 namespace {

@@ -20,7 +20,7 @@ inline void put_condition(std::vector<GroupCondition>& conditions, GroupConditio
 }
 
 // Times and transitions aside: they change with every writing.
-inline bool says_the_same(const GroupStatus& a, const GroupStatus& b) {
+inline bool is_same_status(const GroupStatus& a, const GroupStatus& b) {
   if (a.phase != b.phase || a.running != b.running || a.succeeded != b.succeeded || a.failed != b.failed) return false;
   return std::equal(a.conditions.begin(), a.conditions.end(), b.conditions.begin(), b.conditions.end(),
                     [](const GroupCondition& l, const GroupCondition& r) {

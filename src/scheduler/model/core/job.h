@@ -196,7 +196,7 @@ struct Job {
   bool is_pending() const { return !has_group || phase == GroupPhase::kNone || phase == GroupPhase::kPending; }
   // Role minimums count only where the group's own minimum is at least their sum, and some role has one.
   bool checks_roles() const { return has_role_minimums && min_available >= roles_min_total; }
-  bool wishes_topology() const { return topology != nullptr && topology->wishes_any(); }
+  bool has_topology_constraint() const { return topology != nullptr && topology->has_any_constraint(); }
   bool has_sub_groups() const { return topology != nullptr && !topology->policies.empty(); }
   bool roles_valid() const;
   bool roles_ready() const;

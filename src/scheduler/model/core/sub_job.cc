@@ -12,8 +12,8 @@ namespace {
 
 constexpr std::size_t kValuesLengthMax = 128;
 
-TopologyWish wish_from(const api::Json& json, Symbols& symbols) {
-  TopologyWish out;
+TopologyConstraint constraint_from(const api::Json& json, Symbols& symbols) {
+  TopologyConstraint out;
   out.present = json.is_object();
   if (!out.present) return out;
   out.soft = json["mode"].as_string() == "soft";
@@ -57,25 +57,26 @@ std::optional<std::string> values_for(const SubGroupPolicy& policy, const Labels
 std::int32_t SubJob::task_count() const { return std::accumulate(counts.begin(), counts.end(), 0); }
 
 // Parts that lost their last pod are as if they were not there.
-bool JobTopology::wishes_any() const {
-  return wish.present || std::any_of(sub_jobs.begin(), sub_jobs.end(),
-                                     [](const SubJob& one) { return one.wish.present && one.task_count() > 0; });
+bool JobTopology::has_any_constraint() const {
+  return constraint.present || std::any_of(sub_jobs.begin(), sub_jobs.end(), [](const SubJob& one) {
+           return one.constraint.present && one.task_count() > 0;
+         });
 }
 
-bool JobTopology::wishes_hard() const {
-  return wish.hard || std::any_of(sub_jobs.begin(), sub_jobs.end(),
-                                  [](const SubJob& one) { return one.wish.hard && one.task_count() > 0; });
+bool JobTopology::has_hard_constraint() const {
+  return constraint.hard || std::any_of(sub_jobs.begin(), sub_jobs.end(),
+                                        [](const SubJob& one) { return one.constraint.hard && one.task_count() > 0; });
 }
 
 JobTopology topology_from(const api::Json& spec, std::string_view job_key, std::int32_t min_available,
                           Symbols& symbols) {
   JobTopology out;
-  out.wish = wish_from(spec["networkTopology"], symbols);
+  out.constraint = constraint_from(spec["networkTopology"], symbols);
   for (const api::Json& item : spec["subGroupPolicy"].items()) {
     if (out.policies.size() >= kSubGroupPoliciesMax) break;
     SubGroupPolicy& policy = out.policies.emplace_back();
     policy.name = item["name"].str();
-    policy.wish = wish_from(item["networkTopology"], symbols);
+    policy.constraint = constraint_from(item["networkTopology"], symbols);
     policy.size = int32_from(item["subGroupSize"], 1);
     policy.min_sub_groups = int32_from(item["minSubGroups"], 0);
     policy.selects = item["labelSelector"].is_object();
@@ -85,7 +86,7 @@ JobTopology topology_from(const api::Json& spec, std::string_view job_key, std::
   SubJob& rest = out.sub_jobs.emplace_back();
   rest.uid = job_key;
   out.by_uid.emplace(rest.uid, 0);
-  rest.wish = out.wish;
+  rest.constraint = out.constraint;
   rest.min_available = out.policies.empty() ? min_available : 1;
   return out;
 }
@@ -103,7 +104,7 @@ std::uint32_t sub_job_for(JobTopology& topology, std::string_view job_key, const
     SubJob& made = topology.sub_jobs.emplace_back();
     made.uid = uid;
     made.policy = p;
-    made.wish = policy.wish;
+    made.constraint = policy.constraint;
     made.min_available = policy.size;
     const std::string& first = symbols.text(value_of(labels, policy.keys.front()));
     if (const auto index = base::parse_number<std::int64_t>(first)) made.match_index = *index;

@@ -19,7 +19,7 @@
 namespace scheduler {
 
 // A networkTopology as written, and what it comes to among the HyperNodes of now.
-struct TopologyWish {
+struct TopologyConstraint {
   bool present = false;
   bool soft = false;
   std::optional<std::int64_t> tier;  // highestTierAllowed
@@ -35,7 +35,7 @@ inline constexpr std::size_t kSubGroupPoliciesMax = 1024;
 
 struct SubGroupPolicy {
   std::string name;
-  TopologyWish wish;
+  TopologyConstraint constraint;
   std::int32_t size = 1;  // subGroupSize
   std::int32_t min_sub_groups = 0;
   bool selects = false;  // has a label selector
@@ -48,7 +48,7 @@ struct SubJob {
 
   std::string uid;
   std::uint32_t policy = kNoPolicy;  // position in JobTopology::policies; none: the rest of the job
-  TopologyWish wish;
+  TopologyConstraint constraint;
   std::int32_t min_available = 1;
   std::int64_t match_index = 0;  // the first value that its pods share, as a number
   std::int32_t priority = 0;     // the highest of its tasks, 0 at least; as of Model::settle_sub_jobs
@@ -67,7 +67,7 @@ struct SubJob {
 };
 
 struct JobTopology {
-  TopologyWish wish;
+  TopologyConstraint constraint;
   std::vector<SubGroupPolicy> policies;
   std::vector<SubJob> sub_jobs;  // [0] holds the tasks that no policy takes
   std::map<std::string, std::uint32_t, std::less<>> by_uid;
@@ -75,8 +75,8 @@ struct JobTopology {
   std::uint64_t settled_at = 0;  // generation of the domains that the wishes were settled with
 
   // A topology is asked for, by the job or by a part.
-  bool wishes_any() const;
-  bool wishes_hard() const;
+  bool has_any_constraint() const;
+  bool has_hard_constraint() const;
   // At least as many subgroups of each policy as it wants satisfy the test.
   template <class Test>
   bool enough_sub_jobs(const Test& test) const {

@@ -5,13 +5,14 @@ namespace scheduler {
 
 void add_claim(const ResourceClaim& claim, DeviceDemands& out) {
   for (const DeviceRequest& request : claim.requests) {
-    if (request.wishes.size() != 1 || request.wishes[0].all || request.wishes[0].device_class.empty()) continue;
-    const DeviceWish& wish = request.wishes[0];
-    if (wish.name != request.name) continue;
-    DeviceDemand& demand = out[wish.device_class];
-    demand.count += static_cast<double>(wish.count);
-    for (const auto& [name, amount] : wish.capacity)
-      demand.capacity[name] += amount.as_double() * static_cast<double>(wish.count);
+    if (request.alternatives.size() != 1 || request.alternatives[0].all || request.alternatives[0].device_class.empty())
+      continue;
+    const DeviceAlternative& alternative = request.alternatives[0];
+    if (alternative.name != request.name) continue;
+    DeviceDemand& demand = out[alternative.device_class];
+    demand.count += static_cast<double>(alternative.count);
+    for (const auto& [name, amount] : alternative.capacity)
+      demand.capacity[name] += amount.as_double() * static_cast<double>(alternative.count);
   }
 }
 

@@ -126,11 +126,11 @@ Json to_json(const Allocation& allocation, const ResourceClaim& claim, const Res
     results.push_back(std::move(one));
   }
   for (const DeviceRequest& request : claim.requests) {
-    for (const DeviceWish& wish : request.wishes) {
+    for (const DeviceAlternative& alternative : request.alternatives) {
       const bool used = std::any_of(allocation.grants.begin(), allocation.grants.end(),
-                                    [&](const DeviceGrant& g) { return g.request == wish.name; });
-      const DeviceClass* its = claims.find_class(wish.device_class);
-      if (used && its != nullptr) add_configs(its->config, "FromClass", {wish.name}, configs);
+                                    [&](const DeviceGrant& g) { return g.request == alternative.name; });
+      const DeviceClass* its = claims.find_class(alternative.device_class);
+      if (used && its != nullptr) add_configs(its->config, "FromClass", {alternative.name}, configs);
     }
   }
   add_configs(claim.config, "FromClaim", {}, configs);

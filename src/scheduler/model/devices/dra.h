@@ -29,7 +29,7 @@ struct DeviceClass {
 };
 
 // One way to satisfy a request: the only one, or one of a list ordered by preference.
-struct DeviceWish {
+struct DeviceAlternative {
   std::string name;  // "request" or "request/subrequest"
   std::string device_class;
   std::vector<DeviceSelector> selectors;
@@ -42,7 +42,7 @@ struct DeviceWish {
 
 struct DeviceRequest {
   std::string name;
-  std::vector<DeviceWish> wishes;
+  std::vector<DeviceAlternative> alternatives;
 };
 
 // The devices of the named requests (of all, where none is named) agree, or differ, in an attribute.

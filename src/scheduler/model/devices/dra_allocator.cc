@@ -15,11 +15,11 @@ using api::Json;
 constexpr std::size_t kDevicesMax = 32;  // of one claim, as the API has it
 constexpr std::size_t kClaimsMax = 64;   // of one pod; the search is as deep as all their devices together
 
-bool names_request(const std::vector<std::string>& names, const std::string& wish) {
+bool names_request(const std::vector<std::string>& names, const std::string& alternative) {
   if (names.empty()) return true;
-  const std::string request = wish.substr(0, wish.find('/'));
+  const std::string request = alternative.substr(0, alternative.find('/'));
   return std::any_of(names.begin(), names.end(),
-                     [&](const std::string& name) { return name == wish || name == request; });
+                     [&](const std::string& name) { return name == alternative || name == request; });
 }
 
 bool is_tolerated(const Json& taint, const Json& tolerations) {
@@ -124,13 +124,13 @@ bool DeviceSearch::reaches(const Device& device, const NodeRow& row) const {
 std::string DeviceSearch::pool_problem(const NodeRow& row) const {
   for (const ResourceClaim* claim : wanted_) {
     for (const auto& request : claim->requests) {
-      for (const DeviceWish& wish : request.wishes) {
-        if (!wish.all) continue;
+      for (const DeviceAlternative& alternative : request.alternatives) {
+        if (!alternative.all) continue;
         for (const UnreadyPool& pool : claims_.pools().unready()) {
           const auto is_here = [&](const Device* device) { return reaches(*device, row); };
           if (std::any_of(pool.devices.begin(), pool.devices.end(), is_here))
             return base::format("claim {}, request {}: asks for all devices, but resource pool {} is currently {}",
-                                claim->key, wish.name, pool.name,
+                                claim->key, alternative.name, pool.name,
                                 pool.names_device_twice ? "invalid" : "being updated");
         }
       }
@@ -143,24 +143,25 @@ std::string DeviceSearch::pool_problem(const NodeRow& row) const {
 // trying all orders of the others.
 bool DeviceSearch::may_suffice() {
   std::int64_t asked = 0;
-  std::vector<std::pair<const ResourceClaim*, const DeviceWish*>> wishes;
+  std::vector<std::pair<const ResourceClaim*, const DeviceAlternative*>> alternatives;
   for (const ResourceClaim* claim : wanted_) {
     for (const auto& request : claim->requests) {
       std::int64_t least = std::numeric_limits<std::int64_t>::max();
-      for (const DeviceWish& wish : request.wishes) {
-        if (wish.all || wish.admin_access) return true;
-        least = std::min(least, wish.count);
-        wishes.emplace_back(claim, &wish);
+      for (const DeviceAlternative& alternative : request.alternatives) {
+        if (alternative.all || alternative.admin_access) return true;
+        least = std::min(least, alternative.count);
+        alternatives.emplace_back(claim, &alternative);
       }
-      if (!request.wishes.empty()) asked += std::min<std::int64_t>(least, kDevicesMax + 1);
+      if (!request.alternatives.empty()) asked += std::min<std::int64_t>(least, kDevicesMax + 1);
     }
   }
   std::int64_t there = 0;
   for (const Device* device : reachable_) {
     if (device->shared) return true;  // by more than one
     if (claims_.taken().has(device->name)) continue;
-    const bool is_suitable_for_some = std::any_of(
-        wishes.begin(), wishes.end(), [&](const auto& one) { return is_suitable(*one.first, *one.second, *device); });
+    const bool is_suitable_for_some = std::any_of(alternatives.begin(), alternatives.end(), [&](const auto& one) {
+      return is_suitable(*one.first, *one.second, *device);
+    });
     if (!std::exchange(problem_, {}).empty()) return true;  // the search says which
     if (is_suitable_for_some) ++there;
   }
@@ -170,30 +171,32 @@ bool DeviceSearch::may_suffice() {
 bool DeviceSearch::request(std::size_t claim, std::size_t request) {
   if (claim == wanted_.size()) return true;
   if (request == wanted_[claim]->requests.size()) return this->request(claim + 1, 0);
-  const std::vector<DeviceWish>& wishes = wanted_[claim]->requests[request].wishes;
-  for (std::size_t i = 0; i < wishes.size(); ++i) {
-    if (wish(claim, request, wishes[i], static_cast<std::int64_t>(i))) return true;
+  const std::vector<DeviceAlternative>& alternatives = wanted_[claim]->requests[request].alternatives;
+  for (std::size_t i = 0; i < alternatives.size(); ++i) {
+    if (alternative(claim, request, alternatives[i], static_cast<std::int64_t>(i))) return true;
     if (!problem_.empty()) return false;
   }
   return false;
 }
 
-bool DeviceSearch::wish(std::size_t claim, std::size_t request, const DeviceWish& wish, std::int64_t rank) {
+bool DeviceSearch::alternative(std::size_t claim, std::size_t request, const DeviceAlternative& alternative,
+                               std::int64_t rank) {
   const std::size_t before = chosen_.size();
   lost_ += rank;
   bool found = false;
-  if (wish.all) {
+  if (alternative.all) {
     std::size_t count = 0;
     found = true;
     for (const Device* device : reachable_) {
       if (!found || !problem_.empty()) break;
-      if (!is_suitable(*wanted_[claim], wish, *device)) continue;
-      if (device->shared && !wish.admin_access && !consumption(wish, *device)) continue;  // not one of "all"
-      found = ++count <= kDevicesMax && take(*wanted_[claim], wish, *device);
+      if (!is_suitable(*wanted_[claim], alternative, *device)) continue;
+      if (device->shared && !alternative.admin_access && !consumption(alternative, *device))
+        continue;  // not one of "all"
+      found = ++count <= kDevicesMax && take(*wanted_[claim], alternative, *device);
     }
     found = found && count > 0 && problem_.empty() && this->request(claim, request + 1);
-  } else if (static_cast<std::size_t>(wish.count) <= kDevicesMax) {
-    found = devices(claim, request, wish, 0, wish.count);
+  } else if (static_cast<std::size_t>(alternative.count) <= kDevicesMax) {
+    found = devices(claim, request, alternative, 0, alternative.count);
   }
   if (found) return true;
   chosen_.resize(before);
@@ -201,18 +204,18 @@ bool DeviceSearch::wish(std::size_t claim, std::size_t request, const DeviceWish
   return false;
 }
 
-bool DeviceSearch::devices(std::size_t claim, std::size_t request, const DeviceWish& wish, std::size_t from,
-                           std::int64_t left) {
+bool DeviceSearch::devices(std::size_t claim, std::size_t request, const DeviceAlternative& alternative,
+                           std::size_t from, std::int64_t left) {
   if (left == 0) return this->request(claim, request + 1);
   for (std::size_t i = from; i < reachable_.size(); ++i) {
     if (++steps_ > steps_max_) problem_ = "the search for devices took too long";
     if (!problem_.empty()) return false;
     // A selector is not asked about a device that somebody has: it may fail on one of another make.
-    if (is_in_use(*wanted_[claim], wish, *reachable_[i])) continue;
-    if (!is_suitable(*wanted_[claim], wish, *reachable_[i])) continue;
+    if (is_in_use(*wanted_[claim], alternative, *reachable_[i])) continue;
+    if (!is_suitable(*wanted_[claim], alternative, *reachable_[i])) continue;
     const std::size_t before = chosen_.size();
-    if (!take(*wanted_[claim], wish, *reachable_[i])) continue;
-    if (devices(claim, request, wish, i + 1, left - 1)) return true;
+    if (!take(*wanted_[claim], alternative, *reachable_[i])) continue;
+    if (devices(claim, request, alternative, i + 1, left - 1)) return true;
     chosen_.resize(before);
   }
   return false;
@@ -220,8 +223,8 @@ bool DeviceSearch::devices(std::size_t claim, std::size_t request, const DeviceW
 
 // Whether the class and the request select the device, whoever has it. Kubernetes names the class or the claim where a
 // selector fails.
-bool DeviceSearch::is_suitable(const ResourceClaim& claim, const DeviceWish& wish, const Device& device) {
-  const DeviceClass* its = claims_.find_class(wish.device_class);
+bool DeviceSearch::is_suitable(const ResourceClaim& claim, const DeviceAlternative& alternative, const Device& device) {
+  const DeviceClass* its = claims_.find_class(alternative.device_class);
   if (its == nullptr) return false;
   const auto selected = [&](const std::vector<DeviceSelector>& selectors, std::string_view kind,
                             std::string_view name) {
@@ -239,10 +242,11 @@ bool DeviceSearch::is_suitable(const ResourceClaim& claim, const DeviceWish& wis
     }
     return true;
   };
-  if (!selected(its->selectors, "class", wish.device_class) || !selected(wish.selectors, "claim", claim.key))
+  if (!selected(its->selectors, "class", alternative.device_class) ||
+      !selected(alternative.selectors, "claim", claim.key))
     return false;
   if (device.shared) return true;
-  return std::all_of(wish.capacity.begin(), wish.capacity.end(), [&](const auto& asked) {
+  return std::all_of(alternative.capacity.begin(), alternative.capacity.end(), [&](const auto& asked) {
     auto offered = device.capacity.find(plain_device_name(asked.first, device.name.driver));
     return offered != device.capacity.end() && asked.second <= offered->second.first;
   });
@@ -250,52 +254,53 @@ bool DeviceSearch::is_suitable(const ResourceClaim& claim, const DeviceWish& wis
 
 // By another claim or request, where this one cannot share it. A claim takes a device once, but shares of one for each
 // of its requests: distinctAttribute says where that is not wanted.
-bool DeviceSearch::is_in_use(const ResourceClaim& claim, const DeviceWish& wish, const Device& device) const {
+bool DeviceSearch::is_in_use(const ResourceClaim& claim, const DeviceAlternative& alternative,
+                             const Device& device) const {
   const auto chosen = [&](const ResourceClaim* by) {
     return std::any_of(chosen_.begin(), chosen_.end(),
                        [&](const Choice& c) { return c.device == &device && (by == nullptr || c.claim == by); });
   };
-  if (wish.admin_access) return chosen(&claim);
+  if (alternative.admin_access) return chosen(&claim);
   return claims_.taken().has(device.name) || (!device.shared && chosen(nullptr));
 }
 
-bool DeviceSearch::take(const ResourceClaim& claim, const DeviceWish& wish, const Device& device) {
-  if (!is_untainted(device, wish.tolerations)) return false;
+bool DeviceSearch::take(const ResourceClaim& claim, const DeviceAlternative& alternative, const Device& device) {
+  if (!is_untainted(device, alternative.tolerations)) return false;
   DeviceGrant grant{.device = device.name,
-                    .request = wish.name,
-                    .admin_access = wish.admin_access,
+                    .request = alternative.name,
+                    .admin_access = alternative.admin_access,
                     .share_id = {},
                     .consumed = {},
-                    .tolerations = wish.tolerations};
-  if (is_in_use(claim, wish, device)) return false;
-  if (!wish.admin_access) {
+                    .tolerations = alternative.tolerations};
+  if (is_in_use(claim, alternative, device)) return false;
+  if (!alternative.admin_access) {
     if (device.shared) {
       const auto before = std::count_if(chosen_.begin(), chosen_.end(),
                                         [&](const Choice& c) { return c.device == &device && c.claim == &claim; });
-      auto consumed = consumption(wish, device);
+      auto consumed = consumption(alternative, device);
       if (!consumed) return false;
       grant.consumed = *std::move(consumed);
       grant.share_id = share_id_for(claim, device.name, before);
     }
     if (!has_counters(device)) return false;
   }
-  if (!satisfies_constraints(claim, wish, device)) return false;
+  if (!satisfies_constraints(claim, alternative, device)) return false;
   std::size_t of_claim = 0;
   for (const Choice& choice : chosen_) of_claim += choice.claim == &claim ? 1 : 0;
   if (of_claim >= kDevicesMax) return false;
-  chosen_.push_back({&claim, &wish, &device, std::move(grant)});
+  chosen_.push_back({&claim, &alternative, &device, std::move(grant)});
   return true;
 }
 
-std::optional<Quantities> DeviceSearch::consumption(const DeviceWish& wish, const Device& device) const {
-  for (const auto& [name, amount] : wish.capacity) {
+std::optional<Quantities> DeviceSearch::consumption(const DeviceAlternative& alternative, const Device& device) const {
+  for (const auto& [name, amount] : alternative.capacity) {
     if (!device.capacity.contains(plain_device_name(name, device.name.driver))) return std::nullopt;
   }
   Quantities out;
   const Quantities* others = claims_.taken().consumed(device.name);
   for (const auto& [name, offer] : device.capacity) {
     std::optional<api::Quantity> asked;
-    for (const auto& [wanted, amount] : wish.capacity) {
+    for (const auto& [wanted, amount] : alternative.capacity) {
       if (plain_device_name(wanted, device.name.driver) == name) asked = amount;
     }
     const auto amount = by_policy(asked, offer.first, offer.second);
@@ -345,10 +350,10 @@ bool DeviceSearch::has_counters(const Device& device) const {
   return true;
 }
 
-bool DeviceSearch::satisfies_constraints(const ResourceClaim& claim, const DeviceWish& wish,
+bool DeviceSearch::satisfies_constraints(const ResourceClaim& claim, const DeviceAlternative& alternative,
                                          const Device& device) const {
   return std::all_of(claim.constraints.begin(), claim.constraints.end(), [&](const DeviceConstraint& constraint) {
-    if (!names_request(constraint.requests, wish.name)) return true;
+    if (!names_request(constraint.requests, alternative.name)) return true;
     const auto value_of = [&](const Device& of) {
       auto found = of.attributes.find(plain_device_name(constraint.attribute, of.name.driver));
       return found == of.attributes.end() ? nullptr : &found->second;
@@ -356,7 +361,7 @@ bool DeviceSearch::satisfies_constraints(const ResourceClaim& claim, const Devic
     const Json* own = value_of(device);
     if (own == nullptr) return false;
     return std::all_of(chosen_.begin(), chosen_.end(), [&](const Choice& choice) {
-      if (choice.claim != &claim || !names_request(constraint.requests, choice.wish->name)) return true;
+      if (choice.claim != &claim || !names_request(constraint.requests, choice.alternative->name)) return true;
       const Json* theirs = value_of(*choice.device);
       return theirs != nullptr && (*own == *theirs) != constraint.distinct;
     });

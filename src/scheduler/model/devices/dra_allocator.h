@@ -39,7 +39,7 @@ class DeviceSearch {
  private:
   struct Choice {
     const ResourceClaim* claim;
-    const DeviceWish* wish;
+    const DeviceAlternative* alternative;
     const Device* device;
     DeviceGrant grant;
   };
@@ -48,14 +48,16 @@ class DeviceSearch {
   std::string pool_problem(const NodeRow& row) const;
   bool may_suffice();
   bool request(std::size_t claim, std::size_t request);
-  bool wish(std::size_t claim, std::size_t request, const DeviceWish& wish, std::int64_t rank);
-  bool devices(std::size_t claim, std::size_t request, const DeviceWish& wish, std::size_t from, std::int64_t left);
-  bool take(const ResourceClaim& claim, const DeviceWish& wish, const Device& device);
-  bool is_suitable(const ResourceClaim& claim, const DeviceWish& wish, const Device& device);
-  bool is_in_use(const ResourceClaim& claim, const DeviceWish& wish, const Device& device) const;
-  bool satisfies_constraints(const ResourceClaim& claim, const DeviceWish& wish, const Device& device) const;
+  bool alternative(std::size_t claim, std::size_t request, const DeviceAlternative& alternative, std::int64_t rank);
+  bool devices(std::size_t claim, std::size_t request, const DeviceAlternative& alternative, std::size_t from,
+               std::int64_t left);
+  bool take(const ResourceClaim& claim, const DeviceAlternative& alternative, const Device& device);
+  bool is_suitable(const ResourceClaim& claim, const DeviceAlternative& alternative, const Device& device);
+  bool is_in_use(const ResourceClaim& claim, const DeviceAlternative& alternative, const Device& device) const;
+  bool satisfies_constraints(const ResourceClaim& claim, const DeviceAlternative& alternative,
+                             const Device& device) const;
   bool has_counters(const Device& device) const;
-  std::optional<Quantities> consumption(const DeviceWish& wish, const Device& device) const;
+  std::optional<Quantities> consumption(const DeviceAlternative& alternative, const Device& device) const;
   Allocation result_for(const ResourceClaim& claim) const;
 
   const ResourceClaims& claims_;

@@ -15,14 +15,14 @@ constexpr std::size_t kRequestsMax = 32;  // as the API has it; more are not loo
 
 void make_unreadable(ResourceClaim& claim) {
   for (DeviceRequest& request : claim.requests) {
-    for (DeviceWish& wish : request.wishes) wish.selectors = {unreadable_selector()};
+    for (DeviceAlternative& alternative : request.alternatives) alternative.selectors = {unreadable_selector()};
   }
 }
 
-DeviceWish wish_from(const Json& json, std::string name, DeviceSelectors& selectors, Patterns& patterns) {
-  DeviceWish out{.name = std::move(name),
-                 .device_class = json["deviceClassName"].str(),
-                 .selectors = selectors.read(json["selectors"], patterns)};
+DeviceAlternative request_from(const Json& json, std::string name, DeviceSelectors& selectors, Patterns& patterns) {
+  DeviceAlternative out{.name = std::move(name),
+                        .device_class = json["deviceClassName"].str(),
+                        .selectors = selectors.read(json["selectors"], patterns)};
   out.all = json["allocationMode"].as_string() == "All";
   out.count = std::max<std::int64_t>(json["count"].as_int(1), 1);
   out.admin_access = json["adminAccess"].as_bool();
@@ -58,13 +58,13 @@ void ResourceClaims::set_claim(const Json& object, Symbols& symbols) {
   Patterns patterns;
   for (const Json& json : devices["requests"].items()) {
     if (out.requests.size() >= kRequestsMax) break;
-    DeviceRequest request{.name = json["name"].str(), .wishes = {}};
+    DeviceRequest request{.name = json["name"].str(), .alternatives = {}};
     if (json["firstAvailable"].empty()) {
-      request.wishes.push_back(
-          wish_from(json["exactly"].is_object() ? json["exactly"] : json, request.name, selectors_, patterns));
+      request.alternatives.push_back(
+          request_from(json["exactly"].is_object() ? json["exactly"] : json, request.name, selectors_, patterns));
     }
     for (const Json& sub : json["firstAvailable"].items()) {
-      request.wishes.push_back(wish_from(sub, request.name + "/" + sub["name"].str(), selectors_, patterns));
+      request.alternatives.push_back(request_from(sub, request.name + "/" + sub["name"].str(), selectors_, patterns));
     }
     out.requests.push_back(std::move(request));
   }

@@ -37,11 +37,11 @@ api::Json long_selectors(int count) {
 }
 
 api::Json claim_with(const char* name, api::Json selectors) {
-  api::Json wish = api::Json::object({{"deviceClassName", "c"}});
-  wish.set("selectors", std::move(selectors));
+  api::Json alternative = api::Json::object({{"deviceClassName", "c"}});
+  alternative.set("selectors", std::move(selectors));
   api::Json requests = api::Json::array();
   requests.push_back(*api::parse_json(R"({"name":"plain","exactly":{"deviceClassName":"c"}})"));
-  requests.push_back(api::Json::object({{"name", "long"}, {"exactly", std::move(wish)}}));
+  requests.push_back(api::Json::object({{"name", "long"}, {"exactly", std::move(alternative)}}));
   api::Json out = *api::parse_json(R"({"metadata":{"namespace":"ns"}})");
   out.edit("metadata").set("name", name);
   out.edit("spec").edit("devices").set("requests", std::move(requests));
@@ -56,9 +56,9 @@ TEST(ResourceClaims, patterns_of_selectors_are_bounded_by_claim_and_by_class) {
   for (int i = 0; i < 2; ++i) {
     claims.set_claim(claim_with("many", long_selectors(8)), symbols);
     for (const DeviceRequest& request : claims.find_claim("ns/many")->requests) {
-      ASSERT_EQ(request.wishes[0].selectors.size(), 1U) << request.name;
-      EXPECT_EQ(request.wishes[0].selectors[0].program, nullptr) << request.name;
-      EXPECT_EQ(request.wishes[0].selectors[0].problem, kWhy) << request.name;
+      ASSERT_EQ(request.alternatives[0].selectors.size(), 1U) << request.name;
+      EXPECT_EQ(request.alternatives[0].selectors[0].program, nullptr) << request.name;
+      EXPECT_EQ(request.alternatives[0].selectors[0].problem, kWhy) << request.name;
     }
     EXPECT_TRUE(claims.selectors().by_text().empty());
   }
@@ -69,7 +69,7 @@ TEST(ResourceClaims, patterns_of_selectors_are_bounded_by_claim_and_by_class) {
   EXPECT_EQ(claims.find_class("c")->selectors[0].problem, kWhy);
   // A claim with some of the same is fine.
   claims.set_claim(claim_with("few", long_selectors(3)), symbols);
-  const auto& few = claims.find_claim("ns/few")->requests[1].wishes[0].selectors;
+  const auto& few = claims.find_claim("ns/few")->requests[1].alternatives[0].selectors;
   ASSERT_EQ(few.size(), 3U);
   EXPECT_NE(few[2].program, nullptr);
 }

@@ -28,7 +28,7 @@ const NodeShard* NodeShards::own() const {
   return found == shards_.end() ? nullptr : &found->second;
 }
 
-void NodeShards::say(NodeShard shard) {
+void NodeShards::record(NodeShard shard) {
   keep_common(confirmed_, shard.in_use);
   shards_.insert_or_assign(own_name, std::move(shard));
   refresh();

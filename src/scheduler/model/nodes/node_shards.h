@@ -48,7 +48,7 @@ class NodeShards {
 
   // --- claims ---
   // The status is going to say that these are in use: no others are claimed from now on.
-  void say(NodeShard shard);
+  void record(NodeShard shard);
   // The watch shows this status, and no write of ours is later: these are claimed.
   void confirm(const std::set<std::string>& in_use);
   // The watch shows this status, and a write of ours may be later: no others are claimed.

@@ -38,7 +38,7 @@ TEST(NodeShards, a_node_is_used_once_the_watch_shows_the_claim) {
   show_own(shards, {"a"}, {});
   EXPECT_EQ(shards.wanted(), Names{"a"});
   EXPECT_EQ(shards.usable(), Names{});
-  shards.say({.desired = {"a"}, .in_use = {"a"}});
+  shards.record({.desired = {"a"}, .in_use = {"a"}});
   EXPECT_EQ(shards.usable(), Names{}) << "said, and not shown yet";
   show_own(shards, {"a"}, {"a"});
   EXPECT_EQ(shards.usable(), Names{"a"});
@@ -65,7 +65,7 @@ TEST(NodeShards, of_two_claims_the_one_that_was_shown_first_counts) {
 TEST(NodeShards, a_claim_that_is_given_up_does_not_come_back_by_an_old_event) {
   NodeShards shards = hard(true);
   show_own(shards, {"a", "b"}, {"a", "b"});
-  shards.say({.desired = {"a"}, .in_use = {"a"}});
+  shards.record({.desired = {"a"}, .in_use = {"a"}});
   shards.set("me", {.desired = {"a", "b"}, .in_use = {"a", "b"}});
   shards.limit_claims({"a", "b"});  // of before
   EXPECT_EQ(shards.usable(), Names{"a"});

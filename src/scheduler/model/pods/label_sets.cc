@@ -44,14 +44,14 @@ LabelSetId LabelSets::add(Symbol ns, Labels labels) {
   row.in_use = true;
   table_.insert(hash_of(ns, row.set.labels), id);
   if (is_linked_) link(id.index);
-  note_unused(id.index);
+  mark_unused(id.index);
   return id;
 }
 
 void LabelSets::use(LabelSetId id, std::int32_t pods) {
   Row& row = rows_[id.index];
   row.pods += static_cast<std::uint32_t>(pods);
-  if (row.pods == 0) note_unused(id.index);
+  if (row.pods == 0) mark_unused(id.index);
 }
 
 bool LabelSets::give_back(const std::function<void(const LabelSet&)>& ended) {
@@ -102,7 +102,7 @@ void LabelSets::unlink(std::uint32_t index) {
   }
 }
 
-void LabelSets::note_unused(std::uint32_t index) {
+void LabelSets::mark_unused(std::uint32_t index) {
   Row& row = rows_[index];
   if (row.is_listed) return;
   row.is_listed = true;

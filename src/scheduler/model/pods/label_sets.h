@@ -96,7 +96,7 @@ class LabelSets {
   static std::size_t position(const Labels& labels, std::uint64_t label);
   void link(std::uint32_t row);
   void unlink(std::uint32_t row);
-  void note_unused(std::uint32_t row);
+  void mark_unused(std::uint32_t row);
 
   std::vector<Row> rows_;
   std::vector<std::uint32_t> free_;

@@ -219,8 +219,8 @@ std::vector<ClaimUse> claims_of(const api::Json& pod) {
 
 // The members of `from` that `keys` name. Nearly no pod has any, which the lengths of its names say.
 template <std::size_t N>
-void add_wishes(const std::array<std::string_view, N>& keys, const api::Json& from,
-                std::map<std::string, std::string, std::less<>>& out) {
+void add_preferences(const std::array<std::string_view, N>& keys, const api::Json& from,
+                     std::map<std::string, std::string, std::less<>>& out) {
   std::uint64_t lengths = 0;  // bits
   for (const std::string_view key : keys) lengths |= std::uint64_t{1} << key.size();
   for (const api::Json::Member& one : from.members()) {
@@ -231,7 +231,7 @@ void add_wishes(const std::array<std::string_view, N>& keys, const api::Json& fr
 }
 
 // Annotations and labels by which a pod chooses among devices.
-std::map<std::string, std::string, std::less<>> device_wishes_of(const api::Json& pod) {
+std::map<std::string, std::string, std::less<>> device_preferences_of(const api::Json& pod) {
   static constexpr std::array<std::string_view, 8> kAnnotations = {kNumaPolicy,
                                                                    "volcano.sh/vgpu-mode",
                                                                    "volcano.sh/vgpu-use-gpuuuid",
@@ -243,8 +243,8 @@ std::map<std::string, std::string, std::less<>> device_wishes_of(const api::Json
   static constexpr std::array<std::string_view, 3> kLabels = {"ring-controller.atlas", "vnpu-level", "vnpu-dvpp"};
   std::map<std::string, std::string, std::less<>> out;
   const api::Json& metadata = pod["metadata"];
-  add_wishes(kAnnotations, metadata["annotations"], out);
-  add_wishes(kLabels, metadata["labels"], out);
+  add_preferences(kAnnotations, metadata["annotations"], out);
+  add_preferences(kLabels, metadata["labels"], out);
   return out;
 }
 
@@ -323,7 +323,7 @@ void shape_key(const api::Json& pod, std::string& text, PartTexts* known) {
   if (namespaced) append(out, 'N', api::namespace_of(pod));
   if (label_keys) append(out, 'L', pod["metadata"]["labels"]);
   append_resize(out, pod);
-  for (const auto& [key, value] : device_wishes_of(pod)) {
+  for (const auto& [key, value] : device_preferences_of(pod)) {
     append(out, 'W', key);
     append(out, 'v', value);
   }
@@ -388,8 +388,8 @@ Shape shape_from(const api::Json& pod, Dimensions& dimensions, Symbols& symbols,
   }
   out.revocable_zone = revocable_zone_of(pod);
   out.claims = claims_of(pod);
-  out.device_wishes = device_wishes_of(pod);
-  if (auto policy = out.device_wishes.find(kNumaPolicy); policy != out.device_wishes.end())
+  out.device_preferences = device_preferences_of(pod);
+  if (auto policy = out.device_preferences.find(kNumaPolicy); policy != out.device_preferences.end())
     out.numa_policy = policy->second;
   out.guaranteed = is_guaranteed(spec);
   read_asks(spec["initContainers"], true, out.asks);

@@ -104,7 +104,7 @@ struct Shape {
   std::vector<ContainerAsk> asks;  // of pods that ask for extended resources, or are Guaranteed
   bool guaranteed = false;         // QoS: every container limits cpu and memory to what it asks for
   std::string numa_policy;         // volcano.sh/numa-topology-policy
-  std::map<std::string, std::string, std::less<>> device_wishes;  // annotations and labels that choose devices
+  std::map<std::string, std::string, std::less<>> device_preferences;  // annotations and labels that choose devices
 
   std::uint32_t uses = 0;     // tasks of this shape
   std::uint32_t pending = 0;  // of them Pending

@@ -21,14 +21,14 @@ ShapeId ShapeTable::add(std::string key, Shape shape) {
   Row& row = rows_[id.index];
   row.shape = std::move(shape);
   row.key = &by_key_.emplace(std::move(key), id).first->first;
-  note_unused(id.index);
+  mark_unused(id.index);
   return id;
 }
 
 void ShapeTable::use(ShapeId id, std::int32_t pods) {
   Shape& shape = rows_[id.index].shape;
   shape.uses += static_cast<std::uint32_t>(pods);
-  if (shape.uses == 0) note_unused(id.index);
+  if (shape.uses == 0) mark_unused(id.index);
 }
 
 std::vector<std::string_view> ShapeTable::keys() const {
@@ -37,7 +37,7 @@ std::vector<std::string_view> ShapeTable::keys() const {
   return out;
 }
 
-void ShapeTable::note_unused(std::uint32_t index) {
+void ShapeTable::mark_unused(std::uint32_t index) {
   if (std::exchange(rows_[index].is_listed, true)) return;
   maybe_unused_.push_back(index);
 }

@@ -58,7 +58,7 @@ class ShapeTable {
     bool is_listed = false;            // in maybe_unused_
   };
 
-  void note_unused(std::uint32_t index);
+  void mark_unused(std::uint32_t index);
   void end(std::uint32_t index);
 
   std::deque<Row> rows_;  // stable addresses: evaluators keep references

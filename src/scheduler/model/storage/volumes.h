@@ -114,7 +114,7 @@ class Volumes {
   // The claim that gets the volume, or empty.
   std::string_view promised_to(std::string_view volume) const;
 
-  void note_change() { ++generation_; }
+  void count_change() { ++generation_; }
   std::uint64_t generation() const { return generation_; }
 
  private:

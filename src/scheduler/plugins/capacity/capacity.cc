@@ -73,7 +73,7 @@ class Capacity final : public Plugin {
     const bool was_ready = tree_.ready;
     tree_.build(*model_, reserve_);
     // A group that came to a queue with children takes every limit away; its leaving brings them back.
-    if (was_ready != tree_.ready) session.note_limits_changed();
+    if (was_ready != tree_.ready) session.mark_limits_changed();
     quota_.open(session);
     queue_gates_ = model_->gates.on("SchedulingGatesQueueAdmission");
     admitted_.clear();
@@ -305,7 +305,8 @@ class Capacity final : public Plugin {
     const Queue& queue = model_->queue(job.queue);
     if (!accepts(queue)) {
       if (queue.state == QueueState::kOpen)
-        session_->statuses().refusals().add(job, AdmissionRefusal{.message = why_not_accepted(queue), .tell = false});
+        session_->statuses().refusals().add(job,
+                                            AdmissionRefusal{.message = why_not_accepted(queue), .in_event = false});
       return Vote::kReject;
     }
     if (!job.min_resources()) return Vote::kPermit;

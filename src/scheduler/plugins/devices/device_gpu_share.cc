@@ -40,9 +40,9 @@ std::int64_t request_of(const Shape& shape, std::string_view resource) {
   return std::max(sum, most);
 }
 
-std::int64_t offer_of(const api::Json& note, std::string_view resource) {
+std::int64_t offer_of(const api::Json& facts, std::string_view resource) {
   const api::Json& capacity =
-      note["capacity"].has(resource) ? note["capacity"][resource] : note["allocatable"][resource];
+      facts["capacity"].has(resource) ? facts["capacity"][resource] : facts["allocatable"][resource];
   const auto amount = api::Quantity::from_json(capacity);
   return amount ? std::clamp<std::int64_t>(amount->value(), 0, std::int64_t{1} << 50) : 0;
 }
@@ -86,14 +86,14 @@ class GpuShare final : public DeviceFamily {
   }
 
   std::vector<Card> cards_of(NodeId node) const {
-    const api::Json& note = model_.devices.node(node);
-    const std::int64_t count = std::min(offer_of(note, kNumber), kCardsMax);
+    const api::Json& facts = model_.devices.node(node);
+    const std::int64_t count = std::min(offer_of(facts, kNumber), kCardsMax);
     std::vector<Card> out;
-    const auto unhealthy = split_text(note["annotations"]["volcano.sh/gpu-unhealthy-ids"].as_string(), ',');
+    const auto unhealthy = split_text(facts["annotations"]["volcano.sh/gpu-unhealthy-ids"].as_string(), ',');
     for (std::int64_t id = 0; id < count; ++id) {
       const bool bad =
           std::any_of(unhealthy.begin(), unhealthy.end(), [&](std::string_view text) { return amount_in(text) == id; });
-      if (!bad) out.push_back({id, offer_of(note, kMemory) / count});
+      if (!bad) out.push_back({id, offer_of(facts, kMemory) / count});
     }
     for_each_holder(model_, node, [&](const Task& task, const Annotations& devices) {
       const std::int64_t memory = request_of(model_.shape_of(task), kMemory);

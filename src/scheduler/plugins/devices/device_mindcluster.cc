@@ -84,9 +84,9 @@ std::int64_t cores_of_chip(std::string_view server_type) {
 std::optional<Wanted> wanted_by(const Shape& shape, std::int64_t cores_of_chip) {
   const std::int64_t cores = cores_asked(shape);
   if (cores % cores_of_chip == 0) return Wanted{.chips = cores / cores_of_chip};
-  const auto wish = [&](std::string_view key) { return value_in(shape.device_wishes, key); };
-  const std::string_view video = wish("vnpu-dvpp");
-  const bool any_video = video.empty() || video == "null", high = wish("vnpu-level") == "high";
+  const auto preference = [&](std::string_view key) { return value_in(shape.device_preferences, key); };
+  const std::string_view video = preference("vnpu-dvpp");
+  const bool any_video = video.empty() || video == "null", high = preference("vnpu-level") == "high";
   const auto either = [&](std::string_view full, std::string_view reduced) {
     return high ? Wanted{.piece = piece_named(full), .reduced = piece_named(reduced)}
                 : Wanted{.piece = piece_named(reduced)};
@@ -109,7 +109,7 @@ class MindClusterVnpu final : public DeviceFamily {
   std::string_view lock_name() const override { return ""; }
 
   bool wants(const Shape& shape) const override {
-    return value_in(shape.device_wishes, "ring-controller.atlas") == "ascend-310P" && cores_asked(shape) > 0;
+    return value_in(shape.device_preferences, "ring-controller.atlas") == "ascend-310P" && cores_asked(shape) > 0;
   }
   bool is_on(NodeId node) const override {
     const auto offered = api::Quantity::from_json(model_.devices.node(node)["allocatable"][kCores]);

@@ -141,12 +141,13 @@ class Vgpu final : public DeviceFamily {
   }
 
   bool is_on(NodeId node) const override {
-    const Json& note = model_.devices.node(node);
+    const Json& facts = model_.devices.node(node);
     const auto offers = [&](const std::string& name) {
-      const auto amount = api::Quantity::from_json(note["allocatable"][name]);
+      const auto amount = api::Quantity::from_json(facts["allocatable"][name]);
       return amount && !amount->is_zero();
     };
-    return note["annotations"].has(kRegister) && offers(names_.number) && offers(names_.memory) && offers(names_.cores);
+    return facts["annotations"].has(kRegister) && offers(names_.number) && offers(names_.memory) &&
+           offers(names_.cores);
   }
 
   void held_by(const Task& task, const AmountSink& sink) const override {
@@ -168,8 +169,8 @@ class Vgpu final : public DeviceFamily {
       if (matches(settings_.exclusive_rules[i], task)) out = out * 31 + static_cast<std::uint32_t>(i) + 1;
     }
     const Shape& shape = model_.shape_of(task);
-    auto policy = shape.device_wishes.find("volcano.sh/vgpu-podgroup-policy");
-    if (policy != shape.device_wishes.end() && task.job.is_set()) out = out * 31 + task.job.index + 1000;
+    auto policy = shape.device_preferences.find("volcano.sh/vgpu-podgroup-policy");
+    if (policy != shape.device_preferences.end() && task.job.is_set()) out = out * 31 + task.job.index + 1000;
     return out;
   }
 
@@ -177,7 +178,7 @@ class Vgpu final : public DeviceFamily {
     misfit = {FitCode::kUnschedulable, "hami-vgpuDeviceSharing error"};
     std::vector<Card> cards = cards_of(node);
     const Shape& shape = model_.shape_of(task);
-    const std::string_view mode = value_in(shape.device_wishes, "volcano.sh/vgpu-mode");
+    const std::string_view mode = value_in(shape.device_preferences, "volcano.sh/vgpu-mode");
     const bool mig = !cards.empty() && cards.front().mig;
     if (!mode.empty() && mode != (mig ? "mig" : "hami-core")) return std::nullopt;
     DeviceTake out;
@@ -336,22 +337,22 @@ class Vgpu final : public DeviceFamily {
   }
 
   bool accepts(const Task& task, const Wanted& wanted, std::int64_t memory, const Card& card) const {
-    const auto& wishes = model_.shape_of(task).device_wishes;
+    const auto& preferences = model_.shape_of(task).device_preferences;
     // COMPAT(vgpu-health): a card that says it is ill takes no pod.
     if (!card.healthy) return false;
-    if (const auto use = value_in(wishes, "volcano.sh/vgpu-use-gpuuuid"); !use.empty() && !lists(use, card.uuid))
+    if (const auto use = value_in(preferences, "volcano.sh/vgpu-use-gpuuuid"); !use.empty() && !lists(use, card.uuid))
       return false;
-    if (lists(value_in(wishes, "volcano.sh/vgpu-nouse-gpuuuid"), card.uuid)) return false;
+    if (lists(value_in(preferences, "volcano.sh/vgpu-nouse-gpuuuid"), card.uuid)) return false;
     if (card.used_count >= card.count || card.memory - card.used_memory < memory) return false;
     if (card.used_cores + wanted.cores > 100 || (wanted.cores == 100 && card.used_count > 0)) return false;
     if (wanted.cores == 0 && card.used_cores == 100) return false;
     if (card.type.find("NVIDIA") == std::string::npos) return false;
-    if (const auto use = value_in(wishes, "nvidia.com/use-gputype"); !use.empty()) {
+    if (const auto use = value_in(preferences, "nvidia.com/use-gputype"); !use.empty()) {
       if (!lists_part_of(use, card.type)) return false;
-    } else if (lists_part_of(value_in(wishes, "nvidia.com/nouse-gputype"), card.type)) {
+    } else if (lists_part_of(value_in(preferences, "nvidia.com/nouse-gputype"), card.type)) {
       return false;
     }
-    const bool spreads = value_in(wishes, "volcano.sh/vgpu-podgroup-policy") == "spread" && task.job.is_set();
+    const bool spreads = value_in(preferences, "volcano.sh/vgpu-podgroup-policy") == "spread" && task.job.is_set();
     for (const Task* holder : card.holders) {
       if (spreads && holder->job == task.job) return false;
       if (card.mig) continue;

@@ -133,13 +133,13 @@ class HamiVnpu final : public DeviceFamily {
   }
 
   bool is_on(NodeId node, const Chip& chip) const {
-    const Json& note = model_.devices.node(node);
-    const auto offered = api::Quantity::from_json(note["allocatable"][chip.resource]);
-    return offered && !offered->is_zero() && note["annotations"].has(register_key(chip));
+    const Json& facts = model_.devices.node(node);
+    const auto offered = api::Quantity::from_json(facts["allocatable"][chip.resource]);
+    return offered && !offered->is_zero() && facts["annotations"].has(register_key(chip));
   }
 
   bool shares_cores(const Shape& shape, NodeId node) const {
-    if (value_in(shape.device_wishes, "huawei.com/vnpu-mode") != "hami-core") return false;
+    if (value_in(shape.device_preferences, "huawei.com/vnpu-mode") != "hami-core") return false;
     return core_mode_ || model_.devices.node(node)["annotations"]["hami-vnpu-core"].as_string() == "true";
   }
 

@@ -81,8 +81,8 @@ void merge(const ChipReport& from, ChipReport& into) {
 }  // namespace
 
 bool reads_gathered_reports(const Json& init_params) {
-  const Json& says = init_params["useClusterInfoManager"];
-  return says.as_bool(says.as_string().empty() || parse_go_bool(says.as_string()));
+  const Json& setting = init_params["useClusterInfoManager"];
+  return setting.as_bool(setting.as_string().empty() || parse_go_bool(setting.as_string()));
 }
 
 // By their namespaces and names, which others may not write: the reports that count.
@@ -97,9 +97,9 @@ ByNode ChipReports::read(std::string_view key, const Json& data) const {
   return out;
 }
 
-void ChipReports::refresh(const DeviceNotes& notes) {
-  if (notes.configs.version() == read_at_) return;
-  read_at_ = notes.configs.version();
+void ChipReports::refresh(const DeviceAnnotations& facts) {
+  if (facts.configs.version() == read_at_) return;
+  read_at_ = facts.configs.version();
   std::set<std::string> touched;
   const auto forget = [&](const std::string& key, const Source& source) {
     for (const auto& [node, report] : source.reports) {
@@ -108,14 +108,14 @@ void ChipReports::refresh(const DeviceNotes& notes) {
     }
   };
   for (auto source = sources_.begin(); source != sources_.end();) {
-    if (notes.configs.all().contains(source->first)) {
+    if (facts.configs.all().contains(source->first)) {
       ++source;
     } else {
       forget(source->first, source->second);
       source = sources_.erase(source);
     }
   }
-  for (const auto& [key, config] : notes.configs.all()) {
+  for (const auto& [key, config] : facts.configs.all()) {
     Source& source = sources_[key];
     if (source.version == config.version) continue;
     forget(key, source);

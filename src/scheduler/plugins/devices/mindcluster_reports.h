@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "scheduler/model/devices/device_notes.h"
+#include "scheduler/model/devices/device_annotations.h"
 
 namespace scheduler {
 
@@ -31,7 +31,7 @@ class ChipReports {
   explicit ChipReports(bool cluster_wide) : cluster_wide_(cluster_wide) {}
 
   // Reads what has changed since the last call.
-  void refresh(const DeviceNotes& notes);
+  void refresh(const DeviceAnnotations& facts);
   // Null when nothing is reported of the node.
   const ChipReport* find(std::string_view node) const;
 

@@ -31,11 +31,11 @@ class Drf final : public Plugin {
       return Victims{tree_.reclaimable(*model_, reclaimer, candidates), Vote::kPermit};
     });
     setup.on<TaskPlaced>([this](const Task& task) -> Refusal {
-      if (task.job.is_set()) tree_.note(task.job);
+      if (task.job.is_set()) tree_.mark(task.job);
       return {};
     });
     setup.on<TaskRemoved>([this](const Task& task) {
-      if (task.job.is_set()) tree_.note(task.job);
+      if (task.job.is_set()) tree_.mark(task.job);
     });
   }
 

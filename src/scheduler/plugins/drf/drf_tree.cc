@@ -82,7 +82,7 @@ void DrfTree::build(const Model& model) {
   leaf_of_job_.clear();
   path_of_queue_.clear();
   leaves_.clear();
-  noted_.clear();
+  marked_.clear();
   log_.clear();
   views_.clear();
   total_ = Resource(model.nodes.total());
@@ -109,10 +109,10 @@ void DrfTree::sum_allocated() {
   for (const std::uint32_t leaf : leaves_) total_allocated_ += nodes_[leaf].allocated;
 }
 
-void DrfTree::note(JobId job) {
+void DrfTree::mark(JobId job) {
   const auto leaf = leaf_of_job_.find(job.index);
-  if (leaf == leaf_of_job_.end() || std::exchange(nodes_[leaf->second].noted, true)) return;
-  noted_.push_back(leaf->second);
+  if (leaf == leaf_of_job_.end() || std::exchange(nodes_[leaf->second].is_marked, true)) return;
+  marked_.push_back(leaf->second);
 }
 
 // Takes over what was placed or taken away since the last look.
@@ -121,7 +121,7 @@ void DrfTree::follow(const Model& model) {
   seen_epoch_ = model.touched_epoch();
   seen_touched_ = model.touched().size();
   bool exact = is_exact(total_allocated_);
-  std::erase_if(noted_, [&](std::uint32_t leaf) {
+  std::erase_if(marked_, [&](std::uint32_t leaf) {
     Node& node = nodes_[leaf];
     const Job& job = model.job(node.job);
     if (std::exchange(node.changes, job.changes) != job.changes) {
@@ -131,8 +131,8 @@ void DrfTree::follow(const Model& model) {
       log_.push_back(leaf);
     }
     // Another plugin can keep it from hearing that an eviction was undone: the job is read until none is left.
-    node.noted = job.count(TaskStatus::kEvicting) > 0;
-    return !node.noted;
+    node.is_marked = job.count(TaskStatus::kEvicting) > 0;
+    return !node.is_marked;
   });
   exact = exact && is_exact(total_allocated_);
   if (!exact) sum_allocated();

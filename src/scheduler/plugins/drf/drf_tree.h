@@ -19,7 +19,7 @@ class DrfTree {
   // Made anew each cycle, since jobs come and go: O(jobs), and a sum over tasks for jobs that changed.
   void build(const Model& model);
   // Tasks of the job are placed or taken away; it is read with the next question.
-  void note(JobId job);
+  void mark(JobId job);
   // Before zero: `a` is further below its part.
   double compare(const Model& model, QueueId a, QueueId b);
   // The candidates whose removal would leave the reclaimer's queue behind theirs, each tested alone.
@@ -35,7 +35,7 @@ class DrfTree {
     Resource request;
     Resource allocated;
     std::uint64_t changes = 0;  // of the job, when it was read
-    bool noted = false;
+    bool is_marked = false;
   };
   struct Wanted {
     std::uint64_t changes = ~std::uint64_t{0};
@@ -79,9 +79,9 @@ class DrfTree {
   Resource total_;
   Resource total_allocated_;
   std::vector<std::uint32_t> leaves_;
-  std::vector<std::uint32_t> noted_;  // leaves to be read
-  std::vector<std::uint32_t> log_;    // leaves that were read since the tree was made
-  std::vector<View> views_;           // few
+  std::vector<std::uint32_t> marked_;  // leaves to be read
+  std::vector<std::uint32_t> log_;     // leaves that were read since the tree was made
+  std::vector<View> views_;            // few
   std::uint64_t seen_epoch_ = 0;
   std::size_t seen_touched_ = 0;
 };

@@ -229,7 +229,7 @@ void Extender::attach_points(PluginSetup& setup) {
   if (has("jobEnqueued")) {
     setup.on<JobEnqueued>([this](const Job& job) {
       if (asks("jobEnqueued"))
-        model_->outside.tell(
+        model_->outside.notify(
             {url_of(verbs_["jobEnqueued"]), Json::object({{"job", extender_job(*model_, job)}}).dump(), timeout_});
     });
   }
@@ -249,15 +249,15 @@ void Extender::open(Session& session) {
   const auto verb = verbs_.find("onSessionOpen");
   if (verb == verbs_.end()) return;
   // The session counts as opened well while the last answer that is known was good.
-  const ExternalAnswer* last = model_->outside.last_told(url_of(verb->second));
+  const ExternalAnswer* last = model_->outside.last_notified(url_of(verb->second));
   open_ = last == nullptr || last->ok || ignorable_;
-  model_->outside.tell({url_of(verb->second), extender_session(session.model()).dump(), timeout_});
+  model_->outside.notify({url_of(verb->second), extender_session(session.model()).dump(), timeout_});
 }
 
 void Extender::close(Session&) {
   settle_allocations();
   const auto verb = verbs_.find("onSessionClose");
-  if (verb != verbs_.end()) model_->outside.tell({url_of(verb->second), "{}", timeout_});
+  if (verb != verbs_.end()) model_->outside.notify({url_of(verb->second), "{}", timeout_});
 }
 
 Victims Extender::victims(const std::string& verb, const Task& evictor, const std::vector<TaskId>& candidates) {
@@ -327,7 +327,7 @@ Refusal Extender::placed(const Task& task) {
 // Allocations that the extender agreed to and that did not come about, and evicted ones, are taken back.
 void Extender::settle_allocations() {
   const auto take_back = [&](const std::string& body) {
-    if (asks("deallocateFunc")) model_->outside.tell({url_of(verbs_["deallocateFunc"]), body, timeout_});
+    if (asks("deallocateFunc")) model_->outside.notify({url_of(verbs_["deallocateFunc"]), body, timeout_});
   };
   for (const std::uint32_t id : evicted_) {
     const Task& task = model_->task(TaskId{id});

@@ -15,7 +15,7 @@ namespace {
 constexpr std::string_view kLimitInvalid = "node group resource limit annotation invalid";
 constexpr std::string_view kLimitExceeded = "node group resource limit exceeded";
 
-struct GroupWishes {
+struct NodeGroupAffinity {
   std::vector<std::string> required, preferred, anti_required, anti_preferred;
   bool any() const {
     return !required.empty() || !preferred.empty() || !anti_required.empty() || !anti_preferred.empty();
@@ -32,7 +32,7 @@ bool contains(const std::vector<std::string>& list, const std::string& text) {
   return std::find(list.begin(), list.end(), text) != list.end();
 }
 
-GroupWishes wishes_of(const api::Json& affinity) {
+NodeGroupAffinity affinity_of(const api::Json& affinity) {
   constexpr std::string_view kRequired = "requiredDuringSchedulingIgnoredDuringExecution";
   constexpr std::string_view kPreferred = "preferredDuringSchedulingIgnoredDuringExecution";
   const api::Json& together = affinity["nodeGroupAffinity"];
@@ -41,31 +41,31 @@ GroupWishes wishes_of(const api::Json& affinity) {
 }
 
 // Why nodes of the group do not take pods with these wishes; empty: they do.
-std::string_view refusal_of(const GroupWishes& wishes, const std::string& group) {
-  if (!wishes.any()) return "node group affinity not specified";
-  bool pass = contains(wishes.required, group) || contains(wishes.preferred, group);
-  if (contains(wishes.anti_required, group))
+std::string_view refusal_of(const NodeGroupAffinity& affinity_rules, const std::string& group) {
+  if (!affinity_rules.any()) return "node group affinity not specified";
+  bool pass = contains(affinity_rules.required, group) || contains(affinity_rules.preferred, group);
+  if (contains(affinity_rules.anti_required, group))
     pass = false;
-  else if (contains(wishes.anti_preferred, group))
+  else if (contains(affinity_rules.anti_preferred, group))
     pass = true;
   return pass ? "" : "node does not satisfy the node group affinity";
 }
 
-double score_of(const GroupWishes& wishes, const std::string& group, bool ordered) {
-  double total = contains(wishes.required, group) ? 100 : 0;
-  const auto at = std::find(wishes.preferred.begin(), wishes.preferred.end(), group);
-  if (at != wishes.preferred.end()) {
-    const auto count = static_cast<double>(wishes.preferred.size());
-    total += ordered ? 50 * (count - static_cast<double>(at - wishes.preferred.begin())) / count : 50;
+double score_of(const NodeGroupAffinity& affinity_rules, const std::string& group, bool ordered) {
+  double total = contains(affinity_rules.required, group) ? 100 : 0;
+  const auto at = std::find(affinity_rules.preferred.begin(), affinity_rules.preferred.end(), group);
+  if (at != affinity_rules.preferred.end()) {
+    const auto count = static_cast<double>(affinity_rules.preferred.size());
+    total += ordered ? 50 * (count - static_cast<double>(at - affinity_rules.preferred.begin())) / count : 50;
   }
-  if (contains(wishes.anti_preferred, group)) total -= 1;
+  if (contains(affinity_rules.anti_preferred, group)) total -= 1;
   return total;
 }
 
 // The meaning of the queue's preferences and limits for each group of nodes.
 struct QueueView {
   QueueId queue;
-  GroupWishes wishes;
+  NodeGroupAffinity affinity_rules;
   std::optional<NodeGroupLimits> limits;
 
   // As of this NodeTable::static_generation().
@@ -181,7 +181,7 @@ class Nodegroup final : public Plugin {
     if (view && view->generation == generation) return view;
     auto fresh = std::make_shared<QueueView>();
     fresh->queue = queue;
-    fresh->wishes = wishes_for(queue);
+    fresh->affinity_rules = affinity_for(queue);
     if (queue.is_set()) fresh->limits = NodeGroupLimits::of(*model_, queue);
     fresh->generation = generation;
     look_at_groups(*fresh);
@@ -189,7 +189,7 @@ class Nodegroup final : public Plugin {
   }
 
   void look_at_groups(QueueView& view) const {
-    const bool takes_outside = !strict_ && !view.wishes.any();
+    const bool takes_outside = !strict_ && !view.affinity_rules.any();
     view.outside_refusal = takes_outside ? "" : "node group label not found";
     view.admitted = NodeSet(model_->nodes.size());
     view.groups.resize(groups_->count());
@@ -197,8 +197,8 @@ class Nodegroup final : public Plugin {
     for (std::uint32_t i = 0; i < groups_->count(); ++i) {
       QueueView::Group& group = view.groups[i];
       const std::string& name = groups_->name(i);
-      group.refusal = refusal_of(view.wishes, name);
-      group.score = score_of(view.wishes, name, ordered_);
+      group.refusal = refusal_of(view.affinity_rules, name);
+      group.score = score_of(view.affinity_rules, name, ordered_);
       if (view.is_invalid() || !group.refusal.empty()) continue;
       view.admitted |= groups_->members(i);
       group.limit = view.limits ? view.limits->of_group(name) : nullptr;
@@ -206,16 +206,16 @@ class Nodegroup final : public Plugin {
     }
   }
 
-  GroupWishes wishes_for(QueueId at) const {
+  NodeGroupAffinity affinity_for(QueueId at) const {
     if (!at.is_set()) return {};
     const Model& model = *model_;
-    GroupWishes out = wishes_of(model.queue(at).affinity);
+    NodeGroupAffinity out = affinity_of(model.queue(at).affinity);
     for (std::size_t steps = 0; inherits_ && !out.any() && steps < model.queue_count(); ++steps) {
       if (model.queue(at).name == "root") break;
       const std::string& parent = model.queue(at).parent;
       at = model.find_queue(parent.empty() ? "root" : parent);
       if (!at.is_set()) break;
-      out = wishes_of(model.queue(at).affinity);
+      out = affinity_of(model.queue(at).affinity);
     }
     return out;
   }

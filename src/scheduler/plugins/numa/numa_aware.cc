@@ -1,7 +1,7 @@
 // Numa-aware: a pod that pins CPUs goes where its node's topology policy will admit it, on few NUMA nodes.
 //
-// An assignment is kept with the pod (DeviceNotes) until the pod leaves, or its node's agent reports anew. Pods that
-// are on their way out hold nothing.
+// An assignment is kept with the pod (DeviceAnnotations) until the pod leaves, or its node's agent reports anew. Pods
+// that are on their way out hold nothing.
 #include <algorithm>
 #include <map>
 #include <memory>
@@ -18,38 +18,38 @@ constexpr std::string_view kDecision = "volcano.sh/topology-decision";
 
 class NumaFilter final : public NodeFilter {
  public:
-  NumaFilter(NumaJudge& judge, NumaJudge::WishPtr wish) : judge_(judge), wish_(std::move(wish)) {}
+  NumaFilter(NumaJudge& judge, NumaJudge::NumaRequestPtr request) : judge_(judge), request_(std::move(request)) {}
   Reach reach() const override { return Reach::kNode; }
   void narrow(NodeSet& nodes, Strictness, FitErrors* errors) override {
     NodeSet bad = nodes;
     nodes.for_each([&](std::uint32_t n) {
-      const NumaAnswer& answer = judge_.answer(*wish_, NodeId{n});
+      const NumaAnswer& answer = judge_.answer(*request_, NodeId{n});
       if (answer.code == FitCode::kSuccess) return bad.remove(n);
       if (errors != nullptr) errors->add(answer.refusal, 1);
     });
     if (errors != nullptr) errors->add_unresolvable(bad);
     nodes.subtract(bad);
   }
-  bool fits(std::uint32_t n) override { return judge_.answer(*wish_, NodeId{n}).code == FitCode::kSuccess; }
+  bool fits(std::uint32_t n) override { return judge_.answer(*request_, NodeId{n}).code == FitCode::kSuccess; }
 
  private:
   NumaJudge& judge_;
-  const NumaJudge::WishPtr wish_;
+  const NumaJudge::NumaRequestPtr request_;
 };
 
 class NumaScorer final : public NodeScorer {
  public:
-  NumaScorer(NumaJudge& judge, NumaJudge::WishPtr wish, double weight)
-      : judge_(judge), wish_(std::move(wish)), weight_(weight) {}
+  NumaScorer(NumaJudge& judge, NumaJudge::NumaRequestPtr request, double weight)
+      : judge_(judge), request_(std::move(request)), weight_(weight) {}
   // A node that stays a candidate may touch more NUMA nodes than before, and that scales all scores.
   Reach reach() const override { return Reach::kCluster; }
   Normalise normalise() const override { return Normalise::kReverseMax; }
   double weight() const override { return weight_; }
-  std::int64_t raw(std::uint32_t n) override { return judge_.answer(*wish_, NodeId{n}).numa_nodes; }
+  std::int64_t raw(std::uint32_t n) override { return judge_.answer(*request_, NodeId{n}).numa_nodes; }
 
  private:
   NumaJudge& judge_;
-  const NumaJudge::WishPtr wish_;
+  const NumaJudge::NumaRequestPtr request_;
   const double weight_;
 };
 
@@ -62,13 +62,13 @@ class NumaAware final : public Plugin {
     setup.on<ClassKey>([this](const Task& task) -> std::uint32_t { return matters(task) ? 1 : 0; });
     setup.on<Predicate>([this](const Task& task) -> std::unique_ptr<NodeFilter> {
       if (!matters(task)) return nullptr;
-      return std::make_unique<NumaFilter>(*judge_, judge_->wish_of(model_->shape_of(task)));
+      return std::make_unique<NumaFilter>(*judge_, judge_->request_of(model_->shape_of(task)));
     });
     setup.on<NodeOrder>([this](const Task& task) -> std::unique_ptr<NodeScorer> {
       const Shape& shape = model_->shape_of(task);
       const bool asks = !shape.numa_policy.empty() && shape.numa_policy != "none";
       if (weight_ == 0 || !asks || !matters(task)) return nullptr;
-      return std::make_unique<NumaScorer>(*judge_, judge_->wish_of(shape), weight_);
+      return std::make_unique<NumaScorer>(*judge_, judge_->request_of(shape), weight_);
     });
     setup.on<TaskPlaced>([this](const Task& task) { return placed(task); });
     setup.on<TaskRemoved>([this](const Task& task) {
@@ -92,10 +92,10 @@ class NumaAware final : public Plugin {
     if (!is_new || !matters(task)) return {};
     model_->devices.forget_cpus(task.id);
     judge_->cpus_changed(task.node);
-    const NumaJudge::WishPtr wish = judge_->wish_of(model_->shape_of(task));
-    const NumaAnswer& answer = judge_->answer(*wish, task.node);
+    const NumaJudge::NumaRequestPtr request = judge_->request_of(model_->shape_of(task));
+    const NumaAnswer& answer = judge_->answer(*request, task.node);
     if (answer.code != FitCode::kSuccess) return {"Numa", answer.refusal};
-    std::optional<NumaResult> result = judge_->assign(*wish, task.node);
+    std::optional<NumaResult> result = judge_->assign(*request, task.node);
     if (!result || result->all.empty()) return {};
     model_->devices.grant(task.id, {{std::string(kDecision), decision_of(task.node, *result)}});
     model_->devices.give_cpus(task.id, std::move(result->all));

@@ -9,7 +9,7 @@
 namespace scheduler {
 namespace {
 
-constexpr std::size_t kWishesMax = 256;
+constexpr std::size_t kRequestsMax = 256;
 constexpr std::size_t kStatesMin = 1024;
 
 void remove_all(CpuSet& from, const CpuSet& what) {
@@ -50,7 +50,8 @@ CpuSet reserved_of(const NumaNode& numa) {
 }  // namespace
 
 void NumaJudge::trim() {
-  if (wishes_.size() > kWishesMax) std::erase_if(wishes_, [](const auto& one) { return one.second.use_count() == 1; });
+  if (requests_.size() > kRequestsMax)
+    std::erase_if(requests_, [](const auto& one) { return one.second.use_count() == 1; });
   if (states_.size() <= kStatesMin + 2 * nodes_.size()) return;
   nodes_.clear();
   layouts_.clear();
@@ -60,54 +61,54 @@ void NumaJudge::trim() {
   ++epoch_;
 }
 
-NumaJudge::WishPtr NumaJudge::wish_of(const Shape& shape) {
-  Wish wish{
+NumaJudge::NumaRequestPtr NumaJudge::request_of(const Shape& shape) {
+  NumaRequest request{
       .policy = shape.numa_policy == "none" ? "" : shape.numa_policy, .asks = {}, .by_state = {}, .epoch = epoch_};
-  std::string key = base::format("{} {}", wish.policy.size(), wish.policy);
+  std::string key = base::format("{} {}", request.policy.size(), request.policy);
   for (const ContainerAsk& ask : shape.asks) {
     const std::int32_t count = ask.init ? 0 : whole_cpus(ask);
     if (count == 0) continue;
-    wish.asks.push_back({.name = ask.name, .init = false, .cpu = ask.cpu, .devices = {}});
+    request.asks.push_back({.name = ask.name, .init = false, .cpu = ask.cpu, .devices = {}});
     key += base::format(" {} {} {}", count, ask.name.size(), ask.name);
   }
-  WishPtr& slot = wishes_[key];
-  if (!slot) slot = std::make_shared<Wish>(std::move(wish));
+  NumaRequestPtr& slot = requests_[key];
+  if (!slot) slot = std::make_shared<NumaRequest>(std::move(request));
   return slot;
 }
 
-const NumaAnswer& NumaJudge::answer(Wish& wish, NodeId node) {
+const NumaAnswer& NumaJudge::answer(NumaRequest& request, NodeId node) {
   const std::uint32_t state = state_of(node);
-  if (wish.epoch != epoch_) wish.by_state.clear(), wish.epoch = epoch_;
-  if (wish.by_state.size() <= state) wish.by_state.resize(states_.size());
-  std::unique_ptr<const NumaAnswer>& slot = wish.by_state[state];
-  if (!slot) slot = std::make_unique<const NumaAnswer>(judge(wish, states_[state]));
+  if (request.epoch != epoch_) request.by_state.clear(), request.epoch = epoch_;
+  if (request.by_state.size() <= state) request.by_state.resize(states_.size());
+  std::unique_ptr<const NumaAnswer>& slot = request.by_state[state];
+  if (!slot) slot = std::make_unique<const NumaAnswer>(judge(request, states_[state]));
   return *slot;
 }
 
-std::optional<NumaResult> NumaJudge::assign(const Wish& wish, NodeId node) {
+std::optional<NumaResult> NumaJudge::assign(const NumaRequest& request, NodeId node) {
   const State& state = states_[state_of(node)];
   if (state.layout == kNoLayout) return std::nullopt;
   const NumaNode& numa = layouts_[state.layout].facts;
   std::string refusal;
-  if (wish.policy.empty() && !holds_everybody(&numa)) return std::nullopt;
-  return assign_cpus(numa, state.free, wish.asks, refusal);
+  if (request.policy.empty() && !holds_everybody(&numa)) return std::nullopt;
+  return assign_cpus(numa, state.free, request.asks, refusal);
 }
 
-NumaAnswer NumaJudge::judge(const Wish& wish, const State& state) const {
+NumaAnswer NumaJudge::judge(const NumaRequest& request, const State& state) const {
   const auto refuse = [](FitCode code, std::string text) { return NumaAnswer{code, std::move(text), 0}; };
   const NumaNode* numa = state.layout == kNoLayout ? nullptr : &layouts_[state.layout].facts;
-  const bool asks = !wish.policy.empty();
+  const bool asks = !request.policy.empty();
   if (!asks && !holds_everybody(numa)) return {};
   if (numa == nullptr) return refuse(FitCode::kError, "numa info is empty");
   if (asks && numa->cpu_policy != "static") return refuse(FitCode::kError, "cpu manager policy isn't static");
-  if (asks && numa->topology_policy != wish.policy) {
-    return refuse(FitCode::kError, base::format("task topology policy[{}] is different with node[{}]", wish.policy,
+  if (asks && numa->topology_policy != request.policy) {
+    return refuse(FitCode::kError, base::format("task topology policy[{}] is different with node[{}]", request.policy,
                                                 numa->topology_policy));
   }
   if (asks && !numa->has_sets) return refuse(FitCode::kError, "no topo information");
   if (asks && !state.publishes) return refuse(FitCode::kError, "cpu allocatable map is empty");
   std::string refusal;
-  const std::optional<NumaResult> result = assign_cpus(*numa, state.free, wish.asks, refusal);
+  const std::optional<NumaResult> result = assign_cpus(*numa, state.free, request.asks, refusal);
   if (!result) return refuse(FitCode::kUnresolvable, std::move(refusal));
   return {FitCode::kSuccess, "", result->numa_nodes};
 }

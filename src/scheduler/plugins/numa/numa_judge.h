@@ -28,22 +28,22 @@ struct NumaAnswer {
 class NumaJudge {
  public:
   // The part of a pod's requests that answers depend on, with the answers so far.
-  struct Wish {
+  struct NumaRequest {
     std::string policy;  // empty: none
     std::vector<ContainerAsk> asks;
     std::vector<std::unique_ptr<const NumaAnswer>> by_state;
     std::uint64_t epoch = 0;  // that the states are of
   };
-  using WishPtr = std::shared_ptr<Wish>;
+  using NumaRequestPtr = std::shared_ptr<NumaRequest>;
 
   explicit NumaJudge(const Model& model) : model_(model) {}
   // Between cycles: what has piled up is dropped.
   void trim();
-  WishPtr wish_of(const Shape& shape);
+  NumaRequestPtr request_of(const Shape& shape);
   // Valid until trim().
-  const NumaAnswer& answer(Wish& wish, NodeId node);
+  const NumaAnswer& answer(NumaRequest& request, NodeId node);
   // The CPUs that the pod gets there; those of the node's other pods are taken.
-  std::optional<NumaResult> assign(const Wish& wish, NodeId node);
+  std::optional<NumaResult> assign(const NumaRequest& request, NodeId node);
   // A pod on the node was given other CPUs than before, which the model does not tell.
   void cpus_changed(NodeId node) { of(node).is_current = false; }
 
@@ -70,7 +70,7 @@ class NumaJudge {
   std::uint32_t state_of(NodeId node);
   State find_state(NodeId node, NodeEntry& entry);
   std::uint32_t layout_for(const NumaNode& facts, std::uint32_t likely);
-  NumaAnswer judge(const Wish& wish, const State& state) const;
+  NumaAnswer judge(const NumaRequest& request, const State& state) const;
 
   const Model& model_;
   std::vector<NodeEntry> nodes_;
@@ -80,7 +80,7 @@ class NumaJudge {
   std::vector<State> states_;
   std::unordered_multimap<std::uint64_t, std::uint32_t> layout_by_digest_, state_by_digest_;
   std::uint64_t epoch_ = 1;  // grows when states come to mean others
-  std::map<std::string, WishPtr, std::less<>> wishes_;
+  std::map<std::string, NumaRequestPtr, std::less<>> requests_;
 };
 
 }  // namespace scheduler

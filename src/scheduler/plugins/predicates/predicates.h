@@ -39,15 +39,15 @@ class Sieve {
   void refuse(const NodeSet& bad, FitCode code, std::string_view reason) {
     NodeSet hit = alive_;
     hit &= bad;
-    note(hit, code, reason);
+    record(hit, code, reason);
   }
   void keep(const NodeSet& good, FitCode code, std::string_view reason) {
     NodeSet hit = alive_;
-    note(hit.subtract(good), code, reason);
+    record(hit.subtract(good), code, reason);
   }
 
  private:
-  void note(const NodeSet& hit, FitCode code, std::string_view reason) {
+  void record(const NodeSet& hit, FitCode code, std::string_view reason) {
     if (errors_ != nullptr) errors_->add(reason, hit.count());
     failed_ |= hit;
     if (code == FitCode::kUnschedulable) return;

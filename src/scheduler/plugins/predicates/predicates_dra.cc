@@ -38,7 +38,7 @@ ClaimsOfPod claims_of_pod(const Model& model, const Shape& shape) {
 
 // Whether the request is a list of alternatives, whose names follow the request's own.
 bool is_list(const DeviceRequest& request) {
-  return !request.wishes.empty() && request.wishes.front().name != request.name;
+  return !request.alternatives.empty() && request.alternatives.front().name != request.name;
 }
 
 class ClaimFilter final : public ClusterFilter {
@@ -116,7 +116,7 @@ bool has_alternatives(const Model& model, const Task& task) {
     const ResourceClaim* claim = model.claims.find_claim(claim_key(shape, use));
     if (claim == nullptr) continue;
     const bool choices = std::any_of(claim->requests.begin(), claim->requests.end(),
-                                     [](const DeviceRequest& r) { return r.wishes.size() > 1; });
+                                     [](const DeviceRequest& r) { return r.alternatives.size() > 1; });
     if (choices) return true;
   }
   return false;
@@ -143,9 +143,10 @@ Refusal check_resource_claims(const Model& model, const Task& task) {
       return failed(base::format("resourceclaim \"{}\" is in use", use.claim));
     if (model.claims.allocation_of(*claim) != nullptr) continue;
     for (const DeviceRequest& request : claim->requests) {
-      for (const DeviceWish& wish : request.wishes) {
-        if (model.claims.find_class(wish.device_class) != nullptr) continue;
-        return failed(base::format("request {}: device class {} does not exist", wish.name, wish.device_class));
+      for (const DeviceAlternative& alternative : request.alternatives) {
+        if (model.claims.find_class(alternative.device_class) != nullptr) continue;
+        return failed(
+            base::format("request {}: device class {} does not exist", alternative.name, alternative.device_class));
       }
     }
   }

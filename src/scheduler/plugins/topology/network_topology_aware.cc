@@ -19,13 +19,13 @@ class NetworkTopologyAware final : public Plugin {
     sums_ = std::make_unique<DomainSums>(*model_);
     configure(setup.arguments());
     setup.on<JobGradients>([this](const Job& job, DomainId within, DomainPurpose purpose) {
-      if (!job.topology || !job.topology->wish.hard) return Gradients{{within}};
-      const Search search{job.topology->wish.allowed, job.topology->allocated, within, purpose};
+      if (!job.topology || !job.topology->constraint.hard) return Gradients{{within}};
+      const Search search{job.topology->constraint.allowed, job.topology->allocated, within, purpose};
       return gradients(search, job.min_resources() ? *job.min_resources() : Request{});
     });
     setup.on<SubJobGradients>([this](const Job& job, const SubJob& part, DomainId within, DomainPurpose purpose) {
-      if (!part.wish.hard) return Gradients{{within}};
-      return gradients({part.wish.allowed, part.allocated, within, purpose}, pending_of(job, part));
+      if (!part.constraint.hard) return Gradients{{within}};
+      return gradients({part.constraint.allowed, part.allocated, within, purpose}, pending_of(job, part));
     });
     setup.on<HyperNodeOrder>([this](const Job& job, const SubJob& part, const std::vector<DomainId>& domains) {
       return order(job, part, domains);
@@ -33,14 +33,15 @@ class NetworkTopologyAware final : public Plugin {
     setup.on<ClassKey>([this](const Task& task) -> std::uint32_t {
       if (!task.job.is_set() || !model_->job(task.job).topology) return 0;
       const std::uint32_t part = model_->sub_job_of(task.id);
-      const bool wishes = model_->job(task.job).topology->sub_jobs[part].wish.present;
-      return task.job.index * 0x9e3779b1u + 2 * part + (wishes ? 2 : 1);
+      const bool has_constraint = model_->job(task.job).topology->sub_jobs[part].constraint.present;
+      return task.job.index * 0x9e3779b1u + 2 * part + (has_constraint ? 2 : 1);
     });
     setup.on<NodeOrder>([this](const Task& task) -> std::unique_ptr<NodeScorer> {
       const Job* job = task.job.is_set() ? &model_->job(task.job) : nullptr;
       if (job != nullptr && job->topology) {
         const std::uint32_t part = model_->sub_job_of(task.id);
-        if (job->topology->sub_jobs[part].wish.present) return make_part_scorer(*model_, weights_, task.job, part);
+        if (job->topology->sub_jobs[part].constraint.present)
+          return make_part_scorer(*model_, weights_, task.job, part);
       }
       if (!weights_.normal_pods || model_->hyper_nodes.empty()) return nullptr;
       return make_normal_pod_scorer(*model_, *sums_, groups_, weights_, model_->shape_of(task).request);

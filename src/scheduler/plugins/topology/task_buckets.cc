@@ -59,7 +59,7 @@ double score_of(const Request& request) {
 
 }  // namespace
 
-std::optional<RoleTopology> role_topology_from(const TaskTopologyWish& wish, const Job& job) {
+std::optional<RoleTopology> role_topology_from(const TaskTopologyPreference& preference, const Job& job) {
   const std::size_t count = job.roles.size();
   if (count > kRolesMax) return std::nullopt;
   RoleTopology out;
@@ -69,8 +69,9 @@ std::optional<RoleTopology> role_topology_from(const TaskTopologyWish& wish, con
   out.priority.assign(count, 0);
   RolesByName known;
   for (std::uint32_t role = 0; role < count; ++role) known.emplace(job.roles[role].name.view(), role);
-  if (!relate(wish.affinity, known, out.together) || !relate(wish.anti_affinity, known, out.apart)) return std::nullopt;
-  const auto order = roles_named(wish.order, known);
+  if (!relate(preference.affinity, known, out.together) || !relate(preference.anti_affinity, known, out.apart))
+    return std::nullopt;
+  const auto order = roles_named(preference.order, known);
   if (!order) return std::nullopt;
   for (std::size_t i = 0; i < order->size(); ++i) out.order[(*order)[i]] = static_cast<int>(order->size() - i);
   for (std::size_t a = 0; a < count; ++a) {
@@ -95,7 +96,7 @@ TaskBuckets::TaskBuckets(const Model& model, const Job& job, RoleTopology topolo
   for (const TaskId id : job.tasks) {
     const Task& task = model.task(id);
     const bool counts = task.node.is_set() || task.status == TaskStatus::kPending;
-    if (counts && topology_.priority[task.role] > 0 && model.notes.role_is_annotated(id)) tasks.push_back(id);
+    if (counts && topology_.priority[task.role] > 0 && model.details.role_is_annotated(id)) tasks.push_back(id);
   }
   sort(tasks);
   std::map<std::uint32_t, std::uint32_t> bucket_of_node;

@@ -20,7 +20,7 @@ struct RoleTopology {
 };
 
 // Empty when the annotations name a role that the group does not have, or one twice, or when it has more than 1,024.
-std::optional<RoleTopology> role_topology_from(const TaskTopologyWish& wish, const Job& job);
+std::optional<RoleTopology> role_topology_from(const TaskTopologyPreference& preference, const Job& job);
 
 struct Bucket {
   std::unordered_map<std::uint32_t, std::int32_t> on_node;  // its placed tasks, by node

@@ -59,12 +59,12 @@ class TaskTopology final : public Plugin {
   // Made anew each cycle, for waiting groups with these annotations only.
   void open(Session& session) override {
     buckets_.clear();
-    if (!model_->group_wishes.any()) return;
+    if (!model_->group_preferences.any()) return;
     for (const JobId id : session.jobs_to_look_at()) {
       const Job& job = model_->job(id);
-      const TaskTopologyWish* wish = model_->group_wishes.topology(id);
-      if (wish == nullptr || job.count(TaskStatus::kPending) == 0) continue;
-      if (auto topology = role_topology_from(*wish, job))
+      const TaskTopologyPreference* preference = model_->group_preferences.topology(id);
+      if (preference == nullptr || job.count(TaskStatus::kPending) == 0) continue;
+      if (auto topology = role_topology_from(*preference, job))
         buckets_.emplace(id.index, TaskBuckets(*model_, job, *std::move(topology)));
     }
   }

@@ -22,42 +22,42 @@ struct PodLimits {
 };
 
 // The pod's own wish how nodes are scored for it (annotations volcano.sh/resource-strategy-*).
-struct ScoringWish {
+struct ScoringPreference {
   std::string type;
   std::string weights;  // JSON, as annotated
-  auto operator<=>(const ScoringWish&) const = default;
+  auto operator<=>(const ScoringPreference&) const = default;
 };
 
-class PodNotes {
+class PodDetails {
  public:
-  PodNotes() : limits_(1), wishes_(1) {}
+  PodDetails() : limits_(1), preferences_(1) {}
 
   void set(TaskId task, const api::Json& pod);
   const PodLimits& limits(TaskId task) const { return limits_[at(task).limits]; }
   // 0 when the pod has none; equal wishes have equal numbers.
-  std::uint32_t wish_id(TaskId task) const { return at(task).wish; }
-  const ScoringWish& wish(std::uint32_t id) const { return wishes_[id]; }
+  std::uint32_t preference_id(TaskId task) const { return at(task).preference; }
+  const ScoringPreference& preference(std::uint32_t id) const { return preferences_[id]; }
   std::int64_t started_ns(TaskId task) const { return at(task).started_ns; }  // 0: not known to have started
   // The role comes from an annotation, not from a label.
   bool role_is_annotated(TaskId task) const { return at(task).role_annotated; }
 
  private:
-  struct Note {
+  struct Detail {
     std::int64_t started_ns = 0;
     std::uint32_t limits = 0;
-    std::uint32_t wish : 31 = 0;
+    std::uint32_t preference : 31 = 0;
     std::uint32_t role_annotated : 1 = 0;
   };
-  const Note& at(TaskId task) const {
-    static constexpr Note kNone{};
-    return task.index < notes_.size() ? notes_[task.index] : kNone;
+  const Detail& at(TaskId task) const {
+    static constexpr Detail kNone{};
+    return task.index < details_.size() ? details_[task.index] : kNone;
   }
 
-  std::vector<Note> notes_;  // by task
+  std::vector<Detail> details_;  // by task
   std::vector<PodLimits> limits_;
   std::map<PodLimits, std::uint32_t> limits_ids_;
-  std::vector<ScoringWish> wishes_;
-  std::map<ScoringWish, std::uint32_t> wish_ids_;
+  std::vector<ScoringPreference> preferences_;
+  std::map<ScoringPreference, std::uint32_t> preference_ids_;
 };
 
 }  // namespace scheduler

@@ -1,5 +1,5 @@
 // The annotations of nodes and pods about shared devices.
-#include "scheduler/model/devices/device_notes.h"
+#include "scheduler/model/devices/device_annotations.h"
 
 #include <algorithm>
 
@@ -36,7 +36,7 @@ bool is_grant(std::string_view key) {
 
 }  // namespace
 
-bool DeviceNotes::set_node(NodeId node, const Json& object) {
+bool DeviceAnnotations::set_node(NodeId node, const Json& object) {
   Json annotations = chosen_from(object["metadata"]["annotations"], names_devices);
   const auto chosen = annotations.empty() ? names_devices : is_scalar_resource_name;
   Json allocatable = chosen_from(object["status"]["allocatable"], chosen);
@@ -46,25 +46,25 @@ bool DeviceNotes::set_node(NodeId node, const Json& object) {
   for (const std::string_view key : {"servertype", "accelerator"}) {
     if (const Json* value = object["metadata"]["labels"].find(key)) labels.set(key, *value);
   }
-  Json note = Json::object({{"annotations", std::move(annotations)},
-                            {"allocatable", std::move(allocatable)},
-                            {"capacity", std::move(capacity)},
-                            {"labels", std::move(labels)}});
+  Json facts = Json::object({{"annotations", std::move(annotations)},
+                             {"allocatable", std::move(allocatable)},
+                             {"capacity", std::move(capacity)},
+                             {"labels", std::move(labels)}});
   Json& slot = nodes_[node.index];
-  if (slot == note) return false;
-  slot = std::move(note);
+  if (slot == facts) return false;
+  slot = std::move(facts);
   return true;
 }
 
-void DeviceNotes::remove_node(NodeId node) { nodes_.erase(node.index); }
+void DeviceAnnotations::remove_node(NodeId node) { nodes_.erase(node.index); }
 
-const Json& DeviceNotes::node(NodeId node) const {
+const Json& DeviceAnnotations::node(NodeId node) const {
   static const Json kNone;
   auto found = nodes_.find(node.index);
   return found == nodes_.end() ? kNone : found->second;
 }
 
-bool DeviceNotes::set_task(TaskId task, const Json& pod) {
+bool DeviceAnnotations::set_task(TaskId task, const Json& pod) {
   Annotations found;
   if (!pod["spec"]["nodeName"].as_string().empty())
     for (const auto& member : pod["metadata"]["annotations"].members())
@@ -78,12 +78,12 @@ bool DeviceNotes::set_task(TaskId task, const Json& pod) {
   return changes;
 }
 
-void DeviceNotes::forget_task(TaskId task) {
+void DeviceAnnotations::forget_task(TaskId task) {
   stored_.erase(task.index);
   revoke(task);
 }
 
-void DeviceNotes::grant(TaskId task, const Annotations& annotations) {
+void DeviceAnnotations::grant(TaskId task, const Annotations& annotations) {
   Annotations& all = granted_[task.index];
   for (const auto& [key, value] : annotations) all.insert_or_assign(key, value);
 }

@@ -23,7 +23,7 @@ inline constexpr std::string_view kDumpedCpus = "volcano.sh/dumped-cpus";
 
 using Annotations = std::map<std::string, std::string, std::less<>>;
 
-class DeviceNotes {
+class DeviceAnnotations {
  public:
   // Takes a Node's annotations; true when it says something else than before.
   bool set_node(NodeId node, const api::Json& object);

@@ -1,5 +1,5 @@
 // Which further facts of a pod do single plugins read?
-#include "scheduler/model/pods/pod_notes.h"
+#include "scheduler/model/pods/pod_details.h"
 
 #include <algorithm>
 
@@ -60,10 +60,10 @@ bool asks_for(const api::Json& amount) {
 }
 
 QosClass qos_of(const api::Json& pod) {
-  const std::string_view said = pod["status"]["qosClass"].as_string();
-  if (said == "Guaranteed") return QosClass::kGuaranteed;
-  if (said == "Burstable") return QosClass::kBurstable;
-  if (said == "BestEffort") return QosClass::kBestEffort;
+  const std::string_view given = pod["status"]["qosClass"].as_string();
+  if (given == "Guaranteed") return QosClass::kGuaranteed;
+  if (given == "Burstable") return QosClass::kBurstable;
+  if (given == "BestEffort") return QosClass::kBestEffort;
   bool any = false, all_equal = true;
   for (const std::string_view list : {"containers", "initContainers"}) {
     for (const api::Json& one : pod["spec"][list].items()) {
@@ -102,20 +102,20 @@ std::uint32_t intern(const Value& value, std::vector<Value>& list, std::map<Valu
 
 }  // namespace
 
-void PodNotes::set(TaskId task, const api::Json& pod) {
-  if (task.index >= notes_.size()) notes_.resize(task.index + 1);
-  Note& note = notes_[task.index];
+void PodDetails::set(TaskId task, const api::Json& pod) {
+  if (task.index >= details_.size()) details_.resize(task.index + 1);
+  Detail& detail = details_[task.index];
   const Amounts limits = limits_of(pod["spec"]);
-  note.limits = intern(PodLimits{limits.cpu, limits.memory, qos_of(pod)}, limits_, limits_ids_);
-  note.wish = 0;
+  detail.limits = intern(PodLimits{limits.cpu, limits.memory, qos_of(pod)}, limits_, limits_ids_);
+  detail.preference = 0;
   const api::Json& annotations = pod["metadata"]["annotations"];
   if (const api::Json* type = annotations.find("volcano.sh/resource-strategy-scoring-type")) {
-    const ScoringWish wish{bounded(*type), bounded(annotations["volcano.sh/resource-strategy-weight"])};
-    note.wish = intern(wish, wishes_, wish_ids_) & 0x7fffffffu;
+    const ScoringPreference preference{bounded(*type), bounded(annotations["volcano.sh/resource-strategy-weight"])};
+    detail.preference = intern(preference, preferences_, preference_ids_) & 0x7fffffffu;
   }
-  note.role_annotated = annotations.has("volcano.sh/task-spec");
+  detail.role_annotated = annotations.has("volcano.sh/task-spec");
   const auto started = base::parse_rfc3339(pod["status"]["startTime"].as_string());
-  note.started_ns = started ? started->ns : 0;
+  detail.started_ns = started ? started->ns : 0;
 }
 
 }  // namespace scheduler

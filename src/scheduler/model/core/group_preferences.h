@@ -11,32 +11,32 @@
 namespace scheduler {
 
 // The roles that shall run beside one another or apart (task-topology); as annotated.
-struct TaskTopologyWish {
+struct TaskTopologyPreference {
   std::string affinity;
   std::string anti_affinity;
   std::string order;
 };
 
-class GroupWishes {
+class GroupPreferences {
  public:
   void set(JobId job, const api::Json& annotations) {
-    TaskTopologyWish wish{annotations["volcano.sh/task-topology-affinity"].str(),
-                          annotations["volcano.sh/task-topology-anti-affinity"].str(),
-                          annotations["volcano.sh/task-topology-task-order"].str()};
-    if (wish.affinity.empty() && wish.anti_affinity.empty() && wish.order.empty())
+    TaskTopologyPreference preference{annotations["volcano.sh/task-topology-affinity"].str(),
+                                      annotations["volcano.sh/task-topology-anti-affinity"].str(),
+                                      annotations["volcano.sh/task-topology-task-order"].str()};
+    if (preference.affinity.empty() && preference.anti_affinity.empty() && preference.order.empty())
       topology_.erase(job.index);
     else
-      topology_.insert_or_assign(job.index, std::move(wish));
+      topology_.insert_or_assign(job.index, std::move(preference));
   }
   // Null when the group has none of these annotations.
-  const TaskTopologyWish* topology(JobId job) const {
+  const TaskTopologyPreference* topology(JobId job) const {
     const auto found = topology_.find(job.index);
     return found == topology_.end() ? nullptr : &found->second;
   }
   bool any() const { return !topology_.empty(); }
 
  private:
-  std::unordered_map<std::uint32_t, TaskTopologyWish> topology_;  // by job
+  std::unordered_map<std::uint32_t, TaskTopologyPreference> topology_;  // by job
 };
 
 }  // namespace scheduler
