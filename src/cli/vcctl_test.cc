@@ -430,6 +430,19 @@ TEST_F(VcctlTest, explain_knows_training_jobs_and_their_refusals) {
   EXPECT_EQ(run({"explain", "job", "tj"}), 0);
   EXPECT_EQ(world.out, "PyTorchJob default/tj: Created\n" + end);
   EXPECT_EQ(run({"explain", "job", "nowhere"}), 255);
+  told("c", "PyTorchJobFailedValidation", "4");
+  EXPECT_EQ(run({"explain", "job", "pytorchjob.kubeflow.org/tj"}), 0);
+  EXPECT_EQ(world.out,
+            "PyTorchJob default/tj: Created\nit waits until it is changed: Error creating: exceeded quota: q\n");
+}
+
+TEST_F(VcctlTest, explain_knows_training_jobs_at_rest) {
+  put({"kubeflow.org", "v1", "pytorchjobs"},
+      R"({"metadata": {"name": "tj", "namespace": "default"}, "status": {"conditions": [
+    {"type": "Suspended", "status": "True", "lastTransitionTime": "2026-01-01T00:00:00Z"}]}})");
+  EXPECT_EQ(run({"explain", "job", "tj"}), 0);
+  EXPECT_EQ(world.out,
+            "PyTorchJob default/tj: Suspended\nit is suspended: `suspend` of its spec, set to false, continues it\n");
 }
 
 TEST(Spans, long_form) {

@@ -54,9 +54,10 @@ bool has_ended(const ConditionJob& job) {
   return state == "Succeeded" || state == "Failed" || state == "Complete";
 }
 
-base::Result<std::string> refusal_of(Api& server, const ConditionJob& job) {
+base::Result<JobRefusals> refusals_of(Api& server, const ConditionJob& job) {
   for (const Json& one : job.object["status"]["conditions"].items())
-    if (one["type"].as_string() == kRefused && one["status"].as_string() == "True") return one["message"].str();
+    if (one["type"].as_string() == kRefused && one["status"].as_string() == "True")
+      return JobRefusals{one["message"].str(), {}};
   TRY(const std::vector<Json> events,
       list(server, {.verb = client::Verb::kList,
                     .resource = api::resources::kEvents,
@@ -64,17 +65,20 @@ base::Result<std::string> refusal_of(Api& server, const ConditionJob& job) {
                     .name = {},
                     .subresource = {},
                     .field_selector = base::format("involvedObject.name={}", api::name_of(job.object))}));
-  std::string refused, refused_at, made_at;
+  JobRefusals said;
+  std::string said_at, made_at;
   for (const Json& event : events) {
     const std::string_view reason = event["reason"].as_string();
     if (event["involvedObject"]["uid"].as_string() != api::uid_of(job.object)) continue;
     const std::string at = time_of(event);
+    const bool is_invalid = reason.ends_with("FailedValidation");
     if (reason.starts_with("SuccessfulCreate") && at > made_at) made_at = at;
-    if (!reason.starts_with("FailedCreate") || at < refused_at) continue;
-    refused = event["message"].str();
-    refused_at = at;
+    if ((!is_invalid && !reason.starts_with("FailedCreate")) || at < said_at) continue;
+    said = {};
+    (is_invalid ? said.invalid : said.refused) = event["message"].str();
+    said_at = at;
   }
-  return refused_at > made_at || (!refused.empty() && refused_at == made_at) ? refused : std::string();
+  return said_at >= made_at ? said : JobRefusals();
 }
 
 }  // namespace cli

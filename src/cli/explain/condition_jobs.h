@@ -21,7 +21,11 @@ base::Result<std::optional<ConditionJob>> find_condition_job(Api& server, const 
 std::string state_of(const ConditionJob& job);
 bool has_ended(const ConditionJob& job);
 
-// The server's words when it last refused something that the job needs, if nothing was made since; empty: it did not.
-base::Result<std::string> refusal_of(Api& server, const ConditionJob& job);
+// Why a job has no pods, as its controller said last; both are empty where pods were made since.
+struct JobRefusals {
+  std::string refused;  // the server's words, when it refused something that the job needs
+  std::string invalid;  // what is wrong with the job itself
+};
+base::Result<JobRefusals> refusals_of(Api& server, const ConditionJob& job);
 
 }  // namespace cli

@@ -159,18 +159,28 @@ base::Status explain_condition_job(World& world, ExplainedObjects& scene, const 
     world.out += "it has finished\n";
     return {};
   }
-  TRY(const std::string refusal, refusal_of(*scene.server, job));
-  if (!refusal.empty()) world.out += base::format("it waits, and is tried again: {}\n", refusal);
+  if (state_of(job) == "Suspended") {
+    world.out += "it is suspended: `suspend` of its spec, set to false, continues it\n";
+    return {};
+  }
+  TRY(const JobRefusals said, refusals_of(*scene.server, job));
+  if (!said.invalid.empty()) {
+    world.out += base::format("it waits until it is changed: {}\n", said.invalid);
+    return {};
+  }
+  if (!said.refused.empty()) world.out += base::format("it waits, and is tried again: {}\n", said.refused);
   return explain_group_of(world, scene, job.object, ": either none was made yet, or its pods are scheduled one by one");
 }
 
 base::Status explain_job(World& world, const Values& values) {
   const std::string& ns = values.text("namespace");
   if (values.text("name").empty()) return usage_error("job name must be specified");
+  // As kubectl prints and takes names, KIND/NAME.
+  const std::string name = values.text("name").substr(values.text("name").rfind('/') + 1);
   TRY(ExplainedObjects scene, look(world, values));
-  const auto found = get(*scene.server, resources::kJobs, ns, values.text("name"));
+  const auto found = get(*scene.server, resources::kJobs, ns, name);
   if (!found.ok() && found.error().code == base::Code::kNotFound) {
-    TRY(const auto other, find_condition_job(*scene.server, ns, values.text("name")));
+    TRY(const auto other, find_condition_job(*scene.server, ns, name));
     if (other) return explain_condition_job(world, scene, *other);
   }
   TRY(const Json job, found);
