@@ -8,6 +8,7 @@ import os
 import re
 
 import tidy_classes
+import tidy_sleeps
 import tidy_verbs
 
 DEBTS = "tools/tidy_debts.json"
@@ -103,7 +104,7 @@ def check_changelog(_):
 
 
 CHECKS = {"sentences": check_sentences, "negations": check_negations, "names": check_names, "folder size": check_folders, "keys": check_keys, "changelog": check_changelog,
-          "class size": tidy_classes.check_classes, "verbs": tidy_verbs.check_verbs}
+          "class size": tidy_classes.check_classes, "verbs": tidy_verbs.check_verbs, "sleeps": tidy_sleeps.check_sleeps}
 
 
 def run(texts, fail, shrink):

@@ -35,11 +35,11 @@ what_hangs_is_left() {
   timeout 1 kubectl exec p -- sleep 4321.5 > /dev/null 2>&1
   expect "nobody to be left behind a client that goes" wait_for 5 sh -c '! pgrep -f "[s]leep 4321.5"'
   run_pod brief "$loop"
-  (sleep 1 && kubectl delete pod brief --grace-period=1 > /dev/null) &
+  (wait_for 10 pgrep -f "^sleep 4321.5" && kubectl delete pod brief --grace-period=1 > /dev/null) &
   expect "the end of the pod to end it" said 137 137 kubectl exec brief -- sleep 4321.5
   wait $!
   # Nobody reads: the writer waits, and goes with its reader.
-  kubectl exec p -- sh -c 'while true; do echo 4321.5 4321.5 4321.5 4321.5; done' 2> /dev/null | (sleep 1 && head -c 100) > /dev/null
+  kubectl exec p -- sh -c 'while true; do echo 4321.5 4321.5 4321.5 4321.5; done' 2> /dev/null | (elapse 1 a reader that is late && head -c 100) > /dev/null
   expect "the writer to go" wait_for 5 sh -c '! pgrep -f "[4]321.5 4321.5"'
 }
 files_are_copied() {

@@ -41,6 +41,8 @@ wait_for() {
     sleep "${PATIENCE}00e-3"
   done
 }
+# elapse SECONDS REASON...: a span that the test is about, such as the length of a fault; what has an end is waited for by wait_for.
+elapse() { sleep "$1"; }
 field() { kubectl get "$1" "$2" -o "jsonpath={$3}" 2> /dev/null; }
 field_is() { [ "$(field "$1" "$2" "$3")" = "$4" ]; }
 phase_is() { field_is vcjob "$1" .status.state.phase "$2"; }

@@ -5,8 +5,9 @@
 kills=${1:-100}
 export PORT=$((20000 + RANDOM % 12000))
 
+more_than_written() { [ "$(wc -l < "$scratch/ledger")" -gt "$written" ]; }
 kills_lose_nothing_acknowledged() {
-  local missing number
+  local missing number written
   start_cluster --host-rootfs --runtime process || { problem="the cluster does not start: $(tail -1 "$scratch/up.log")"; return; }
   build/release/bin/kill_writers "$KUBECONFIG" "$scratch/ledger" &
   local writers=$!
@@ -15,7 +16,8 @@ kills_lose_nothing_acknowledged() {
     kill_cluster
     start_cluster --host-rootfs --runtime process || { problem="no start after kill $number: $(tail -1 "$scratch/up.log")"; break; }
   done
-  sleep 0.5
+  written=$(wc -l < "$scratch/ledger")
+  wait_for 20 more_than_written
   kill "$writers"
   wait "$writers"
   kubectl get configmaps -o name 2> /dev/null | sed 's|configmap/||' | sort > "$scratch/there"

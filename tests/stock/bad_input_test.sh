@@ -69,9 +69,9 @@ kill "$forward" # the next connection has to show the token
 run forward python3 tests/stock/forward.py $((port + 9)) "${server##*:}"
 # A token file is read again after a minute: until then jobs still get their groups with the old one.
 tried=0
-is_named() { tried=$((tried + 1)); kubectl apply -f <(job "try-$tried") > /dev/null; sleep 1; grep -qi 'unauthorized' "$scratch/controllers.log"; }
+is_named() { tried=$((tried + 1)); kubectl apply -f <(job "try-$tried") > /dev/null; elapse 1 a job each second is enough; grep -qi 'unauthorized' "$scratch/controllers.log"; }
 # A write that fails is tried again later and later: a change of the job asks for one now.
-goes_on() { kubectl annotate job.batch.volcano.sh/after poke=$RANDOM --overwrite > /dev/null; sleep 1; has_group after; }
+goes_on() { kubectl annotate job.batch.volcano.sh/after poke=$RANDOM --overwrite > /dev/null; elapse 1 a change each second is enough; has_group after; }
 check "a token that does not count is named" wait_for 90 is_named
 kubectl apply -f <(job after) > /dev/null
 cp "$scratch/pki/admin.token" "$scratch/controllers.token"

@@ -104,7 +104,7 @@ jobs 9 12 | kubectl apply -f - > /dev/null
 wait_for 60 more_than $((8 * PODS + 20))
 etcd=$(awk '$2 == "etcd" { print $1 }' "$scratch/pids")
 kill -STOP "$etcd"
-sleep 12 # a fault of that length, not a wait for something
+elapse 12 the length of the fault
 kill -CONT "$etcd"
 check "etcd stood still: the rest is bound" wait_for 180 at_least $((12 * PODS))
 

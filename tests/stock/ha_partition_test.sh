@@ -45,7 +45,7 @@ first=$(holder volcano) begun=$(date +%s)
 kubectl apply -f <(jobs short) > /dev/null
 check "the scheduler binds" wait_for 30 begins scheduler-1 "$begun"
 kill -USR1 $network
-sleep 2 # a fault of that length, not a wait for something
+elapse 2 the length of the fault
 kill -USR2 $network
 check "the network was apart for 2 seconds" wait_for 5 parted mended 1
 check "the same scheduler binds the rest" wait_for 90 all_bound short

@@ -37,6 +37,8 @@ wait_for() { # wait_for SECONDS COMMAND...
     sleep 0.1
   done
 }
+# elapse SECONDS REASON...: a span that the test is about, such as the length of a fault; what has an end is waited for by wait_for.
+elapse() { sleep "$1"; }
 field_is() { [ "$(kubectl get "$1" "$2" -o "jsonpath={$3}" 2> /dev/null)" = "$4" ]; }
 check() { # check NAME COMMAND...
   local name=$1

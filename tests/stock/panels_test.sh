@@ -184,7 +184,7 @@ runs() { kubectl get pods -o wide | grep "$1" | grep -w "$2" > /dev/null; }
 check "the first pod is placed" wait_for 30 runs train-[12] n1
 seen() { wait_for 20 answers "volcano_e2e_job_scheduling_duration{job_name=\"train\"}"; }
 check "and seen" seen
-sleep 2 # two more scrapes of it
+elapse 2 two more scrapes of it
 kubectl apply -f <(node n2) > /dev/null
 check "the second is placed" wait_for 30 runs train-[12] n2
 state 0 > "$scratch/state/metrics"

@@ -109,7 +109,7 @@ check "its group is gone" wait_for 10 sh -c '! kubectl get podgroups -o name | g
 
 check "a gang larger than the machine is admitted" kubectl apply -f <(job gang default 3 1)
 check "it waits as a whole" wait_for 30 sh -c 'kubectl get events | grep -q Unschedulable'
-sleep 2
+elapse 2 time to start a pod that must not
 check "none of its pods runs" sh -c '! kubectl get pods -o wide | grep gang | grep -q n1'
 kubectl apply -f - > /dev/null << 'YAML'
 apiVersion: v1
@@ -130,7 +130,7 @@ metadata: {name: n3}
 spec: {policies: {CPUManagerPolicy: static}}
 YAML
 check "a node has a Numatopology" wait_for 10 kubectl get numatopology n3
-sleep 1
+elapse 1 time for the scheduler to read it
 kubectl delete node n3 > /dev/null
 check "which goes with it" wait_for 20 sh -c '! kubectl get numatopology n3'
 

@@ -288,11 +288,11 @@ bind() { # bind POD NODE
 differences() { curl -fs "http://127.0.0.1:$port/debug/differences"; }
 counted() { differences | python3 -c 'import json, sys; sys.exit(json.load(sys.stdin)["decisions"][sys.argv[1]] < int(sys.argv[2]))' "$1" "$2"; }
 kubectl apply -f <(single big 7) > /dev/null # fits on n2 only, where ours would put it
-sleep 2
+elapse 2 time for our own decision
 bind big n2
 check "the same decision is counted" wait_for 10 counted same 1
 kubectl apply -f <(single huge 100) > /dev/null # fits nowhere
-sleep 1
+elapse 1 time for our own decision
 bind huge n1
 check "what would wait here is a difference" wait_for 10 counted only_there 1
 check "with a line for its group" grep -q 'dry run: empty/huge: 1 of 1 decisions differ: huge: bound to n1, would wait here' "$scratch/dry.log"
@@ -324,7 +324,7 @@ controllers=${programs[-1]}
 kubectl -n volcano-system get configmap volcano-scheduler-configmap -o 'jsonpath={.data.volcano-scheduler\.conf}' > "$scratch/volcano-scheduler.conf"
 run scheduler "$bin/vc-scheduler" --kubeconfig "$KUBECONFIG" --scheduler-conf "$scratch/volcano-scheduler.conf"
 scheduler=${programs[-1]}
-sleep 3
+elapse 3 time to take a lease that is held
 holder() { kubectl -n volcano-system get lease "$1" -o 'jsonpath={.spec.holderIdentity}'; }
 still_theirs() { [ "$(holder volcano)" = $theirs ] && [ "$(holder vc-controller-manager)" = $theirs ]; }
 check "ours wait while Volcano's hold the leases" still_theirs
@@ -349,7 +349,7 @@ check "and runs" wait_for 20 field_is vcjob after .status.state.phase Running
 adopted | grep -v after > "$scratch/after"
 check "what ran is adopted unchanged" diff "$scratch/before" "$scratch/after"
 pod_phase train-worker-0 Failed
-sleep 1
+elapse 1 time for a policy that must not act
 check "a policy of an adopted job is still Volcano's" field_is vcjob train .status.state.phase Running
 pod_phase train-master-0 Succeeded
 check "an adopted job ends by its policy" wait_for 20 field_is vcjob train .status.state.phase Completed

@@ -103,7 +103,7 @@ processors_are_held_to_the_quota() {
   local before after group
   group=$(container_group_of busy)
   before=$(sed -n 's/^usage_usec //p' "$group/cpu.stat")
-  sleep 10
+  elapse 10 the span of the measurement
   after=$(sed -n 's/^usage_usec //p' "$group/cpu.stat")
   expect "a fifth of a processor in ten seconds, not $((after - before)) us" [ $((after - before)) -lt 2600000 -a $((after - before)) -gt 500000 ]
   expect "it to be throttled" grep -qE '^nr_throttled [1-9]' "$group/cpu.stat"
