@@ -253,6 +253,13 @@ case("an-artifact-that-is-not-made", """
   container: {image: host, command: ["true"]}
   outputs: {artifacts: [{name: model, path: /model}]}
 """, phase="Failed", message="the step has not made its output /model")
+case("a-script-behind-its-arguments", """
+- name: main
+  steps: [[{name: a, template: print, arguments: {parameters: [{name: n, value: 7}]}}]]
+- name: print
+  inputs: {parameters: [{name: n}, {name: m, default: x}]}
+  script: {image: host, command: [python3], args: [-m, json.tool, --compact], source: "{{inputs.parameters}}"}
+""", logs={"a": '[{"name":"n","value":"7"},{"name":"m","value":"x"}]'})
 case("braces-of-others", """
 - name: main
   steps: [[{name: a, template: print, arguments: {parameters: [{name: n, value: 7}]}}]]

@@ -82,9 +82,10 @@ Json main_container(const PodRequest& request) {
   main.set("name", kMain);
   Json mounts = main["volumeMounts"].is_array() ? main["volumeMounts"] : Json::array();
   if (spec.has("script")) {
-    Json command = main["command"];
-    command.push_back(base::format("{}/script", kScriptFolder));
-    main.set("command", std::move(command));
+    // Arguments of its own come first: python -m runner SCRIPT.
+    Json args = main["args"].is_array() ? main["args"] : Json::array();
+    args.push_back(base::format("{}/script", kScriptFolder));
+    main.set("args", std::move(args));
     mounts.push_back(Json::object({{"name", "argo-staging"}, {"mountPath", kScriptFolder}}));
   }
   mount_artifacts(request, mounts);

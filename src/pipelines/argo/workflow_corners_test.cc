@@ -303,5 +303,18 @@ templates:
   EXPECT_EQ(left_after("OnWorkflowSuccess", true), "ab:");
 }
 
+// python -m runner SCRIPT, as Hera writes it.
+TEST(WorkflowCorners, a_script_comes_behind_its_arguments) {
+  Trial trial(R"(
+entrypoint: main
+templates:
+- name: main
+  script: {image: python, command: [python], args: [-m, runner], source: 'print(1)'}
+)");
+  ASSERT_EQ(trial.pods.size(), 1U);
+  const api::Json& main = trial.pods.begin()->second["spec"]["containers"][0];
+  EXPECT_EQ(main["command"].dump() + main["args"].dump(), R"(["python"]["-m","runner","/argo/staging/script"])");
+}
+
 }  // namespace
 }  // namespace pipelines::argo

@@ -91,7 +91,7 @@ templates:
   const Json pod = trial.pods.at(trial.node("one")->id);
   EXPECT_NE(pod["spec"]["containers"][0]["args"].dump().find(R"("--result","131072")"), std::string::npos);
   const Json unused = trial.pods.at(trial.node("none")->id);
-  EXPECT_EQ(unused["spec"]["containers"][0]["args"], Json());
+  EXPECT_EQ(unused["spec"]["containers"][0]["args"].dump(), R"(["/argo/staging/script"])");
 }
 
 TEST(Workflow, raw_artifacts_are_files) {
