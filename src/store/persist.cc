@@ -193,6 +193,15 @@ base::Status remove(rt::KvStore& kv, const std::vector<Broken>& broken, const st
   });
 }
 
+namespace {
+
+void drop_history(rt::KvWriter& writer, std::int64_t from, std::int64_t to) {
+  for (std::int64_t revision = from + 1; revision <= to; ++revision) writer.erase(history_key(revision));
+  writer.put("mcompacted", std::to_string(std::max(from, to)));
+}
+
+}  // namespace
+
 base::Status persist(rt::KvStore& kv, const TableKeys& tables, const std::vector<Event>& events, std::int64_t trim_from,
                      std::int64_t trim_to, bool gives_room) {
   const auto changes = [&](rt::KvWriter& writer) {
@@ -209,11 +218,14 @@ base::Status persist(rt::KvStore& kv, const TableKeys& tables, const std::vector
       value += event.object->bytes;
       writer.put(history_key(event.revision), value);
     }
-    for (std::int64_t revision = trim_from + 1; revision <= trim_to; ++revision) writer.erase(history_key(revision));
     writer.put("mrevision", std::to_string(events.back().revision));
-    writer.put("mcompacted", std::to_string(std::max(trim_from, trim_to)));
+    drop_history(writer, trim_from, trim_to);
   };
   return gives_room ? kv.commit_with_reserve(changes) : kv.commit(changes);
+}
+
+base::Status trim(rt::KvStore& kv, std::int64_t trim_from, std::int64_t trim_to) {
+  return kv.commit_with_reserve([&](rt::KvWriter& writer) { drop_history(writer, trim_from, trim_to); });
 }
 
 }  // namespace store

@@ -44,5 +44,7 @@ base::Status remove(rt::KvStore& kv, const std::vector<Broken>& broken, const st
 // `gives_room`: these are deletions, which may use the disk's reserve.
 base::Status persist(rt::KvStore& kv, const TableKeys& tables, const std::vector<Event>& events, std::int64_t trim_from,
                      std::int64_t trim_to, bool gives_room);
+// One transaction, which may use the disk's reserve: history in (trim_from, trim_to] dropped.
+base::Status trim(rt::KvStore& kv, std::int64_t trim_from, std::int64_t trim_to);
 
 }  // namespace store

@@ -9,6 +9,7 @@
 #include "api/json/shared_text.h"
 #include "api/kinds.h"
 #include "base/format.h"
+#include "store/history_age.h"
 #include "store/persist.h"
 #include "store/shared_json.h"
 
@@ -45,6 +46,7 @@ struct Write {
 
 constexpr std::size_t kKeyBytesMax = 511 - 3;           // LMDB's limit, without the marks in an object's key
 constexpr base::Duration kTryAgain = base::seconds(1);  // one ordinary write while commits fail
+constexpr std::size_t kAgedMax = 2'000;                 // events that one commit drops because of their age
 constexpr std::size_t kEventBytes = 100;                // that an event costs beside its object
 
 std::string key_for(std::string_view ns, std::string_view name) {
@@ -64,7 +66,11 @@ struct Subscriber {
 
 struct Store::State : std::enable_shared_from_this<Store::State> {
   State(rt::Env& env, rt::KvStore& kv, Options options)
-      : env(env), kv(kv), options(options), keys(std::make_shared<const TableKeys>(TableKeys::of_all_kinds())) {
+      : env(env),
+        kv(kv),
+        options(options),
+        keys(std::make_shared<const TableKeys>(TableKeys::of_all_kinds())),
+        age(options.history_age_max) {
     make_tables();
   }
 
@@ -79,8 +85,10 @@ struct Store::State : std::enable_shared_from_this<Store::State> {
   std::deque<std::vector<Store::OnLatest>> on_latest;
   std::deque<Event> history;
   std::size_t history_bytes = 0;
-  std::size_t latest_bytes = 0;  // of all objects, as writers see them
-  std::int64_t compacted = 0;    // events up to this revision are gone
+  HistoryAge age;
+  std::optional<rt::Loop::TimerId> trim_timer;  // while there is history
+  std::size_t latest_bytes = 0;                 // of all objects, as writers see them
+  std::int64_t compacted = 0;                   // events up to this revision are gone
   std::int64_t durable_revision = 0;
   std::int64_t latest_revision = 0;
   std::vector<Write> waiting;
@@ -152,13 +160,16 @@ struct Store::State : std::enable_shared_from_this<Store::State> {
   }
 
   // The revision up to which history is dropped so that it keeps its limits with `incoming` added.
-  std::int64_t trim_point(const std::vector<Event>& incoming) const {
+  std::int64_t trim_point(const std::vector<Event>& incoming) {
+    const std::int64_t aged = age.aged(env.uptime());
     std::size_t bytes = history_bytes;
     for (const Event& event : incoming) bytes += event.object->bytes.size();
-    std::size_t events = history.size() + incoming.size();
+    std::size_t events = history.size() + incoming.size(), dropped = 0;
     std::int64_t point = compacted;
     for (const Event& event : history) {
-      if (events <= options.history_events_max && bytes <= options.history_bytes_max) break;
+      const bool is_too_much = events > options.history_events_max || bytes > options.history_bytes_max;
+      if (!is_too_much && (event.revision > aged || dropped == kAgedMax)) break;
+      ++dropped;
       bytes -= event.object->bytes.size();
       --events;
       point = event.revision;
@@ -178,11 +189,7 @@ struct Store::State : std::enable_shared_from_this<Store::State> {
     }
     // Deletions may have gone through by the reserve only.
     if (!gave_room) failing = false;
-    while (!history.empty() && history.front().revision <= trim_to) {
-      history_bytes -= history.front().object->bytes.size();
-      history.pop_front();
-    }
-    compacted = std::max(compacted, trim_to);
+    drop_history(trim_to);
     std::map<std::uint32_t, std::vector<Event>> by_resource;
     for (const Write& write : batch) {
       make_durable(write);
@@ -191,9 +198,48 @@ struct Store::State : std::enable_shared_from_this<Store::State> {
       by_resource[write.event.resource].push_back(write.event);
     }
     durable_revision = batch.back().event.revision;
+    keep_age();
     for (const auto& [resource, events] : by_resource) tell(resource, events);
     for (Write& write : batch) write.tell(write.event.object);
     if (!committing) start_commit();
+  }
+
+  void drop_history(std::int64_t trim_to) {
+    while (!history.empty() && history.front().revision <= trim_to) {
+      history_bytes -= history.front().object->bytes.size();
+      history.pop_front();
+    }
+    compacted = std::max(compacted, trim_to);
+  }
+
+  // Commits drop history that is too old; a timer does where none come.
+  void keep_age() {
+    age.record(env.uptime(), durable_revision);
+    if (!trim_timer) trim_after(options.history_age_max + HistoryAge::kStretch);
+  }
+
+  void trim_after(base::Duration wait) {
+    trim_timer = env.loop().after(wait, [weak = weak_from_this()] {
+      if (const auto self = weak.lock()) self->trim_by_age();
+    });
+  }
+
+  void trim_by_age() {
+    trim_timer.reset();
+    if (writer == nullptr || history.empty()) return;
+    const std::int64_t trim_to = committing ? compacted : trim_point({});
+    if (trim_to == compacted) return trim_after(HistoryAge::kStretch);
+    committing = true;
+    auto outcome = std::make_shared<base::Status>();
+    writer->run(
+        [self = shared_from_this(), outcome, trim_to, from = compacted] { *outcome = trim(self->kv, from, trim_to); },
+        [self = shared_from_this(), outcome, trim_to] {
+          self->committing = false;
+          if (outcome->ok()) self->drop_history(trim_to);
+          // What is left of the same age goes soon; a disk that refuses is asked again later.
+          self->trim_after(outcome->ok() ? base::seconds(1) : HistoryAge::kStretch);
+          self->start_commit();
+        });
   }
 
   void tell(std::uint32_t resource, const std::vector<Event>& events) {
@@ -268,6 +314,7 @@ Result<std::unique_ptr<Store>> Store::open(rt::Env& env, rt::KvStore& kv, Option
   // Revision 0 means "any" to clients, so counting begins at 1.
   state->durable_revision = state->latest_revision = std::max<std::int64_t>(loaded.revision, 1);
   state->compacted = loaded.compacted;
+  if (!state->history.empty()) state->keep_age();
   state->broken = std::move(loaded.broken);
   return std::unique_ptr<Store>(new Store(std::move(state)));
 }
@@ -290,7 +337,10 @@ base::Status Store::remove_broken() {
 Store::Store(std::shared_ptr<State> state) : state_(std::move(state)), writer_(state_->env.worker("store")) {
   state_->writer = writer_.get();
 }
-Store::~Store() { state_->writer = nullptr; }
+Store::~Store() {
+  state_->writer = nullptr;
+  if (state_->trim_timer) state_->env.loop().cancel(*state_->trim_timer);
+}
 
 std::uint32_t Store::table(const std::string& key) {
   State& state = *state_;
@@ -331,7 +381,7 @@ bool Store::failing() const { return state_->failing; }
 
 void Store::settle(OnDurable done) {
   State& state = *state_;
-  if (!state.committing && state.waiting.empty()) return done(ObjectPtr());
+  if (state.under_way == nullptr && state.waiting.empty()) return done(ObjectPtr());
   Write& last = state.waiting.empty() ? state.under_way->back() : state.waiting.back();
   last.settled.push_back(std::move(done));
 }

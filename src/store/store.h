@@ -1,5 +1,6 @@
 // Versioned objects with watch: one revision counter for all resources, optimistic writers, group commit, and a window
-// of history from which watches resume, also after a restart.
+// of history from which watches resume, also after a restart. The window is bounded in events, bytes and time: memory
+// and disk that a burst of writes took are free again some minutes after it.
 //
 // A write is visible to other writers at once (they must not overtake it) and to readers and watchers only when it is
 // durable. If a commit fails, every write in it and behind it fails, and nothing has changed. From then on ordinary
@@ -95,6 +96,8 @@ class Subscription {
 struct Options {
   std::size_t history_events_max = 50'000;
   std::size_t history_bytes_max = std::size_t{64} << 20;
+  // Kubernetes compacts its own store every five minutes, and watches resume from the revisions before that.
+  base::Duration history_age_max = base::minutes(10);
   std::size_t writes_waiting_max = 20'000;  // beyond: kTooManyRequests
   std::size_t object_bytes_max = api::kObjectBytesMax;
 };

@@ -1,4 +1,4 @@
-// Revisions, durability, history, and what happens when the disk says no.
+// Revisions, durability, and what happens when the disk says no.
 #include "store/store.h"
 
 #include <gtest/gtest.h>
@@ -9,11 +9,13 @@
 #include "api/kinds.h"
 #include "base/await_for_tests.h"
 #include "client/fake_env_for_tests.h"
+#include "store/flaky_kv_for_tests.h"
 
 namespace store {
 namespace {
 
 using api::Json;
+using testing::FlakyKv;
 
 Json map_of(const std::string& name, std::size_t bytes) {
   return Json::object({{"metadata", Json::object({{"name", name}, {"namespace", "n"}})},
@@ -32,32 +34,6 @@ TEST(Store, keeps_no_room_that_objects_do_not_need) {
     env.settle();
   }
 }
-
-// A disk that can be full.
-class FlakyKv : public rt::KvStore {
- public:
-  base::Status commit(const std::function<void(rt::KvWriter&)>& changes) override {
-    if (full) {
-      ++refused;
-      return base::make_error(base::Code::kUnavailable, "cannot write to /data: No space left on device");
-    }
-    ++commits;
-    return inner->commit(changes);
-  }
-  base::Status commit_with_reserve(const std::function<void(rt::KvWriter&)>& changes) override {
-    return has_reserve ? inner->commit(changes) : commit(changes);
-  }
-  base::Status scan(std::string_view begin, std::string_view end,
-                    const std::function<bool(std::string_view, std::string_view)>& visit) const override {
-    return inner->scan(begin, end, visit);
-  }
-
-  std::unique_ptr<rt::KvStore> inner = rt::make_memory_kv();
-  bool full = false;
-  bool has_reserve = false;
-  int commits = 0;
-  int refused = 0;
-};
 
 struct Bench {
   client::testing::FakeEnv env;
@@ -422,23 +398,6 @@ TEST(Store, a_subscription_may_end_another_and_begin_one_while_it_is_told) {
   b.put("b");
   b.env.settle();
   EXPECT_EQ(told, "first first third ");
-}
-
-TEST(Store, history_has_an_end_and_says_so) {
-  client::testing::FakeEnv env;
-  FlakyKv kv;
-  auto store = *Store::open(env, kv, {.history_events_max = 3});
-  const auto maps = static_cast<std::uint32_t>(api::find_kind(api::resources::kConfigMaps) - api::all_kinds().data());
-  for (int i = 0; i < 10; ++i) {
-    store->put(maps,
-               Json::object({{"metadata", Json::object({{"namespace", "n"}, {"name", "a" + std::to_string(i)}})}}),
-               nullptr);
-    env.settle();
-  }
-  const auto old = store->subscribe(maps, 2, [](const std::vector<Event>&) {});
-  ASSERT_FALSE(old.ok());
-  EXPECT_EQ(old.error().code, base::Code::kExpired);
-  EXPECT_TRUE(store->subscribe(maps, store->revision() - 3, [](const std::vector<Event>&) {}).ok());
 }
 
 // A runtime that hangs holds a thread of the pool until somebody ends it.

@@ -24,7 +24,7 @@ pod() { # pod NAME ANNOTATIONS SCRIPT [more fields of the container] [more field
   kubectl apply -f - > "$scratch/apply.out" 2>&1 << YAML
 apiVersion: v1
 kind: Pod
-metadata: {name: $1, annotations: {$2}}
+metadata: {name: $1, labels: {run: $1}, annotations: {$2}}
 spec:
   terminationGracePeriodSeconds: 1
   restartPolicy: Never
@@ -81,7 +81,13 @@ quota_can_be_saved_up() {
   kubectl delete pod bursts --now > /dev/null
 }
 memory_is_protected_and_throttled() {
-  pod ratios 'volcano.sh/colocation-config: "{\"memoryQos\":{\"highRatio\":75,\"lowRatio\":50,\"minRatio\":25}}"' "$rest" 'resources: {requests: {memory: 64Mi}, limits: {memory: 128Mi}}'
+  kubectl apply -f - > /dev/null << YAML
+apiVersion: config.volcano.sh/v1alpha1
+kind: ColocationConfiguration
+metadata: {name: ratios}
+spec: {selector: {matchLabels: {run: ratios}}, memoryQos: {highRatio: 75, lowRatio: 50, minRatio: 25}}
+YAML
+  pod ratios "" "$rest" 'resources: {requests: {memory: 64Mi}, limits: {memory: 128Mi}}'
   expect "it to run" wait_for 40 runs ratios
   expect "memory.high" wait_for 20 in_file "$(container_group_of ratios)/memory.high" $((96 << 20))
   expect "memory.low" in_file "$(container_group_of ratios)/memory.low" $((32 << 20))
@@ -102,9 +108,12 @@ a_crash_leaves_the_groups_and_the_next_start_takes_over() {
 }
 online_work_that_waits_for_disks_takes_the_offline_pod_that_writes() {
   expect "everything switched on" configure "$all"
-  pod syncs "volcano.sh/qos-level: LS" 'while :; do dd if=/dev/zero of=/tmp/small bs=4k count=1 conv=fsync 2> /dev/null; done' 'volumeMounts: [{name: disk, mountPath: /tmp}]' 'volumes: [{name: disk, emptyDir: {}}]'
+  mkdir -p /mnt/slow
+  mountpoint -q /mnt/slow || mount /dev/vdc /mnt/slow
+  local mounts='volumeMounts: [{name: disk, mountPath: /slow}]' volumes='volumes: [{name: disk, hostPath: {path: /mnt/slow}}]'
+  pod syncs "volcano.sh/qos-level: LS" 'while :; do dd if=/dev/zero of=/slow/small bs=4k count=1 conv=fsync 2> /dev/null; done' "$mounts" "$volumes"
   expect "online work" wait_for 40 runs syncs
-  pod writes "$offline" 'while :; do dd if=/dev/zero of=/tmp/large bs=1M count=64 oflag=direct conv=fsync 2> /dev/null; done' 'volumeMounts: [{name: disk, mountPath: /tmp}]' 'volumes: [{name: disk, emptyDir: {}}]'
+  pod writes "$offline" 'while :; do dd if=/dev/zero of=/slow/large bs=256k count=64 oflag=direct 2> /dev/null; done' "$mounts" "$volumes"
   expect "the pod that writes to go" wait_for 60 gone writes
   expect "with an event" sh -c 'kubectl get events | grep -q "Evict offline pod due to io resource pressure"'
   expect "the loop to stay" runs loops

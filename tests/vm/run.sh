@@ -66,7 +66,7 @@ UNIT
   mv "$dir/root.img.new" "$dir/root.img"
 }
 
-# The second disk: this tree as far as tests need it, and what they say.
+# The second disk: this tree as far as tests need it, and what they say. The third: a slow one.
 make_work() {
   local stage=$dir/stage
   rm -rf "$stage"
@@ -81,9 +81,10 @@ make_work() {
   cp -L "$(command -v kubectl)" "$stage/path/kubectl"
   printf '%s\n' "$@" > "$stage/wanted"
   echo "PATIENCE=$patience" > "$stage/settings"
-  rm -f "$dir/work.img"
+  rm -f "$dir/work.img" "$dir/slow.img"
   mke2fs -q -t ext4 -d "$stage" "$dir/work.img" 2G
   rm -rf "$stage"
+  mke2fs -q -t ext4 "$dir/slow.img" 64M
 }
 
 # Five levels of page tables, and guards against what shares the processor, cost an emulator much and prove nothing here.
@@ -96,6 +97,7 @@ echo "booting ($acceleration)"
 timeout -k 10 "${VM_SECONDS:-14400}" qemu-system-x86_64 -accel $acceleration -cpu $processor -m "${VM_MEMORY:-3072}" -smp 2 -nographic -no-reboot \
   -kernel "$dir/vmlinuz" -initrd "$dir/initrd" -append "root=/dev/vda rw console=ttyS0 quiet psi=1 mitigations=off no_timer_check nowatchdog" \
   -drive "file=$dir/root.img,format=raw,if=virtio,snapshot=on" -drive "file=$dir/work.img,format=raw,if=virtio" \
+  -drive "file=$dir/slow.img,format=raw,if=virtio,throttling.iops-total=60" \
   -netdev user,id=n0,restrict=on -device virtio-net-pci,netdev=n0 < /dev/null | tee "$dir/console.log" | grep --line-buffered -aE '^(== |ok |FAIL |skip |    )' || true
 rm -rf "$dir/out"
 debugfs -R "rdump /out $dir" "$dir/work.img" > /dev/null 2>&1
