@@ -236,7 +236,7 @@ struct Store::State : std::enable_shared_from_this<Store::State> {
         [self = shared_from_this(), outcome, trim_to] {
           self->committing = false;
           if (outcome->ok()) self->drop_history(trim_to);
-          // What is left of the same age goes soon; a disk that refuses is asked again later.
+          // The rest of the same age goes soon; a disk that refuses is asked again later.
           self->trim_after(outcome->ok() ? base::seconds(1) : HistoryAge::kStretch);
           self->start_commit();
         });

@@ -310,6 +310,10 @@ def fields():
         "node port of ClusterIP": {"ports": [{"port": 1, "nodePort": 30001}]}, "node port out of range": {"type": "NodePort", "ports": [{"port": 1, "nodePort": 80}]}, "external address": {"externalIPs": ["x"], "ports": [{"port": 1}]},
         "traffic policy": {"ports": [{"port": 1}], "internalTrafficPolicy": "X"}, "selector": {"selector": {"a b": "c"}, "ports": [{"port": 1}]}, "families": {"ipFamilies": ["IPv5"], "ports": [{"port": 1}]},
         "timeout": {"ports": [{"port": 1}], "sessionAffinity": "ClientIP", "sessionAffinityConfig": {"clientIP": {"timeoutSeconds": 0}}},
+        "two families of a cluster with one": {"ipFamilyPolicy": "RequireDualStack", "ports": [{"port": 1}]}, "two families at best": {"ipFamilyPolicy": "PreferDualStack", "ports": [{"port": 1}]},
+        "the other family": {"ipFamilies": ["IPv6"], "ports": [{"port": 1}]}, "both families": {"ipFamilies": ["IPv4", "IPv6"], "ports": [{"port": 1}]},
+        "both families at best": {"ipFamilyPolicy": "PreferDualStack", "ipFamilies": ["IPv4", "IPv6"], "ports": [{"port": 1}]}, "address of the other family": {"clusterIP": "fd00::1", "ports": [{"port": 1}]},
+        "headless of the other family": {"clusterIP": "None", "selector": {"a": "b"}, "ipFamilies": ["IPv6"]}, "headless of any family": {"clusterIP": "None", "ipFamilies": ["IPv6"]},
     }.items():
         yield make(words, "v1", "Service", "services", {"spec": spec})
     yield make("name beginning with a digit", "v1", "Service", "services", {"spec": {"ports": [{"port": 1}]}}, name="1a")
