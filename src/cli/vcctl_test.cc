@@ -413,7 +413,7 @@ TEST_F(VcctlTest, explain_knows_training_jobs_and_their_refusals) {
       R"({"metadata": {"name": "tj", "namespace": "default", "uid": "T"}, "status": {"conditions": [
     {"type": "Created", "status": "True", "lastTransitionTime": "2026-01-01T00:00:00Z"},
     {"type": "Running", "status": "False", "lastTransitionTime": "2026-01-01T00:00:05Z"}]}})");
-  const auto told = [this](const char* name, const char* reason, const char* time) {
+  const auto put_event = [this](const char* name, const char* reason, const char* time) {
     put(resources::kEvents, base::format(R"({{"metadata": {{"name": "{}", "namespace": "default"}}, "reason": "{}",
       "involvedObject": {{"name": "tj", "uid": "T"}}, "message": "Error creating: exceeded quota: q",
       "lastTimestamp": "2026-01-01T00:00:0{}Z"}})",
@@ -422,15 +422,15 @@ TEST_F(VcctlTest, explain_knows_training_jobs_and_their_refusals) {
   const std::string end = "it has no PodGroup: either none was made yet, or its pods are scheduled one by one\n";
   EXPECT_EQ(run({"explain", "job", "tj"}), 0);
   EXPECT_EQ(world.out, "PyTorchJob default/tj: Created\n" + end);
-  told("a", "FailedCreatePod", "2");
+  put_event("a", "FailedCreatePod", "2");
   EXPECT_EQ(run({"explain", "job", "tj"}), 0);
   EXPECT_EQ(world.out,
             "PyTorchJob default/tj: Created\nit waits, and is tried again: Error creating: exceeded quota: q\n" + end);
-  told("b", "SuccessfulCreatePod", "3");
+  put_event("b", "SuccessfulCreatePod", "3");
   EXPECT_EQ(run({"explain", "job", "tj"}), 0);
   EXPECT_EQ(world.out, "PyTorchJob default/tj: Created\n" + end);
   EXPECT_EQ(run({"explain", "job", "nowhere"}), 255);
-  told("c", "PyTorchJobFailedValidation", "4");
+  put_event("c", "PyTorchJobFailedValidation", "4");
   EXPECT_EQ(run({"explain", "job", "pytorchjob.kubeflow.org/tj"}), 0);
   EXPECT_EQ(world.out,
             "PyTorchJob default/tj: Created\nit waits until it is changed: Error creating: exceeded quota: q\n");

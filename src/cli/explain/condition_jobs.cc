@@ -65,20 +65,20 @@ base::Result<JobRefusals> refusals_of(Api& server, const ConditionJob& job) {
                     .name = {},
                     .subresource = {},
                     .field_selector = base::format("involvedObject.name={}", api::name_of(job.object))}));
-  JobRefusals said;
-  std::string said_at, made_at;
+  JobRefusals newest;
+  std::string refused_at, made_at;
   for (const Json& event : events) {
     const std::string_view reason = event["reason"].as_string();
     if (event["involvedObject"]["uid"].as_string() != api::uid_of(job.object)) continue;
     const std::string at = time_of(event);
     const bool is_invalid = reason.ends_with("FailedValidation");
     if (reason.starts_with("SuccessfulCreate") && at > made_at) made_at = at;
-    if ((!is_invalid && !reason.starts_with("FailedCreate")) || at < said_at) continue;
-    said = {};
-    (is_invalid ? said.invalid : said.refused) = event["message"].str();
-    said_at = at;
+    if ((!is_invalid && !reason.starts_with("FailedCreate")) || at < refused_at) continue;
+    newest = {};
+    (is_invalid ? newest.invalid : newest.refused) = event["message"].str();
+    refused_at = at;
   }
-  return said_at >= made_at ? said : JobRefusals();
+  return refused_at >= made_at ? newest : JobRefusals();
 }
 
 }  // namespace cli

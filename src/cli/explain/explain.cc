@@ -163,12 +163,12 @@ base::Status explain_condition_job(World& world, ExplainedObjects& scene, const 
     world.out += "it is suspended: `suspend` of its spec, set to false, continues it\n";
     return {};
   }
-  TRY(const JobRefusals said, refusals_of(*scene.server, job));
-  if (!said.invalid.empty()) {
-    world.out += base::format("it waits until it is changed: {}\n", said.invalid);
+  TRY(const JobRefusals refusals, refusals_of(*scene.server, job));
+  if (!refusals.invalid.empty()) {
+    world.out += base::format("it waits until it is changed: {}\n", refusals.invalid);
     return {};
   }
-  if (!said.refused.empty()) world.out += base::format("it waits, and is tried again: {}\n", said.refused);
+  if (!refusals.refused.empty()) world.out += base::format("it waits, and is tried again: {}\n", refusals.refused);
   return explain_group_of(world, scene, job.object, ": either none was made yet, or its pods are scheduled one by one");
 }
 

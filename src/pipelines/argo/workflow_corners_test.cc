@@ -215,9 +215,9 @@ templates:
     - {name: b, template: say, arguments: {parameters: [{name: x, value: "{{item}}"}]}, withSequence: {start: 26, count: 1, format: "0x%04X %%"}}
     - {name: c, template: say, arguments: {parameters: [{name: x, value: "{{item}}"}]}, withSequence: {start: -5, count: 1, format: "%4d|"}}
 )");
-  std::set<std::string> said;
-  for (const auto& [name, pod] : trial.pods) said.insert(pod["spec"]["containers"][0]["command"][1].str());
-  EXPECT_EQ(said, (std::set<std::string>{"user-009", "user-010", "user-011", "0x001A %", "  -5|"}));
+  std::set<std::string> texts;
+  for (const auto& [name, pod] : trial.pods) texts.insert(pod["spec"]["containers"][0]["command"][1].str());
+  EXPECT_EQ(texts, (std::set<std::string>{"user-009", "user-010", "user-011", "0x001A %", "  -5|"}));
 }
 
 TEST(WorkflowCorners, a_target_leaves_out_what_it_does_not_wait_for) {

@@ -170,14 +170,15 @@ deploymentSpec: {executors: {exec-one: {container: {image: i}}}}
 }
 
 TEST(Rest, OtherDocumentsAreNamedAsWhatTheyAre) {
-  const auto said = [](std::string_view file) {
+  const auto refusal = [](std::string_view file) {
     const auto read = read_documents(file);
     return read.ok() ? std::string() : read.error().message.substr(0, 40);
   };
-  EXPECT_EQ(said("name: x\nimplementation: {container: {image: i}}"), "this is the file of a component, and not");
-  EXPECT_EQ(said("apiVersion: argoproj.io/v1alpha1\nkind: CronWorkflow"), "a CronWorkflow is not a pipeline: what i");
-  EXPECT_EQ(said("apiVersion: v1\nkind: Pod"), "a Pod is not a pipeline: a compiled pipe");
-  EXPECT_EQ(said("apiVersion: v1"), "schemaVersion: \"\" is not a version of co");
+  EXPECT_EQ(refusal("name: x\nimplementation: {container: {image: i}}"), "this is the file of a component, and not");
+  EXPECT_EQ(refusal("apiVersion: argoproj.io/v1alpha1\nkind: CronWorkflow"),
+            "a CronWorkflow is not a pipeline: what i");
+  EXPECT_EQ(refusal("apiVersion: v1\nkind: Pod"), "a Pod is not a pipeline: a compiled pipe");
+  EXPECT_EQ(refusal("apiVersion: v1"), "schemaVersion: \"\" is not a version of co");
 }
 
 TEST(Rest, FormsAreReadAsTheyAreSent) {
