@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "apiserver/kinds/newest_default.h"
+#include "base/format.h"
 
 namespace apiserver {
 
@@ -19,6 +20,15 @@ constexpr std::string_view kOlderField = "kubernetes.io/ingress.class";
 api::AdmissionAnswer review(const api::AdmissionRequest& request, const api::ObjectReader& objects) {
   api::AdmissionAnswer answer;
   const Json& ingress = request.object;
+  if (const Json& given = ingress["spec"]["ingressClassName"]; given.is_string() && !given.as_string().empty()) {
+    // The Ingress would be served by nobody, and nothing else says so.
+    if (!objects.find(kClasses, "", given.as_string()))
+      answer.warnings.push_back(base::format(
+          "spec.ingressClassName: there is no IngressClass {:?}, so that nobody serves the Ingress; `kubectl "
+          "get ingressclass` lists those that are there",
+          given.as_string()));
+    return answer;
+  }
   if (!ingress["spec"].is_object() || !ingress["spec"]["ingressClassName"].is_null() ||
       ingress["metadata"]["annotations"].has(kOlderField))
     return answer;
