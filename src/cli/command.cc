@@ -39,7 +39,7 @@ std::string_view type_word(Flag::Type type) {
   return "";
 }
 
-std::string default_note(const Flag& flag) {
+std::string default_record(const Flag& flag) {
   if (flag.fallback.empty() || flag.type == Flag::Type::kBool) return {};
   if (flag.type == Flag::Type::kText) return base::format(" (default \"{}\")", flag.fallback);
   if ((flag.type == Flag::Type::kInt || flag.type == Flag::Type::kInt32) && flag.fallback == "0") return {};
@@ -59,7 +59,7 @@ std::string flag_lines(std::vector<Flag> flags) {
   }
   std::string text;
   for (std::size_t i = 0; i < flags.size(); ++i)
-    text += base::format("{:<{}}   {}{}\n", heads[i], width, flags[i].help, default_note(flags[i]));
+    text += base::format("{:<{}}   {}{}\n", heads[i], width, flags[i].help, default_record(flags[i]));
   return text;
 }
 
@@ -107,7 +107,7 @@ std::string usage_text(const Path& path, bool with_extras) {
   if (!with_extras) return text;
   if (const std::string lines = command_lines(path, true); !lines.empty()) text += "\nMore Commands:\n" + lines;
   if (!extra.empty()) text += "\nMore Flags:\n" + flag_lines(std::move(extra));
-  if (!command.note.empty()) text += base::format("\n{}\n", command.note);
+  if (!command.remark.empty()) text += base::format("\n{}\n", command.remark);
   return text;
 }
 

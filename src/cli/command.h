@@ -62,7 +62,7 @@ struct Command {
   bool takes_words = false;            // the first argument that is not a flag begins a command of the user's own
   // Flags that stand in a file which the words name. They count where the command line is silent.
   std::function<base::Result<std::vector<std::string>>(World&, const Values&)> more_arguments = {};
-  std::string_view note = {};     // the last lines of its help
+  std::string_view remark = {};   // the last lines of its help
   std::string_view failure = {};  // "show the logs of job": a failure is "cannot ... NAME: why"; empty: Volcano's words
 };
 

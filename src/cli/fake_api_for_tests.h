@@ -106,7 +106,7 @@ class VcctlTest : public ::testing::Test {
     return -1;
   }
   // News of the job job-1 in that phase, on the stream of that number.
-  void tell_job(int stream, std::string_view phase, std::string_view counts = "") {
+  void notify_job(int stream, std::string_view phase, std::string_view counts = "") {
     server.news.push_back(
         {.kind = Happening::Kind::kObject,
          .stream = stream,

@@ -165,7 +165,7 @@ class Progress {
       pods_ =
           server_.follow({.resource = resources::kPods, .ns = ns_, .label_selector = "volcano.sh/job-name=" + name_});
     }
-    say(progress_of(job));
+    report(progress_of(job));
   }
   // Prints the rest of the logs of a job that has ended.
   base::Status finish_logs() {
@@ -187,7 +187,7 @@ class Progress {
   void take_group(const Json& group) {
     const Json* waits = condition_of(group, "Unschedulable");
     const bool is_waiting = !has_started(group) && waits != nullptr && (*waits)["status"].as_string() == "True";
-    if (is_waiting) say("it waits: " + (*waits)["message"].str());
+    if (is_waiting) report("it waits: " + (*waits)["message"].str());
   }
   void take_pod(const Json& pod) {
     for (const StartedContainer& container : started_containers(pod))
@@ -198,20 +198,20 @@ class Progress {
       const std::string why = status["state"]["waiting"]["reason"].str();
       if (why.empty() || why == "ContainerCreating" || why == "PodInitializing") continue;
       std::string& before = troubles_[std::string(api::name_of(pod))];
-      if (std::exchange(before, why) != why) say(base::format("pod {}: {}", api::name_of(pod), why));
+      if (std::exchange(before, why) != why) report(base::format("pod {}: {}", api::name_of(pod), why));
     }
   }
-  void say(std::string text) {
-    if (text == said_) return;
-    said_ = std::move(text);
-    world_.out += base::format("job {}/{}: {}\n", ns_, name_, said_);
+  void report(std::string text) {
+    if (text == reported_) return;
+    reported_ = std::move(text);
+    world_.out += base::format("job {}/{}: {}\n", ns_, name_, reported_);
     world_.show(world_);
   }
 
   World& world_;
   Api& server_;
   std::string ns_, name_;
-  std::string said_;
+  std::string reported_;
   std::map<std::string, std::string> troubles_;  // by pod, what holds it up
   LogPrinter logs_;
   std::set<std::string> begun_;  // containers whose logs were asked for

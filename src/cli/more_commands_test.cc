@@ -155,7 +155,7 @@ TEST_F(VcctlTest, job_wait) {
   for (const Row& row : rows) {
     server.streams = 0;
     server.news.clear();
-    for (const std::string_view phase : row.phases) tell_job(1, phase);
+    for (const std::string_view phase : row.phases) notify_job(1, phase);
     EXPECT_EQ(run({"job", "wait", "job-1", "--for", std::string(row.goal)}), row.status);
     EXPECT_EQ(world.out, row.text);
   }
@@ -168,7 +168,7 @@ TEST_F(VcctlTest, job_wait) {
   EXPECT_EQ(run({"job", "wait", "job-1", "--for=deleted"}), 0);
   world.now = [this] { return now = now + base::seconds(40); };
   server.streams = 0;
-  for (int i = 0; i < 5; ++i) tell_job(1, "Running");
+  for (int i = 0; i < 5; ++i) notify_job(1, "Running");
   EXPECT_EQ(run({"job", "wait", "job-1", "--timeout", "1m"}), 255);
   EXPECT_EQ(world.out, "cannot wait for job job-1: timed out after 1m0s\n");
   EXPECT_EQ(run({"job", "wait", "job-1", "--timeout", "soon"}), 1);
@@ -201,7 +201,7 @@ TEST_F(VcctlTest, job_logs_follows_until_the_job_and_its_logs_end) {
   server.news = {{.kind = Happening::Kind::kObject, .stream = 1, .object = pod},
                  {.kind = Happening::Kind::kText, .stream = 3, .text = "a\n"},
                  {.kind = Happening::Kind::kObject, .stream = 1, .object = pod}};
-  tell_job(2, "Completed");
+  notify_job(2, "Completed");
   server.news.push_back({.kind = Happening::Kind::kText, .stream = 3, .text = "b\n"});
   server.news.push_back({.kind = Happening::Kind::kEnd, .stream = 3});
   EXPECT_EQ(run({"job", "logs", "job-1", "-f"}), 0);
@@ -211,19 +211,19 @@ TEST_F(VcctlTest, job_logs_follows_until_the_job_and_its_logs_end) {
 }
 
 TEST_F(VcctlTest, top_prints_one_page_into_a_pipe) {
-  const auto tell = [&](int stream, std::string_view text) {
+  const auto notify = [&](int stream, std::string_view text) {
     server.news.push_back({.kind = Happening::Kind::kObject, .stream = stream, .object = *api::parse_json(text)});
   };
-  tell(
+  notify(
       1,
       R"({"metadata": {"name": "test"}, "spec": {"weight": 2}, "status": {"state": "Open", "allocated": {"cpu": "4", "memory": "1Gi"}}})");
-  tell(2, R"({"metadata": {"name": "g", "namespace": "default", "creationTimestamp": "2026-08-20T02:00:00Z"},
+  notify(2, R"({"metadata": {"name": "g", "namespace": "default", "creationTimestamp": "2026-08-20T02:00:00Z"},
               "spec": {"queue": "test"}, "status": {"phase": "Inqueue", "conditions": [{"type": "Unschedulable",
               "status": "True", "message": "0/1 nodes are available"}]}})");
-  tell(
+  notify(
       2,
       R"({"metadata": {"name": "r", "namespace": "default"}, "spec": {"queue": "test"}, "status": {"phase": "Running"}})");
-  tell(3, R"({"metadata": {"name": "n"}, "status": {"allocatable": {"cpu": "16", "memory": "64Gi"}}})");
+  notify(3, R"({"metadata": {"name": "n"}, "status": {"allocatable": {"cpu": "16", "memory": "64Gi"}}})");
   for (int stream = 1; stream <= 3; ++stream)
     server.news.push_back({.kind = Happening::Kind::kCurrent, .stream = stream});
   EXPECT_EQ(run({"top"}), 0);

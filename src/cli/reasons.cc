@@ -41,7 +41,7 @@ bool has_started(const Json& group) {
 }
 
 base::Result<AdmissionEvents> admission_events(Api& server, const std::string& ns) {
-  TRY(const std::vector<Json> told,
+  TRY(const std::vector<Json> notified,
       list(server, {.verb = client::Verb::kList,
                     .resource = api::resources::kEvents,
                     .ns = ns,
@@ -49,7 +49,7 @@ base::Result<AdmissionEvents> admission_events(Api& server, const std::string& n
                     .subresource = {},
                     .field_selector = "involvedObject.kind=PodGroup,reason=Unschedulable"}));
   std::map<std::string, std::pair<std::string, std::string>> newest;  // of several: its time and message
-  for (const Json& event : told) {
+  for (const Json& event : notified) {
     const Json& about = event["involvedObject"];
     if (about["kind"].as_string() != "PodGroup" || event["reason"].as_string() != "Unschedulable" ||
         event["type"].as_string() != "Normal")
@@ -68,7 +68,7 @@ namespace {
 
 std::string message_about(const Json& group, const Json* queue, const Json& live, const AdmissionEvents& events) {
   // The scheduler may know of a group whose pods have their nodes and wait for volumes.
-  if (const Json* said = live.find(api::key_of(group))) return (*said)["message"].str();
+  if (const Json* reported = live.find(api::key_of(group))) return (*reported)["message"].str();
   if (has_started(group)) return {};
   if (queue == nullptr) return base::format("queue {} does not exist", group["spec"]["queue"].as_string());
   const std::string_view state = (*queue)["status"]["state"].as_string();
@@ -77,8 +77,8 @@ std::string message_about(const Json& group, const Json* queue, const Json& live
       waits != nullptr && (*waits)["status"].as_string() == "True")
     return (*waits)["message"].str();
   if (group["status"]["phase"].as_string() != "Inqueue") {
-    const auto told = events.find(api::key_of(group));
-    return told == events.end() ? "it is not admitted yet" : "it is not admitted: " + told->second;
+    const auto notified = events.find(api::key_of(group));
+    return notified == events.end() ? "it is not admitted yet" : "it is not admitted: " + notified->second;
   }
   return "the scheduler has not said anything about it yet";
 }

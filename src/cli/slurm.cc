@@ -116,7 +116,7 @@ std::vector<Command> slurm_roots(const std::function<std::string(const std::stri
        .run = show_jobs,
        .first_argument = "name",
        .long_summary = "view information of a job with specified name or jobs from the same namespace",
-       .note = "-n is --name and -N is --namespace here; in vcctl it is the other way round."});
+       .remark = "-n is --name and -N is --namespace here; in vcctl it is the other way round."});
   roots.push_back(
       {.name = "vqueues",
        .summary = "view queue information",
@@ -131,7 +131,7 @@ std::vector<Command> slurm_roots(const std::function<std::string(const std::stri
                    .first_argument = "name",
                    .long_summary = "cancel a running, pending, or aborted job with specified name in default or "
                                    "specified namespace",
-                   .note = kLetters});
+                   .remark = kLetters});
   roots.push_back(
       {.name = "vsuspend",
        .summary = "suspend a job",
@@ -139,14 +139,14 @@ std::vector<Command> slurm_roots(const std::function<std::string(const std::stri
        .run = [](World& w, const Values& v) { return order_job(w, v, "suspend", "AbortJob"); },
        .first_argument = "name",
        .long_summary = "suspend a running or pending job with specified name in default or specified namespace",
-       .note = kLetters});
+       .remark = kLetters});
   roots.push_back({.name = "vresume",
                    .summary = "resume a job",
                    .flags = with_connection({kNamespace, kNames}),
                    .run = [](World& w, const Values& v) { return order_job(w, v, "resume", "ResumeJob"); },
                    .first_argument = "name",
                    .long_summary = "resume an aborted job with specified name in default or specified namespace",
-                   .note = kLetters});
+                   .remark = kLetters});
   return roots;
 }
 

@@ -22,12 +22,12 @@ TEST_F(VcctlTest, vsub_waits_and_ends_with_the_code_of_the_job) {
   put(resources::kPods,
       R"({"metadata": {"name": "p", "namespace": "default", "labels": {"volcano.sh/job-name": "job-1"}},
     "status": {"containerStatuses": [{"state": {"terminated": {"exitCode": 7}}}]}})");
-  tell_job(1, "Pending");
+  notify_job(1, "Pending");
   server.news.push_back({.kind = Happening::Kind::kObject, .stream = 2, .object = *api::parse_json(R"({"status": {
     "phase": "Inqueue", "conditions": [{"type": "Unschedulable", "status": "True", "message": "too big"}]}})")});
-  tell_job(1, "Running", R"("running": 1, )");
-  tell_job(1, "Running", R"("running": 1, )");
-  tell_job(1, "Failed");
+  notify_job(1, "Running", R"("running": 1, )");
+  notify_job(1, "Running", R"("running": 1, )");
+  notify_job(1, "Failed");
   EXPECT_EQ(run_program("vsub", {"-n", "job-1", "--wait"}), 7);
   EXPECT_EQ(shown,
             "run job job-1 successfully\njob default/job-1: Pending\njob default/job-1: it waits: too big\n"

@@ -237,7 +237,7 @@ base::Status submit(World& world, const Values& values) {
       shown.replace(at, variable.size(), one.from.replicas == 1 && !one.is_array ? "0" : "INDEX");
     world.out += base::format("its output goes to {}{}\n", is_absolute ? "" : one.place.folder + "/", shown);
   }
-  if (!one.place.note.empty()) world.err += base::format("note: {}\n", one.place.note);
+  if (!one.place.remark.empty()) world.err += base::format("note: {}\n", one.place.remark);
   if (values.on("wait")) {
     TRY(world.exit_status, follow_job(world, *server, one.from.ns, name));
   }
@@ -339,7 +339,7 @@ Command submit_root(const std::function<std::string(const std::string&)>& variab
               "refer to kubectl.",
           .takes_words = true,
           .more_arguments = flags_of_script,
-          .note =
+          .remark =
               "The command is that of --command, or what follows the flags: vsub -n a python3 train.py.\n"
               "A script with lines such as \"#VSUB --time 2h\" brings its flags: vsub train.sh.\n"
               "Its pods know their index as VSUB_ARRAY_INDEX.\n"

@@ -133,15 +133,16 @@ base::Result<Place> find_place(World& world, Api& server, const Values& values) 
   if (!machine.is_here) return place;
   if (!machine.has_host_files) {
     if (place.mounts.empty())
-      place.note = "its files stay in the pod: --chdir . works here and keeps them, --volume HOST:POD mounts a folder";
+      place.remark =
+          "its files stay in the pod: --chdir . works here and keeps them, --volume HOST:POD mounts a folder";
     return place;
   }
   auto real = world.own_folder(person.folder, true);
   if (!real.ok())
-    place.note = base::format("it does not work in this folder, which you may not write: {}", real.error().message);
+    place.remark = base::format("it does not work in this folder, which you may not write: {}", real.error().message);
   else if (!allows_folders(server, values.text("namespace")))
-    place.note = base::format("it does not work in this folder: Pod Security of namespace {} forbids it",
-                              values.text("namespace"));
+    place.remark = base::format("it does not work in this folder: Pod Security of namespace {} forbids it",
+                                values.text("namespace"));
   else
     work_in(*real, machine, place);
   return place;

@@ -21,7 +21,7 @@ struct Place {
   bool has_home = false;      // the machine's files stand in for images, so that the person's home is there, too
   bool keeps_output = false;  // what is written into `folder` is there afterwards
   bool sees_all = false;      // pods are plain processes, and nothing has to be mounted
-  std::string note;           // for the person; empty: nothing
+  std::string remark;         // for the person; empty: nothing
 };
 
 // An error names the folder that the person may not use.

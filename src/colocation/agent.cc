@@ -69,7 +69,7 @@ void Agent::State::begin() {
         if (ending) return;
         if (options.metrics) options.metrics->counter("volcano_agent_stalls_total", {resource}).add();
         if (resource != "memory") return watch_pods();
-        shedder.note_stall();
+        shedder.record_stall();
         look(false);
       }));
   view.start();
@@ -146,7 +146,7 @@ void Agent::State::take(const MachineReading& look, bool full) {
   if (full) groups.write(look, measured, *worker);
   if (counts) {
     offer.update(look, measured, *worker);
-    if (config.config().colocation || condition.is_told()) condition.tell(trouble());
+    if (config.config().colocation || condition.is_reported()) condition.publish(trouble());
   }
   shedder.judge(counts && !is_first);
 }
@@ -187,7 +187,7 @@ void Agent::State::stop(std::function<void()> done) {
   };
   const Json* present = view.node();
   if (present == nullptr) return;
-  if (condition.is_told()) {
+  if (condition.is_reported()) {
     ++end->requests;
     client.call(condition.end_request(), answered);
   }

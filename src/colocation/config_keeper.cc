@@ -120,7 +120,7 @@ void ConfigKeeper::switch_offer() {
   const std::string_view label = metadata["labels"][kOversubscriptionLabel].as_string();
   const bool labelled = is_true(label), marked = metadata["annotations"].has(kSwitchedOff);
   if (!config_.sells) {
-    if (labelled || had_offer_ || tells_offer(node, options.names)) cleaning_ = true;
+    if (labelled || had_offer_ || reports_offer(node, options.names)) cleaning_ = true;
     had_offer_ = false;
     if (labelled)
       set_node_marks(Json::object({{kOversubscriptionLabel, "false"}}), Json::object({{kSwitchedOff, "true"}}));
@@ -135,7 +135,7 @@ void ConfigKeeper::switch_offer() {
   }
   if (options.one_machine && label.empty())
     return set_node_marks(Json::object({{kOversubscriptionLabel, "true"}}), Json::object());
-  if (!labelled && (had_offer_ || tells_offer(node, options.names))) cleaning_ = true;
+  if (!labelled && (had_offer_ || reports_offer(node, options.names))) cleaning_ = true;
   if (labelled) cleaning_ = false;
   had_offer_ = labelled;
 }

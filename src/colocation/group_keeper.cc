@@ -28,7 +28,7 @@ void GroupKeeper::start() {
 
 void GroupKeeper::begin_anew() {
   throttle_ = {};
-  throttle_wish_.reset();
+  throttle_value_.reset();
   events_.forget(kNetworkWord);
 }
 
@@ -38,10 +38,10 @@ std::vector<GroupValue> GroupKeeper::values_of_pods(const MachineReading& look) 
   for (const auto& [uid, pod] : view_.pods()) {
     const auto groups = look.groups.find(uid);
     if (groups == look.groups.end() || pod.ended) continue;
-    Wish wish = values_of_pod(means_.options.tree, means_.supported, config_.config(), pod, groups->second);
-    values.insert(values.end(), wish.values.begin(), wish.values.end());
-    report_pod(pod, wish.problems);
-    problems.insert(wish.problems.begin(), wish.problems.end());
+    GroupValues desired = values_of_pod(means_.options.tree, means_.supported, config_.config(), pod, groups->second);
+    values.insert(values.end(), desired.values.begin(), desired.values.end());
+    report_pod(pod, desired.problems);
+    problems.insert(desired.problems.begin(), desired.problems.end());
   }
   pod_problems_ = std::move(problems);
   return values;
@@ -68,8 +68,8 @@ void GroupKeeper::add_throttle(const Measured& measured, std::vector<GroupValue>
   const NodeAmounts whole = allocatable_of(*view_.node());
   if (measured.has_cpu && whole.cpu_milli > 0)
     if (const auto milli = next_throttle(config_.config(), whole.cpu_milli, measured.pods.cpu_milli, throttle_))
-      throttle_wish_ = throttle_value(tree, *milli);
-  if (throttle_wish_) values.push_back(*throttle_wish_);
+      throttle_value_ = throttle_value(tree, *milli);
+  if (throttle_value_) values.push_back(*throttle_value_);
 }
 
 void GroupKeeper::write(const MachineReading& look, const Measured& measured, rt::Worker& files) {

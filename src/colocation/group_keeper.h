@@ -48,7 +48,7 @@ class GroupKeeper {
   std::shared_ptr<GroupWriter> writer_;  // on the worker
   bool stopped_ = false;
   ThrottleState throttle_;
-  std::optional<GroupValue> throttle_wish_;
+  std::optional<GroupValue> throttle_value_;
   std::deque<JournalEntry> journal_;
   std::string trouble_;
   std::size_t failed_writes_ = 0;

@@ -42,8 +42,8 @@ client::Request NodeCondition::end_request() const {
   return request({"False", "ColocationStopped", "the agent has ended, and has taken back what it set"});
 }
 
-void NodeCondition::tell(const std::string& trouble) {
-  const bool fresh = told_ == trouble + "." && means_.env.uptime() - told_at_ < kConditionPause;
+void NodeCondition::publish(const std::string& trouble) {
+  const bool fresh = reported_ == trouble + "." && means_.env.uptime() - reported_at_ < kConditionPause;
   if (fresh || under_way_) return;
   under_way_ = true;
   const Words words = trouble.empty() ? Words{"True", "ColocationWorks", "groups and offers are kept"}
@@ -51,8 +51,8 @@ void NodeCondition::tell(const std::string& trouble) {
   means_.client.call(request(words), means_.guard.while_alive([this, trouble](const base::Result<Json>& answer) {
     under_way_ = false;
     if (!answer.ok()) return;
-    told_ = trouble + ".";
-    told_at_ = means_.env.uptime();
+    reported_ = trouble + ".";
+    reported_at_ = means_.env.uptime();
   }));
 }
 

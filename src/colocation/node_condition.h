@@ -14,8 +14,8 @@ class NodeCondition {
   NodeCondition(const AgentMeans& means, const NodeView& view) : means_(means), view_(view) {}
 
   // `trouble` is empty where the agent does its work.
-  void tell(const std::string& trouble);
-  bool is_told() const { return !told_.empty(); }
+  void publish(const std::string& trouble);
+  bool is_reported() const { return !reported_.empty(); }
   // The words of an agent that has ended.
   client::Request end_request() const;
 
@@ -28,8 +28,8 @@ class NodeCondition {
 
   const AgentMeans& means_;
   const NodeView& view_;
-  std::string told_;  // empty: nothing
-  base::Duration told_at_ = {};
+  std::string reported_;  // empty: nothing
+  base::Duration reported_at_ = {};
   bool under_way_ = false;
 };
 

@@ -63,14 +63,14 @@ void NodeOffer::update(const MachineReading& look, const Measured& measured, rt:
   if (!config_.is_active(Feature::kOversubscription)) {
     ring_.clear();
     offered_ = {};
-    if (tells_offer(*view_.node(), means_.options.names)) take_back();
+    if (reports_offer(*view_.node(), means_.options.names)) take_back();
     return;
   }
   if (!measured.has_cpu || !measured.has_memory) return;
   ring_.add(offer_of(look, measured, whole));
   offered_ = ring_.mean();
-  const NodeAmounts present = told_offer(*view_.node(), means_.options.names);
-  if (!told_once_ || must_report(present, offered_, means_.env.uptime() - told_at_)) tell(offered_);
+  const NodeAmounts present = reported_offer(*view_.node(), means_.options.names);
+  if (!reported_once_ || must_report(present, offered_, means_.env.uptime() - reported_at_)) report(offered_);
 }
 
 NodeAmounts NodeOffer::offer_of(const MachineReading& look, const Measured& measured, const NodeAmounts& whole) {
@@ -90,24 +90,24 @@ NodeAmounts NodeOffer::offer_of(const MachineReading& look, const Measured& meas
   return offer_for(input);
 }
 
-void NodeOffer::tell(const NodeAmounts& amounts) {
+void NodeOffer::report(const NodeAmounts& amounts) {
   Json patch = offer_patch(*view_.node(), means_.options.names, &amounts);
-  if (patch.is_null()) return told(amounts, Json());
+  if (patch.is_null()) return reported(amounts, Json());
   if (under_way_) return;
   under_way_ = true;
   means_.client.call(
       status_patch(means_.options.node_name, std::move(patch)),
-      means_.guard.while_alive([this, amounts](const base::Result<Json>& answer) { told(amounts, answer); }));
+      means_.guard.while_alive([this, amounts](const base::Result<Json>& answer) { reported(amounts, answer); }));
 }
 
-void NodeOffer::told(const NodeAmounts& amounts, const base::Result<Json>& answer) {
+void NodeOffer::reported(const NodeAmounts& amounts, const base::Result<Json>& answer) {
   under_way_ = false;
   const std::string& node_name = means_.options.node_name;
   if (!answer.ok())
     return events_.warn_once("offer " + answer.error().message, "OversubscriptionReportFailed",
                              base::format("node {}: {}", node_name, answer.error().message));
-  told_once_ = true;
-  told_at_ = means_.env.uptime();
+  reported_once_ = true;
+  reported_at_ = means_.env.uptime();
   if (!means_.options.metrics) return;
   const auto gauge = [&](const char* resource) {
     return means_.options.metrics->gauge("volcano_agent_oversubscription_resource_quantity", {node_name, resource});
@@ -123,7 +123,7 @@ void NodeOffer::take_back() {
       means_.options.metrics
           ->gauge("volcano_agent_oversubscription_resource_quantity", {means_.options.node_name, resource})
           .set(0);
-  told_once_ = false;
+  reported_once_ = false;
   if (patch.is_null() || under_way_) return;
   under_way_ = true;
   means_.client.call(status_patch(means_.options.node_name, std::move(patch)),

@@ -25,8 +25,8 @@ class NodeOffer {
  private:
   void keep_history(rt::Worker& files);
   NodeAmounts offer_of(const MachineReading& look, const Measured& measured, const NodeAmounts& whole);
-  void tell(const NodeAmounts& amounts);
-  void told(const NodeAmounts& amounts, const base::Result<api::Json>& answer);
+  void report(const NodeAmounts& amounts);
+  void reported(const NodeAmounts& amounts, const base::Result<api::Json>& answer);
 
   const AgentMeans& means_;
   const NodeView& view_;
@@ -36,8 +36,8 @@ class NodeOffer {
   UsageHistory history_;
   base::Duration history_saved_ = {};
   NodeAmounts offered_, foreseen_;
-  base::Duration told_at_ = {};
-  bool told_once_ = false, under_way_ = false;
+  base::Duration reported_at_ = {};
+  bool reported_once_ = false, under_way_ = false;
 };
 
 }  // namespace colocation

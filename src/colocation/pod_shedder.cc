@@ -48,7 +48,7 @@ void PodShedder::clean_up() {
   });
   if (!held) config_.end_cleaning();
   // A job makes its pods again at once: they must find no offer any more.
-  if (tells_offer(*view_.node(), means_.options.names)) return offer_.take_back();
+  if (reports_offer(*view_.node(), means_.options.names)) return offer_.take_back();
   if (held && means_.supported.has(Feature::kEviction)) shed(NodeResource::kCpu, 1, true);
 }
 

@@ -25,7 +25,7 @@ class PodShedder {
 
   void stop() { stopped_ = true; }
   // The kernel reports that memory stalls.
-  void note_stall() { stalled_ = true; }
+  void record_stall() { stalled_ = true; }
   void reset_pressure() { pressure_.reset(); }
   // Follows the pods that come and go.
   void follow_pods();

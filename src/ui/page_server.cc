@@ -209,7 +209,7 @@ void PageServer::log_out(const rt::HttpRequest& http, rt::HttpExchange& exchange
 
 void PageServer::log_in(const rt::Target& target, std::shared_ptr<rt::HttpExchange> exchange) {
   std::string to = "/ui/";
-  if (const std::string_view wish = target.get("to"); is_own_path(wish)) to = wish;
+  if (const std::string_view request = target.get("to"); is_own_path(request)) to = request;
   options_.loop->post(
       [self = shared_from_this(), code = std::string(target.get("code")), to, exchange = std::move(exchange)] {
         const auto cookie = self->sessions_.redeem(code, self->options_.now());

@@ -67,17 +67,17 @@ TEST_F(PageTest, a_session_is_its_user_until_it_is_over) {
   // A code is not a session.
   const std::string code = page->new_link({"ann"}).substr(std::string("/ui/login?code=").size());
   EXPECT_EQ(user({{"Cookie", cookie.substr(0, cookie.find('=') + 1) + code}}), "401");
-  const rt::HttpResponse told = ask("GET", "/ui/session", {{"Cookie", cookie}});
-  EXPECT_EQ((*api::parse_json(told.body))["groups"].dump(), R"(["team"])");
+  const rt::HttpResponse notified = ask("GET", "/ui/session", {{"Cookie", cookie}});
+  EXPECT_EQ((*api::parse_json(notified.body))["groups"].dump(), R"(["team"])");
   now = now + kSessionLife;
   EXPECT_EQ(user({{"Cookie", cookie}}), "401");
 }
 
 TEST_F(PageTest, a_name_of_any_letters_gives_no_groups) {
   const std::string cookie = log_in({"x\nuid\",\"system:masters\"]\n", {}});
-  const rt::HttpResponse told = ask("GET", "/ui/session", {{"Cookie", cookie}});
-  EXPECT_EQ((*api::parse_json(told.body))["groups"].dump(), "[]");
-  EXPECT_EQ((*api::parse_json(told.body))["user"].str(), "x\nuid\",\"system:masters\"]\n");
+  const rt::HttpResponse notified = ask("GET", "/ui/session", {{"Cookie", cookie}});
+  EXPECT_EQ((*api::parse_json(notified.body))["groups"].dump(), "[]");
+  EXPECT_EQ((*api::parse_json(notified.body))["user"].str(), "x\nuid\",\"system:masters\"]\n");
 }
 
 TEST_F(PageTest, another_server_with_the_same_secret_takes_over_and_another_secret_does_not) {

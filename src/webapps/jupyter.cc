@@ -91,26 +91,26 @@ base::Result<Reply> notebooks(const Call& call, Facts& facts) {
   Json rows = Json::array();
   std::optional<std::vector<Json>> events;
   for (const Json& notebook : objects) {
-    Json said = notebook_status(notebook, facts.now());
-    if (said.is_null()) {
+    Json reported = notebook_status(notebook, facts.now());
+    if (reported.is_null()) {
       if (!events) {
         TRY(events, events_of(facts, call.names[0], "Notebook"));
       }
-      said = notebook_status_by_events(notebook, *events);
+      reported = notebook_status_by_events(notebook, *events);
     }
-    rows.push_back(row_of(notebook, config, std::move(said)));
+    rows.push_back(row_of(notebook, config, std::move(reported)));
   }
   return answer("notebooks", std::move(rows));
 }
 
 base::Result<Reply> notebook(const Call& call, Facts& facts) {
   TRY(Json object, get(facts, kNotebooks, call.names[0], call.names[1]));
-  Json said = notebook_status(object, facts.now());
-  if (said.is_null()) {
+  Json reported = notebook_status(object, facts.now());
+  if (reported.is_null()) {
     TRY(const auto events, events_of(facts, call.names[0], "Notebook", call.names[1]));
-    said = notebook_status_by_events(object, events);
+    reported = notebook_status_by_events(object, events);
   }
-  object.set("processed_status", std::move(said));
+  object.set("processed_status", std::move(reported));
   return answer("notebook", std::move(object));
 }
 

@@ -36,8 +36,8 @@ TEST(NotebookStatus, SpeaksOfTheFirstCause) {
   };
   const base::Time now = *base::parse_rfc3339("2020-01-01T00:00:05Z");
   for (const Row& row : rows) {
-    const Json said = notebook_status(*api::parse_json(row.notebook), now);
-    EXPECT_EQ(Json::array({said["phase"], said["message"]}).dump(), row.status) << row.notebook;
+    const Json reported = notebook_status(*api::parse_json(row.notebook), now);
+    EXPECT_EQ(Json::array({reported["phase"], reported["message"]}).dump(), row.status) << row.notebook;
   }
   const Json notebook =
       *api::parse_json(R"({"metadata": {"name": "one", "creationTimestamp": "2020-01-01T00:00:00Z"}})");

@@ -107,10 +107,10 @@ void Server::serve_lines(const std::shared_ptr<Work>& work, std::string target) 
   work->asker->read(std::move(target), [alive = std::weak_ptr<int>(alive_), work](int status, std::string text) {
     if (alive.expired()) return;
     if (status != 200) {
-      const auto said = api::parse_json(text);
-      return work->fail(
-          base::make_error(base::code_for(said.ok() ? (*said)["reason"].as_string() : std::string_view(), status),
-                           said.ok() ? (*said)["message"].str() : text));
+      const auto reported = api::parse_json(text);
+      return work->fail(base::make_error(
+          base::code_for(reported.ok() ? (*reported)["reason"].as_string() : std::string_view(), status),
+          reported.ok() ? (*reported)["message"].str() : text));
     }
     Json lines = Json::array();
     for (const std::string_view line : base::split(text, '\n')) lines.push_back(line);

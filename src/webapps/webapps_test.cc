@@ -191,8 +191,8 @@ std::string form_with(const std::string& changes) {
 TEST_F(WebApps, FormBecomesNotebookAndClaims) {
   configure(kConfig);
   EXPECT_EQ(ok("GET", "/jupyter/api/config")["config"]["image"]["value"].as_string(), "jupyterlab:4");
-  const Json said = ok("POST", "/jupyter/api/namespaces/ns/notebooks", kForm);
-  EXPECT_EQ(said["message"].as_string(), "Notebook created successfully.");
+  const Json reported = ok("POST", "/jupyter/api/namespaces/ns/notebooks", kForm);
+  EXPECT_EQ(reported["message"].as_string(), "Notebook created successfully.");
   const Json* made = api.find(kNotebooks, "ns/one");
   ASSERT_NE(made, nullptr);
   const Json& metadata = (*made)["metadata"];
@@ -252,9 +252,9 @@ TEST_F(WebApps, FormsThatAreWrongMakeNothing) {
       {R"({"datavols": 7})", "datavols is not a list"},
   };
   for (const Row& row : rows) {
-    const std::string said =
+    const std::string reported =
         refusal("POST", "/jupyter/api/namespaces/ns/notebooks", form_with(std::string(row.changes)));
-    EXPECT_TRUE(said.starts_with("400 " + std::string(row.log))) << row.changes << ": " << said;
+    EXPECT_TRUE(reported.starts_with("400 " + std::string(row.log))) << row.changes << ": " << reported;
     EXPECT_EQ(api.find(kNotebooks, "ns/one"), nullptr) << row.changes;
   }
 }

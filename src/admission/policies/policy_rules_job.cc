@@ -20,13 +20,13 @@ std::string on_update(const std::string& rule) { return "request.operation != 'U
 std::string each_policy(const std::string& rule) { return "variables.policyLists.all(l, l.all(p, " + rule + "))"; }
 
 // A text that is not said and an empty one are the same.
-std::string said(const std::string& of, const std::string& field) {
+std::string reported(const std::string& of, const std::string& field) {
   return base::format("has({0}.{1}) && {0}.{1} != ''", of, field);
 }
 
 std::string both_tiers(const std::string& of) {
   return base::format("!has({0}.networkTopology) || !has({0}.networkTopology.highestTierAllowed) || !({1})", of,
-                      said(of + ".networkTopology", "highestTierName"));
+                      reported(of + ".networkTopology", "highestTierName"));
 }
 
 void add_sizes(std::vector<PolicyRule>& rules) {
@@ -48,7 +48,7 @@ void add_sizes(std::vector<PolicyRule>& rules) {
 }
 
 void add_policies(std::vector<PolicyRule>& rules) {
-  const std::string has_event = "((" + said("p", "event") + ") || size(p.?events.orValue([])) > 0)";
+  const std::string has_event = "((" + reported("p", "event") + ") || size(p.?events.orValue([])) > 0)";
   rules.push_back({"variables.policyEvents.all(l, l.all(e, e.all(x, x in " + listed(kPolicyEvents) + ")))",
                    "invalid policy event"});
   rules.push_back({each_policy("!" + has_event + " || p.?action.orValue('') in " + listed(kPolicyActions)),
@@ -66,8 +66,8 @@ void add_policies(std::vector<PolicyRule>& rules) {
 }
 
 void add_volumes(std::vector<PolicyRule>& rules) {
-  const std::string claim_name = "(" + said("v", "volumeClaimName") + ")";
-  rules.push_back({"variables.volumes.all(v, " + said("v", "mountPath") + ")", "mountPath is required"});
+  const std::string claim_name = "(" + reported("v", "volumeClaimName") + ")";
+  rules.push_back({"variables.volumes.all(v, " + reported("v", "mountPath") + ")", "mountPath is required"});
   rules.push_back(
       {"variables.volumes.all(v, variables.volumes.exists_one(w, w.?mountPath.orValue('') == "
        "v.?mountPath.orValue('')))",
@@ -144,8 +144,8 @@ ValidatingTable job_policy() {
       {"replicas", "variables.tasks.map(t, int(t.?replicas.orValue(0))).sum()"},
       {"partitioned", "variables.tasks.filter(t, has(t.partitionPolicy))"},
       {"policyLists", "[variables.spec.?policies.orValue([])] + variables.tasks.map(t, t.?policies.orValue([]))"},
-      {"policyEvents",
-       "variables.policyLists.map(l, l.map(p, p.?events.orValue([]) + (" + said("p", "event") + " ? [p.event] : [])))"},
+      {"policyEvents", "variables.policyLists.map(l, l.map(p, p.?events.orValue([]) + (" + reported("p", "event") +
+                           " ? [p.event] : [])))"},
   };
   add_sizes(table.rules);
   add_policies(table.rules);

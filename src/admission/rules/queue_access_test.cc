@@ -19,9 +19,9 @@ std::string refusal_of(std::string_view path, const api::ResourceId& resource, c
   api::AdmissionRequest request = request_for(resource, Operation::kCreate, object, {});
   request.user = asker.user;
   request.groups = asker.groups;
-  const std::string said = hook_at(hooks({}), path).review(request, world()).message;
-  EXPECT_EQ(policy_message(request), has_policy ? said : "") << path << object.dump();
-  return said;
+  const std::string reported = hook_at(hooks({}), path).review(request, world()).message;
+  EXPECT_EQ(policy_message(request), has_policy ? reported : "") << path << object.dump();
+  return reported;
 }
 
 Json job_in(std::string_view queue, std::string_view ns) {
@@ -87,12 +87,12 @@ TEST(QueueAccess, holds_for_a_group_that_moves) {
   const auto moved = [](std::string_view from, std::string_view to) {
     const api::AdmissionRequest request =
         request_for(api::resources::kPodGroups, Operation::kUpdate, group_in(to, "ml"), group_in(from, "ml"));
-    std::string said;
+    std::string reported;
     for (const api::AdmissionHook& hook : hooks({}))
       if (hook.path == "/podgroups/validate" && hook.operations.front() == Operation::kUpdate)
-        said = hook.review(request, world()).message;
-    EXPECT_EQ(policy_message(request), said);
-    return said;
+        reported = hook.review(request, world()).message;
+    EXPECT_EQ(policy_message(request), reported);
+    return reported;
   };
   EXPECT_NE(moved("default", "others"), "");
   EXPECT_EQ(moved("others", "others"), "") << "it was there before";
@@ -138,10 +138,10 @@ TEST(QueueAccess, lists_are_checked_with_the_queue) {
       const api::AdmissionRequest request =
           request_for(api::resources::kQueues, operation, queue,
                       operation == Operation::kCreate ? Json() : json(R"j({"metadata": {"name": "q"}, "spec": {}})j"));
-      const std::string said = hook_at(hooks({}), "/queues/validate").review(request, world()).message;
+      const std::string reported = hook_at(hooks({}), "/queues/validate").review(request, world()).message;
       const std::string policy = policy_message(request);
-      EXPECT_EQ(said.empty(), *row.problem == '\0') << said;
-      EXPECT_NE(said.find(row.problem), std::string::npos) << said;
+      EXPECT_EQ(reported.empty(), *row.problem == '\0') << reported;
+      EXPECT_NE(reported.find(row.problem), std::string::npos) << reported;
       EXPECT_EQ(policy.empty(), *row.problem == '\0') << policy;
       EXPECT_NE(policy.find(row.problem), std::string::npos) << policy;
     }

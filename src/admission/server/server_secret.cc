@@ -29,7 +29,7 @@ struct ServerSecret::State : std::enable_shared_from_this<ServerSecret::State> {
   std::function<void(const std::string&)> trouble;
   std::unique_ptr<client::Informer> informer;
   std::optional<ServerKeys> in_use;
-  std::string told;
+  std::string notified;
   std::string mended;  // the trouble that was logged last
   rt::Loop::TimerId timer = 0;
   std::unique_ptr<rt::ClockSteps> clock_steps;  // keys end by the wall clock
@@ -37,8 +37,8 @@ struct ServerSecret::State : std::enable_shared_from_this<ServerSecret::State> {
 
   std::string name() const { return base::format("Secret {}/{}", options.secret.ns, options.secret.name); }
 
-  void tell(std::string text) {
-    if (std::exchange(told, text) != text && !text.empty()) trouble(text);
+  void report(std::string text) {
+    if (std::exchange(notified, text) != text && !text.empty()) trouble(text);
   }
 
   void again(base::Duration delay) {
@@ -88,11 +88,11 @@ struct ServerSecret::State : std::enable_shared_from_this<ServerSecret::State> {
     }
     if (found.trouble.empty()) {
       mended.clear();
-      tell("");
+      report("");
       return again(std::max(found.next_look - env.now(), kAfterConflict));
     }
     if (const std::string why = why_not_ours(secret); !why.empty()) {
-      tell(base::format("{}: {}; it {}", name(), found.trouble, why));
+      report(base::format("{}: {}; it {}", name(), found.trouble, why));
       return again(kAfterTrouble);
     }
     if (std::exchange(mended, found.trouble) != found.trouble)
@@ -122,7 +122,7 @@ struct ServerSecret::State : std::enable_shared_from_this<ServerSecret::State> {
         error.code == Code::kForbidden
             ? "; the account needs get, list, watch and patch of this Secret, and create where it may be missing"
             : "";
-    tell(base::format("{} {}: {}{}", name(), what, error.message, hint));
+    report(base::format("{} {}: {}{}", name(), what, error.message, hint));
     again(kAfterTrouble);
   }
 };

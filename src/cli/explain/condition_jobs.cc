@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::string_view kRefused = "CreationRefused";
 
-bool says_its_state_by_conditions(const api::KindInfo& kind) {
+bool reports_its_state_by_conditions(const api::KindInfo& kind) {
   const auto& [group, version, plural] = kind.resource;
   return (group == "kubeflow.org" && plural.ends_with("jobs")) || (group == "batch" && plural == "jobs");
 }
@@ -28,7 +28,7 @@ std::string time_of(const Json& event) {
 base::Result<std::optional<ConditionJob>> find_condition_job(Api& server, const std::string& ns,
                                                              const std::string& name) {
   for (const api::KindInfo& kind : api::all_kinds()) {
-    if (!says_its_state_by_conditions(kind)) continue;
+    if (!reports_its_state_by_conditions(kind)) continue;
     auto found = get(server, kind.resource, ns, name);
     if (found.ok()) return std::optional(ConditionJob{std::string(kind.kind), *std::move(found)});
     if (found.error().code != base::Code::kNotFound && found.error().code != base::Code::kForbidden)

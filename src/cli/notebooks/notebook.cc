@@ -38,54 +38,55 @@ base::Status need_claim(World& world, Api& server, const std::string& ns, const 
   return {};
 }
 
-base::Result<NotebookWish> wish_of(const Values& values) {
-  NotebookWish wish{.ns = values.text("namespace"),
-                    .name = values.text("name"),
-                    .image = values.text("image"),
-                    .cpu = values.text("cpu"),
-                    .memory = values.text("memory"),
-                    .queue = values.text("queue"),
-                    .gpus = values.number("gpu"),
-                    .environment = values.list("env"),
-                    .idle = values.span("idle")};
-  if (wish.idle.ns < 0) return usage_error("--idle: a time below zero");
+base::Result<NotebookRequest> request_of(const Values& values) {
+  NotebookRequest request{.ns = values.text("namespace"),
+                          .name = values.text("name"),
+                          .image = values.text("image"),
+                          .cpu = values.text("cpu"),
+                          .memory = values.text("memory"),
+                          .queue = values.text("queue"),
+                          .gpus = values.number("gpu"),
+                          .environment = values.list("env"),
+                          .idle = values.span("idle")};
+  if (request.idle.ns < 0) return usage_error("--idle: a time below zero");
   bool has_home = false;
   for (const std::string& text : values.list("volume")) {
     TRY(NotebookVolume volume, parse_volume(text));
     has_home = has_home || volume.path == kHome;
-    wish.volumes.push_back(std::move(volume));
+    request.volumes.push_back(std::move(volume));
   }
   if (!has_home && values.text("workspace") != "none")
-    wish.volumes.insert(wish.volumes.begin(), {wish.name + "-workspace", std::string(kHome)});
-  return wish;
+    request.volumes.insert(request.volumes.begin(), {request.name + "-workspace", std::string(kHome)});
+  return request;
 }
 
 base::Status create_notebook(World& world, const Values& values) {
   TRY_VOID(check_notebook_name(values.text("name")));
-  TRY(NotebookWish wish, wish_of(values));
+  TRY(NotebookRequest request, request_of(values));
   const std::string size = values.text("workspace") == "none" ? "5Gi" : values.text("workspace");
   if (const auto amount = api::Quantity::parse(size); !amount || amount->sign() <= 0)
     return usage_error(base::format("--workspace: {:?} is neither a size, such as 5Gi, nor none", size));
   TRY(const std::unique_ptr<Api> server, connect(world, values));
-  if (wish.image.empty()) wish.image = image_of_forms(*server);
-  TRY(Json notebook, notebook_object(wish));
+  if (request.image.empty()) request.image = image_of_forms(*server);
+  TRY(Json notebook, notebook_object(request));
   // A notebook that is refused must leave no volumes behind.
   client::Request create{.verb = client::Verb::kCreate,
                          .resource = kNotebooks,
-                         .ns = wish.ns,
+                         .ns = request.ns,
                          .name = {},
                          .subresource = {},
                          .body = std::move(notebook),
                          .dry_run = true};
   TRY_VOID(server->call(create));
-  for (const NotebookVolume& volume : wish.volumes) TRY_VOID(need_claim(world, *server, wish.ns, volume.claim, size));
+  for (const NotebookVolume& volume : request.volumes)
+    TRY_VOID(need_claim(world, *server, request.ns, volume.claim, size));
   create.dry_run = false;
   TRY_VOID(server->call(create));
-  world.out += base::format("notebook {}/{} was made\n", wish.ns, wish.name);
-  print_link(world, values, kNotebookKind, wish.ns, wish.name);
+  world.out += base::format("notebook {}/{} was made\n", request.ns, request.name);
+  print_link(world, values, kNotebookKind, request.ns, request.name);
   world.show(world);
   if (values.on("no-wait")) return {};
-  return wait_until_ready(world, *server, kNotebookKind, wish.ns, wish.name, values.span("timeout"));
+  return wait_until_ready(world, *server, kNotebookKind, request.ns, request.name, values.span("timeout"));
 }
 
 base::Status set_stopped(World& world, const Values& values, bool stopped) {

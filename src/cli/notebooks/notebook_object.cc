@@ -41,9 +41,9 @@ std::string clean_path(std::string_view path) {
   return out.empty() ? "/" : out;
 }
 
-base::Result<Json> environment_of(const NotebookWish& wish) {
+base::Result<Json> environment_of(const NotebookRequest& request) {
   Json list = Json::array();
-  for (const std::string& pair : wish.environment) {
+  for (const std::string& pair : request.environment) {
     const std::size_t equals = pair.find('=');
     if (equals == std::string::npos || equals == 0) return wrong(base::format("--env: {:?} is not NAME=VALUE", pair));
     list.push_back(Json::object({{"name", pair.substr(0, equals)}, {"value", pair.substr(equals + 1)}}));
@@ -71,19 +71,19 @@ base::Result<NotebookVolume> parse_volume(std::string_view text) {
   return NotebookVolume{std::string(claim), path};
 }
 
-base::Result<Json> notebook_object(const NotebookWish& wish) {
-  TRY_VOID(check_notebook_name(wish.name));
-  if (wish.image.empty()) return wrong("--image must be given: no list of images offers one");
-  TRY_VOID(check_amount("--cpu", wish.cpu));
-  TRY_VOID(check_amount("--memory", wish.memory));
-  if (wish.gpus < 0) return wrong(base::format("--gpu: {} is not a number of cards", wish.gpus));
-  TRY(Json environment, environment_of(wish));
-  Json requests = Json::object({{"cpu", wish.cpu}, {"memory", wish.memory}});
-  Json limits = Json::object({{"memory", wish.memory}});
-  if (wish.gpus > 0) limits.set(wish.gpu_resource, std::to_string(wish.gpus));
+base::Result<Json> notebook_object(const NotebookRequest& request) {
+  TRY_VOID(check_notebook_name(request.name));
+  if (request.image.empty()) return wrong("--image must be given: no list of images offers one");
+  TRY_VOID(check_amount("--cpu", request.cpu));
+  TRY_VOID(check_amount("--memory", request.memory));
+  if (request.gpus < 0) return wrong(base::format("--gpu: {} is not a number of cards", request.gpus));
+  TRY(Json environment, environment_of(request));
+  Json requests = Json::object({{"cpu", request.cpu}, {"memory", request.memory}});
+  Json limits = Json::object({{"memory", request.memory}});
+  if (request.gpus > 0) limits.set(request.gpu_resource, std::to_string(request.gpus));
   Json volumes = Json::array(), mounts = Json::array();
   std::vector<std::string> paths;
-  for (const NotebookVolume& volume : wish.volumes) {
+  for (const NotebookVolume& volume : request.volumes) {
     if (std::ranges::find(paths, volume.path) != paths.end())
       return wrong(base::format("--volume: two volumes at {}", volume.path));
     paths.push_back(volume.path);
@@ -95,21 +95,21 @@ base::Result<Json> notebook_object(const NotebookWish& wish) {
   volumes.push_back(Json::object({{"name", "shared-memory"}, {"emptyDir", Json::object({{"medium", "Memory"}})}}));
   mounts.push_back(Json::object({{"name", "shared-memory"}, {"mountPath", "/dev/shm"}}));
   Json container = Json::object(
-      {{"name", wish.name},
-       {"image", wish.image},
+      {{"name", request.name},
+       {"image", request.image},
        {"resources", Json::object({{"requests", requests}, {"limits", limits}})},
        {"volumeMounts", mounts},
        {"readinessProbe", Json::object({{"tcpSocket", Json::object({{"port", kPort}})}, {"periodSeconds", 1}})}});
   if (!environment.items().empty()) container.set("env", environment);
   Json annotations = Json::object({{"notebooks.kubeflow.org/server-type", "jupyter"}});
-  if (!wish.queue.empty()) annotations.set("scheduling.volcano.sh/queue-name", wish.queue);
-  if (wish.idle.ns > 0) annotations.set("notebooks.volcano.sh/idle-after", base::format_go_duration(wish.idle));
+  if (!request.queue.empty()) annotations.set("scheduling.volcano.sh/queue-name", request.queue);
+  if (request.idle.ns > 0) annotations.set("notebooks.volcano.sh/idle-after", base::format_go_duration(request.idle));
   return Json::object(
       {{"apiVersion", "kubeflow.org/v1"},
        {"kind", "Notebook"},
-       {"metadata", Json::object({{"name", wish.name},
-                                  {"namespace", wish.ns},
-                                  {"labels", Json::object({{"app", wish.name}})},
+       {"metadata", Json::object({{"name", request.name},
+                                  {"namespace", request.ns},
+                                  {"labels", Json::object({{"app", request.name}})},
                                   {"annotations", annotations}})},
        {"spec",
         Json::object({{"template", Json::object({{"spec", Json::object({{"schedulerName", "volcano"},

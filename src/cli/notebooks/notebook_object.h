@@ -24,7 +24,7 @@ struct NotebookVolume {
   std::string claim;
   std::string path;
 };
-struct NotebookWish {
+struct NotebookRequest {
   std::string ns, name, image, cpu, memory, queue;
   std::int64_t gpus = 0;
   std::string gpu_resource = "nvidia.com/gpu";
@@ -38,7 +38,7 @@ struct NotebookWish {
 base::Status check_notebook_name(std::string_view name);
 base::Result<NotebookVolume> parse_volume(std::string_view text);
 // An error names the flag.
-base::Result<api::Json> notebook_object(const NotebookWish& wish);
+base::Result<api::Json> notebook_object(const NotebookRequest& request);
 api::Json claim_object(const std::string& ns, const std::string& name, const std::string& size);
 // The image that the configuration of forms offers first; empty: it offers none.
 std::string first_image(const api::Json& config_map);

@@ -81,7 +81,7 @@ base::Status wait_until_ready(World& world, Api& server, const NotebookKind& kin
   const base::Time begin = world.now();
   const int stream = server.follow(
       {.resource = resources::kPods, .ns = ns, .label_selector = base::format("{}={}", kind.pod_label, name)});
-  std::string said;
+  std::string reported;
   base::Status end;
   for (;;) {
     auto now = standing_of(server, kind, ns, name);
@@ -91,7 +91,7 @@ base::Status wait_until_ready(World& world, Api& server, const NotebookKind& kin
     }
     const std::string text =
         base::format("{} {}/{}: {}{}{}", kind.word, ns, name, now->word, now->reason.empty() ? "" : ": ", now->reason);
-    if (std::exchange(said, text) != text) {
+    if (std::exchange(reported, text) != text) {
       world.out += text + "\n";
       world.show(world);
     }

@@ -51,7 +51,7 @@ Command run_command_row() {
                                  {"timeout", 0, kDuration, "0s", "how long to wait; 0s: without end"}}),
           .run = run_pipeline,
           .first_argument = "pipeline",
-          .note = "The exit status is 0 where the run succeeded, and 1 where it did not.\n",
+          .remark = "The exit status is 0 where the run succeeded, and 1 where it did not.\n",
           .failure = "run"};
 }
 
@@ -93,7 +93,7 @@ Command pipeline_root() {
        .flags = with_connection({{"namespace", 'n', kText, "", "its objects alone (default: as the kubeconfig says)"},
                                  {"port", 0, kInt, "8888", "the port; 0: a free one"}}),
        .run = serve,
-       .note = "The SDK finds it as kfp.Client(host=\"http://127.0.0.1:8888\").\n",
+       .remark = "The SDK finds it as kfp.Client(host=\"http://127.0.0.1:8888\").\n",
        .failure = "serve"}};
   return root;
 }

@@ -71,7 +71,7 @@ struct PipelineTest : VcctlTest {
       "status": {{"state": "{}", "startTime": "2026-01-01T00:00:00Z", "endTime": "2026-01-01T00:00:05Z"{}}}}})",
         name, path, path.substr(path.rfind('.') + 1), state, more);
   }
-  void tell(int stream, std::string_view object) {
+  void notify(int stream, std::string_view object) {
     server.news.push_back({.kind = Happening::Kind::kObject,
                            .stream = stream,
                            .object = *api::parse_json(object),
@@ -108,8 +108,8 @@ TEST_F(PipelineTest, a_file_of_version_1_is_uploaded_and_shown_and_run_by_others
   EXPECT_EQ(pipeline({"graph", "version1.yaml"}), 0) << world.err;
   EXPECT_EQ(shown + world.out, "pipeline greet\nTASK  KIND  AFTER\nsay   step  -\nbye   if    say\n");
   EXPECT_NE(pipeline({"run", "version1.yaml"}), 0);
-  const std::string said = shown + world.out + world.err;
-  EXPECT_NE(said.find("kubectl create -f FILE runs it"), std::string::npos) << said;
+  const std::string reported = shown + world.out + world.err;
+  EXPECT_NE(reported.find("kubectl create -f FILE runs it"), std::string::npos) << reported;
   put(resources::kWorkflows, R"({"kind": "Workflow", "metadata": {"name": "greeting-x", "namespace": "default",
       "annotations": {"pipelines.kubeflow.org/run_name": "My run"}}, "status": {"phase": "Running", "progress": "1/2"}})");
   EXPECT_EQ(pipeline({"list"}), 0);
@@ -137,14 +137,14 @@ TEST_F(PipelineTest, a_run_of_version_1_has_a_graph_logs_and_an_end) {
   EXPECT_NE(pipeline({"terminate", "old"}), 0);
   EXPECT_NE(pipeline({"retry", "old"}), 0);
   EXPECT_NE(pipeline({"logs", "nothing"}), 0);
-  const std::string said = shown + world.out + world.err;
-  EXPECT_NE(said.find("namespace default has no run \"nothing\""), std::string::npos) << said;
+  const std::string reported = shown + world.out + world.err;
+  EXPECT_NE(reported.find("namespace default has no run \"nothing\""), std::string::npos) << reported;
 }
 
 TEST_F(PipelineTest, files_that_cannot_be_read_are_said) {
   EXPECT_NE(pipeline({"upload", "broken.yaml"}), 0);
-  const std::string said = shown + world.out + world.err;
-  EXPECT_NE(said.find("cannot upload broken.yaml: the pipeline is not YAML"), std::string::npos) << said;
+  const std::string reported = shown + world.out + world.err;
+  EXPECT_NE(reported.find("cannot upload broken.yaml: the pipeline is not YAML"), std::string::npos) << reported;
   EXPECT_NE(pipeline({"upload", "none.yaml"}), 0);
   EXPECT_NE(pipeline({"upload"}), 0);
   EXPECT_TRUE(server.writes.empty());
@@ -169,13 +169,13 @@ TEST_F(PipelineTest, run_of_a_file_gives_parameters_their_types) {
 }
 
 TEST_F(PipelineTest, a_run_is_shown_as_it_goes_and_gives_the_exit_status) {
-  tell(1, task("root", "RUNNING"));
-  tell(1, task("root.say", "PENDING", R"(, "message": "the queue is full")"));
-  tell(1, task("root.say", "PENDING", R"(, "message": "the queue is full")"));
-  tell(1, task("root.say", "RUNNING"));
+  notify(1, task("root", "RUNNING"));
+  notify(1, task("root.say", "PENDING", R"(, "message": "the queue is full")"));
+  notify(1, task("root.say", "PENDING", R"(, "message": "the queue is full")"));
+  notify(1, task("root.say", "RUNNING"));
   put_task("root.say", "FAILED", R"(, "error": "exit code 3")");
-  tell(2, run_object("RUNNING"));
-  tell(2, run_object("FAILED", "say: exit code 3"));
+  notify(2, run_object("RUNNING"));
+  notify(2, run_object("FAILED", "say: exit code 3"));
   EXPECT_EQ(pipeline({"run", "greeting.yaml", "-P", "words=a"}), 1);
   EXPECT_EQ(shown + world.out,
             "run default/ was made\n"

@@ -74,23 +74,23 @@ class Follower {
       if (news.kind == Happening::Kind::kGone && news.stream == run_)
         return base::make_error(base::Code::kNotFound, "it was deleted");
       if (news.kind != Happening::Kind::kObject) continue;
-      if (news.stream == tasks_) say(short_path(news.object), news.object);
+      if (news.stream == tasks_) report(short_path(news.object), news.object);
       // The last states of tasks are read once more: the run's may have come before them.
       if (news.stream == run_ && has_run_ended(news.object["status"]["state"].as_string())) return end(news.object);
     }
   }
 
  private:
-  void say(const std::string& path, const Json& object) {
+  void report(const std::string& path, const Json& object) {
     const std::string state = state_of(object);
-    if (path.empty() || std::exchange(said_[path], state) == state) return;
+    if (path.empty() || std::exchange(reported_[path], state) == state) return;
     world_.out += base::format("{:>5}  {}  {}\n", base::format_human_duration(world_.now() - begin_), path, state);
     world_.show(world_);
   }
 
   base::Status end(const Json& run) {
     TRY(const std::vector<Json> tasks, list(server_, resources::kPipelineTasks, ns_, selector_of(name_)));
-    for (const Json& task : tasks) say(short_path(task), task);
+    for (const Json& task : tasks) report(short_path(task), task);
     const bool succeeded = run["status"]["state"].as_string() == "SUCCEEDED";
     world_.out += base::format("run {}/{} {}\n", ns_, name_, state_of(run));
     if (!succeeded) world_.exit_status = 1;
@@ -102,7 +102,7 @@ class Follower {
   const std::string ns_, name_;
   const base::Time begin_;
   int tasks_ = 0, run_ = 0;
-  std::map<std::string, std::string> said_;
+  std::map<std::string, std::string> reported_;
 };
 
 // The tasks of a run; those of a Workflow are its nodes that have pods.

@@ -50,12 +50,12 @@ GroupWriter::GroupWriter(GroupTree tree, std::string book) : tree_(std::move(tre
 
 WriteReport GroupWriter::apply(const std::vector<GroupValue>& values, base::Time now, bool all_known) {
   WriteReport report;
-  std::set<std::string> wished;
+  std::set<std::string> desired;
   for (const GroupValue& value : values) {
     const std::string file = group_folder(tree_, value.controller, value.path) + "/" + value.file;
-    wished.insert(file);
+    desired.insert(file);
     const auto present = read_host_file(file);
-    if (present.ok()) note(value, file, trimmed(*present));
+    if (present.ok()) record(value, file, trimmed(*present));
   }
   // The value of before is on the disk before the file changes.
   if (changed_) {
@@ -66,7 +66,7 @@ WriteReport GroupWriter::apply(const std::vector<GroupValue>& values, base::Time
   std::vector<std::pair<std::string, Kept>> gone;
   if (all_known)
     for (const auto& [file, kept] : book_)
-      if (!wished.contains(file)) gone.emplace_back(file, kept);
+      if (!desired.contains(file)) gone.emplace_back(file, kept);
   for (const auto& [file, kept] : gone) take_back(file, kept, now, report);
   for (const GroupValue& value : values) set(value, now, report);
   if (changed_) {
@@ -79,7 +79,7 @@ WriteReport GroupWriter::apply(const std::vector<GroupValue>& values, base::Time
 }
 
 // Keeps what others last wrote: that is what the file gets back.
-void GroupWriter::note(const GroupValue& value, const std::string& file, const std::string& present) {
+void GroupWriter::record(const GroupValue& value, const std::string& file, const std::string& present) {
   const auto found = book_.find(file);
   if (found != book_.end() && has_value(value.file, present, found->second.value)) {
     if (found->second.value == value.value) return;

@@ -47,7 +47,7 @@ class GroupWriter {
 
   void set(const GroupValue& value, base::Time now, WriteReport& report);
   void take_back(const std::string& file, const Kept& kept, base::Time now, WriteReport& report);
-  void note(const GroupValue& value, const std::string& file, const std::string& present);
+  void record(const GroupValue& value, const std::string& file, const std::string& present);
   std::string load();
   base::Status save();
 

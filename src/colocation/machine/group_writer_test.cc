@@ -37,7 +37,7 @@ PodFacts offline_pod(const char* runtime) {
   return pod;
 }
 
-std::vector<GroupValue> wishes(const Machine& machine, const PodFacts& pod) {
+std::vector<GroupValue> values_of(const Machine& machine, const PodFacts& pod) {
   const MachineReading look = read_machine({machine.paths, machine.tree, {pod}, true});
   Config config;
   config.colocation = config.cpu_qos = config.memory_qos = config.network_qos = true;
@@ -57,7 +57,7 @@ TEST(GroupWriter, every_layout_is_written_and_taken_back) {
       for (const char* file : {"cpu.qos_level", "memory.qos_level", "net_cls.classid"})
         if (v1 || std::string_view(file) != "net_cls.classid") machine.set_group(one, file, "0");
     GroupWriter writer(machine.tree, machine.folder() + "/book");
-    const auto report = writer.apply(wishes(machine, pod), {}, true);
+    const auto report = writer.apply(values_of(machine, pod), {}, true);
     EXPECT_EQ(report.failed, 0u) << layout.name;
     EXPECT_EQ(machine.group(below, v1 ? "cpu.shares" : "cpu.weight"), v1 ? "2048" : "200") << layout.name;
     EXPECT_EQ(machine.group(below, v1 ? "cpu.cfs_quota_us" : "cpu.max"), v1 ? "200000" : "200000 100000")
@@ -68,7 +68,7 @@ TEST(GroupWriter, every_layout_is_written_and_taken_back) {
     if (v1) {
       EXPECT_EQ(machine.group(below, "net_cls.classid"), "4294967295") << layout.name;
     }
-    EXPECT_TRUE(writer.apply(wishes(machine, pod), {}, true).entries.empty()) << layout.name;
+    EXPECT_TRUE(writer.apply(values_of(machine, pod), {}, true).entries.empty()) << layout.name;
     writer.apply({}, {}, true);
     EXPECT_EQ(machine.group(below, v1 ? "cpu.shares" : "cpu.weight"), v1 ? "1024" : "100") << layout.name;
     EXPECT_EQ(machine.group(path, "cpu.qos_level"), "0") << layout.name;
@@ -83,10 +83,10 @@ TEST(GroupWriter, what_another_wrote_meanwhile_is_what_comes_back) {
   const PodFacts pod = offline_pod("containerd");
   const std::string path = machine.make_pod(pod);
   GroupWriter writer(machine.tree, "");
-  const std::vector<GroupValue> wish = {{Feature::kResources, "cpu", path, "cpu.weight", "7"}};
-  writer.apply(wish, {}, true);
+  const std::vector<GroupValue> desired = {{Feature::kResources, "cpu", path, "cpu.weight", "7"}};
+  writer.apply(desired, {}, true);
   machine.set_group(path, "cpu.weight", "55");
-  const auto report = writer.apply(wish, {}, true);
+  const auto report = writer.apply(desired, {}, true);
   ASSERT_EQ(report.entries.size(), 1u);
   EXPECT_EQ(report.entries[0].before, "55");
   EXPECT_EQ(machine.group(path, "cpu.weight"), "7");

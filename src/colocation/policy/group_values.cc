@@ -45,20 +45,20 @@ GroupValue quota_value(const GroupTree& tree, const std::string& path, std::int6
 
 }  // namespace
 
-void add_cpu_qos(const GroupTree& tree, const PodFacts& pod, const PodGroups& groups, Wish& wish) {
+void add_cpu_qos(const GroupTree& tree, const PodFacts& pod, const PodGroups& groups, GroupValues& desired) {
   if (groups.files.contains("cpu.qos_level")) {
     for (const std::string& path : groups.all)
-      wish.values.push_back({Feature::kCpuQos, "cpu", path, "cpu.qos_level", std::to_string(pod.level)});
+      desired.values.push_back({Feature::kCpuQos, "cpu", path, "cpu.qos_level", std::to_string(pod.level)});
     return;
   }
   if (!pod.is_offline()) return;
   if (groups.files.contains("cpu.idle"))
-    wish.values.push_back({Feature::kCpuQos, "cpu", groups.path, "cpu.idle", "1", weight_file(tree)});
+    desired.values.push_back({Feature::kCpuQos, "cpu", groups.path, "cpu.idle", "1", weight_file(tree)});
   else
-    wish.values.push_back({Feature::kCpuQos, "cpu", groups.path, weight_file(tree), is_v1(tree) ? "2" : "1"});
+    desired.values.push_back({Feature::kCpuQos, "cpu", groups.path, weight_file(tree), is_v1(tree) ? "2" : "1"});
 }
 
-void add_cpu_burst(const GroupTree& tree, const PodFacts& pod, const PodGroups& groups, Wish& wish) {
+void add_cpu_burst(const GroupTree& tree, const PodFacts& pod, const PodGroups& groups, GroupValues& desired) {
   if (!is_true(pod.burst)) return;
   const std::string file = is_v1(tree) ? "cpu.cfs_burst_us" : "cpu.max.burst";
   if (!groups.files.contains(file)) return;
@@ -67,24 +67,24 @@ void add_cpu_burst(const GroupTree& tree, const PodFacts& pod, const PodGroups& 
   for (const std::string& path : groups.all) {
     const auto quota = groups.quotas.find(path);
     if (quota == groups.quotas.end()) {
-      wish.problems.push_back(base::format("pod {}: group {} has no quota that can be read", pod.key(), path));
+      desired.problems.push_back(base::format("pod {}: group {} has no quota that can be read", pod.key(), path));
       return;
     }
     if (path == groups.path || quota->second == kUnlimited) continue;
     const std::int64_t burst = asked <= 0 || asked > quota->second ? quota->second : asked;
-    wish.values.push_back({Feature::kCpuBurst, "cpu", path, file, std::to_string(burst)});
+    desired.values.push_back({Feature::kCpuBurst, "cpu", path, file, std::to_string(burst)});
     total = base::saturating_add(total, burst);
   }
   const std::int64_t own = groups.quotas.at(groups.path);
   // The kernel takes no burst above the group's own quota.
   if (own != kUnlimited && total > 0)
-    wish.values.push_back({Feature::kCpuBurst, "cpu", groups.path, file, std::to_string(std::min(total, own))});
+    desired.values.push_back({Feature::kCpuBurst, "cpu", groups.path, file, std::to_string(std::min(total, own))});
 }
 
-void add_memory_qos(const PodFacts& pod, const PodGroups& groups, Wish& wish) {
+void add_memory_qos(const PodFacts& pod, const PodGroups& groups, GroupValues& desired) {
   if (!groups.files.contains("memory.qos_level")) return;
   for (const std::string& path : groups.all)
-    wish.values.push_back({Feature::kMemoryQos, "memory", path, "memory.qos_level", pod.is_offline() ? "-1" : "0"});
+    desired.values.push_back({Feature::kMemoryQos, "memory", path, "memory.qos_level", pod.is_offline() ? "-1" : "0"});
 }
 
 namespace {
@@ -119,11 +119,11 @@ std::optional<Ratios> ratios_of(const PodFacts& pod, std::string& problem) {
 
 }  // namespace
 
-void add_memory_qos_v2(const GroupTree& tree, const PodFacts& pod, const PodGroups& groups, Wish& wish) {
+void add_memory_qos_v2(const GroupTree& tree, const PodFacts& pod, const PodGroups& groups, GroupValues& desired) {
   if (is_v1(tree) || pod.config.empty()) return;
   std::string problem;
   const auto ratios = ratios_of(pod, problem);
-  if (!ratios) return wish.problems.push_back(problem);
+  if (!ratios) return desired.problems.push_back(problem);
   for (const ContainerFacts& container : pod.containers) {
     const auto path = group_of(tree, groups, container);
     if (!path) continue;
@@ -134,7 +134,7 @@ void add_memory_qos_v2(const GroupTree& tree, const PodFacts& pod, const PodGrou
     const std::int64_t request = of(container.batch_request, container.request);
     const bool unlimited = limit == 0 || ratios->high >= 100;
     const auto add = [&](const char* file, std::string value) {
-      wish.values.push_back({Feature::kMemoryQosV2, "memory", *path, file, std::move(value)});
+      desired.values.push_back({Feature::kMemoryQosV2, "memory", *path, file, std::move(value)});
     };
     // COMPAT(colocation-high-zero): 0 would stop every allocation, so a ratio of 0 is none.
     add("memory.high",
@@ -144,11 +144,11 @@ void add_memory_qos_v2(const GroupTree& tree, const PodFacts& pod, const PodGrou
   }
 }
 
-void add_network_class(const GroupTree& tree, const PodFacts& pod, const PodGroups& groups, Wish& wish) {
+void add_network_class(const GroupTree& tree, const PodFacts& pod, const PodGroups& groups, GroupValues& desired) {
   // Version 2 has no classes of packets.
   if (!is_v1(tree) || !pod.bandwidth_limits.empty() || !groups.files.contains("net_cls.classid")) return;
   for (const std::string& path : groups.all)
-    wish.values.push_back(
+    desired.values.push_back(
         {Feature::kNetworkQos, "net_cls", path, "net_cls.classid", pod.is_offline() ? "4294967295" : "0"});
 }
 
@@ -166,33 +166,33 @@ struct PodSums {
   bool all_cpu_limits = true, all_memory_limits = true;
 };
 
-void add_limits(const GroupTree& tree, const std::string& path, const Amounts& limit, Wish& wish) {
+void add_limits(const GroupTree& tree, const std::string& path, const Amounts& limit, GroupValues& desired) {
   if (limit.cpu_milli && *limit.cpu_milli > 0)
-    wish.values.push_back(quota_value(tree, path, *limit.cpu_milli, Feature::kResources));
+    desired.values.push_back(quota_value(tree, path, *limit.cpu_milli, Feature::kResources));
   else if (limit.cpu_milli && !is_v1(tree))
-    wish.values.push_back({Feature::kResources, "cpu", path, "cpu.max", base::format("max {}", kPeriodUs)});
+    desired.values.push_back({Feature::kResources, "cpu", path, "cpu.max", base::format("max {}", kPeriodUs)});
   const std::string memory_file = is_v1(tree) ? "memory.limit_in_bytes" : "memory.max";
   if (limit.memory_bytes && *limit.memory_bytes > 0)
-    wish.values.push_back({Feature::kResources, "memory", path, memory_file, std::to_string(*limit.memory_bytes)});
+    desired.values.push_back({Feature::kResources, "memory", path, memory_file, std::to_string(*limit.memory_bytes)});
   else if (limit.memory_bytes && !is_v1(tree))
-    wish.values.push_back({Feature::kResources, "memory", path, memory_file, "max"});
+    desired.values.push_back({Feature::kResources, "memory", path, memory_file, "max"});
 }
 
-void add_pod_sums(const GroupTree& tree, const PodGroups& groups, const PodSums& sums, Wish& wish) {
+void add_pod_sums(const GroupTree& tree, const PodGroups& groups, const PodSums& sums, GroupValues& desired) {
   const std::int64_t none = is_v1(tree) ? 2 : 100;
   // COMPAT(colocation-pod-weight): the sum stays within what the kernel takes.
   const std::int64_t weight =
       sums.weights == 0 ? none : std::min<std::int64_t>(sums.weight, is_v1(tree) ? 262'144 : 10'000);
-  wish.values.push_back({Feature::kResources, "cpu", groups.path, weight_file(tree), std::to_string(weight)});
+  desired.values.push_back({Feature::kResources, "cpu", groups.path, weight_file(tree), std::to_string(weight)});
   Amounts limit;
   if (sums.all_cpu_limits) limit.cpu_milli = sums.quota_milli;
   if (sums.all_memory_limits) limit.memory_bytes = sums.memory_bytes;
-  add_limits(tree, groups.path, limit, wish);
+  add_limits(tree, groups.path, limit, desired);
 }
 
 }  // namespace
 
-void add_resources(const GroupTree& tree, const PodFacts& pod, const PodGroups& groups, Wish& wish) {
+void add_resources(const GroupTree& tree, const PodFacts& pod, const PodGroups& groups, GroupValues& desired) {
   const auto names = [](const ContainerFacts& one) {
     return one.batch_request.cpu_milli || one.batch_request.memory_bytes || one.batch_limit.cpu_milli ||
            one.batch_limit.memory_bytes;
@@ -210,37 +210,38 @@ void add_resources(const GroupTree& tree, const PodFacts& pod, const PodGroups& 
       const std::int64_t weight = weight_of(tree, *one.batch_request.cpu_milli);
       sums.weight = base::saturating_add(sums.weight, weight);
       ++sums.weights;
-      if (path) wish.values.push_back({Feature::kResources, "cpu", *path, weight_file(tree), std::to_string(weight)});
+      if (path)
+        desired.values.push_back({Feature::kResources, "cpu", *path, weight_file(tree), std::to_string(weight)});
     }
-    if (path) add_limits(tree, *path, limit, wish);
+    if (path) add_limits(tree, *path, limit, desired);
   }
-  add_pod_sums(tree, groups, sums, wish);
+  add_pod_sums(tree, groups, sums, desired);
 }
 
-Wish values_of_pod(const GroupTree& tree, const SupportedFeatures& supported, const Config& config, const PodFacts& pod,
-                   const PodGroups& groups) {
-  Wish wish;
+GroupValues values_of_pod(const GroupTree& tree, const SupportedFeatures& supported, const Config& config,
+                          const PodFacts& pod, const PodGroups& groups) {
+  GroupValues desired;
   const auto on = [&](Feature feature) { return is_active(feature, supported, config); };
-  if (on(Feature::kResources)) add_resources(tree, pod, groups, wish);
-  if (on(Feature::kCpuQos)) add_cpu_qos(tree, pod, groups, wish);
-  if (on(Feature::kCpuBurst)) add_cpu_burst(tree, pod, groups, wish);
-  if (on(Feature::kMemoryQos)) add_memory_qos(pod, groups, wish);
-  if (on(Feature::kMemoryQosV2)) add_memory_qos_v2(tree, pod, groups, wish);
-  if (on(Feature::kNetworkQos)) add_network_class(tree, pod, groups, wish);
+  if (on(Feature::kResources)) add_resources(tree, pod, groups, desired);
+  if (on(Feature::kCpuQos)) add_cpu_qos(tree, pod, groups, desired);
+  if (on(Feature::kCpuBurst)) add_cpu_burst(tree, pod, groups, desired);
+  if (on(Feature::kMemoryQos)) add_memory_qos(pod, groups, desired);
+  if (on(Feature::kMemoryQosV2)) add_memory_qos_v2(tree, pod, groups, desired);
+  if (on(Feature::kNetworkQos)) add_network_class(tree, pod, groups, desired);
   // An idle group has no weight of its own: the kernel refuses one. The later one of two values of a file counts.
   std::vector<GroupValue> kept;
-  for (std::size_t at = 0; at < wish.values.size(); ++at) {
-    const GroupValue& value = wish.values[at];
+  for (std::size_t at = 0; at < desired.values.size(); ++at) {
+    const GroupValue& value = desired.values[at];
     const bool overruled =
-        std::any_of(wish.values.begin() + static_cast<std::ptrdiff_t>(at) + 1, wish.values.end(),
+        std::any_of(desired.values.begin() + static_cast<std::ptrdiff_t>(at) + 1, desired.values.end(),
                     [&value](const GroupValue& other) {
                       const bool same_file = other.file == value.file;
                       return other.path == value.path && (same_file || other.companion == value.file);
                     });
     if (!overruled) kept.push_back(value);
   }
-  wish.values = std::move(kept);
-  return wish;
+  desired.values = std::move(kept);
+  return desired;
 }
 
 bool has_value(std::string_view file, std::string_view present, std::string_view value) {

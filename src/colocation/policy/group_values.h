@@ -42,24 +42,24 @@ struct GroupValue {
   bool operator==(const GroupValue&) const = default;
 };
 
-struct Wish {
+struct GroupValues {
   std::vector<GroupValue> values;     // in the order in which they are written
   std::vector<std::string> problems;  // facts that kept a value from being known
 };
 
 // COMPAT(colocation-plain-kernel): a kernel without cpu.qos_level gets cpu.idle, or else the smallest weight, for
 // offline pods.
-void add_cpu_qos(const GroupTree& tree, const PodFacts& pod, const PodGroups& groups, Wish& wish);
-void add_cpu_burst(const GroupTree& tree, const PodFacts& pod, const PodGroups& groups, Wish& wish);
-void add_memory_qos(const PodFacts& pod, const PodGroups& groups, Wish& wish);
+void add_cpu_qos(const GroupTree& tree, const PodFacts& pod, const PodGroups& groups, GroupValues& desired);
+void add_cpu_burst(const GroupTree& tree, const PodFacts& pod, const PodGroups& groups, GroupValues& desired);
+void add_memory_qos(const PodFacts& pod, const PodGroups& groups, GroupValues& desired);
 // The annotation is kept to the rules of a ColocationConfiguration; what is wrong with it is a problem.
-void add_memory_qos_v2(const GroupTree& tree, const PodFacts& pod, const PodGroups& groups, Wish& wish);
-void add_network_class(const GroupTree& tree, const PodFacts& pod, const PodGroups& groups, Wish& wish);
-void add_resources(const GroupTree& tree, const PodFacts& pod, const PodGroups& groups, Wish& wish);
+void add_memory_qos_v2(const GroupTree& tree, const PodFacts& pod, const PodGroups& groups, GroupValues& desired);
+void add_network_class(const GroupTree& tree, const PodFacts& pod, const PodGroups& groups, GroupValues& desired);
+void add_resources(const GroupTree& tree, const PodFacts& pod, const PodGroups& groups, GroupValues& desired);
 
 // All values of one pod that the active features want, each file once.
-Wish values_of_pod(const GroupTree& tree, const SupportedFeatures& supported, const Config& config, const PodFacts& pod,
-                   const PodGroups& groups);
+GroupValues values_of_pod(const GroupTree& tree, const SupportedFeatures& supported, const Config& config,
+                          const PodFacts& pod, const PodGroups& groups);
 
 // Whether a file that has `present` has `value` already: the kernel writes amounts in its own way, and memory in pages.
 bool has_value(std::string_view file, std::string_view present, std::string_view value);

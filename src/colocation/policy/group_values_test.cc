@@ -27,9 +27,9 @@ PodGroups groups(std::set<std::string> files = {}, std::map<std::string, std::in
   return {.path = "P", .all = {"P", "P/a", "P/b"}, .quotas = std::move(quotas), .files = std::move(files)};
 }
 // "FILE=VALUE" in the order of writing, with the path in front.
-std::vector<std::string> lines(const Wish& wish) {
+std::vector<std::string> lines(const GroupValues& desired) {
   std::vector<std::string> out;
-  for (const GroupValue& one : wish.values) out.push_back(base::format("{}/{}={}", one.path, one.file, one.value));
+  for (const GroupValue& one : desired.values) out.push_back(base::format("{}/{}={}", one.path, one.file, one.value));
   return out;
 }
 using Lines = std::vector<std::string>;
@@ -52,19 +52,19 @@ TEST(QosLevel, words_and_numbers) {
 
 TEST(CpuQos, a_level_in_every_group_where_the_kernel_has_levels) {
   for (const int level : {2, 1, 0, -1}) {
-    Wish wish;
-    add_cpu_qos(v2(), pod(level), groups({"cpu.qos_level", "cpu.idle"}), wish);
+    GroupValues desired;
+    add_cpu_qos(v2(), pod(level), groups({"cpu.qos_level", "cpu.idle"}), desired);
     const std::string value = std::to_string(level);
-    EXPECT_EQ(lines(wish),
+    EXPECT_EQ(lines(desired),
               (Lines{"P/cpu.qos_level=" + value, "P/a/cpu.qos_level=" + value, "P/b/cpu.qos_level=" + value}));
   }
 }
 
 TEST(CpuQos, other_kernels_make_offline_pods_idle_and_leave_the_others) {
   const auto values = [](const GroupTree& tree, int level, std::set<std::string> files) {
-    Wish wish;
-    add_cpu_qos(tree, pod(level), groups(std::move(files)), wish);
-    return lines(wish);
+    GroupValues desired;
+    add_cpu_qos(tree, pod(level), groups(std::move(files)), desired);
+    return lines(desired);
   };
   EXPECT_EQ(values(v2(), -1, {"cpu.idle"}), Lines{"P/cpu.idle=1"});
   EXPECT_EQ(values(v1(), -1, {"cpu.idle"}), Lines{"P/cpu.idle=1"});
@@ -78,9 +78,9 @@ TEST(CpuBurst, times_and_quotas) {
     PodFacts facts = pod(0);
     facts.burst = "true";
     facts.burst_time = time;
-    Wish wish;
-    add_cpu_burst(tree, facts, groups({"cpu.max.burst", "cpu.cfs_burst_us"}, std::move(quotas)), wish);
-    return wish.problems.empty() ? lines(wish) : wish.problems;
+    GroupValues desired;
+    add_cpu_burst(tree, facts, groups({"cpu.max.burst", "cpu.cfs_burst_us"}, std::move(quotas)), desired);
+    return desired.problems.empty() ? lines(desired) : desired.problems;
   };
   const std::map<std::string, std::int64_t> quotas = {{"P", 90'000}, {"P/a", 50'000}, {"P/b", kUnlimited}};
   EXPECT_EQ(values(v2(), "20000", quotas), (Lines{"P/a/cpu.max.burst=20000", "P/cpu.max.burst=20000"}));
@@ -96,22 +96,22 @@ TEST(CpuBurst, times_and_quotas) {
 }
 
 TEST(CpuBurst, nothing_without_the_annotation_or_the_file) {
-  Wish wish;
+  GroupValues desired;
   PodFacts facts = pod(0);
-  add_cpu_burst(v2(), facts, groups({"cpu.max.burst"}), wish);
+  add_cpu_burst(v2(), facts, groups({"cpu.max.burst"}), desired);
   facts.burst = "true";
-  add_cpu_burst(v2(), facts, groups(), wish);
+  add_cpu_burst(v2(), facts, groups(), desired);
   facts.burst = "yes";
-  add_cpu_burst(v2(), facts, groups({"cpu.max.burst"}), wish);
-  EXPECT_TRUE(wish.values.empty() && wish.problems.empty());
+  add_cpu_burst(v2(), facts, groups({"cpu.max.burst"}), desired);
+  EXPECT_TRUE(desired.values.empty() && desired.problems.empty());
 }
 
 TEST(MemoryQos, minus_one_for_offline_and_zero_for_all_others) {
   for (const auto& [level, value] : {std::pair(-1, "-1"), {0, "0"}, {1, "0"}, {2, "0"}}) {
-    Wish wish;
-    add_memory_qos(pod(level), groups({"memory.qos_level"}), wish);
-    EXPECT_EQ(lines(wish).front(), std::string("P/memory.qos_level=") + value);
-    EXPECT_EQ(wish.values.size(), 3u);
+    GroupValues desired;
+    add_memory_qos(pod(level), groups({"memory.qos_level"}), desired);
+    EXPECT_EQ(lines(desired).front(), std::string("P/memory.qos_level=") + value);
+    EXPECT_EQ(desired.values.size(), 3u);
   }
 }
 
@@ -127,10 +127,11 @@ TEST(MemoryQosV2, ratios_of_limits_and_requests) {
                          {R"({"memoryQos":{"highRatio":100,"lowRatio":50}})", "max", "500", "0"},
                          {R"({"memoryQos":{"lowRatio":50}})", "max", "500", "0"}}) {
     facts.config = row.config;
-    Wish wish;
-    add_memory_qos_v2(v2(), facts, groups(), wish);
-    EXPECT_EQ(lines(wish), (Lines{std::string("P/a/memory.high=") + row.high, std::string("P/a/memory.low=") + row.low,
-                                  std::string("P/a/memory.min=") + row.min}))
+    GroupValues desired;
+    add_memory_qos_v2(v2(), facts, groups(), desired);
+    EXPECT_EQ(lines(desired),
+              (Lines{std::string("P/a/memory.high=") + row.high, std::string("P/a/memory.low=") + row.low,
+                     std::string("P/a/memory.min=") + row.min}))
         << row.config;
   }
 }
@@ -141,10 +142,10 @@ TEST(MemoryQosV2, ordinary_memory_where_the_batch_one_is_not_named_or_not_for_th
   one.limit.memory_bytes = 200;
   PodFacts facts = pod(2, {one});
   facts.config = R"({"memoryQos":{"highRatio":50,"lowRatio":10,"minRatio":10}})";
-  Wish wish;
-  add_memory_qos_v2(v2(), facts, groups(), wish);
-  EXPECT_EQ(lines(wish), (Lines{"P/a/memory.high=100", "P/a/memory.low=10", "P/a/memory.min=10"}));
-  Wish old;
+  GroupValues desired;
+  add_memory_qos_v2(v2(), facts, groups(), desired);
+  EXPECT_EQ(lines(desired), (Lines{"P/a/memory.high=100", "P/a/memory.low=10", "P/a/memory.min=10"}));
+  GroupValues old;
   add_memory_qos_v2(v1(), facts, groups(), old);
   EXPECT_TRUE(old.values.empty());
 }
@@ -154,24 +155,24 @@ TEST(MemoryQosV2, a_wrong_annotation_is_a_problem_and_changes_nothing) {
                              R"({"memoryQos":{"lowRatio":"1"}})", R"({"memoryQos":{"lowRatio":1.5}})"}) {
     PodFacts facts = pod(-1, {container("a", {}, {})});
     facts.config = config;
-    Wish wish;
-    add_memory_qos_v2(v2(), facts, groups(), wish);
-    EXPECT_TRUE(wish.values.empty()) << config;
-    EXPECT_EQ(wish.problems.size(), 1u) << config;
+    GroupValues desired;
+    add_memory_qos_v2(v2(), facts, groups(), desired);
+    EXPECT_TRUE(desired.values.empty()) << config;
+    EXPECT_EQ(desired.problems.size(), 1u) << config;
   }
 }
 
 TEST(NetworkClass, version_1_without_bandwidth_limits_of_others) {
   PodFacts facts = pod(-1);
-  Wish wish;
-  add_network_class(v1(), facts, groups({"net_cls.classid"}), wish);
-  EXPECT_EQ(lines(wish).front(), "P/net_cls.classid=4294967295");
+  GroupValues desired;
+  add_network_class(v1(), facts, groups({"net_cls.classid"}), desired);
+  EXPECT_EQ(lines(desired).front(), "P/net_cls.classid=4294967295");
   facts.level = 1;
-  Wish online;
+  GroupValues online;
   add_network_class(v1(), facts, groups({"net_cls.classid"}), online);
   EXPECT_EQ(lines(online).front(), "P/net_cls.classid=0");
   facts.bandwidth_limits = "kubernetes.io/egress-bandwidth=1M";
-  Wish none;
+  GroupValues none;
   add_network_class(v1(), facts, groups({"net_cls.classid"}), none);
   add_network_class(v2(), pod(-1), groups({"net_cls.classid"}), none);
   EXPECT_TRUE(none.values.empty());
@@ -211,13 +212,13 @@ TEST(Resources, every_row_of_both_versions) {
       {"none names the resources", {container("a", {}, {})}, {}, {}},
   };
   for (const Row& row : rows) {
-    Wish old, unified;
+    GroupValues old, unified;
     add_resources(v1(), pod(-1, row.containers), groups(), old);
     add_resources(v2(), pod(1, row.containers), groups(), unified);
     EXPECT_EQ(lines(old), row.v1) << row.name;
     EXPECT_EQ(lines(unified), row.v2) << row.name;
   }
-  Wish critical;
+  GroupValues critical;
   add_resources(v2(), pod(2, rows[0].containers), groups(), critical);
   EXPECT_TRUE(critical.values.empty());
 }
@@ -226,8 +227,8 @@ TEST(Wishes, an_idle_group_gets_no_weight) {
   Config config;
   config.colocation = config.cpu_qos = true;
   const PodFacts facts = pod(-1, {container("a", {.cpu_milli = 1000, .memory_bytes = {}}, {})});
-  const Wish wish = values_of_pod(v2(), SupportedFeatures({"*"}), config, facts, groups({"cpu.idle"}));
-  EXPECT_EQ(lines(wish), (Lines{"P/a/cpu.weight=100", "P/cpu.idle=1"}));
+  const GroupValues desired = values_of_pod(v2(), SupportedFeatures({"*"}), config, facts, groups({"cpu.idle"}));
+  EXPECT_EQ(lines(desired), (Lines{"P/a/cpu.weight=100", "P/cpu.idle=1"}));
 }
 
 TEST(Wishes, files_that_say_the_same_are_left_alone) {

@@ -27,10 +27,10 @@ std::int64_t amount_of(const Json& list, std::string_view name, bool milli = fal
   return read ? std::max<std::int64_t>(0, milli ? read->milli_value() : read->value()) : 0;
 }
 
-bool differs(std::int64_t told, std::int64_t now) {
-  if (told == 0) return now != 0;
-  const std::int64_t change = now > told ? now - told : told - now;
-  return change > told / 10;
+bool differs(std::int64_t reported, std::int64_t now) {
+  if (reported == 0) return now != 0;
+  const std::int64_t change = now > reported ? now - reported : reported - now;
+  return change > reported / 10;
 }
 
 }  // namespace
@@ -66,17 +66,17 @@ NodeAmounts OfferRing::mean() const {
   return {sum.cpu_milli / weights, sum.memory_bytes / weights};
 }
 
-bool must_report(const NodeAmounts& told, const NodeAmounts& offer, base::Duration since_told) {
-  if (differs(told.cpu_milli, offer.cpu_milli) || differs(told.memory_bytes, offer.memory_bytes)) return true;
-  return since_told >= kReportPause && told != offer;
+bool must_report(const NodeAmounts& reported, const NodeAmounts& offer, base::Duration since_report) {
+  if (differs(reported.cpu_milli, offer.cpu_milli) || differs(reported.memory_bytes, offer.memory_bytes)) return true;
+  return since_report >= kReportPause && reported != offer;
 }
 
-NodeAmounts told_offer(const Json& node, const BatchNames& names) {
+NodeAmounts reported_offer(const Json& node, const BatchNames& names) {
   const Json& capacity = node["status"]["capacity"];
   return {amount_of(capacity, names.cpu), amount_of(capacity, names.memory)};
 }
 
-bool tells_offer(const Json& node, const BatchNames& names) {
+bool reports_offer(const Json& node, const BatchNames& names) {
   for (const char* list : {"capacity", "allocatable"})
     for (const std::string& name : {names.cpu, names.memory})
       if (node["status"][list].has(name)) return true;

@@ -45,11 +45,11 @@ class OfferRing {
 // COMPAT(colocation-report-pause): an offer that differs by ten percent at most is told after five minutes, not each
 // minute.
 inline constexpr base::Duration kReportPause = base::minutes(5);
-bool must_report(const NodeAmounts& told, const NodeAmounts& offer, base::Duration since_told);
+bool must_report(const NodeAmounts& reported, const NodeAmounts& offer, base::Duration since_report);
 
 // The amounts in the node's status now; absent counts as 0.
-NodeAmounts told_offer(const api::Json& node, const BatchNames& names);
-bool tells_offer(const api::Json& node, const BatchNames& names);
+NodeAmounts reported_offer(const api::Json& node, const BatchNames& names);
+bool reports_offer(const api::Json& node, const BatchNames& names);
 // A merge patch of the status; null takes the resources away. Null in all: nothing would change.
 api::Json offer_patch(const api::Json& node, const BatchNames& names, const NodeAmounts* offer);
 

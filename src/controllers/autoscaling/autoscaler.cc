@@ -53,7 +53,7 @@ class AutoscalerStep {
   Memory memory() && { return std::move(memory_); }
 
  private:
-  void say(const char* type, bool holds, std::string_view reason, std::string message) {
+  void set_condition(const char* type, bool holds, std::string_view reason, std::string message) {
     const char* status = holds ? "True" : "False";
     Json since = base::format_rfc3339(turn_.now);
     for (const Json& old : conditions_)
@@ -65,15 +65,17 @@ class AutoscalerStep {
                                         {"reason", reason},
                                         {"message", std::move(message)}}));
   }
-  void say(const char* type, const Said& said) { say(type, said.holds, said.reason, said.message); }
+  void set_condition(const char* type, const ConditionFinding& finding) {
+    set_condition(type, finding.holds, finding.reason, finding.message);
+  }
 
   void warn(std::string_view reason, const std::string& message) { plan_.event(scaler_, "Warning", reason, message); }
 
   bool has_target() {
     if (target_.ok()) return true;
     const std::string& why = target_.error().message;
-    say("AbleToScale", false, "FailedGetScale",
-        base::format("the HPA controller was unable to get the target's current scale: {}", why));
+    set_condition("AbleToScale", false, "FailedGetScale",
+                  base::format("the HPA controller was unable to get the target's current scale: {}", why));
     warn("FailedGetScale", why);
     write_status(scaler_["status"]["currentReplicas"].as_int(), scaler_["status"]["desiredReplicas"].as_int(), false);
     return false;
@@ -83,10 +85,11 @@ class AutoscalerStep {
     const std::int64_t current = target_->replicas;
     const std::int64_t shown = target_->shown;
     const Bounds bounds{current, current, spec_["minReplicas"].as_int(1), spec_["maxReplicas"].as_int(1)};
-    say("AbleToScale", true, "SucceededGetScale", "the HPA controller was able to get the target's current scale");
+    set_condition("AbleToScale", true, "SucceededGetScale",
+                  "the HPA controller was able to get the target's current scale");
     if (current == 0 && bounds.min != 0) {
-      say("ScalingActive", false, "ScalingDisabled",
-          "scaling is disabled since the replica count of the target is zero");
+      set_condition("ScalingActive", false, "ScalingDisabled",
+                    "scaling is disabled since the replica count of the target is zero");
       return write_status(shown, 0, false);
     }
     if (current > bounds.max)
@@ -98,8 +101,8 @@ class AutoscalerStep {
     Bounds with = bounds;
     with.desired = wanted->replicas;
     const Limited limited = limit(spec_["behavior"], with, turn_.now, memory_);
-    say("AbleToScale", limited.able);
-    say("ScalingLimited", limited.limited);
+    set_condition("AbleToScale", limited.able);
+    set_condition("ScalingLimited", limited.limited);
     rescale(shown, bounds, limited.replicas,
             wanted->replicas > current ? wanted->metric + " above target" : std::string("All metrics below target"));
   }
@@ -108,7 +111,7 @@ class AutoscalerStep {
   std::optional<Proposal> from_metrics(std::int64_t current) {
     const auto& selector = target_->selector;
     if (!selector || selector->requirements.empty()) {
-      say("ScalingActive", false, "InvalidSelector", "the HPA target's scale is missing a selector");
+      set_condition("ScalingActive", false, "InvalidSelector", "the HPA target's scale is missing a selector");
       warn("SelectorRequired", "selector is required");
       return std::nullopt;
     }
@@ -116,7 +119,7 @@ class AutoscalerStep {
       const std::string why =
           base::format("{} {} is scaled by multiple HPAs: [{}]", spec_["scaleTargetRef"]["kind"].as_string(),
                        spec_["scaleTargetRef"]["name"].as_string(), all);
-      say("ScalingActive", false, "AmbiguousSelector", why);
+      set_condition("ScalingActive", false, "AmbiguousSelector", why);
       warn("AmbiguousSelector", why);
       return std::nullopt;
     }
@@ -141,13 +144,13 @@ class AutoscalerStep {
     }
     metrics_now_ = std::move(statuses);
     if (best && (failed == 0 || best->replicas >= current)) {
-      say("ScalingActive", true, "ValidMetricFound",
-          base::format("the HPA was able to successfully calculate a replica count from {}", best->metric));
+      set_condition("ScalingActive", true, "ValidMetricFound",
+                    base::format("the HPA was able to successfully calculate a replica count from {}", best->metric));
       return best;
     }
     if (failed == 0) return std::nullopt;  // no metrics at all, which validation refuses
-    say("ScalingActive", false, first_reason,
-        base::format("the HPA was unable to compute the replica count: {}", first_error));
+    set_condition("ScalingActive", false, first_reason,
+                  base::format("the HPA was unable to compute the replica count: {}", first_error));
     warn("FailedComputeMetricsReplicas", base::format("invalid metrics ({} invalid out of {}), first error is: {}",
                                                       failed, spec_["metrics"].size(), first_error));
     return std::nullopt;
@@ -197,8 +200,8 @@ class AutoscalerStep {
     auto& changes = to > bounds.current ? memory_.ups : memory_.downs;
     changes.push_back({turn_.now, to > bounds.current ? to - bounds.current : bounds.current - to});
     plan_.begin_stage();
-    say("AbleToScale", true, "SucceededRescale",
-        base::format("the HPA controller was able to update the target scale to {}", to));
+    set_condition("AbleToScale", true, "SucceededRescale",
+                  base::format("the HPA controller was able to update the target scale to {}", to));
     write_status(shown, to, true);
   }
 

@@ -58,7 +58,7 @@ struct Stage {
     const Json* target = world.find(kDeployments, "ns/d");
     return target == nullptr ? -1 : (*target)["spec"]["replicas"].as_int();
   }
-  std::string said(std::string_view type) {
+  std::string finding(std::string_view type) {
     for (const Json& one : (*world.find(kAutoscalers, "ns/h"))["status"]["conditions"].items())
       if (one["type"].as_string() == type)
         return base::format("{} {}", one["status"].as_string(), one["reason"].as_string());
@@ -111,15 +111,15 @@ TEST(Autoscaler, takes_pods_away_when_less_was_wanted_for_five_minutes) {
   stage.scaler("");
   for (const char* name : {"a", "b", "c"}) stage.pod(name, 10);
   EXPECT_EQ(stage.look(), 3);
-  EXPECT_EQ(stage.said("AbleToScale"), "True ScaleDownStabilized");
-  EXPECT_EQ(stage.said("ScalingActive"), "True ValidMetricFound");
+  EXPECT_EQ(stage.finding("AbleToScale"), "True ScaleDownStabilized");
+  EXPECT_EQ(stage.finding("ScalingActive"), "True ValidMetricFound");
   for (int i = 0; i < 19; ++i) {
     stage.later(15);
     EXPECT_EQ(stage.look(), 3) << i;
   }
   stage.later(16);
   EXPECT_EQ(stage.look(), 1);
-  EXPECT_EQ(stage.said("AbleToScale"), "True SucceededRescale");
+  EXPECT_EQ(stage.finding("AbleToScale"), "True SucceededRescale");
 }
 
 TEST(Autoscaler, looks_no_more_often_than_every_fifteen_seconds) {
@@ -143,13 +143,13 @@ TEST(Autoscaler, says_why_it_does_nothing) {
   stage.pod("a", 50);
   stage.world.erase(kDeployments, "ns/d");
   stage.look();
-  EXPECT_EQ(stage.said("AbleToScale"), "False FailedGetScale");
+  EXPECT_EQ(stage.finding("AbleToScale"), "False FailedGetScale");
   EXPECT_EQ(stage.text("AbleToScale"),
             "the HPA controller was unable to get the target's current scale: deployments.apps \"d\" not found");
   stage.target(0);
   stage.later(15);
   EXPECT_EQ(stage.look(), 0);
-  EXPECT_EQ(stage.said("ScalingActive"), "False ScalingDisabled");
+  EXPECT_EQ(stage.finding("ScalingActive"), "False ScalingDisabled");
   stage.target(20);
   stage.later(15);
   EXPECT_EQ(stage.look(), 10) << "more than maxReplicas are too many, whatever they use";
@@ -157,7 +157,7 @@ TEST(Autoscaler, says_why_it_does_nothing) {
   other.scaler(R"(, "behavior": {"scaleUp": {"selectPolicy": "Disabled"}})");
   for (const char* name : {"a", "b", "c"}) other.pod(name, 100);
   EXPECT_EQ(other.look(), 3);
-  EXPECT_EQ(other.said("ScalingLimited"), "True ScaleUpLimit");
+  EXPECT_EQ(other.finding("ScalingLimited"), "True ScaleUpLimit");
 }
 
 TEST(Autoscaler, two_of_one_target_leave_it_alone) {
@@ -168,7 +168,7 @@ TEST(Autoscaler, two_of_one_target_leave_it_alone) {
   stage.world.put(kAutoscalers, other);
   for (const char* name : {"p0", "p1", "p2"}) stage.pod(name, 400);
   EXPECT_EQ(stage.look(), 3);
-  EXPECT_EQ(stage.said("ScalingActive"), "False AmbiguousSelector");
+  EXPECT_EQ(stage.finding("ScalingActive"), "False AmbiguousSelector");
   EXPECT_EQ(stage.text("ScalingActive"), "Deployment d is scaled by multiple HPAs: [ns/h ns/i]");
 }
 
@@ -219,7 +219,7 @@ TEST(Autoscaler, scales_kinds_of_strangers_through_their_scale) {
       "spec": {"replicas": 1}, "status": {"replicas": 1, "selector": "app=x"}})"));
   later();
   EXPECT_EQ((*stage.world.find(kWebs, "ns/w"))["spec"]["replicas"].as_int(), 2);
-  EXPECT_EQ(stage.said("AbleToScale"), "True SucceededRescale");
+  EXPECT_EQ(stage.finding("AbleToScale"), "True SucceededRescale");
 
   stage.world.refuse = [](const Action& action) -> std::optional<base::Error> {
     if (action.verb != Action::Verb::kFetch) return std::nullopt;
@@ -244,7 +244,7 @@ TEST(Autoscaler, names_metrics_that_are_not_measured_here) {
   stage.world.put(kAutoscalers, scaler);
   stage.pod("a", 50);
   EXPECT_EQ(stage.look(), 3);
-  EXPECT_EQ(stage.said("ScalingActive"), "False FailedGetPodsMetric");
+  EXPECT_EQ(stage.finding("ScalingActive"), "False FailedGetPodsMetric");
   EXPECT_EQ(stage.text("ScalingActive"),
             "the HPA was unable to compute the replica count: unable to get metric hits: unable to fetch metrics from "
             "custom metrics API: there is none here");
@@ -258,7 +258,7 @@ TEST(Autoscaler, needs_requests_for_percents) {
   pod.edit("spec").edit("containers").edit(std::size_t{0}).erase("resources");
   stage.world.put(resources::kPods, pod);
   stage.look();
-  EXPECT_EQ(stage.said("ScalingActive"), "False FailedGetResourceMetric");
+  EXPECT_EQ(stage.finding("ScalingActive"), "False FailedGetResourceMetric");
   EXPECT_EQ(
       stage.text("ScalingActive"),
       "the HPA was unable to compute the replica count: failed to get cpu utilization: missing request for cpu in "

@@ -103,19 +103,20 @@ Limited limit(const Json& behavior, const Bounds& bounds, base::Time now, Memory
     const std::int64_t rate = rate_limit(behavior["scaleUp"], Direction::kUp, bounds.current, memory, now);
     out.replicas = std::min({wanted, rate, bounds.max});
     if (wanted > std::min(rate, bounds.max))
-      out.limited =
-          rate < bounds.max
-              ? Said{true, "ScaleUpLimit", "the desired replica count is increasing faster than the maximum scale rate"}
-              : Said{true, "TooManyReplicas", "the desired replica count is more than the maximum replica count"};
+      out.limited = rate < bounds.max
+                        ? ConditionFinding{true, "ScaleUpLimit",
+                                           "the desired replica count is increasing faster than the maximum scale rate"}
+                        : ConditionFinding{true, "TooManyReplicas",
+                                           "the desired replica count is more than the maximum replica count"};
   } else if (wanted < bounds.current) {
     const std::int64_t rate = rate_limit(behavior["scaleDown"], Direction::kDown, bounds.current, memory, now);
     out.replicas = std::max({wanted, rate, bounds.min});
     if (wanted < std::max(rate, bounds.min))
-      out.limited =
-          rate > bounds.min
-              ? Said{true, "ScaleDownLimit",
-                     "the desired replica count is decreasing faster than the maximum scale rate"}
-              : Said{true, "TooFewReplicas", "the desired replica count is less than the minimum replica count"};
+      out.limited = rate > bounds.min
+                        ? ConditionFinding{true, "ScaleDownLimit",
+                                           "the desired replica count is decreasing faster than the maximum scale rate"}
+                        : ConditionFinding{true, "TooFewReplicas",
+                                           "the desired replica count is less than the minimum replica count"};
   } else if (bounds.desired > bounds.max) {
     out.limited = {true, "TooManyReplicas", "the desired replica count is more than the maximum replica count"};
   } else if (bounds.desired < bounds.min) {

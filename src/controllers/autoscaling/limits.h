@@ -26,7 +26,7 @@ struct Memory {
 };
 
 // A condition that the limits give.
-struct Said {
+struct ConditionFinding {
   bool holds = false;
   std::string reason;
   std::string message;
@@ -34,8 +34,8 @@ struct Said {
 
 struct Limited {
   std::int64_t replicas = 0;
-  Said able;     // AbleToScale
-  Said limited;  // ScalingLimited
+  ConditionFinding able;     // AbleToScale
+  ConditionFinding limited;  // ScalingLimited
 };
 
 struct Bounds {

@@ -23,7 +23,7 @@ constexpr base::Duration kCpuInitialization = base::minutes(5);  // what a start
 constexpr base::Duration kReadinessDelay = base::seconds(30);    // one that was unready since then never was ready
 
 // One resource, of whole pods or of one container in each.
-struct Wish {
+struct MetricTarget {
   std::string resource;   // cpu, memory
   std::string container;  // empty: all
   std::int64_t target = 0;
@@ -31,26 +31,27 @@ struct Wish {
 };
 
 // In thousandths: of a processor, or of a byte.
-std::optional<std::int64_t> used(const api::PodUsage& pod, const Wish& wish) {
+std::optional<std::int64_t> used(const api::PodUsage& pod, const MetricTarget& metric_target) {
   std::int64_t sum = 0;
   bool any = false;
   for (const api::ContainerUsage& one : pod.containers) {
-    if (!wish.container.empty() && one.name != wish.container) continue;
+    if (!metric_target.container.empty() && one.name != metric_target.container) continue;
     if (one.usage.cpu_nanocores < 0) return std::nullopt;
     any = true;
-    sum += wish.resource == "cpu" ? one.usage.cpu_nanocores / 1'000'000 : one.usage.working_set_bytes * 1000;
+    sum += metric_target.resource == "cpu" ? one.usage.cpu_nanocores / 1'000'000 : one.usage.working_set_bytes * 1000;
   }
   return any ? std::optional(sum) : std::nullopt;
 }
 
-Result<std::int64_t> requested(const Json& pod, const Wish& wish) {
+Result<std::int64_t> requested(const Json& pod, const MetricTarget& metric_target) {
   std::int64_t sum = 0;
   const auto add = [&](const Json& container) -> base::Status {
-    if (!wish.container.empty() && container["name"].as_string() != wish.container) return {};
-    const auto request = api::Quantity::from_json(container["resources"]["requests"][wish.resource]);
+    if (!metric_target.container.empty() && container["name"].as_string() != metric_target.container) return {};
+    const auto request = api::Quantity::from_json(container["resources"]["requests"][metric_target.resource]);
     if (!request)
-      return make_error(Code::kInvalid, base::format("missing request for {} in container {} of Pod {}", wish.resource,
-                                                     container["name"].as_string(), api::name_of(pod)));
+      return make_error(Code::kInvalid,
+                        base::format("missing request for {} in container {} of Pod {}", metric_target.resource,
+                                     container["name"].as_string(), api::name_of(pod)));
     sum += request->milli_value();
     return {};
   };
@@ -77,7 +78,7 @@ struct Groups {
   std::int64_t ready = 0;
 };
 
-Groups group(const Sight& sight, const Wish& wish) {
+Groups group(const Sight& sight, const MetricTarget& metric_target) {
   Groups groups;
   for (std::size_t i = 0; i < sight.pods.size(); ++i) {
     const Json& pod = *sight.pods[i];
@@ -88,10 +89,10 @@ Groups group(const Sight& sight, const Wish& wish) {
       continue;
     }
     const auto usage = sight.usage.find(std::string(api::uid_of(pod)));
-    const auto value = usage == sight.usage.end() ? std::nullopt : used(*usage->second, wish);
+    const auto value = usage == sight.usage.end() ? std::nullopt : used(*usage->second, metric_target);
     if (!value) {
       groups.missing.insert(i);
-    } else if (wish.resource == "cpu" && is_unready(pod, sight)) {
+    } else if (metric_target.resource == "cpu" && is_unready(pod, sight)) {
       groups.unready.insert(i);
     } else {
       groups.values[i] = *value;
@@ -109,7 +110,8 @@ struct Ratio {
   std::int64_t utilization = 0;  // in percent
 };
 
-Ratio ratio_of(const std::map<std::size_t, std::int64_t>& values, const Requests& requests, const Wish& wish) {
+Ratio ratio_of(const std::map<std::size_t, std::int64_t>& values, const Requests& requests,
+               const MetricTarget& metric_target) {
   double sum = 0, asked = 0;
   for (const auto& [index, value] : values) {
     sum += static_cast<double>(value);
@@ -119,8 +121,9 @@ Ratio ratio_of(const std::map<std::size_t, std::int64_t>& values, const Requests
   Ratio ratio;
   ratio.mean = static_cast<std::int64_t>(sum / static_cast<double>(values.size()));
   if (asked > 0) ratio.utilization = static_cast<std::int64_t>(sum * 100 / asked);
-  const double measured = wish.utilization ? static_cast<double>(ratio.utilization) : static_cast<double>(ratio.mean);
-  ratio.of_target = measured / static_cast<double>(wish.target);
+  const double measured =
+      metric_target.utilization ? static_cast<double>(ratio.utilization) : static_cast<double>(ratio.mean);
+  ratio.of_target = measured / static_cast<double>(metric_target.target);
   return ratio;
 }
 
@@ -134,23 +137,23 @@ struct Count {
 };
 
 // Pods that say nothing are taken to use what speaks against a change.
-Result<Count> count(const Sight& sight, const Wish& wish, std::int64_t current, Tolerance tolerance) {
+Result<Count> count(const Sight& sight, const MetricTarget& metric_target, std::int64_t current, Tolerance tolerance) {
   if (sight.usage.empty())
     return make_error(Code::kUnavailable,
                       base::format("unable to get metrics for resource {}: no metrics returned from resource metrics "
                                    "API",
-                                   wish.resource));
+                                   metric_target.resource));
   if (sight.pods.empty())
     return make_error(Code::kNotFound, "no pods returned by selector while calculating replica count");
-  Groups groups = group(sight, wish);
+  Groups groups = group(sight, metric_target);
   if (groups.values.empty())
     return make_error(Code::kUnavailable, "did not receive metrics for targeted pods (pods might be unready)");
   Requests requests;
-  if (wish.utilization)
+  if (metric_target.utilization)
     for (std::size_t i = 0; i < sight.pods.size(); ++i) {
-      TRY(requests[i], requested(*sight.pods[i], wish));
+      TRY(requests[i], requested(*sight.pods[i], metric_target));
     }
-  Count out{current, ratio_of(groups.values, requests, wish)};
+  Count out{current, ratio_of(groups.values, requests, metric_target)};
   const double first = out.ratio.of_target;
   const bool with_unready = !groups.unready.empty() && first > 1.0;
   if (!with_unready && groups.missing.empty()) {
@@ -160,13 +163,15 @@ Result<Count> count(const Sight& sight, const Wish& wish, std::int64_t current, 
   }
   for (const std::size_t i : groups.missing) {
     if (first < 1.0)
-      groups.values[i] = wish.utilization ? requests[i] * std::max<std::int64_t>(100, wish.target) / 100 : wish.target;
+      groups.values[i] = metric_target.utilization
+                             ? requests[i] * std::max<std::int64_t>(100, metric_target.target) / 100
+                             : metric_target.target;
     else if (first > 1.0)
       groups.values[i] = 0;
   }
   if (with_unready)
     for (const std::size_t i : groups.unready) groups.values[i] = 0;
-  const double second = ratio_of(groups.values, requests, wish).of_target;
+  const double second = ratio_of(groups.values, requests, metric_target).of_target;
   if (is_within(second, tolerance) || (first < 1.0 && second > 1.0) || (first > 1.0 && second < 1.0)) return out;
   const auto wanted = static_cast<std::int64_t>(std::ceil(second * static_cast<double>(groups.values.size())));
   if ((second < 1.0 && wanted > current) || (second > 1.0 && wanted < current)) return out;
@@ -175,49 +180,51 @@ Result<Count> count(const Sight& sight, const Wish& wish, std::int64_t current, 
 }
 
 // As its own unit is written: "250m", "1073741824".
-Json value_json(const Wish& wish, std::int64_t thousandths) {
-  if (wish.resource == "cpu") return Json(base::format("{}m", thousandths));
+Json value_json(const MetricTarget& metric_target, std::int64_t thousandths) {
+  if (metric_target.resource == "cpu") return Json(base::format("{}m", thousandths));
   return Json(std::to_string(thousandths / 1000));
 }
 
-Result<Wish> wish_of(const Json& source) {
-  Wish wish{source["name"].str(), source["container"].str(), 0, false};
-  if (wish.resource != "cpu" && wish.resource != "memory")
-    return make_error(
-        Code::kInvalid,
-        base::format("unable to get metrics for resource {}: cpu and memory are measured here", wish.resource));
+Result<MetricTarget> metric_target_of(const Json& source) {
+  MetricTarget metric_target{source["name"].str(), source["container"].str(), 0, false};
+  if (metric_target.resource != "cpu" && metric_target.resource != "memory")
+    return make_error(Code::kInvalid,
+                      base::format("unable to get metrics for resource {}: cpu and memory are measured here",
+                                   metric_target.resource));
   const Json& target = source["target"];
   if (!target["averageValue"].is_null()) {
-    if (const auto value = api::Quantity::from_json(target["averageValue"])) wish.target = value->milli_value();
+    if (const auto value = api::Quantity::from_json(target["averageValue"]))
+      metric_target.target = value->milli_value();
   } else {
-    wish.utilization = true;
-    wish.target = target["averageUtilization"].as_int();
+    metric_target.utilization = true;
+    metric_target.target = target["averageUtilization"].as_int();
   }
-  if (wish.target <= 0)
+  if (metric_target.target <= 0)
     return make_error(Code::kInvalid,
                       "invalid resource metric source: neither an average utilization target nor an average value "
                       "target was set");
-  return wish;
+  return metric_target;
 }
 
 Result<Proposal> propose_resource(const Json& metric, const Json& source, const Sight& sight, std::int64_t current,
                                   Tolerance tolerance) {
-  TRY(const Wish wish, wish_of(source));
-  auto counted = count(sight, wish, current, tolerance);
+  TRY(const MetricTarget metric_target, metric_target_of(source));
+  auto counted = count(sight, metric_target, current, tolerance);
   if (!counted.ok())
-    return base::within(counted.take_error(), wish.utilization
-                                                  ? base::format("failed to get {} utilization", wish.resource)
-                                                  : base::format("failed to get {} usage", wish.resource));
+    return base::within(counted.take_error(), metric_target.utilization
+                                                  ? base::format("failed to get {} utilization", metric_target.resource)
+                                                  : base::format("failed to get {} usage", metric_target.resource));
   Proposal out;
   out.replicas = counted->replicas;
-  const std::string what = wish.container.empty() ? "resource" : "container resource";
-  out.metric = wish.utilization ? base::format("{} {} utilization (percentage of request)", wish.resource, what)
-                                : base::format("{} {}", wish.resource, what);
+  const std::string what = metric_target.container.empty() ? "resource" : "container resource";
+  out.metric = metric_target.utilization
+                   ? base::format("{} {} utilization (percentage of request)", metric_target.resource, what)
+                   : base::format("{} {}", metric_target.resource, what);
   Json now = Json::object();
-  if (wish.utilization) now.set("averageUtilization", counted->ratio.utilization);
-  now.set("averageValue", value_json(wish, counted->ratio.mean));
-  Json body = Json::object({{"name", wish.resource}});
-  if (!wish.container.empty()) body.set("container", wish.container);
+  if (metric_target.utilization) now.set("averageUtilization", counted->ratio.utilization);
+  now.set("averageValue", value_json(metric_target, counted->ratio.mean));
+  Json body = Json::object({{"name", metric_target.resource}});
+  if (!metric_target.container.empty()) body.set("container", metric_target.container);
   body.set("current", std::move(now));
   const bool of_container = metric["type"].as_string() == "ContainerResource";
   out.status = Json::object({{"type", metric["type"]}, {of_container ? "containerResource" : "resource", body}});

@@ -15,8 +15,8 @@ IndexBy pods_by_node() {
           }};
 }
 
-void say_why(Plan& plan, const Json& pod, std::string_view reason, std::string_view message, base::Time now,
-             bool fails) {
+void record_reason(Plan& plan, const Json& pod, std::string_view reason, std::string_view message, base::Time now,
+                   bool fails) {
   Json status = Json::object();
   if (fails) status.set("phase", "Failed");
   const Json& generation = pod["metadata"]["generation"];

@@ -24,7 +24,7 @@ IndexBy pods_by_node();
 
 // Says in a pod's status why it is taken away, in the condition DisruptionTarget; no reason: nothing is said. `fails`
 // it as well, for nobody else will.
-void say_why(Plan& plan, const api::Json& pod, std::string_view reason, std::string_view message, base::Time now,
-             bool fails);
+void record_reason(Plan& plan, const api::Json& pod, std::string_view reason, std::string_view message, base::Time now,
+                   bool fails);
 
 }  // namespace controllers::cluster

@@ -105,11 +105,11 @@ class LoadBalancerController final : public Controller {
         continue;
       }
       const std::string uid(api::uid_of(*service));
-      if (const auto said = said_.find(uid); said == said_.end() || said->second != why)
+      if (const auto reported = reported_.find(uid); reported == reported_.end() || reported->second != why)
         plan.event(*service, "Warning", "LoadBalancerPending", why);
       refused.emplace(uid, std::move(why));
     }
-    said_ = std::move(refused);
+    reported_ = std::move(refused);
     for (const Json* service : services)
       if (!is_of_others(*service)) write(plan, *service, granted.contains(service) ? address : std::string());
     return plan;
@@ -127,7 +127,7 @@ class LoadBalancerController final : public Controller {
   }
 
   std::string node_name_;
-  std::map<std::string, std::string> said_;  // by uid: why one has no address
+  std::map<std::string, std::string> reported_;  // by uid: why one has no address
 };
 
 }  // namespace

@@ -14,9 +14,9 @@ constexpr std::size_t kNamesMax = 20;
 
 std::string listed(const std::map<std::string, std::int64_t>& counts, std::string_view form) {
   std::string text;
-  std::size_t told = 0;
+  std::size_t reported = 0;
   for (const auto& [name, count] : counts) {
-    if (told++ == kNamesMax) return text + base::format(", and {} more", counts.size() - kNamesMax);
+    if (reported++ == kNamesMax) return text + base::format(", and {} more", counts.size() - kNamesMax);
     text += base::format("{}{}{}{} resource instances", text.empty() ? "" : ", ", name, form, count);
   }
   return text;
@@ -26,7 +26,7 @@ Json condition(std::string_view type, bool holds, std::string_view reason, std::
   return Json::object({{"type", type}, {"status", holds ? "True" : "False"}, {"reason", reason}, {"message", message}});
 }
 
-bool says_the_same(const Json& one, const Json& other) {
+bool is_same(const Json& one, const Json& other) {
   for (const char* field : {"type", "status", "reason", "message"})
     if (one[field] != other[field]) return false;
   return true;
@@ -61,13 +61,13 @@ std::optional<Json> NamespaceContent::conditions(const Json& space, base::Time n
   bool any_new = false;
   Json out = Json::array();
   for (const Json& one : list.items()) {
-    Json told = one;
+    Json reported = one;
     const Json* before = nullptr;
     for (const Json& old : space["status"]["conditions"].items())
-      if (says_the_same(one, old)) before = &old;
+      if (is_same(one, old)) before = &old;
     any_new = any_new || before == nullptr;
-    told.set("lastTransitionTime", before ? (*before)["lastTransitionTime"] : Json(base::format_rfc3339(now)));
-    out.push_back(std::move(told));
+    reported.set("lastTransitionTime", before ? (*before)["lastTransitionTime"] : Json(base::format_rfc3339(now)));
+    out.push_back(std::move(reported));
   }
   if (!any_new) return std::nullopt;
   return out;

@@ -110,7 +110,7 @@ class NamespaceController final : public Controller {
     for (const api::KindInfo& kind : api::all_kinds())
       if (kind.namespaced && kind.kind != "Event") remove_seen(view, kind.resource, key, remains, plan);
     for (const auto& [resource, kind] : strangers_) remove_seen(view, resource, key, remains, plan);
-    if (!remains.empty()) return tell(space, remains, turn, plan);
+    if (!remains.empty()) return report(space, remains, turn, plan);
     bool held = false;
     Json kept = Json::array();
     for (const Json& finalizer : space["spec"]["finalizers"].items()) {
@@ -119,7 +119,7 @@ class NamespaceController final : public Controller {
       else
         kept.push_back(finalizer);
     }
-    if (!held) return tell(space, remains, turn, plan);  // somebody else's finalizer keeps it
+    if (!held) return report(space, remains, turn, plan);  // somebody else's finalizer keeps it
     // The view may be behind: events go last, and whatever is left is seen by the next turn.
     const api::KindInfo* events = api::find_kind(resources::kEvents);
     if (events) plan.remove_all(events->resource, "Event", key);
@@ -132,7 +132,7 @@ class NamespaceController final : public Controller {
 
   // Why the namespace is still there. An object that has only now been told to go may be gone at once, which needs no
   // words.
-  static void tell(const Json& space, const NamespaceContent& remains, const Turn& turn, Plan& plan) {
+  static void report(const Json& space, const NamespaceContent& remains, const Turn& turn, Plan& plan) {
     if (!writes_nothing(plan)) return;
     if (remains.empty() && space["status"]["conditions"].empty()) return;  // nothing was ever said to be left
     auto conditions = remains.conditions(space, turn.now);

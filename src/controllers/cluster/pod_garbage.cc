@@ -36,7 +36,7 @@ bool is_let_go(const Json& pod) {
 
 void let_go(Plan& plan, const Json& pod, std::string_view reason, std::string_view message, Time now) {
   if (!is_over(pod)) {
-    say_why(plan, pod, reason, message, now, true);
+    record_reason(plan, pod, reason, message, now, true);
     plan.begin_stage();
   }
   if (!is_let_go(pod)) plan.remove(resources::kPods, pod).body.set("gracePeriodSeconds", 0);

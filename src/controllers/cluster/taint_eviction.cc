@@ -122,7 +122,8 @@ class TaintEvictionController final : public Controller {
       plan.requeue_after(std::min(kLookMax, after->due - turn.now));
     } else {
       plan.event(*pod, "Normal", kReason, "Marking for deletion Pod " + key);
-      say_why(plan, *pod, "DeletionByTaintManager", "Taint manager: deleting due to NoExecute taint", turn.now, false);
+      record_reason(plan, *pod, "DeletionByTaintManager", "Taint manager: deleting due to NoExecute taint", turn.now,
+                    false);
       plan.begin_stage();
       plan.remove(resources::kPods, *pod);
     }

@@ -206,7 +206,7 @@ class VolumeController final : public Controller {
     const Json* claim = view.find(resources::kPersistentVolumeClaims, key);
     const std::string_view phase = claim ? (*claim)["status"]["phase"].as_string() : "";
     if (!claim || api::is_deleting(*claim) || phase == "Bound") {
-      said_.erase(key);
+      reported_.erase(key);
       return;
     }
     plan.set_subject(*claim);
@@ -226,9 +226,9 @@ class VolumeController final : public Controller {
     const Wait wait = !waits || has_node ? Wait::kForVolume : has_consumer ? Wait::kForNode : Wait::kForConsumer;
     if (!storage_class || (*storage_class)["provisioner"].as_string() != api::kLocalProvisioner ||
         options_.folder.empty())
-      return say_what_it_waits_for(*claim, storage_class, class_name, wait, plan);
+      return report_wait(*claim, storage_class, class_name, wait, plan);
     if (!(*claim)["spec"]["volumeName"].as_string().empty()) return;
-    if (waits && !has_consumer) return say_what_it_waits_for(*claim, storage_class, class_name, wait, plan);
+    if (waits && !has_consumer) return report_wait(*claim, storage_class, class_name, wait, plan);
     if (mode_of((*claim)["spec"]) == "Block")
       return plan.event(*claim, "Warning", "ProvisioningFailed",
                         "spec.volumeMode: Block is not supported: volumes of this class are folders");
@@ -239,8 +239,7 @@ class VolumeController final : public Controller {
   }
 
   // In the words of Kubernetes' own controller, once for as long as it holds.
-  void say_what_it_waits_for(const Json& claim, const Json* storage_class, const std::string& class_name, Wait wait,
-                             Plan& plan) {
+  void report_wait(const Json& claim, const Json* storage_class, const std::string& class_name, Wait wait, Plan& plan) {
     const std::string volume = claim["spec"]["volumeName"].str();
     std::string type = "Normal", reason, text;
     if (!volume.empty()) {
@@ -267,10 +266,10 @@ class VolumeController final : public Controller {
       reason = "FailedBinding";
       text = "no persistent volumes available for this claim and no storage class is set";
     }
-    std::string says = base::format("{} {}", api::uid_of(claim), text);
-    std::string& said = said_[api::key_of(claim)];
-    if (says == said) return;
-    said = std::move(says);
+    std::string text_now = base::format("{} {}", api::uid_of(claim), text);
+    std::string& reported = reported_[api::key_of(claim)];
+    if (text_now == reported) return;
+    reported = std::move(text_now);
     plan.event(claim, type, reason, std::move(text));
   }
 
@@ -373,7 +372,7 @@ class VolumeController final : public Controller {
 
   VolumeOptions options_;
   bool class_made_ = false;
-  std::map<std::string, std::string> said_;  // of claims that wait: uid and text of the last event
+  std::map<std::string, std::string> reported_;  // of claims that wait: uid and text of the last event
 };
 
 }  // namespace

@@ -45,7 +45,7 @@ TEST(Volumes, a_claim_says_what_it_waits_for) {
   Stage stage(make_volume_controller({"/data"}));
   stage.world.put_text(resources::kStorageClasses, R"({"metadata": {"name": "far"}, "provisioner": "example.com/nobody",
     "volumeBindingMode": "WaitForFirstConsumer"})");
-  const auto told = [&stage](std::string_view spec, std::string_view annotations = "{}") {
+  const auto reported = [&stage](std::string_view spec, std::string_view annotations = "{}") {
     stage.world.put_text(
         resources::kPersistentVolumeClaims,
         base::format(R"({{"kind": "PersistentVolumeClaim", "metadata": {{"name": "c", "namespace": "ns",
@@ -56,18 +56,18 @@ TEST(Volumes, a_claim_says_what_it_waits_for) {
     return plan;
   };
   constexpr std::string_view kFar = R"({"storageClassName": "far"})";
-  EXPECT_NE(told(kFar).find("WaitForFirstConsumer: waiting for first consumer"), std::string::npos);
+  EXPECT_NE(reported(kFar).find("WaitForFirstConsumer: waiting for first consumer"), std::string::npos);
   stage.world.put_text(resources::kPods, R"({"kind": "Pod", "metadata": {"name": "p", "namespace": "ns"},
     "spec": {"volumes": [{"name": "v", "persistentVolumeClaim": {"claimName": "c"}}]}})");
-  EXPECT_NE(told(kFar).find("WaitForPodScheduled: waiting for its pod to be scheduled"), std::string::npos);
-  EXPECT_NE(told(kFar, R"({"volume.kubernetes.io/selected-node": "n"})")
+  EXPECT_NE(reported(kFar).find("WaitForPodScheduled: waiting for its pod to be scheduled"), std::string::npos);
+  EXPECT_NE(reported(kFar, R"({"volume.kubernetes.io/selected-node": "n"})")
                 .find("ExternalProvisioning: Waiting for a volume to be created either by the external provisioner "
                       "'example.com/nobody'"),
             std::string::npos);
-  EXPECT_NE(told(R"({"storageClassName": "none"})")
+  EXPECT_NE(reported(R"({"storageClassName": "none"})")
                 .find("Warning ProvisioningFailed: storageclass.storage.k8s.io \"none\" not found"),
             std::string::npos);
-  EXPECT_NE(told(R"({"storageClassName": ""})").find("FailedBinding: no persistent volumes available"),
+  EXPECT_NE(reported(R"({"storageClassName": ""})").find("FailedBinding: no persistent volumes available"),
             std::string::npos);
 }
 

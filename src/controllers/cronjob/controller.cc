@@ -77,12 +77,12 @@ class CronJobController final : public Controller {
       after.there_at = after.looked_at;
     }
     for (const Failure& failure : ending.failures)
-      if (failure.kind == "Job") note_refusal(failure.error, after);
+      if (failure.kind == "Job") record_refusal(failure.error, after);
     memory = std::move(after);
   }
 
  private:
-  static void note_refusal(const base::Error& error, Memory& memory) {
+  static void record_refusal(const base::Error& error, Memory& memory) {
     if (is_old_view(error.code) || is_outage(error)) return;
     memory.refused = error.message;
     memory.unseen.clear();

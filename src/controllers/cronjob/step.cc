@@ -69,14 +69,14 @@ struct Message {
 
 // COMPAT(cronjob-warnings): one is given once for as long as it holds.
 struct Warnings {
-  OngoingStates said;
+  OngoingStates reported;
   std::vector<Message> given = {};  // in this look
 
   void give(std::string_view reason, std::string text) {
     given.push_back({"Warning", std::string(reason), std::move(text)});
   }
   void give_once(std::string_view reason, std::string text, std::string_view about = {}) {
-    if (said.is_new(base::format("{} {} {}", reason, about, text))) give(reason, std::move(text));
+    if (reported.is_new(base::format("{} {} {}", reason, about, text))) give(reason, std::move(text));
   }
 };
 
@@ -140,7 +140,7 @@ std::vector<const Json*> beyond_limit(std::vector<const Json*> jobs, std::int64_
   return {jobs.begin() + static_cast<std::ptrdiff_t>(kept), jobs.end()};
 }
 
-void note_finished(const Observed& seen, JobFindings& found) {
+void record_finished(const Observed& seen, JobFindings& found) {
   std::vector<const Json*> completed;
   std::vector<const Json*> failed;
   for (const Json* job : seen.children) {
@@ -165,7 +165,7 @@ void note_finished(const Observed& seen, JobFindings& found) {
     found.outlived.push_back(job);
 }
 
-void note_unfinished(const Observed& seen, Time now, JobFindings& found, Warnings& warnings) {
+void record_unfinished(const Observed& seen, Time now, JobFindings& found, Warnings& warnings) {
   for (const Json* job : seen.children) {
     if (job::is_finished(phase_of(*job)) || found.status.has(api::uid_of(*job)) || api::is_deleting(*job)) continue;
     // COMPAT(cronjob-adopts): a Job of ours that the status does not have was made just before a crash, or just now.
@@ -200,8 +200,8 @@ void drop_stale(const Observed& seen, const FindJob& find_job, JobFindings& foun
 
 JobFindings look_at_jobs(const StepInput& input, Time handled, Warnings& warnings) {
   JobFindings found{.status = read_status((*input.seen.cronjob)["status"], handled)};
-  note_finished(input.seen, found);
-  note_unfinished(input.seen, input.now, found, warnings);
+  record_finished(input.seen, found);
+  record_unfinished(input.seen, input.now, found, warnings);
   drop_stale(input.seen, input.find_job, found);
   return found;
 }
@@ -411,7 +411,7 @@ Decision step(const Observed& seen, const FindJob& find_job, Memory memory, cons
     decision.plan.set_subject(cronjob);
     return decision;
   }
-  Warnings warnings{.said = OngoingStates(std::move(memory.said))};
+  Warnings warnings{.reported = OngoingStates(std::move(memory.reported))};
   memory.looked_at = turn.now;
   if (find_job(memory.unseen)) memory.unseen.clear();
   report_refusal(cronjob, memory, warnings);
@@ -423,7 +423,7 @@ Decision step(const Observed& seen, const FindJob& find_job, Memory memory, cons
     memory.handled = run.due;
     memory.unseen = api::name_of(run.job);
   }
-  memory.said = warnings.said.all();
+  memory.reported = warnings.reported.all();
   return {.plan = compose(cronjob, found, run, warnings), .memory = std::move(memory)};
 }
 

@@ -25,11 +25,11 @@ struct Memory {
   std::string unseen = {};   // the Job that was asked for last, until a view shows it
   base::Time there_at = {};  // when the server said that it is there
   base::Time looked_at = {};
-  std::string schedule = {};        // schedule and zone as last seen
-  base::Time schedule_since = {};   // when they changed; zero: never, as far as is known
-  std::set<std::string> said = {};  // warnings that hold since an earlier look
-  std::string refused = {};         // why the last Job could not be made
-  bool namespace_ends = false;      // that was why
+  std::string schedule = {};            // schedule and zone as last seen
+  base::Time schedule_since = {};       // when they changed; zero: never, as far as is known
+  std::set<std::string> reported = {};  // warnings that hold since an earlier look
+  std::string refused = {};             // why the last Job could not be made
+  bool namespace_ends = false;          // that was why
 };
 
 struct Observed {

@@ -111,12 +111,12 @@ struct Execution : std::enable_shared_from_this<Execution> {
   void fetch(const Action& action);
   void probe(const Action& action);
   void answered(const Action& action, base::Result<Json> result);
-  void note(const Action& action, const Json& answer);
+  void take_answer(const Action& action, const Json& answer);
   void stage_failed();
-  void tell_successes();
+  void report_successes();
 };
 
-void Execution::tell_successes() {
+void Execution::report_successes() {
   constexpr std::size_t kNamesMax = 16;
   for (const auto& [event, names] : std::exchange(successes, {})) {
     std::string list;
@@ -159,7 +159,7 @@ void Execution::pump() {
   pumping = true;
   for (;;) {
     if (!errors.empty() && in_flight == 0 && (stopped || stage == plan.stages().size())) {
-      tell_successes();
+      report_successes();
       stage_failed();
       return end();
     }
@@ -171,7 +171,7 @@ void Execution::pump() {
     bool waits = false;
     begin_those_that_may(waits);
     if (in_flight > 0 || waits) break;
-    tell_successes();
+    report_successes();
     if (next == plan.stages()[stage].actions.size()) {
       ++stage;
       next = 0;
@@ -341,7 +341,7 @@ void Execution::answered(const Action& action, base::Result<Json> result) {
       failed(action, result.take_error());
     }
   } else if (result.ok()) {
-    note(action, *result);
+    take_answer(action, *result);
     if (action.verb == Action::Verb::kCreate && !action.fate.empty()) outcome.made.insert(action.fate);
     if (!action.success_name.empty())
       successes[{action.success_reason, action.success_text}].push_back(action.success_name);
@@ -375,7 +375,7 @@ void Execution::failed(const Action& action, base::Error error) {
   errors.push_back(std::move(error));
 }
 
-void Execution::note(const Action& action, const Json& answer) {
+void Execution::take_answer(const Action& action, const Json& answer) {
   const std::string key = action.ns.empty() ? action.name : action.ns + "/" + action.name;
   const std::string version(api::resource_version_of(answer));
   switch (action.verb) {

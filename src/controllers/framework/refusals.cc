@@ -88,7 +88,7 @@ bool quota_may_have_room(const api::Json* before, const api::Json* after) {
   return false;
 }
 
-void Refusals::note(const std::string& what, const base::Error& error, bool made, base::Time now) {
+void Refusals::record(const std::string& what, const base::Error& error, bool made, base::Time now) {
   One& one = refused_[what];
   const bool outage = is_outage(error);
   const bool for_ever = can_never_be(error);

@@ -39,7 +39,7 @@ class Refusals {
   };
 
   // `made`: something of it was accepted with this try.
-  void note(const std::string& what, const base::Error& error, bool made, base::Time now);
+  void record(const std::string& what, const base::Error& error, bool made, base::Time now);
   void forget(const std::string& what) { refused_.erase(what); }
   void clear() { refused_.clear(); }
   // Something has changed that may be what they wait for.
@@ -54,7 +54,7 @@ class Refusals {
   // In the order of their names.
   const std::map<std::string, One, std::less<>>& all() const { return refused_; }
   // Whether people should hear of it: an outage is told once it has lasted.
-  static bool is_told(const One& one) { return !one.outage || one.pause >= base::seconds(2); }
+  static bool is_reported(const One& one) { return !one.outage || one.pause >= base::seconds(2); }
 
  private:
   std::map<std::string, One, std::less<>> refused_;

@@ -12,10 +12,10 @@ TEST(Refusals, pauses_double_up_to_half_a_minute_and_begin_anew_when_something_w
   Refusals refusals;
   const base::Error over = base::make_error(base::Code::kForbidden, "over");
   for (const int seconds : {1, 2, 4, 8, 16, 30, 30}) {
-    refusals.note("pods", over, false, kStart);
+    refusals.record("pods", over, false, kStart);
     EXPECT_EQ(refusals.left("pods", kStart), base::seconds(seconds));
   }
-  refusals.note("pods", over, true, kStart);
+  refusals.record("pods", over, true, kStart);
   EXPECT_EQ(refusals.left("pods", kStart), base::seconds(1));
   EXPECT_EQ(refusals.left("pods", kStart + base::seconds(1)), base::Duration{});
   EXPECT_EQ(refusals.left("others", kStart), base::Duration{});
@@ -23,10 +23,10 @@ TEST(Refusals, pauses_double_up_to_half_a_minute_and_begin_anew_when_something_w
 
 TEST(Refusals, a_change_shortens_the_pause_and_never_to_nothing_at_each_try) {
   Refusals refusals;
-  for (int i = 0; i < 5; ++i) refusals.note("pods", base::make_error(base::Code::kForbidden, "over"), false, kStart);
+  for (int i = 0; i < 5; ++i) refusals.record("pods", base::make_error(base::Code::kForbidden, "over"), false, kStart);
   refusals.hasten();
   EXPECT_EQ(refusals.left("pods", kStart), base::seconds(5));
-  for (int i = 0; i < 50; ++i) refusals.note("pods", base::make_error(base::Code::kForbidden, "over"), false, kStart);
+  for (int i = 0; i < 50; ++i) refusals.record("pods", base::make_error(base::Code::kForbidden, "over"), false, kStart);
   refusals.hasten();
   EXPECT_EQ(refusals.left("pods", kStart), base::seconds(10));
 }
@@ -34,11 +34,11 @@ TEST(Refusals, a_change_shortens_the_pause_and_never_to_nothing_at_each_try) {
 TEST(Refusals, an_outage_is_asked_again_at_once_and_told_when_it_lasts) {
   Refusals refusals;
   const base::Error away = base::make_error(base::Code::kUnavailable, "away");
-  refusals.note("pods", away, false, kStart);
+  refusals.record("pods", away, false, kStart);
   EXPECT_EQ(refusals.left("pods", kStart), base::milliseconds(5));
-  EXPECT_FALSE(Refusals::is_told(refusals.all().at("pods")));
-  for (int i = 0; i < 10; ++i) refusals.note("pods", away, false, kStart);
-  EXPECT_TRUE(Refusals::is_told(refusals.all().at("pods")));
+  EXPECT_FALSE(Refusals::is_reported(refusals.all().at("pods")));
+  for (int i = 0; i < 10; ++i) refusals.record("pods", away, false, kStart);
+  EXPECT_TRUE(Refusals::is_reported(refusals.all().at("pods")));
 }
 
 TEST(Refusals, an_object_that_is_wrong_by_itself_is_given_up) {
@@ -59,21 +59,22 @@ TEST(Refusals, an_object_that_is_wrong_by_itself_is_given_up) {
   Refusals refusals;
   for (int i = 0; i < 3; ++i) {
     EXPECT_EQ(refusals.given_up(2), nullptr);
-    refusals.note("pods", base::make_error(base::Code::kInvalid, "wrong"), false, kStart);
+    refusals.record("pods", base::make_error(base::Code::kInvalid, "wrong"), false, kStart);
   }
   ASSERT_NE(refusals.given_up(2), nullptr);
   EXPECT_EQ(*refusals.given_up(2), "wrong");
 }
 
 TEST(Refusals, the_shortfall_of_a_quota_is_counted_from_its_words) {
-  const auto said = [](std::string_view what) {
+  const auto reported = [](std::string_view what) {
     return shortfall_of("pods \"p\" is forbidden: exceeded quota: " + std::string(what));
   };
-  EXPECT_EQ(said("q, requested: pods=1, used: pods=4, limited: pods=4"), "short of pods=1");
-  EXPECT_EQ(said("q, requested: cpu=1,requests.cpu=300m, used: cpu=1,requests.cpu=800m, limited: cpu=4,requests.cpu=1"),
-            "short of requests.cpu=100m");
-  EXPECT_EQ(said("q, requested: memory=2Gi, used: memory=0, limited: memory=1Gi"), "short of memory=1Gi");
-  EXPECT_EQ(said("q, requested: , used: pods"), "");
+  EXPECT_EQ(reported("q, requested: pods=1, used: pods=4, limited: pods=4"), "short of pods=1");
+  EXPECT_EQ(
+      reported("q, requested: cpu=1,requests.cpu=300m, used: cpu=1,requests.cpu=800m, limited: cpu=4,requests.cpu=1"),
+      "short of requests.cpu=100m");
+  EXPECT_EQ(reported("q, requested: memory=2Gi, used: memory=0, limited: memory=1Gi"), "short of memory=1Gi");
+  EXPECT_EQ(reported("q, requested: , used: pods"), "");
   EXPECT_EQ(shortfall_of("no"), "");
 }
 

@@ -80,11 +80,11 @@ class HyperNodeController final : public Controller {
     if (key == kConfig) return check_config(view);
     if (key == kLabel) return look_at_labels(view);
     if (key == kUfm) return look_at_ufm(view, turn.now);
-    return tell_status(view, key.substr(kStatus.size()));
+    return report_status(view, key.substr(kStatus.size()));
   }
 
   void finished(const std::string& key, Ending ending) override {
-    if (key == kConfig) config_said_ = std::move(next_said_);
+    if (key == kConfig) config_reported_ = std::move(next_reported_);
     if (key == kLabel) label_taken_ = std::move(next_taken_);
     if (key != kUfm) return;
     if (restart_)
@@ -129,12 +129,12 @@ class HyperNodeController final : public Controller {
   Plan check_config(const View& view) {
     Plan plan;
     const Json* map = view.find(resources::kConfigMaps, config_key_);
-    OngoingStates said(config_said_);
+    OngoingStates reported(config_reported_);
     const auto warn = [&](const std::string& text) {
-      if (said.is_new(text) && map != nullptr) plan.event(*map, "Warning", "InvalidNetworkTopologyDiscovery", text);
+      if (reported.is_new(text) && map != nullptr) plan.event(*map, "Warning", "InvalidNetworkTopologyDiscovery", text);
     };
     had_config_ |= map != nullptr;
-    if (map == nullptr && had_config_ && said.is_new("gone"))
+    if (map == nullptr && had_config_ && reported.is_new("gone"))
       plan.event(config_map(), "Warning", "ConfigMapGone",
                  base::format(
                      "ConfigMap {} is gone: HyperNodes are not looked for until it is back; those that were found stay",
@@ -145,23 +145,23 @@ class HyperNodeController final : public Controller {
       for (const Source& one : *all)
         if (!one.problem.empty()) warn(base::format("source {}: {}", one.name, one.problem));
     }
-    next_said_ = said.all();
+    next_reported_ = reported.all();
     return plan;
   }
 
   // A HyperNode that a source found and that is somebody else's: said once, and left alone. Returns all of it.
-  std::set<std::string> say_taken(const View& view, std::string_view source, const std::vector<std::string>& taken,
-                                  const std::set<std::string>& before, Plan& plan) const {
-    OngoingStates said(before);
+  std::set<std::string> report_taken(const View& view, std::string_view source, const std::vector<std::string>& taken,
+                                     const std::set<std::string>& before, Plan& plan) const {
+    OngoingStates reported(before);
     for (const std::string& name : taken) {
       const Json* object = view.find(resources::kHyperNodes, name);
-      if (!said.is_new(name) || object == nullptr) continue;
+      if (!reported.is_new(name) || object == nullptr) continue;
       const std::string_view owner = api::label_of(*object, kSourceLabel);
       plan.event(*object, "Warning", "NameTaken",
                  base::format("the source {} found a HyperNode of this name, which belongs to {}; it is left as it is",
                               source, owner.empty() ? "nobody" : base::format("the source {}", owner)));
     }
-    return said.all();
+    return reported.all();
   }
 
   Plan look_at_labels(const View& view) {
@@ -171,7 +171,7 @@ class HyperNodeController final : public Controller {
     if (!source) return plan;
     const std::vector<const Json*> all = view.all(resources::kHyperNodes);
     const std::vector<Found> found = discover_by_label(source->types, view.all(resources::kNodes), all);
-    next_taken_ = say_taken(view, "label", reconcile(found, "label", all, plan), label_taken_, plan);
+    next_taken_ = report_taken(view, "label", reconcile(found, "label", all, plan), label_taken_, plan);
     return plan;
   }
 
@@ -251,19 +251,19 @@ class HyperNodeController final : public Controller {
     if (problem.empty()) {
       const auto found = discover_by_ports(ufm_.answer, unusable);
       if (found.ok())
-        say_taken(view, "ufm", reconcile(*found, "ufm", view.all(resources::kHyperNodes), plan), {}, plan);
+        report_taken(view, "ufm", reconcile(*found, "ufm", view.all(resources::kHyperNodes), plan), {}, plan);
       else
         problem = found.error().message;
     }
     if (unusable > 0)
       problem = base::format("{} ports have no usable names of a node and a leaf; they are left out", unusable);
     const Json* map = view.find(resources::kConfigMaps, config_key_);
-    const bool is_said = ufm_.lacks_credentials && ufm_.lacked_credentials;
-    if (!problem.empty() && map != nullptr && !is_said)
+    const bool is_reported = ufm_.lacks_credentials && ufm_.lacked_credentials;
+    if (!problem.empty() && map != nullptr && !is_reported)
       plan.event(*map, "Warning", "NetworkTopologyDiscoveryFailed", base::format("source ufm: {}", problem));
   }
 
-  static Plan tell_status(const View& view, const std::string& name) {
+  static Plan report_status(const View& view, const std::string& name) {
     Plan plan;
     const Json* object = view.find(resources::kHyperNodes, name);
     if (object == nullptr || api::is_deleting(*object)) return plan;
@@ -281,10 +281,10 @@ class HyperNodeController final : public Controller {
   std::string config_key_;
   Ufm ufm_;
   bool had_config_ = false;
-  std::set<std::string> config_said_, label_taken_;
+  std::set<std::string> config_reported_, label_taken_;
   // The result of the step that is carried out.
   std::optional<Ufm> restart_;
-  std::set<std::string> next_said_, next_taken_;
+  std::set<std::string> next_reported_, next_taken_;
 };
 
 }  // namespace

@@ -270,7 +270,7 @@ TEST_F(BehaviourTest, enough_successes_complete_the_job_and_end_the_rest) {
 TEST_F(BehaviourTest, a_waiting_group_is_reported_once_for_each_reason) {
   put_job(base::format(R"({{"minAvailable": 1, "tasks": [{}]}})", task("a", 1)));
   settle();
-  const auto group_says = [this](std::string_view phase, std::string_view type, std::string_view message) {
+  const auto group_report = [this](std::string_view phase, std::string_view type, std::string_view message) {
     Json condition = Json::object({{"type", type}, {"status", "True"}, {"lastTransitionTime", "2026-01-01T00:00:00Z"}});
     condition.set("message", message);
     world.edit(resources::kPodGroups, "ns/j-U")
@@ -278,23 +278,23 @@ TEST_F(BehaviourTest, a_waiting_group_is_reported_once_for_each_reason) {
     settle();
   };
   const auto waits_for = [this] { return job()["status"]["state"]["message"].str(); };
-  group_says("Pending", "Unschedulable", "no room. 1/0 tasks in gang unschedulable");
+  group_report("Pending", "Unschedulable", "no room. 1/0 tasks in gang unschedulable");
   const std::string first =
       "PodGroupPending: PodGroup ns:j unschedulable, reason: no room. 1/0 tasks in gang unschedulable";
   EXPECT_EQ(world.events.back(), first);
   EXPECT_EQ(waits_for(), "no room");
   EXPECT_EQ(phase(), "Pending");
 
-  const std::size_t told = world.events.size();
+  const std::size_t notified = world.events.size();
   controller = make_job_controller({});  // it is started anew
-  group_says("Inqueue", "Unschedulable", "no room. 1/1 tasks in gang unschedulable");
-  EXPECT_EQ(world.events.size(), told) << world.events.back();
-  group_says("Inqueue", "Unschedulable", "no node has x. 1/1 tasks in gang unschedulable");
-  EXPECT_EQ(world.events.size(), told + 1);
+  group_report("Inqueue", "Unschedulable", "no room. 1/1 tasks in gang unschedulable");
+  EXPECT_EQ(world.events.size(), notified) << world.events.back();
+  group_report("Inqueue", "Unschedulable", "no node has x. 1/1 tasks in gang unschedulable");
+  EXPECT_EQ(world.events.size(), notified + 1);
   EXPECT_EQ(waits_for(), "no node has x");
 
-  group_says("Running", "Scheduled", "");
-  EXPECT_EQ(world.events.size(), told + 1);
+  group_report("Running", "Scheduled", "");
+  EXPECT_EQ(world.events.size(), notified + 1);
   EXPECT_EQ(waits_for(), "");
 }
 

@@ -35,7 +35,7 @@ const Json& first_termination(const Json& pod) {
 // Only pods that say whose they are count.
 std::optional<SeenPod> look_at(const Json& pod) {
   const auto version = base::parse_number<std::int64_t>(api::annotation_of(pod, "volcano.sh/job-version"));
-  if (!version || !says_whose_it_is(pod)) return std::nullopt;
+  if (!version || !names_its_owner(pod)) return std::nullopt;
   return SeenPod{.uid = std::string(api::uid_of(pod)),
                  .phase = pod["status"]["phase"].str(),
                  .task = task_of(pod),
@@ -207,7 +207,7 @@ std::string_view volume_sentence(const Json& pod) {
   return {};
 }
 
-bool says_whose_it_is(const Json& pod) {
+bool names_its_owner(const Json& pod) {
   return base::parse_number<std::int64_t>(api::annotation_of(pod, "volcano.sh/job-version")) &&
          !api::annotation_of(pod, "volcano.sh/job-name").empty() &&
          !api::annotation_of(pod, "volcano.sh/task-spec").empty();

@@ -96,7 +96,7 @@ std::size_t active_pods(const Memory& memory) {
 }
 
 // A stop of the machine is not a fault of the pod, which starts again at once.
-void note_ends(const Job& job, const std::vector<const Json*>& pods, base::Time now, RestartPauses& pauses) {
+void record_ends(const Job& job, const std::vector<const Json*>& pods, base::Time now, RestartPauses& pauses) {
   pauses.begin_look(now);
   for (const Json* pod : pods) {
     if (is_to_run_again(job, *pod))
@@ -137,12 +137,12 @@ class Hints {
 };
 
 // The answers of a plan that ended change what is known of refusals.
-void note_answers(const std::set<std::string>& asked, const Ending& ending, base::Time now, Refusals& refusals) {
+void record_answers(const std::set<std::string>& asked, const Ending& ending, base::Time now, Refusals& refusals) {
   std::set<std::string> refused;
   for (const RefusedAction& one : ending.refused) {
     const std::string what = refused_thing(one.verb, one.kind, one.name, one.fate);
     if (what.empty() || is_old_view(one.error.code) || !refused.insert(what).second) continue;
-    refusals.note(what, one.error, ending.made.contains(one.fate), now);
+    refusals.record(what, one.error, ending.made.contains(one.fate), now);
   }
   for (const std::string& what : asked)
     if (!refused.contains(what)) refusals.forget(what);
@@ -266,7 +266,7 @@ class JobController final : public Controller {
     Observed seen = sight.observed;
     look_up_named(view, job, seen);
     seen.refusals = &known.memory.refusals;
-    note_ends(job, seen.pods, turn.now, known.memory.pauses);
+    record_ends(job, seen.pods, turn.now, known.memory.pauses);
     seen.pauses = &known.memory.pauses;
     const FindTaken find_taken = [&view, &job](const api::ResourceId& resource, std::string_view taken) {
       return view.find(resource, base::format("{}/{}", job.ns, taken));
@@ -296,7 +296,7 @@ class JobController final : public Controller {
       known.memory = std::move(pending.after);
     else
       keep_of_failed(pending.after, known.memory);
-    note_answers(pending.asked, ending, pending.now, known.memory.refusals);
+    record_answers(pending.asked, ending, pending.now, known.memory.refusals);
     hints_->set_refused(key, !known.memory.refusals.empty());
   }
 
@@ -374,8 +374,7 @@ Sight observe(const View& view, const std::string& key) {
   if (!sight.job) return sight;
   const std::string uid(api::uid_of(*sight.job));
   for (const Json* pod : view.by_index(resources::kPods, "job", key))
-    if (api::controller_of(*pod)["uid"].as_string() == uid && says_whose_it_is(*pod))
-      sight.observed.pods.push_back(pod);
+    if (api::controller_of(*pod)["uid"].as_string() == uid && names_its_owner(*pod)) sight.observed.pods.push_back(pod);
   // Groups made by releases before 1.5 have the job's own name.
   const Json* group = view.find(resources::kPodGroups, key + "-" + uid);
   if (!group) {

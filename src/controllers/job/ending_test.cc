@@ -22,7 +22,7 @@ Json parsed(std::string_view text) {
 TEST(Ending, of_a_pod_is_told_by_who_ended_it) {
   struct Row {
     std::string_view status;
-    std::string_view said;
+    std::string_view warned;
   };
   const Row rows[] = {
       {R"({"reason": "Evicted", "containerStatuses": [{"state": {"terminated": {"exitCode": 137}}}]})", "Evicted"},
@@ -41,14 +41,14 @@ TEST(Ending, of_a_pod_is_told_by_who_ended_it) {
     Json pod = Json::object({{"metadata", Json::object({{"name", "j-a-0"}})}});
     pod.set("status", parsed(row.status));
     EXPECT_EQ(why_acted({.event = "PodFailed", .action = "AbortJob", .pod = "j-a-0"}, {&pod}),
-              base::format("AbortJob: pod j-a-0 failed: {}", row.said));
+              base::format("AbortJob: pod j-a-0 failed: {}", row.warned));
   }
 }
 
 TEST(Ending, names_what_an_action_answers) {
   struct Row {
     Request request;
-    std::string_view said;
+    std::string_view warned;
   };
   const Row rows[] = {
       {{.event = "PodFailed", .action = "RestartJob", .pod = "j-a-0"}, "RestartJob: pod j-a-0 failed: it is gone"},
@@ -61,7 +61,7 @@ TEST(Ending, names_what_an_action_answers) {
       {{.event = "CommandIssued", .action = "ResumeJob", .from_command = true}, "ResumeJob: a command"},
       {{.action = "TerminateJob"}, "TerminateJob: the controller could not carry out its last action"},
   };
-  for (const Row& row : rows) EXPECT_EQ(why_acted(row.request, {}), row.said);
+  for (const Row& row : rows) EXPECT_EQ(why_acted(row.request, {}), row.warned);
 }
 
 class EndingTest : public ::testing::Test {
@@ -101,7 +101,7 @@ class EndingTest : public ::testing::Test {
                                             code, code)));
     settle();
   }
-  std::string said() const {
+  std::string warned() const {
     const Json& state = (*world.find(resources::kJobs, "ns/j"))["status"]["state"];
     return base::format("{}: {}", state["phase"].as_string(), state["message"].as_string());
   }
@@ -112,30 +112,30 @@ class EndingTest : public ::testing::Test {
 
 TEST_F(EndingTest, a_job_whose_pods_fail_names_the_first) {
   start(R"("maxRetry": 3)");
-  EXPECT_EQ(said(), "Running: ");
+  EXPECT_EQ(warned(), "Running: ");
   fail("j-a-1", 2);
   fail("j-a-0", 5);
-  EXPECT_EQ(said(), "Failed: 2 of 2 pods failed; first j-a-1: exit code 2");
+  EXPECT_EQ(warned(), "Failed: 2 of 2 pods failed; first j-a-1: exit code 2");
 }
 
 TEST_F(EndingTest, an_aborted_job_keeps_its_cause_until_it_goes_on) {
   start(R"("maxRetry": 3, "policies": [{"event": "PodFailed", "action": "AbortJob"}])");
   fail("j-a-0", 7);
-  EXPECT_EQ(said(), "Aborted: AbortJob: pod j-a-0 failed: exit code 7");
+  EXPECT_EQ(warned(), "Aborted: AbortJob: pod j-a-0 failed: exit code 7");
 }
 
 TEST_F(EndingTest, the_last_attempt_is_said) {
   start(R"("maxRetry": 1, "policies": [{"event": "PodFailed", "action": "RestartJob"}])");
   fail("j-a-0", 7);
-  EXPECT_EQ(said(), "Failed: RestartJob: pod j-a-0 failed: exit code 7; no attempt of 1 is left");
+  EXPECT_EQ(warned(), "Failed: RestartJob: pod j-a-0 failed: exit code 7; no attempt of 1 is left");
 }
 
 TEST_F(EndingTest, a_job_that_was_restarted_runs_without_a_word) {
   start(R"("maxRetry": 3, "policies": [{"event": "PodFailed", "action": "RestartJob"}])");
   fail("j-a-0", 7);
-  EXPECT_EQ(said(), "Pending: ");
+  EXPECT_EQ(warned(), "Pending: ");
   admit();
-  EXPECT_EQ(said(), "Running: ");
+  EXPECT_EQ(warned(), "Running: ");
 }
 
 }  // namespace

@@ -142,7 +142,7 @@ class QuotaTest : public RefusalsTest {
     for (auto& [key, pod] : world.objects[resources::kPods])
       if (pod["status"]["phase"].as_string() == from) pod.edit("status").set("phase", to);
   }
-  std::string said(std::string_view field = "message") const {
+  std::string warned(std::string_view field = "message") const {
     return (*world.find(resources::kJobs, "ns/j"))["status"]["state"][field].str();
   }
   Keys woken_by(const api::ResourceId& resource, const api::Json* before, const api::Json* after) {
@@ -188,8 +188,8 @@ TEST_F(QuotaTest, a_job_waits_for_hours_with_a_reason_and_its_pods_run_on) {
   }
   EXPECT_EQ(phase(), "Running");
   EXPECT_EQ(pods(false), "j-a-0 j-a-1 j-a-2 j-a-3");
-  EXPECT_EQ(said(), "pods of task a cannot be made, short of pods=1: " + std::string(kOver));
-  EXPECT_EQ(said("reason"), "CreationRefused");
+  EXPECT_EQ(warned(), "pods of task a cannot be made, short of pods=1: " + std::string(kOver));
+  EXPECT_EQ(warned("reason"), "CreationRefused");
   EXPECT_LT(asked, 3 * 120 + 10);  // every half a minute
   const api::Json before = quota(4), after = quota(3);
   EXPECT_EQ(woken_by(resources::kResourceQuotas, &after, &before), Keys{});
@@ -198,7 +198,7 @@ TEST_F(QuotaTest, a_job_waits_for_hours_with_a_reason_and_its_pods_run_on) {
   for (int second = 0; second < 10; ++second) turn();
   EXPECT_EQ(pods(false), "j-a-0 j-a-1 j-a-2 j-a-3 j-a-4 j-a-5");
   turn();
-  EXPECT_EQ(said() + said("reason"), "");
+  EXPECT_EQ(warned() + warned("reason"), "");
 }
 
 TEST_F(QuotaTest, what_other_objects_or_programs_refuse_ends_no_job) {
@@ -236,7 +236,7 @@ TEST_F(QuotaTest, what_other_objects_or_programs_refuse_ends_no_job) {
       put_job(1, 1);
       for (int second = 0; second < 1'200; ++second) turn();
       EXPECT_EQ(phase(), "Pending") << one.text;
-      EXPECT_TRUE(said().ends_with(one.text)) << said();
+      EXPECT_TRUE(warned().ends_with(one.text)) << warned();
       code.reset();
       for (int second = 0; second < 40; ++second) {
         turn();
@@ -256,7 +256,7 @@ TEST_F(QuotaTest, what_can_never_be_accepted_ends_the_job_with_the_servers_words
   EXPECT_GT(seconds, 60);
   EXPECT_LT(seconds, 300);
   EXPECT_EQ(asked, 16);
-  EXPECT_EQ(said(), "TerminateJob: " + text);
+  EXPECT_EQ(warned(), "TerminateJob: " + text);
 }
 
 }  // namespace

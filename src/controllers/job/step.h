@@ -98,7 +98,7 @@ Action& write_status(const Job& job, api::Json status, client::Urgency urgency, 
 // The sentence of a scheduler about a volume that the pod waits for; empty: it waits for none.
 std::string_view volume_sentence(const api::Json& pod);
 // The pod's own words. Pods that do not carry all of them are somebody else's, whoever owns them.
-bool says_whose_it_is(const api::Json& pod);
+bool names_its_owner(const api::Json& pod);
 std::string task_of(const api::Json& pod);
 std::int64_t index_of(const api::Json& pod);
 

@@ -234,7 +234,7 @@ bool waits_for_refused(Sync& s) {
 std::string refusal_sentence(const Sync& s) {
   if (!s.seen.refusals) return {};
   for (const auto& [what, one] : s.seen.refusals->all()) {
-    if (!Refusals::is_told(one)) continue;
+    if (!Refusals::is_reported(one)) continue;
     const std::string shortfall = shortfall_of(one.text);
     const std::string text = base::format("{} cannot be made{}: {}", what,
                                           shortfall.empty() ? "" : base::format(", {}", shortfall), one.text);
@@ -249,7 +249,7 @@ constexpr base::Duration kHeldPause = base::seconds(30);
 struct Created {
   static constexpr int kPodsMax = 2'000;
   static constexpr std::size_t kBytesMax = std::size_t{64} << 20;
-  static constexpr int kToldMax = 16;
+  static constexpr int kNotifiedMax = 16;
   int pods = 0;
   int held = 0;  // names that others hold
   std::size_t bytes = 0;
@@ -266,7 +266,7 @@ base::Status create_pod(Sync& s, const Task& task, std::int64_t index, Counts& c
     const Json& owner = api::controller_of(*holder);
     const bool is_earlier = owner["kind"].as_string() == "Job" && owner["name"].as_string() == s.job.name &&
                             owner["apiVersion"].as_string() == api::resources::kJobs.api_version();
-    if (!is_earlier && ++created.held <= Created::kToldMax)
+    if (!is_earlier && ++created.held <= Created::kNotifiedMax)
       s.plan.event(s.job.object, "Warning", "FailedCreate",
                    base::format("Error creating pods: [pods \"{}\" already exists]", name));
     return {};

@@ -52,7 +52,7 @@ class LostClaims {
   std::string mounted_at(const std::string& mount_path, const Observed& seen) {
     if (!mounts_) {
       mounts_.emplace();
-      for (const Json* pod : seen.pods) note_mounts(*pod);
+      for (const Json* pod : seen.pods) record_mounts(*pod);
     }
     const auto found = mounts_->find(mount_path);
     if (found == mounts_->end()) return {};
@@ -62,7 +62,7 @@ class LostClaims {
   }
 
   // The first volume that a pod has at a path counts.
-  void note_mounts(const Json& pod) {
+  void record_mounts(const Json& pod) {
     std::map<std::string_view, std::string_view> claims;  // by volume
     for (const Json& volume : pod["spec"]["volumes"].items())
       claims.emplace(volume["name"].as_string(), volume["persistentVolumeClaim"]["claimName"].as_string());

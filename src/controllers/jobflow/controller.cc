@@ -43,7 +43,7 @@ Keys owner_flow(const Json& job) {
 struct Memory {
   std::string uid = {};
   base::Time first_seen = {};
-  std::set<std::string> said = {};
+  std::set<std::string> warned = {};
   std::map<std::string, std::string> refused = {};  // by Job: why it could not be made
   std::map<std::string, Probing> probing = {};      // by node
 };
@@ -66,7 +66,7 @@ class JobFlowStep {
         jobs_(std::move(jobs)),
         turn_(turn),
         nodes_(read_nodes(flow)),
-        said_(std::move(memory.said)) {
+        reported_(std::move(memory.warned)) {
     pending_.memory = std::move(memory);
     pending_.now = turn.now;
     pending_.ns = std::string(api::namespace_of(flow));
@@ -87,7 +87,7 @@ class JobFlowStep {
     if (next != "Failed" && next != "Terminating")
       for (const Node& node : nodes_) start(node);
     ask();
-    pending_.memory.said = said_.all();
+    pending_.memory.warned = reported_.all();
     std::erase_if(pending_.memory.probing, [this](const auto& one) { return !waiting_.contains(one.first); });
   }
 
@@ -97,7 +97,7 @@ class JobFlowStep {
  private:
   // COMPAT(jobflow-troubles)
   void warn(const std::string& why) {
-    if (said_.is_new(why)) plan_.event(flow_, "Warning", "SyncJobFlow", "SyncJobFlow JobFlow failed for " + why);
+    if (reported_.is_new(why)) plan_.event(flow_, "Warning", "SyncJobFlow", "SyncJobFlow JobFlow failed for " + why);
   }
 
   // COMPAT(jobflow-first-status): who creates a flow may have something to add to it.
@@ -190,7 +190,7 @@ class JobFlowStep {
   const Jobs jobs_;
   const Turn& turn_;
   const std::vector<Node> nodes_;
-  OngoingStates said_;
+  OngoingStates reported_;
   Plan plan_;
   Pending pending_;
   std::vector<std::pair<std::string, Question>> questions_;  // node and question
@@ -272,7 +272,7 @@ class JobFlowController final : public Controller {
     for (const Failure& failure : ending.failures)
       if (failure.kind == "Job" && !is_old_view(failure.error.code) && !is_outage(failure.error))
         memory.refused[failure.name] = failure.error.message;
-    note(pending, ending.answers, memory);
+    record(pending, ending.answers, memory);
     const bool written = std::ranges::all_of(ending.failures, [](const Failure& one) { return one.kind == "Job"; });
     if (metrics_ == nullptr || !written) return;
     if (pending.succeeded) metrics_->counter("volcano_jobflow_succeed_phase_count", {pending.ns}).add();
@@ -281,7 +281,7 @@ class JobFlowController final : public Controller {
 
  private:
   // Questions that a failed plan did not come to are asked again.
-  static void note(const Pending& pending, const std::vector<Answer>& answers, Memory& memory) {
+  static void record(const Pending& pending, const std::vector<Answer>& answers, Memory& memory) {
     if (answers.size() != pending.asked.size()) return;
     std::map<std::string, std::pair<std::vector<std::string>, std::vector<bool>>> by_node;
     for (std::size_t i = 0; i < answers.size(); ++i) {
@@ -289,7 +289,7 @@ class JobFlowController final : public Controller {
       by_node[pending.asked[i].first].second.push_back(answers[i].is_success());
     }
     for (const auto& [node, answers] : by_node)
-      note_answers(answers.first, answers.second, pending.now, memory.probing[node]);
+      record_answers(answers.first, answers.second, pending.now, memory.probing[node]);
   }
 
   base::Metrics* metrics_;

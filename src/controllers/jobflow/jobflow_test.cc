@@ -326,10 +326,10 @@ TEST_F(JobFlowTest, patches_that_make_no_sense) {
           {"name": "c", "patch": {"jobSpec": {}}}])");
   settle();
   EXPECT_EQ(jobs(), "f-c");
-  const std::string said = events();
-  EXPECT_NE(said.find("SyncJobFlow JobFlow failed for patch of flow a: "), std::string::npos) << said;
-  EXPECT_NE(said.find("SyncJobFlow JobFlow failed for patch of flow b: jobSpec is not an object"), std::string::npos)
-      << said;
+  const std::string warned = events();
+  EXPECT_NE(warned.find("SyncJobFlow JobFlow failed for patch of flow a: "), std::string::npos) << warned;
+  EXPECT_NE(warned.find("SyncJobFlow JobFlow failed for patch of flow b: jobSpec is not an object"), std::string::npos)
+      << warned;
 }
 
 TEST_F(JobFlowTest, patches_that_keep_all_controllers_waiting) {
@@ -347,12 +347,12 @@ TEST_F(JobFlowTest, patches_that_keep_all_controllers_waiting) {
   put(base::format(R"([{{"name": "a"}}, {}{{"name": "h"}}])", flows), "", "ah");
   settle();
   EXPECT_EQ(jobs(), "f-a");
-  const std::string said = events();
-  EXPECT_NE(said.find("SyncJobFlow JobFlow failed for patch of flow e: the strategic merge patch takes more than "
-                      "1048576 steps of work: it stopped at an item with name \"V7\""),
+  const std::string warned = events();
+  EXPECT_NE(warned.find("SyncJobFlow JobFlow failed for patch of flow e: the strategic merge patch takes more than "
+                        "1048576 steps of work: it stopped at an item with name \"V7\""),
             std::string::npos)
-      << said;
-  EXPECT_EQ(said.find("patch of flow f: "), std::string::npos);
+      << warned;
+  EXPECT_EQ(warned.find("patch of flow f: "), std::string::npos);
   EXPECT_EQ(look_again, base::seconds(10));
 }
 

@@ -188,8 +188,8 @@ Verdict judge(const View& view, const Json& probe, const std::vector<const Json*
   return Judge(view, before).take(probe, targets);
 }
 
-void note_answers(const std::vector<std::string>& keys, const std::vector<bool>& answered, base::Time now,
-                  Probing& probing) {
+void record_answers(const std::vector<std::string>& keys, const std::vector<bool>& answered, base::Time now,
+                    Probing& probing) {
   bool all = true;
   for (std::size_t i = 0; i < keys.size(); ++i) {
     if (i < answered.size() && answered[i])

@@ -38,7 +38,7 @@ Verdict judge(const View& view, const api::Json& probe, const std::vector<const 
               const Probing& before);
 
 // The answers that came, or did not.
-void note_answers(const std::vector<std::string>& keys, const std::vector<bool>& answered, base::Time now,
-                  Probing& probing);
+void record_answers(const std::vector<std::string>& keys, const std::vector<bool>& answered, base::Time now,
+                    Probing& probing);
 
 }  // namespace controllers::jobflow

@@ -45,10 +45,10 @@ bool is_for_one_node(const View& view, std::string_view ns, std::string_view cla
 Json affinity_to(const std::string& node) {
   const Json rule =
       Json::object({{"key", "kubernetes.io/hostname"}, {"operator", "In"}, {"values", Json::array({Json(node)})}});
-  const Json wish =
+  const Json request =
       Json::object({{"weight", 100}, {"preference", Json::object({{"matchExpressions", Json::array({rule})}})}});
   return Json::object(
-      {{"nodeAffinity", Json::object({{"preferredDuringSchedulingIgnoredDuringExecution", Json::array({wish})}})}});
+      {{"nodeAffinity", Json::object({{"preferredDuringSchedulingIgnoredDuringExecution", Json::array({request})}})}});
 }
 
 }  // namespace controllers::notebooks

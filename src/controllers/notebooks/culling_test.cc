@@ -44,7 +44,7 @@ struct Bench {
       for (int looks = 0; looks < 3; ++looks) world.turn(*controller, kKey);
     }
   }
-  std::string note(const char* name) const {
+  std::string record(const char* name) const {
     return std::string(api::annotation_of(*world.find(resources::kNotebooks, kKey), name));
   }
   bool stopped() const { return is_stopped(*world.find(resources::kNotebooks, kKey)); }
@@ -57,18 +57,18 @@ struct Bench {
 TEST(Culling, an_idle_notebook_is_stopped_after_its_time) {
   Bench bench;
   bench.world.turn(*bench.controller, kKey);
-  EXPECT_EQ(bench.note(kActivity), bench.now());
-  EXPECT_EQ(bench.note(kCheck), bench.now());
+  EXPECT_EQ(bench.record(kActivity), bench.now());
+  EXPECT_EQ(bench.record(kCheck), bench.now());
   bench.answer(base::format(R"([{{"execution_state": "idle", "last_activity": "{}"}}])", bench.now()));
   bench.pass(9);
   EXPECT_FALSE(bench.stopped());
-  EXPECT_EQ(bench.note(kCheck), bench.now());
+  EXPECT_EQ(bench.record(kCheck), bench.now());
   bench.pass(2);
   EXPECT_TRUE(bench.stopped());
   ASSERT_FALSE(bench.world.events.empty());
   EXPECT_EQ(bench.world.events.back(), "Culled: Stopped, because no kernel was busy for 10m0s");
   bench.pass(1);
-  EXPECT_EQ(bench.note(kActivity), "") << "bookkeeping goes with the pod";
+  EXPECT_EQ(bench.record(kActivity), "") << "bookkeeping goes with the pod";
 }
 
 TEST(Culling, whatever_else_the_server_answers) {
@@ -111,7 +111,7 @@ TEST(Culling, a_notebook_that_waits_is_not_idle) {
 TEST(Culling, off_unless_it_is_asked_for) {
   Bench off("{}", false);
   off.pass(30);
-  EXPECT_EQ(off.note(kActivity), "");
+  EXPECT_EQ(off.record(kActivity), "");
   EXPECT_FALSE(off.stopped());
   Bench own(R"({"notebooks.volcano.sh/idle-after": "5m"})", false);
   own.pass(4);
@@ -126,11 +126,11 @@ TEST(Culling, off_unless_it_is_asked_for) {
 TEST(Culling, bookkeeping_goes_with_the_pod) {
   Bench bench;
   bench.pass(1);
-  EXPECT_NE(bench.note(kActivity), "");
+  EXPECT_NE(bench.record(kActivity), "");
   bench.world.erase(resources::kPods, "ns/nb-0");
   bench.pass(1);
-  EXPECT_EQ(bench.note(kActivity), "");
-  EXPECT_EQ(bench.note(kCheck), "");
+  EXPECT_EQ(bench.record(kActivity), "");
+  EXPECT_EQ(bench.record(kCheck), "");
 }
 
 TEST(Culling, a_clock_that_is_set_back_stops_no_check) {
@@ -139,7 +139,7 @@ TEST(Culling, a_clock_that_is_set_back_stops_no_check) {
   bench.pass(1);
   bench.world.now = bench.world.now - base::hours(5);
   bench.pass(1);
-  EXPECT_EQ(bench.note(kCheck), bench.now());
+  EXPECT_EQ(bench.record(kCheck), bench.now());
 }
 
 }  // namespace

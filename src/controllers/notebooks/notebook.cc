@@ -29,7 +29,7 @@ constexpr const char* kRestarts[] = {"notebooks.volcano.sh/restart", "notebooks.
 
 // Known of a notebook from one look to the next.
 struct Memory {
-  std::set<std::string> said;
+  std::set<std::string> reported;
   std::string uid;
   bool runs = false;
   bool creates = false;  // the plan that runs makes the StatefulSet
@@ -54,7 +54,7 @@ class NotebookStep {
         options_(options),
         owned_(owned),
         memory_(memory),
-        said_(memory.said) {}
+        reported_(memory.reported) {}
 
   Plan take(const std::optional<api::ResourceId>& virtual_services) {
     plan_.set_subject(notebook_);
@@ -73,10 +73,10 @@ class NotebookStep {
         keep(resources::kServices, notebook_service(notebook_));
         if (virtual_services && options_.istio) route(*virtual_services);
         restart();
-        say(notebook_status(notebook_, own_set(), own_pod(), turn_.now));
+        report(notebook_status(notebook_, own_set(), own_pod(), turn_.now));
       }
     }
-    memory_.said = said_.all();
+    memory_.reported = reported_.all();
     return std::move(plan_);
   }
 
@@ -90,7 +90,7 @@ class NotebookStep {
   }
 
   void warn(std::string_view reason, const std::string& text) {
-    if (said_.is_new(text)) plan_.event(notebook_, "Warning", reason, text);
+    if (reported_.is_new(text)) plan_.event(notebook_, "Warning", reason, text);
   }
 
   void refuse(std::string why) {
@@ -101,9 +101,9 @@ class NotebookStep {
     const Json& before = notebook_["status"]["conditions"][std::size_t{0}];
     for (const char* time : {"lastProbeTime", "lastTransitionTime"})
       condition.set(time, before["message"] == condition["message"] ? before[time] : Json(now));
-    say(Json::object({{"conditions", Json::array({std::move(condition)})},
-                      {"readyReplicas", 0},
-                      {"containerState", Json::object()}}));
+    report(Json::object({{"conditions", Json::array({std::move(condition)})},
+                         {"readyReplicas", 0},
+                         {"containerState", Json::object()}}));
   }
 
   void route(const api::ResourceId& resource) {
@@ -147,7 +147,7 @@ class NotebookStep {
                 Json::object({{"metadata", Json::object({{"uid", api::uid_of(notebook_)}, {"annotations", gone}})}}));
   }
 
-  void say(Json status) {
+  void report(Json status) {
     memory_.runs = status["readyReplicas"].as_int() > 0;
     plan_.begin_stage();
     workloads::write_status(plan_, resources::kNotebooks, notebook_, std::move(status), turn_);
@@ -159,7 +159,7 @@ class NotebookStep {
   const Options& options_;
   OwnedObjects& owned_;
   Memory& memory_;
-  OngoingStates said_;
+  OngoingStates reported_;
   Plan plan_;
 };
 
@@ -208,7 +208,7 @@ class NotebookController final : public Controller {
       return {};
     }
     Memory& memory = memories_[key];
-    if (memory.uid != api::uid_of(*notebook)) memory = {.said = {}, .uid = std::string(api::uid_of(*notebook))};
+    if (memory.uid != api::uid_of(*notebook)) memory = {.reported = {}, .uid = std::string(api::uid_of(*notebook))};
     Plan plan = NotebookStep(view, *notebook, turn, options_, owned_, memory).take(virtual_services_.resource());
     count_running(api::namespace_of(*notebook));
     return plan;

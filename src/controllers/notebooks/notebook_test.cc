@@ -275,7 +275,7 @@ TEST(Notebook, events_of_its_set_and_pod_are_told_again) {
   bench.settle();
   bench.put_pod("{}");
   auto events = make_notebook_event_controller();
-  const auto told = [&](std::string_view name, std::string_view about, base::Time at) {
+  const auto notified = [&](std::string_view name, std::string_view about, base::Time at) {
     bench.world.events.clear();
     bench.world.put_text(resources::kEvents,
                          base::format(R"({{"apiVersion": "v1", "kind": "Event", "metadata": {{"name": "{}", "namespace":
@@ -287,13 +287,13 @@ TEST(Notebook, events_of_its_set_and_pod_are_told_again) {
     for (int i = 0; i < 3; ++i) bench.world.turn(*events, base::format("ns/{}", name));
     return bench.world.events.empty() ? std::string("silent") : bench.world.events.front();
   };
-  EXPECT_EQ(told("a", R"({"kind": "Pod", "name": "nb-0"})", bench.world.now),
+  EXPECT_EQ(notified("a", R"({"kind": "Pod", "name": "nb-0"})", bench.world.now),
             "FailedScheduling: Reissued from pod/nb-0: no room");
-  EXPECT_EQ(told("b", R"({"kind": "StatefulSet", "name": "nb"})", bench.world.now),
+  EXPECT_EQ(notified("b", R"({"kind": "StatefulSet", "name": "nb"})", bench.world.now),
             "FailedScheduling: Reissued from statefulset/nb: no room");
-  EXPECT_EQ(told("c", R"({"kind": "StatefulSet", "name": "other"})", bench.world.now), "not its own");
-  EXPECT_EQ(told("d", R"({"kind": "Notebook", "name": "nb"})", bench.world.now), "not its own");
-  EXPECT_EQ(told("e", R"({"kind": "Pod", "name": "nb-0"})", bench.world.now - base::hours(1)), "silent");
+  EXPECT_EQ(notified("c", R"({"kind": "StatefulSet", "name": "other"})", bench.world.now), "not its own");
+  EXPECT_EQ(notified("d", R"({"kind": "Notebook", "name": "nb"})", bench.world.now), "not its own");
+  EXPECT_EQ(notified("e", R"({"kind": "Pod", "name": "nb-0"})", bench.world.now - base::hours(1)), "silent");
 }
 
 TEST(Notebook, comes_to_rest_whatever_fails) {

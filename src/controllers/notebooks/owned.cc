@@ -77,13 +77,13 @@ OwnedObjects::Kept OwnedObjects::keep(Plan& plan, const View& view, const Json& 
   if (api::controller_of(*there)["uid"].as_string() != api::uid_of(owner)) return Kept::kTaken;
   if (api::is_deleting(*there)) return Kept::kRight;
   const api::KindInfo* kind = api::find_kind(resource);
-  const bool same_wish = api::annotation_of(*there, kApplied) == hash;
-  if (same_wish && covers(kind != nullptr ? kind->schema : nullptr, *there, wanted)) {
+  const bool same_request = api::annotation_of(*there, kApplied) == hash;
+  if (same_request && covers(kind != nullptr ? kind->schema : nullptr, *there, wanted)) {
     repaired_.erase(uid);
     return Kept::kRight;
   }
   std::string& written_at = repaired_[uid];
-  if (same_wish && written_at == api::resource_version_of(*there)) return Kept::kRight;
+  if (same_request && written_at == api::resource_version_of(*there)) return Kept::kRight;
   written_at = api::resource_version_of(*there);
   Json next = *there;
   for (const Json::Member& member : wanted.members()) {

@@ -24,14 +24,14 @@ constexpr const char* kFinalizer = "profile-finalizer";
 class ProfileStep {
  public:
   ProfileStep(const View& view, const Json& profile, const Turn& turn, const Options& options, OwnedObjects& owned,
-              std::set<std::string>& said)
+              std::set<std::string>& reported)
       : view_(view),
         profile_(profile),
         turn_(turn),
         options_(options),
         owned_(owned),
-        said_(said),
-        said_now_(said),
+        reported_(reported),
+        reported_now_(reported),
         name_(api::name_of(profile)) {}
 
   Plan take(const std::optional<api::ResourceId>& policies) {
@@ -41,12 +41,12 @@ class ProfileStep {
       return std::move(plan_);
     }
     if (profile_["spec"]["owner"]["name"].as_string().empty()) {
-      say("Failed", "spec.owner.name is empty");
+      report("Failed", "spec.owner.name is empty");
     } else if (keep_namespace()) {
       keep_objects(policies);
-      say("Successful", "");
+      report("Successful", "");
     }
-    said_ = said_now_.all();
+    reported_ = reported_now_.all();
     return std::move(plan_);
   }
 
@@ -80,11 +80,11 @@ class ProfileStep {
     }
     const std::string_view owner = profile_["spec"]["owner"]["name"].as_string();
     if (api::annotation_of(*there, "owner") != owner) {
-      say("Failed", base::format("namespace already exist, but not owned by profile creator {}", owner));
+      report("Failed", base::format("namespace already exist, but not owned by profile creator {}", owner));
       return false;
     }
     if (api::is_deleting(*there)) {
-      say("Failed", base::format("namespace {} is being deleted", name_));
+      report("Failed", base::format("namespace {} is being deleted", name_));
       return false;
     }
     set_finalizer(true);
@@ -117,14 +117,14 @@ class ProfileStep {
   void keep(const api::ResourceId& resource, const Json& wanted) {
     if (owned_.keep(plan_, view_, profile_, resource, wanted) != OwnedObjects::Kept::kTaken) return;
     const std::string text = OwnedObjects::taken_text(wanted);
-    if (said_now_.is_new(text)) plan_.event(profile_, "Warning", "NameTaken", text);
+    if (reported_now_.is_new(text)) plan_.event(profile_, "Warning", "NameTaken", text);
   }
 
   // COMPAT(profile-conditions)
-  void say(const char* type, std::string message) {
+  void report(const char* type, std::string message) {
     Json condition = Json::object({{"type", type}, {"status", "True"}});
     if (!message.empty()) {
-      if (said_now_.is_new(message)) plan_.event(profile_, "Warning", "Failed", message);
+      if (reported_now_.is_new(message)) plan_.event(profile_, "Warning", "Failed", message);
       condition.set("message", std::move(message));
     }
     plan_.begin_stage();
@@ -137,8 +137,8 @@ class ProfileStep {
   const Turn& turn_;
   const Options& options_;
   OwnedObjects& owned_;
-  std::set<std::string>& said_;
-  OngoingStates said_now_;
+  std::set<std::string>& reported_;
+  OngoingStates reported_now_;
   std::string name_;
   Plan plan_;
 };
@@ -186,8 +186,8 @@ class ProfileController final : public Controller {
   Plan step(const View& view, const std::string& key, const Turn& turn) override {
     const Json* profile = view.find(resources::kProfiles, key);
     if (profile != nullptr)
-      return ProfileStep(view, *profile, turn, options_, owned_, said_[key]).take(policies_.resource());
-    said_.erase(key);
+      return ProfileStep(view, *profile, turn, options_, owned_, reported_[key]).take(policies_.resource());
+    reported_.erase(key);
     return {};
   }
 
@@ -200,7 +200,7 @@ class ProfileController final : public Controller {
   Options options_;
   OwnedObjects owned_;
   KindOfStranger policies_ = authorization_policies();
-  std::map<std::string, std::set<std::string>> said_;
+  std::map<std::string, std::set<std::string>> reported_;
 };
 
 }  // namespace

@@ -102,11 +102,11 @@ class PvcViewerController final : public Controller {
     Plan plan;
     const Json* viewer = view.find(resources::kPvcViewers, key);
     if (viewer == nullptr) {
-      said_.erase(key);
+      reported_.erase(key);
       return plan;
     }
     plan.set_subject(*viewer);
-    ServerStep look(plan, view, *viewer, owned_, said_[key]);
+    ServerStep look(plan, view, *viewer, owned_, reported_[key]);
     const std::string name = made_name(*viewer);
     if (!api::is_deleting(*viewer)) keep_objects(view, *viewer, look);
     plan.begin_stage();
@@ -146,8 +146,8 @@ class PvcViewerController final : public Controller {
   }
 
   static Json port_of(const Json& viewer, const Json& pod) {
-    const Json& said = viewer["spec"]["networking"]["targetPort"];
-    if (!said.is_null()) return said;
+    const Json& reported = viewer["spec"]["networking"]["targetPort"];
+    if (!reported.is_null()) return reported;
     return pod["containers"][std::size_t{0}]["ports"][std::size_t{0}]["containerPort"].as_int(kPort);
   }
 
@@ -177,7 +177,7 @@ class PvcViewerController final : public Controller {
   Options options_;
   OwnedObjects owned_;
   KindOfStranger virtual_services_ = notebooks::virtual_services();
-  std::map<std::string, std::set<std::string>> said_;
+  std::map<std::string, std::set<std::string>> reported_;
 };
 
 }  // namespace

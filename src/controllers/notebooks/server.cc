@@ -27,7 +27,7 @@ void ServerStep::route(const KindOfStranger& virtual_services, const Route& rout
 }
 
 void ServerStep::warn(std::string_view reason, const std::string& text) {
-  if (said_now_.is_new(text)) plan_.event(object_, "Warning", reason, text);
+  if (reported_now_.is_new(text)) plan_.event(object_, "Warning", reason, text);
 }
 
 const Json* ServerStep::deployment(std::string_view name) const {

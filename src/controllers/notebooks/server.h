@@ -16,9 +16,10 @@ namespace controllers::notebooks {
 // One look at one object that is shown by a server.
 class ServerStep {
  public:
-  ServerStep(Plan& plan, const View& view, const api::Json& object, OwnedObjects& owned, std::set<std::string>& said)
-      : plan_(plan), view_(view), object_(object), owned_(owned), said_(said), said_now_(said) {}
-  ~ServerStep() { said_ = said_now_.all(); }
+  ServerStep(Plan& plan, const View& view, const api::Json& object, OwnedObjects& owned,
+             std::set<std::string>& reported)
+      : plan_(plan), view_(view), object_(object), owned_(owned), reported_(reported), reported_now_(reported) {}
+  ~ServerStep() { reported_ = reported_now_.all(); }
 
   // False: the name is somebody else's, and an event says so.
   bool keep(const api::ResourceId& resource, const api::Json& wanted);
@@ -32,8 +33,8 @@ class ServerStep {
   const View& view_;
   const api::Json& object_;
   OwnedObjects& owned_;
-  std::set<std::string>& said_;
-  OngoingStates said_now_;
+  std::set<std::string>& reported_;
+  OngoingStates reported_now_;
 };
 
 struct ServerParts {

@@ -100,11 +100,11 @@ class TensorboardController final : public Controller {
     Plan plan;
     const Json* board = view.find(resources::kTensorboards, key);
     if (board == nullptr || api::is_deleting(*board)) {
-      said_.erase(key);
+      reported_.erase(key);
       return plan;
     }
     plan.set_subject(*board);
-    ServerStep look(plan, view, *board, owned_, said_[key]);
+    ServerStep look(plan, view, *board, owned_, reported_[key]);
     const std::string name(api::name_of(*board)), ns(api::namespace_of(*board));
     const Logs logs = logs_of((*board)["spec"]["logspath"].as_string());
     std::string problem = problem_of_name(name, kNameMax);
@@ -164,7 +164,7 @@ class TensorboardController final : public Controller {
   Options options_;
   OwnedObjects owned_;
   KindOfStranger virtual_services_ = notebooks::virtual_services();
-  std::map<std::string, std::set<std::string>> said_;
+  std::map<std::string, std::set<std::string>> reported_;
 };
 
 }  // namespace

@@ -33,7 +33,7 @@ class Step {
     const std::string name = pod_name_of(look_.facts, place_.path, attempt);
     if (const auto refused = look_.memory.refused.find(place_.path); refused != look_.memory.refused.end())
       return end(task, "FAILED", base::format("the pod is refused: {}", refused->second));
-    auto pod = make_step_pod(wish(task, inputs, attempt), look_.options);
+    auto pod = make_step_pod(request(task, inputs, attempt), look_.options);
     if (pod.ok())
       if (const base::Status joined = join_gang(*pod); !joined.ok()) pod = joined.error();
     if (!pod.ok()) {
@@ -94,7 +94,7 @@ class Step {
           true;
   }
 
-  StepWish wish(const Json& task, const Values& inputs, std::int64_t attempt) const {
+  StepRequest request(const Json& task, const Values& inputs, std::int64_t attempt) const {
     return {.run = look_.run,
             .task = task,
             .facts = look_.facts,
@@ -132,8 +132,9 @@ class Step {
     // A container that the launcher did not run has no outputs.
     if (look_.pipeline.executor_of(place_.component).container["command"].empty()) return end(task, "SUCCEEDED", {});
     auto report = read_report(text, place_.component.output_parameters.size());
-    auto outputs = report.ok() ? outputs_of(*report, place_.component, executor_input_of(wish(task, inputs, attempt)))
-                               : base::Result<Values>(report.error());
+    auto outputs = report.ok()
+                       ? outputs_of(*report, place_.component, executor_input_of(request(task, inputs, attempt)))
+                       : base::Result<Values>(report.error());
     if (!outputs.ok()) return end(task, "FAILED", outputs.error().message);
     return end(task, "SUCCEEDED", {}, *outputs);
   }

@@ -197,12 +197,12 @@ std::string_view step_in_turn(std::string_view loop, std::string_view path) {
 
 base::Result<std::string> group_of_step(const RunFacts& facts, const ::pipelines::Executor& executor,
                                         std::string_view loop, std::string_view path) {
-  const std::string_view wish = annotation_of(executor);
-  if (wish.empty() || wish == "false") return std::string();
+  const std::string_view request = annotation_of(executor);
+  if (request.empty() || request == "false") return std::string();
   const auto refused = [](std::string_view why) {
     return base::make_error(base::Code::kInvalid, base::format("annotation {} of the step: {}", kLoopGang, why));
   };
-  if (wish != "true") return refused(base::format("{:?} is neither \"true\" nor \"false\"", wish));
+  if (request != "true") return refused(base::format("{:?} is neither \"true\" nor \"false\"", request));
   if (loop.empty()) return refused("no loop is around the step");
   return group_name(facts, loop, step_in_turn(loop, path));
 }

@@ -162,17 +162,17 @@ base::Status ephemeral_volumes(const Work& work, const Json& list) {
   return {};
 }
 
-base::Status metadata(const Work& work, const Json& said) {
+base::Status metadata(const Work& work, const Json& parts) {
   for (const char* map : {"labels", "annotations"})
-    for (const Json::Member& one : said[std::string_view(map)].members())
+    for (const Json::Member& one : parts[std::string_view(map)].members())
       work.pod.metadata.edit(map).set(one.name(), one.value);
   return {};
 }
 
-base::Status node_selector(const Work& work, const Json& said) {
-  Json labels = said["labels"];
-  if (said["nodeSelectorJson"].is_object()) {
-    const auto value = work.value_of(said["nodeSelectorJson"]);
+base::Status node_selector(const Work& work, const Json& parts) {
+  Json labels = parts["labels"];
+  if (parts["nodeSelectorJson"].is_object()) {
+    const auto value = work.value_of(parts["nodeSelectorJson"]);
     if (!value || !value->is_object()) return wrong("nodeSelector", "nodeSelectorJson has no value");
     labels = *value;
   }
@@ -260,26 +260,26 @@ base::Status pull_secrets(const Work& work, const Json& list) {
   return {};
 }
 
-base::Status pull_policy(const Work& work, const Json& said) {
-  work.pod.container.set("imagePullPolicy", said);
+base::Status pull_policy(const Work& work, const Json& parts) {
+  work.pod.container.set("imagePullPolicy", parts);
   return {};
 }
 
-base::Status deadline(const Work& work, const Json& said) {
-  TRY(const std::int64_t seconds, ::pipelines::Field(said, "platforms.kubernetes.activeDeadlineSeconds").number());
+base::Status deadline(const Work& work, const Json& parts) {
+  TRY(const std::int64_t seconds, ::pipelines::Field(parts, "platforms.kubernetes.activeDeadlineSeconds").number());
   if (seconds > 0) work.pod.spec.set("activeDeadlineSeconds", seconds);
   return {};
 }
 
-base::Status security_context(const Work& work, const Json& said) {
+base::Status security_context(const Work& work, const Json& parts) {
   Json context = Json::object();
   for (const char* key : {"runAsUser", "runAsGroup"}) {
-    const Json& value = said[std::string_view(key)];
+    const Json& value = parts[std::string_view(key)];
     if (value.is_null()) continue;
     TRY(const std::int64_t id, ::pipelines::Field(value, "platforms.kubernetes.securityContext").number());
     context.set(key, id);
   }
-  if (said["runAsNonRoot"].is_bool()) context.set("runAsNonRoot", said["runAsNonRoot"]);
+  if (parts["runAsNonRoot"].is_bool()) context.set("runAsNonRoot", parts["runAsNonRoot"]);
   work.pod.container.set("securityContext", std::move(context));
   return {};
 }

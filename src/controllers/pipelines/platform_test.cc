@@ -20,15 +20,15 @@ Json parse(std::string_view text) {
 }
 
 struct Feature {
-  const char* said;   // of the executor
+  const char* parts;  // of the executor
   const char* place;  // in the pod: metadata, spec or container
   const char* made;
 };
 
 // The pod of a step with this platform configuration: {metadata, spec, container}, or the error.
-Json pod_with(std::string_view said) {
+Json pod_with(std::string_view parts) {
   Json metadata = Json::object(), spec = Json::object(), container = Json::object();
-  const base::Status added = add_platform(parse(said),
+  const base::Status added = add_platform(parse(parts),
                                           [](const Json& source) -> std::optional<Json> {
                                             if (source["runtimeValue"].has("constant"))
                                               return source["runtimeValue"]["constant"];
@@ -103,9 +103,9 @@ TEST(Platform, EachFieldHasItsPlaceInThePod) {
        R"({"securityContext": {"runAsUser": 1000, "runAsNonRoot": true}})"},
   };
   for (const Feature& feature : features)
-    EXPECT_EQ(pod_with(feature.said)[std::string_view(feature.place)].sorted().dump(),
+    EXPECT_EQ(pod_with(feature.parts)[std::string_view(feature.place)].sorted().dump(),
               parse(feature.made).sorted().dump())
-        << feature.said;
+        << feature.parts;
 }
 
 TEST(Platform, ErrorsNameTheField) {

@@ -42,9 +42,9 @@ std::string why_it_waits(const Json& pod) {
 }
 
 std::string why_it_failed(const Json& pod, const Json& terminated) {
-  if (const std::string said = joined(pod["status"]["reason"].as_string(), pod["status"]["message"].as_string());
-      !said.empty())
-    return said;
+  if (const std::string status_text = joined(pod["status"]["reason"].as_string(), pod["status"]["message"].as_string());
+      !status_text.empty())
+    return status_text;
   if (!terminated.is_object()) return "its pod failed";
   std::string text = base::format("exit code {}", terminated["exitCode"].as_int());
   if (const std::string_view reason = terminated["reason"].as_string(); !reason.empty() && reason != "Error")

@@ -29,24 +29,24 @@ base::Error wrong(std::string_view kind, std::string_view name, std::string_view
 }
 
 // The artifact that the command describes, on top of the one that it was given.
-base::Result<Json> described(const std::string& name, const Json& given, const Json& said) {
+base::Result<Json> described(const std::string& name, const Json& given, const Json& output) {
   Json artifact = given;
-  if (const std::string_view uri = said["uri"].as_string(); !uri.empty()) {
+  if (const std::string_view uri = output["uri"].as_string(); !uri.empty()) {
     if (const base::Status fits = check_uri(uri); !fits.ok()) return wrong("artifacts", name, fits.error().message);
     artifact.set("uri", uri);
   }
-  if (said["name"].is_string() && !said["name"].as_string().empty()) artifact.set("name", said["name"]);
-  for (const Json::Member& one : said["metadata"].members()) artifact.edit("metadata").set(one.name(), one.value);
+  if (output["name"].is_string() && !output["name"].as_string().empty()) artifact.set("name", output["name"]);
+  for (const Json::Member& one : output["metadata"].members()) artifact.edit("metadata").set(one.name(), one.value);
   for (const char* key : {"custom_path", "customPath"})
-    if (said[std::string_view(key)].is_string()) artifact.set("customPath", said[std::string_view(key)]);
+    if (output[std::string_view(key)].is_string()) artifact.set("customPath", output[std::string_view(key)]);
   return artifact;
 }
 
-base::Status put_artifacts(const ::pipelines::Component& component, const Json& executor_input, const Json& said,
+base::Status put_artifacts(const ::pipelines::Component& component, const Json& executor_input, const Json& output,
                            Values& values) {
   for (const auto& [name, spec] : component.output_artifacts) {
     const Json& given = executor_input["outputs"]["artifacts"][name]["artifacts"][std::size_t{0}];
-    const Json& list = said["artifacts"][name]["artifacts"];
+    const Json& list = output["artifacts"][name]["artifacts"];
     if (list.size() > kArtifactsMax) return wrong("artifacts", name, "it has too many artifacts");
     Json made = Json::array();
     for (const Json& one : list.items()) {
@@ -92,18 +92,18 @@ base::Result<Report> read_report(std::string_view text, std::size_t parameters) 
 
 base::Result<Values> outputs_of(const Report& report, const ::pipelines::Component& component,
                                 const Json& executor_input) {
-  Json said = Json::object();
+  Json output = Json::object();
   if (!report.metadata.empty()) {
     auto parsed = api::parse_json(report.metadata);
     if (!parsed.ok() || !parsed->is_object())
       return base::make_error(base::Code::kInvalid, "output_metadata.json is not a JSON object");
-    said = *std::move(parsed);
+    output = *std::move(parsed);
   }
   Values values;
   std::size_t index = 0;
   for (const auto& [name, spec] : component.output_parameters) {
     const std::size_t at = index++;
-    const Json* value = said["parameterValues"].find(name);
+    const Json* value = output["parameterValues"].find(name);
     const bool in_file = at < report.parameters.size() && report.parameters[at];
     if (value == nullptr && !in_file) return wrong("parameters", name, "the command wrote no value");
     auto fitted = value != nullptr ? ::pipelines::fit(*value, spec.type)
@@ -111,7 +111,7 @@ base::Result<Values> outputs_of(const Report& report, const ::pipelines::Compone
     if (!fitted.ok()) return wrong("parameters", name, fitted.error().message);
     values.parameters.set(name, *std::move(fitted));
   }
-  TRY_VOID(put_artifacts(component, executor_input, said, values));
+  TRY_VOID(put_artifacts(component, executor_input, output, values));
   return values;
 }
 

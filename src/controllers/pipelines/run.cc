@@ -209,21 +209,21 @@ void clear(RunStep& step, const std::string& state) {
 }
 
 // The experiment says when its newest run was made.
-void note_in_experiment(RunStep& step) {
-  if (step.memory.is_noted) return;
+void record_in_experiment(RunStep& step) {
+  if (step.memory.is_recorded) return;
   const std::string_view named = step.run["spec"]["experimentName"].as_string();
   const Json* experiment =
       step.objects.named(resources::kPipelineExperiments, named.empty() ? kDefaultExperiment : named);
   if (experiment == nullptr) return;
-  step.memory.is_noted = true;
+  step.memory.is_recorded = true;
   const base::Time made = time_in(step.run["metadata"]["creationTimestamp"]);
   const base::Time before = time_in((*experiment)["status"]["lastRunCreatedAt"]);
   if (!made.is_set() || (before.is_set() && before >= made)) return;
   Json status = Json::object({{"lastRunCreatedAt", base::format_rfc3339(made)}});
-  Action& noted = step.plan.patch(resources::kPipelineExperiments, *experiment, client::PatchType::kMerge,
-                                  Json::object({{"status", std::move(status)}}));
-  noted.subresource = "status";
-  noted.missing_is_fine = noted.stops_nothing = true;
+  Action& recorded = step.plan.patch(resources::kPipelineExperiments, *experiment, client::PatchType::kMerge,
+                                     Json::object({{"status", std::move(status)}}));
+  recorded.subresource = "status";
+  recorded.missing_is_fine = recorded.stops_nothing = true;
 }
 
 void make_surroundings(RunStep& step, const RunFacts& facts) {
@@ -325,7 +325,7 @@ void decide(RunStep& step) {
   if (!parameters.ok()) return fail(step, parameters.error().message);
   if (const std::string problem = problem_of(step, look); !problem.empty()) return fail(step, problem);
   make_surroundings(step, facts);
-  note_in_experiment(step);
+  record_in_experiment(step);
   const Standing root = walk(look, *parameters);
   conclude(step, look, root);
   step.asked = std::move(look.asked);

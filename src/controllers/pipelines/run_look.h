@@ -38,7 +38,7 @@ struct Memory {
   std::map<std::string, base::Time> failed = {};    // by pod: when its failure was seen
   std::optional<::pipelines::Stores> stores = {};   // nothing: not asked for yet
   std::string stores_problem = {};                  // why their ConfigMap cannot be read
-  bool is_noted = false;                            // in the run's experiment
+  bool is_recorded = false;                         // in the run's experiment
   bool has_claim = false;                           // of the artifacts of the namespace
   bool has_stage = false;                           // the program that moves artifacts of stores
   bool has_surroundings = false;                    // the objects that every run of the namespace needs

@@ -95,7 +95,7 @@ void add_variables(const ::pipelines::Staging& staging, Json& env) {
   }
 }
 
-void add_volumes(const StepWish& wish, const Options& options, const ::pipelines::Staging& staging, Json& spec,
+void add_volumes(const StepRequest& request, const Options& options, const ::pipelines::Staging& staging, Json& spec,
                  Json& container) {
   Json program = Json::object({{"name", launcher_name()}, {"defaultMode", kLauncherMode}});
   Json volumes = Json::array({Json::object({{"name", kLauncherVolume}, {"configMap", std::move(program)}}),
@@ -124,8 +124,8 @@ void add_volumes(const StepWish& wish, const Options& options, const ::pipelines
         {{"name", kStoreVolume}, {"persistentVolumeClaim", Json::object({{"claimName", options.claim}})}}));
     mounts.push_back(mount(kStoreVolume, kStorePath));
   }
-  if (has_workspace(settings_of(wish.run))) {
-    Json claim = Json::object({{"claimName", workspace_name(wish.facts)}});
+  if (has_workspace(settings_of(request.run))) {
+    Json claim = Json::object({{"claimName", workspace_name(request.facts)}});
     volumes.push_back(Json::object({{"name", kWorkspaceVolume}, {"persistentVolumeClaim", std::move(claim)}}));
     mounts.push_back(mount(kWorkspaceVolume, kWorkspacePath));
   }
@@ -155,25 +155,26 @@ std::vector<Json> launcher_words(const Json& input, const ::pipelines::Staging& 
   return words;
 }
 
-base::Result<Json> main_container(const StepWish& wish, const Json& input, const ::pipelines::Staging& staging,
+base::Result<Json> main_container(const StepRequest& request, const Json& input, const ::pipelines::Staging& staging,
                                   const Options& options) {
-  const Json& from = wish.executor.container;
-  const StepTexts texts{wish.facts, input, wish.task["spec"]["taskName"].str(), std::string(api::uid_of(wish.task))};
+  const Json& from = request.executor.container;
+  const StepTexts texts{request.facts, input, request.task["spec"]["taskName"].str(),
+                        std::string(api::uid_of(request.task))};
   TRY(const std::vector<std::string> command, words_of(from["command"], texts));
   TRY(const std::vector<std::string> arguments, words_of(from["args"], texts));
-  const std::string name = pod_name_of(wish.facts, wish.task["spec"]["path"].as_string(), wish.attempt);
+  const std::string name = pod_name_of(request.facts, request.task["spec"]["path"].as_string(), request.attempt);
   Json container = Json::object({{"name", "main"}, {"terminationMessagePolicy", "FallbackToLogsOnError"}});
   container.set("image", replaced(from["image"].as_string(),
                                   [&](std::string_view expression) { return meaning_of_step(expression, texts); }));
   std::vector<Json> words;
   if (!command.empty()) {
     container.set("command", Json::array({Json(base::format("{}/launch", kLauncherFolder))}));
-    words = launcher_words(input, staging, options, wish.facts.ns, name);
+    words = launcher_words(input, staging, options, request.facts.ns, name);
   }
   for (const std::string& one : command) words.emplace_back(one);
   for (const std::string& one : arguments) words.emplace_back(one);
   if (!words.empty()) container.set("args", Json::array(std::move(words)));
-  Json env = Json::array({variable("KFP_POD_NAME", name), variable("KFP_RUN_ID", wish.facts.uid)});
+  Json env = Json::array({variable("KFP_POD_NAME", name), variable("KFP_RUN_ID", request.facts.uid)});
   for (const Json& one : from["env"].items())
     env.push_back(variable(one["name"].as_string(), replaced(one["value"].as_string(), [&](std::string_view text) {
                              return meaning_of_step(text, texts);
@@ -230,20 +231,20 @@ std::string config_parameter(const ::pipelines::Component& component) {
   return {};
 }
 
-Json metadata_of(const StepWish& wish) {
-  Json labels = Json::object({{kRunLabel, wish.facts.name},
-                              {"pipeline/runid", wish.facts.uid},
+Json metadata_of(const StepRequest& request) {
+  Json labels = Json::object({{kRunLabel, request.facts.name},
+                              {"pipeline/runid", request.facts.uid},
                               {"pipelines.kubeflow.org/v2_component", "true"}});
   // A sidecar would keep the pod running when the step has ended.
   Json annotations = Json::object(
-      {{"pipelines.kubeflow.org/run_name", wish.facts.display_name}, {"sidecar.istio.io/inject", "false"}});
-  if (const auto queue = api::annotation_of(wish.run, kQueueAnnotation); !queue.empty())
+      {{"pipelines.kubeflow.org/run_name", request.facts.display_name}, {"sidecar.istio.io/inject", "false"}});
+  if (const auto queue = api::annotation_of(request.run, kQueueAnnotation); !queue.empty())
     annotations.set(kQueueAnnotation, queue);
-  Json owner = wish.task;
+  Json owner = request.task;
   owner.set("apiVersion", "pipelines.kubeflow.org/v2beta1");
   owner.set("kind", "PipelineTask");
-  return Json::object({{"name", pod_name_of(wish.facts, wish.task["spec"]["path"].as_string(), wish.attempt)},
-                       {"namespace", wish.facts.ns},
+  return Json::object({{"name", pod_name_of(request.facts, request.task["spec"]["path"].as_string(), request.attempt)},
+                       {"namespace", request.facts.ns},
                        {"labels", std::move(labels)},
                        {"annotations", std::move(annotations)},
                        {"ownerReferences", Json::array({api::controller_reference(owner)})}});
@@ -261,11 +262,12 @@ bool uses_store(const ::pipelines::Component& component) {
   return !component.input_artifacts.empty() || !component.output_artifacts.empty();
 }
 
-Json executor_input_of(const StepWish& wish) {
-  const std::string folder = base::format("{}/{}/{}/{}/{}", wish.facts.root, wish.facts.pipeline, wish.facts.uid,
-                                          wish.task["spec"]["taskName"].as_string(),
-                                          pod_name_of(wish.facts, wish.task["spec"]["path"].as_string(), wish.attempt));
-  return executor_input(wish.component, wish.inputs, folder);
+Json executor_input_of(const StepRequest& request) {
+  const std::string folder =
+      base::format("{}/{}/{}/{}/{}", request.facts.root, request.facts.pipeline, request.facts.uid,
+                   request.task["spec"]["taskName"].as_string(),
+                   pod_name_of(request.facts, request.task["spec"]["path"].as_string(), request.attempt));
+  return executor_input(request.component, request.inputs, folder);
 }
 
 namespace {
@@ -275,22 +277,22 @@ struct AssembledPod {
   Json config;  // what is handed on
 };
 
-base::Result<AssembledPod> assemble(const StepWish& wish, const Options& options) {
-  const Json input = executor_input_of(wish);
-  TRY(const ::pipelines::Staging staging, wish.stores.staging_of(input, local_path));
+base::Result<AssembledPod> assemble(const StepRequest& request, const Options& options) {
+  const Json input = executor_input_of(request);
+  TRY(const ::pipelines::Staging staging, request.stores.staging_of(input, local_path));
   if (!staging.stores.empty() && ::pipelines::stage_program().empty())
     return base::make_error(base::Code::kInvalid,
                             "this build of volcano reaches no S3-compatible stores: libmbedtls-dev and musl-tools "
                             "were missing when it was made");
-  TRY(Json container, main_container(wish, input, staging, options));
+  TRY(Json container, main_container(request, input, staging, options));
   Json spec = Json::object({{"restartPolicy", "Never"}, {"schedulerName", options.scheduler}});
-  if (wish.facts.account != "default") spec.set("serviceAccountName", wish.facts.account);
-  if (const auto priority = api::annotation_of(wish.run, kPriorityAnnotation); !priority.empty())
+  if (request.facts.account != "default") spec.set("serviceAccountName", request.facts.account);
+  if (const auto priority = api::annotation_of(request.run, kPriorityAnnotation); !priority.empty())
     spec.set("priorityClassName", priority);
-  add_volumes(wish, options, staging, spec, container);
-  Json pod = Json::object({{"apiVersion", "v1"}, {"kind", "Pod"}, {"metadata", metadata_of(wish)}});
-  TRY_VOID(add_platform(wish.executor.platform, wish.platform_value, {pod.edit("metadata"), spec, container}));
-  Json config = handed_on(wish.component.passthroughs, spec, container);
+  add_volumes(request, options, staging, spec, container);
+  Json pod = Json::object({{"apiVersion", "v1"}, {"kind", "Pod"}, {"metadata", metadata_of(request)}});
+  TRY_VOID(add_platform(request.executor.platform, request.platform_value, {pod.edit("metadata"), spec, container}));
+  Json config = handed_on(request.component.passthroughs, spec, container);
   spec.set("containers", Json::array({std::move(container)}));
   pod.set("spec", std::move(spec));
   return AssembledPod{std::move(pod), std::move(config)};
@@ -298,22 +300,22 @@ base::Result<AssembledPod> assemble(const StepWish& wish, const Options& options
 
 }  // namespace
 
-base::Result<Json> make_step_pod(const StepWish& wish, const Options& options) {
-  TRY(AssembledPod made, assemble(wish, options));
-  const std::string name = config_parameter(wish.component);
+base::Result<Json> make_step_pod(const StepRequest& request, const Options& options) {
+  TRY(AssembledPod made, assemble(request, options));
+  const std::string name = config_parameter(request.component);
   if (name.empty() || made.config.empty()) return std::move(made.pod);
   // The command's input tells of the pod, and is a part of it.
-  Values inputs = wish.inputs;
+  Values inputs = request.inputs;
   inputs.parameters.set(name, std::move(made.config));
-  TRY(AssembledPod again, assemble({.run = wish.run,
-                                    .task = wish.task,
-                                    .facts = wish.facts,
-                                    .component = wish.component,
-                                    .executor = wish.executor,
+  TRY(AssembledPod again, assemble({.run = request.run,
+                                    .task = request.task,
+                                    .facts = request.facts,
+                                    .component = request.component,
+                                    .executor = request.executor,
                                     .inputs = inputs,
-                                    .stores = wish.stores,
-                                    .attempt = wish.attempt,
-                                    .platform_value = wish.platform_value},
+                                    .stores = request.stores,
+                                    .attempt = request.attempt,
+                                    .platform_value = request.platform_value},
                                    options));
   return std::move(again.pod);
 }

@@ -19,7 +19,7 @@ inline constexpr const char* kStageVolume = "kfp-store";      // the helper
 inline constexpr const char* kStoreVolume = "kfp-artifacts";  // the claim
 inline constexpr const char* kPriorityAnnotation = "pipelines.volcano.sh/priority-class-name";
 
-struct StepWish {
+struct StepRequest {
   const api::Json& run;   // the PipelineRun
   const api::Json& task;  // the PipelineTask, which has a uid
   const RunFacts& facts;
@@ -34,8 +34,8 @@ struct StepWish {
 // The same for every look at the same attempt, so that a pod is made once.
 std::string pod_name_of(const RunFacts& run, std::string_view path, std::int64_t attempt);
 // The document that the command of this attempt gets.
-api::Json executor_input_of(const StepWish& wish);
-base::Result<api::Json> make_step_pod(const StepWish& wish, const Options& options);
+api::Json executor_input_of(const StepRequest& request);
+base::Result<api::Json> make_step_pod(const StepRequest& request, const Options& options);
 // Whether a step reads or writes files of the store.
 bool uses_store(const ::pipelines::Component& component);
 

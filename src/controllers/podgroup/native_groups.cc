@@ -87,7 +87,7 @@ class NativeGroupController final : public Controller {
     const std::vector<const Json*> pods = pods_of(view, key);
     const Json* group = view.find(resources::kPodGroups, key);
     if (group != nullptr && api::controller_of(*group)["uid"].as_string() != api::uid_of(*native)) {
-      if (!pods.empty() && told_.insert(std::string(api::uid_of(*native))).second)
+      if (!pods.empty() && warned_.insert(std::string(api::uid_of(*native))).second)
         plan.event(*native, "Warning", "GroupNameTaken",
                    base::format("podgroups.scheduling.volcano.sh {:?} is of another owner, so that the pods of this "
                                 "group wait",
@@ -163,7 +163,7 @@ class NativeGroupController final : public Controller {
   }
 
   const std::vector<std::string> names_;
-  std::set<std::string> told_;  // uids of groups whose name another owner has
+  std::set<std::string> warned_;  // uids of groups whose name another owner has
 };
 
 }  // namespace

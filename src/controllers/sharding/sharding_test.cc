@@ -18,7 +18,7 @@ namespace resources = api::resources;
 std::string rate(double min, double max) { return base::format("rate {}..{}", min, max); }
 
 // "volcano(agent): rate 0..0.6, limit 2..100": what was read, in one line.
-std::string said(const Config& config) {
+std::string reported(const Config& config) {
   std::string out;
   for (const SchedulerShare& one : config.schedulers) {
     out += (out.empty() ? "" : "; ") + one.name + ":";
@@ -56,7 +56,7 @@ TEST(ShardingConfig, is_read_with_its_deprecated_scalars) {
             "a: warmup x=yes; b: rate 0.7..1"}}) {
     const auto config = parse_config(row.text, Config());
     ASSERT_TRUE(config.ok()) << row.text << ": " << config.error().message;
-    EXPECT_EQ(said(*config), row.expected) << row.text;
+    EXPECT_EQ(reported(*config), row.expected) << row.text;
   }
   const auto config =
       parse_config("schedulerConfigs: [{name: a}]\nshardSyncPeriod: 90s\nenableNodeEventTrigger: false", Config());
@@ -132,7 +132,7 @@ TEST(ShardingConfig, flags_say_the_same_in_seven_parts) {
            {"a:x:0:1:true:3:2",
             "--scheduler-configs: \"a:x:0:1:true:3:2\": minNodes 3 and maxNodes 2 are not a range"}}) {
     const auto shares = parse_scheduler_flags({row.entry});
-    EXPECT_EQ(shares.ok() ? said({.schedulers = *shares}) : shares.error().message, row.expected) << row.entry;
+    EXPECT_EQ(shares.ok() ? reported({.schedulers = *shares}) : shares.error().message, row.expected) << row.entry;
   }
   EXPECT_FALSE(parse_scheduler_flags({"a:x:0:1:true:0:0", "a:x:0:1:true:0:0"}).ok());
   EXPECT_EQ(default_config().schedulers.size(), 2u);

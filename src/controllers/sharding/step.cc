@@ -94,7 +94,7 @@ Json head_of(std::string_view name) {
 
 // COMPAT(sharding-status): what is to come and to go follows from what is desired and used, and is said at once, also
 // where no scheduler runs that would say it.
-void tell_status(Plan& plan, const Json& shard, const Names& desired, base::Time now) {
+void report_status(Plan& plan, const Json& shard, const Names& desired, base::Time now) {
   const Names in_use = names_in(shard["status"]["nodesInUse"]);
   Json status = Json::object({{"lastUpdateTime", base::format_rfc3339(now)},
                               {"nodesToAdd", to_json(without(desired, in_use))},
@@ -103,7 +103,7 @@ void tell_status(Plan& plan, const Json& shard, const Names& desired, base::Time
       .subresource = "status";
 }
 
-void tell_shortage(Plan& plan, const Json& shard, const Assignment& one) {
+void report_shortage(Plan& plan, const Json& shard, const Assignment& one) {
   if (one.nodes.size() >= one.nodes_wanted) return;
   plan.event(shard, "Warning", "NotEnoughNodes",
              base::format("{} of at least {} nodes are there for it", one.nodes.size(), one.nodes_wanted));
@@ -134,7 +134,7 @@ Plan step(const Seen& seen, base::Time now) {
     if (shard == nullptr) {
       Json fresh = head_of(one.scheduler);
       fresh.edit("spec").set("nodesDesired", to_json(one.nodes));
-      tell_shortage(plan, fresh, one);
+      report_shortage(plan, fresh, one);
       statuses.emplace_back(fresh, one.nodes);
       plan.create(resources::kNodeShards, std::move(fresh));
       continue;
@@ -143,14 +143,14 @@ Plan step(const Seen& seen, base::Time now) {
     if (writes && before != one.nodes) {
       plan.patch(resources::kNodeShards, *shard, client::PatchType::kMerge,
                  Json::object({{"spec", Json::object({{"nodesDesired", to_json(one.nodes)}})}}));
-      tell_shortage(plan, *shard, one);
+      report_shortage(plan, *shard, one);
       statuses.emplace_back(*shard, one.nodes);
     } else if ((*shard)["status"]["lastUpdateTime"].as_string().empty()) {
       statuses.emplace_back(*shard, before);  // a crash came between the two writes
     }
   }
   if (!statuses.empty()) plan.begin_stage();
-  for (const auto& [shard, desired] : statuses) tell_status(plan, shard, desired, now);
+  for (const auto& [shard, desired] : statuses) report_status(plan, shard, desired, now);
   return plan;
 }
 

@@ -55,7 +55,7 @@ void keep_autoscaler(const Observed& seen, const Options& options, Output& out) 
   const TrainingJob& job = seen.reading->job;
   if (job.spec()["elasticPolicy"]["metrics"].empty()) return remove_autoscaler(seen, out);
   if (!options.autoscalers)
-    return out.say_once(
+    return out.report_once(
         {"Warning", "FailedCreateHPA",
          "spec.elasticPolicy.metrics has no effect: this cluster serves no autoscaling/v2, so that nothing "
          "changes the number of workers; use kubectl scale"});
@@ -67,7 +67,7 @@ void keep_autoscaler(const Observed& seen, const Options& options, Output& out) 
     action.failure_reason = "FailedCreateHPA";
     action.failure_text = "Error creating: {}";
   } else if (!job.owns(*have)) {
-    out.say_once(
+    out.report_once(
         {"Warning", "FailedCreateHPA",
          base::format("HorizontalPodAutoscaler {} exists and does not belong to this job; delete it, or give the "
                       "job another name",

@@ -54,9 +54,9 @@ bool make_own_object(const TrainingJob& job, const OwnObject& one, const Json* h
     action.failure_reason = "FailedCreate";
     action.failure_text = "Error creating: {}";
   } else if (!job.owns(*have)) {
-    out.say_once({"Warning", "ErrResourceExists",
-                  base::format(R"(Resource "{}" of MPIJobKind "{}" already exists and is not managed by MPIJob)",
-                               api::name_of(one.object), api::kind_of(one.object))});
+    out.report_once({"Warning", "ErrResourceExists",
+                     base::format(R"(Resource "{}" of MPIJobKind "{}" already exists and is not managed by MPIJob)",
+                                  api::name_of(one.object), api::kind_of(one.object))});
     out.plan().requeue_after(kStrangerPause);
     return false;
   } else if (one.content && (*have)[one.content] != one.object[one.content]) {
@@ -90,8 +90,8 @@ void make(const TrainingJob& job, const FindTaken& find_taken, const api::Resour
   const std::string word = lower_case(kind);
   if (const Json* other = find_taken(resource, name)) {
     if (job.owns(*other)) return;
-    out.say_once({"Warning", base::format("FailedCreate{}", kind),
-                  base::format("Error creating: {} \"{}\" exists and does not belong to this job", word, name)});
+    out.report_once({"Warning", base::format("FailedCreate{}", kind),
+                     base::format("Error creating: {} \"{}\" exists and does not belong to this job", word, name)});
     return out.plan().requeue_after(kStrangerPause);
   }
   Action& action = out.plan().create(resource, std::move(object));
@@ -114,9 +114,9 @@ void make(const TrainingJob& job, const FindTaken& find_taken, const api::Resour
 
 void warn_of_template(const TrainingJob& job, const Replica& replica, Output& out) {
   if (replica.pod_template["spec"]["restartPolicy"].as_string().empty()) return;
-  out.say_once({"Warning",
-                job.framework->kind == "MPIJob" ? "SettedPodTemplateRestartPolicy" : "SetPodTemplateRestartPolicy",
-                "Restart policy in pod template will be overwritten by restart policy in replica spec", replica.type});
+  out.report_once(
+      {"Warning", job.framework->kind == "MPIJob" ? "SettedPodTemplateRestartPolicy" : "SetPodTemplateRestartPolicy",
+       "Restart policy in pod template will be overwritten by restart policy in replica spec", replica.type});
 }
 
 void make_launcher_job(const Observed& seen, const FindTaken& find_taken, const Options& options,
@@ -159,7 +159,7 @@ Made make_pods(const Places& places, const FindTaken& find_taken, const Options&
       Json pod = pod_for(job, replica, index, options);
       const auto bytes = bytes_of(pod);
       if (!bytes) {
-        out.say_once(too_large(pod));
+        out.report_once(too_large(pod));
         break;
       }
       made.bytes += *bytes;
@@ -186,7 +186,7 @@ bool make_own_objects(const Observed& seen, const FindTaken& find_taken, const O
   const Running running = running_of(seen);
   const Replica* worker = job.find("Worker");
   if (running.launchers > 0 && running.workers.size() == static_cast<std::size_t>(worker ? worker->count : 0))
-    out.say_once({"Normal", "MPIJobRunning", base::format("MPIJob {} is running", job.key(job.name))});
+    out.report_once({"Normal", "MPIJobRunning", base::format("MPIJob {} is running", job.key(job.name))});
   out.plan().begin_stage();
   for (const OwnObject& one : job.framework->objects(job, running.workers, options)) {
     // A binding gives what the Role of its name says: it is not sent before that one is known to be the job's own, also

@@ -102,7 +102,7 @@ TEST(DisruptedPods, are_made_again_and_fail_no_job) {
           const Json* again = trial.world.find(resources::kPods, "ns/" + name);
           ASSERT_NE(again, nullptr) << what << trial.conditions();
           EXPECT_NE(api::uid_of(*again), uid) << what;
-          EXPECT_EQ(trial.conditions(), "Created Running") << what << trial.said();
+          EXPECT_EQ(trial.conditions(), "Created Running") << what << trial.reported();
           EXPECT_FALSE(trial.status().has("restartCount")) << what;
           trial.set(name, "Running");
           trial.rest();
@@ -120,7 +120,8 @@ TEST(DisruptedPods, are_told_of) {
   trial.world.edit(resources::kPods, "ns/j-worker-1")
       ->set("status", parsed(R"({"phase": "Failed", "reason": "Evicted", "message": "The node was low on memory."})"));
   trial.rest();
-  EXPECT_TRUE(trial.was_said("Evicted: Pod j-worker-1 was taken away and is made again: The node was low on memory."));
+  EXPECT_TRUE(
+      trial.was_reported("Evicted: Pod j-worker-1 was taken away and is made again: The node was low on memory."));
 }
 
 // Somebody clears up a pod that has a finalizer: how it ended was known before.

@@ -92,10 +92,10 @@ void look_at_pod(const TrainingJob& job, const Replica& replica, const Json& pod
                  PodFindings& found, Output& out) {
   const std::string_view phase = pod_phase(pod);
   const auto exit_code = exit_code_of(pod, job.framework->container);
-  out.say_once(endings_of_pod(job, pod, exit_code));
+  out.report_once(endings_of_pod(job, pod, exit_code));
   if (restarts.is_taken_away(pod)) {
     if (api::is_deleting(pod)) return;
-    out.say_once(disruption_of(pod));
+    out.report_once(disruption_of(pod));
     found.pods_to_make_again.push_back(&pod);
     return;
   }
@@ -112,7 +112,7 @@ void look_at_pod(const TrainingJob& job, const Replica& replica, const Json& pod
   } else if (phase == "Failed") {
     ++counts.failed;
   }
-  if ((phase == "Running" || phase == "Pending") && !api::is_deleting(pod)) out.say_once(troubles_of_pod(pod));
+  if ((phase == "Running" || phase == "Pending") && !api::is_deleting(pod)) out.report_once(troubles_of_pod(pod));
 }
 
 // Also of pods that went before: their services may have stayed.
@@ -131,7 +131,7 @@ void look_at_launcher_job(const Observed& seen, PodFindings& found, Output& out)
   Counts& counts = found.counts["Launcher"];
   for (const Json* pod : seen.launcher_pods) {
     counts.active += pod_phase(*pod) == "Running" && !api::is_deleting(*pod);
-    if (!api::is_deleting(*pod)) out.say_once(troubles_of_pod(*pod));
+    if (!api::is_deleting(*pod)) out.report_once(troubles_of_pod(*pod));
   }
   const Json& status = (*seen.launcher_job)["status"];
   counts.failed = status["failed"].as_int();

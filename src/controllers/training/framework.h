@@ -34,7 +34,7 @@ struct Framework {
   std::string_view restart_policy;
   std::vector<std::string_view> types;  // in the order in which they are judged
   bool has_services = true;
-  bool tells_selectors = false;                              // in replicaStatuses
+  bool notifies_selectors = false;                           // in replicaStatuses
   std::string_view deletion_reason = "SuccessfulDeletePod";  // of the event when the time to live is over
   std::string_view operator_name = {};                       // value of that label; empty: the controller's name
   std::string_view manager = "kubeflow.org/training-operator";

@@ -32,7 +32,7 @@ bool is_admitted(const TrainingJob& job, const Options& options, const Json& gro
   const bool admitted = !phase.empty() && phase != "Pending";
   // COMPAT(training-waits): a job without pods has nothing else that could say it.
   if (const std::string why = waiting_sentence(trouble_of_group(group)); !admitted && !why.empty())
-    out.say_once({"Warning", "PodGroupPending", base::format("PodGroup {} waits: {}", job.key(job.name), why)});
+    out.report_once({"Warning", "PodGroupPending", base::format("PodGroup {} waits: {}", job.key(job.name), why)});
   return admitted;
 }
 
@@ -52,7 +52,7 @@ bool are_priorities_known(const Observed& seen, Output& out) {
   if (!seen.pods.empty() || seen.group || !seen.sees_classes) return true;
   for (const auto& [path, name] : seen.reading->classes) {
     if (const auto known = seen.classes.find(name); known != seen.classes.end() && known->second) continue;
-    out.say_once(
+    out.report_once(
         {"Warning", "PriorityClassNotFound",
          base::format("{}: no PriorityClass with name {} was found; create it, or name another one: until then the "
                       "job has no pods",
@@ -71,18 +71,19 @@ GroupAdmission admit_group(const Observed& seen, const Options& options, Json go
   };
   // COMPAT(mpi-scheduler-warning)
   if (names_other_scheduler(job, options))
-    out.say_once({"Warning",
-                  job.framework->kind == "MPIJob" ? "SettedPodTemplateSchedulerName" : "SetPodTemplateSchedulerName",
-                  "Another scheduler is specified when gang-scheduling is enabled and it will not be overwritten"});
+    out.report_once({"Warning",
+                     job.framework->kind == "MPIJob" ? "SettedPodTemplateSchedulerName" : "SetPodTemplateSchedulerName",
+                     "Another scheduler is specified when gang-scheduling is enabled and it will not be overwritten"});
   if (!seen.group) {
     make_group(job, options, priority_of, out);
     return {false, std::move(good_group)};
   }
   if (!job.owns(*seen.group)) {
-    out.say_once({"Warning", "FailedCreatePodGroup",
-                  base::format("PodGroup {} exists and does not belong to this job; delete it, or give the job another "
-                               "name",
-                               job.key(job.name))});
+    out.report_once(
+        {"Warning", "FailedCreatePodGroup",
+         base::format("PodGroup {} exists and does not belong to this job; delete it, or give the job another "
+                      "name",
+                      job.key(job.name))});
     return {false, std::move(good_group)};
   }
   if (api::is_deleting(*seen.group)) return {false, std::move(good_group)};

@@ -43,7 +43,7 @@ Framework jax() {
           .port = 6666,
           .restart_policy = "Never",
           .types = {"Worker"},
-          .tells_selectors = true,
+          .notifies_selectors = true,
           .is_master = is_master,
           .wire = wire,
           .judge = judge};

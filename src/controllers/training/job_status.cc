@@ -27,12 +27,12 @@ Json replica_status(const TrainingJob& job, const Replica& replica, const Counts
   if (counts.active > 0) out.set("active", counts.active);
   if (counts.succeeded > 0) out.set("succeeded", counts.succeeded);
   if (counts.failed > 0) out.set("failed", counts.failed);
-  if (job.framework->tells_selectors) out.set("selector", selector_of(job, replica));
+  if (job.framework->notifies_selectors) out.set("selector", selector_of(job, replica));
   return out;
 }
 
 Judgement judgement_of(const Verdict& verdict, Conditions conditions) {
-  return {std::move(conditions), verdict.said(), verdict.has_succeeded(), verdict.has_failed()};
+  return {std::move(conditions), verdict.reported(), verdict.has_succeeded(), verdict.has_failed()};
 }
 
 }  // namespace
@@ -99,7 +99,7 @@ Judgement judge_limit_reached(const TrainingJob& job, Conditions conditions, con
 
 JobStatus with_judgement(const TrainingJob& job, JobStatus status, Judgement judged, const CountsByType& counts,
                          base::Time now, Output& out) {
-  for (Said& one : judged.said) out.event(one.type, one.reason, std::move(one.message));
+  for (Reported& one : judged.reported) out.event(one.type, one.reason, std::move(one.message));
   if (judged.has_succeeded) out.count("training_operator_jobs_successful_total");
   if (judged.has_failed) out.count("training_operator_jobs_failed_total");
   status.conditions = std::move(judged.conditions);

@@ -34,7 +34,7 @@ JobStatus with_active_as_succeeded(JobStatus status);
 // The conditions of a job whose pods were judged, and how it came to them.
 struct Judgement {
   Conditions conditions;
-  std::vector<Said> said;
+  std::vector<Reported> reported;
   bool has_succeeded = false;
   bool has_failed = false;
 };

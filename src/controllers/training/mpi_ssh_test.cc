@@ -29,7 +29,7 @@ TEST(SshMpiJob, makes_its_pods_before_they_are_admitted) {
   trial.set("j-launcher", "Succeeded", 0);
   trial.look();
   EXPECT_EQ(trial.conditions(), "Created Running=False Succeeded");
-  EXPECT_EQ(trial.said(), "MPIJob ns/j successfully completed.");
+  EXPECT_EQ(trial.reported(), "MPIJob ns/j successfully completed.");
 }
 
 // Their queue would not count pods that run without it.
@@ -100,7 +100,7 @@ TEST(SshMpiJob, tries_its_launcher_again_as_a_job_does) {
     trial.rest();
     EXPECT_EQ(trial.status()["replicaStatuses"]["Launcher"]["failed"].as_int(), ++failed) << "as a Job counts";
   }
-  EXPECT_EQ(trial.said(), "Job j has failed because it has reached the specified backoff limit");
+  EXPECT_EQ(trial.reported(), "Job j has failed because it has reached the specified backoff limit");
   EXPECT_EQ(trial.pods(), (std::vector<std::string>{"j-launcher", "j-worker-0"}));  // its log can be read
 }
 
@@ -152,7 +152,7 @@ TEST(SshMpiJob, has_a_job_for_a_launcher_where_there_are_jobs) {
       ->set("status", parsed(R"({"failed": 4, "conditions": [{"type": "Failed", "status": "True",
                                  "reason": "BackoffLimitExceeded", "message": "too often"}]})"));
   trial.look();
-  EXPECT_EQ(trial.said(), "MPIJob ns/j has failed: BackoffLimitExceeded: too often");
+  EXPECT_EQ(trial.reported(), "MPIJob ns/j has failed: BackoffLimitExceeded: too often");
   EXPECT_EQ(trial.status()["replicaStatuses"]["Launcher"].dump(), R"({"failed":4})");
 }
 

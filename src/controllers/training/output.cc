@@ -9,7 +9,7 @@ namespace controllers::training {
 using api::Json;
 namespace resources = api::resources;
 
-Output::Output(const Json& job, std::set<std::string> said) : job_(job), said_(std::move(said)) {
+Output::Output(const Json& job, std::set<std::string> reported) : job_(job), reported_(std::move(reported)) {
   plan_.set_subject(job);
 }
 
@@ -17,13 +17,13 @@ void Output::event(std::string_view type, std::string_view reason, std::string t
   plan_.event(job_, type, reason, std::move(text));
 }
 
-void Output::say_once(const Message& message) {
-  if (said_.is_new(base::format("{} {} {}", message.reason, message.about, message.text)))
+void Output::report_once(const Message& message) {
+  if (reported_.is_new(base::format("{} {} {}", message.reason, message.about, message.text)))
     plan_.event(job_, message.type, message.reason, message.text);
 }
 
-void Output::say_once(const Messages& messages) {
-  for (const Message& one : messages) say_once(one);
+void Output::report_once(const Messages& messages) {
+  for (const Message& one : messages) report_once(one);
 }
 
 void Output::remove_pod(const Json& pod) {

@@ -27,12 +27,12 @@ using Messages = std::vector<Message>;
 class Output {
  public:
   // `said`: the messages that held at the look before.
-  Output(const api::Json& job, std::set<std::string> said);
+  Output(const api::Json& job, std::set<std::string> reported);
 
   Plan& plan() { return plan_; }
   void event(std::string_view type, std::string_view reason, std::string text);
-  void say_once(const Message& message);
-  void say_once(const Messages& messages);
+  void report_once(const Message& message);
+  void report_once(const Messages& messages);
   void remove_pod(const api::Json& pod);
   void remove_service(const api::Json& service);
   // A metric to count once the plan has succeeded.
@@ -41,14 +41,14 @@ class Output {
   // For the end of a look.
   Plan take_plan() { return std::move(plan_); }
   std::vector<std::pair<std::string_view, int>> take_counted() { return std::move(counted_); }
-  const std::set<std::string>& said() const { return said_.all(); }
+  const std::set<std::string>& reported() const { return reported_.all(); }
   // The uids of pods that the plan removes.
   const std::vector<std::string>& removed_pods() const { return removed_pods_; }
 
  private:
   const api::Json& job_;
   Plan plan_;
-  OngoingStates said_;
+  OngoingStates reported_;
   std::vector<std::pair<std::string_view, int>> counted_;
   std::vector<std::string> removed_pods_;
 };

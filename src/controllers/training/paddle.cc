@@ -66,7 +66,7 @@ Framework paddle() {
           .port = 36543,
           .restart_policy = "OnFailure",
           .types = {"Master", "Worker"},
-          .tells_selectors = true,
+          .notifies_selectors = true,
           .set_defaults = set_elastic_defaults,
           .is_master = is_master,
           .wire = wire,

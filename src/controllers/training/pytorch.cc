@@ -155,7 +155,7 @@ Framework pytorch() {
           .port = 23456,
           .restart_policy = "OnFailure",
           .types = {"Master", "Worker"},
-          .tells_selectors = true,
+          .notifies_selectors = true,
           .set_defaults = set_defaults,
           .is_master = is_master,
           .wire = wire,

@@ -67,7 +67,7 @@ void fail_at_limit(const Observed& seen, const Options& options, const PodsByTyp
                    JobStatus status, const std::string& message, const Turn& turn, Output& out) {
   const TrainingJob& job = seen.reading->job;
   for (const Json* pod : seen.pods)
-    out.say_once(endings_of_pod(job, *pod, exit_code_of(*pod, job.framework->container)));
+    out.report_once(endings_of_pod(job, *pod, exit_code_of(*pod, job.framework->container)));
   const Json counted = status.fields["replicaStatuses"];
   Judgement judged = judge_limit_reached(job, std::move(status.conditions), message);
   status = with_judgement(job, std::move(status), std::move(judged), {}, turn.now, out);
@@ -100,16 +100,16 @@ RestartCounts run(const Observed& seen, const FindTaken& find_taken, const Optio
   const bool is_whole = has_all_pods(job, options, pods);
   if (is_whole) status.conditions.remove(kCreationRefused);
   const std::string refusal = refusal_of(turn, is_whole);
-  const bool is_news = !refusal.empty() && status.conditions.tell(kCreationRefused, refusal);
+  const bool is_news = !refusal.empty() && status.conditions.record(kCreationRefused, refusal);
   // No pod goes before the status counts it, and the objects that an MPIJob has beside its pods may be refused for
   // ever.
-  const bool tells_first = !found.pods_to_make_again.empty() || job.framework->objects || is_news;
-  if (tells_first) write_status(*seen.reading, status, turn, out);
+  const bool notifies_first = !found.pods_to_make_again.empty() || job.framework->objects || is_news;
+  if (notifies_first) write_status(*seen.reading, status, turn, out);
   if (!found.pods_to_make_again.empty()) out.plan().begin_stage();
   for (const Json* pod : found.pods_to_make_again) out.remove_pod(*pod);
   if (may_make && !status.conditions.is_finished() && make_own_objects(seen, find_taken, options, out))
     make_replicas(seen, find_taken, options, pods, pauses, turn.now, out);
-  if (!tells_first) write_status(*seen.reading, status, turn, out);
+  if (!notifies_first) write_status(*seen.reading, status, turn, out);
   return std::move(found.restarts);
 }
 
@@ -154,8 +154,8 @@ Carried decide(const Observed& seen, const FindTaken& find_taken, const Options&
   if (!is_ours_to_run || api::is_deleting(seen.reading->document)) return unchanged;
   JobStatus status = read_status(seen.reading->document, turn.now);
   if (!seen.reading->is_valid() && !status.conditions.is_finished()) {
-    out.say_once({"Warning", base::format("{}FailedValidation", job.framework->kind),
-                  base::format("{} failed validation because {}", job.framework->kind, seen.reading->problem)});
+    out.report_once({"Warning", base::format("{}FailedValidation", job.framework->kind),
+                     base::format("{} failed validation because {}", job.framework->kind, seen.reading->problem)});
     // A job that has begun goes on as long as it has pods, and so does a suspended one.
     if (seen.pods.empty() && !seen.launcher_job && !job.suspended) return unchanged;
   }
@@ -199,14 +199,14 @@ std::shared_ptr<const Reading> reading_of(const Framework& framework, const Json
 
 Decision step(const Observed& seen, const FindTaken& find_taken, Memory memory, const Turn& turn,
               const Options& options) {
-  Output out(seen.reading->document, std::move(memory.said));
+  Output out(seen.reading->document, std::move(memory.reported));
   RestartPauses pauses = pauses_now(std::move(memory.pauses), seen.pods, turn.now);
   Carried before{std::move(memory.restarts), seen.reading == memory.reading ? std::move(memory.group) : Json()};
   Carried after = decide(seen, find_taken, options, std::move(before), pauses, turn, out);
   for (const std::string& uid : out.removed_pods()) pauses.forget(uid);
   return {.plan = out.take_plan(),
           .memory = {.uid = seen.reading->job.uid,
-                     .said = out.said(),
+                     .reported = out.reported(),
                      .reading = seen.reading,
                      .restarts = std::move(after.restarts),
                      .group = std::move(after.group),

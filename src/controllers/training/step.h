@@ -34,7 +34,7 @@ struct Reading {
 // Only messages and readings: what matters after a restart is in the status.
 struct Memory {
   std::string uid = {};
-  std::set<std::string> said = {};
+  std::set<std::string> reported = {};
   std::shared_ptr<const Reading> reading = {};  // null: none yet
   // By uid of pods that failed: the restartCount that counts their being made again.
   std::map<std::string, std::int64_t> restarts = {};

@@ -27,21 +27,21 @@ TEST(TrainingJob, makes_its_group_first) {
 TEST(TrainingJob, says_once_why_it_waits) {
   Trial trial("PyTorchJob", kMasterAndWorkers);
   trial.rest();
-  const auto group_says = [&trial](std::string_view message) {
+  const auto group_report = [&trial](std::string_view message) {
     trial.world.edit(resources::kPodGroups, std::string(kKey))
         ->set("status", parsed(base::format(R"({{"phase": "Pending", "conditions": [
             {{"type": "Unschedulable", "status": "True", "message": "{}"}}]}})",
                                             message)));
     trial.rest();
   };
-  const std::size_t told = trial.world.events.size();
-  group_says("no room. 3/0 tasks in gang unschedulable");
-  ASSERT_EQ(trial.world.events.size(), told + 1);
+  const std::size_t recorded = trial.world.events.size();
+  group_report("no room. 3/0 tasks in gang unschedulable");
+  ASSERT_EQ(trial.world.events.size(), recorded + 1);
   EXPECT_EQ(trial.world.events.back(), "PodGroupPending: PodGroup ns/j waits: no room");
-  group_says("no room. 3/1 tasks in gang unschedulable");
-  EXPECT_EQ(trial.world.events.size(), told + 1);
-  group_says("no node has x");
-  EXPECT_EQ(trial.world.events.size(), told + 2);
+  group_report("no room. 3/1 tasks in gang unschedulable");
+  EXPECT_EQ(trial.world.events.size(), recorded + 1);
+  group_report("no node has x");
+  EXPECT_EQ(trial.world.events.size(), recorded + 2);
 }
 
 TEST(TrainingJob, runs_and_succeeds) {
@@ -54,10 +54,10 @@ TEST(TrainingJob, runs_and_succeeds) {
   trial.set("j-master-0", "Succeeded", 0);
   trial.look();
   EXPECT_EQ(trial.conditions(), "Created Running=False Succeeded");
-  EXPECT_EQ(trial.said(), "PyTorchJob j is successfully completed.");
+  EXPECT_EQ(trial.reported(), "PyTorchJob j is successfully completed.");
   EXPECT_TRUE(trial.status().has("completionTime"));
-  EXPECT_TRUE(trial.was_said("PyTorchJobSucceeded: PyTorchJob j is successfully completed."));
-  EXPECT_TRUE(trial.was_said("ExitedWithCode: Pod: ns.j-master-0 exited with code 0"));
+  EXPECT_TRUE(trial.was_reported("PyTorchJobSucceeded: PyTorchJob j is successfully completed."));
+  EXPECT_TRUE(trial.was_reported("ExitedWithCode: Pod: ns.j-master-0 exited with code 0"));
   EXPECT_EQ(trial.look().substr(0, 103),
             "event PyTorchJob ns/j Normal JobTerminated: Job has been terminated. Deleting PodGroup\ndelete PodGroup ");
   EXPECT_EQ(trial.status()["replicaStatuses"]["Worker"]["succeeded"].as_int(), 2);
@@ -119,7 +119,7 @@ TEST(TrainingJob, is_judged_by_its_framework) {
     trial.set(std::string(row.pod), row.phase, row.code);
     trial.look();
     EXPECT_EQ(trial.conditions(), row.conditions) << row.kind << " " << row.replicas << row.spec << row.pod;
-    EXPECT_EQ(trial.said(), row.message);
+    EXPECT_EQ(trial.reported(), row.message);
   }
 }
 
@@ -134,14 +134,14 @@ TEST(TrainingJob, makes_failed_pods_again_up_to_its_limit) {
     trial.restart();
     EXPECT_NE(trial.look().find("delete Pod ns/j-worker-1\n"), std::string::npos);
     EXPECT_EQ(trial.status()["restartCount"].as_int(), time);
-    EXPECT_TRUE(trial.was_said("JAXJobRestarting: job j is restarting because Worker replica(s) failed."));
+    EXPECT_TRUE(trial.was_reported("JAXJobRestarting: job j is restarting because Worker replica(s) failed."));
     EXPECT_EQ(trial.look().find("create Pod ns/j-worker-1\n"), 0u);
   }
   trial.set_all("Running");
   trial.set("j-worker-0", "Failed", 255);
   trial.look();
   EXPECT_EQ(trial.conditions(), "Created Running=False Failed");
-  EXPECT_EQ(trial.said(), "Job j has failed because it has reached the specified backoff limit");
+  EXPECT_EQ(trial.reported(), "Job j has failed because it has reached the specified backoff limit");
   trial.world.gone();
   EXPECT_TRUE(trial.pods().empty());
 }
@@ -180,7 +180,7 @@ TEST(TrainingJob, ends_at_its_deadline) {
   EXPECT_EQ(*plan.look_again(), base::seconds(10));
   trial.world.now = trial.world.now + base::seconds(10);
   trial.look();
-  EXPECT_EQ(trial.said(), "Job j has failed because it was active longer than specified deadline");
+  EXPECT_EQ(trial.reported(), "Job j has failed because it was active longer than specified deadline");
   trial.world.gone();
   trial.rest();
   EXPECT_TRUE(trial.pods().empty());
@@ -212,7 +212,7 @@ TEST(TrainingJob, goes_when_its_time_is_over) {
   EXPECT_EQ(*plan.look_again(), base::seconds(30));
   trial.world.now = trial.world.now + base::seconds(30);
   EXPECT_EQ(trial.look(), "delete XGBoostJob ns/j\n");
-  EXPECT_TRUE(trial.was_said("SuccessfulDeleteJob: Deleted job: j"));
+  EXPECT_TRUE(trial.was_reported("SuccessfulDeleteJob: Deleted job: j"));
 }
 
 TEST(TrainingJob, is_suspended_and_resumed) {
@@ -224,7 +224,7 @@ TEST(TrainingJob, is_suspended_and_resumed) {
   trial.world.edit(trial.framework.resource, std::string(kKey))->edit_path({"spec", "runPolicy"}).set("suspend", true);
   trial.look();
   EXPECT_EQ(trial.conditions(), "Created Running=False Suspended");
-  EXPECT_EQ(trial.said(), "JAXJob j is suspended.");
+  EXPECT_EQ(trial.reported(), "JAXJob j is suspended.");
   EXPECT_FALSE(trial.status()["replicaStatuses"]["Worker"].has("active"));
   EXPECT_EQ(trial.world.find(resources::kPodGroups, kKey), nullptr);
   EXPECT_EQ(trial.look(), "");
@@ -234,7 +234,7 @@ TEST(TrainingJob, is_suspended_and_resumed) {
   trial.world.now = trial.world.now + base::seconds(5);
   trial.look();
   EXPECT_EQ(trial.conditions(), "Created Running=False Suspended=False");
-  EXPECT_EQ(trial.said(), "JAXJob j is resumed.");
+  EXPECT_EQ(trial.reported(), "JAXJob j is resumed.");
   EXPECT_NE(trial.status()["startTime"].str(), began);
   trial.admit();
   trial.look();
@@ -298,8 +298,8 @@ TEST(TrainingJob, says_what_stands_in_its_way) {
       parsed(R"({"kind": "PodGroup", "metadata": {"name": "j", "namespace": "ns"}, "status": {"phase": "Running"}})"));
   trial.rest();
   EXPECT_TRUE(
-      trial.was_said("FailedCreatePodGroup: PodGroup ns/j exists and does not belong to this job; delete it, or "
-                     "give the job another name"));
+      trial.was_reported("FailedCreatePodGroup: PodGroup ns/j exists and does not belong to this job; delete it, or "
+                         "give the job another name"));
   EXPECT_TRUE(trial.pods().empty());
   EXPECT_EQ(trial.world.events.size(), 1u);
   trial.world.erase(resources::kPodGroups, std::string(kKey));
@@ -307,8 +307,8 @@ TEST(TrainingJob, says_what_stands_in_its_way) {
                   parsed(R"({"kind": "Pod", "metadata": {"name": "j-worker-1", "namespace": "ns"}})"));
   trial.begin();
   EXPECT_TRUE(
-      trial.was_said("FailedCreatePod: Error creating: pod \"j-worker-1\" exists and does not belong to this job"));
-  EXPECT_TRUE(trial.was_said("SuccessfulCreatePod: Created pod: j-worker-0"));
+      trial.was_reported("FailedCreatePod: Error creating: pod \"j-worker-1\" exists and does not belong to this job"));
+  EXPECT_TRUE(trial.was_reported("SuccessfulCreatePod: Created pod: j-worker-0"));
 }
 
 TEST(TrainingJob, tells_why_pods_cannot_be_made) {
@@ -319,7 +319,7 @@ TEST(TrainingJob, tells_why_pods_cannot_be_made) {
   };
   trial.rest();
   EXPECT_EQ(trial.conditions(), "Created");
-  EXPECT_TRUE(trial.was_said("FailedCreatePodGroup: Error creating: queue `q` is not open"));
+  EXPECT_TRUE(trial.was_reported("FailedCreatePodGroup: Error creating: queue `q` is not open"));
 }
 
 TEST(TrainingJob, of_another_manager_is_left_alone) {
@@ -343,7 +343,7 @@ TEST(MpiJob, has_its_objects_before_its_pods) {
   EXPECT_NE((*trial.world.find(resources::kConfigMaps, "ns/j-config"))["data"]["discover_hosts.sh"].as_string().find(
                 "echo j-worker-0:1\necho j-worker-1:1\n"),
             std::string_view::npos);
-  EXPECT_TRUE(trial.was_said("MPIJobRunning: MPIJob ns/j is running"));
+  EXPECT_TRUE(trial.was_reported("MPIJobRunning: MPIJob ns/j is running"));
 }
 
 TEST(MpiJob, has_one_launcher_whatever_its_template_is_labelled) {
@@ -367,7 +367,7 @@ TEST(MpiJob, does_not_take_what_is_not_its_own) {
   trial.world.put(resources::kConfigMaps,
                   parsed(R"({"kind": "ConfigMap", "metadata": {"name": "j-config", "namespace": "ns"}})"));
   trial.begin();
-  EXPECT_TRUE(trial.was_said(
+  EXPECT_TRUE(trial.was_reported(
       R"(ErrResourceExists: Resource "j-config" of MPIJobKind "ConfigMap" already exists and is not managed by MPIJob)"));
   EXPECT_TRUE(trial.pods().empty());
 }
@@ -380,7 +380,7 @@ TEST(MpiJob, binds_no_role_but_its_own) {
   trial.world.put(kRoles, parsed(role));
   trial.begin();
   EXPECT_EQ(trial.world.find(kRoleBindings, "ns/j-launcher"), nullptr);
-  EXPECT_TRUE(trial.was_said(
+  EXPECT_TRUE(trial.was_reported(
       R"(ErrResourceExists: Resource "j-launcher" of MPIJobKind "Role" already exists and is not managed by MPIJob)"));
 
   Trial blind("MPIJob", R"({"Launcher": {}, "Worker": {"replicas": 2}})");
@@ -475,14 +475,14 @@ TEST(TrainingJob, goes_on_when_what_it_has_beside_its_pods_cannot_be_changed) {
   trial.set_all("Running");
   trial.look();
   EXPECT_EQ(trial.conditions(), "Created Running");
-  EXPECT_TRUE(trial.was_said("FailedUpdateHPA: Error updating: this HorizontalPodAutoscaler is refused"));
-  EXPECT_TRUE(trial.was_said("FailedUpdatePodGroup: Error updating: this PodGroup is refused"));
+  EXPECT_TRUE(trial.was_reported("FailedUpdateHPA: Error updating: this HorizontalPodAutoscaler is refused"));
+  EXPECT_TRUE(trial.was_reported("FailedUpdatePodGroup: Error updating: this PodGroup is refused"));
 }
 
 TEST(TrainingJob, says_that_there_are_no_autoscalers) {
   Trial trial("PyTorchJob", R"({"Worker": {"replicas": 2}})", "{}", kElastic);
   trial.begin();
-  EXPECT_TRUE(trial.was_said(
+  EXPECT_TRUE(trial.was_reported(
       "FailedCreateHPA: spec.elasticPolicy.metrics has no effect: this cluster serves no autoscaling/v2, so that "
       "nothing changes the number of workers; use kubectl scale"));
   EXPECT_EQ(trial.pods().size(), 2u);

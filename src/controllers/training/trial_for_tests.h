@@ -101,8 +101,8 @@ struct Trial {
                            one["status"].as_string() == "True" ? "" : "=False");
     return text;
   }
-  std::string said() { return status()["conditions"][status()["conditions"].size() - 1]["message"].str(); }
-  bool was_said(std::string_view event) const {
+  std::string reported() { return status()["conditions"][status()["conditions"].size() - 1]["message"].str(); }
+  bool was_reported(std::string_view event) const {
     for (const std::string& one : world.events)
       if (one == event) return true;
     return false;

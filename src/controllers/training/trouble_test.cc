@@ -17,7 +17,7 @@ TEST(TrainingJob, waits_for_its_priority_class) {
   const auto expect_waiting = [](Trial& trial, std::string_view field) {
     trial.begin();
     EXPECT_EQ(trial.conditions(), "Created");
-    EXPECT_TRUE(trial.was_said(base::format(
+    EXPECT_TRUE(trial.was_reported(base::format(
         "PriorityClassNotFound: spec.{}: no PriorityClass with name high was found; create it, or name another one: "
         "until then the job has no pods",
         field)));
@@ -112,7 +112,7 @@ TEST(TrainingJob, whose_spec_is_spoilt_goes_on) {
     map.edit_path({"Worker", "template", "spec", "containers"}).edit(std::size_t{0}).set("name", "other");
   };
   Trial succeeds = spoilt("JAXJob", R"({"Worker": {"replicas": 2}})", rename);
-  EXPECT_TRUE(succeeds.was_said(
+  EXPECT_TRUE(succeeds.was_reported(
       "JAXJobFailedValidation: JAXJob failed validation because spec.jaxReplicaSpecs[Worker].template.spec.containers: "
       "Required value: must have at least one container with name jax"));
   succeeds.set_all("Succeeded");
@@ -143,7 +143,7 @@ TEST(TrainingJob, says_that_a_master_does_not_resolve) {
       .set("initContainerStatuses",
            parsed(R"([{"name": "init-pytorch", "state": {"terminated": {"exitCode": 1, "reason": "Error"}}}])"));
   trial.rest();
-  EXPECT_TRUE(trial.was_said(
+  EXPECT_TRUE(trial.was_reported(
       "MasterNotResolved: Pod j-worker-1 waited in vain for the name j-master-0 to resolve; look at that "
       "pod, its service, and the cluster's DNS"));
   EXPECT_EQ(std::ranges::count_if(trial.world.events, [](const std::string& one) { return one.starts_with("Master"); }),
@@ -164,8 +164,8 @@ TEST(TrainingJob, whose_master_never_resolves_ends_at_its_limit) {
                                    restarts)));
     trial.look();
   }
-  EXPECT_EQ(trial.said(), "Job j has failed because it has reached the specified backoff limit");
-  EXPECT_TRUE(trial.was_said(
+  EXPECT_EQ(trial.reported(), "Job j has failed because it has reached the specified backoff limit");
+  EXPECT_TRUE(trial.was_reported(
       "MasterNotResolved: Pod j-worker-1 waited in vain for the name j-master-0 to resolve; look at that pod, its "
       "service, and the cluster's DNS"));
   trial.rest();
@@ -182,7 +182,7 @@ TEST(TrainingJob, whose_worker_always_fails_ends_at_its_limit) {
     trial.world.gone();
     trial.rest();
   }
-  EXPECT_EQ(trial.said(), "Job j has failed because it has reached the specified backoff limit");
+  EXPECT_EQ(trial.reported(), "Job j has failed because it has reached the specified backoff limit");
   EXPECT_TRUE(trial.pods().empty());
   EXPECT_TRUE(trial.world.all(resources::kServices).empty());
 }
@@ -254,12 +254,12 @@ TEST(TrainingJob, stays_restarting_while_a_failed_pod_goes) {
   trial.rest();
   EXPECT_TRUE(api::is_deleting(*trial.world.find(resources::kPods, "ns/j-worker-1")));
   EXPECT_EQ(trial.conditions(), "Created Restarting");
-  const std::size_t told = trial.world.events.size();
+  const std::size_t recorded = trial.world.events.size();
   for (int i = 0; i < 3; ++i) {
     trial.world.now = trial.world.now + base::seconds(5);
     EXPECT_EQ(trial.look(), "");
   }
-  EXPECT_EQ(trial.world.events.size(), told);
+  EXPECT_EQ(trial.world.events.size(), recorded);
 }
 
 TEST(TrainingJob, that_a_failed_pod_fails_keeps_that_pod) {
@@ -307,7 +307,7 @@ TEST(MpiJob, whose_objects_are_refused_says_so) {
     trial.world.refuse = refusal_of(Action::Verb::kCreate, "ConfigMap", base::Code::kForbidden);
     trial.rest();
     EXPECT_EQ(trial.conditions(), "Created");
-    EXPECT_TRUE(trial.was_said("FailedCreate: Error creating: a fault"));
+    EXPECT_TRUE(trial.was_reported("FailedCreate: Error creating: a fault"));
     EXPECT_TRUE(trial.pods().empty());
   }
 }
@@ -320,7 +320,7 @@ TEST(TrainingJob, whose_failure_is_permanent_restarts_nothing) {
   trial.look();
   for (const std::string& name : trial.pods()) trial.set(name, "Failed", 1);
   trial.rest();
-  EXPECT_EQ(trial.said(), "job \"j\" is failing because \"Worker\" replica(s) failed.");
+  EXPECT_EQ(trial.reported(), "job \"j\" is failing because \"Worker\" replica(s) failed.");
   EXPECT_EQ(trial.pods().size(), 3u);
 }
 
@@ -428,7 +428,7 @@ TEST(TrainingJob, says_in_its_status_that_its_pods_are_refused) {
     for (int failures = 0; failures < 3; ++failures)
       trial.world.turn(*trial.controller, key, failures, failures == 0 ? std::string() : std::string(kQuota));
     EXPECT_TRUE(trial.conditions().ends_with("CreationRefused")) << kind << ": " << trial.conditions();
-    EXPECT_EQ(trial.said(), base::format("pods cannot be made, short of pods=1: {}", kQuota)) << kind;
+    EXPECT_EQ(trial.reported(), base::format("pods cannot be made, short of pods=1: {}", kQuota)) << kind;
     const std::string at_rest = trial.world.turn(*trial.controller, key, 3, std::string(kQuota));
     EXPECT_EQ(at_rest.find("status "), at_rest.npos) << kind << ": " << at_rest;
     trial.restart();  // a new process has not been refused anything yet

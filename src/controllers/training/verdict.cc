@@ -63,18 +63,18 @@ bool Conditions::set(std::string_view type, bool status, const std::string& reas
   return true;
 }
 
-bool Conditions::tell(std::string_view type, const std::string& message) {
+bool Conditions::record(std::string_view type, const std::string& message) {
   const Json* before = find(type);
   if (before && (*before)["message"].as_string() == message) return false;
   const std::string now = base::format_rfc3339(now_);
-  Json told = Json::object({{"type", type},
-                            {"status", "True"},
-                            {"reason", type},
-                            {"message", message},
-                            {"lastUpdateTime", now},
-                            {"lastTransitionTime", before ? (*before)["lastTransitionTime"].str() : now}});
+  Json recorded = Json::object({{"type", type},
+                                {"status", "True"},
+                                {"reason", type},
+                                {"message", message},
+                                {"lastUpdateTime", now},
+                                {"lastTransitionTime", before ? (*before)["lastTransitionTime"].str() : now}});
   remove(type);
-  list_.push_back(std::move(told));
+  list_.push_back(std::move(recorded));
   return true;
 }
 
@@ -90,8 +90,8 @@ const Counts& Verdict::counts(const Replica& replica) const {
 
 std::string Verdict::reason(std::string_view word) const { return base::format("{}{}", job_.framework->kind, word); }
 
-void Verdict::say(std::string type, std::string reason, std::string message) {
-  said_.push_back({std::move(type), std::move(reason), std::move(message)});
+void Verdict::report(std::string type, std::string reason, std::string message) {
+  reported_.push_back({std::move(type), std::move(reason), std::move(message)});
 }
 
 void Verdict::running(const std::string& message) { conditions_.set("Running", true, reason("Running"), message); }
@@ -99,18 +99,18 @@ void Verdict::running(const std::string& message) { conditions_.set("Running", t
 void Verdict::succeeded(const std::string& message) {
   if (!conditions_.set("Succeeded", true, reason("Succeeded"), message)) return;
   has_succeeded_ = true;
-  say("Normal", reason("Succeeded"), message);
+  report("Normal", reason("Succeeded"), message);
 }
 
 void Verdict::restarting(const std::string& message, std::string_view event_type) {
   if (conditions_.set("Restarting", true, reason("Restarting"), message))
-    say(std::string(event_type), reason("Restarting"), message);
+    report(std::string(event_type), reason("Restarting"), message);
 }
 
 void Verdict::failed(const std::string& message, std::string_view event_type) {
   if (!conditions_.set("Failed", true, reason("Failed"), message)) return;
   has_failed_ = true;
-  say(std::string(event_type), reason("Failed"), message);
+  report(std::string(event_type), reason("Failed"), message);
 }
 
 void judge_failures(Verdict& verdict, const Replica& replica) {

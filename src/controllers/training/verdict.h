@@ -27,7 +27,7 @@ class Conditions {
   // Whether the list is another one now.
   bool set(std::string_view type, bool status, const std::string& reason, const std::string& message);
   // A condition that is there as long as it is true, with the words of now.
-  bool tell(std::string_view type, const std::string& message);
+  bool record(std::string_view type, const std::string& message);
   void remove(std::string_view type);
   api::Json json() const { return api::Json::array(list_); }
 
@@ -48,7 +48,7 @@ struct Counts {
 
 using CountsByType = std::map<std::string, Counts, std::less<>>;
 
-struct Said {
+struct Reported {
   std::string type;
   std::string reason;
   std::string message;
@@ -71,9 +71,9 @@ class Verdict {
   void succeeded(const std::string& message);
   void restarting(const std::string& message, std::string_view event_type = "Warning");
   void failed(const std::string& message, std::string_view event_type = "Normal");
-  void say(std::string type, std::string reason, std::string message);
+  void report(std::string type, std::string reason, std::string message);
 
-  const std::vector<Said>& said() const { return said_; }
+  const std::vector<Reported>& reported() const { return reported_; }
   bool has_succeeded() const { return has_succeeded_; }
   bool has_failed() const { return has_failed_; }
 
@@ -83,7 +83,7 @@ class Verdict {
   const TrainingJob& job_;
   Conditions& conditions_;
   const CountsByType& counts_;
-  std::vector<Said> said_;
+  std::vector<Reported> reported_;
   bool was_restarting_ = false;
   bool has_succeeded_ = false;
   bool has_failed_ = false;

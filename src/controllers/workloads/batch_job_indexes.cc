@@ -31,7 +31,8 @@ bool has_index_limit(const Json& job) {
   return spec["completionMode"].as_string() == "Indexed" && spec["backoffLimitPerIndex"].is_number();
 }
 
-bool note_index_failure(const Json& job, const PodOfJob& one, const Verdict& verdict, base::Time ended, Tally& tally) {
+bool record_index_failure(const Json& job, const PodOfJob& one, const Verdict& verdict, base::Time ended,
+                          Tally& tally) {
   const std::int64_t index = index_of(*one.pod);
   if (!has_index_limit(job) || index < 0 || index >= tally.completions) return false;
   const bool is_ignored = verdict.action == "Ignore";

@@ -111,8 +111,8 @@ std::int64_t index_of(const api::Json& pod);  // -1: none
 // Whether spec.backoffLimitPerIndex bounds the failures of each index.
 bool has_index_limit(const api::Json& job);
 // Remembers a failed pod of an index; true if the index is lost with it.
-bool note_index_failure(const api::Json& job, const PodOfJob& one, const Verdict& verdict, base::Time ended,
-                        Tally& tally);
+bool record_index_failure(const api::Json& job, const PodOfJob& one, const Verdict& verdict, base::Time ended,
+                          Tally& tally);
 // Ten seconds after the first failure of the index, twice as long after each further one.
 base::Duration index_pause(const IndexFailures& failures, base::Time now);
 void set_failure_counts(const Tally& tally, std::int64_t index, api::Json& annotations);

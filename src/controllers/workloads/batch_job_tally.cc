@@ -30,7 +30,7 @@ base::Time ended_at(const Json& pod) {
 void count_failure(const Json& job, const PodOfJob& one, Tally& tally) {
   tally.failures.push_back(ended_at(*one.pod));
   const Verdict verdict = judge_failure(job["spec"]["podFailurePolicy"], *one.pod);
-  if (note_index_failure(job, one, verdict, tally.failures.back(), tally)) tally.lost.add(index_of(*one.pod));
+  if (record_index_failure(job, one, verdict, tally.failures.back(), tally)) tally.lost.add(index_of(*one.pod));
   if (verdict.action == "Ignore") return;
   if (verdict.action == "FailJob" && tally.fatal_rule.empty()) tally.fatal_rule = verdict.message;
   ++tally.failed;
@@ -51,7 +51,7 @@ void look_at_settled(const Json& job, const PodOfJob& one, bool waits_for_end, T
   if (phase == "Failed") {
     tally.failures.push_back(ended_at(pod));
     if (has_index_limit(job) && !leaves)
-      note_index_failure(job, one, judge_failure(job["spec"]["podFailurePolicy"], pod), tally.failures.back(), tally);
+      record_index_failure(job, one, judge_failure(job["spec"]["podFailurePolicy"], pod), tally.failures.back(), tally);
   }
   if (phase == "Succeeded") tally.last_success = std::max(tally.last_success, ended_at(pod));
   if (leaves && !is_over(pod) && waits_for_end) hold(pod, tally);

@@ -378,7 +378,7 @@ Plan decide(const ObservedDeployment& seen, const Turn& turn) {
   settle_claim(draft.plan, resources::kReplicaSets, seen.claimed, deployment, "apps/v1", "Deployment");
   const Rollout at = rollout_of(seen, turn);
   if (!api::is_deleting(deployment)) {
-    note_pause(at, draft);
+    record_pause(at, draft);
     const bool is_paused = deployment["spec"]["paused"].as_bool();
     if (is_paused || was_rescaled(at.sets, at.replicas)) {
       number_newest(at, draft);

@@ -56,7 +56,7 @@ struct RolloutDraft {
 std::int64_t total(const Rollout& at);
 
 // deployment_status.cc
-void note_pause(const Rollout& at, RolloutDraft& draft);
+void record_pause(const Rollout& at, RolloutDraft& draft);
 bool is_complete(const Rollout& at, const RolloutDraft& draft);
 void write_sets(RolloutDraft& draft);
 void write_status(const Rollout& at, RolloutDraft& draft);

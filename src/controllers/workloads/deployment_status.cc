@@ -74,7 +74,7 @@ bool is_complete(const Rollout& at, const RolloutDraft& draft) {
          status["availableReplicas"].as_int() == at.replicas;
 }
 
-void note_pause(const Rollout& at, RolloutDraft& draft) {
+void record_pause(const Rollout& at, RolloutDraft& draft) {
   const Json& deadline = at.deployment["spec"]["progressDeadlineSeconds"];
   if (deadline.is_null() || deadline.as_int() == std::numeric_limits<std::int32_t>::max()) return;
   const Json& before = find_condition(draft.conditions, kProgressing);
@@ -89,7 +89,7 @@ void note_pause(const Rollout& at, RolloutDraft& draft) {
 
 namespace {
 
-void note_availability(const Rollout& at, const Json& status, RolloutDraft& draft) {
+void record_availability(const Rollout& at, const Json& status, RolloutDraft& draft) {
   if (status["availableReplicas"].as_int() >= at.replicas - at.bounds.unavailable)
     set_condition(draft.conditions, at.turn.now, "Available", "True", "MinimumReplicasAvailable",
                   "Deployment has minimum availability.");
@@ -98,7 +98,7 @@ void note_availability(const Rollout& at, const Json& status, RolloutDraft& draf
                   "Deployment does not have minimum availability.");
 }
 
-void note_deadline(const Rollout& at, RolloutDraft& draft) {
+void record_deadline(const Rollout& at, RolloutDraft& draft) {
   const Json now = find_condition(draft.conditions, kProgressing);
   if (now.is_null() || now["reason"].as_string() == kTimedOut || now["reason"].as_string() == kDone) return;
   const base::Time ends =
@@ -109,7 +109,7 @@ void note_deadline(const Rollout& at, RolloutDraft& draft) {
                 base::format("{} \"{}\" has timed out progressing.", at.newest ? "ReplicaSet" : "Deployment", name));
 }
 
-void note_progress(const Rollout& at, const Json& status, RolloutDraft& draft) {
+void record_progress(const Rollout& at, const Json& status, RolloutDraft& draft) {
   const Json before = find_condition(draft.conditions, kProgressing);
   if (!draft.made.empty())
     return set_condition(draft.conditions, at.turn.now, kProgressing, "True", "NewReplicaSetCreated",
@@ -132,7 +132,7 @@ void note_progress(const Rollout& at, const Json& status, RolloutDraft& draft) {
                          count(seen, "replicas") - count(seen, "updatedReplicas") ||
                      count(status, "readyReplicas") > count(seen, "readyReplicas") ||
                      count(status, "availableReplicas") > count(seen, "availableReplicas");
-  if (!moves) return note_deadline(at, draft);
+  if (!moves) return record_deadline(at, draft);
   const Json last = find_condition(draft.conditions, kProgressing);
   drop_condition(draft.conditions, kProgressing);
   set_condition(draft.conditions, at.turn.now, kProgressing, "True", "ReplicaSetUpdated",
@@ -142,7 +142,7 @@ void note_progress(const Rollout& at, const Json& status, RolloutDraft& draft) {
 }
 
 // The newest set's trouble first.
-void note_replica_failure(const Rollout& at, RolloutDraft& draft) {
+void record_replica_failure(const Rollout& at, RolloutDraft& draft) {
   const Json* failure = nullptr;
   if (at.newest && !condition_of((*at.newest)["status"], "ReplicaFailure").is_null())
     failure = &condition_of((*at.newest)["status"], "ReplicaFailure");
@@ -159,12 +159,12 @@ void write_status(const Rollout& at, RolloutDraft& draft) {
   Json status = counts(at, draft);
   const Json& deadline = at.deployment["spec"]["progressDeadlineSeconds"];
   const bool has_deadline = !deadline.is_null() && deadline.as_int() != std::numeric_limits<std::int32_t>::max();
-  note_availability(at, status, draft);
+  record_availability(at, status, draft);
   if (!has_deadline)
     drop_condition(draft.conditions, kProgressing);
   else if (!at.deployment["spec"]["paused"].as_bool() && !api::is_deleting(at.deployment))
-    note_progress(at, status, draft);
-  note_replica_failure(at, draft);
+    record_progress(at, status, draft);
+  record_replica_failure(at, draft);
   status.erase("conditions");
   if (!draft.conditions.empty()) status.set("conditions", draft.conditions);
   if (draft.writes_itself) return;  // the write of the revision wakes us, and brings the version to write upon

@@ -66,7 +66,7 @@ Json metadata_for(const Json& job, std::string name) {
 const Json& minimum_in(const Json& policy) { return policy["gang"]["minCount"]; }
 
 // The event of a write about the Job, as Kubernetes words it.
-void say(Action& action, const Json& job, std::string_view kind, std::string_view name) {
+void describe(Action& action, const Json& job, std::string_view kind, std::string_view name) {
   action.stops_nothing = true;
   action.success_reason = base::format("{}Created", kind);
   action.success_text = base::format("Created {} {} for Job {}", kind, name, api::name_of(job));
@@ -118,7 +118,7 @@ Json group_for(const Json& job, const Json& workload) {
 
 bool plan_group(const Json& job, const Json* workload, const Json* group, Plan& plan) {
   if (workload == nullptr) {
-    say(plan.create(kNativeWorkloads, workload_for(job)), job, "Workload", workload_name_of(job));
+    describe(plan.create(kNativeWorkloads, workload_for(job)), job, "Workload", workload_name_of(job));
     return false;
   }
   const Json policy = policy_of(job);
@@ -130,7 +130,7 @@ bool plan_group(const Json& job, const Json* workload, const Json* group, Plan& 
                Json::object({{"spec", Json::object({{"podGroupTemplates", Json::array({std::move(changed)})}})}}));
   }
   if (group == nullptr) {
-    say(plan.create(kNativePodGroups, group_for(job, *workload)), job, "PodGroup", group_name_of(job));
+    describe(plan.create(kNativePodGroups, group_for(job, *workload)), job, "PodGroup", group_name_of(job));
     return false;
   }
   if (minimum_in((*group)["spec"]["schedulingPolicy"]) != minimum_in(policy))

@@ -135,7 +135,7 @@ base::Status restore(const std::string& data, const std::string& path) {
   }
   // A backup without keys was made so on purpose.
   const bool has_keys = is_there(stage + "/keys");
-  if (!has_keys) TRY_VOID(wish_for_new_keys(data));
+  if (!has_keys) TRY_VOID(request_for_new_keys(data));
   // The objects last: a folder that has them is whole.
   for (const char* part : {"/keys", "/objects"}) {
     if (!is_there(stage + part)) continue;

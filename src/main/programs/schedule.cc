@@ -109,8 +109,8 @@ int run_schedule(const Arguments& arguments) {
   scheduler::OneShot run(flags->options, stopwatch());
   std::int64_t rest_bytes = 0;
   const base::Status done = run_phases(run, completion, *flags, rest_bytes);
-  for (const std::string& note : completion.notes()) std::cerr << cli::for_terminal(note) << "\n";
-  for (const std::string& note : run.warnings()) std::cerr << cli::for_terminal(note) << "\n";
+  for (const std::string& remark : completion.remarks()) std::cerr << cli::for_terminal(remark) << "\n";
+  for (const std::string& remark : run.warnings()) std::cerr << cli::for_terminal(remark) << "\n";
   if (!done.ok()) return fail(done.error());
   if (!flags->stats_file.empty()) {
     const base::Status written =

@@ -138,7 +138,7 @@ struct Cluster {
     api_options.pod_streams = pod_streams.get();
     TRY(api_options.account_tokens, load_or_make_account_tokens(keys_folder(), occasion));
     api_options.root_ca = credentials.ca_pem;
-    TRY_VOID(forget_wish_for_new_keys(options.data));
+    TRY_VOID(forget_request_for_new_keys(options.data));
     TRY(api_options.services, services_of(options));
     webhook_caller = apiserver::make_webhook_caller(*api_env);
     api_options.webhook_caller = webhook_caller.get();
@@ -374,8 +374,8 @@ struct Cluster {
     if (devices.driver_root.empty()) return "GPUs left alone (--nvidia-driver-root=none)";
     if (!node::has_nvidia_driver(devices)) return "no NVIDIA driver found";
     for (int tries = 0; tries < 30; ++tries) {
-      std::string said = on_loop<std::string>(*agent.env, [this](auto done) { done(agent.part->gpus()); });
-      if (!said.empty()) return said;
+      std::string reported = on_loop<std::string>(*agent.env, [this](auto done) { done(agent.part->gpus()); });
+      if (!reported.empty()) return reported;
       usleep(100'000);
     }
     return "an NVIDIA driver that has not answered yet";

@@ -23,7 +23,7 @@ namespace {
 using base::Result;
 
 struct UserFlags {
-  UserWish wish;
+  UserRequest request;
   std::string data;
   std::string server;
   std::string ns;
@@ -34,12 +34,12 @@ struct UserFlags {
 std::vector<base::Flag> rows(UserFlags& flags) {
   return {
       {"data", &flags.data, "the folder that volcano up uses (default ~/.local/share/volcano)"},
-      {"group", &flags.wish.groups, "a group that the user is in; may be given several times"},
+      {"group", &flags.request.groups, "a group that the user is in; may be given several times"},
       {"namespace", &flags.ns, "the namespace that commands of the user are about when they name none"},
       {"server", &flags.server, "how the user reaches the API server (default: as DATA/kubeconfig does)"},
       {"lifetime", &flags.lifetime, "how long the certificate holds, such as 720h; it cannot be taken back before"},
       {"output", &flags.output, "the file to write, mode 0600; -: to standard output (default NAME.kubeconfig)", 'o'},
-      {"force", &flags.wish.force, "also give groups that begin with system:, such as system:masters"},
+      {"force", &flags.request.force, "also give groups that begin with system:, such as system:masters"},
   };
 }
 
@@ -102,17 +102,17 @@ std::string ca_in_use(const UserFlags& flags) {
 }
 
 std::string explained(const UserFlags& flags, const UserKeys& made, const std::string& server) {
-  const UserWish& wish = flags.wish;
+  const UserRequest& request = flags.request;
   const std::string ns = flags.ns.empty() ? "default" : flags.ns;
   std::string text = base::format(
       "# {}, until {}. Whoever has this file is this user.\n"
       "# What the user may do, roles say. An administrator gives one by, for example:\n"
       "#   kubectl create rolebinding {} --clusterrole=edit --user={} --namespace={}\n",
-      wish.name, base::format_rfc3339(made.until), quoted(wish.name + "-edit"), quoted(wish.name), quoted(ns));
-  for (const std::string& group : wish.groups)
+      request.name, base::format_rfc3339(made.until), quoted(request.name + "-edit"), quoted(request.name), quoted(ns));
+  for (const std::string& group : request.groups)
     text += base::format("#   kubectl create rolebinding {} --clusterrole=edit --group={} --namespace={}\n",
                          quoted(group + "-edit"), quoted(group), quoted(ns));
-  return text + kubeconfig_text({wish.name, made.keys, made.ca_pem, server, flags.ns});
+  return text + kubeconfig_text({request.name, made.keys, made.ca_pem, server, flags.ns});
 }
 
 base::Status create(UserFlags& flags) {
@@ -120,14 +120,14 @@ base::Status create(UserFlags& flags) {
   if (!lifetime)
     return base::make_error(base::Code::kInvalid,
                             base::format("--lifetime: {:?} is not a time such as 720h", flags.lifetime));
-  flags.wish.lifetime = *lifetime;
-  TRY_VOID(check_user(flags.wish));
+  flags.request.lifetime = *lifetime;
+  TRY_VOID(check_user(flags.request));
   if (flags.output.empty()) {
-    if (flags.wish.name.find('/') != std::string::npos)
+    if (flags.request.name.find('/') != std::string::npos)
       return base::make_error(
           base::Code::kInvalid,
-          base::format("NAME: {:?} cannot be part of a file's name; give -o FILE", flags.wish.name));
-    flags.output = flags.wish.name + ".kubeconfig";
+          base::format("NAME: {:?} cannot be part of a file's name; give -o FILE", flags.request.name));
+    flags.output = flags.request.name + ".kubeconfig";
   }
   std::error_code ignored;
   // It may hold the only copy of a key.
@@ -138,14 +138,14 @@ base::Status create(UserFlags& flags) {
   TRY(const std::string corrected, open_data_folder(flags.data));
   if (!corrected.empty()) std::cerr << "volcano user: " << corrected << "\n";
   const auto env = rt::make_real_env("user");
-  TRY(const UserKeys made, make_user_keys(flags.data + "/keys", flags.wish, env->now(), ca_in_use(flags)));
+  TRY(const UserKeys made, make_user_keys(flags.data + "/keys", flags.request, env->now(), ca_in_use(flags)));
   const std::string text = explained(flags, made, server);
   if (flags.output == "-") {
     std::cout << text;
     return {};
   }
   TRY_VOID(rt::write_file(flags.output, text, 0600));
-  std::cout << base::format("{} is written: {}, until {}\n", flags.output, flags.wish.name,
+  std::cout << base::format("{} is written: {}, until {}\n", flags.output, flags.request.name,
                             base::format_rfc3339(made.until));
   return {};
 }
@@ -174,7 +174,7 @@ int run_user(const Arguments& arguments) {
   if (flags.data.empty()) flags.data = default_data_folder();
   const bool creates = rest.size() == 2 && rest.front() == "create";
   if (!creates && !(rest.size() == 1 && rest.front() == "list")) return usage(table, 2);
-  if (creates) flags.wish.name = rest.back();
+  if (creates) flags.request.name = rest.back();
   const base::Status done = creates ? create(flags) : list(flags);
   return done.ok() ? 0 : failed(done.error());
 }

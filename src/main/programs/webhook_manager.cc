@@ -81,7 +81,7 @@ struct Program {
   std::unique_ptr<rt::HttpServer> health;
   std::optional<admission::ServerKeys> in_use;
   rt::Loop::TimerId keys_timer = 0;
-  std::string told;  // about files of keys
+  std::string reported;  // about files of keys
 
   void start(const client::ServerAccess& access);
   void use(const admission::ServerKeys& keys);
@@ -167,7 +167,7 @@ void Program::look_at_files(bool because_asked) {
   if (sound.ok()) sound = rt::check_pair(keys->pair);
   if (sound.ok() && (secret == nullptr || !in_use)) use(*keys);
   const std::string trouble = sound.ok() ? "" : sound.error().message;
-  if ((std::exchange(told, trouble) != trouble || because_asked) && !trouble.empty())
+  if ((std::exchange(reported, trouble) != trouble || because_asked) && !trouble.empty())
     base::log_warning("webhooks", base::format("the files of keys are not used: {}", trouble));
   if (secret != nullptr && in_use) return;
   keys_timer = env->loop().after(kKeysLook, [this] {

@@ -16,7 +16,7 @@ using api::Json;
 // A machine that outlives agents: what is here is on its disk, or runs.
 struct Machine : LastingMachine {
   int starts = 0;
-  std::string told;           // names of what was started, "|" for a loss of power
+  std::string warned;         // names of what was started, "|" for a loss of power
   bool die_in_start = false;  // the next start is cut short: the container is made, but not let go
 
   RecoveredContainer* running() {
@@ -48,7 +48,7 @@ class RestartedRuntime : public LastingRuntime {
     run.started_at = machine_.env->now();
     runs.push_back(run);
     if (run.started) ++machine_.starts;
-    machine_.told += run.started ? spec.name : "";
+    machine_.warned += run.started ? spec.name : "";
     return StartedContainer{run.started_at};
   }
   void signal(const std::string&, const std::string& id, int) override {
@@ -113,7 +113,7 @@ struct World {
         run.exit_code = 137;
       }
     }
-    machine.told += "|";
+    machine.warned += "|";
     start();
   }
   void erase_as_kubectl_does() {
@@ -198,11 +198,11 @@ TEST(AgentRestart, AfterALossOfPowerInitContainersRunAgain) {
         if (RecoveredContainer* run = world.machine.running(); run != nullptr && run->name == "i") world.machine.end(0);
         (void)world.env.step();
       }
-      const std::string& told = world.machine.told;
-      ASSERT_EQ(told.substr(told.find('|') + 1), "isa") << cut << " " << kill;
+      const std::string& warned = world.machine.warned;
+      ASSERT_EQ(warned.substr(warned.find('|') + 1), "isa") << cut << " " << kill;
       const Json status = world.pod()["status"];
       ASSERT_EQ(status["phase"].as_string(), "Running") << cut << " " << kill;
-      const bool had_run = told.find('a') < told.find('|');
+      const bool had_run = warned.find('a') < warned.find('|');
       ASSERT_EQ(status["containerStatuses"].items().front()["restartCount"].as_int(), had_run ? 1 : 0);
       ASSERT_TRUE(!had_run || status["initContainerStatuses"].items().front()["restartCount"].as_int() == 1);
     }

@@ -53,9 +53,9 @@ class FakeRuntime : public Runtime, public NodeNetwork {
   }
   std::optional<std::string> refusal(const Json&) const override { return machine_.refusal; }
   bool image_present(const std::string&) const override { return false; }
-  base::Result<ImageAnswer> ensure_image(const ImageWish& wish) override {
-    if (!wish.keys.empty()) machine_.log.push_back("keys " + wish.keys);
-    if (machine_.failing_images.contains(wish.image))
+  base::Result<ImageAnswer> ensure_image(const ImageRequest& request) override {
+    if (!request.keys.empty()) machine_.log.push_back("keys " + request.keys);
+    if (machine_.failing_images.contains(request.image))
       return base::make_error(base::Code::kUnavailable, "no such image");
     return ImageAnswer{"sha256:1", true, 10};
   }

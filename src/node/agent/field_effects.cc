@@ -185,8 +185,8 @@ class Walk {
       if (field == nullptr || row == nullptr || is_nothing(member.value)) continue;
       const std::string place = base::format("{}.{}", path, member.name());
       if (row->effect != FieldEffect::kActs)
-        say(base::format("{}: {}{}", place, row->effect == FieldEffect::kNoEffect ? "has no effect here: " : "",
-                         row->why));
+        report(base::format("{}: {}{}", place, row->effect == FieldEffect::kNoEffect ? "has no effect here: " : "",
+                            row->why));
       else
         below(*field->schema, member.value, place);
     }
@@ -206,7 +206,7 @@ class Walk {
       type(*schema.element, item, base::format("{}[{}]", path, index++));
     }
   }
-  void say(std::string text) {
+  void report(std::string text) {
     if (warnings_.size() < kWarningsMax) warnings_.push_back(std::move(text));
   }
 

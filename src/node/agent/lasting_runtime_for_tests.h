@@ -32,7 +32,7 @@ class LastingRuntime : public Runtime {
   }
   std::optional<std::string> refusal(const api::Json&) const override { return {}; }
   bool image_present(const std::string&) const override { return true; }
-  base::Result<ImageAnswer> ensure_image(const ImageWish&) override { return ImageAnswer{"sha256:1"}; }
+  base::Result<ImageAnswer> ensure_image(const ImageRequest&) override { return ImageAnswer{"sha256:1"}; }
   base::Result<std::string> prepare(const SandboxSpec& spec) override {
     RecoveredPod& pod = lasting_.pods[spec.uid];
     pod.uid = spec.uid;

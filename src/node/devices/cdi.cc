@@ -25,7 +25,7 @@ constexpr std::size_t kFilesMax = 1024;  // a folder
 // The limit of all devices of a spec together, each with those that all have; and of all that one container gets.
 constexpr std::size_t kAllEditsMax = std::size_t{1} << 18;
 constexpr std::size_t kGrantEditsMax = std::size_t{1} << 14;
-constexpr std::size_t kToldMax = 1024;
+constexpr std::size_t kWarnedMax = 1024;
 constexpr const char* kHooks[] = {"prestart",       "createRuntime", "createContainer",
                                   "startContainer", "poststart",     "poststop"};
 
@@ -203,11 +203,11 @@ CdiDevices read_cdi_folders(const std::vector<std::string>& folders, std::vector
 
 void log_cdi_trouble(const std::vector<std::string>& trouble) {
   static std::mutex mutex;
-  static auto& told = *new std::set<std::string>;
+  static auto& warned = *new std::set<std::string>;
   const std::lock_guard lock(mutex);
   for (const std::string& line : trouble) {
-    if (told.size() >= kToldMax) told.clear();
-    if (told.insert(line).second) base::log_warning("node", "CDI spec is left out: " + line);
+    if (warned.size() >= kWarnedMax) warned.clear();
+    if (warned.insert(line).second) base::log_warning("node", "CDI spec is left out: " + line);
   }
 }
 

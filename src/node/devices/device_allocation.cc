@@ -52,10 +52,10 @@ void DeviceManager::State::prefer(const std::shared_ptr<Making>& making) {
   std::vector<std::string> available = pools.free_of(call.resource);
   available.insert(available.begin(), ids.begin(), ids.end());
   plugins->prefer(call.resource, available, static_cast<std::int64_t>(ids.size()),
-                  [weak = weak_from_this(), making](base::Result<std::vector<std::string>> wish) {
+                  [weak = weak_from_this(), making](base::Result<std::vector<std::string>> request) {
                     const auto self = weak.lock();
                     if (!self || !self->held.contains(making->work.pod.uid)) return;
-                    if (wish.ok()) self->preferred(making, *wish);
+                    if (request.ok()) self->preferred(making, *request);
                     self->allocate(making);
                   });
 }

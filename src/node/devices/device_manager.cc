@@ -75,16 +75,16 @@ void DeviceManager::State::begin_watch() {
   std::vector<std::string> command = options.watch_command;
   command.push_back(library);
   watch = std::make_unique<GpuWatch>(std::move(command),
-                                     [weak = weak_from_this(), &loop = env.loop()](base::Result<GpuReport> said) {
-                                       loop.post([weak, said = std::move(said)]() mutable {
-                                         if (const auto self = weak.lock()) self->reported(std::move(said));
+                                     [weak = weak_from_this(), &loop = env.loop()](base::Result<GpuReport> gpu_report) {
+                                       loop.post([weak, gpu_report = std::move(gpu_report)]() mutable {
+                                         if (const auto self = weak.lock()) self->reported(std::move(gpu_report));
                                        });
                                      });
 }
 
-void DeviceManager::State::reported(base::Result<GpuReport> said) {
-  if (!said.ok()) return silent(said.error().message);
-  const GpuReport before = std::exchange(report, *std::move(said));
+void DeviceManager::State::reported(base::Result<GpuReport> gpu_report) {
+  if (!gpu_report.ok()) return silent(gpu_report.error().message);
+  const GpuReport before = std::exchange(report, *std::move(gpu_report));
   // A card that has gone is not forgotten: somebody may have it.
   for (const Gpu& old : before.gpus) {
     const bool there = std::ranges::any_of(report.gpus, [&](const Gpu& gpu) { return gpu.uuid == old.uuid; });

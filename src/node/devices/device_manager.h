@@ -63,7 +63,7 @@ class DeviceManager {
   void release(const std::string& uid);
   // Resources that nobody offers any more, until it is said that the Node has them no more.
   std::vector<std::string> forgotten() const;
-  void forgotten_told(const std::vector<std::string>& resources);
+  void forgotten_reported(const std::vector<std::string>& resources);
   // The devices of these pods alone stay held of those from before the start.
   void keep_only(const std::function<bool(const std::string& uid)>& is_known);
 

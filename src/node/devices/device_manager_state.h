@@ -65,7 +65,7 @@ struct DeviceManager::State : std::enable_shared_from_this<DeviceManager::State>
   std::map<std::string, Preparation> preparations;  // by "UID/CONTAINER"
 
   void begin_watch();
-  void reported(base::Result<GpuReport> said);
+  void reported(base::Result<GpuReport> gpu_report);
   void silent(const std::string& why);
   void set_pool(const std::string& resource, std::vector<Device> devices);
   void fill_pools();

@@ -95,7 +95,7 @@ std::vector<std::string> DeviceManager::forgotten() const {
   return {state_->forgotten.begin(), state_->forgotten.end()};
 }
 
-void DeviceManager::forgotten_told(const std::vector<std::string>& resources) {
+void DeviceManager::forgotten_reported(const std::vector<std::string>& resources) {
   for (const std::string& resource : resources) state_->forgotten.erase(resource);
 }
 

@@ -68,29 +68,29 @@ TEST(GpuReports, that_make_no_sense_are_refused) {
   EXPECT_EQ(wide->gpus[0].name, "x?y");
 }
 
-base::Result<GpuReport> first_said(std::vector<std::string> command) {
-  std::promise<base::Result<GpuReport>> said;
-  std::atomic<bool> told = false;
-  auto future = said.get_future();
+base::Result<GpuReport> first_reported(std::vector<std::string> command) {
+  std::promise<base::Result<GpuReport>> reported;
+  std::atomic<bool> notified = false;
+  auto future = reported.get_future();
   GpuWatch watch(
       std::move(command),
       [&](base::Result<GpuReport> report) {
-        if (!told.exchange(true)) said.set_value(std::move(report));
+        if (!notified.exchange(true)) reported.set_value(std::move(report));
       },
       300);
   return base::await(std::move(future));
 }
 
 TEST(GpuWatches, do_not_wait_for_a_driver_that_hangs) {
-  const auto silent = first_said({"/bin/sh", "-c", "sleep 600"});
+  const auto silent = first_reported({"/bin/sh", "-c", "sleep 600"});
   ASSERT_FALSE(silent.ok());
   EXPECT_EQ(silent.error().message, "the NVIDIA driver has not answered for 300 ms");
-  const auto dead = first_said({"/bin/sh", "-c", "kill -SEGV $$"});
+  const auto dead = first_reported({"/bin/sh", "-c", "kill -SEGV $$"});
   ASSERT_FALSE(dead.ok());
   EXPECT_EQ(dead.error().message, "the process that asks the NVIDIA driver has ended");
-  EXPECT_FALSE(first_said({"/bin/sh", "-c", "head -c 9000000 /dev/zero"}).ok());
-  EXPECT_FALSE(first_said({"/no/such/program"}).ok());
-  EXPECT_TRUE(first_said({"/bin/sh", "-c", "echo '{\"gpus\": []}'; sleep 600"}).ok());
+  EXPECT_FALSE(first_reported({"/bin/sh", "-c", "head -c 9000000 /dev/zero"}).ok());
+  EXPECT_FALSE(first_reported({"/no/such/program"}).ok());
+  EXPECT_TRUE(first_reported({"/bin/sh", "-c", "echo '{\"gpus\": []}'; sleep 600"}).ok());
 }
 
 TEST(GpuLabels, are_those_of_gpu_feature_discovery) {

@@ -49,12 +49,12 @@ base::Result<const Gpu*> working(const char* annotation, const GpuReport& report
 }
 
 base::Result<std::vector<SharedCards>> cards_by_index(const Json& pod, const GpuReport& report) {
-  const std::string_view note = pod["metadata"]["annotations"][kIndex].as_string();
-  if (note.empty()) return unusable(kIndex, "it is missing");
+  const std::string_view annotated = pod["metadata"]["annotations"][kIndex].as_string();
+  if (annotated.empty()) return unusable(kIndex, "it is missing");
   std::vector<std::string> uuids;
   std::vector<std::string> indexes;
   std::int64_t memory = 0;
-  for (const std::string_view word : base::split(note.substr(0, 4096), ',')) {
+  for (const std::string_view word : base::split(annotated.substr(0, 4096), ',')) {
     const auto number = base::parse_number<std::int64_t>(word);
     // As the scheduler counts them.
     const auto is_it = [&](const Gpu& gpu) { return number && &gpu - report.gpus.data() == *number; };
@@ -79,9 +79,9 @@ base::Result<std::vector<SharedCards>> cards_by_index(const Json& pod, const Gpu
 
 // "uuid,type,memory,cores:..." of each container, joined by ";".
 base::Result<std::vector<SharedCards>> cards_by_vgpu(const Json& pod, const GpuReport& report) {
-  const std::string note = pod["metadata"]["annotations"][kVgpuIds].str();
-  if (note.empty()) return unusable(kVgpuIds, "it is missing");
-  const std::vector<std::string_view> of_containers = base::split(std::string_view(note).substr(0, 1 << 16), ';');
+  const std::string annotated = pod["metadata"]["annotations"][kVgpuIds].str();
+  if (annotated.empty()) return unusable(kVgpuIds, "it is missing");
+  const std::vector<std::string_view> of_containers = base::split(std::string_view(annotated).substr(0, 1 << 16), ';');
   std::vector<SharedCards> cards;
   std::size_t index = 0;
   for (const Json& container : pod["spec"]["containers"].items()) {

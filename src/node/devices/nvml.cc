@@ -193,7 +193,7 @@ void Nvml::wait_for_errors() {
 }
 
 int run_gpu_watch(const std::string& library) {
-  const auto say = [](std::string line) {
+  const auto write_line = [](std::string line) {
     line += '\n';
     for (std::size_t sent = 0; sent < line.size();) {
       const ssize_t wrote = ::write(STDOUT_FILENO, line.data() + sent, line.size() - sent);
@@ -205,19 +205,19 @@ int run_gpu_watch(const std::string& library) {
   };
   auto nvml = Nvml::load(library);
   if (!nvml.ok()) {
-    (void)say(gpu_trouble_text(nvml.error().message));
+    (void)write_line(gpu_trouble_text(nvml.error().message));
     return 1;
   }
   std::string last;
-  std::time_t said_at = 0;
+  std::time_t reported_at = 0;
   for (;;) {
     auto report = (*nvml)->report();
     const std::string line = report.ok() ? gpu_report_text(*report) : gpu_trouble_text(report.error().message);
     const std::time_t now = ::time(nullptr);
-    if (line != last || now - said_at >= kBeatSeconds || now < said_at) {
-      if (!say(line)) return 0;
+    if (line != last || now - reported_at >= kBeatSeconds || now < reported_at) {
+      if (!write_line(line)) return 0;
       last = line;
-      said_at = now;
+      reported_at = now;
     }
     if (!report.ok()) return 1;
     (*nvml)->wait_for_errors();

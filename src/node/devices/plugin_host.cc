@@ -25,7 +25,7 @@ constexpr base::Duration kCallMax = base::seconds(30);
 constexpr base::Duration kGoneMax = base::minutes(5);
 // More frequent lists of a plugin are looked at when this has passed, and the newest alone.
 constexpr base::Duration kListPause = base::milliseconds(100);
-constexpr base::Duration kSayAgain = base::minutes(1);
+constexpr base::Duration kReportAgain = base::minutes(1);
 
 struct Plugin {
   std::string endpoint;
@@ -35,17 +35,17 @@ struct Plugin {
   rt::Loop::TimerId patience = 0;      // until its first list, or until it is forgotten
   bool lists = false;
   base::Duration gone_since;
-  std::optional<base::Duration> said;  // when the log named it last
+  std::optional<base::Duration> reported;  // when the log named it last
 };
 
 }  // namespace
 
 struct PluginHost::State : std::enable_shared_from_this<PluginHost::State> {
-  State(rt::Env& e, std::string f, Callbacks c) : env(e), folder(std::move(f)), tell(std::move(c)) {}
+  State(rt::Env& e, std::string f, Callbacks c) : env(e), folder(std::move(f)), listener(std::move(c)) {}
 
   rt::Env& env;
   std::string folder;
-  Callbacks tell;
+  Callbacks listener;
   // Calls and the server need the thread, and go before it.
   std::unique_ptr<rt::GrpcIo> io;
   std::unique_ptr<rt::GrpcServer> server;
@@ -59,7 +59,7 @@ struct PluginHost::State : std::enable_shared_from_this<PluginHost::State> {
   void await_return(const std::string& resource, Plugin& plugin);
   void forget(const std::string& resource);
   bool make_room();
-  void say(Plugin& plugin, const std::string& resource);
+  void report(Plugin& plugin, const std::string& resource);
   void call(const std::string& resource, const char* method, std::string request,
             std::function<void(base::Result<std::string>)> done);
 };
@@ -107,7 +107,7 @@ void PluginHost::State::asked(const std::string& method, const std::string& requ
   auto registration = registration_from(request);
   const base::Status done = registration.ok() ? enroll(*registration) : base::Status(registration.error());
   if (!done.ok()) {
-    tell.warn("a device plugin is refused: " + done.error().message);
+    listener.warn("a device plugin is refused: " + done.error().message);
     return answer->finish({rt::GrpcCode::kInvalidArgument, done.error().message});
   }
   answer->send({});  // Empty
@@ -116,7 +116,7 @@ void PluginHost::State::asked(const std::string& method, const std::string& requ
 
 base::Status PluginHost::State::enroll(const PluginRegistration& registration) {
   const std::string& resource = registration.resource;
-  if (const std::string why = tell.objection(resource); !why.empty())
+  if (const std::string why = listener.objection(resource); !why.empty())
     return make_error(Code::kInvalid, base::format("resource_name: {:?}: {}", resource, why));
   if (!plugins.contains(resource) && plugins.size() >= kPluginsMax && !make_room())
     return make_error(Code::kTooManyRequests, base::format("there are {} plugins already", kPluginsMax));
@@ -141,14 +141,14 @@ base::Status PluginHost::State::enroll(const PluginRegistration& registration) {
                                  const auto self = weak.lock();
                                  if (self) self->lost(resource, "it has ended: " + reason_of(status));
                                }});
-  say(plugin, resource);
+  report(plugin, resource);
   return {};
 }
 
 // A plugin may register thousands of times a second.
-void PluginHost::State::say(Plugin& plugin, const std::string& resource) {
-  if (plugin.said && env.uptime() - *plugin.said < kSayAgain) return;
-  plugin.said = env.uptime();
+void PluginHost::State::report(Plugin& plugin, const std::string& resource) {
+  if (plugin.reported && env.uptime() - *plugin.reported < kReportAgain) return;
+  plugin.reported = env.uptime();
   base::log_info("node", base::format("device plugin {} offers {}", plugin.endpoint, resource));
 }
 
@@ -156,7 +156,7 @@ void PluginHost::State::say(Plugin& plugin, const std::string& resource) {
 bool PluginHost::State::make_room() {
   const std::string* oldest = nullptr;
   for (const auto& [resource, plugin] : plugins)
-    if (!plugin.list && !tell.is_held(resource) &&
+    if (!plugin.list && !listener.is_held(resource) &&
         (oldest == nullptr || plugin.gone_since < plugins[*oldest].gone_since))
       oldest = &resource;
   if (oldest == nullptr) return false;
@@ -170,7 +170,7 @@ void PluginHost::State::await_return(const std::string& resource, Plugin& plugin
     const auto found = self ? self->plugins.find(resource) : decltype(self->plugins.find(resource)){};
     if (!self || found == self->plugins.end()) return;
     found->second.patience = 0;
-    if (self->tell.is_held(resource)) return self->await_return(resource, found->second);
+    if (self->listener.is_held(resource)) return self->await_return(resource, found->second);
     self->forget(resource);
   });
 }
@@ -180,7 +180,7 @@ void PluginHost::State::forget(const std::string& resource) {
   if (found == plugins.end()) return;
   if (found->second.patience != 0) env.loop().cancel(found->second.patience);
   plugins.erase(found);
-  tell.forgotten(resource);
+  listener.forgotten(resource);
 }
 
 void PluginHost::State::listed(const std::string& resource, const std::string& message) {
@@ -192,7 +192,7 @@ void PluginHost::State::listed(const std::string& resource, const std::string& m
   if (!devices.ok()) return lost(resource, "it lists nonsense: " + devices.error().message);
   const bool same = std::exchange(plugin.lists, true) && *devices == plugin.devices;
   plugin.devices = *devices;
-  if (!same) tell.changed(resource, std::move(*devices));
+  if (!same) listener.changed(resource, std::move(*devices));
 }
 
 // Its devices are there, and unhealthy, until it registers again.
@@ -207,8 +207,8 @@ void PluginHost::State::lost(const std::string& resource, const std::string& why
   plugin.gone_since = env.uptime();
   await_return(resource, plugin);
   for (Device& device : plugin.devices) device.healthy = false;
-  tell.warn(base::format("the device plugin of {}: {}", resource, why));
-  tell.changed(resource, plugin.devices);
+  listener.warn(base::format("the device plugin of {}: {}", resource, why));
+  listener.changed(resource, plugin.devices);
 }
 
 void PluginHost::expect(const std::string& resource) {
@@ -239,7 +239,7 @@ void PluginHost::State::call(const std::string& resource, const char* method, st
                  if (answer.ok()) return done(std::move(answer));
                  const std::string why =
                      base::format("{} of the device plugin of {}: {}", method, resource, answer.error().message);
-                 tell.warn(why);
+                 listener.warn(why);
                  done(make_error(Code::kUnavailable, why));
                });
 }
@@ -258,7 +258,7 @@ base::Result<T> understood(const std::string& resource, base::Result<T> read) {
 void PluginHost::allocate(const std::string& resource, const std::vector<std::string>& ids,
                           std::function<void(base::Result<PluginAllocation>)> done) {
   state_->call(resource, "Allocate", allocate_request(ids),
-               [resource, done = std::move(done), warn = state_->tell.warn](base::Result<std::string> answer) {
+               [resource, done = std::move(done), warn = state_->listener.warn](base::Result<std::string> answer) {
                  if (!answer.ok()) return done(answer.take_error());
                  auto read = understood(resource, allocation_from(*answer));
                  if (!read.ok()) warn(read.error().message);
@@ -268,14 +268,14 @@ void PluginHost::allocate(const std::string& resource, const std::vector<std::st
 
 void PluginHost::prefer(const std::string& resource, const std::vector<std::string>& available, std::int64_t count,
                         std::function<void(base::Result<std::vector<std::string>>)> done) {
-  state_->call(
-      resource, "GetPreferredAllocation", preference_request(available, count),
-      [resource, available, count, done = std::move(done), warn = state_->tell.warn](base::Result<std::string> answer) {
-        if (!answer.ok()) return done(answer.take_error());
-        auto read = understood(resource, preference_from(*answer, available, count));
-        if (!read.ok()) warn(read.error().message);
-        done(std::move(read));
-      });
+  state_->call(resource, "GetPreferredAllocation", preference_request(available, count),
+               [resource, available, count, done = std::move(done),
+                warn = state_->listener.warn](base::Result<std::string> answer) {
+                 if (!answer.ok()) return done(answer.take_error());
+                 auto read = understood(resource, preference_from(*answer, available, count));
+                 if (!read.ok()) warn(read.error().message);
+                 done(std::move(read));
+               });
 }
 
 void PluginHost::pre_start(const std::string& resource, const std::vector<std::string>& ids,

@@ -125,9 +125,10 @@ class Plugins : public testing::Test {
       options.plugin_folder = folder + "/plugins";
       manager = std::make_unique<DeviceManager>(
           *env, options, folder + "/devices",
-          DeviceManager::Callbacks{.node_changed = [this] { note(""); },
-                                   .pod_changed = [this](const std::string& uid) { note("pod " + uid + "\n"); },
-                                   .warn = [this](const char*, const std::string& message) { note(message + "\n"); }});
+          DeviceManager::Callbacks{
+              .node_changed = [this] { annotation(""); },
+              .pod_changed = [this](const std::string& uid) { annotation("pod " + uid + "\n"); },
+              .warn = [this](const char*, const std::string& message) { annotation(message + "\n"); }});
       manager->start(read_held(folder + "/devices"), false);
       return true;
     });
@@ -138,7 +139,7 @@ class Plugins : public testing::Test {
       return true;
     });
   }
-  void note(const std::string& text) {
+  void annotation(const std::string& text) {
     const std::lock_guard lock(mutex);
     warnings += text;
     changed.notify_all();
@@ -159,7 +160,7 @@ class Plugins : public testing::Test {
       return warnings.find(text) != std::string::npos;
     });
   }
-  void forget_notes() {
+  void forget_records() {
     const std::lock_guard lock(mutex);
     warnings.clear();
   }
@@ -285,7 +286,7 @@ TEST_F(Plugins, say_how_the_devices_of_pods_are) {
   EXPECT_EQ(health("one", "m"), healthy);
   EXPECT_EQ(health("one", "other"), "[]");
   EXPECT_EQ(health("two", "m"), "[]");
-  forget_notes();
+  forget_records();
   // "b" is not listed any more, and others do not matter.
   plugin.list(device_list({{"a", "Unhealthy"}, {"c", "Healthy"}}));
   EXPECT_TRUE(warned("pod one\n"));
@@ -339,7 +340,7 @@ TEST_F(Plugins, that_are_gone_give_their_names_to_others) {
   EXPECT_EQ(std::ranges::count(forgotten, "x.org/n0"), 1);
   EXPECT_EQ(std::ranges::count(forgotten, "x.org/d"), 0);
   on_loop<bool>([&] {
-    manager->forgotten_told(forgotten);
+    manager->forgotten_reported(forgotten);
     return true;
   });
   EXPECT_TRUE(on_loop<std::vector<std::string>>([&] { return manager->forgotten(); }).empty());

@@ -12,12 +12,12 @@ using api::Json;
 namespace {
 
 // Each change is a write of every pod concerned, and a driver may say thousands a second.
-constexpr base::Duration kTellPause = base::milliseconds(200);
+constexpr base::Duration kReportPause = base::milliseconds(200);
 
 }  // namespace
 
-void ClaimKeeper::health_told(const std::string& driver, const std::vector<DeviceNews>& news) {
-  state_->health_changed(state_->health.told(driver, news, state_->env.uptime()));
+void ClaimKeeper::health_changed_by(const std::string& driver, const std::vector<DeviceNews>& news) {
+  state_->health_changed(state_->health.update(driver, news, state_->env.uptime()));
 }
 
 void ClaimKeeper::health_lost(const std::string& driver) { state_->health_changed(state_->health.lost(driver)); }
@@ -52,18 +52,18 @@ void ClaimKeeper::State::health_changed(bool changed) {
       self->health_changed(self->health.expire(self->env.uptime()));
     });
   if (!changed || health_due) return;
-  if (env.uptime() >= health_next) return tell_health();
+  if (env.uptime() >= health_next) return report_health();
   health_due = true;
   env.loop().after(health_next - env.uptime(), [weak = weak_from_this()] {
     const auto self = weak.lock();
     if (!self) return;
     self->health_due = false;
-    self->tell_health();
+    self->report_health();
   });
 }
 
-void ClaimKeeper::State::tell_health() {
-  health_next = env.uptime() + kTellPause;
+void ClaimKeeper::State::report_health() {
+  health_next = env.uptime() + kReportPause;
   std::set<std::string> pods;
   for (const auto& [uid, claim] : claims) pods.insert(claim.pods.begin(), claim.pods.end());
   for (const std::string& uid : pods) call.pod_changed(uid);

@@ -53,7 +53,7 @@ class ClaimKeeper {
   void keep_only(const std::function<bool(const std::string& uid)>& is_known);
   void driver_came();
   // Facts about the devices of a container change with these; pods that have them are told to be looked at.
-  void health_told(const std::string& driver, const std::vector<DeviceNews>& news);
+  void health_changed_by(const std::string& driver, const std::vector<DeviceNews>& news);
   void health_lost(const std::string& driver);
   // `allocatedResourcesStatus` of a container; an empty list: it has no devices by claims.
   api::Json health_of(const api::Json& pod, const api::Json& container) const;

@@ -85,7 +85,7 @@ struct ClaimKeeper::State : std::enable_shared_from_this<ClaimKeeper::State> {
 
   // claim_health.cc
   void health_changed(bool changed);
-  void tell_health();
+  void report_health();
   // claim_release.cc
   void give_back(const std::string& pod_uid);
   void ask_back(const std::shared_ptr<ClaimReturn>& of);

@@ -286,7 +286,8 @@ TEST_F(Claims, a_device_that_flaps_concerns_its_pods_a_few_times_a_second) {
   ASSERT_EQ(prepare(pod("p", "a")), "there");
   changes = 0;
   for (int i = 0; i < 1000; ++i)
-    keeper->health_told("gpu.org", {{"n", "g0", i % 2 == 0 ? Health::kUnhealthy : Health::kHealthy, base::minutes(1)}});
+    keeper->health_changed_by("gpu.org",
+                              {{"n", "g0", i % 2 == 0 ? Health::kUnhealthy : Health::kHealthy, base::minutes(1)}});
   env.run_for(base::seconds(1));
   EXPECT_EQ(changes, 2) << "at once, and of how it ended";
 }

@@ -78,7 +78,7 @@ base::Result<std::vector<DeviceNews>> device_news_from(std::string_view message)
   return all;
 }
 
-bool HealthBook::told(const std::string& driver, const std::vector<DeviceNews>& news, base::Duration now) {
+bool HealthBook::update(const std::string& driver, const std::vector<DeviceNews>& news, base::Duration now) {
   Devices& devices = drivers_[driver];
   bool changed = false;
   for (const DeviceNews& one : news) {

@@ -40,7 +40,7 @@ struct KnownHealth {
 // The known health of all devices. Each function that takes news says whether anything is known otherwise than before.
 class HealthBook {
  public:
-  bool told(const std::string& driver, const std::vector<DeviceNews>& news, base::Duration now);
+  bool update(const std::string& driver, const std::vector<DeviceNews>& news, base::Duration now);
   // The driver of its devices is gone.
   bool lost(const std::string& driver);
   // News that are too old do not hold any more.

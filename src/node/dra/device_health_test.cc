@@ -8,16 +8,16 @@
 namespace node {
 namespace {
 
-struct Said {
+struct Reported {
   std::string pool, device;
   std::uint64_t health = 0;
   std::int64_t timeout = 0;
   std::string message = {};
 };
 
-std::string message_of(const std::vector<Said>& devices) {
+std::string message_of(const std::vector<Reported>& devices) {
   base::WireWriter all;
-  for (const Said& one : devices) {
+  for (const Reported& one : devices) {
     base::WireWriter name, device;
     name.add(1, one.pool);
     name.add(2, one.device);
@@ -39,29 +39,29 @@ TEST(DeviceHealth, is_read_with_suspicion) {
   const auto cut = device_news_from(message_of({{"p", "a", 1, 0, std::string(5000, 'x')}}));
   ASSERT_TRUE(cut.ok());
   EXPECT_EQ((*cut)[0].message, std::string(1021, 'x') + "...");
-  for (const Said& bad : {Said{"", "a"}, {"p", ""}, {"p", std::string(300, 'a')}, {"p", "a\x01"}}) {
+  for (const Reported& bad : {Reported{"", "a"}, {"p", ""}, {"p", std::string(300, 'a')}, {"p", "a\x01"}}) {
     const auto read = device_news_from(message_of({bad}));
     ASSERT_FALSE(read.ok()) << bad.device;
     EXPECT_NE(read.error().message.find("_name"), std::string::npos) << read.error().message;
   }
   EXPECT_FALSE(device_news_from("\xff\xff").ok());
-  EXPECT_FALSE(device_news_from(message_of(std::vector<Said>(4097, {"p", "a", 1}))).ok());
+  EXPECT_FALSE(device_news_from(message_of(std::vector<Reported>(4097, {"p", "a", 1}))).ok());
 }
 
 TEST(HealthBook, holds_as_long_as_was_said) {
   HealthBook book;
   const auto health = [&](const char* device) { return book.of("d", "p", device).health; };
   EXPECT_EQ(health("a"), Health::kUnknown);
-  EXPECT_TRUE(book.told(
+  EXPECT_TRUE(book.update(
       "d", {{"p", "a", Health::kHealthy, base::seconds(30)}, {"p", "b", Health::kUnhealthy, base::seconds(60)}},
       base::seconds(100)));
-  EXPECT_FALSE(book.told("d", {{"p", "a", Health::kHealthy, base::seconds(30)}}, base::seconds(110))) << "no news";
+  EXPECT_FALSE(book.update("d", {{"p", "a", Health::kHealthy, base::seconds(30)}}, base::seconds(110))) << "no news";
   EXPECT_EQ(book.next_end(), base::seconds(140));
   EXPECT_FALSE(book.expire(base::seconds(139)));
   EXPECT_TRUE(book.expire(base::seconds(140)));
   EXPECT_EQ(health("a"), Health::kUnknown);
   EXPECT_EQ(health("b"), Health::kUnhealthy);
-  EXPECT_TRUE(book.told("d", {{"p", "b", Health::kUnhealthy, base::seconds(60), "hot"}}, base::seconds(150)));
+  EXPECT_TRUE(book.update("d", {{"p", "b", Health::kUnhealthy, base::seconds(60), "hot"}}, base::seconds(150)));
   EXPECT_EQ(book.of("d", "p", "b").message, "hot");
   EXPECT_FALSE(book.lost("another"));
   EXPECT_TRUE(book.lost("d"));

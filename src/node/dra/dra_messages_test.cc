@@ -123,15 +123,16 @@ TEST(DraMessages, are_read_with_suspicion) {
 
 TEST(DraMessages, must_tell_of_each_claim_and_of_no_other) {
   const std::vector<ClaimKey> asked = {{"ns", "a", "uid-1"}, {"ns", "b", "uid-2"}};
-  const auto said = [&](const ClaimAnswers& answers) {
+  const auto reported = [&](const ClaimAnswers& answers) {
     const base::Status good = check_answers("NodePrepareResources", asked, answers);
     return good.ok() ? std::string("fine") : good.error().message;
   };
-  EXPECT_EQ(said({{"uid-1", {}}, {"uid-2", {}}}), "fine");
-  EXPECT_EQ(said({{"uid-1", {}}}), "NodePrepareResources skipped 1 ResourceClaims");
-  EXPECT_EQ(said({{"uid-1", {{}, "no power"}}, {"uid-2", {}}}),
+  EXPECT_EQ(reported({{"uid-1", {}}, {"uid-2", {}}}), "fine");
+  EXPECT_EQ(reported({{"uid-1", {}}}), "NodePrepareResources skipped 1 ResourceClaims");
+  EXPECT_EQ(reported({{"uid-1", {{}, "no power"}}, {"uid-2", {}}}),
             "NodePrepareResources failed for ResourceClaim a: no power");
-  EXPECT_EQ(said({{"uid-1", {}}, {"uid-3", {}}}), "NodePrepareResources returned result for unknown claim UID uid-3");
+  EXPECT_EQ(reported({{"uid-1", {}}, {"uid-3", {}}}),
+            "NodePrepareResources returned result for unknown claim UID uid-3");
   EXPECT_TRUE(unprepared_from("")->empty());
   WireWriter failure, all;
   failure.add(1, std::string_view("busy"));

@@ -45,8 +45,8 @@ class DriverHost final : public DraDrivers {
   base::Status enroll(const std::string& socket, const PluginInfo& info);
   void leave(const std::string& socket);
   Place* find_place(std::uint64_t number);
-  void hear_health(std::uint64_t number);
-  void health_said(std::uint64_t number, const std::string& message);
+  void receive_health(std::uint64_t number);
+  void health_call_ended(std::uint64_t number, const std::string& message);
   void health_ended(std::uint64_t number, const rt::GrpcStatus& status);
   void call(const std::string& driver, const char* method, const std::vector<ClaimKey>& claims,
             base::Result<ClaimAnswers> (*read)(std::string_view), OnAnswers done);
@@ -65,7 +65,7 @@ class DriverHost final : public DraDrivers {
 };
 
 // A driver that is being replaced has two places, and both speak of the same devices.
-constexpr base::Duration kHearAgain = base::seconds(5);
+constexpr base::Duration kReceiveAgain = base::seconds(5);
 // A driver that says more is heard later: what it says may concern all its pods each time.
 constexpr base::Duration kHealthPause = base::milliseconds(100);
 
@@ -114,7 +114,7 @@ base::Status DriverHost::enroll(const std::string& socket, const PluginInfo& inf
   const std::uint64_t number = ++registrations_;
   places_.push_back({socket, std::move(plugin), number});
   news_.came(driver);
-  hear_health(number);
+  receive_health(number);
   return {};
 }
 
@@ -124,7 +124,7 @@ DriverHost::Place* DriverHost::find_place(std::uint64_t number) {
 }
 
 // Whether a driver knows the service it says by answering.
-void DriverHost::hear_health(std::uint64_t number) {
+void DriverHost::receive_health(std::uint64_t number) {
   Place* place = find_place(number);
   if (place == nullptr || !news_.health) return;
   const std::weak_ptr<int> alive = alive_;
@@ -132,7 +132,7 @@ void DriverHost::hear_health(std::uint64_t number) {
                                       {.pause = kHealthPause},
                                       {.on_message =
                                            [this, alive, number](const std::string& message) {
-                                             if (alive.lock()) health_said(number, message);
+                                             if (alive.lock()) health_call_ended(number, message);
                                            },
                                        .on_end =
                                            [this, alive, number](const rt::GrpcStatus& status) {
@@ -140,7 +140,7 @@ void DriverHost::hear_health(std::uint64_t number) {
                                            }});
 }
 
-void DriverHost::health_said(std::uint64_t number, const std::string& message) {
+void DriverHost::health_call_ended(std::uint64_t number, const std::string& message) {
   const Place* place = find_place(number);
   if (place == nullptr) return;
   const std::string driver = place->plugin.driver;
@@ -158,8 +158,8 @@ void DriverHost::health_ended(std::uint64_t number, const rt::GrpcStatus& status
   env_.loop().post([call = std::shared_ptr(std::move(place->health))] {});
   news_.health_lost(place->plugin.driver);
   if (status.code == rt::GrpcCode::kUnimplemented) return;
-  env_.loop().after(kHearAgain, [this, alive = std::weak_ptr<int>(alive_), number] {
-    if (alive.lock()) hear_health(number);
+  env_.loop().after(kReceiveAgain, [this, alive = std::weak_ptr<int>(alive_), number] {
+    if (alive.lock()) receive_health(number);
   });
 }
 

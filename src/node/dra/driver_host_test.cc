@@ -54,7 +54,7 @@ class FakeDriver {
   void asked(const std::string& method, const std::string& request, const std::shared_ptr<rt::GrpcAnswer>& answer) {
     const std::lock_guard lock(mutex_);
     const std::string name = method.substr(method.rfind('/') + 1);
-    if (method == kWatchHealth) return hear(answer);
+    if (method == kWatchHealth) return receive(answer);
     WireWriter out;
     if (name == "GetInfo") {
       out.add(1, type_);
@@ -77,7 +77,7 @@ class FakeDriver {
     answer->finish({});
   }
 
-  void hear(const std::shared_ptr<rt::GrpcAnswer>& answer) {
+  void receive(const std::shared_ptr<rt::GrpcAnswer>& answer) {
     if (!health) return answer->finish({rt::GrpcCode::kUnimplemented, "what?"});
     WireWriter name, device, out;
     name.add(1, std::string_view("pool"));
@@ -105,15 +105,15 @@ class DriverHosts : public testing::Test {
     metrics.add(metric_rows());
     on_loop<bool>([this] {
       host = make_driver_host(*env, folder, &metrics);
-      host->start({.came = [this](const std::string& driver) { note("came " + driver + ";"); },
-                   .gone = [this](const std::string& driver) { note("gone " + driver + ";"); },
-                   .warn = [this](const std::string& message) { note(message + ";"); },
+      host->start({.came = [this](const std::string& driver) { record("came " + driver + ";"); },
+                   .gone = [this](const std::string& driver) { record("gone " + driver + ";"); },
+                   .warn = [this](const std::string& message) { record(message + ";"); },
                    .health =
-                       [this](const std::string& driver, const std::vector<DeviceNews>& told) {
-                         for (const DeviceNews& one : told)
-                           note(base::format("{} {} {} {};", driver, one.pool, one.device, name_of(one.health)));
+                       [this](const std::string& driver, const std::vector<DeviceNews>& update) {
+                         for (const DeviceNews& one : update)
+                           record(base::format("{} {} {} {};", driver, one.pool, one.device, name_of(one.health)));
                        },
-                   .health_lost = [this](const std::string& driver) { note("silence of " + driver + ";"); }});
+                   .health_lost = [this](const std::string& driver) { record("silence of " + driver + ";"); }});
       return true;
     });
   }
@@ -131,7 +131,7 @@ class DriverHosts : public testing::Test {
     env->loop().post([&] { result.set_value(work()); });
     return base::await(result);
   }
-  void note(const std::string& text) {
+  void record(const std::string& text) {
     const std::lock_guard lock(mutex);
     news += text;
     changed.notify_all();
@@ -145,7 +145,7 @@ class DriverHosts : public testing::Test {
     }
     return true;
   }
-  bool heard(const std::string& text) {
+  bool received(const std::string& text) {
     return until([&] {
       const std::lock_guard lock(mutex);
       return news.find(text) != std::string::npos;
@@ -178,7 +178,7 @@ class DriverHosts : public testing::Test {
 TEST_F(DriverHosts, call_who_registers_and_forget_who_goes) {
   EXPECT_EQ(prepare(), "DRA driver gpu.org is not registered");
   auto driver = std::make_unique<FakeDriver>(io, folder + "/below/gpu.sock");
-  ASSERT_TRUE(heard("came gpu.org;"));
+  ASSERT_TRUE(received("came gpu.org;"));
   EXPECT_EQ(prepare(), "gpu.org/gpu=0");
   ASSERT_TRUE(until([&] { return driver->log().find("told: ;") != std::string::npos; }));
   EXPECT_NE(driver->log().find("/k8s.io.kubelet.pkg.apis.dra.v1.DRAPlugin/NodePrepareResources uid-1;"),
@@ -190,13 +190,13 @@ TEST_F(DriverHosts, call_who_registers_and_forget_who_goes) {
   driver->lies = true;
   EXPECT_EQ(prepare(), "NodePrepareResources: DRA driver gpu.org answers nonsense: the message is malformed");
   driver.reset();
-  ASSERT_TRUE(heard("gone gpu.org;"));
+  ASSERT_TRUE(received("gone gpu.org;"));
   EXPECT_EQ(prepare(), "DRA driver gpu.org is not registered");
 }
 
 TEST_F(DriverHosts, call_the_newest_of_two) {
   FakeDriver old(io, folder + "/old.sock", "DRAPlugin", {"v1beta1.DRAPlugin"});
-  ASSERT_TRUE(heard("came gpu.org;"));
+  ASSERT_TRUE(received("came gpu.org;"));
   auto young = std::make_unique<FakeDriver>(io, folder + "/young.sock");
   ASSERT_TRUE(until([&] { return young->log().find("told: ;") != std::string::npos; }));
   EXPECT_EQ(prepare(), "gpu.org/gpu=0");
@@ -212,13 +212,13 @@ TEST_F(DriverHosts, call_the_newest_of_two) {
 TEST_F(DriverHosts, hear_how_devices_are) {
   FakeDriver::health = 2;
   auto driver = std::make_unique<FakeDriver>(io, folder + "/gpu.sock");
-  EXPECT_TRUE(heard("gpu.org pool g0 Unhealthy;"));
+  EXPECT_TRUE(received("gpu.org pool g0 Unhealthy;"));
   EXPECT_EQ(prepare(), "gpu.org/gpu=0");
   FakeDriver::health = 9;
   driver.reset();
-  EXPECT_TRUE(heard("silence of gpu.org;"));
+  EXPECT_TRUE(received("silence of gpu.org;"));
   driver = std::make_unique<FakeDriver>(io, folder + "/liar.sock");
-  EXPECT_TRUE(heard("DRA driver gpu.org says nonsense about the health of its devices: the message is malformed;"));
+  EXPECT_TRUE(received("DRA driver gpu.org says nonsense about the health of its devices: the message is malformed;"));
   EXPECT_EQ(prepare(), "gpu.org/gpu=0") << "which is not a reason to use it less";
   FakeDriver::health = 0;
 }
@@ -227,13 +227,13 @@ TEST_F(DriverHosts, refuse_who_is_not_wanted_and_say_so) {
   FakeDriver stranger(io, folder + "/csi.sock", "CSIPlugin");
   const std::string why =
       "RegisterPlugin error -- no handler registered for plugin type: CSIPlugin at socket " + folder + "/csi.sock";
-  EXPECT_TRUE(heard(why));
+  EXPECT_TRUE(received(why));
   EXPECT_TRUE(until([&] { return stranger.log().find("told: " + why + ";") != std::string::npos; }));
   FakeDriver first(io, folder + "/first.sock");
-  ASSERT_TRUE(heard("came gpu.org;"));
+  ASSERT_TRUE(received("came gpu.org;"));
   FakeDriver thief(io, folder + "/thief.sock", "DRAPlugin", {"v1.DRAPlugin"}, folder + "/first.sock");
-  EXPECT_TRUE(heard("RegisterPlugin error -- plugin registration failed with err: endpoint " + folder +
-                    "/first.sock already registered for DRA driver plugin gpu.org;"));
+  EXPECT_TRUE(received("RegisterPlugin error -- plugin registration failed with err: endpoint " + folder +
+                       "/first.sock already registered for DRA driver plugin gpu.org;"));
   // Names that begin with a dot, and files that are not sockets, are nobody's.
   FakeDriver hidden(io, folder + "/.hidden.sock");
   ASSERT_TRUE(rt::write_file(folder + "/file.sock", "", 0600).ok());

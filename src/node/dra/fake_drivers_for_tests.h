@@ -37,7 +37,7 @@ class FakeDrivers : public DraDrivers {
     }
   }
 
-  void start(News told) override { news = std::move(told); }
+  void start(News update) override { news = std::move(update); }
   void stop() override {}
   bool has(const std::string& driver) const override { return there_.contains(driver); }
   void prepare(const std::string& driver, const std::vector<ClaimKey>& claims, OnAnswers done) override {

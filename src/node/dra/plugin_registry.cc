@@ -38,12 +38,12 @@ struct Entry {
 
 struct PluginRegistry::State : std::enable_shared_from_this<PluginRegistry::State> {
   State(rt::Env& e, PluginCalls& c, std::string f, Callbacks t)
-      : env(e), calls(c), folder(std::move(f)), tell(std::move(t)) {}
+      : env(e), calls(c), folder(std::move(f)), listener(std::move(t)) {}
 
   rt::Env& env;
   PluginCalls& calls;
   std::string folder;
-  Callbacks tell;
+  Callbacks listener;
   std::map<std::string, Entry> entries;  // by path
   bool stopped = false;
 
@@ -137,7 +137,7 @@ void PluginRegistry::State::silent(const std::string& socket, Entry& entry, cons
 
 void PluginRegistry::State::introduce(const std::string& socket, Entry& entry, base::Result<PluginInfo> info) {
   base::Status came = info.ok()
-                          ? tell.came(socket, *info)
+                          ? listener.came(socket, *info)
                           : base::Status(base::within(info.take_error(), base::format("the plugin at {}", socket)));
   notify(socket, came.ok() ? std::string() : came.error().message);
   if (!came.ok()) return complain(entry, came.error().message);
@@ -149,13 +149,13 @@ void PluginRegistry::State::introduce(const std::string& socket, Entry& entry, b
 void PluginRegistry::State::drop(const std::string& socket, Entry& entry) {
   if (!std::exchange(entry.info, std::nullopt)) return;
   entry.silences = 0;
-  tell.gone(socket);
+  listener.gone(socket);
 }
 
 void PluginRegistry::State::complain(Entry& entry, const std::string& why) {
   entry.back_off = std::clamp(entry.back_off * 2, kAgainFirst, kAgainMax);
   entry.due = env.uptime() + entry.back_off;
-  if (std::exchange(entry.complaint, why) != why) tell.warn(why);
+  if (std::exchange(entry.complaint, why) != why) listener.warn(why);
 }
 
 void PluginRegistry::State::notify(const std::string& socket, const std::string& error) {

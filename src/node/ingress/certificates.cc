@@ -38,10 +38,10 @@ Certificates certificates_of(const std::vector<TlsUse>& uses,
   std::map<std::pair<std::string, std::string>, base::Result<rt::KeyPair>> known;
   for (const TlsUse& use : uses) {
     auto found = known.find({use.ns, use.secret});
-    const bool told = found != known.end();
-    if (!told) found = known.emplace(std::pair(use.ns, use.secret), keys_of(secret_of(use))).first;
+    const bool loaded = found != known.end();
+    if (!loaded) found = known.emplace(std::pair(use.ns, use.secret), keys_of(secret_of(use))).first;
     if (!found->second.ok()) {
-      if (!told)
+      if (!loaded)
         out.wrong.push_back({use.ingress, base::format("spec.tls: the Secret {:?} is not used: {}", use.secret,
                                                        found->second.error().message)});
     } else if (out.named.size() >= kNamesMax) {

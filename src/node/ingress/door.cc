@@ -19,12 +19,12 @@ constexpr int kTriesMax = 3;
 constexpr base::Duration kIdleMax = base::seconds(30);
 constexpr base::Duration kAnswerMax = base::seconds(60);  // until an answer begins
 
-rt::HttpResponse told(int status, std::string_view why) {
+rt::HttpResponse answer_with(int status, std::string_view why) {
   return {status,
           {{"Content-Type", "text/plain; charset=utf-8"}, {"X-Content-Type-Options", "nosniff"}},
           std::to_string(status) + ": " + std::string(why) + "\n"};
 }
-rt::HttpResponse not_found() { return told(kNotFound, "no Ingress of this machine has this host and path"); }
+rt::HttpResponse not_found() { return answer_with(kNotFound, "no Ingress of this machine has this host and path"); }
 
 std::string_view path_of(const rt::HttpRequest& http) {
   const std::string_view target = http.target;
@@ -42,7 +42,7 @@ std::string cookies_of_pod(std::string_view line, const DoorOptions& options) {
 }  // namespace
 
 rt::Headers headers_for_pod(const rt::HttpRequest& http, bool tls, const DoorOptions& options) {
-  static constexpr std::array<std::string_view, 3> kSaid = {"Forwarded", "X-Real-IP", "Proxy"};
+  static constexpr std::array<std::string_view, 3> kForwardedHeaders = {"Forwarded", "X-Real-IP", "Proxy"};
   constexpr std::string_view kForwarded = "X-Forwarded-";
   const std::string host(rt::header(http.headers, "Host"));
   rt::Headers out = {{"Host", host}};
@@ -52,7 +52,7 @@ rt::Headers headers_for_pod(const rt::HttpRequest& http, bool tls, const DoorOpt
     const std::string& name = header.first;
     std::string& value = header.second;
     if (rt::same_header(std::string_view(name).substr(0, kForwarded.size()), kForwarded) ||
-        std::ranges::any_of(kSaid, [&name](std::string_view one) { return rt::same_header(name, one); }))
+        std::ranges::any_of(kForwardedHeaders, [&name](std::string_view one) { return rt::same_header(name, one); }))
       continue;
     if (rt::same_header(name, "Cookie")) value = cookies_of_pod(value, options);
     if (!value.empty() || !rt::same_header(name, "Cookie")) out.emplace_back(name, std::move(value));
@@ -127,7 +127,7 @@ void Door::serve(rt::HttpRequest http, bool tls, std::shared_ptr<rt::HttpExchang
   work->exchange = std::move(exchange);
   env_.loop().post([weak = weak_from_this(), work = std::move(work)] {
     if (const auto self = weak.lock(); self && !self->ended_) return self->begin(work);
-    work->exchange->respond(told(kUnavailable, "the server stops"));
+    work->exchange->respond(answer_with(kUnavailable, "the server stops"));
   });
 }
 
@@ -139,7 +139,8 @@ void Door::begin(const std::shared_ptr<Work>& work) {
     return work->exchange->respond(sent_to_https(work->http, https_port_));
   work->backend = *backend;
   work->endpoints = options_.endpoints(work->backend);
-  if (work->endpoints.empty()) return work->exchange->respond(told(kUnavailable, "no pod of the Service is ready"));
+  if (work->endpoints.empty())
+    return work->exchange->respond(answer_with(kUnavailable, "no pod of the Service is ready"));
   const auto first = static_cast<std::ptrdiff_t>(next_++ % work->endpoints.size());
   std::rotate(work->endpoints.begin(), work->endpoints.begin() + first, work->endpoints.end());
   send(work);
@@ -151,7 +152,8 @@ void Door::send(const std::shared_ptr<Work>& work) {
   rt::HttpClient* client = mine < kUnderWayMax ? client_of(at) : nullptr;
   if (client == nullptr) {
     if (mine == 0) under_way_.erase(work->backend.ns);
-    return work->exchange->respond(told(kUnavailable, "so many requests are under way that this one is too much"));
+    return work->exchange->respond(
+        answer_with(kUnavailable, "so many requests are under way that this one is too much"));
   }
   work->endpoints.erase(work->endpoints.begin());
   ++work->tries;
@@ -188,8 +190,8 @@ void Door::failed(const std::shared_ptr<Work>& work, const base::Error& why) {
   const bool late = why.code == base::Code::kTimeout;
   const bool again = (work->http.method == "GET" || work->http.method == "HEAD") && work->http.upgrade.empty();
   if (!late && again && work->tries < kTriesMax && !work->endpoints.empty()) return send(work);
-  work->exchange->respond(late ? told(kTimeout, "the pod has not answered in time")
-                               : told(kBadGateway, "the pod was not reached, or has not answered"));
+  work->exchange->respond(late ? answer_with(kTimeout, "the pod has not answered in time")
+                               : answer_with(kBadGateway, "the pod was not reached, or has not answered"));
 }
 
 void Door::ended(const Work& work, const Endpoint& at) {

@@ -19,7 +19,7 @@ namespace {
 constexpr base::Duration kSoon = base::milliseconds(20);
 constexpr base::Duration kAgain = base::seconds(10);  // while a port is somebody else's
 constexpr base::Duration kYears = base::hours(24 * 3650);
-constexpr std::size_t kSaidMax = 4;  // of one Ingress
+constexpr std::size_t kReportedMax = 4;  // of one Ingress
 constexpr std::size_t kBodyMax = std::size_t{64} << 20;
 constexpr int kOfAnAddressMax = 1024;
 
@@ -118,7 +118,7 @@ void Router::look() {
   for (const Routes::Refused& one : routes_->refused()) wrong[one.ingress].push_back(one.why);
   check_backends(served, wrong);
   keep_ports(served, wrong);
-  say(wrong);
+  report(wrong);
   write_statuses();
 }
 
@@ -256,18 +256,18 @@ void Router::open(Port& port, bool wanted, bool tls) {
 }
 
 // Each problem is told when it begins.
-void Router::say(const Wrong& wrong) {
+void Router::report(const Wrong& wrong) {
   std::map<std::string, std::set<std::string>> now;
   for (const auto& [key, lines] : wrong) {
     const Json* ingress = ingresses_.find(key);
     if (ingress == nullptr) continue;
     const std::string uid(api::uid_of(*ingress));
-    for (std::size_t i = 0; i < lines.size() && i < kSaidMax; ++i) {
-      if (!said_[uid].contains(lines[i])) events_.record(*ingress, {"Warning", "IngressNotServed", lines[i]});
+    for (std::size_t i = 0; i < lines.size() && i < kReportedMax; ++i) {
+      if (!reported_[uid].contains(lines[i])) events_.record(*ingress, {"Warning", "IngressNotServed", lines[i]});
       now[uid].insert(lines[i]);
     }
   }
-  said_ = std::move(now);
+  reported_ = std::move(now);
 }
 
 Json Router::status_of(const Json& ingress) const {

@@ -56,7 +56,7 @@ class Router {
   void open(Port& port, bool wanted, bool tls);
   std::string taker_of(const Port& port, std::string_view ns) const;
   base::Status use_keys(const std::vector<rt::NamedKeys>& named);
-  void say(const Wrong& wrong);
+  void report(const Wrong& wrong);
   void write_statuses();
   void write(const api::Json& ingress, api::Json wanted);
   api::Json status_of(const api::Json& ingress) const;
@@ -73,9 +73,9 @@ class Router {
   std::shared_ptr<Door> door_;
   std::shared_ptr<const Routes> routes_ = std::make_shared<Routes>();
   Port http_, https_;
-  rt::ServerKeys keys_;                                // of the port for TLS
-  std::map<std::string, std::set<std::string>> said_;  // by uid
-  std::set<std::string> given_;                        // uids of those that have an address of ours
+  rt::ServerKeys keys_;                                    // of the port for TLS
+  std::map<std::string, std::set<std::string>> reported_;  // by uid
+  std::set<std::string> given_;                            // uids of those that have an address of ours
   bool due_ = false, class_kept_ = false;
   std::shared_ptr<int> alive_ = std::make_shared<int>(0);
 };

@@ -183,7 +183,7 @@ struct RecoveredPod {
 
 enum class PullPolicy : std::uint8_t { kAlways, kIfNotPresent, kNever };
 
-struct ImageWish {
+struct ImageRequest {
   std::string image;
   PullPolicy policy = PullPolicy::kIfNotPresent;
   std::string keys = {};                                   // what registries are shown, see registry_keys()
@@ -194,7 +194,7 @@ struct ImageAnswer {
   std::string id;
   bool pulled = false;  // false: it was there
   std::int64_t bytes = 0;
-  std::string note = {};  // said instead of "already present", where that would not be the truth
+  std::string remark = {};  // said instead of "already present", where that would not be the truth
 };
 
 // The places that are measured of a pod: its volumes of this machine's disk, and the containers that run.
@@ -235,7 +235,7 @@ class Runtime {
     return policy != PullPolicy::kNever && !image_present(image);
   }
   // Blocking. Errors: kNotFound "ErrImageNeverPull", kInvalid "InvalidImageName", others "ErrImagePull".
-  virtual base::Result<ImageAnswer> ensure_image(const ImageWish& wish) = 0;
+  virtual base::Result<ImageAnswer> ensure_image(const ImageRequest& request) = 0;
   // Blocking; gives the pod's address. May be called again after a failure or a restart of the agent.
   virtual base::Result<std::string> prepare(const SandboxSpec& spec) = 0;
   // Blocking: rewrites the files of one volume in place, atomically for readers.
@@ -253,8 +253,8 @@ class Runtime {
   virtual base::Status resize(const PodResize&) { return base::make_error(base::Code::kUnavailable, *no_resize()); }
   // The part of these `resources`, which the container was told, that it has, as the machine says. Quick.
   virtual api::Json actual_resources(const std::string& /*pod_uid*/, const std::string& /*container_id*/,
-                                     const api::Json& told) const {
-    return told;
+                                     const api::Json& reported) const {
+    return reported;
   }
   // Quick. SIGTERM stands for the container's own stop signal. A process that is gone already is not an error.
   virtual void signal(const std::string& pod_uid, const std::string& container_id, int signal) = 0;

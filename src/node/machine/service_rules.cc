@@ -72,7 +72,7 @@ struct SlicePort {
 };
 
 // One port of a service, and where it leads.
-struct PortWish {
+struct PortRequest {
   std::string_view protocol;
   std::int64_t number = 0;
   std::int64_t node_port = 0;
@@ -82,22 +82,22 @@ struct PortWish {
 };
 
 // At most `most` of them.
-std::vector<Target> targets_of(const PortWish& wish, std::int64_t most) {
+std::vector<Target> targets_of(const PortRequest& request, std::int64_t most) {
   std::set<Target> targets;
-  for (const SlicePort& slice : *wish.found)
-    for (const std::uint32_t address : wish.ready ? slice.addresses->ready : slice.addresses->serving) {
+  for (const SlicePort& slice : *request.found)
+    for (const std::uint32_t address : request.ready ? slice.addresses->ready : slice.addresses->serving) {
       if (static_cast<std::int64_t>(targets.size()) >= most) break;
       targets.insert({address, slice.port});
     }
   return {targets.begin(), targets.end()};
 }
 
-struct ServiceWish {
+struct ServiceRequest {
   const Json* service = nullptr;
   std::uint32_t address = 0;
   bool keeps_clients = false;
   std::map<PortKey, std::vector<SlicePort>> slice_ports;
-  std::vector<PortWish> ports;
+  std::vector<PortRequest> ports;
   std::int64_t leading = 0;  // ports that lead somewhere
   std::int64_t targets = 0;
   std::int64_t cost() const { return targets * (keeps_clients ? kAffinityWeight : 1); }
@@ -116,29 +116,29 @@ class Rules {
     }
   }
 
-  std::optional<ServiceWish> wish_of(const Json& service) const {
+  std::optional<ServiceRequest> request_of(const Json& service) const {
     const Json& spec = service["spec"];
     const auto address = api::parse_ipv4(spec["clusterIP"].as_string());
     if (!address || spec["type"].as_string() == "ExternalName" || !api::is_dns_label(api::name_of(service)) ||
         !api::is_dns_label(api::namespace_of(service)))
       return std::nullopt;
-    ServiceWish wish{.service = &service, .address = *address, .slice_ports = {}, .ports = {}};
-    wish.keeps_clients = spec["sessionAffinity"].as_string() == "ClientIP";
+    ServiceRequest request{.service = &service, .address = *address, .slice_ports = {}, .ports = {}};
+    request.keeps_clients = spec["sessionAffinity"].as_string() == "ClientIP";
     if (const auto slices = slices_.find(api::key_of(service)); slices != slices_.end())
       for (const auto& [slice, addresses] : slices->second)
         for (const Json& port : (*slice)["ports"].items())
           if (const std::int64_t number = port["port"].as_int(); is_port(number))
-            wish.slice_ports[key_of_port(port)].push_back({&addresses, static_cast<std::uint16_t>(number)});
-    return wish;
+            request.slice_ports[key_of_port(port)].push_back({&addresses, static_cast<std::uint16_t>(number)});
+    return request;
   }
 
-  void count_targets(ServiceWish& wish) const {
-    for (const Json& port : (*wish.service)["spec"]["ports"].items()) {
-      PortWish one{.protocol = protocol_word(port["protocol"].as_string()),
-                   .number = port["port"].as_int(),
-                   .node_port = port["nodePort"].as_int()};
+  void count_targets(ServiceRequest& request) const {
+    for (const Json& port : (*request.service)["spec"]["ports"].items()) {
+      PortRequest one{.protocol = protocol_word(port["protocol"].as_string()),
+                      .number = port["port"].as_int(),
+                      .node_port = port["nodePort"].as_int()};
       if (one.protocol.empty() || !is_port(one.number)) continue;
-      if (const auto found = wish.slice_ports.find(key_of_port(port)); found != wish.slice_ports.end()) {
+      if (const auto found = request.slice_ports.find(key_of_port(port)); found != request.slice_ports.end()) {
         std::int64_t ready = 0, serving = 0;
         for (const SlicePort& slice : found->second) {
           ready += static_cast<std::int64_t>(slice.addresses->ready.size());
@@ -148,32 +148,32 @@ class Rules {
         one.ready = ready > 0;
         one.targets = one.ready ? ready : serving;
       }
-      wish.targets += one.targets;
-      wish.leading += one.targets > 0 ? 1 : 0;
-      wish.ports.push_back(one);
+      request.targets += one.targets;
+      request.leading += one.targets > 0 ? 1 : 0;
+      request.ports.push_back(one);
     }
   }
 
   // `granted`: of its cost.
-  void add_service(const ServiceWish& wish, std::int64_t granted) {
-    rules_.addresses.insert(api::ipv4_text(wish.address));
-    const std::int64_t room = granted / (wish.keeps_clients ? kAffinityWeight : 1);
-    const bool all = granted >= wish.cost();
+  void add_service(const ServiceRequest& request, std::int64_t granted) {
+    rules_.addresses.insert(api::ipv4_text(request.address));
+    const std::int64_t room = granted / (request.keeps_clients ? kAffinityWeight : 1);
+    const bool all = granted >= request.cost();
     const std::int64_t each =
-        all ? INT64_MAX : std::max<std::int64_t>(room / std::max<std::int64_t>(wish.leading, 1), 1);
+        all ? INT64_MAX : std::max<std::int64_t>(room / std::max<std::int64_t>(request.leading, 1), 1);
     std::int64_t kept = 0, closed = 0;
-    for (const PortWish& port : wish.ports) {
+    for (const PortRequest& port : request.ports) {
       const std::string node_key = base::format("{} . {}", port.protocol, port.node_port);
       std::vector<Target> targets;
       if (port.targets > 0) targets = targets_of(port, all ? INT64_MAX : std::min(each, room - kept));
       if (port.targets > 0 && targets.empty()) ++closed;
       kept += static_cast<std::int64_t>(targets.size());
       if (!targets.empty())
-        add_port(wish, port, std::move(targets));
+        add_port(request, port, std::move(targets));
       else if (is_port(port.node_port))
         rules_.dead_ports.insert(node_key);
     }
-    if (!all) leave_out(wish, kept, each, closed);
+    if (!all) leave_out(request, kept, each, closed);
   }
 
   // After all services: node ports come first.
@@ -200,19 +200,19 @@ class Rules {
   ServiceDecision take() { return {std::move(rules_), std::move(left_out_)}; }
 
  private:
-  void add_port(const ServiceWish& wish, const PortWish& port, std::vector<Target> targets) {
+  void add_port(const ServiceRequest& request, const PortRequest& port, std::vector<Target> targets) {
     for (const Target& target : targets) rules_.own.insert(target.address);
     PortRules rules{std::move(targets)};
-    if (wish.keeps_clients) {
-      const std::string place = base::format("{}/{}/{}", api::key_of(*wish.service), port.protocol, port.number);
+    if (request.keeps_clients) {
+      const std::string place = base::format("{}/{}/{}", api::key_of(*request.service), port.protocol, port.number);
       rules.chain = "s-" + place;
-      rules_.chains[rules.chain] = rules_of(*wish.service, place, port.protocol, rules.targets);
+      rules_.chains[rules.chain] = rules_of(*request.service, place, port.protocol, rules.targets);
     }
     if (is_port(port.node_port))
       rules_.machine_ports.emplace(base::format("{} . {}", port.protocol, port.node_port), rules);
-    if (is_balanced_here(*wish.service))
+    if (is_balanced_here(*request.service))
       balanced_.emplace_back(base::format("{} . {}", port.protocol, port.number), rules);
-    rules_.services.emplace(base::format("{} . {} . {}", api::ipv4_text(wish.address), port.protocol, port.number),
+    rules_.services.emplace(base::format("{} . {} . {}", api::ipv4_text(request.address), port.protocol, port.number),
                             std::move(rules));
   }
 
@@ -246,14 +246,14 @@ class Rules {
     return rules;
   }
 
-  void leave_out(const ServiceWish& wish, std::int64_t kept, std::int64_t each, std::int64_t closed) {
+  void leave_out(const ServiceRequest& request, std::int64_t kept, std::int64_t each, std::int64_t closed) {
     std::string why = base::format(
         "The ports of the service times their endpoints are {}, of which this node takes {}: each port leads to {} of "
         "its "
         "endpoints",
-        wish.targets, kept, each);
+        request.targets, kept, each);
     if (closed > 0) why += base::format(", and {} ports lead nowhere", closed);
-    left_out_.push_back({wish.service, wish.targets, kept, std::move(why)});
+    left_out_.push_back({request.service, request.targets, kept, std::move(why)});
   }
 
   const std::optional<std::uint32_t> gateway_;
@@ -266,12 +266,12 @@ class Rules {
 };
 
 // The cost that each service may have, in their order.
-std::vector<std::int64_t> grants(const std::vector<ServiceWish>& wishes, const ServiceLimits& limits) {
+std::vector<std::int64_t> grants(const std::vector<ServiceRequest>& requests, const ServiceLimits& limits) {
   std::map<std::string_view, std::vector<std::size_t>> namespaces;
   std::vector<std::int64_t> wanted;
-  for (const ServiceWish& wish : wishes) {
-    namespaces[api::namespace_of(*wish.service)].push_back(wanted.size());
-    wanted.push_back(std::min(wish.cost(), limits.of_a_service));
+  for (const ServiceRequest& request : requests) {
+    namespaces[api::namespace_of(*request.service)].push_back(wanted.size());
+    wanted.push_back(std::min(request.cost(), limits.of_a_service));
   }
   std::vector<std::int64_t> of_namespaces;
   for (const auto& [ns, members] : namespaces) {
@@ -329,12 +329,12 @@ std::vector<std::int64_t> even_shares(const std::vector<std::int64_t>& wanted, s
 
 ServiceDecision service_rules(const ServiceObjects& objects) {
   Rules rules(objects);
-  std::vector<ServiceWish> wishes;
+  std::vector<ServiceRequest> requests;
   for (const Json* service : objects.services)
-    if (auto wish = rules.wish_of(*service)) wishes.push_back(*std::move(wish));
-  for (ServiceWish& wish : wishes) rules.count_targets(wish);
-  const std::vector<std::int64_t> granted = grants(wishes, objects.limits);
-  for (std::size_t i = 0; i < wishes.size(); ++i) rules.add_service(wishes[i], granted[i]);
+    if (auto request = rules.request_of(*service)) requests.push_back(*std::move(request));
+  for (ServiceRequest& request : requests) rules.count_targets(request);
+  const std::vector<std::int64_t> granted = grants(requests, objects.limits);
+  for (std::size_t i = 0; i < requests.size(); ++i) rules.add_service(requests[i], granted[i]);
   rules.add_balanced_ports();
   for (const HostPort& port : objects.host_ports) rules.add_host_port(port);
   return rules.take();

@@ -193,12 +193,12 @@ base::Result<CommandResult> run_command(const std::vector<std::string>& words, c
 base::Status must_run(const std::vector<std::string>& words, const CommandOptions& options) {
   TRY(const CommandResult result, run_command(words, options));
   if (result.exit_code == 0) return {};
-  const std::string said = reason_text(result.err.empty() ? result.out : result.err);
+  const std::string output = reason_text(result.err.empty() ? result.out : result.err);
   std::string line;
   for (std::size_t i = 0; i < words.size() && i < 6; ++i) line += (i == 0 ? "" : " ") + words[i];
   return base::make_error(
       base::Code::kInternal,
-      base::format("{}: {}", line, said.empty() ? base::format("exit code {}", result.exit_code) : said));
+      base::format("{}: {}", line, output.empty() ? base::format("exit code {}", result.exit_code) : output));
 }
 
 std::string find_program(const std::string& name) {

@@ -80,13 +80,13 @@ DiskUse measure_disk_use(const PodFolders& folders, const DiskPlaces& places, co
   // Files that vanish while it looks are told on its other output, which is not read.
   std::vector<std::string> words = {"sh", "-c", "exec nice -n 10 du -s -x -0 -B1 -- \"$@\" 2> /dev/null", "du"};
   for (const Place& place : found) words.push_back(place.path);
-  const auto told = run_command(words, {.timeout = kPatience, .cancelled = &cancelled});
-  if (!told.ok()) {
-    if (!cancelled) base::log_warning("node", told.error().message);
+  const auto answered = run_command(words, {.timeout = kPatience, .cancelled = &cancelled});
+  if (!answered.ok()) {
+    if (!cancelled) base::log_warning("node", answered.error().message);
     return {};
   }
   // A line a place, in their order; one that is gone by now has none.
-  std::string_view rest = told->out;
+  std::string_view rest = answered->out;
   for (const Place& place : found) {
     const std::string_view line = rest.substr(0, rest.find('\0'));
     const std::size_t tab = line.find('\t');

@@ -96,18 +96,18 @@ KernelLimits kernel_limits(const CgroupLayout& layout, const std::string& path,
   return limits;
 }
 
-Json with_kernel_limits(const Json& told, const KernelLimits& limits) {
-  Json out = told;
-  const PodAmounts amounts = container_amounts(told);
+Json with_kernel_limits(const Json& reported, const KernelLimits& limits) {
+  Json out = reported;
+  const PodAmounts amounts = container_amounts(reported);
   const std::int64_t shares = std::min(kSharesMax, cpu_shares(amounts.cpu_request_milli));
-  if (limits.cpu_shares && *limits.cpu_shares != shares && told["requests"].has("cpu"))
+  if (limits.cpu_shares && *limits.cpu_shares != shares && reported["requests"].has("cpu"))
     out.edit("requests").set("cpu", base::format("{}m", (*limits.cpu_shares * 1000 + 1023) / 1024));
   const std::int64_t quota = amounts.cpu_limit_milli > 0 ? cpu_quota(amounts.cpu_limit_milli) : 0;
-  if (limits.cpu_quota && *limits.cpu_quota != quota && told["limits"].has("cpu"))
+  if (limits.cpu_quota && *limits.cpu_quota != quota && reported["limits"].has("cpu"))
     set_or_erase(out.edit("limits"), "cpu",
                  *limits.cpu_quota == 0 ? std::nullopt : std::optional(base::format("{}m", *limits.cpu_quota / 100)));
   const std::int64_t memory = amounts.memory_limit_bytes;
-  if (!limits.memory_limit_bytes || !told["limits"].has("memory")) return out;
+  if (!limits.memory_limit_bytes || !reported["limits"].has("memory")) return out;
   const std::int64_t has = *limits.memory_limit_bytes;
   if (has > memory || has <= memory - kPageBytesMax || (has == 0) != (memory == 0))
     set_or_erase(out.edit("limits"), "memory", has == 0 ? std::nullopt : std::optional(std::to_string(has)));

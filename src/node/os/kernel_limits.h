@@ -21,7 +21,7 @@ struct KernelLimits {
 KernelLimits kernel_limits(const CgroupLayout& layout, const std::string& path,
                            const std::function<std::string(const std::string&)>& read);
 // `resources` that a container was told to have, with other amounts where the kernel has others. Pure.
-api::Json with_kernel_limits(const api::Json& told, const KernelLimits& limits);
+api::Json with_kernel_limits(const api::Json& reported, const KernelLimits& limits);
 
 // The processes of the group and of those below it that have the one score get the other.
 void set_oom_scores(const CgroupLayout& layout, const std::string& path, int before, int after);

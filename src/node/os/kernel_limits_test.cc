@@ -14,8 +14,8 @@ using api::Json;
 
 Json yaml(const std::string& text) { return *api::parse_yaml(text); }
 
-std::string shown(const std::string& told, const KernelLimits& limits) {
-  return with_kernel_limits(yaml(told), limits).dump();
+std::string shown(const std::string& reported, const KernelLimits& limits) {
+  return with_kernel_limits(yaml(reported), limits).dump();
 }
 
 TEST(KernelLimits, are_read_from_either_version) {
@@ -47,16 +47,18 @@ TEST(KernelLimits, are_read_from_either_version) {
 }
 
 TEST(KernelLimits, are_shown_where_they_are_not_what_was_told) {
-  const std::string told = "{requests: {cpu: 200m, memory: 64Mi}, limits: {cpu: 200m, memory: 64Mi, example.com/x: 1}}";
-  const std::string same = yaml(told).dump();
-  EXPECT_EQ(shown(told, {}), same) << "nothing is known";
-  EXPECT_EQ(shown(told, {204, 20'000, 64 << 20}), same);
-  EXPECT_EQ(shown(told, {{}, 20'000, (64 << 20) - 4096}), same) << "counted in pages";
+  const std::string reported =
+      "{requests: {cpu: 200m, memory: 64Mi}, limits: {cpu: 200m, memory: 64Mi, example.com/x: 1}}";
+  const std::string same = yaml(reported).dump();
+  EXPECT_EQ(shown(reported, {}), same) << "nothing is known";
+  EXPECT_EQ(shown(reported, {204, 20'000, 64 << 20}), same);
+  EXPECT_EQ(shown(reported, {{}, 20'000, (64 << 20) - 4096}), same) << "counted in pages";
   EXPECT_EQ(shown("{limits: {cpu: 5m}}", {10, 1'000, 0}), R"({"limits":{"cpu":"5m"}})") << "the least there is";
   EXPECT_EQ(
-      shown(told, {102, 50'000, 32 << 20}),
+      shown(reported, {102, 50'000, 32 << 20}),
       R"({"requests":{"cpu":"100m","memory":"64Mi"},"limits":{"cpu":"500m","memory":"33554432","example.com/x":1}})");
-  EXPECT_EQ(shown(told, {204, 0, 0}), R"({"requests":{"cpu":"200m","memory":"64Mi"},"limits":{"example.com/x":1}})");
+  EXPECT_EQ(shown(reported, {204, 0, 0}),
+            R"({"requests":{"cpu":"200m","memory":"64Mi"},"limits":{"example.com/x":1}})");
   EXPECT_EQ(shown("{}", {2, 50'000, 4096}), "{}") << "what was not asked for is not told";
 }
 

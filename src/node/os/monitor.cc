@@ -43,7 +43,7 @@ struct Words {
   }
 };
 
-void say(int fd, const std::string& text) {
+void write_report(int fd, const std::string& text) {
   if (::write(fd, text.data(), text.size()) < 0) return;  // nobody listens any more
 }
 
@@ -58,7 +58,7 @@ void say(int fd, const std::string& text) {
   ::dup2(out, 1);
   ::dup2(err, 2);
   const auto fail = [&](const std::string& what, int error) {
-    say(report, base::format("{}: {}", what, std::strerror(error)));
+    write_report(report, base::format("{}: {}", what, std::strerror(error)));
     ::_exit(127);
   };
   if (spec["gid"].is_int() || spec["uid"].is_int()) {
@@ -78,9 +78,9 @@ void say(int fd, const std::string& text) {
     if (entry.starts_with("PATH=")) ::setenv("PATH", entry.c_str() + 5, 1);
   ::execvpe(argv.pointers[0], argv.pointers.data(), env.pointers.data());
   const int error = errno;
-  say(report, error == ENOENT && argv.texts[0].find('/') == std::string::npos
-                  ? base::format("exec: {:?}: executable file not found in $PATH", argv.texts[0])
-                  : base::format("exec: {:?}: {}", argv.texts[0], std::strerror(error)));
+  write_report(report, error == ENOENT && argv.texts[0].find('/') == std::string::npos
+                           ? base::format("exec: {:?}: executable file not found in $PATH", argv.texts[0])
+                           : base::format("exec: {:?}: {}", argv.texts[0], std::strerror(error)));
   ::_exit(127);
 }
 
@@ -160,11 +160,11 @@ void monitor(const std::string& folder, const Json& spec, int report) {
   int out[2], err[2], exec_report[2];
   if (signals < 0 || ::pipe2(out, O_CLOEXEC) != 0 || ::pipe2(err, O_CLOEXEC) != 0 ||
       ::pipe2(exec_report, O_CLOEXEC) != 0)
-    return say(report, std::string("pipe: ") + std::strerror(errno));
+    return write_report(report, std::string("pipe: ") + std::strerror(errno));
   auto written = rt::write_file(folder + "/monitor", describe_process(::getpid()), 0600);
-  if (!written.ok()) return say(report, written.error().message);
+  if (!written.ok()) return write_report(report, written.error().message);
   const pid_t pid = ::fork();
-  if (pid < 0) return say(report, std::string("fork: ") + std::strerror(errno));
+  if (pid < 0) return write_report(report, std::string("fork: ") + std::strerror(errno));
   if (pid == 0) {
     for (const int restored : {SIGTERM, SIGINT, SIGHUP, SIGPIPE}) ::signal(restored, SIG_DFL);
     become(spec, out[1], err[1], exec_report[1]);
@@ -176,12 +176,12 @@ void monitor(const std::string& folder, const Json& spec, int report) {
   const ssize_t got = ::read(exec_report[0], text, sizeof text);
   if (got > 0) {
     ::waitpid(pid, nullptr, 0);
-    return say(report, std::string(text, static_cast<std::size_t>(got)));
+    return write_report(report, std::string(text, static_cast<std::size_t>(got)));
   }
   ::close(exec_report[0]);
   Streams streams{{out[0], err[0]}, CriLog(spec["log"].str())};
   written = rt::write_file(folder + "/pid", describe_process(pid), 0600);
-  say(report, "ok");
+  write_report(report, "ok");
   ::close(report);
   const int null = ::open("/dev/null", O_RDWR);
   for (int fd = 0; fd < 3; ++fd) ::dup2(null, fd);
@@ -202,7 +202,7 @@ int run_process_monitor(const std::string& folder) {
   const auto text = rt::read_file(folder + "/spec.json");
   const auto spec = text.ok() ? api::parse_json(*text) : base::Result<Json>(text.error());
   if (!spec.ok()) {
-    say(1, spec.error().message);
+    write_report(1, spec.error().message);
     return 1;
   }
   int report[2];
@@ -215,17 +215,17 @@ int run_process_monitor(const std::string& folder) {
     ::_exit(0);
   }
   ::close(report[1]);
-  std::string said;
+  std::string output;
   char buffer[1024];
   for (;;) {
     const ssize_t got = ::read(report[0], buffer, sizeof buffer);
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0) break;
-    said.append(buffer, static_cast<std::size_t>(got));
+    output.append(buffer, static_cast<std::size_t>(got));
   }
   ::close(report[0]);
-  say(1, said);
-  return said == "ok" ? 0 : 1;
+  write_report(1, output);
+  return output == "ok" ? 0 : 1;
 }
 
 }  // namespace node

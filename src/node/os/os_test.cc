@@ -295,10 +295,10 @@ TEST(Dns, FollowsNamesThatStandForOthers) {
   answer[7] = 2;
   answer += std::string("\xc0\x0c\x00\x05\x00\x01\x00\x00\x00\x3c\x00\x04\x01z\xc0\x0c", 16);
   answer += std::string("\xc0\x0c\x00\x01\x00\x01\x00\x00\x00\x3c\x00\x04\x5d\xb8\xd7\x0e", 16);
-  const std::string told = alias_answer(query, names, answer);
-  EXPECT_EQ(told.substr(0, 2), query.substr(0, 2));
-  EXPECT_EQ(told[7], 2);
-  EXPECT_TRUE(told.ends_with("\x5d\xb8\xd7\x0e"));
+  const std::string notified = alias_answer(query, names, answer);
+  EXPECT_EQ(notified.substr(0, 2), query.substr(0, 2));
+  EXPECT_EQ(notified[7], 2);
+  EXPECT_TRUE(notified.ends_with("\x5d\xb8\xd7\x0e"));
   for (std::size_t length = 0; length < answer.size(); ++length)
     EXPECT_EQ(alias_answer(query, names, answer.substr(0, length)), "") << length;
 }

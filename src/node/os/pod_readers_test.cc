@@ -35,15 +35,16 @@ class PodReaders : public testing::Test {
   // Returns when the reader has read the first line, or is refused: then with why.
   std::string follow() {
     const auto first = std::make_shared<std::promise<std::string>>();
-    const auto said = std::make_shared<std::atomic<bool>>(false);
-    const auto say = [first, said](const std::string& what) {
-      if (!said->exchange(true)) first->set_value(what);
+    const auto output = std::make_shared<std::atomic<bool>>(false);
+    const auto report = [first, output](const std::string& what) {
+      if (!output->exchange(true)) first->set_value(what);
     };
     api::PodLogOptions options;
     options.container = "main";
     options.follow = true;
-    auto stream = logs->open("ns", "pod", "uid", std::move(options), say, [say](const base::Status& status) {
-      say(status.ok() ? "ended" : base::format("{} {}", static_cast<int>(status.error().code), status.error().message));
+    auto stream = logs->open("ns", "pod", "uid", std::move(options), report, [report](const base::Status& status) {
+      report(status.ok() ? "ended"
+                         : base::format("{} {}", static_cast<int>(status.error().code), status.error().message));
     });
     streams.push_back(std::move(stream));
     return base::await(*first);

@@ -105,12 +105,12 @@ std::optional<std::string> ProcessRuntime::refusal(const Json& pod) const {
   return std::nullopt;
 }
 
-base::Result<ImageAnswer> ProcessRuntime::ensure_image(const ImageWish& wish) {
+base::Result<ImageAnswer> ProcessRuntime::ensure_image(const ImageRequest& request) {
   ImageAnswer answer;
-  answer.note = base::format(
+  answer.remark = base::format(
       "Image \"{}\" is not used: the container is a plain process on the host's files, without limits or a network of "
       "its own",
-      wish.image);
+      request.image);
   return answer;
 }
 

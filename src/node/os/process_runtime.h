@@ -18,7 +18,7 @@ class ProcessRuntime : public Runtime {
   base::Result<std::vector<RecoveredPod>> open(OnExit on_exit) override;
   std::optional<std::string> refusal(const api::Json& pod) const override;
   bool image_present(const std::string&) const override { return true; }
-  base::Result<ImageAnswer> ensure_image(const ImageWish& wish) override;
+  base::Result<ImageAnswer> ensure_image(const ImageRequest& request) override;
   base::Result<std::string> prepare(const SandboxSpec& spec) override;
   base::Status update_volume(const std::string&, const VolumeSpec&) override { return {}; }
   DiskUse disk_use(const DiskPlaces& places, const std::atomic<bool>& cancelled) override {

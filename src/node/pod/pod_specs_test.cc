@@ -221,11 +221,11 @@ TEST(Environments, SayWhereTheServerIs) {
   Fixture fixture;
   fixture.lookups.api_host = "10.200.0.1";
   fixture.lookups.api_port = 6443;
-  const auto said = environment_of(yaml("metadata: {namespace: ns}"),
-                                   yaml("{env: [{name: A, value: $(KUBERNETES_SERVICE_HOST)}]}"), fixture.lookups);
-  ASSERT_TRUE(said.ok());
-  EXPECT_EQ(said->front(), (std::pair<std::string, std::string>{"KUBERNETES_SERVICE_HOST", "10.200.0.1"}));
-  EXPECT_EQ(said->back(), (std::pair<std::string, std::string>{"A", "10.200.0.1"}));
+  const auto reported = environment_of(yaml("metadata: {namespace: ns}"),
+                                       yaml("{env: [{name: A, value: $(KUBERNETES_SERVICE_HOST)}]}"), fixture.lookups);
+  ASSERT_TRUE(reported.ok());
+  EXPECT_EQ(reported->front(), (std::pair<std::string, std::string>{"KUBERNETES_SERVICE_HOST", "10.200.0.1"}));
+  EXPECT_EQ(reported->back(), (std::pair<std::string, std::string>{"A", "10.200.0.1"}));
 }
 
 struct VolumeCase {
@@ -336,10 +336,10 @@ TEST(Environments, HaveTheVariablesOfServices) {
       "{metadata: {name: my-web, namespace: ns}, spec: {clusterIP: 10.96.0.9, ports: [{name: a-b, port: 80}, {name: d, "
       "port: 53, protocol: UDP}]}}");
   fixture.lookups.services = {&own, &web};
-  const auto said = environment_of(yaml("metadata: {namespace: ns}"), yaml("{env: []}"), fixture.lookups);
-  ASSERT_TRUE(said.ok());
+  const auto reported = environment_of(yaml("metadata: {namespace: ns}"), yaml("{env: []}"), fixture.lookups);
+  ASSERT_TRUE(reported.ok());
   std::string text;
-  for (const auto& [name, value] : *said) text += name + "=" + value + "\n";
+  for (const auto& [name, value] : *reported) text += name + "=" + value + "\n";
   EXPECT_EQ(text,
             "KUBERNETES_SERVICE_HOST=10.96.0.1\nKUBERNETES_SERVICE_PORT=443\nKUBERNETES_SERVICE_PORT_HTTPS=443\n"
             "KUBERNETES_PORT=tcp://10.96.0.1:443\nKUBERNETES_PORT_443_TCP=tcp://10.96.0.1:443\n"

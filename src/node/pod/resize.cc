@@ -110,24 +110,24 @@ ResourceList taken_by(const Json& pod) {
 
 ResizeVerdict judge_resize(const Json& wanted, const Json& present, const ResourceList& allocatable,
                            const ResourceList& others) {
-  const ResourceList wish = taken_by(wanted), has = taken_by(present);
+  const ResourceList request = taken_by(wanted), has = taken_by(present);
   for (const char* name : {"memory", "cpu"})
-    if (of(wish, name) > of(has, name) && of(wish, name) > of(allocatable, name))
+    if (of(request, name) > of(has, name) && of(request, name) > of(allocatable, name))
       return {ResizeVerdict::Kind::kInfeasible,
               base::format("Node didn't have enough capacity: {}, requested: {}, capacity: {}", name,
-                           number(of(wish, name), name), number(of(allocatable, name), name))};
+                           number(of(request, name), name), number(of(allocatable, name), name))};
   for (const char* name : kResized)
-    if (of(wish, name) > of(has, name) && of(wish, name) + of(others, name) > of(allocatable, name))
-      return {ResizeVerdict::Kind::kDeferred, shortage_text(name, of(wish, name), others, allocatable)};
+    if (of(request, name) > of(has, name) && of(request, name) + of(others, name) > of(allocatable, name))
+      return {ResizeVerdict::Kind::kDeferred, shortage_text(name, of(request, name), others, allocatable)};
   return {};
 }
 
 std::optional<Shortage> lacks_room(const Json& pod, const ResourceList& allocatable, const ResourceList& others) {
-  ResourceList wish = taken_by(pod);
-  wish["pods"] = api::Quantity::from_int(1);
+  ResourceList request = taken_by(pod);
+  request["pods"] = api::Quantity::from_int(1);
   for (const char* name : {"pods", "cpu", "memory"})
-    if (of(wish, name) > api::Quantity() && of(wish, name) + of(others, name) > of(allocatable, name))
-      return Shortage{name, shortage_text(name, of(wish, name), others, allocatable)};
+    if (of(request, name) > api::Quantity() && of(request, name) + of(others, name) > of(allocatable, name))
+      return Shortage{name, shortage_text(name, of(request, name), others, allocatable)};
   return std::nullopt;
 }
 

@@ -189,7 +189,7 @@ TEST(AllocationFacts, outlive_the_agent_and_rubbish_is_left_out) {
 struct Machine : LastingMachine {
   std::vector<std::string> log;
   std::optional<std::string> unable, fails;
-  Json says;           // of what a container has; null: what it was told
+  Json reports;        // of what a container has; null: what it was told
   std::string scores;  // of the last resize
 };
 
@@ -213,8 +213,8 @@ class ResizingRuntime : public LastingRuntime {
     if (machine_.fails) return base::make_error(base::Code::kUnavailable, *machine_.fails);
     return {};
   }
-  Json actual_resources(const std::string&, const std::string&, const Json& told) const override {
-    return machine_.says.is_null() ? told : machine_.says;
+  Json actual_resources(const std::string&, const std::string&, const Json& notified) const override {
+    return machine_.reports.is_null() ? notified : machine_.reports;
   }
   void signal(const std::string& uid, const std::string& id, int) override {
     machine_.log.push_back("signal");
@@ -362,9 +362,9 @@ TEST(AgentResize, what_the_runtime_refuses_is_said_and_tried_again) {
   w.put(pod_asking("p", kOne));
   w.machine.fails = "cannot decrease memory limits";
   w.resize("p", kTwo);
-  const Json says = w.condition("p", "PodResizeInProgress");
-  EXPECT_EQ(says["reason"].as_string(), "Error");
-  EXPECT_EQ(says["message"].as_string(), "cannot decrease memory limits");
+  const Json reports = w.condition("p", "PodResizeInProgress");
+  EXPECT_EQ(reports["reason"].as_string(), "Error");
+  EXPECT_EQ(reports["message"].as_string(), "cannot decrease memory limits");
   EXPECT_EQ(w.container("p")["allocatedResources"]["cpu"].as_int(), 2);
   EXPECT_EQ(w.container("p")["resources"]["limits"]["cpu"].as_int(), 1) << "the truth";
   w.machine.fails.reset();
@@ -405,13 +405,13 @@ TEST(AgentResize, a_pod_is_resized_as_a_whole) {
   EXPECT_EQ(w.pod("p")["status"]["allocatedResources"].dump(), R"({"cpu":1,"memory":"1Gi"})");
   EXPECT_EQ(w.pod("p")["status"]["resources"]["limits"].dump(), R"({"cpu":1,"memory":"1Gi"})");
   EXPECT_TRUE(w.container("p")["resources"]["limits"].is_null()) << w.container("p").dump();
-  const auto wish = [&](const std::string& resources) {
+  const auto request = [&](const std::string& resources) {
     Json changed = w.pod("p");
     changed.set("spec", whole_pod(resources)["spec"]);
     changed.edit("metadata").set("generation", changed["metadata"]["generation"].as_int() + 1);
     w.put(changed);
   };
-  wish("{requests: {cpu: 2, memory: 1Gi}, limits: {cpu: 2, memory: 1Gi}}");
+  request("{requests: {cpu: 2, memory: 1Gi}, limits: {cpu: 2, memory: 1Gi}}");
   EXPECT_EQ(w.resizes(), "resize pod cpu 2000 memory 1073741824, a cpu 2000 memory 1073741824; ");
   EXPECT_EQ(w.pod("p")["status"]["resources"]["limits"]["cpu"].as_int(), 2);
   EXPECT_EQ(w.event_reasons(), (std::set<std::string>{"ResizeStarted", "ResizeCompleted"}));
@@ -420,23 +420,23 @@ TEST(AgentResize, a_pod_is_resized_as_a_whole) {
   w.start();
   EXPECT_EQ(w.resizes(), "");
   EXPECT_EQ(w.pod("p")["status"]["resources"]["limits"]["cpu"].as_int(), 2);
-  wish("{requests: {cpu: 9, memory: 1Gi}, limits: {cpu: 9, memory: 1Gi}}");
+  request("{requests: {cpu: 9, memory: 1Gi}, limits: {cpu: 9, memory: 1Gi}}");
   EXPECT_EQ(w.condition("p", "PodResizePending")["message"].as_string(),
             "Node didn't have enough capacity: cpu, requested: 9000, capacity: 4000");
 }
 
 TEST(AgentResize, shows_what_the_machine_says) {
   World w;
-  w.machine.says = yaml("{limits: {cpu: 700m}}");
+  w.machine.reports = yaml("{limits: {cpu: 700m}}");
   w.start();
   w.put(pod_asking("p", kOne));
   EXPECT_EQ(w.container("p")["resources"].dump(), R"({"limits":{"cpu":"700m"}})");
   EXPECT_EQ(w.container("p")["allocatedResources"]["cpu"].as_int(), 1);
-  w.machine.says = yaml("{limits: {cpu: 1900m}}");
+  w.machine.reports = yaml("{limits: {cpu: 1900m}}");
   w.resize("p", kTwo);
   EXPECT_EQ(w.container("p")["resources"].dump(), R"({"limits":{"cpu":"1900m"}})");
   EXPECT_TRUE(w.condition("p", "PodResizeInProgress").is_null()) << "it was told once";
-  w.machine.says = yaml("{limits: {cpu: 3}}");
+  w.machine.reports = yaml("{limits: {cpu: 3}}");
   w.kill();
   w.start();
   EXPECT_EQ(w.container("p")["resources"].dump(), R"({"limits":{"cpu":3}})");
@@ -457,9 +457,9 @@ TEST(AgentResize, is_not_possible_where_nothing_is_held_to_limits) {
   w.put(pod_asking("p", kOne));
   EXPECT_FALSE(w.container("p")["resources"].has("limits")) << "nobody keeps them";
   w.resize("p", kTwo);
-  const Json says = w.condition("p", "PodResizePending");
-  EXPECT_EQ(says["reason"].as_string(), "Infeasible");
-  EXPECT_EQ(says["message"].as_string(), "In-place resize is not possible on this node: pods are plain processes");
+  const Json reports = w.condition("p", "PodResizePending");
+  EXPECT_EQ(reports["reason"].as_string(), "Infeasible");
+  EXPECT_EQ(reports["message"].as_string(), "In-place resize is not possible on this node: pods are plain processes");
   EXPECT_EQ(w.resizes(), "");
 }
 

@@ -154,11 +154,11 @@ base::Status add_projected_files(const Json& pod, const Json& projected, const L
     } else if (source.has("secret")) {
       TRY_VOID(add_object_files(pod, source["secret"], true, mode, lookups, files));
     } else if (source.has("serviceAccountToken")) {
-      const Json& wish = source["serviceAccountToken"];
-      const std::string* token = lookups.token ? lookups.token(wish) : nullptr;
+      const Json& request = source["serviceAccountToken"];
+      const std::string* token = lookups.token ? lookups.token(request) : nullptr;
       if (token == nullptr) return make_error(Code::kUnavailable, "the token of the service account is not there yet");
-      TRY_VOID(check_path(wish["path"].as_string()));
-      TRY_VOID(files.add(wish["path"].str(), *token, mode));
+      TRY_VOID(check_path(request["path"].as_string()));
+      TRY_VOID(files.add(request["path"].str(), *token, mode));
     } else if (source.has("downwardAPI")) {
       TRY_VOID(add_downward_files(pod, source["downwardAPI"], mode, lookups, files));
     } else {

@@ -98,20 +98,20 @@ struct PolicyBook::State {
         ++it;
         continue;
       }
-      note_ports(it->second.ports);
+      record_ports(it->second.ports);
       place_pod(it->first, nullptr);
       it = pods.erase(it);
     }
     for (const auto& [address, pod] : wanted) {
       PolicyPod& kept = pods[address];
       if (kept == *pod) continue;
-      note_ports(kept.ports);
-      note_ports(pod->ports);
+      record_ports(kept.ports);
+      record_ports(pod->ports);
       kept = *pod;
       place_pod(address, &kept);
     }
   }
-  void note_ports(const std::vector<NamedPort>& ports) {
+  void record_ports(const std::vector<NamedPort>& ports) {
     if (named.empty()) return;
     for (const NamedPort& port : ports)
       changed_ports.insert(policy_name("ports", base::format("{} {}", port.protocol, port.name)));

@@ -33,7 +33,7 @@ class CronsKeepApart final : public Check {
     return {};
   }
 
-  void finish() override { world_.chronicle().note(base::format("{} runs of cronjobs", runs_.size())); }
+  void finish() override { world_.chronicle().record(base::format("{} runs of cronjobs", runs_.size())); }
 
  private:
   void made(const Json& job) {

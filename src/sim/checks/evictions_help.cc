@@ -45,7 +45,7 @@ class EvictionsHelp final : public Check {
     });
   }
 
-  void finish() override { world_.chronicle().note(base::format("{} rounds of evictions", all_)); }
+  void finish() override { world_.chronicle().record(base::format("{} rounds of evictions", all_)); }
 
  private:
   struct Beneficiary {

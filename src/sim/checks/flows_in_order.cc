@@ -40,7 +40,7 @@ class FlowsInOrder final : public Check {
     std::size_t succeeded = 0;
     const auto& flows = world_.truth().objects(api::resources::kJobFlows);
     for (const auto& [key, flow] : flows) succeeded += phase_of(flow) == "Succeed" ? 1 : 0;
-    world_.chronicle().note(base::format("{} flows, {} succeeded", flows.size(), succeeded));
+    world_.chronicle().record(base::format("{} flows, {} succeeded", flows.size(), succeeded));
   }
 
  private:

@@ -39,7 +39,7 @@ class JobsFinish final : public Check {
     std::size_t completed = 0;
     const auto& jobs = world_.truth().objects(api::resources::kJobs);
     for (const auto& [key, job] : jobs) completed += job["status"]["state"]["phase"].as_string() == "Completed" ? 1 : 0;
-    world_.chronicle().note(base::format("{} jobs, {} completed", jobs.size(), completed));
+    world_.chronicle().record(base::format("{} jobs, {} completed", jobs.size(), completed));
   }
 
  private:

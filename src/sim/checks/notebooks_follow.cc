@@ -45,7 +45,7 @@ class NotebooksFollow final : public Check {
     const auto& notebooks = world_.truth().objects(resources::kNotebooks);
     for (const auto& [key, notebook] : notebooks) stopped += is_stopped(notebook) ? 1 : 0;
     if (const std::string why = unrest(); !why.empty()) violation(why);
-    world_.chronicle().note(base::format("{} notebooks, {} stopped", notebooks.size(), stopped));
+    world_.chronicle().record(base::format("{} notebooks, {} stopped", notebooks.size(), stopped));
   }
 
  private:

@@ -62,7 +62,7 @@ class PipelinesRunOnce final : public Check {
       if ((state == "SUCCEEDED" && (failed || ended || of_tasks.empty())) || (state == "FAILED" && !failed))
         world_.chronicle().violation("pipelines-run-once", base::format("run {} is {}, unlike its tasks", key, state));
     }
-    world_.chronicle().note(
+    world_.chronicle().record(
         base::format("{} runs of pipelines, {} succeeded, {} pods", runs.size(), succeeded, pods_.size()));
   }
 

@@ -54,7 +54,7 @@ class QueuesWithinCapability final : public Check {
   }
 
   void finish() override {
-    world_.chronicle().note(base::format("{} pods bound in queues with a capability", compared_));
+    world_.chronicle().record(base::format("{} pods bound in queues with a capability", compared_));
   }
 
  private:

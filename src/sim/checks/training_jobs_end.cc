@@ -31,7 +31,7 @@ class TrainingJobsEnd final : public Check {
 
   void begin() override {
     world_.truth().on_change([this](const api::ResourceId& resource, const Json* before, const Json* after) {
-      if (resource == api::resources::kPodGroups && after) note_phase(*after);
+      if (resource == api::resources::kPodGroups && after) record_phase(*after);
       if (resource == api::resources::kPods && !before && after && is_of_training(*after)) made(*after);
     });
   }
@@ -57,10 +57,12 @@ class TrainingJobsEnd final : public Check {
     return {};
   }
 
-  void finish() override { world_.chronicle().note(base::format("{} training jobs, {} succeeded", jobs_, succeeded_)); }
+  void finish() override {
+    world_.chronicle().record(base::format("{} training jobs, {} succeeded", jobs_, succeeded_));
+  }
 
  private:
-  void note_phase(const Json& group) {
+  void record_phase(const Json& group) {
     const std::string_view phase = group["status"]["phase"].as_string();
     if (!phase.empty() && phase != "Pending") admitted_.insert(std::string(api::name_of(group)));
   }

@@ -79,7 +79,7 @@ class Refusals final : public Fault {
   void heal() override {
     healed_ = true;
     resource_.clear();
-    world_.chronicle().note(base::format("{} requests were refused", refused_));
+    world_.chronicle().record(base::format("{} requests were refused", refused_));
   }
 
  private:
@@ -100,7 +100,7 @@ class Refusals final : public Fault {
                 return one.first == code;
               })->second;
       const base::Duration lasts{lasts_.draw(dice_)};
-      world_.chronicle().note(
+      world_.chronicle().record(
           base::format("fault: {} is refused for {}: {}", resource_, base::format_go_duration(lasts), code));
       world_.after(lasts, [this] {
         resource_.clear();

@@ -110,8 +110,8 @@ class Counters final : public Workload {
         world_.chronicle().violation(
             "counters", base::format("{} is {}, with {} increments acknowledged and {} unheard of", name_of_count(i),
                                      value, count.acknowledged, count.unheard));
-      world_.chronicle().note(base::format("{} is {}: {} acknowledged, {} unheard of", name_of_count(i), value,
-                                           count.acknowledged, count.unheard));
+      world_.chronicle().record(base::format("{} is {}: {} acknowledged, {} unheard of", name_of_count(i), value,
+                                             count.acknowledged, count.unheard));
     }
   }
 

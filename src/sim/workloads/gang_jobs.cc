@@ -109,7 +109,7 @@ class GangJobs final : public Workload {
       if (message.find("queue") == std::string::npos && message.find("priority") == std::string::npos)
         world_.chronicle().violation("gang-jobs", base::format("a good job was refused: {}", message));
       if (stopped_) return;
-      world_.chronicle().note(base::format("refused: {}", message));
+      world_.chronicle().record(base::format("refused: {}", message));
       person_->env->loop().after(base::seconds(2), [this, request] { ask(request); });
     });
   }

@@ -20,7 +20,7 @@ class Chronicle {
   Chronicle(const Clock& clock, Print print) : clock_(clock), print_(std::move(print)) {}
 
   // "12.345678s <text>"
-  void note(std::string_view text);
+  void record(std::string_view text);
   // Printed below the last line; not part of the run.
   void remark(std::string_view text);
   // Goes into the hash, not into the lines.

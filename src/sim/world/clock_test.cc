@@ -59,15 +59,15 @@ TEST(SimEnv, a_crash_loses_offloaded_work_that_has_not_run_and_the_word_of_work_
     Clock clock(kStart);
     auto env = std::make_unique<SimEnv>(clock, 7);
     bool worked = false;
-    bool heard = false;
-    env->offload([&] { worked = true; }, [&] { heard = true; });
+    bool received = false;
+    env->offload([&] { worked = true; }, [&] { received = true; });
     while (clock.step(kStart + base::microseconds(crash_us))) {
     }
     env.reset();
     while (clock.step(kStart + base::seconds(1))) {
     }
-    EXPECT_TRUE(worked || !heard);
-    done_without_word += worked && !heard ? 1 : 0;
+    EXPECT_TRUE(worked || !received);
+    done_without_word += worked && !received ? 1 : 0;
     lost += worked ? 0 : 1;
   }
   EXPECT_GT(done_without_word, 0);

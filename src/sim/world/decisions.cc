@@ -22,9 +22,9 @@ void Decisions::after(const scheduler::Model& model, const scheduler::Config& co
   for (const OnPlan& handler : handlers_) handler(report.plan);
 }
 
-void Decisions::note_counts() const {
-  chronicle_.note(base::format("{} cycles, {} binds", cycles_, binds_));
-  for (const auto& [action, count] : evictions_) chronicle_.note(base::format("{} evicted by {}", count, action));
+void Decisions::record_counts() const {
+  chronicle_.record(base::format("{} cycles, {} binds", cycles_, binds_));
+  for (const auto& [action, count] : evictions_) chronicle_.record(base::format("{} evicted by {}", count, action));
 }
 
 }  // namespace sim

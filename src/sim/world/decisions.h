@@ -32,7 +32,7 @@ class Decisions final : public scheduler::CycleWitness {
              const scheduler::CycleReport& report) override;
 
   // So that a world that decides nothing is seen.
-  void note_counts() const;
+  void record_counts() const;
 
  private:
   Chronicle& chronicle_;

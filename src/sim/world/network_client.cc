@@ -134,7 +134,8 @@ struct WatchState : std::enable_shared_from_this<WatchState> {
       }
       if (!begins) seen = std::max(seen, event.revision);
       if (dice.chance(network.faults.cut_watch)) {
-        network.chronicle.note(base::format("fault: a watch of {} is cut", api::all_kinds()[resource].resource.plural));
+        network.chronicle.record(
+            base::format("fault: a watch of {} is cut", api::all_kinds()[resource].resource.plural));
         return close(broken("connection reset by peer"));
       }
       send({static_cast<client::EventType>(event.type), event.object->json(only)});
@@ -228,12 +229,12 @@ class NetworkClient final : public client::Client {
           network.server.disconnect(exchange->connection);
           if (!result.ok()) return answer(result.take_error());
           Json object = apiserver::object_of(*result, only);
-          if (writes) note_acknowledged(network.truth, object);
+          if (writes) record_acknowledged(network.truth, object);
           answer(std::move(object));
         });
   }
 
-  static void note_acknowledged(Truth& truth, const Json& object) {
+  static void record_acknowledged(Truth& truth, const Json& object) {
     const std::string_view version = api::resource_version_of(object);
     std::int64_t revision = 0;
     std::from_chars(version.data(), version.data() + version.size(), revision);

@@ -25,7 +25,7 @@ bool Processes::is_up(const std::string& name) const {
 
 void Processes::crash(const std::string& name) {
   if (!is_up(name)) return;
-  at_.chronicle.note(base::format("crash {}", name));
+  at_.chronicle.record(base::format("crash {}", name));
   if (name == "apiserver") return at_.server.crash();
   Process& process = processes_.at(name);
   process.component.reset();
@@ -35,7 +35,7 @@ void Processes::crash(const std::string& name) {
 
 void Processes::start(const std::string& name) {
   if (is_up(name)) return;
-  at_.chronicle.note(base::format("start {}", name));
+  at_.chronicle.record(base::format("start {}", name));
   if (name == "apiserver") return at_.server.start();
   Process& process = processes_.at(name);
   const std::string label = base::format("{} {}", name, ++process.incarnation);

@@ -126,7 +126,7 @@ void Truth::take(const store::Event& event) {
     ++changes_that_matter_;
   }
   ++changes_;
-  chronicle_.note(base::format("{} {} {} @{}", word_for(event.type), id.plural, key, event.revision));
+  chronicle_.record(base::format("{} {} {} @{}", word_for(event.type), id.plural, key, event.revision));
   if (id != api::resources::kSecrets) chronicle_.stir(event.object->bytes);  // keys are made by real dice
   if (!show_.empty() && key.find(show_) != std::string::npos) {
     Json shown = had ? api::make_merge_patch(before, after) : after;
@@ -136,15 +136,15 @@ void Truth::take(const store::Event& event) {
   if (event.type == store::EventType::kDeleted) {
     objects.erase(key);
     versions_[event.resource].erase(key);
-    if (had) tell(event.resource, &before, nullptr);
+    if (had) notify(event.resource, &before, nullptr);
     return;
   }
   versions_[event.resource][key] = event.revision;
   objects[key] = after;
-  tell(event.resource, had ? &before : nullptr, &after);
+  notify(event.resource, had ? &before : nullptr, &after);
 }
 
-void Truth::tell(std::uint32_t resource, const Json* before, const Json* after) {
+void Truth::notify(std::uint32_t resource, const Json* before, const Json* after) {
   for (const OnChange& handler : handlers_) handler(api::all_kinds()[resource].resource, before, after);
 }
 

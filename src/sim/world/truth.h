@@ -56,7 +56,7 @@ class Truth {
   };
   void verify_after_crash(store::Store& store);
   void take(const store::Event& event);
-  void tell(std::uint32_t resource, const api::Json* before, const api::Json* after);
+  void notify(std::uint32_t resource, const api::Json* before, const api::Json* after);
 
   Chronicle& chronicle_;
   const Clock* clock_ = nullptr;

@@ -184,14 +184,14 @@ Outcome World::run() {
   const base::Time end = clock_.now() + duration_;
   while (clock_.step(end)) {
   }
-  chronicle_.note("healed");
+  chronicle_.record("healed");
   healed_ = true;
   for (const auto& fault : faults_) fault->heal();
   for (const std::string& name : processes_->names()) processes_->start(name);
   for (const auto& workload : workloads_) workload->stop();
   bring_to_rest();
   for (const auto& check : checks_) check->finish();
-  decisions_.note_counts();
+  decisions_.record_counts();
   return {chronicle_.hash(), clock_.elapsed(), truth_.changes(), clock_.steps(), chronicle_.violations()};
 }
 
@@ -211,7 +211,7 @@ std::string World::wait_for_rest(base::Duration limit) {
 void World::bring_to_rest() {
   const std::string why = wait_for_rest(rest_within_);
   if (why.empty()) {
-    chronicle_.note("at rest");
+    chronicle_.record("at rest");
     return stay_at_rest();
   }
   chronicle_.violation("settles",

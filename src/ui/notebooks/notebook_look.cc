@@ -86,14 +86,14 @@ struct NotebookReading : std::enable_shared_from_this<NotebookReading> {
 
 void check_access(const SendAs& send, const Visitor& visitor, const NotebookPlace& place,
                   std::function<void(base::Status)> done) {
-  const Json wish = Json::object({{"namespace", place.ns},
-                                  {"verb", "get"},
-                                  {"resource", "services"},
-                                  {"subresource", "proxy"},
-                                  {"name", place.name}});
+  const Json request = Json::object({{"namespace", place.ns},
+                                     {"verb", "get"},
+                                     {"resource", "services"},
+                                     {"subresource", "proxy"},
+                                     {"name", place.name}});
   const Json review = Json::object({{"apiVersion", "authorization.k8s.io/v1"},
                                     {"kind", "SelfSubjectAccessReview"},
-                                    {"spec", Json::object({{"resourceAttributes", wish}})}});
+                                    {"spec", Json::object({{"resourceAttributes", request}})}});
   rt::HttpRequest asked{.method = "POST",
                         .target = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews",
                         .headers = {{"Content-Type", "application/json"}, {"Accept", "application/json"}},

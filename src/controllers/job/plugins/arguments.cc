@@ -31,17 +31,17 @@ bool is_bool(std::string_view value) {
 namespace {
 
 // Once for each: the arguments are read for every pod.
-void say(const std::string& problem) {
-  static thread_local std::set<std::string> said;
-  if (said.size() > 1000) said.clear();
-  if (said.insert(problem).second)
+void warn_once(const std::string& problem) {
+  static thread_local std::set<std::string> warned;
+  if (warned.size() > 1000) warned.clear();
+  if (warned.insert(problem).second)
     base::log_warning("controllers", base::format("arguments of a job plugin: {}; what follows is not read", problem));
 }
 
 }  // namespace
 
 Flags::Flags(std::span<const Flag> known, const std::vector<std::string>& args) {
-  if (const std::string problem = read(known, args); !problem.empty()) say(problem);
+  if (const std::string problem = read(known, args); !problem.empty()) warn_once(problem);
 }
 
 std::string Flags::read(std::span<const Flag> known, const std::vector<std::string>& args) {

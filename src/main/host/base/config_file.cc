@@ -21,7 +21,7 @@ ConfigFile::~ConfigFile() {
 base::Status ConfigFile::read() {
   if (path_.empty()) return {};
   base::Status out = look();
-  told_ = out.ok() ? "" : out.error().message;
+  reported_ = out.ok() ? "" : out.error().message;
   return out;
 }
 
@@ -36,25 +36,26 @@ base::Status ConfigFile::look() {
 void ConfigFile::watch() {
   if (path_.empty()) return;
   timer_ = env_.loop().after(kLookPeriod, [this] {
-    look_and_tell();
+    look_and_notify();
     watch();
   });
 }
 
 void ConfigFile::look_now() {
   if (path_.empty()) return;
-  if (!told_.empty()) seen_.reset();  // what was refused is refused once more
-  told_.clear();
-  look_and_tell();
-  base::log_info(component_, base::format("configuration {}: {}", path_, told_.empty() ? "read again" : "not in use"));
+  if (!reported_.empty()) seen_.reset();  // what was refused is refused once more
+  reported_.clear();
+  look_and_notify();
+  base::log_info(component_,
+                 base::format("configuration {}: {}", path_, reported_.empty() ? "read again" : "not in use"));
 }
 
-void ConfigFile::look_and_tell() {
+void ConfigFile::look_and_notify() {
   const std::optional<std::string> before = seen_;
-  const std::string told = told_;
+  const std::string reported = reported_;
   const base::Status read_again = read();
-  if (!read_again.ok() && (told_ != told || seen_ != before))
-    base::log_error(component_, base::format("configuration {}: {}; the previous one stays", path_, told_));
+  if (!read_again.ok() && (reported_ != reported || seen_ != before))
+    base::log_error(component_, base::format("configuration {}: {}; the previous one stays", path_, reported_));
 }
 
 }  // namespace volcano_main

@@ -30,15 +30,15 @@ class ConfigFile {
 
  private:
   base::Status look();
-  void look_and_tell();
+  void look_and_notify();
 
   rt::Env& env_;
   const std::string component_;
   const std::string path_;
   const Take take_;
   std::optional<std::string> seen_;
-  base::Status taken_;  // what was said of it
-  std::string told_;    // the problem that was told last
+  base::Status taken_;    // what was said of it
+  std::string reported_;  // the problem that was told last
   rt::Loop::TimerId timer_ = 0;
 };
 

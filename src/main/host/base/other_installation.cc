@@ -94,7 +94,7 @@ void OtherInstallations::take(const base::Result<Json>& pods) {
       if (one.empty() || ++found > kNamedMax) continue;
       trouble += (trouble.empty() ? "" : "; ") + one;
     }
-    if (std::exchange(told_, trouble) != trouble) {
+    if (std::exchange(reported_, trouble) != trouble) {
       if (trouble.empty())
         base::log_info(options_.program, "no second installation cares for the same pods any more");
       else

@@ -52,7 +52,7 @@ class OtherInstallations {
   rt::Env& env_;
   client::Client& client_;
   OtherInstallationOptions options_;
-  std::string told_;
+  std::string reported_;
   std::shared_ptr<int> alive_ = std::make_shared<int>(0);
 };
 

@@ -33,11 +33,11 @@ base::Result<api::Json> get_from_server(const client::ServerAccess& access, cons
   TRY(const rt::HttpResponse answer, ask_server(access, {.method = "GET", .target = target}));
   const auto body = api::parse_json(answer.body);
   if (answer.status == 200 && body.ok()) return *body;
-  const std::string said = body.ok() ? (*body)["message"].str() : std::string();
-  if (said.empty())
+  const std::string server_text = body.ok() ? (*body)["message"].str() : std::string();
+  if (server_text.empty())
     return base::make_error(base::Code::kNotFound, base::format("{} does not serve {}: {}", access.server,
                                                                 target.substr(0, target.find('?')), answer.status));
-  return base::make_error(base::Code::kInvalid, said);
+  return base::make_error(base::Code::kInvalid, server_text);
 }
 
 }  // namespace volcano_main

@@ -54,12 +54,12 @@ void ServerVersion::take(const base::Result<rt::HttpResponse>& response) {
   if (!version.ok()) return ask_later();
   const std::string trouble = version_trouble(*version);
   if (trouble.empty()) {
-    if (!told_.empty())
+    if (!reported_.empty())
       base::log_info(component_, base::format("the server is Kubernetes {} now", (*version)["gitVersion"].as_string()));
     // The connection has done its work; not from within its own callback.
     return env_.loop().post([old = std::shared_ptr<client::ServerConnection>(std::move(server_))] {});
   }
-  if (std::exchange(told_, trouble) != trouble) base::log_warning(component_, trouble);
+  if (std::exchange(reported_, trouble) != trouble) base::log_warning(component_, trouble);
   ask_later();
 }
 

@@ -29,7 +29,7 @@ class ServerVersion {
   rt::Env& env_;
   std::string component_;
   std::unique_ptr<client::ServerConnection> server_;
-  std::string told_;
+  std::string reported_;
   std::shared_ptr<int> alive_ = std::make_shared<int>(0);
 };
 

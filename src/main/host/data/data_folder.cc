@@ -52,7 +52,7 @@ base::Result<std::string> open_data_folder(const std::string& path) {
   struct stat facts {};
   if (::stat(plain.c_str(), &facts) != 0) return failed("look at", plain, errno);
   if (!S_ISDIR(facts.st_mode)) return failed("use", plain, ENOTDIR);
-  std::string said;
+  std::string reported;
   if ((facts.st_mode & kOthers) != 0) {
     // A home, /tmp or / has to stay open.
     if (!is_own(plain))
@@ -62,13 +62,13 @@ base::Result<std::string> open_data_folder(const std::string& path) {
                        "{:04o}): please name a folder of its own with --data",
                        plain, facts.st_mode & 07777));
     if (::chmod(plain.c_str(), kOwnerOnly) != 0) return failed("take the rights of other users on", plain, errno);
-    said = base::format("{} had mode {:04o}, so that other users of this machine could enter it; it has {:04o} now",
-                        plain, facts.st_mode & 07777, kOwnerOnly);
+    reported = base::format("{} had mode {:04o}, so that other users of this machine could enter it; it has {:04o} now",
+                            plain, facts.st_mode & 07777, kOwnerOnly);
   }
   if (facts.st_uid != ::geteuid())
-    said += base::format("{}{} belongs to user {}, who can read all keys in it and replace every file",
-                         said.empty() ? "" : "; ", plain, facts.st_uid);
-  return said;
+    reported += base::format("{}{} belongs to user {}, who can read all keys in it and replace every file",
+                             reported.empty() ? "" : "; ", plain, facts.st_uid);
+  return reported;
 }
 
 }  // namespace volcano_main

@@ -17,7 +17,7 @@ using api::Json;
 
 namespace {
 
-constexpr std::size_t kNotesMax = 20;
+constexpr std::size_t kRecordsMax = 20;
 
 // The documents of a file: YAML, JSON, one object a line, and the items of lists.
 base::Status read_text(const std::string& name, const std::string& text, std::vector<Json>& documents) {
@@ -67,8 +67,8 @@ bool may_hold_classes(std::string_view text) {
     const std::size_t end = std::min(text.find('\n', start), text.size());
     const std::string_view line = text.substr(start, end - start);
     const std::string_view front = line.substr(0, kFrontBytes);
-    const bool says_kind = front.find("\"kind\":\"") != std::string_view::npos;
-    if (names_a_class(says_kind ? front : line)) return true;
+    const bool reports_kind = front.find("\"kind\":\"") != std::string_view::npos;
+    if (names_a_class(reports_kind ? front : line)) return true;
     start = end + 1;
   }
   return false;
@@ -118,10 +118,10 @@ void PodCompletion::complete(Json& pod) {
   static const api::KindInfo& kPod = *api::find_kind(api::resources::kPods);
   if (!is_needed(pod)) return;
   const base::Status completed = apiserver::complete_manifest(objects_, kPod, pod);
-  if (completed.ok() || notes_.size() == kNotesMax) return;
-  std::string note =
+  if (completed.ok() || remarks_.size() == kRecordsMax) return;
+  std::string remark =
       base::format("pod {}: an API server would refuse it: {}", api::key_of(pod), completed.error().message);
-  if (noted_.insert(note).second) notes_.push_back(std::move(note));
+  if (remarked_.insert(remark).second) remarks_.push_back(std::move(remark));
 }
 
 }  // namespace volcano_main

@@ -23,15 +23,15 @@ class PodCompletion {
   void look_at(const std::string& name, std::string_view text);
   void complete(api::Json& pod);
   // Pods that a server would refuse, and why; for standard error.
-  const std::vector<std::string>& notes() const { return notes_; }
+  const std::vector<std::string>& remarks() const { return remarks_; }
 
  private:
   bool is_needed(const api::Json& pod) const;
 
   admission::ObjectSet objects_;
   bool has_limit_ranges_ = false, has_default_class_ = false;
-  std::vector<std::string> notes_;
-  std::set<std::string> noted_;
+  std::vector<std::string> remarks_;
+  std::set<std::string> remarked_;
 };
 
 }  // namespace volcano_main

@@ -98,7 +98,7 @@ struct TrainingWebhook::State : std::enable_shared_from_this<TrainingWebhook::St
   const std::string host;
   std::shared_ptr<rt::HttpServer> http;
   std::string served;  // the certificate
-  bool told_absent = false;
+  bool notified_absent = false;
   std::function<void()> ready;
   std::string trouble = "the webhook has no certificate yet";
 
@@ -146,11 +146,11 @@ void TrainingWebhook::State::look() {
   client::Request request{.resource = kConfigurations, .ns = {}, .name = options.configuration, .subresource = {}};
   call(std::move(request), true, [](State& self, Json configuration) {
     const bool absent = configuration.is_null();
-    if (absent && !self.told_absent)
+    if (absent && !self.notified_absent)
       base::log_info("training-operator", base::format("this cluster has no ValidatingWebhookConfiguration {}; jobs "
                                                        "that can have no pods get an event",
                                                        self.options.configuration));
-    self.told_absent = absent;
+    self.notified_absent = absent;
     if (!absent) return self.look_at_secret(configuration);
     self.done();
   });

@@ -22,7 +22,7 @@ using base::Result;
 constexpr base::Duration kTenYears = base::hours(24 * 3650);
 constexpr base::Duration kOneYear = base::hours(24 * 365);
 constexpr base::Duration kNearEnd = base::hours(24 * 30);
-constexpr std::string_view kWish = "new-keys";
+constexpr std::string_view kNewKeysRequest = "new-keys";
 
 // The facts of the certificate read from `path`.
 Result<rt::CertificateFacts> facts_of(const std::string& certificate_pem, const std::string& path) {
@@ -157,7 +157,8 @@ base::Status check_authority(const std::string& folder, Occasion occasion) {
   TRY(const auto ca, read_pair(folder + "/ca"));
   if (ca) {
     if (occasion == Occasion::kNewKeys)
-      base::log_warning("keys", base::format("{} has its CA, which stays although a file {} is there", folder, kWish));
+      base::log_warning(
+          "keys", base::format("{} has its CA, which stays although a file {} is there", folder, kNewKeysRequest));
     return {};
   }
   const std::string missing = base::format("{0}/ca.crt and {0}/ca.key are missing", folder);
@@ -169,7 +170,7 @@ base::Status check_authority(const std::string& folder, Occasion occasion) {
         base::format("{}, although there are objects: under a new CA every certificate and kubeconfig of this "
                      "cluster's users would be refused; nothing was changed. Put the keys back (a backup made with "
                      "--keys has them). To have new ones made all the same, create the empty file {} and start again",
-                     missing, (std::filesystem::path(folder).parent_path() / kWish).string()));
+                     missing, (std::filesystem::path(folder).parent_path() / kNewKeysRequest).string()));
   for (const char* issued : {"server", "admin"}) {
     TRY(const auto present, read_pair(folder + "/" + issued));
     if (present)
@@ -181,7 +182,7 @@ base::Status check_authority(const std::string& folder, Occasion occasion) {
   if (occasion == Occasion::kNewKeys)
     base::log_warning("keys", base::format("a new CA is made, as the file {} wishes: certificates and kubeconfigs from "
                                            "before are refused from now on",
-                                           kWish));
+                                           kNewKeysRequest));
   return {};
 }
 
@@ -220,19 +221,20 @@ Result<Occasion> occasion_of_start(const rt::KvStore& objects, const std::string
   }));
   if (!has_objects) return Occasion::kFirstStart;
   std::error_code ignored;
-  return std::filesystem::exists(std::filesystem::path(data) / kWish, ignored) ? Occasion::kNewKeys : Occasion::kStart;
+  return std::filesystem::exists(std::filesystem::path(data) / kNewKeysRequest, ignored) ? Occasion::kNewKeys
+                                                                                         : Occasion::kStart;
 }
 
-base::Status wish_for_new_keys(const std::string& data) {
-  return rt::write_file((std::filesystem::path(data) / kWish).string(), "", 0600);
+base::Status request_for_new_keys(const std::string& data) {
+  return rt::write_file((std::filesystem::path(data) / kNewKeysRequest).string(), "", 0600);
 }
 
-base::Status forget_wish_for_new_keys(const std::string& data) {
-  const std::filesystem::path wish = std::filesystem::path(data) / kWish;
+base::Status forget_request_for_new_keys(const std::string& data) {
+  const std::filesystem::path request = std::filesystem::path(data) / kNewKeysRequest;
   std::error_code error;
-  std::filesystem::remove(wish, error);
+  std::filesystem::remove(request, error);
   if (!error) return {};
-  return make_error(Code::kUnavailable, base::format("cannot remove {}: {}", wish.string(), error.message()));
+  return make_error(Code::kUnavailable, base::format("cannot remove {}: {}", request.string(), error.message()));
 }
 
 Result<Credentials> load_or_make_credentials(const std::string& folder, base::Time now, const ServerNames& names,

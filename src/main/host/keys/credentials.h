@@ -42,8 +42,8 @@ enum class Occasion : std::uint8_t {
 // The occasion of a start. The wish is a file in the data folder, so that it is about one start and not about all that
 // follow.
 base::Result<Occasion> occasion_of_start(const rt::KvStore& objects, const std::string& data);
-base::Status wish_for_new_keys(const std::string& data);
-base::Status forget_wish_for_new_keys(const std::string& data);
+base::Status request_for_new_keys(const std::string& data);
+base::Status forget_request_for_new_keys(const std::string& data);
 
 // `folder`: DATA/keys.
 base::Result<Credentials> load_or_make_credentials(const std::string& folder, base::Time now, const ServerNames& names,

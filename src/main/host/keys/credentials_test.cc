@@ -35,9 +35,9 @@ TEST(CredentialsTest, a_missing_authority_is_made_anew_only_by_wish) {
   EXPECT_FALSE(load_or_make_credentials(folder.at("keys"), kNow, kNames, Occasion::kNewKeys).ok());
   for (const char* file : {"keys/server.crt", "keys/server.key", "keys/admin.crt", "keys/admin.key"})
     std::filesystem::remove(folder.at(file));
-  const auto wished = load_or_make_credentials(folder.at("keys"), kNow, kNames, Occasion::kNewKeys);
-  ASSERT_TRUE(wished.ok()) << wished.error().message;
-  EXPECT_NE(wished->ca_pem, first->ca_pem);
+  const auto requested = load_or_make_credentials(folder.at("keys"), kNow, kNames, Occasion::kNewKeys);
+  ASSERT_TRUE(requested.ok()) << requested.error().message;
+  EXPECT_NE(requested->ca_pem, first->ca_pem);
 }
 
 TEST(CredentialsTest, half_a_pair_is_an_error_that_names_it) {

@@ -42,38 +42,38 @@ base::Status check_name(std::string_view what, const std::string& name) {
 
 }  // namespace
 
-base::Status check_user(const UserWish& wish) {
-  TRY_VOID(check_name("NAME", wish.name));
-  if (wish.name.starts_with("system:"))
-    return wrong(base::format("NAME: {:?}: names that begin with system: are the cluster's own", wish.name));
-  if (wish.groups.size() > kGroupsMax)
-    return wrong(base::format("--group: {} groups are too many; at most {}", wish.groups.size(), kGroupsMax));
-  for (const std::string& group : wish.groups) {
+base::Status check_user(const UserRequest& request) {
+  TRY_VOID(check_name("NAME", request.name));
+  if (request.name.starts_with("system:"))
+    return wrong(base::format("NAME: {:?}: names that begin with system: are the cluster's own", request.name));
+  if (request.groups.size() > kGroupsMax)
+    return wrong(base::format("--group: {} groups are too many; at most {}", request.groups.size(), kGroupsMax));
+  for (const std::string& group : request.groups) {
     TRY_VOID(check_name("--group", group));
-    if (wish.force || !group.starts_with("system:")) continue;
+    if (request.force || !group.starts_with("system:")) continue;
     return wrong(base::format("--group: {:?}: {}; --force gives it all the same", group,
                               group == "system:masters"
                                   ? "whoever is in it may do everything, and no role can take that back"
                                   : "groups that begin with system: are the cluster's own"));
   }
-  if (wish.lifetime < kLifetimeMin || wish.lifetime > kLifetimeMax)
+  if (request.lifetime < kLifetimeMin || request.lifetime > kLifetimeMax)
     return wrong("--lifetime: it must be between 1m and 87600h (ten years)");
   return {};
 }
 
-Result<UserKeys> make_user_keys(const std::string& folder, const UserWish& wish, base::Time now,
+Result<UserKeys> make_user_keys(const std::string& folder, const UserRequest& request, base::Time now,
                                 const std::string& ca_in_use) {
-  TRY_VOID(check_user(wish));
+  TRY_VOID(check_user(request));
   std::vector<Witness> witnesses;
   TRY(const auto server, read_key_file(folder + "/server.crt"));
   if (server) witnesses.push_back({folder + "/server.crt", *server});
   if (!ca_in_use.empty()) witnesses.push_back({"the kubeconfig that the server wrote at its start", ca_in_use});
   TRY(const rt::KeyPair authority, load_authority(folder, witnesses));
   rt::CertificateSubject subject;
-  subject.common_name = wish.name;
-  subject.organizations = wish.groups;
+  subject.common_name = request.name;
+  subject.organizations = request.groups;
   UserKeys made;
-  TRY(made.keys, rt::issue_certificate(authority, subject, now, wish.lifetime));
+  TRY(made.keys, rt::issue_certificate(authority, subject, now, request.lifetime));
   TRY(const rt::CertificateFacts facts, rt::certificate_facts(made.keys.certificate_pem));
   made.ca_pem = authority.certificate_pem;
   made.until = facts.not_after;

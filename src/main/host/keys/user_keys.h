@@ -11,7 +11,7 @@
 
 namespace volcano_main {
 
-struct UserWish {
+struct UserRequest {
   std::string name;
   std::vector<std::string> groups;
   base::Duration lifetime = base::hours(24 * 365);
@@ -19,7 +19,7 @@ struct UserWish {
 };
 
 // Errors name the flag or the name, and say what may be given.
-base::Status check_user(const UserWish& wish);
+base::Status check_user(const UserRequest& request);
 
 struct UserKeys {
   rt::KeyPair keys;
@@ -28,7 +28,7 @@ struct UserKeys {
 };
 // `folder`: DATA/keys. `ca_in_use`: as the kubeconfig beside it has it, which a server writes when it starts; may be
 // empty. An authority of which that and the server's certificate are not makes nothing.
-base::Result<UserKeys> make_user_keys(const std::string& folder, const UserWish& wish, base::Time now,
+base::Result<UserKeys> make_user_keys(const std::string& folder, const UserRequest& request, base::Time now,
                                       const std::string& ca_in_use = {});
 
 struct KnownUser {

@@ -13,7 +13,7 @@ const base::Time kNow = *base::parse_rfc3339("2026-11-29T00:00:00Z");
 
 TEST(UserKeysTest, a_refusal_names_the_flag) {
   struct Row {
-    UserWish wish;
+    UserRequest request;
     std::string_view part;  // of the message; empty: taken
   };
   const Row rows[] = {{{.name = "jane"}, ""},
@@ -30,8 +30,8 @@ TEST(UserKeysTest, a_refusal_names_the_flag) {
                       {{.name = "jane", .lifetime = base::seconds(1)}, "--lifetime: "},
                       {{.name = "jane", .lifetime = base::hours(24 * 4000)}, "--lifetime: "}};
   for (const Row& row : rows) {
-    const base::Status checked = check_user(row.wish);
-    ASSERT_EQ(checked.ok(), row.part.empty()) << row.wish.name << (checked.ok() ? "" : checked.error().message);
+    const base::Status checked = check_user(row.request);
+    ASSERT_EQ(checked.ok(), row.part.empty()) << row.request.name << (checked.ok() ? "" : checked.error().message);
     if (!checked.ok()) {
       EXPECT_NE(checked.error().message.find(row.part), std::string::npos) << checked.error().message;
     }

@@ -114,7 +114,8 @@ void check_configuration(cli::Api& api, const PreflightOptions& options, Finding
   if (const base::Status taken = run.configure(); !taken.ok())
     return out.push_back({Level::kProblem, base::format("{}: {}", where, taken.error().message)});
   run.run_phase();
-  for (const std::string& note : run.warnings()) out.push_back({Level::kChange, base::format("{}: {}", where, note)});
+  for (const std::string& remark : run.warnings())
+    out.push_back({Level::kChange, base::format("{}: {}", where, remark)});
   if (run.warnings().empty()) out.push_back({Level::kGood, base::format("{}: every key is understood", where)});
 }
 
@@ -193,8 +194,8 @@ constexpr std::string_view kPodRuleKeys[] = {"resourceGroups[].resourceGroup",
                                              "resourceGroups[].tolerations[].tolerationSeconds"};
 
 // The meaning of a policy here that it does not have in Volcano (docs/compat/controllers.md).
-void tell_policy(const controllers::sharding::Policy& policy, const Json& given, const std::string& where,
-                 Findings& out) {
+void notify_policy(const controllers::sharding::Policy& policy, const Json& given, const std::string& where,
+                   Findings& out) {
   if (policy.name == "allocation-rate" && given["maxCPUUtil"].is_null() && given["cpuUtilizationMax"].is_null())
     out.push_back(
         {Level::kChange, base::format("{}: allocation-rate without maxCPUUtil takes every node; Volcano takes "
@@ -222,8 +223,8 @@ void judge_sharding(const std::string& text, const Json& document, bool is_used,
     for (std::size_t j = 0; j < config->schedulers[i].policies.size(); ++j) {
       Json arguments = j < policies.size() ? policies[j]["arguments"] : given["arguments"];
       if (policies.empty() && !given["cpuUtilizationMax"].is_null()) arguments = given;
-      tell_policy(config->schedulers[i].policies[j], arguments,
-                  base::format("{}: scheduler {}", where, config->schedulers[i].name), out);
+      notify_policy(config->schedulers[i].policies[j], arguments,
+                    base::format("{}: scheduler {}", where, config->schedulers[i].name), out);
     }
   }
 }

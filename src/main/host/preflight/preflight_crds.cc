@@ -90,11 +90,11 @@ class StoredObjects {
       return one.reason == "FieldValueTypeInvalid" || one.reason == "FieldValueRequired";
     };
     const auto worst = std::ranges::find_if(causes, is_of_shape);
-    const base::Cause& told = worst == causes.end() ? causes.front() : *worst;
+    const base::Cause& reported = worst == causes.end() ? causes.front() : *worst;
     (worst == causes.end() ? beyond_ : misshapen_)
-        .insert(base::format("{}: {}: {}", api::key_of(object), told.field, told.message));
+        .insert(base::format("{}: {}: {}", api::key_of(object), reported.field, reported.message));
   }
-  void tell(const std::string& name, Findings& out) const {
+  void report(const std::string& name, Findings& out) const {
     if (!misshapen_.empty())
       out.push_back(
           {Level::kProblem, base::format("{}: {} of {} stored objects have not the form that is asked for here, "
@@ -136,7 +136,7 @@ void check_objects(const AsStored& as_stored, const std::string& name, const api
     request.continue_token = (*list)["metadata"]["continue"].str();
     if (request.continue_token.empty()) break;
   }
-  objects.tell(name, out);
+  objects.report(name, out);
 }
 
 }  // namespace

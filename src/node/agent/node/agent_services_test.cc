@@ -78,17 +78,17 @@ TEST(AgentServices, AServiceOfWhichTargetsAreLeftOutIsTold) {
                                     targets + "], endpoints: [" + endpoints + "]}"));
   world.start();
   world.env.run_for(base::minutes(3));
-  int told = 0;
+  int warned = 0;
   for (const auto& [key, event] : world.server.table(api::resources::kEvents)) {
     if (event["reason"].as_string() != "TooManyTargets") continue;
-    ++told;
+    ++warned;
     EXPECT_EQ(event["involvedObject"]["kind"].as_string(), "Service");
     EXPECT_EQ(
         event["message"].as_string(),
         "The ports of the service times their endpoints are 40000, of which this node takes 32600: each port leads "
         "to 163 of its endpoints");
   }
-  EXPECT_EQ(told, 1);
+  EXPECT_EQ(warned, 1);
 }
 
 TEST(AgentServices, ASecondPodCannotHaveAHostPort) {

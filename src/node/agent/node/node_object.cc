@@ -156,7 +156,7 @@ void NodeObject::write_status(const Json& status) {
   for (const std::string& resource : devices_.forgotten())
     if (!status["capacity"].has(resource) || status["capacity"][resource].is_null()) gone.push_back(resource);
   client_.call(std::move(request), loop_.while_alive([this, gone](const base::Result<Json>& written) {
-    if (written.ok()) devices_.forgotten_told(gone);
+    if (written.ok()) devices_.forgotten_reported(gone);
     write_again(written.ok() ? kStatusPeriod : kRetry);
   }));
 }

@@ -102,15 +102,15 @@ void NodePolicies::retry(const base::Error& error) {
 void NodePolicies::report_left_out() {
   for (const auto& [key, count] : book_.left_out()) {
     const Json* policy = policies_.find(key);
-    const auto told = left_out_told_.find(key);
-    if (policy == nullptr || (told != left_out_told_.end() && told->second == count)) continue;
+    const auto warned = left_out_reported_.find(key);
+    if (policy == nullptr || (warned != left_out_reported_.end() && warned->second == count)) continue;
     events_.record(
         *policy, "Warning", "TooManyRules",
         base::format("the policy isolates its pods and allows nothing: it takes {} rules of the kernel (peers times "
                      "ports), and the policies of one namespace have {} together",
                      count, kRulesOfANamespace));
   }
-  left_out_told_ = book_.left_out();
+  left_out_reported_ = book_.left_out();
 }
 
 // The pods whose addresses are in the rules that were set may begin. Pods that a policy isolates are prepared again

@@ -53,10 +53,10 @@ class NodePolicies {
   bool due_ = false;       // a look at the rules is posted
   bool busy_ = false;      // the kernel's are being changed
   PolicyBook book_;
-  std::shared_ptr<const PolicyRules> set_;            // in the kernel; null: not known
-  base::Duration back_off_;                           // after failures
-  std::map<std::string, std::size_t> left_out_told_;  // by key: the number of rules of a policy that has too many
-  std::vector<std::string> guarded_;                  // uids of pods that begin when the next rules are set
+  std::shared_ptr<const PolicyRules> set_;                // in the kernel; null: not known
+  base::Duration back_off_;                               // after failures
+  std::map<std::string, std::size_t> left_out_reported_;  // by key: the number of rules of a policy that has too many
+  std::vector<std::string> guarded_;                      // uids of pods that begin when the next rules are set
 };
 
 }  // namespace node

@@ -102,11 +102,11 @@ void NodeServices::report_left_out(const std::vector<LeftOut>& left_out) {
     targets += one.targets - one.kept;
     const std::string key = api::key_of(*one.service);
     now[key] = one.why;
-    const auto told = left_out_told_.find(key);
-    if (told == left_out_told_.end() || told->second != one.why)
+    const auto warned = left_out_reported_.find(key);
+    if (warned == left_out_reported_.end() || warned->second != one.why)
       events_.record(*one.service, "Warning", "TooManyTargets", one.why);
   }
-  left_out_told_ = std::move(now);
+  left_out_reported_ = std::move(now);
   if (options_.metrics != nullptr)
     options_.metrics->gauge("volcano_node_service_targets_left_out").set(static_cast<double>(targets));
 }

@@ -47,12 +47,12 @@ class NodeServices {
   client::Informer services_, slices_;
   bool started_ = false;
   bool closed_ = false;
-  bool due_ = false;                                  // a refresh is posted
-  bool busy_ = false;                                 // the kernel's rules are being changed
-  std::shared_ptr<const ServiceRules> set_;           // in the kernel; null: not known
-  base::Duration back_off_;                           // after failures
-  std::map<std::string, std::string> left_out_told_;  // by key: why targets of a service are left out
-  std::string no_proxy_;                              // why there is none; empty: there is
+  bool due_ = false;                                      // a refresh is posted
+  bool busy_ = false;                                     // the kernel's rules are being changed
+  std::shared_ptr<const ServiceRules> set_;               // in the kernel; null: not known
+  base::Duration back_off_;                               // after failures
+  std::map<std::string, std::string> left_out_reported_;  // by key: why targets of a service are left out
+  std::string no_proxy_;                                  // why there is none; empty: there is
 };
 
 }  // namespace node

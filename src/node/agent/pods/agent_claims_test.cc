@@ -99,7 +99,7 @@ class AgentClaims : public testing::Test {
   bool has_slice(const std::string& name) const {
     return server.find(api::resources::kResourceSlices, name) != nullptr;
   }
-  bool said(std::string_view reason, std::string_view message) {
+  bool reported(std::string_view reason, std::string_view message) {
     for (const auto& [key, event] : server.table(api::resources::kEvents))
       if (event["reason"].as_string() == reason && event["message"].as_string() == message) return true;
     return false;
@@ -134,7 +134,7 @@ TEST_F(AgentClaims, reach_containers_and_are_given_back_before_the_pod_is_over) 
 TEST_F(AgentClaims, say_how_their_devices_are) {
   drivers->come("gpu.org");
   put_pod();
-  const auto told = [this] {
+  const auto warned = [this] {
     env.run_for(base::seconds(1));
     const Json pod = *server.find(api::resources::kPods, "ns/p");
     return pod["status"]["containerStatuses"][std::size_t{0}]["allocatedResourcesStatus"].dump();
@@ -142,25 +142,25 @@ TEST_F(AgentClaims, say_how_their_devices_are) {
   const auto row = [](const std::string& rest) {
     return R"([{"name":"claim:c","resources":[{"resourceID":"gpu.org/dev=a","health":)" + rest + "}]}]";
   };
-  EXPECT_EQ(told(), row(R"("Unknown")"));
+  EXPECT_EQ(warned(), row(R"("Unknown")"));
   drivers->news.health("gpu.org", {{"pool", "device", Health::kHealthy, base::seconds(30)}});
-  EXPECT_EQ(told(), row(R"("Healthy")"));
+  EXPECT_EQ(warned(), row(R"("Healthy")"));
   drivers->news.health("gpu.org", {{"pool", "device", Health::kUnhealthy, base::seconds(30), "fan stopped"}});
-  EXPECT_EQ(told(), row(R"("Unhealthy","message":"fan stopped")"));
+  EXPECT_EQ(warned(), row(R"("Unhealthy","message":"fan stopped")"));
   env.run_for(base::seconds(31));
-  EXPECT_EQ(told(), row(R"("Unknown")")) << "nobody has said so again";
+  EXPECT_EQ(warned(), row(R"("Unknown")")) << "nobody has said so again";
   drivers->news.health("gpu.org", {{"pool", "device", Health::kHealthy, base::seconds(30)}});
-  EXPECT_EQ(told(), row(R"("Healthy")"));
+  EXPECT_EQ(warned(), row(R"("Healthy")"));
   drivers->news.health_lost("gpu.org");
-  EXPECT_EQ(told(), row(R"("Unknown")"));
+  EXPECT_EQ(warned(), row(R"("Unknown")"));
 }
 
 TEST_F(AgentClaims, make_a_pod_wait_for_its_driver) {
   put_pod();
   EXPECT_EQ(phase(), "Pending");
-  EXPECT_TRUE(said("FailedPrepareDynamicResources",
-                   "Failed to prepare dynamic resources: prepare dynamic resources: DRA driver gpu.org is not "
-                   "registered"));
+  EXPECT_TRUE(reported("FailedPrepareDynamicResources",
+                       "Failed to prepare dynamic resources: prepare dynamic resources: DRA driver gpu.org is not "
+                       "registered"));
   env.run_for(base::minutes(5));
   drivers->come("gpu.org");
   env.settle();
@@ -177,9 +177,10 @@ TEST_F(AgentClaims, of_a_pod_that_is_deleted_are_given_back_before_it_goes) {
   server.put(api::resources::kPods, pod);
   env.run_for(base::seconds(3));
   EXPECT_NE(server.find(api::resources::kPods, "ns/p"), nullptr);
-  EXPECT_TRUE(said("FailedUnprepareDynamicResources",
-                   "Failed to unprepare dynamic resources: unprepare dynamic resources: NodeUnprepareResources failed "
-                   "for ResourceClaim a: busy"));
+  EXPECT_TRUE(
+      reported("FailedUnprepareDynamicResources",
+               "Failed to unprepare dynamic resources: unprepare dynamic resources: NodeUnprepareResources failed "
+               "for ResourceClaim a: busy"));
   drivers->errors.clear();
   env.run_for(base::seconds(10));
   EXPECT_EQ(server.find(api::resources::kPods, "ns/p"), nullptr);

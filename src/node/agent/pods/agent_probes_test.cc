@@ -100,7 +100,7 @@ struct World {
       if (one["type"].as_string() == type) return one["status"].str();
     return {};
   }
-  bool told(std::string_view reason, std::string_view message) {
+  bool warned(std::string_view reason, std::string_view message) {
     for (const auto& [key, event] : server.table(api::resources::kEvents))
       if (event["reason"].as_string() == reason && event["message"].as_string().starts_with(message)) return true;
     return false;
@@ -125,7 +125,7 @@ TEST(AgentProbes, ReadinessFollowsItsProbe) {
   EXPECT_TRUE(world.is("started"));
   EXPECT_FALSE(world.is("ready"));
   EXPECT_EQ(world.condition("Ready") + world.condition("ContainersReady"), "FalseFalse");
-  EXPECT_TRUE(world.told("Unhealthy", "Readiness probe failed: said xxx"));
+  EXPECT_TRUE(world.warned("Unhealthy", "Readiness probe failed: said xxx"));
   world.machine.codes["r"] = 0;
   world.env.run_for(base::seconds(10));
   EXPECT_TRUE(world.is("ready"));
@@ -143,7 +143,7 @@ TEST(AgentProbes, AFailedLivenessProbeRestartsTheContainer) {
   EXPECT_EQ(world.machine.log, (std::vector<std::string>{"start", "l", "end"}));
   world.machine.log.clear();
   world.env.run_for(base::seconds(1));
-  EXPECT_TRUE(world.told("Killing", "Container a failed liveness probe, will be restarted"));
+  EXPECT_TRUE(world.warned("Killing", "Container a failed liveness probe, will be restarted"));
   EXPECT_EQ(world.status()["containerStatuses"].items().front()["restartCount"].as_int(), 1);
 }
 
@@ -162,16 +162,16 @@ TEST(AgentProbes, OneThatHangsIsEndedInItsTime) {
   EXPECT_EQ(world.machine.log, (std::vector<std::string>{"start", "r"}));
   world.env.run_for(base::seconds(3));
   EXPECT_EQ(world.machine.log, (std::vector<std::string>{"start", "r", "end"}));
-  EXPECT_TRUE(world.told("Unhealthy", "Readiness probe failed: timed out after 3s"));
+  EXPECT_TRUE(world.warned("Unhealthy", "Readiness probe failed: timed out after 3s"));
 }
 
 TEST(AgentProbes, WhatCannotBeAskedIsSaid) {
   World world("readinessProbe: {httpGet: {port: web}}");
-  EXPECT_TRUE(world.told("Unhealthy", "Readiness probe errored: the container has no port \"web\""));
+  EXPECT_TRUE(world.warned("Unhealthy", "Readiness probe errored: the container has no port \"web\""));
   World header(
       "ports: [{name: web, containerPort: 80}], "
       "readinessProbe: {httpGet: {port: web, httpHeaders: [{name: A, value: \"b\\r\\nC: d\"}]}}");
-  EXPECT_TRUE(header.told("Unhealthy", "Readiness probe errored: httpHeaders: \"A\" is not a header"));
+  EXPECT_TRUE(header.warned("Unhealthy", "Readiness probe errored: httpHeaders: \"A\" is not a header"));
 }
 
 TEST(AgentProbes, HooksRunAfterTheStartAndBeforeTheEnd) {
@@ -184,12 +184,12 @@ TEST(AgentProbes, HooksRunAfterTheStartAndBeforeTheEnd) {
 
 TEST(AgentProbes, AHookThatFailedEndsItsContainer) {
   World world("lifecycle: {postStart: {exec: {command: [a]}}}", {{"a", 1}});
-  EXPECT_TRUE(world.told("FailedPostStartHook", "PostStartHook failed: said"));
-  EXPECT_TRUE(world.told("Killing", "FailedPostStartHook"));
+  EXPECT_TRUE(world.warned("FailedPostStartHook", "PostStartHook failed: said"));
+  EXPECT_TRUE(world.warned("Killing", "FailedPostStartHook"));
   EXPECT_FALSE(world.is("ready"));
   World quiet("lifecycle: {postStart: {exec: {command: [quiet]}}}", {{"quiet", 1}});
-  EXPECT_TRUE(quiet.told("FailedPostStartHook", "PostStartHook failed"));
-  EXPECT_FALSE(quiet.told("FailedPostStartHook", "PostStartHook failed:"));
+  EXPECT_TRUE(quiet.warned("FailedPostStartHook", "PostStartHook failed"));
+  EXPECT_FALSE(quiet.warned("FailedPostStartHook", "PostStartHook failed:"));
 }
 
 TEST(AgentProbes, APreStopHookHasTheGracePeriodAndNoMore) {
@@ -199,7 +199,7 @@ TEST(AgentProbes, APreStopHookHasTheGracePeriodAndNoMore) {
   EXPECT_EQ(world.machine.log, (std::vector<std::string>{"start", "z"}));
   world.env.run_for(base::seconds(2));
   EXPECT_EQ(world.machine.log, (std::vector<std::string>{"start", "z", "end", "TERM"}));
-  EXPECT_TRUE(world.told("FailedPreStopHook", "PreStopHook failed: timed out after 20s"));
+  EXPECT_TRUE(world.warned("FailedPreStopHook", "PreStopHook failed: timed out after 20s"));
 }
 
 struct SleepCase {
@@ -217,7 +217,7 @@ TEST(AgentProbes, ASleepBeforeTheEndIsCutByTheGracePeriod) {
     EXPECT_EQ(world.machine.log, std::vector<std::string>{"start"}) << test.asked;
     world.env.run_for(base::seconds(2));
     EXPECT_EQ(world.machine.log, (std::vector<std::string>{"start", "TERM"})) << test.asked;
-    EXPECT_EQ(world.told("FailedPreStopHook", ""), test.failed) << test.asked;
+    EXPECT_EQ(world.warned("FailedPreStopHook", ""), test.failed) << test.asked;
   }
 }
 
@@ -237,7 +237,7 @@ TEST(AgentProbes, GoOnInTheirTimeWhenTheClockIsSet) {
     world.env.run_for(base::seconds(25));
     EXPECT_EQ(asked("r"), 4) << ahead.seconds();
     EXPECT_TRUE(world.is("ready"));
-    EXPECT_FALSE(world.told("Unhealthy", ""));
+    EXPECT_FALSE(world.warned("Unhealthy", ""));
     EXPECT_EQ(asked("l"), 0) << ahead.seconds();
     world.machine.codes["r"] = 1;
     world.env.run_for(base::seconds(27));

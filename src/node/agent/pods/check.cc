@@ -78,17 +78,21 @@ CheckAnswer health_answer(const rt::GrpcStatus& status, std::string_view message
 
 class RunningCheck final : public Check, public std::enable_shared_from_this<RunningCheck> {
  public:
-  RunningCheck(const CheckMeans& means, CheckWish wish, std::function<void(CheckAnswer)> done)
-      : env_(means.env), streams_(means.streams), grpc_(means.grpc), wish_(std::move(wish)), done_(std::move(done)) {}
+  RunningCheck(const CheckMeans& means, CheckRequest wanted, std::function<void(CheckAnswer)> done)
+      : env_(means.env),
+        streams_(means.streams),
+        grpc_(means.grpc),
+        wanted_(std::move(wanted)),
+        done_(std::move(done)) {}
   ~RunningCheck() override { release(); }
 
   void begin() {
-    const bool sleeps = wish_.handler.has("sleep");
-    const base::Duration asked = base::seconds(wish_.handler["sleep"]["seconds"].as_int());
-    const bool in_full = sleeps && asked <= wish_.timeout;
-    const bool grpc = wish_.handler.has("grpc");
+    const bool sleeps = wanted_.handler.has("sleep");
+    const base::Duration asked = base::seconds(wanted_.handler["sleep"]["seconds"].as_int());
+    const bool in_full = sleeps && asked <= wanted_.timeout;
+    const bool grpc = wanted_.handler.has("grpc");
     // A call has the same limit, and words of its own.
-    const base::Duration limit = in_full ? asked : grpc ? wish_.timeout + base::seconds(1) : wish_.timeout;
+    const base::Duration limit = in_full ? asked : grpc ? wanted_.timeout + base::seconds(1) : wanted_.timeout;
     timer_ = env_.loop().after(limit, [weak = weak_from_this(), in_full, limit] {
       const auto self = weak.lock();
       if (!self) return;
@@ -97,46 +101,46 @@ class RunningCheck final : public Check, public std::enable_shared_from_this<Run
       self->end(Answer::kFailure, base::format("timed out after {}", base::format_go_duration(limit)));
     });
     if (sleeps) return;
-    if (wish_.handler.has("exec")) return run();
+    if (wanted_.handler.has("exec")) return run();
     if (grpc) return ask_health();
-    ask(wish_.handler.has("httpGet"));
+    ask(wanted_.handler.has("httpGet"));
   }
 
  private:
   void run() {
     if (streams_ == nullptr) return end(Answer::kUnknown, "commands cannot be run on this node");
-    api::ExecOptions options{.container = wish_.container["name"].str(), .output = true, .errors = true};
-    for (const Json& word : wish_.handler["exec"]["command"].items()) options.command.push_back(word.str());
+    api::ExecOptions options{.container = wanted_.container["name"].str(), .output = true, .errors = true};
+    for (const Json& word : wanted_.handler["exec"]["command"].items()) options.command.push_back(word.str());
     rt::Loop& loop = env_.loop();
     // On the stream's thread, which may outlive this.
-    const auto said = std::make_shared<std::string>();
+    const auto reported = std::make_shared<std::string>();
     api::PodStreamEvents events;
-    events.on_output = [said](int, std::string bytes) { said->append(bytes, 0, kTextMax - said->size()); };
+    events.on_output = [reported](int, std::string bytes) { reported->append(bytes, 0, kTextMax - reported->size()); };
     events.on_room = [] {};
-    events.on_end = [said, &loop, weak = weak_from_this()](base::Result<int> code) {
-      loop.post([weak, said, code = std::move(code)] {
+    events.on_end = [reported, &loop, weak = weak_from_this()](base::Result<int> code) {
+      loop.post([weak, reported, code = std::move(code)] {
         const auto self = weak.lock();
         if (!self) return;
         if (!code.ok()) return self->end(Answer::kUnknown, code.error().message);
-        self->end(*code == 0 ? Answer::kSuccess : Answer::kFailure, *said);
+        self->end(*code == 0 ? Answer::kSuccess : Answer::kFailure, *reported);
       });
     };
-    auto opened = streams_->exec(wish_.pod_uid, std::move(options), std::move(events));
+    auto opened = streams_->exec(wanted_.pod_uid, std::move(options), std::move(events));
     if (!opened.ok()) return end(Answer::kUnknown, opened.error().message);
     stream_ = std::move(*opened);
   }
 
   void ask(bool http) {
-    const Json& handler = wish_.handler[http ? "httpGet" : "tcpSocket"];
+    const Json& handler = wanted_.handler[http ? "httpGet" : "tcpSocket"];
     rt::ClientOptions options;
-    options.host = handler["host"].as_string().empty() ? wish_.address : handler["host"].str();
-    options.port = port_number(handler["port"], wish_.container);
+    options.host = handler["host"].as_string().empty() ? wanted_.address : handler["host"].str();
+    options.port = port_number(handler["port"], wanted_.container);
     if (options.port == 0)
       return end(Answer::kUnknown, base::format("the container has no port {}", handler["port"].dump()));
     options.tls = http && handler["scheme"].as_string() == "HTTPS";
     options.insecure_skip_verify = true;
     options.offer_http2 = false;
-    options.timeout = wish_.timeout + base::seconds(1);  // ours is the one that counts
+    options.timeout = wanted_.timeout + base::seconds(1);  // ours is the one that counts
     if (!is_plain(options.host)) return end(Answer::kUnknown, "host: this is not a name");
     rt::HttpRequest request{.method = "GET", .target = target_of(handler["path"].as_string()), .headers = {}};
     bool agent = false, accept = false;
@@ -181,17 +185,17 @@ class RunningCheck final : public Check, public std::enable_shared_from_this<Run
   }
 
   void ask_health() {
-    const Json& handler = wish_.handler["grpc"];
+    const Json& handler = wanted_.handler["grpc"];
     const rt::GrpcTarget target{
-        .address = wish_.address,
+        .address = wanted_.address,
         .port = static_cast<std::uint16_t>(std::clamp<std::int64_t>(handler["port"].as_int(), 0, 65535))};
     if (target.port == 0) return end(Answer::kUnknown, "grpc.port: this is not a port");
     if (grpc_ == nullptr)
       return end(Answer::kUnknown, "the node has no thread for calls of gRPC, please try again later");
     call_ = rt::begin_unary_call(*grpc_, env_.loop(), target, "/grpc.health.v1.Health/Check",
-                                 health_request(handler["service"].as_string()), {.timeout = wish_.timeout},
+                                 health_request(handler["service"].as_string()), {.timeout = wanted_.timeout},
                                  [this](const rt::GrpcStatus& status, const std::string& message) {
-                                   CheckAnswer answer = health_answer(status, message, wish_.timeout);
+                                   CheckAnswer answer = health_answer(status, message, wanted_.timeout);
                                    end(answer.answer, std::move(answer.text));
                                  });
   }
@@ -222,7 +226,7 @@ class RunningCheck final : public Check, public std::enable_shared_from_this<Run
   rt::Env& env_;
   api::PodStreams* streams_;
   rt::GrpcIo* grpc_;
-  CheckWish wish_;
+  CheckRequest wanted_;
   std::function<void(CheckAnswer)> done_;
   rt::Loop::TimerId timer_ = 0;
   bool ended_ = false;
@@ -234,8 +238,9 @@ class RunningCheck final : public Check, public std::enable_shared_from_this<Run
 
 }  // namespace
 
-std::shared_ptr<Check> begin_check(const CheckMeans& means, CheckWish wish, std::function<void(CheckAnswer)> done) {
-  auto check = std::make_shared<RunningCheck>(means, std::move(wish), std::move(done));
+std::shared_ptr<Check> begin_check(const CheckMeans& means, CheckRequest wanted,
+                                   std::function<void(CheckAnswer)> done) {
+  auto check = std::make_shared<RunningCheck>(means, std::move(wanted), std::move(done));
   check->begin();
   return check;
 }

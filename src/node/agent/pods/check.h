@@ -14,7 +14,7 @@
 
 namespace node {
 
-struct CheckWish {
+struct CheckRequest {
   api::Json handler;    // of one of: exec, httpGet, tcpSocket, grpc, sleep
   api::Json container;  // its spec, which names ports
   std::string pod_uid;
@@ -41,6 +41,6 @@ struct CheckMeans {
 };
 
 // `done` is called once, on the loop, not before this returns.
-std::shared_ptr<Check> begin_check(const CheckMeans& means, CheckWish wish, std::function<void(CheckAnswer)> done);
+std::shared_ptr<Check> begin_check(const CheckMeans& means, CheckRequest wanted, std::function<void(CheckAnswer)> done);
 
 }  // namespace node

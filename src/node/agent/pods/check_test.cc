@@ -40,8 +40,8 @@ class GrpcProbes : public testing::Test {
     std::promise<CheckAnswer> promise;
     std::shared_ptr<Check> running;
     env->loop().post([&] {
-      CheckWish wish{*api::parse_yaml(handler), {}, "uid", "127.0.0.1", base::milliseconds(500)};
-      running = begin_check({*env, nullptr, &io}, std::move(wish),
+      CheckRequest wanted{*api::parse_yaml(handler), {}, "uid", "127.0.0.1", base::milliseconds(500)};
+      running = begin_check({*env, nullptr, &io}, std::move(wanted),
                             [&](const CheckAnswer& answer) { promise.set_value(answer); });
     });
     CheckAnswer answer = base::await(promise);

@@ -55,8 +55,8 @@ void PodChecks::check(PodWorker& worker, std::size_t index, std::string what, co
   const ContainerState& container = worker.state.containers[index];
   const std::string uid(api::uid_of(worker.pod)), id = container.id;
   const std::string key = base::format("{} {}", id, what);
-  CheckWish wish{handler, container_spec(worker.pod, container), uid,
-                 worker.state.ip.empty() ? options_.host_ip : worker.state.ip, timeout};
+  CheckRequest request{handler, container_spec(worker.pod, container), uid,
+                       worker.state.ip.empty() ? options_.host_ip : worker.state.ip, timeout};
   if (handler.has("grpc") && !grpc_) {
     if (auto made = rt::make_grpc_io(); made.ok())
       grpc_ = std::move(*made);
@@ -64,7 +64,7 @@ void PodChecks::check(PodWorker& worker, std::size_t index, std::string what, co
       base::log_warning("node", made.error().message);
   }
   checks_[uid][key] = begin_check(
-      {loop_.env(), streams_.get(), grpc_.get()}, std::move(wish),
+      {loop_.env(), streams_.get(), grpc_.get()}, std::move(request),
       loop_.while_alive([this, uid, id, index, key, what = std::move(what), done](const CheckAnswer& answer) {
         PodWorker* found = pods_.find(uid);
         if (found == nullptr) return;

@@ -54,7 +54,7 @@ void PodClaims::start(LocalClaims kept) {
                            events_.warn_about_node("DRAPlugin", message);
                          },
                      .health = [this](const std::string& driver,
-                                      const std::vector<DeviceNews>& news) { keeper_.health_told(driver, news); },
+                                      const std::vector<DeviceNews>& news) { keeper_.health_changed_by(driver, news); },
                      .health_lost = [this](const std::string& driver) { keeper_.health_lost(driver); }});
   });
 }

@@ -39,8 +39,8 @@ void PodImages::pull(PodWorker& worker, std::size_t index) {
     events_.record(worker.pod, "Normal", "Pulling", base::format("Pulling image \"{}\"", image), container);
   const base::Duration began = loop_.uptime();
   loop_.off_loop<base::Result<ImageAnswer>>(
-      [wish = ImageWish{image, policy, keys_for(worker), worker.given_up}](Runtime& machine) {
-        return machine.ensure_image(wish);
+      [request = ImageRequest{image, policy, keys_for(worker), worker.given_up}](Runtime& machine) {
+        return machine.ensure_image(request);
       },
       [this, uid, index, image, began, asks_registry, registry](base::Result<ImageAnswer> answer) {
         if (asks_registry) slots_.give_back(registry);
@@ -88,8 +88,8 @@ void PodImages::came(PodWorker& worker, std::size_t index, const std::string& im
       answer.pulled
           ? base::format("Successfully pulled image \"{}\" in {} ({} including waiting). Image size: {} bytes.", image,
                          took, took, answer.bytes)
-      : !answer.note.empty() ? answer.note
-                             : base::format("Container image \"{}\" already present on machine", image);
+      : !answer.remark.empty() ? answer.remark
+                               : base::format("Container image \"{}\" already present on machine", image);
   events_.record(worker.pod, "Normal", "Pulled", text, of);
 }
 

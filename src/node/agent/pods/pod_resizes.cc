@@ -140,8 +140,8 @@ api::ResourceList PodResizes::taken_by_others(const PodWorker& worker) const {
 
 void PodResizes::decide(PodWorker& worker) {
   ResizeState& resize = worker.state.resize;
-  const ContainerAmounts wish = amounts_of(worker.wanted);
-  const bool same = std::ranges::all_of(wish, [&](const auto& row) {
+  const ContainerAmounts request = amounts_of(worker.wanted);
+  const bool same = std::ranges::all_of(request, [&](const auto& row) {
     const auto present = worker.set_aside.find(row.first);
     return present == worker.set_aside.end() || same_amounts(row.second, present->second);
   });
@@ -157,7 +157,7 @@ void PodResizes::decide(PodWorker& worker) {
     verdict = {ResizeVerdict::Kind::kInfeasible, "In-place resize is not possible on this node: " + *unable};
   const std::int64_t generation = generation_of(worker.wanted);
   if (verdict.kind == ResizeVerdict::Kind::kFits) {
-    worker.set_aside = wish;
+    worker.set_aside = request;
     worker.pod = worker.wanted;
     const bool busy = resize.busy;
     resize = {.in_progress = true, .generation = generation};

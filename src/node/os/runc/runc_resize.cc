@@ -70,8 +70,8 @@ base::Status RuncRuntime::resize(const PodResize& change) {
 }
 
 api::Json RuncRuntime::actual_resources(const std::string& pod_uid, const std::string& container_id,
-                                        const api::Json& told) const {
-  return with_kernel_limits(told, kernel_limits(cgroups_, pod_cgroup(pod_uid) + "/" + container_id, read_text));
+                                        const api::Json& reported) const {
+  return with_kernel_limits(reported, kernel_limits(cgroups_, pod_cgroup(pod_uid) + "/" + container_id, read_text));
 }
 
 }  // namespace node

@@ -40,8 +40,8 @@ constexpr int kStartsMax = 3;
 constexpr std::size_t kAccountFileMax = 1 << 20;
 
 // "runc version 1.1.5+ds1\ncommit: ..." -> "1.1.5+ds1"
-std::string version_in(std::string_view said) {
-  const std::string_view line = said.substr(0, said.find('\n'));
+std::string version_in(std::string_view output) {
+  const std::string_view line = output.substr(0, output.find('\n'));
   return reason_text(line.substr(std::min(line.size(), line.rfind(' ') + 1)));
 }
 
@@ -87,13 +87,13 @@ base::Result<std::vector<RecoveredPod>> RuncRuntime::open(OnExit on_exit) {
         Code::kInvalid,
         base::format("data directory {}: overlay mounts cannot have , : \\ or \" in their path", options_.data_dir));
   TRY_VOID(rt::make_folders(folders_.pods(), 0711));
-  TRY_VOID(exits_.open(folders_.exits(), [this, told = std::move(on_exit)](const ExitedContainer& exit) {
+  TRY_VOID(exits_.open(folders_.exits(), [this, on_exited = std::move(on_exit)](const ExitedContainer& exit) {
     processes_.end_orphans(exit.id);
-    told(exit);
+    on_exited(exit);
   }));
   programs_ = {find_program(options_.runc), find_program(options_.conmon), folders_.runtime_state(), folders_.exits()};
-  if (const auto said = run_command({programs_.runc, "--version"}); said.ok())
-    version_ = version_in(base::to_utf8(said->out));
+  if (const auto output = run_command({programs_.runc, "--version"}); output.ok())
+    version_ = version_in(base::to_utf8(output->out));
   apparmor_ = read_apparmor();
   no_user_namespaces_ = missing_for_user_namespaces(
       {options_.data_dir + "/userns-trial", mapped_roots_, options_.host_rootfs ? "/" : options_.data_dir});
@@ -142,22 +142,22 @@ bool RuncRuntime::would_pull(const std::string& image, PullPolicy policy) const 
   return found ? policy == PullPolicy::kAlways && !found->imported : !options_.host_rootfs;
 }
 
-base::Result<ImageAnswer> RuncRuntime::ensure_image(const ImageWish& wish) {
-  const std::string& image = wish.image;
+base::Result<ImageAnswer> RuncRuntime::ensure_image(const ImageRequest& request) {
+  const std::string& image = request.image;
   TRY_VOID(check_image_name(image));
   const auto found = images_.find(image);
   // An image that somebody imported under a name is the meaning of that name here, whatever a registry has.
-  if (found && (wish.policy != PullPolicy::kAlways || found->imported))
+  if (found && (request.policy != PullPolicy::kAlways || found->imported))
     return ImageAnswer{found->id, false, found->bytes};
   if (!found && options_.host_rootfs) {
     ImageAnswer answer;
-    answer.note = base::format("Image \"{}\" is not imported: the host's root file system stands in for it", image);
+    answer.remark = base::format("Image \"{}\" is not imported: the host's root file system stands in for it", image);
     return answer;
   }
-  if (wish.policy == PullPolicy::kNever)
+  if (request.policy == PullPolicy::kNever)
     return make_error(Code::kNotFound,
                       base::format("Container image \"{}\" is not present with pull policy of Never", image));
-  auto pulled = images_.pull(image, base::format_rfc3339(wall_clock()), wish.keys, wish.given_up.get());
+  auto pulled = images_.pull(image, base::format_rfc3339(wall_clock()), request.keys, request.given_up.get());
   if (pulled.ok()) return ImageAnswer{pulled->id, true, pulled->bytes};
   if (found)
     return ImageAnswer{found->id, false, found->bytes,

@@ -29,7 +29,7 @@ class RuncRuntime : public Runtime {
   std::optional<std::string> refusal(const api::Json& pod) const override;
   bool image_present(const std::string& image) const override;
   bool would_pull(const std::string& image, PullPolicy policy) const override;
-  base::Result<ImageAnswer> ensure_image(const ImageWish& wish) override;
+  base::Result<ImageAnswer> ensure_image(const ImageRequest& request) override;
   base::Result<std::string> prepare(const SandboxSpec& spec) override;
   base::Status update_volume(const std::string& pod_uid, const VolumeSpec& volume) override;
   DiskUse disk_use(const DiskPlaces& places, const std::atomic<bool>& cancelled) override {
@@ -40,7 +40,7 @@ class RuncRuntime : public Runtime {
   // runc_resize.cc
   base::Status resize(const PodResize& change) override;
   api::Json actual_resources(const std::string& pod_uid, const std::string& container_id,
-                             const api::Json& told) const override;
+                             const api::Json& reported) const override;
   void signal(const std::string& pod_uid, const std::string& container_id, int signal) override;
   void remove(const std::string& pod_uid, bool logs_too) override;
   std::string termination_message(const std::string& pod_uid, const std::string& container_id,

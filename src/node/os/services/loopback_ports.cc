@@ -42,7 +42,7 @@ rt::Descriptor new_socket() { return rt::Descriptor(::socket(AF_INET, SOCK_STREA
 struct Flow {
   std::string waiting;
   bool ended = false;  // nothing more comes
-  bool told = false;   // and the other side knows
+  bool shut = false;   // and the other side knows
 };
 
 // A client and the connection that was made for it.
@@ -72,7 +72,7 @@ struct Pair {
       if (put < 0 && errno != EAGAIN && errno != EINTR) return false;
       if (put > 0) flow.waiting.erase(0, static_cast<std::size_t>(put));
     }
-    if (flow.ended && flow.waiting.empty() && !std::exchange(flow.told, true)) ::shutdown(other, SHUT_WR);
+    if (flow.ended && flow.waiting.empty() && !std::exchange(flow.shut, true)) ::shutdown(other, SHUT_WR);
     return true;
   }
   std::uint32_t events_of(std::size_t end) const {
@@ -81,7 +81,7 @@ struct Pair {
     if (!from[1 - end].waiting.empty() || (end == 1 && !connected)) events |= EPOLLOUT;
     return events;
   }
-  bool is_over() const { return from[0].told && from[1].told; }
+  bool is_over() const { return from[0].shut && from[1].shut; }
 };
 
 }  // namespace
@@ -130,7 +130,7 @@ class LoopbackPorts::Relay {
       for (int i = 0; i < count; ++i) {
         const int fd = events[static_cast<std::size_t>(i)].data.fd;
         if (fd == wake_.get()) {
-          if (!follow_wishes()) return;
+          if (!follow_requests()) return;
         } else if (const auto listener = listeners_.find(fd); listener != listeners_.end()) {
           accept_from(fd, listener->second.second);
         } else {
@@ -141,7 +141,7 @@ class LoopbackPorts::Relay {
   }
 
   // False at the end.
-  bool follow_wishes() {
+  bool follow_requests() {
     std::uint64_t count = 0;
     while (::read(wake_.get(), &count, sizeof count) > 0) {
     }

@@ -42,13 +42,13 @@ std::vector<std::string> texts(const Json& list) {
 
 // The launch of another command with the settings of the container's own process.
 base::Result<ExecLaunch> by_runtime(const std::string& runc, const std::string& state, const std::string& folder,
-                                    const std::string& files, const ExecWish& wish) {
+                                    const std::string& files, const ExecRequest& request) {
   auto config = api::parse_json(read_text(folder + "/config.json"));
   if (!config.ok()) return make_error(Code::kInternal, "the container's configuration cannot be read");
   Json process = (*config)["process"];
-  process.set("args", strings(wish.command));
-  process.set("terminal", wish.terminal);
-  if (wish.terminal) {
+  process.set("args", strings(request.command));
+  process.set("terminal", request.terminal);
+  if (request.terminal) {
     Json environment = process["env"];
     const auto has_term = [](const Json& entry) { return entry.as_string().starts_with("TERM="); };
     if (std::ranges::none_of(environment.items(), has_term)) environment.push_back("TERM=xterm");
@@ -67,21 +67,21 @@ base::Result<ExecLaunch> by_runtime(const std::string& runc, const std::string& 
                   files + ".pid",
                   read_text(folder + "/id")};
   launch.environment = {"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"};
-  launch.input = wish.input;
-  launch.terminal = wish.terminal;
+  launch.input = request.input;
+  launch.terminal = request.terminal;
   return launch;
 }
 
-base::Result<ExecLaunch> beside_process(const std::string& folder, const ExecWish& wish) {
+base::Result<ExecLaunch> beside_process(const std::string& folder, const ExecRequest& request) {
   const auto spec = api::parse_json(read_text(folder + "/spec.json"));
   if (!spec.ok()) return make_error(Code::kInternal, "the container's configuration cannot be read");
   ExecLaunch launch;
-  launch.words = wish.command;
+  launch.words = request.command;
   launch.environment = texts((*spec)["env"]);
-  if (wish.terminal) launch.environment.emplace_back("TERM=xterm");
+  if (request.terminal) launch.environment.emplace_back("TERM=xterm");
   launch.folder = (*spec)["cwd"].str();
-  launch.input = wish.input;
-  launch.terminal = wish.terminal;
+  launch.input = request.input;
+  launch.terminal = request.terminal;
   launch.no_new_privileges = (*spec)["noNewPrivileges"].as_bool();
   if ((*spec)["uid"].is_int()) launch.user = (*spec)["uid"].as_int();
   if ((*spec)["gid"].is_int()) launch.group = (*spec)["gid"].as_int();
@@ -109,13 +109,13 @@ base::Result<std::string> running_container(const PodFolders& folders, const std
 }
 
 base::Result<std::unique_ptr<PodExec>> PodExec::start(const std::string& runc, const std::string& runtime_state,
-                                                      const std::string& folder, const ExecWish& wish) {
-  if (wish.command.empty() || wish.command[0].empty())
+                                                      const std::string& folder, const ExecRequest& request) {
+  if (request.command.empty() || request.command[0].empty())
     return make_error(Code::kInvalid, "you must specify at least 1 command for the container");
   const bool contained = ::access((folder + "/config.json").c_str(), F_OK) == 0;
   const std::string files = folder + "/exec-" + rt::secure_token(8);
   TRY(const ExecLaunch launch,
-      contained ? by_runtime(runc, runtime_state, folder, files, wish) : beside_process(folder, wish));
+      contained ? by_runtime(runc, runtime_state, folder, files, request) : beside_process(folder, request));
   auto process = launch_exec(launch);
   if (!process.ok()) {
     ::unlink((files + ".json").c_str());

@@ -10,7 +10,7 @@
 
 namespace node {
 
-struct ExecWish {
+struct ExecRequest {
   std::vector<std::string> command;
   bool input = false;
   bool terminal = false;
@@ -21,7 +21,7 @@ class PodExec {
  public:
   // `folder` is the container's. Errors say why nothing runs.
   static base::Result<std::unique_ptr<PodExec>> start(const std::string& runc, const std::string& runtime_state,
-                                                      const std::string& folder, const ExecWish& wish);
+                                                      const std::string& folder, const ExecRequest& request);
   ~PodExec();  // after end()
   PodExec(const PodExec&) = delete;
   PodExec& operator=(const PodExec&) = delete;

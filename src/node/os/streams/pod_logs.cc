@@ -49,8 +49,8 @@ struct Job {
   void end(base::Status status) {
     const std::lock_guard lock(calling);
     on_data = nullptr;
-    const auto say = std::exchange(on_end, nullptr);
-    if (!cancelled) say(std::move(status));
+    const auto finish = std::exchange(on_end, nullptr);
+    if (!cancelled) finish(std::move(status));
   }
   // Instead of running; at once, for there is no thread. An error waits for no reader.
   void refuse(std::string why) { end(base::make_error(base::Code::kTooManyRequests, std::move(why))); }

@@ -129,10 +129,12 @@ bool StreamPump::read_output(StreamEnds& ends, int which) {
 void StreamPump::wait(StreamEnds& ends) {
   const bool writes = take_input(ends);
   // The output that is kept back is bounded: more of it waits in the pipe.
-  const auto heard = [&](int which) { return begun_ || held_[which].size() < kHeldMax ? ends.outputs[which] : -1; };
+  const auto wants_output = [&](int which) {
+    return begun_ || held_[which].size() < kHeldMax ? ends.outputs[which] : -1;
+  };
   pollfd waits[6] = {{wake_, POLLIN, 0},
-                     {heard(0), POLLIN, 0},
-                     {heard(1), POLLIN, 0},
+                     {wants_output(0), POLLIN, 0},
+                     {wants_output(1), POLLIN, 0},
                      {writes ? ends.input : -1, POLLOUT, 0},
                      {over_ ? -1 : ends.ended, POLLIN, 0},
                      {killed_ ? -1 : ends.owner_ended, POLLIN, 0}};

@@ -15,19 +15,19 @@ TEST(StreamPump, keeps_all_that_comes_before_it_may_begin) {
   int ends[2];
   ASSERT_EQ(::pipe2(ends, O_CLOEXEC), 0);
   ::fcntl(ends[0], F_SETFL, O_NONBLOCK);
-  std::string said;
-  for (int i = 0; said.size() < 1'000'000; ++i) said += std::to_string(i);
+  std::string output;
+  for (int i = 0; output.size() < 1'000'000; ++i) output += std::to_string(i);
   std::thread speaker([&] {
-    for (std::size_t at = 0; at < said.size();) {
-      const ssize_t put = ::write(ends[1], said.data() + at, said.size() - at);
+    for (std::size_t at = 0; at < output.size();) {
+      const ssize_t put = ::write(ends[1], output.data() + at, output.size() - at);
       if (put <= 0) break;
       at += static_cast<std::size_t>(put);
     }
     ::close(ends[1]);
   });
-  std::string heard;
+  std::string wants_output;
   api::PodStreamEvents events;
-  events.on_output = [&heard](int, std::string bytes) { heard += bytes; };
+  events.on_output = [&wants_output](int, std::string bytes) { wants_output += bytes; };
   events.on_room = [] {};
   events.on_end = [](base::Result<int>) {};
   StreamPump pump(std::move(events));
@@ -37,7 +37,7 @@ TEST(StreamPump, keeps_all_that_comes_before_it_may_begin) {
   pump.run(of);
   speaker.join();
   ::close(ends[0]);
-  EXPECT_TRUE(heard == said) << heard.size() << " of " << said.size();
+  EXPECT_TRUE(wants_output == output) << wants_output.size() << " of " << output.size();
 }
 
 }  // namespace
