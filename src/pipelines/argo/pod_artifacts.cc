@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "api/meta/resource.h"
 #include "base/format.h"
 
 namespace pipelines::argo {

@@ -1,4 +1,5 @@
 // The whole document: components and executors first, then whether graphs fit together.
+#include <algorithm>
 #include <set>
 
 #include "base/format.h"
