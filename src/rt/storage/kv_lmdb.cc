@@ -129,6 +129,7 @@ class Lmdb : public KvStore {
       attempt = try_commit(changes);
     }
     if (is_full(attempt.code) && reserve_.give_back()) attempt = try_commit(changes);
+    let_pages_go_now_and_then();
     return attempt.code ? base::Status(failed(attempt.what, attempt.code)) : base::Status();
   }
 
