@@ -124,29 +124,49 @@ disrupted() { # disrupted NAME MODE: a gang of two pods of 600m each
   expect "$1 to run" wait_for 20 runs "$1-0"
   expect "$1 to run" wait_for 20 runs "$1-1"
 }
-important() { # important NAME: a pod of a more important group, with room once 600m are given back
+important() { # important NAME [CLASS]: a pod of a more important group, with room once 600m are given back
   apply <<YAML
 apiVersion: scheduling.k8s.io/v1
 kind: PriorityClass
 metadata: {name: urgent}
 value: 1000
 ---
+apiVersion: scheduling.k8s.io/v1
+kind: PriorityClass
+metadata: {name: modest}
+value: 1000
+preemptionPolicy: Never
+---
 apiVersion: scheduling.k8s.io/v1beta1
 kind: PodGroup
 metadata: {name: $1}
-spec: {priorityClassName: urgent, preemptionPolicy: ${2:-PreemptLowerPriority}, schedulingPolicy: {gang: {minCount: 1}}}
+spec: {priorityClassName: ${2:-urgent}, schedulingPolicy: {gang: {minCount: 1}}}
 YAML
   pod "$1-0" "$1" "$(($(kubectl get node n1 -o 'jsonpath={.status.allocatable.cpu}') * 1000 - 900))m"
+}
+a_gang_stays_in_one_domain() {
+  kubectl label node n1 example.com/rack=a > /dev/null
+  group racked 'gang: {minCount: 1}}, schedulingConstraints: {topology: [{key: example.com/rack}]'
+  pod racked-0 racked 10m
+  expect "a pod in the rack to run" wait_for 20 runs racked-0
+  group rowed 'gang: {minCount: 1}}, schedulingConstraints: {topology: [{key: example.com/row}]'
+  pod rowed-0 rowed 10m
+  expect "a reason that names the label" wait_for 10 sh -c "kubectl get podgroups.scheduling.k8s.io rowed -o 'jsonpath={.status.conditions[0].message}' | grep -q 'no node has the label example.com/row'"
+  expect "its pod to wait" waits rowed-0
+  kubectl label node n1 example.com/row=1 > /dev/null
+  expect "its pod to run where a node has the label" wait_for 20 runs rowed-0
+  kubectl delete pod racked-0 rowed-0 > /dev/null
 }
 pods_left() { kubectl get pods --no-headers 2> /dev/null | grep -c "^$1-"; }
 groups_go_whole_or_pod_by_pod() {
   disrupted whole all
-  important modest Never
+  important modest modest
   expect "a reason in its condition" wait_for 10 native_is modest '.status.conditions[0].reason' Unschedulable
   expect "nobody to go for it" [ "$(pods_left whole)" = 2 ]
   kubectl delete podgroups.scheduling.k8s.io modest > /dev/null && kubectl delete pod modest-0 > /dev/null
   important urgent-a
   expect "the important pod to run" wait_for 30 runs urgent-a-0
+  expect "the priority of its class" native_is urgent-a .spec.priority 1000
   expect "the whole group to be gone" [ "$(pods_left whole)" = 0 ]
   kubectl delete pod urgent-a-0 > /dev/null
   disrupted each single
@@ -157,6 +177,8 @@ groups_go_whole_or_pod_by_pod() {
 mistakes_are_named() {
   expect "no policy" sh -c '! kubectl apply --validate=false -f - 2>&1' <<< '{"apiVersion": "scheduling.k8s.io/v1beta1", "kind": "PodGroup", "metadata": {"name": "bad"}, "spec": {"schedulingPolicy": {}}}'
   expect "a policy to stay" refused "the policy is immutable after creation" kubectl patch podgroups.scheduling.k8s.io loose --type merge -p '{"spec": {"schedulingPolicy": {"basic": null, "gang": {"minCount": 3}}}}'
+  expect "another priority than that of the class" refused 'must match the priority computed (1000)' kubectl create --validate=false -f - <<< '{"apiVersion": "scheduling.k8s.io/v1beta1", "kind": "PodGroup", "metadata": {"name": "bad"}, "spec": {"schedulingPolicy": {"basic": {}}, "priorityClassName": "urgent", "priority": 7}}'
+  expect "a class that is not there" refused 'no PriorityClass with name nothing was found' kubectl create --validate=false -f - <<< '{"apiVersion": "scheduling.k8s.io/v1beta1", "kind": "PodGroup", "metadata": {"name": "bad"}, "spec": {"schedulingPolicy": {"basic": {}}, "priorityClassName": "nothing"}}'
   kubectl apply --validate=false -f - > /dev/null 2>&1 <<< '{"apiVersion": "scheduling.volcano.sh/v1beta1", "kind": "PodGroup", "metadata": {"name": "taken"}, "spec": {"minMember": 1}}'
   group taken 'gang: {minCount: 1}'
   pod taken-0 taken 10m
@@ -170,5 +192,5 @@ tiers:
 - plugins: [{name: predicates}, {name: nodeorder}]
 YAML
 start_cluster --node-name n1 --host-rootfs --runtime process --scheduler-conf "$scratch/scheduler.yaml"
-run_tests a_gang_starts_whole a_gang_without_room_holds_nothing pods_of_a_basic_group_start_alone names_lead_to_the_groups_that_people_mean the_alpha_version_is_another_form jobs_make_their_group groups_go_whole_or_pod_by_pod mistakes_are_named
+run_tests a_gang_starts_whole a_gang_without_room_holds_nothing pods_of_a_basic_group_start_alone names_lead_to_the_groups_that_people_mean the_alpha_version_is_another_form jobs_make_their_group a_gang_stays_in_one_domain groups_go_whole_or_pod_by_pod mistakes_are_named
 exit "${failed:-0}"

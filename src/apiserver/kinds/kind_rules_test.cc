@@ -68,6 +68,16 @@ constexpr Row kRows[] = {
      "priorityClassName: A_B, resourceClaims: [{name: c}]}",
      "spec.schedulingPolicy.gang.minCount spec.disruptionMode spec.priorityClassName spec.resourceClaims "
      "spec.parentCompositePodGroupName"},
+    {"scheduling.k8s.io/v1beta1", "PodGroup",
+     "spec: {schedulingPolicy: {basic: {}}, priority: 1000000001, schedulingConstraints: {topology: [{key: A_B/c}]}}",
+     "spec.priority spec.schedulingConstraints.topology[0].key"},
+    {"scheduling.k8s.io/v1beta1", "PodGroup",
+     "spec: {schedulingPolicy: {basic: {}}, schedulingConstraints: {topology: [{key: a}, {key: b}]}}",
+     "spec.schedulingConstraints.topology"},
+    {"scheduling.k8s.io/v1beta1", "Workload",
+     "spec: {podGroupTemplates: [{name: a, schedulingPolicy: {basic: {}}, priority: 1}, {name: b, schedulingPolicy: "
+     "{basic: {}}}]}",
+     "spec"},
     {"scheduling.k8s.io/v1beta1", "Workload",
      "spec: {podGroupTemplates: [{name: A_B, schedulingPolicy: {basic: {}}}, {name: b}], compositePodGroupTemplates: "
      "[{name: c}]}",

@@ -20,6 +20,8 @@ constexpr std::string_view kGroupName = "scheduling.k8s.io/group-name";
 constexpr std::string_view kQueueName = "scheduling.volcano.sh/queue-name";
 constexpr std::string_view kDisruptionMode = "volcano.sh/disruption-mode";
 constexpr std::string_view kPreemptionPolicy = "volcano.sh/preemption-policy";
+constexpr std::string_view kGroupPriority = "volcano.sh/group-priority";
+constexpr std::string_view kTopologyKey = "volcano.sh/topology-key";
 constexpr std::string_view kScheduled = "PodGroupInitiallyScheduled";
 constexpr const char* kPodIndex = "native-group";
 
@@ -35,6 +37,9 @@ Json annotations_for(const Json& native) {
       Json::object({{std::string(kDisruptionMode), spec["disruptionMode"]["all"].is_object() ? "all" : "single"}});
   if (const std::string policy = spec["preemptionPolicy"].str(); !policy.empty())
     out.set(std::string(kPreemptionPolicy), policy);
+  if (spec["priority"].is_number()) out.set(std::string(kGroupPriority), std::to_string(spec["priority"].as_int()));
+  if (const Json& topology = spec["schedulingConstraints"]["topology"]; topology.size() > 0)
+    out.set(std::string(kTopologyKey), topology[std::size_t{0}]["key"].str());
   return out;
 }
 
@@ -175,9 +180,8 @@ Json group_for_native(const Json& native, const Json* workload, const Json& pod)
   api::ResourceList needed = quota_usage(pod["spec"]);
   for (auto& [name, quantity] : needed) quantity = quantity.times(members);
   Json spec = Json::object({{"minMember", members}, {"minResources", api::to_json(needed)}});
-  std::string priority = native["spec"]["priorityClassName"].str();
-  if (priority.empty()) priority = pod["spec"]["priorityClassName"].str();
-  if (!priority.empty()) spec.set("priorityClassName", priority);
+  if (const Json& priority = native["spec"]["priorityClassName"]; !priority.as_string().empty())
+    spec.set("priorityClassName", priority);
   for (const Json* one : std::initializer_list<const Json*>{&native, workload, &pod}) {
     if (one == nullptr || api::annotation_of(*one, kQueueName).empty()) continue;
     spec.set("queue", api::annotation_of(*one, kQueueName));

@@ -95,6 +95,26 @@ TEST_F(NativeGroups, hand_their_disruption_mode_and_preemption_policy_on) {
   }
 }
 
+// As kube-scheduler has it, the priority of a pod does not count where its group has one.
+TEST_F(NativeGroups, hand_their_priority_and_the_label_of_their_domain_on) {
+  native(R"({"gang": {"minCount": 1}})");
+  pod("p");
+  world.edit(resources::kPods, "ns/p")->edit("spec").set("priorityClassName", "of-the-pod");
+  world.turn(*controller, "ns/g");
+  Json group = *world.find(resources::kPodGroups, "ns/g");
+  EXPECT_FALSE(group["metadata"]["annotations"].has("volcano.sh/group-priority"));
+  EXPECT_FALSE(group["metadata"]["annotations"].has("volcano.sh/topology-key"));
+  EXPECT_FALSE(group["spec"].has("priorityClassName"));
+  world.erase(resources::kPodGroups, "ns/g");
+  native(R"({"gang": {"minCount": 1}})", R"(, "priority": 1000, "priorityClassName": "urgent",
+    "schedulingConstraints": {"topology": [{"key": "example.com/rack"}]})");
+  world.turn(*controller, "ns/g");
+  group = *world.find(resources::kPodGroups, "ns/g");
+  EXPECT_EQ(api::annotation_of(group, "volcano.sh/group-priority"), "1000");
+  EXPECT_EQ(api::annotation_of(group, "volcano.sh/topology-key"), "example.com/rack");
+  EXPECT_EQ(group["spec"]["priorityClassName"].as_string(), "urgent");
+}
+
 TEST_F(NativeGroups, take_their_queue_from_the_group_or_its_workload) {
   world.put_text(kNativeWorkloads, R"({"metadata": {"name": "w", "namespace": "ns", "annotations":
     {"scheduling.volcano.sh/queue-name": "of-workload"}}})");

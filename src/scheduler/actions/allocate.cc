@@ -27,7 +27,8 @@ class Allocate final : public Action {
         : session_(session),
           model_(session.model()),
           work_(session, JobsByQueue::Places::kFixed),
-          topology_(session, bounds) {}
+          topology_(session, bounds),
+          by_label_(session, bounds) {}
 
     void collect() {
       const bool enqueue_runs = session_.input().config.has_action("enqueue");
@@ -114,7 +115,8 @@ class Allocate final : public Action {
       const Journal::Mark mark = session_.journal().mark();
       const DomainId nominated = session_.nominations().domain(job, 0);
       const bool placed = (nominated.is_set() && placer_.place_nominated({job, 0, nominated}, tasks, mark)) ||
-                          placer_.place_tasks({job}, tasks, mark);
+                          (model_.job(job).extras().domain_key.is_set() ? by_label_.place_tasks(job, tasks, mark)
+                                                                        : placer_.place_tasks({job}, tasks, mark));
       if (!placed || !session_.ask<JobReady>(model_.job(job))) return false;
       session_.journal().commit(mark);
       session_.nominations().nominate(job, 0, DomainId{});
@@ -137,6 +139,7 @@ class Allocate final : public Action {
     JobsByQueue work_;
     Placer placer_{session_};
     TopologyPlacer topology_;
+    LabelDomainPlacer by_label_;
     std::unordered_map<std::uint32_t, TaskHeap> left_;     // by job: what did not start with it
     std::unordered_map<std::uint32_t, Worksheet> sheets_;  // of jobs that go by topology
     std::vector<JobId> beneficiaries_;                     // of evictions in earlier cycles

@@ -18,11 +18,11 @@ class Selection {
 
   std::vector<Bundle> run() {
     std::map<std::string_view, std::vector<TaskId>> by_job;  // by the job's key
-    for (const std::uint32_t node : session_.model().hyper_nodes.tree()[request_.domain].nodes) {
+    request_.inside.for_each([&](std::uint32_t node) {
       for (const TaskId id : model_.nodes[NodeId{node}].tasks) {
         if (is_candidate(model_.task(id))) by_job[model_.job(model_.task(id).job).key].push_back(id);
       }
-    }
+    });
     std::vector<Bundle> out;
     for (auto& [key, tasks] : by_job) {
       const JobId job = model_.task(tasks.front()).job;
@@ -129,9 +129,8 @@ class Selection {
   double return_of(const Bundle& bundle) const {
     if (bundle.type == Bundle::Type::kSafe) return std::numeric_limits<double>::infinity();
     Sums local, global;
-    const NodeSet& inside = session_.model().hyper_nodes.tree().set_of(request_.domain);
     for (const TaskId id : bundle.tasks) {
-      if (inside.has(model_.task(id).node.index)) local.add(model_.shape_of(model_.task(id)).request, 1);
+      if (request_.inside.has(model_.task(id).node.index)) local.add(model_.shape_of(model_.task(id)).request, 1);
     }
     for (const TaskId id : model_.job(bundle.job).tasks) global.add(model_.shape_of(model_.task(id)).request, 1);
     double gain = 0, price = 0;

@@ -20,8 +20,8 @@ struct Bundle {
 
 struct BundleRequest {
   GangEviction eviction;
-  Request need;  // of what is to be placed
-  DomainId domain;
+  Request need;           // of what is to be placed
+  const NodeSet& inside;  // the nodes of the domain
   bool allow_whole = true;
 };
 

@@ -8,8 +8,9 @@
 namespace scheduler {
 namespace {
 
-// Whether the domain has room for so many of the tasks, each kind by itself and nothing else in its way.
-bool has_copies(const Session& session, DomainId domain, const std::vector<TaskId>& tasks, std::int64_t wanted) {
+// Whether the nodes have room for so many of the tasks, each kind by itself and nothing else in its way.
+bool has_copies(const Session& session, const std::vector<std::uint32_t>& nodes, const std::vector<TaskId>& tasks,
+                std::int64_t wanted) {
   const Model& model = session.model();
   std::map<std::uint32_t, std::int64_t> kinds;
   for (const TaskId id : tasks) ++kinds[model.task(id).shape.index];
@@ -17,7 +18,7 @@ bool has_copies(const Session& session, DomainId domain, const std::vector<TaskI
   for (const auto& [shape, count] : kinds) {
     const Request& request = model.shape(ShapeId{shape}).request;
     std::int64_t copies = 0;
-    for (const std::uint32_t node : session.input().model.hyper_nodes.tree()[domain].nodes) {
+    for (const std::uint32_t node : nodes) {
       std::int64_t here = count;
       for (const Part& part : request.parts) {
         if (part.amount > 0) here = std::min(here, model.nodes.future_idle(part.dim, node) / part.amount);
@@ -29,6 +30,10 @@ bool has_copies(const Session& session, DomainId domain, const std::vector<TaskI
     if (found >= wanted) return true;
   }
   return found >= wanted;
+}
+
+const std::vector<std::uint32_t>& nodes_of(const Session& session, DomainId domain) {
+  return session.input().model.hyper_nodes.tree()[domain].nodes;
 }
 
 }  // namespace
@@ -73,7 +78,7 @@ bool DomainBounds::may_hold(const Session& session, const PlaceTarget& target, c
   const Job& job = session.model().job(target.job);
   if (session.part_pipelined(job, target.part)) return true;  // whatever gang says, another plugin lets it wait
   const std::int64_t missing = session.ask<PlacementsMissing>(job, target.part);
-  return has_copies(session, target.where, tasks.items(), std::max<std::int64_t>(missing, 1));
+  return has_copies(session, nodes_of(session, target.where), tasks.items(), std::max<std::int64_t>(missing, 1));
 }
 
 bool DomainBounds::may_hold(const Session& session, JobId id, const Worksheet& sheet, DomainId domain) const {
@@ -81,7 +86,16 @@ bool DomainBounds::may_hold(const Session& session, JobId id, const Worksheet& s
   std::vector<TaskId> all;
   for (const auto& [part, tasks] : sheet.tasks) all.insert(all.end(), tasks.items().begin(), tasks.items().end());
   const std::int64_t missing = session.ask<PlacementsMissing>(session.model().job(id), kWholeJob);
-  return has_copies(session, domain, all, std::max<std::int64_t>(missing, 1));
+  return has_copies(session, nodes_of(session, domain), all, std::max<std::int64_t>(missing, 1));
+}
+
+bool DomainBounds::may_hold(const Session& session, JobId id, const TaskHeap& tasks, const NodeSet& nodes) const {
+  const Job& job = session.model().job(id);
+  if (session.ask<JobPipelined>(job)) return true;
+  std::vector<std::uint32_t> all;
+  nodes.for_each([&](std::uint32_t n) { all.push_back(n); });
+  const std::int64_t missing = session.ask<PlacementsMissing>(job, kWholeJob);
+  return has_copies(session, all, tasks.items(), std::max<std::int64_t>(missing, 1));
 }
 
 }  // namespace scheduler

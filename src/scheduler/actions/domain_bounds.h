@@ -25,6 +25,7 @@ class DomainBounds {
   // False: the least that must be placed finds no room there.
   virtual bool may_hold(const Session& session, JobId job, const Worksheet& sheet, DomainId domain) const;
   virtual bool may_hold(const Session& session, const PlaceTarget& target, const TaskHeap& tasks) const;
+  virtual bool may_hold(const Session& session, JobId job, const TaskHeap& tasks, const NodeSet& nodes) const;
 };
 
 }  // namespace scheduler

@@ -78,7 +78,9 @@ void hold_against_all(Session& session, const EvictionCosts& costs, const Evicti
 
 void hold_against_sparing(Session& session, JobId job, Journal::Mark mark) {
   const Model& model = session.model();
-  if (model.nodes.known_count() > kNodesMax || model.job(job).has_topology_constraint()) return;
+  if (model.nodes.known_count() > kNodesMax || model.job(job).has_topology_constraint() ||
+      model.job(job).extras().domain_key.is_set())
+    return;
   const std::vector<Saved> plan = session.journal().saved_since(mark);
   std::vector<Saved> places;
   for (const Saved& one : plan) {

@@ -12,6 +12,7 @@
 #include "scheduler/actions/equal_units.h"
 #include "scheduler/actions/eviction_commit.h"
 #include "scheduler/actions/eviction_reasons.h"
+#include "scheduler/actions/topology_placer.h"
 #include "scheduler/actions/victims.h"
 #include "scheduler/actions/worksheet.h"
 #include "scheduler/framework/action.h"
@@ -71,8 +72,12 @@ class Beneficiary {
     for (const std::vector<DomainId>& group : domains()) {
       std::optional<Found> best;
       for (const DomainId domain : group) {
-        std::optional<Found> found = make_room_in(domain, mark);
-        if (found && (!best || found->cost < best->cost)) best = std::move(found);
+        std::int64_t tried = 0;
+        evict_by_label_domains(session_, job_.id, [&] {
+          std::optional<Found> found = make_room_in(domain, mark);
+          if (found && (!best || found->cost < best->cost)) best = std::move(found);
+          return ++tried == settings_.domains_max;
+        });
       }
       if (best) return make(*best, mark);
     }
@@ -132,9 +137,10 @@ class Beneficiary {
 
   // Pods that a group can spare are units of their own. The cheapest come first; between equals the order of the
   // bundles stays.
-  std::vector<Unit> units_in(DomainId domain) {
+  std::vector<Unit> units() {
     std::vector<Unit> out;
-    for (Bundle& one : select_bundles(session_, {{job_.id, settings_.purpose}, need_, domain, settings_.allow_whole})) {
+    for (Bundle& one :
+         select_bundles(session_, {{job_.id, settings_.purpose}, need_, inside_, settings_.allow_whole})) {
       if (one.type == Bundle::Type::kWhole) {
         out.push_back({std::move(one.tasks), {}});
         continue;
@@ -150,7 +156,7 @@ class Beneficiary {
   Request sum_of(const Unit& unit) const {
     Request out;
     for (const TaskId id : unit.tasks) {
-      if (inside_->has(model_.task(id).node.index)) out.add(model_.shape_of(model_.task(id)).request);
+      if (inside_.has(model_.task(id).node.index)) out.add(model_.shape_of(model_.task(id)).request);
     }
     return out;
   }
@@ -166,12 +172,12 @@ class Beneficiary {
 
   // A plan that places everything, with no unit too many. The session is left as it was.
   std::optional<Found> make_room_in(DomainId domain, Journal::Mark mark) {
-    const std::vector<Unit> units = units_in(domain);
+    inside_ = session_.model().hyper_nodes.tree().set_of(domain);
+    if (const NodeSet* shared = session_.search().domains().around(model_.task(pending_.front()))) inside_ &= *shared;
+    const std::vector<Unit> units = this->units();
     if (units.empty()) return std::nullopt;
-    inside_ = &session_.model().hyper_nodes.tree().set_of(domain);
     Sums room;
-    for (const std::uint32_t node : session_.model().hyper_nodes.tree()[domain].nodes)
-      add_room(room, node, domain == kRootDomain);
+    inside_.for_each([&](std::uint32_t node) { add_room(room, node, domain == kRootDomain); });
     const Sums idle = room;
     std::vector<const Unit*> gone;
     bool works = false;
@@ -404,7 +410,7 @@ class Beneficiary {
   std::vector<TaskId> pending_;
   Request need_;
   Places chosen_;
-  const NodeSet* inside_ = nullptr;  // the nodes of the domain that is tried
+  NodeSet inside_;  // the nodes of the domain that is tried
 };
 
 class GangEvict final : public Action {

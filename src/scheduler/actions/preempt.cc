@@ -2,6 +2,7 @@
 #include "scheduler/actions/eviction_commit.h"
 #include "scheduler/actions/eviction_reasons.h"
 #include "scheduler/actions/preempt_dry_run.h"
+#include "scheduler/actions/topology_placer.h"
 #include "scheduler/actions/victim_search.h"
 #include "scheduler/actions/victims.h"
 #include "scheduler/framework/action.h"
@@ -85,8 +86,12 @@ class Preempt final : public Action {
     }
 
     void between_jobs(JobId id) {
+      if (may_evict_for(session_, id)) evict_by_label_domains(session_, id, [&] { return make_room(id); });
+    }
+
+    // True: the plan is made, or taken back by others.
+    bool make_room(JobId id) {
       const Job& job = model_.job(id);
-      if (!may_evict_for(session_, id)) return;
       TaskHeap tasks = waiting_tasks(id);
       const Journal::Mark mark = session_.journal().mark();
       TaskId in_vain;
@@ -96,15 +101,16 @@ class Preempt final : public Action {
       }
       if (session_.ask<JobPipelined>(job)) {
         if (!plans_.settle(id, mark) || plans_.has_spared()) of_others_.forget();
-        return;
+        return true;
       }
       if (session_.journal().has_operations_since(mark)) of_others_.forget();
       session_.journal().rollback(mark);
-      if (!in_vain.is_set()) return;
+      if (!in_vain.is_set()) return false;
       if (dry_run_.enabled)
         report_evictions(session_, id, "preempt finds no node that it could empty");
       else
         explain_in_vain(session_, of_others_, model_.task(in_vain), budget_);
+      return false;
     }
 
     void within_job(JobId id) {

@@ -1,6 +1,7 @@
 // Which pods must give back what other queues deserve?
 #include "scheduler/actions/eviction_commit.h"
 #include "scheduler/actions/eviction_reasons.h"
+#include "scheduler/actions/topology_placer.h"
 #include "scheduler/actions/victim_search.h"
 #include "scheduler/actions/victims.h"
 #include "scheduler/framework/action.h"
@@ -49,13 +50,14 @@ class Reclaim final : public Action {
         if (session_.ask<Overused>(model_.queue(queue))) continue;
         while (work_.has_jobs(queue)) {
           const JobId job = work_.pop(queue);
-          if (may_evict_for(session_, job)) reclaim_for_job(job);
+          if (may_evict_for(session_, job)) evict_by_label_domains(session_, job, [&] { return reclaim_for_job(job); });
         }
       }
     }
 
    private:
-    void reclaim_for_job(JobId id) {
+    // True: the plan is made, or taken back by others.
+    bool reclaim_for_job(JobId id) {
       const Job& job = model_.job(id);
       TaskHeap tasks = make_task_heap(session_);
       for (const TaskId task_id : job.tasks) {
@@ -74,11 +76,12 @@ class Reclaim final : public Action {
       }
       if (session_.ask<JobPipelined>(job)) {
         if (!plans_.settle(id, mark) || plans_.has_spared()) search_.forget();
-        return;
+        return true;
       }
       if (session_.journal().has_operations_since(mark)) search_.forget();
       session_.journal().rollback(mark);
       if (in_vain.is_set()) explain_in_vain(session_, search_, model_.task(in_vain), budget_);
+      return false;
     }
 
     bool reclaim_for_task(const Task& task) {

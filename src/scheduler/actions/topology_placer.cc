@@ -1,12 +1,63 @@
-// In which domain of the network does a job go, and where in it does each of its parts go?
+// In which domain of the network does a job go, and where in it does each of its parts go; or in which domain of a node
+// label?
 #include "scheduler/actions/topology_placer.h"
 
 #include <algorithm>
+#include <tuple>
 
 #include "base/format.h"
 #include "scheduler/session/session_topology.h"
 
 namespace scheduler {
+namespace {
+
+struct DomainRoom {
+  std::int64_t holds = 0;   // of the waiting pods, each kind by itself
+  std::int64_t copies = 0;  // of their kinds, altogether
+};
+
+DomainRoom room_of(const Model& model, const NodeSet& nodes, const std::map<std::uint32_t, std::int64_t>& kinds) {
+  constexpr std::int64_t kManyOnOneNode = 1 << 20;
+  DomainRoom out;
+  for (const auto& [shape, count] : kinds) {
+    const Request& request = model.shape(ShapeId{shape}).request;
+    std::int64_t copies = 0;
+    nodes.for_each([&](std::uint32_t n) {
+      std::int64_t here = kManyOnOneNode;
+      for (const Part& part : request.parts)
+        if (part.amount > 0) here = std::min(here, model.nodes.future_idle(part.dim, n) / part.amount);
+      copies += std::max<std::int64_t>(here, 0);
+    });
+    out.holds += std::min(copies, count);
+    out.copies += copies;
+  }
+  return out;
+}
+
+std::map<std::uint32_t, std::int64_t> kinds_of(const Model& model, const std::vector<TaskId>& tasks) {
+  std::map<std::uint32_t, std::int64_t> out;  // by shape: how many
+  for (const TaskId id : tasks) ++out[model.task(id).shape.index];
+  return out;
+}
+
+// The reason why the group is placed in none of them; empty: its pods have it.
+std::string no_domain_text(Session& session, const Job& job, const std::vector<LabelDomain>& domains,
+                           const std::vector<TaskId>& waiting) {
+  const Model& model = session.model();
+  const std::string& key = model.symbols.text(job.extras().domain_key);
+  if (session.search().domains().is_placed(job))
+    return base::format("its pods share the node label {}, but lie in several of its domains, or in none", key);
+  if (domains.empty()) return base::format("no node has the label {}, which its pods share", key);
+  const LabelDomain& best = domains.front();
+  const std::int64_t holds = room_of(model, best.nodes, kinds_of(model, waiting)).holds;
+  const std::int64_t wanted = std::max<std::int64_t>(session.ask<PlacementsMissing>(job, kWholeJob), 1);
+  if (holds >= wanted) return {};
+  return base::format(
+      "no domain of the node label {} has room for the group: {} comes nearest, with room for {} of {} {}", key,
+      model.symbols.text(best.value), holds, wanted, wanted == 1 ? "pod" : "pods that start together");
+}
+
+}  // namespace
 
 // Among equals the lower name comes first.
 bool TopologyPlacer::before(DomainId a, DomainId b) const {
@@ -244,6 +295,55 @@ void TopologyPlacer::keep_decision(JobId id) {
     widen(job.topology->sub_jobs[part].allocated, domain);
     session_.nominations().nominate(id, part, DomainId{});
   }
+}
+
+std::vector<LabelDomain> label_domains_for(Session& session, JobId job, const std::vector<TaskId>& waiting) {
+  const Model& model = session.model();
+  std::vector<LabelDomain> domains = session.search().domains().open_to(model.job(job));
+  if (domains.size() < 2) return domains;
+  const auto kinds = kinds_of(model, waiting);
+  std::vector<std::tuple<std::int64_t, std::int64_t, std::size_t>> order;
+  for (std::size_t i = 0; i < domains.size(); ++i) {
+    const DomainRoom room = room_of(model, domains[i].nodes, kinds);
+    order.emplace_back(-room.holds, room.copies, i);
+  }
+  std::sort(order.begin(), order.end());
+  std::vector<LabelDomain> out;
+  for (const auto& [holds, copies, i] : order) out.push_back(std::move(domains[i]));
+  return out;
+}
+
+bool LabelDomainPlacer::place_in(const LabelDomain& domain, JobId job, TaskHeap& tasks, Journal::Mark mark) {
+  forget_attempts(session_, job);
+  const LabelDomains::Confined here(session_.search().domains(), job, domain);
+  TaskHeap copy = tasks;
+  if (!placer_.place_tasks({job}, copy, mark)) return false;
+  tasks = std::move(copy);
+  return true;
+}
+
+bool LabelDomainPlacer::place_tasks(JobId id, TaskHeap& tasks, Journal::Mark mark) {
+  const Job& job = session_.model().job(id);
+  const std::vector<TaskId> waiting = tasks.items();
+  const std::vector<LabelDomain> domains = label_domains_for(session_, id, waiting);
+  const LabelDomain* promising = nullptr;
+  for (const LabelDomain& domain : domains) {
+    if (!bounds_.may_hold(session_, id, tasks, domain.nodes)) continue;
+    TaskHeap left = tasks;
+    if (!place_in(domain, id, left, mark)) continue;
+    if (session_.ask<JobReady>(job)) {
+      tasks = std::move(left);
+      return true;
+    }
+    session_.journal().rollback(mark);
+    if (promising == nullptr) promising = &domain;
+  }
+  if (promising != nullptr) return place_in(*promising, id, tasks, mark);
+  // The nearest one speaks for all: which of them were worth a try must not show in messages.
+  if (!domains.empty() && place_in(domains.front(), id, tasks, mark)) return true;
+  if (!session_.search().domains().is_placed(job) || domains.empty())
+    session_.problems().of(id).text = no_domain_text(session_, job, domains, waiting);
+  return false;
 }
 
 }  // namespace scheduler

@@ -1,4 +1,5 @@
-// In which domain of the network does a job go, and where in it does each of its parts go?
+// In which domain of the network does a job go, and where in it does each of its parts go; or in which domain of a node
+// label?
 //
 // Every domain that the gradients name would be tried, in vain or not, and the best of those that work taken. The score
 // of a domain is known before it is tried, so they are tried by descending score and the first that works wins; domains
@@ -11,6 +12,7 @@
 #include "scheduler/actions/domain_bounds.h"
 #include "scheduler/actions/placer.h"
 #include "scheduler/actions/worksheet.h"
+#include "scheduler/search/label_domains.h"
 
 namespace scheduler {
 
@@ -69,5 +71,42 @@ class TopologyPlacer {
   Placer placer_;
   Decision decision_;
 };
+
+// A group whose pods share a domain of a node label: those domains are tried first that hold most of its waiting pods,
+// among equals those that have the least room left, and then by value. The first one with room now is taken, or else
+// the first that will have it.
+class LabelDomainPlacer {
+ public:
+  // Both outlive it.
+  LabelDomainPlacer(Session& session, const DomainBounds& bounds)
+      : session_(session), bounds_(bounds), placer_(session) {}
+
+  // As Placer::place_tasks for a group that has such a label.
+  bool place_tasks(JobId job, TaskHeap& tasks, Journal::Mark mark);
+
+ private:
+  bool place_in(const LabelDomain& domain, JobId job, TaskHeap& tasks, Journal::Mark mark);
+
+  Session& session_;
+  const DomainBounds& bounds_;
+  Placer placer_;
+};
+
+// In the order in which they are tried.
+std::vector<LabelDomain> label_domains_for(Session& session, JobId job, const std::vector<TaskId>& waiting);
+
+// Tries to evict for the group in one domain after the other; once for a group that has no such label. `evict` says
+// whether it made an attempt that need not be repeated elsewhere.
+template <class Evict>
+void evict_by_label_domains(Session& session, JobId id, const Evict& evict) {
+  if (!session.model().job(id).extras().domain_key.is_set()) return void(evict());
+  std::vector<TaskId> waiting;
+  for (const TaskId task : session.model().job(id).tasks)
+    if (session.model().task(task).status == TaskStatus::kPending) waiting.push_back(task);
+  for (const LabelDomain& domain : label_domains_for(session, id, waiting)) {
+    const LabelDomains::Confined here(session.search().domains(), id, domain);
+    if (evict()) return;
+  }
+}
 
 }  // namespace scheduler

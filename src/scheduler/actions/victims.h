@@ -40,6 +40,8 @@ class Hopeless {
     return labels_.is_set() && model_.pods.label_set(task.labels).signature == model_.pods.label_set(labels_).signature;
   }
   void record(const Task& task) {
+    // A search that is in vain in one domain of a label may find somebody in the next.
+    if (task.job.is_set() && model_.job(task.job).extras().domain_key.is_set()) return;
     shape_ = task.shape;
     job_ = task.job;
     labels_ = task.labels;

@@ -10,6 +10,7 @@
 #include "base/digest.h"
 #include "base/format.h"
 #include "base/log.h"
+#include "base/number.h"
 #include "base/quote.h"
 #include "base/time.h"
 #include "scheduler/cache/intake_fields.h"
@@ -62,7 +63,14 @@ std::string budget_of(const api::Json& group, std::string_view key) {
   return "";
 }
 
-GroupExtras extras_of(const api::Json& group, Dimensions& dimensions) {
+// A key of a label is not longer: a prefix of DNS, a slash and a name.
+Symbol domain_key_of(const api::Json& group, Symbols& symbols) {
+  constexpr std::size_t kKeyLengthMax = kNameLengthMax + 1 + 63;
+  const std::string_view key = api::annotation_of(group, "volcano.sh/topology-key");
+  return key.empty() || key.size() > kKeyLengthMax ? Symbol() : symbols.intern(key);
+}
+
+GroupExtras extras_of(const api::Json& group, Dimensions& dimensions, Symbols& symbols) {
   GroupExtras out;
   const api::Json& minimum = group["spec"]["minResources"];
   if (minimum.is_object()) {
@@ -74,6 +82,8 @@ GroupExtras extras_of(const api::Json& group, Dimensions& dimensions) {
     out.minimum = request_from(out.min_resources, dimensions);
   }
   out.waiting_time = waiting_time_of(group);
+  out.priority = base::parse_number<std::int32_t>(api::annotation_of(group, "volcano.sh/group-priority"));
+  out.domain_key = domain_key_of(group, symbols);
   out.budget_min_available = budget_of(group, "volcano.sh/jdb-min-available");
   if (out.budget_min_available.empty())  // the other counts where this one is not given
     out.budget_max_unavailable = budget_of(group, "volcano.sh/jdb-max-unavailable");
@@ -102,7 +112,7 @@ void read_group_spec(const api::Json& group, Job& job, Model& model) {
   job.min_available = count_in(spec["minMember"]);
   job.created_ns = created_ns(group);
   job.priority_class = shared_texts.share(spec["priorityClassName"].as_string());
-  GroupExtras extras = extras_of(group, model.dimensions);
+  GroupExtras extras = extras_of(group, model.dimensions, model.symbols);
   const bool is_plain = extras == GroupExtras{};
   const std::uint64_t digest = digest_of(extras);
   job.more = is_plain ? Shared<GroupExtras>() : model.shared_extras.share(std::move(extras), digest);

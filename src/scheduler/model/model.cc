@@ -471,6 +471,7 @@ void Model::refresh_priority(JobId id) {
   std::int32_t priority = default_priority.value_or(0);
   if (auto found = priority_classes.find(job.priority_class.view()); found != priority_classes.end())
     priority = found->second;
+  priority = job.extras().priority.value_or(priority);
   if (job.priority == priority) return;
   job.priority = priority;
   mark_changed(id);

@@ -83,6 +83,7 @@ const std::string& FitErrors::text() const {
     out += ": " + histogram_text(counts) + ".";
   }
   if (!found_->hyper_node.empty()) out = base::format("In hyperNode {}: {}", found_->hyper_node, out);
+  if (!found_->label_domain.empty()) out = base::format("In {}: {}", found_->label_domain, out);
   found_->whole = std::move(out);
   return found_->whole;
 }

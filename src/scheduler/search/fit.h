@@ -41,6 +41,9 @@ class FitErrors {
   void set_node_count(std::size_t count) { edit().node_count = count; }
   void set_text(std::string text) { edit().text = std::move(text); }
   void set_hyper_node(std::string name) { edit().hyper_node = std::move(name); }
+  // The nodes are those of one domain of a label, "key=value".
+  void set_label_domain(std::string name) { edit().label_domain = std::move(name); }
+  const std::string& label_domain() const { return found().label_domain; }
   std::size_t node_count() const { return found().node_count; }
   const std::string& hyper_node() const { return found().hyper_node; }
   // The reason counted last: of those that narrowed the nodes down one after the other, the one that left none.
@@ -63,6 +66,7 @@ class FitErrors {
     std::size_t node_count = 0;
     std::string text;  // replaces "0/n nodes are unavailable"
     std::string hyper_node;
+    std::string label_domain;
     std::string last;
     std::string pod_refusal;
     bool last_is_shortage = false;

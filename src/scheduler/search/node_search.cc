@@ -23,7 +23,12 @@ std::size_t count_of(const NodeSet& nodes) {
 }  // namespace
 
 NodeSearch::NodeSearch(Model& model, const PluginSet& plugins, NodeSampler& sampler, std::uint32_t shared_pods_min)
-    : model_(model), plugins_(plugins), sampler_(sampler), shard_(model), shared_pods_min_(shared_pods_min) {}
+    : model_(model),
+      plugins_(plugins),
+      sampler_(sampler),
+      shard_(model),
+      shared_pods_min_(shared_pods_min),
+      domains_(model) {}
 
 NodeSearch::~NodeSearch() = default;
 
@@ -92,8 +97,13 @@ std::optional<NodeId> NodeSearch::find_now(const Task& task, FitErrors& errors) 
   return choice ? std::optional(choice->node) : std::nullopt;
 }
 
+void NodeSearch::keep_to_domain(const Task& task, NodeSet& nodes) {
+  if (const NodeSet* domain = domains_.around(task)) nodes &= *domain;
+}
+
 std::vector<NodeId> NodeSearch::ranked_now(const Task& task) {
   NodeSet feasible = model_.nodes.known();
+  keep_to_domain(task, feasible);
   shard_.keep(feasible, nullptr);
   keep_room(model_.nodes, model_.shape_of(task).request, Room::kNow, feasible);
   for (const auto& filter : state_for(task).filters) filter->narrow(feasible, Strictness::kPlace, nullptr);
@@ -103,6 +113,13 @@ std::vector<NodeId> NodeSearch::ranked_now(const Task& task) {
 std::optional<NodeChoice> NodeSearch::find_timed(const Task& task, const NodeSet* within, FitErrors& errors,
                                                  Room wanted) {
   SearchTiming timing(clock_);
+  NodeSet both;
+  if (const NodeSet* domain = domains_.around(task)) {
+    both = *domain;
+    if (within != nullptr) both &= *within;
+    within = &both;
+    if (std::string name = domains_.name_of(task); !name.empty()) errors.set_label_domain(std::move(name));
+  }
   std::optional<NodeChoice> out = look(task, within, errors, wanted, timing);
   if (clock_) {
     timing.scored();
@@ -164,14 +181,16 @@ std::optional<NodeChoice> NodeSearch::look(const Task& task, const NodeSet* with
 std::optional<NodeChoice> NodeSearch::find_without_resources(const Task& task, FitErrors& errors) {
   ClassState& state = state_for(task);
   NodeSet feasible = model_.nodes.known();
+  keep_to_domain(task, feasible);
+  const NodeSet in_domain = feasible;
   shard_.keep(feasible, nullptr);
   nodes_looked_at_ += feasible.count();
   const NodeSet looked_at = sampler_.options.on ? feasible : NodeSet();
   for (const auto& filter : state.filters) filter->narrow(feasible, Strictness::kPlace, nullptr);
   sampler_.reduce(looked_at, feasible);
   if (!feasible.empty()) return best_choice(state, feasible, feasible);
-  errors.set_node_count(model_.nodes.known_count());
-  NodeSet rest = model_.nodes.known();
+  NodeSet rest = in_domain;
+  errors.set_node_count(rest.count());
   shard_.keep(rest, &errors);
   for (const auto& filter : state.filters) filter->narrow(rest, Strictness::kPlace, &errors);
   return std::nullopt;
@@ -180,6 +199,7 @@ std::optional<NodeChoice> NodeSearch::find_without_resources(const Task& task, F
 NodeSet NodeSearch::candidates(const Task& task, Strictness strictness, const NodeSet& within, FitErrors* errors) {
   ClassState& state = state_for(task);
   NodeSet out = within;
+  keep_to_domain(task, out);
   shard_.keep(out, errors);
   nodes_looked_at_ += count_of(out);
   const NodeSet looked_at = sampler_.options.on ? out : NodeSet();
@@ -192,6 +212,7 @@ std::optional<NodeId> NodeSearch::find_for_promise(const Task& task, const NodeS
   ClassState& state = state_for(task);
   const Request& request = model_.shape_of(task).request;
   NodeSet feasible = within;
+  keep_to_domain(task, feasible);
   shard_.keep(feasible, nullptr);
   nodes_looked_at_ += count_of(feasible);
   keep_future_idle(model_.nodes, request, feasible);
@@ -203,11 +224,13 @@ std::optional<NodeId> NodeSearch::find_for_promise(const Task& task, const NodeS
 }
 
 bool NodeSearch::fits_filters(const Task& task, NodeId node) {
+  if (const NodeSet* domain = domains_.around(task); domain != nullptr && !domain->has(node.index)) return false;
   ClassState& state = state_for(task);
   return std::all_of(state.filters.begin(), state.filters.end(), [&](const auto& f) { return f->fits(node.index); });
 }
 
 bool NodeSearch::is_node_by_node(const Task& task) {
+  if (task.job.is_set() && model_.job(task.job).extras().domain_key.is_set()) return false;
   const ClassState& state = state_for(task);
   return std::none_of(state.filters.begin(), state.filters.end(),
                       [](const auto& filter) { return filter->reach() == Reach::kCluster; });

@@ -14,6 +14,7 @@
 
 #include "scheduler/framework/plugin.h"
 #include "scheduler/model/model.h"
+#include "scheduler/search/label_domains.h"
 #include "scheduler/search/node_evaluators.h"
 #include "scheduler/search/node_room.h"
 #include "scheduler/search/node_sampling.h"
@@ -57,6 +58,8 @@ class NodeSearch {
   // first.
   std::optional<NodeId> find_for_promise(const Task& task, const NodeSet& within);
 
+  // The domains of labels that groups keep to: no node outside is ever found for their pods.
+  LabelDomains& domains() { return domains_; }
   // Own nodes, fixed for the cycle.
   const ShardNodes& shard() const { return shard_; }
   std::uint64_t nodes_looked_at() const { return nodes_looked_at_; }
@@ -88,7 +91,11 @@ class NodeSearch {
   NodeChoice best_choice(ClassState& state, const NodeSet& now, const NodeSet& feasible);
   std::uint32_t best_own_first(ClassState& state, const NodeSet& group);
 
+  // The nodes, where the pod's group keeps to a domain.
+  void keep_to_domain(const Task& task, NodeSet& nodes);
+
   const std::uint32_t shared_pods_min_;
+  LabelDomains domains_;
   NodeScores scores_;
   std::unordered_map<std::uint64_t, std::unique_ptr<ClassState>> classes_;
   std::unique_ptr<ClassState> single_;  // of a class with few pods

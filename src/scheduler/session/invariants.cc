@@ -113,6 +113,25 @@ void check_evictions(const Model& model, const Config& config, const CycleReport
   }
 }
 
+// A pod whose group shares a domain of a node label goes where all others of it lie.
+void check_label_domains(const Model& model, const CycleReport& report, std::vector<std::string>& out) {
+  const auto check = [&](const std::string& pod, std::string_view node) {
+    const TaskId id = model.find_task(pod);
+    if (!id.is_set() || !model.task(id).job.is_set()) return;
+    const Job& job = model.job(model.task(id).job);
+    if (!job.extras().domain_key.is_set()) return;
+    const Symbol value = value_of(model.nodes[model.nodes.find(node)].labels, job.extras().domain_key);
+    const bool alone = std::any_of(job.tasks.begin(), job.tasks.end(), [&](TaskId other) {
+      const Task& one = model.task(other);
+      return one.node.is_set() && !is_terminated(one.status) &&
+             value_of(model.nodes[one.node].labels, job.extras().domain_key) != value;
+    });
+    if (alone || !value.is_set()) out.push_back(base::format("{} leaves the domain of its group on {}", pod, node));
+  };
+  for (const PlannedBind& bind : report.plan.binds) check(bind.ns + "/" + bind.pod, bind.node);
+  for (const auto& [pod, node] : report.pipelined) check(pod, node);
+}
+
 // A group that is disrupted as a whole loses all its pods or none.
 void check_whole_groups(const Model& model, const CycleReport& report, std::vector<std::string>& out) {
   std::set<std::string> reported;
@@ -197,6 +216,7 @@ std::vector<std::string> broken_invariants(const Model& model, const Config& con
   check_queues(model, config, before, report, out);
   check_evictions(model, config, report, out);
   check_whole_groups(model, report, out);
+  check_label_domains(model, report, out);
   // Attempts that were rolled back have left no trace; what is counted may have changed before.
   if (model.dimensions.ignored_count() == before.ignored && report.plan.binds.empty() &&
       report.plan.evictions.empty() && state_hash(model) != before.hash)

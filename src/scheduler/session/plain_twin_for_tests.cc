@@ -103,6 +103,7 @@ class NoBounds final : public DomainBounds {
   std::optional<double> part_score(const Session&, const PlaceTarget&) const override { return std::nullopt; }
   bool may_hold(const Session&, JobId, const Worksheet&, DomainId) const override { return true; }
   bool may_hold(const Session&, const PlaceTarget&, const TaskHeap&) const override { return true; }
+  bool may_hold(const Session&, JobId, const TaskHeap&, const NodeSet&) const override { return true; }
 };
 
 std::vector<ActionFactory> plain_actions() {

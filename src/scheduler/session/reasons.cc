@@ -68,7 +68,7 @@ void Reasons::describe_search(const Job& job, const std::string& pod, const FitE
   const Model& model = in_.model;
   out.pod = pod;
   out.nodes = errors.node_count();
-  out.domain = errors.hyper_node();
+  out.domain = errors.label_domain().empty() ? errors.hyper_node() : errors.label_domain();
   const std::string& last = errors.last();
   if (!errors.last_is_shortage()) {
     out.kind = out.nodes == 0 || errors.reasons().empty() ? WaitKind::kRefused : WaitKind::kFilter;
@@ -89,7 +89,7 @@ void Reasons::describe_search(const Job& job, const std::string& pod, const FitE
   out.resource = resource;
   out.refused = refused;
   const TaskId task = model.find_task(std::string(job.ns()) + "/" + pod);
-  if (!task.is_set()) return;
+  if (!task.is_set() || !errors.label_domain().empty()) return;  // the room of all nodes is not the domain's
   for (const Part& part : model.shape_of(model.task(task)).request.parts) {
     if (model.dimensions.name(part.dim) == out.resource) describe_room(part.dim, part.amount, out);
   }

@@ -56,7 +56,7 @@ class Writer {
     selectors_ = some(0.4), taints_ = some(0.25), ports_ = some(0.15), affinity_ = some(0.35), spread_ = some(0.3);
     storage_ = some(0.15), claims_ = some(0.15), cards_ = some(0.4), gates_ = some(0.1), best_effort_ = some(0.25);
     preemptables_ = some(0.5), sub_groups_ = some(0.15), roles_ = some(0.25), tight_pods_ = some(0.3);
-    disruptions_ = some(0.2);
+    disruptions_ = some(0.2), label_domains_ = some(0.2);
     mixed_ = some(0.4), usage_ = policy_.plugins.contains("usage") && some(0.8);
   }
 
@@ -269,6 +269,9 @@ class Writer {
     if (disruptions_ && some(0.5))
       annotate(base::format("volcano.sh/disruption-mode:{}", pick({"all", "all", "single"})));
     if (disruptions_ && some(0.1)) annotate("volcano.sh/preemption-policy:Never");
+    if (label_domains_ && some(0.5))
+      annotate(base::format("volcano.sh/topology-key:{}", pick({"zone", "zone", "rack", "kubernetes.io/hostname"})));
+    if (label_domains_ && some(0.2)) annotate(base::format("volcano.sh/group-priority:{}", dice_.below(3)));
     if (!annotations.empty()) line += " annotations=" + annotations;
     out_ += line + "\n";
     if (sub_groups_ && some(0.5))
@@ -425,7 +428,7 @@ class Writer {
   bool domains_ = false, selectors_ = false, taints_ = false, ports_ = false, affinity_ = false, spread_ = false;
   bool storage_ = false, claims_ = false, cards_ = false, gates_ = false, best_effort_ = false;
   bool preemptables_ = false, sub_groups_ = false, roles_ = false, tight_pods_ = false, mixed_ = false, usage_ = false;
-  bool disruptions_ = false;
+  bool disruptions_ = false, label_domains_ = false;
 };
 
 }  // namespace

@@ -114,6 +114,7 @@ void check_job_scheduling(const Json& spec, const std::string& path, FieldErrors
   if (mode["all"].is_object() && !policy["gang"].is_object())
     errors.invalid(in(where, "disruptionMode"), mode,
                    "the disruptionMode `all` is not supported with the Basic scheduling policy");
+  check_scheduling_constraints(scheduling["schedulingConstraints"], in(where, "schedulingConstraints"), errors);
   if (scheduling["resourceClaims"].size() > 0)
     errors.forbidden(in(where, "resourceClaims"), "claims of groups are not made here");
 }

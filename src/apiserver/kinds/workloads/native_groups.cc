@@ -1,7 +1,9 @@
 // Workloads and PodGroups of scheduling.k8s.io: policies, names, and what does not change.
+#include <algorithm>
 #include <array>
 
 #include "api/schema/names.h"
+#include "apiserver/kinds/pods/pod_priority.h"
 #include "apiserver/kinds/rows.h"
 #include "apiserver/kinds/workloads/group_policies.h"
 #include "base/format.h"
@@ -38,7 +40,17 @@ void check_disruption_mode(const Json& mode, const std::string& path, FieldError
     errors.invalid(path, mode, "must specify exactly one of: `single`, `all`");
 }
 
+void check_scheduling_constraints(const Json& constraints, const std::string& path, FieldErrors& errors) {
+  const Json& topology = constraints["topology"];
+  if (topology.size() > 1) return errors.too_many(in(path, "topology"), topology.size(), 1);
+  for (const Json& one : topology.items())
+    errors.invalid(in(at(in(path, "topology"), 0), "key"), one["key"],
+                   api::check_qualified_name(one["key"].as_string()));
+}
+
 namespace {
+
+constexpr std::int64_t kPriorityMax = 1'000'000'000;  // that people may give
 
 // The fields that a PodGroup and a template of one share.
 void check_group(const Json& group, const std::string& path, FieldErrors& errors) {
@@ -46,6 +58,10 @@ void check_group(const Json& group, const std::string& path, FieldErrors& errors
   check_disruption_mode(group["disruptionMode"], in(path, "disruptionMode"), errors);
   if (const std::string name = group["priorityClassName"].str(); !name.empty())
     errors.invalid(in(path, "priorityClassName"), name, api::check_dns_subdomain(name));
+  if (group["priority"].is_number() && group["priority"].as_int() > kPriorityMax)
+    errors.invalid(in(path, "priority"), group["priority"],
+                   base::format("must be less than or equal to {}", kPriorityMax));
+  check_scheduling_constraints(group["schedulingConstraints"], in(path, "schedulingConstraints"), errors);
   if (group["resourceClaims"].size() > 0)
     errors.forbidden(in(path, "resourceClaims"), "claims of groups are not made here");
 }
@@ -61,6 +77,12 @@ void check_workload(const Json& object, FieldErrors& errors) {
     errors.invalid(in(path, "name"), templates[i]["name"], api::check_dns_label(templates[i]["name"].as_string()));
     check_group(templates[i], path, errors);
   }
+  const auto same_priority = [&](const Json& one) {
+    return one["priorityClassName"].str() == templates[std::size_t{0}]["priorityClassName"].str() &&
+           one["priority"] == templates[std::size_t{0}]["priority"];
+  };
+  if (!std::all_of(templates.items().begin(), templates.items().end(), same_priority))
+    errors.invalid("spec", Json(), "detected multiple priority configurations");
 }
 
 void check_native_group(const Json& object, FieldErrors& errors) {
@@ -90,16 +112,17 @@ void check_workload_update(const Json& before, const Json& object, FieldErrors& 
 }
 
 constexpr FixedField kFixedOfWorkload[] = {{"spec.controllerRef", "field is immutable", false, true}};
-constexpr FixedField kFixedOfGroup[] = {{"spec.workloadRef", "field is immutable"},
-                                        {"spec.schedulingConstraints", "field is immutable"},
-                                        {"spec.disruptionMode", "field is immutable"},
-                                        {"spec.priorityClassName", "field is immutable"},
-                                        {"spec.priority", "field is immutable"}};
+constexpr FixedField kFixedOfGroup[] = {
+    {"spec.workloadRef", "field is immutable"},    {"spec.schedulingConstraints", "field is immutable"},
+    {"spec.disruptionMode", "field is immutable"}, {"spec.priorityClassName", "field is immutable"},
+    {"spec.priority", "field is immutable"},       {"spec.preemptionPolicy", "field is immutable"}};
 
 }  // namespace
 
 const KindRules kNativePodGroup = {
     .kind = "PodGroup",
+    .prepare = [](const Context& context, Json& object,
+                  FieldErrors&) { return set_group_priority(context.objects, object); },
     .check = [](const Json&, const Json& object, FieldErrors& errors) { check_native_group(object, errors); },
     .check_update = check_native_group_update,
     .fixed = kFixedOfGroup};

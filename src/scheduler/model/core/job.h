@@ -108,8 +108,10 @@ struct GroupExtras {
   api::ResourceList min_resources;  // as written
   Request minimum;                  // the same, without what is ignored
   std::optional<base::Duration> waiting_time;
-  std::string budget_min_available;    // volcano.sh/jdb-min-available
-  std::string budget_max_unavailable;  // volcano.sh/jdb-max-unavailable
+  std::string budget_min_available;      // volcano.sh/jdb-min-available
+  std::string budget_max_unavailable;    // volcano.sh/jdb-max-unavailable
+  std::optional<std::int32_t> priority;  // volcano.sh/group-priority: counts before that of the class
+  Symbol domain_key;                     // volcano.sh/topology-key: all pods share one value of this label of nodes
   bool operator==(const GroupExtras&) const = default;
 };
 
