@@ -41,6 +41,8 @@ base::Result<api::Json> run_named(Api& server, const std::string& ns, const std:
 // The state of a Workflow in the words of a run, its steps as a table, and its end.
 std::string workflow_state(const api::Json& workflow);
 base::Status show_workflow_graph(World& world, const api::Json& workflow);
+// Asks for another try of one that failed, and shows its steps as they go, unless `waits` is false.
+base::Status retry_workflow(World& world, Api& server, const api::Json& workflow, bool waits);
 base::Status terminate_workflow(World& world, Api& server, const api::Json& workflow);
 
 }  // namespace cli

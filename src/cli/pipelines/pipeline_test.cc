@@ -141,6 +141,40 @@ TEST_F(PipelineTest, a_run_of_version_1_has_a_graph_logs_and_an_end) {
   EXPECT_NE(reported.find("namespace default has no run \"nothing\""), std::string::npos) << reported;
 }
 
+TEST_F(PipelineTest, a_run_of_version_1_is_tried_again) {
+  const auto run = [](std::string_view phase, std::string_view annotations, std::string_view root,
+                      std::string_view step) {
+    return *api::parse_json(base::format(
+        R"({{"kind": "Workflow", "metadata": {{"name": "old", "namespace": "default", "resourceVersion": "7",
+        "annotations": {}}}, "status": {{"phase": "{}", "nodes": {{
+          "old": {{"name": "old", "type": "DAG", "phase": "{}"}},
+          "p0": {{"name": "old.load", "type": "Pod", "phase": "Succeeded"}},
+          "p1": {{"name": "old.say", "type": "Pod", "phase": "{}"}}}}}}}})",
+        annotations, phase, root, step));
+  };
+  put(resources::kWorkflows, run("Succeeded", "{}", "Succeeded", "Succeeded").dump());
+  EXPECT_NE(pipeline({"retry", "old"}), 0);
+  const std::string refused = shown + world.out + world.err;
+  EXPECT_NE(refused.find("it is SUCCEEDED; only a run that failed"), std::string::npos) << refused;
+  put(resources::kWorkflows, run("Failed", "{}", "Failed", "Failed").dump());
+  const auto told = [](api::Json object) {
+    return Happening{.kind = Happening::Kind::kObject, .stream = 1, .object = std::move(object)};
+  };
+  constexpr std::string_view kAsked = R"({"pipelines.volcano.sh/retry": "true"})";
+  server.news = {told(run("Running", kAsked, "Failed", "Failed")), told(run("Running", "{}", "Running", "Running")),
+                 told(run("Succeeded", "{}", "Succeeded", "Succeeded"))};
+  EXPECT_EQ(pipeline({"retry", "old"}), 0) << world.err;
+  EXPECT_EQ(shown + world.out,
+            "run default/old is tried again\n   0s  say  RUNNING\n   0s  say  SUCCEEDED\nrun default/old SUCCEEDED\n");
+  const api::Json& body = server.writes.back().body;
+  EXPECT_EQ(body["metadata"]["resourceVersion"].as_string(), "7") << "it is written as it was read";
+  EXPECT_EQ(body["status"]["phase"].as_string(), "Running");
+  server.news = {told(run("Failed", "{}", "Failed", "Failed"))};
+  EXPECT_EQ(pipeline({"retry", "old"}), 1) << "the result of the run";
+  server.news.clear();
+  EXPECT_EQ(pipeline({"retry", "old", "--no-wait"}), 0) << world.err;
+}
+
 TEST_F(PipelineTest, files_that_cannot_be_read_are_said) {
   EXPECT_NE(pipeline({"upload", "broken.yaml"}), 0);
   const std::string reported = shown + world.out + world.err;

@@ -141,8 +141,7 @@ base::Status follow_run(World& world, Api& server, const std::string& ns, const 
 base::Status retry_run(World& world, const Values& values) {
   TRY(const std::unique_ptr<Api> server, connect(world, values));
   TRY(const Json run, run_of(*server, values));
-  if (pipelines::argo::is_workflow(run))
-    return usage_error("it is a run of version 1, which the page and kfp 1.8 try again");
+  if (pipelines::argo::is_workflow(run)) return retry_workflow(world, *server, run, !values.on("no-wait"));
   const std::string_view state = run["status"]["state"].as_string();
   if (state != "FAILED" && state != "CANCELED")
     return usage_error(base::format("it is {}; only a run that failed or was ended is tried again",
