@@ -35,6 +35,7 @@ constexpr std::array kFaults = {
 // Lost writes and holes in watches (sim/world/truth.h), cycles that break what must hold (sim/world/decisions.h) and
 // writes at rest (sim/world/world.cc) are looked for in every world.
 constexpr std::array kChecks = {
+    PieceKind<Check>{"artifacts-follow", make_artifacts_follow},
     PieceKind<Check>{"crons-keep-apart", make_crons_keep_apart},
     PieceKind<Check>{"evictions-help", make_evictions_help},
     PieceKind<Check>{"flows-in-order", make_flows_in_order},

@@ -7,6 +7,7 @@
 
 namespace sim {
 
+std::unique_ptr<Check> make_artifacts_follow(World& world, Settings& settings, base::Random& dice);
 std::unique_ptr<Check> make_crons_keep_apart(World& world, Settings& settings, base::Random& dice);
 std::unique_ptr<Check> make_evictions_help(World& world, Settings& settings, base::Random& dice);
 std::unique_ptr<Check> make_flows_in_order(World& world, Settings& settings, base::Random& dice);

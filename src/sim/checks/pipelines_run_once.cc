@@ -17,7 +17,7 @@ namespace {
 constexpr std::string_view kRunLabel = "pipelines.kubeflow.org/run";
 
 bool is_over(std::string_view state) {
-  return state == "SUCCEEDED" || state == "FAILED" || state == "CANCELED" || state == "SKIPPED";
+  return state == "SUCCEEDED" || state == "CACHED" || state == "FAILED" || state == "CANCELED" || state == "SKIPPED";
 }
 
 class PipelinesRunOnce final : public Check {

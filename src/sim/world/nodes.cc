@@ -67,11 +67,13 @@ Json status_for(const Json& pod, std::string_view phase, const Run& run, const J
                        {"containerStatuses", std::move(statuses)}});
 }
 
-Json ended_state(const Run& run, base::Time at, int exit_code) {
-  return Json::object({{"terminated", Json::object({{"exitCode", exit_code},
-                                                    {"reason", exit_code == 0 ? "Completed" : "Error"},
-                                                    {"startedAt", base::format_rfc3339(run.started)},
-                                                    {"finishedAt", base::format_rfc3339(at)}})}});
+Json ended_state(const Run& run, base::Time at, int exit_code, std::string_view last_words = {}) {
+  Json ended = Json::object({{"exitCode", exit_code},
+                             {"reason", exit_code == 0 ? "Completed" : "Error"},
+                             {"startedAt", base::format_rfc3339(run.started)},
+                             {"finishedAt", base::format_rfc3339(at)}});
+  if (exit_code == 0 && !last_words.empty()) ended.set("message", last_words);
+  return Json::object({{"terminated", std::move(ended)}});
 }
 
 int number_of(std::string_view text) {
@@ -146,9 +148,9 @@ struct Nodes::State {
     if (env.now() < run->started) return again_at(key, run->started);
     if (run->ends.is_set() && env.now() >= run->ends) {
       const bool failed = run->exit_code != 0;
-      return report(
-          key, pod,
-          status_for(pod, failed ? "Failed" : "Succeeded", *run, ended_state(*run, run->ends, run->exit_code)));
+      return report(key, pod,
+                    status_for(pod, failed ? "Failed" : "Succeeded", *run,
+                               ended_state(*run, run->ends, run->exit_code, api::annotation_of(pod, kLastWords))));
     }
     if (phase_of(pod) != "Running") {
       const Json state = Json::object({{"running", Json::object({{"startedAt", base::format_rfc3339(run->started)}})}});

@@ -24,6 +24,7 @@ struct NodeSettings {
 // How long a pod runs and how it ends is in its annotations; without them it ends well after a second.
 inline constexpr std::string_view kRunsFor = "sim.volcano.sh/runs-for";
 inline constexpr std::string_view kExitCode = "sim.volcano.sh/exit-code";
+inline constexpr std::string_view kLastWords = "sim.volcano.sh/last-words";  // the termination message of a good end
 
 class Nodes {
  public:
