@@ -36,9 +36,9 @@ struct Call {
   std::string ns() const;
 };
 
-// A file in a volume of this machine.
+// A file in the volume of a namespace's claim.
 struct StoredFile {
-  std::string volume;
+  std::string ns, claim, volume;
   std::string path;
   std::size_t bytes_max = 0;  // so many of its first bytes; 0: all of them, or none where they are too many
   bool is_page = false;       // for a frame of a browser, as HTML, and not as JSON

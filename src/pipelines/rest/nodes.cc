@@ -173,8 +173,35 @@ base::Result<Reply> stored_file(Facts& facts, const std::string& ns, std::string
       volume.find('/') != std::string::npos)
     return make_error(Code::kUnavailable, base::format("the claim {}/{} has no volume yet", ns, kClaim));
   Reply reply;
-  reply.file = {volume, std::move(path)};
+  reply.file = {ns, std::string(kClaim), volume, std::move(path)};
   return reply;
+}
+
+namespace {
+
+// A word of a shell, whatever is in it.
+std::string quoted(const std::string& text) {
+  std::string out = "'";
+  for (const char one : text) out += one == '\'' ? "'\\''" : std::string(1, one);
+  return out + "'";
+}
+
+}  // namespace
+
+std::string command_to_read(const StoredFile& file) {
+  const Json claim = Json::object({{"claimName", file.claim}});
+  const Json mount = Json::object({{"name", "store"}, {"mountPath", "/store"}, {"readOnly", true}});
+  const Json words = Json::array({Json("tar"), Json("-C"), Json("/store"), Json("-c"), Json("--"), Json(file.path)});
+  const Json container = Json::object(
+      {{"name", "read-artifact"}, {"image", "busybox"}, {"command", words}, {"volumeMounts", Json::array({mount})}});
+  const Json pod = Json::object(
+      {{"spec",
+        Json::object({{"volumes", Json::array({Json::object({{"name", "store"}, {"persistentVolumeClaim", claim}})})},
+                      {"containers", Json::array({container})}})}});
+  return base::format(
+      "kubectl run read-artifact -n {} --image=busybox --restart=Never --attach --rm --quiet --overrides={} > "
+      "artifact.tar",
+      file.ns, quoted(pod.dump()));
 }
 
 base::Result<Reply> read_workflow_log(const Call& call, Facts& facts) {

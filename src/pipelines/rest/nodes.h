@@ -19,6 +19,8 @@ base::Result<Reply> view_artifact(const Call& call, Facts& facts);
 Reply log_of_pod(const Call& call, const std::string& ns, const std::string& pod);
 // A file of the claim that holds the artifacts of a namespace.
 base::Result<Reply> stored_file(Facts& facts, const std::string& ns, std::string path);
+// The command by which a person reads it where no server mounts the volume.
+std::string command_to_read(const StoredFile& file);
 
 // The same of a run that is a Workflow.
 base::Result<Reply> read_workflow_log(const Call& call, Facts& facts);

@@ -51,5 +51,12 @@ TEST_F(StoredObjects, AreReadWithTheKeysThatTheNamespaceNames) {
   EXPECT_EQ(at("nothing").substr(0, 29), "the artifact is at nothing, a");
 }
 
+TEST(StoredFiles, AreReadByACommandThatTakesTheirNameAsItIs) {
+  const std::string command = command_to_read({"team", "mlpipeline-artifacts", "pv", "v2/it's a/\"model\""});
+  EXPECT_TRUE(command.starts_with("kubectl run read-artifact -n team --image=busybox ")) << command;
+  EXPECT_NE(command.find(R"("claimName":"mlpipeline-artifacts")"), std::string::npos) << command;
+  EXPECT_NE(command.find(R"("--","v2/it'\''s a/\"model\""])"), std::string::npos) << command;
+}
+
 }  // namespace
 }  // namespace pipelines::rest

@@ -7,6 +7,7 @@
 #include "base/format.h"
 #include "pipelines/rest/answers.h"
 #include "pipelines/rest/body.h"
+#include "pipelines/rest/nodes.h"
 #include "pipelines/rest/routes.h"
 
 namespace pipelines::rest {
@@ -120,7 +121,10 @@ void Server::serve_object(const StoredObject& object, const std::shared_ptr<rt::
 void Server::serve_file(const StoredFile& file, const std::shared_ptr<rt::HttpExchange>& exchange) {
   if (!read_file_)
     return exchange->respond(error_answer(
-        base::make_error(Code::kMethodNotAllowed, "artifacts are not on this machine: read them where they are")));
+        base::make_error(Code::kMethodNotAllowed,
+                         base::format("the artifact is in the volume of the claim {}/{}, which this server does not "
+                                      "mount. This reads it as you, with any image that has tar: {}",
+                                      file.ns, file.claim, command_to_read(file)))));
   const auto answer = std::make_shared<rt::HttpResponse>();
   env_.offload([answer, file, read = read_file_] { *answer = answer_of(read(file), file.is_page); },
                [answer, exchange] { exchange->respond(std::move(*answer)); });
