@@ -39,7 +39,7 @@ says() { grep -qF -- "$1" <<< "$("${@:2}")"; }
 the_program_has_the_rights_of_the_manifest() {
   expect "the manifest" install_rights
   expect "the Service" says 8888 kubectl get service -n kubeflow ml-pipeline -o 'jsonpath={.spec.ports[0].port}'
-  run_program program --pipelines-addr ":$port" --pipelines-report-addr "$address:$port"
+  run_program program --web-apps --pipelines-addr ":$port" --pipelines-report-addr "$address:$port"
   expect "it answers" wait_for 20 ask /apis/v2beta1/healthz -f
   expect "it answers under the gateway's prefix, too" ask /pipeline/apis/v2beta1/healthz -f
 }
@@ -62,6 +62,22 @@ users_have_their_own_rights() {
   expect "a page of another site" says '"code":7' as "$jane" /apis/v2beta1/runs -H 'Sec-Fetch-Site: cross-site'
   expect "no way to act as somebody else" says '"total_size":0' as "$jane" /apis/v2beta1/runs -H 'Impersonate-User: admin' -H 'Impersonate-Group: system:masters'
 }
+web_applications_are_served_when_asked_for() {
+  kubectl -n team create role notebooks --verb='*' --resource=notebooks.kubeflow.org > /dev/null
+  kubectl -n team create rolebinding notebooks --role=notebooks --serviceaccount=team:jane > /dev/null
+  local plain
+  plain=$(kubectl -n team create token jane)
+  expect "health" ask /jupyter/healthz/liveness -f -o /dev/null
+  expect "her notebooks" says '"notebooks":[]' as "$plain" /jupyter/api/namespaces/team/notebooks
+  expect "a form" as "$plain" /jupyter/api/namespaces/team/notebooks -f -o "$scratch/notebook.json" -H 'Content-Type: application/json' -H 'Cookie: XSRF-TOKEN=x' -H 'X-XSRF-TOKEN: x' \
+    -d '{"name": "hers", "image": "i", "imagePullPolicy": "IfNotPresent", "serverType": "jupyter", "cpu": "100m", "memory": "100Mi", "gpus": {"num": "none"}, "configurations": [], "shm": false, "environment": "{}", "datavols": []}'
+  expect "the Notebook, made as her" kubectl -n team get notebook hers -o name
+  kubectl -n team delete notebook hers > /dev/null
+  expect "another namespace is not hers" says 'cannot list resource' as "$plain" /jupyter/api/namespaces/default/notebooks
+  expect "a request without its pair" says 'CSRF' as "$plain" /jupyter/api/namespaces/team/notebooks -d '{}'
+  expect "no token" says '401' ask /jupyter/api/namespaces/team/notebooks -o /dev/null -w '%{http_code}'
+  expect "a token that is meant for pipelines" says 'meant for pipelines' as "$jane" /jupyter/api/namespaces/team/notebooks
+}
 a_run_goes_to_its_end() {
   expect "an upload" says '"name":"hello"' as "$jane" '/apis/v2beta1/pipelines/upload?name=hello&namespace=team' -F uploadfile=@tests/pipelines/compiled/hello.yaml
   local pipeline run task
@@ -72,6 +88,28 @@ a_run_goes_to_its_end() {
   expect "its end" wait_for 40 has_succeeded
   task=$(kubectl -n team get pipelinetasks -o 'jsonpath={.items[?(@.spec.taskName=="say")].metadata.uid}')
   expect "its log" says '<hello cluster>' as "$jane" "/apis/v1alpha1/runs/$run/nodes/$task/log"
+}
+# The program mounts no volume of another namespace: it says what does.
+an_artifact_of_the_volume_is_read_by_its_user() {
+  cat > "$scratch/artifact.yaml" << 'YAML'
+pipelineInfo: {name: artifact}
+schemaVersion: 2.1.0
+sdkVersion: kfp-2.17.3
+root: {dag: {tasks: {write: {taskInfo: {name: write}, componentRef: {name: write}}}}}
+components: {write: {executorLabel: write, outputDefinitions: {artifacts: {words: {artifactType: {schemaTitle: system.Dataset, schemaVersion: 0.0.1}}}}}}
+deploymentSpec: {executors: {write: {container: {image: host, command: [sh, -c, 'mkdir -p "$(dirname "$0")" && printf kept > "$0"', "{{$.outputs.artifacts['words'].path}}"]}}}}
+YAML
+  python3 tests/pipelines/run_of.py "$scratch/artifact.yaml" kept | kubectl create -f - > /dev/null
+  expect "its end" wait_for 60 field_is pipelinerun kept .status.state SUCCEEDED
+  kubectl create role reads --verb=get,list --resource=pipelineruns.pipelines.kubeflow.org,pipelinetasks.pipelines.kubeflow.org,persistentvolumeclaims,configmaps > /dev/null
+  kubectl create rolebinding reads --role=reads --serviceaccount=team:jane > /dev/null
+  local run
+  run=$(field pipelinerun kept .metadata.uid)
+  as "$jane" "/apis/v2beta1/runs/$run/nodes/write/artifacts/words:read" > "$scratch/artifact.json"
+  expect "what the claim is" grep -q 'volume of the claim default/mlpipeline-artifacts' "$scratch/artifact.json"
+  python3 -c 'import json, sys; print(json.load(sys.stdin)["message"].split("has tar: ", 1)[1])' < "$scratch/artifact.json" | sed 's/busybox/host/g' > "$scratch/command"
+  expect "the command to work" sh -c "cd '$scratch' && sh ./command"
+  expect "the artifact" [ "$(tar -xOf "$scratch/artifact.tar")" = kept ]
 }
 large_outputs_are_sent() {
   sed 's/printf "hello %s" "$0"/python3 -c "print(chr(252) * 30000, end=str())"/' tests/pipelines/compiled/hello.yaml > "$scratch/large.yaml"
@@ -158,6 +196,6 @@ kubectl run first --image=host --restart=Never -- sleep 600 > /dev/null 2>&1
 wait_for 30 sh -c "kubectl get pod first -o 'jsonpath={.status.podIP}' | grep -q ."
 address=$(field pod first .status.podIP)
 address=${address%.*}.1 # the machine, as pods see it
-run_tests the_program_has_the_rights_of_the_manifest users_have_their_own_rights a_run_goes_to_its_end large_outputs_are_sent no_step_speaks_for_another_one \
+run_tests the_program_has_the_rights_of_the_manifest users_have_their_own_rights web_applications_are_served_when_asked_for a_run_goes_to_its_end an_artifact_of_the_volume_is_read_by_its_user large_outputs_are_sent no_step_speaks_for_another_one \
   workflows_run_there argo_is_left_alone a_proxy_names_users_where_it_is_configured nothing_was_refused
 exit "${failed:-0}"

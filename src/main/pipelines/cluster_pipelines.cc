@@ -20,6 +20,8 @@
 #include "pipelines/rest/server.h"
 #include "pipelines/rest/v1beta1/routes.h"
 #include "rt/files/bounded_files.h"
+#include "webapps/answers.h"
+#include "webapps/server.h"
 
 namespace volcano_main {
 namespace {
@@ -77,12 +79,14 @@ class ClusterPipelines::Service {
     made->server_ = std::make_unique<pipelines::rest::Server>(
         env, *made->client_,
         pipelines::rest::ServerOptions{.ns = options.ns, .more = pipelines::rest::v1beta1::routes()});
+    if (options.web_apps) made->web_apps_ = std::make_unique<webapps::Server>(env, *made->client_);
     return made;
   }
 
   void serve(const std::shared_ptr<Service>& self, rt::HttpRequest http, std::shared_ptr<rt::HttpExchange> exchange) {
     std::string path = rt::parse_target(http.target).path;
     if (path == kRunning) return exchange->respond({200, {{"Content-Type", "text/plain"}}, "ok\n"});
+    if (web_apps_ && webapps::Server::has(path)) return serve_web_app(self, std::move(http), std::move(exchange));
     // Kubeflow's clients inside the cluster know of no prefix, those behind a gateway do.
     if (!pipelines::rest::Server::has(path)) {
       http.target = "/pipeline" + http.target;
@@ -103,10 +107,12 @@ class ClusterPipelines::Service {
   }
 
  private:
-  class CallerAsker final : public pipelines::rest::Asker {
+  class CallerAsker final : public pipelines::rest::Asker, public webapps::Asker {
    public:
     CallerAsker(std::shared_ptr<Service> service, PipelineCaller caller)
         : service_(std::move(service)), caller_(std::move(caller)) {}
+
+    std::string name() const override { return caller_.user; }
 
     void call(client::Request request, client::Client::OnResult on_result) override {
       if (base::Status names = client::check_names(request); !names.ok())
@@ -130,6 +136,17 @@ class ClusterPipelines::Service {
       (caller_.token.empty() ? service_->own_forwarder_ : service_->bare_forwarder_)->relay(http, exchange);
     }
 
+    void read(std::string target, std::function<void(int status, std::string body)> on_text) override {
+      rt::HttpRequest http{.method = "GET", .target = std::move(target)};
+      add_caller(http);
+      client::ServerConnection& way = *(caller_.token.empty() ? service_->own_ : service_->bare_);
+      way.complete(http);
+      way.http().send(std::move(http), [on_text = std::move(on_text)](base::Result<rt::HttpResponse> answer) {
+        if (!answer.ok()) return on_text(503, answer.error().message);
+        on_text(answer->status, std::move(answer->body));
+      });
+    }
+
     // A service account is at home in its namespace.
     std::string own_namespace() const override {
       if (!caller_.user.starts_with(kAccount)) return "default";
@@ -148,6 +165,19 @@ class ClusterPipelines::Service {
     const PipelineCaller caller_;
   };
 
+  void serve_web_app(const std::shared_ptr<Service>& self, rt::HttpRequest http,
+                     std::shared_ptr<rt::HttpExchange> exchange) {
+    if (webapps::Server::is_open(rt::parse_target(http.target).path))
+      return web_apps_->serve(std::move(http), nullptr, std::move(exchange));
+    auto request = std::make_shared<rt::HttpRequest>(std::move(http));
+    callers_->find(*request, [self, request, exchange](base::Result<PipelineCaller> caller) {
+      if (caller.ok() && caller->is_for_pipelines)
+        caller = base::make_error(base::Code::kUnauthorized, "Unauthorized: the token is meant for pipelines");
+      if (!caller.ok()) return exchange->respond(webapps::bad_answer(webapps::apps().front(), {}, caller.error()));
+      self->web_apps_->serve(std::move(*request), std::make_shared<CallerAsker>(self, *std::move(caller)), exchange);
+    });
+  }
+
   rt::Env* env_ = nullptr;
   std::unique_ptr<client::Client> client_;
   std::unique_ptr<client::ServerConnection> own_, bare_;
@@ -155,6 +185,7 @@ class ClusterPipelines::Service {
   std::unique_ptr<PipelineCallers> callers_;
   std::unique_ptr<StepReports> reports_;
   std::unique_ptr<pipelines::rest::Server> server_;
+  std::unique_ptr<webapps::Server> web_apps_;  // null: they are not asked for
 };
 
 base::Result<std::unique_ptr<ClusterPipelines>> ClusterPipelines::start(const client::ServerAccess& access,

@@ -17,6 +17,7 @@ struct ClusterPipelineOptions {
   std::string tls_cert_file, tls_private_key_file;  // neither: plain HTTP
   std::string ns = {};                              // the only namespace whose objects are known; empty: all of them
   ProxyHeaders headers = {};
+  bool web_apps = false;  // the REST back ends of Kubeflow's web applications, too
 };
 
 // With a loop of its own.

@@ -122,7 +122,7 @@ void PipelineCallers::review(const std::string& token, bool is_for_pipelines, co
     // A server that knows no audiences does not say for which of them the token is.
     if (!is_known || !holds(status["audiences"], kPipelinesAudience) || !name.starts_with(kAccount))
       return review(token, false, done);
-    done(PipelineCaller{.user = name, .pod = user["extra"][kPodName][std::size_t{0}].str()});
+    done(PipelineCaller{.user = name, .pod = user["extra"][kPodName][std::size_t{0}].str(), .is_for_pipelines = true});
   });
 }
 

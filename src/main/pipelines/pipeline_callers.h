@@ -24,6 +24,7 @@ struct PipelineCaller {
   std::vector<std::string> groups = {};  // of the proxy's header alone
   std::string token = {};                // with which requests are made; empty: they are made as `user`
   std::string pod = {};                  // to which the token is bound
+  bool is_for_pipelines = false;         // the token opens no other door
 };
 
 struct ProxyHeaders {

@@ -46,6 +46,9 @@ struct KubeflowFlags {
          "address can send it; empty: no header is believed"},
         {"pipelines-userid-prefix", &pipelines.headers.user_prefix, "taken from the begin of that header"},
         {"pipelines-groups-header", &pipelines.headers.groups, "header with the user's groups, apart by commas"},
+        {"web-apps", &pipelines.web_apps,
+         "serve the REST back ends of Kubeflow's web applications there, too (/jupyter/, /volumes/, /tensorboards/, "
+         "/kfam/)"},
         {"pipelines-report-addr", &report_address,
          "ADDRESS:PORT, plain HTTP, to which steps send outputs over 4 KiB (default: that of the Service "
          "ml-pipeline)"}};
@@ -66,6 +69,8 @@ base::Status use(const KubeflowFlags& flags, ControllerFlags& host) {
   std::vector<std::string> all = controllers::notebooks::controller_names();
   std::ranges::copy(controllers::pipelines::controller_names(), std::back_inserter(all));
   all.emplace_back(controllers::workflows::kController);
+  if (flags.pipelines.web_apps && flags.pipelines.address == "0")
+    return base::make_error(base::Code::kInvalid, "--web-apps: they are served at --pipelines-addr, which is missing");
   for (const std::string& name : flags.enabled)
     if (std::ranges::find(all, name) == all.end())
       return base::make_error(base::Code::kInvalid,
