@@ -157,19 +157,20 @@ TEST_F(PipelineTest, a_run_of_version_1_is_tried_again) {
   const std::string refused = shown + world.out + world.err;
   EXPECT_NE(refused.find("it is SUCCEEDED; only a run that failed"), std::string::npos) << refused;
   put(resources::kWorkflows, run("Failed", "{}", "Failed", "Failed").dump());
-  const auto told = [](api::Json object) {
+  const auto received = [](api::Json object) {
     return Happening{.kind = Happening::Kind::kObject, .stream = 1, .object = std::move(object)};
   };
   constexpr std::string_view kAsked = R"({"pipelines.volcano.sh/retry": "true"})";
-  server.news = {told(run("Running", kAsked, "Failed", "Failed")), told(run("Running", "{}", "Running", "Running")),
-                 told(run("Succeeded", "{}", "Succeeded", "Succeeded"))};
+  server.news = {received(run("Running", kAsked, "Failed", "Failed")),
+                 received(run("Running", "{}", "Running", "Running")),
+                 received(run("Succeeded", "{}", "Succeeded", "Succeeded"))};
   EXPECT_EQ(pipeline({"retry", "old"}), 0) << world.err;
   EXPECT_EQ(shown + world.out,
             "run default/old is tried again\n   0s  say  RUNNING\n   0s  say  SUCCEEDED\nrun default/old SUCCEEDED\n");
   const api::Json& body = server.writes.back().body;
   EXPECT_EQ(body["metadata"]["resourceVersion"].as_string(), "7") << "it is written as it was read";
   EXPECT_EQ(body["status"]["phase"].as_string(), "Running");
-  server.news = {told(run("Failed", "{}", "Failed", "Failed"))};
+  server.news = {received(run("Failed", "{}", "Failed", "Failed"))};
   EXPECT_EQ(pipeline({"retry", "old"}), 1) << "the result of the run";
   server.news.clear();
   EXPECT_EQ(pipeline({"retry", "old", "--no-wait"}), 0) << world.err;

@@ -7,6 +7,7 @@
 #include "api/pipelines/v2beta1/pipeline_run.h"
 #include "base/format.h"
 #include "cli/pipelines/pipeline.h"
+#include "cli/table.h"
 #include "cli/text/people_table.h"
 #include "pipelines/argo/workflow_retry.h"
 
@@ -45,7 +46,7 @@ class Steps {
       const std::string name = one.value["name"].str(), type = one.value["type"].str();
       if (!name.starts_with(run_ + ".") || (type != "Pod" && type != "Suspend")) continue;
       const std::string path = name.substr(run_.size() + 1), state = state_of(one.value);
-      if (std::exchange(said_[path], state) == state) continue;
+      if (std::exchange(shown_[path], state) == state) continue;
       world_.out += base::format("{:>5}  {}  {}\n", base::format_human_duration(world_.now() - begin_), path, state);
     }
     world_.show(world_);
@@ -54,14 +55,14 @@ class Steps {
   void know(const Json& workflow) {
     for (const Json::Member& one : workflow["status"]["nodes"].members())
       if (one.value["name"].as_string().starts_with(run_ + "."))
-        said_[one.value["name"].str().substr(run_.size() + 1)] = state_of(one.value);
+        shown_[one.value["name"].str().substr(run_.size() + 1)] = state_of(one.value);
   }
 
  private:
   World& world_;
   const std::string run_;
   const base::Time begin_;
-  std::map<std::string, std::string> said_;
+  std::map<std::string, std::string> shown_;
 };
 
 // Until it has ended; the exit status is its result. `before`: as it was when another try was asked for.

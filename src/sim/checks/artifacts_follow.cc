@@ -64,7 +64,7 @@ class ArtifactsFollow final : public Check {
         expect_input(task, "root.body.import", "data");
       }
     }
-    world_.chronicle().note(
+    world_.chronicle().record(
         base::format("{} models in {} places were read, {} came from other runs", read, places.size(), cached));
   }
 
