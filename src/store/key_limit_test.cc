@@ -20,20 +20,22 @@ TEST(Store, a_key_that_the_database_does_not_take_is_refused_alone) {
   const auto kv = *rt::open_lmdb(folder, 16 << 20);
   const auto store = *Store::open(env, *kv);
   const std::uint32_t table = store->table(std::string(200, 'g') + ".example.com/" + std::string(36, 'p'));
-  std::map<std::string, std::string> said;
+  std::map<std::string, std::string> problem;
   const auto put = [&](const std::string& key, const std::string& ns, const std::string& name) {
-    store->put(table, Json::object({{"metadata", Json::object({{"namespace", ns}, {"name", name}})}}),
-               [&said, key](const base::Result<ObjectPtr>& put) { said[key] = put.ok() ? "" : put.error().message; });
+    store->put(
+        table, Json::object({{"metadata", Json::object({{"namespace", ns}, {"name", name}})}}),
+        [&problem, key](const base::Result<ObjectPtr>& put) { problem[key] = put.ok() ? "" : put.error().message; });
   };
   put("fits", "default", std::string(252, 'n'));
   put("longer", "default", std::string(253, 'n'));
   put("other", "n", "other");
   env.settle();
-  EXPECT_EQ(said["fits"], "");
-  EXPECT_EQ(said["other"], "");
-  EXPECT_EQ(said["longer"], "\"" + std::string(253, 'n') +
-                                "\" cannot be stored: its group, resource, namespace and name have 509 bytes together, "
-                                "at most 508");
+  EXPECT_EQ(problem["fits"], "");
+  EXPECT_EQ(problem["other"], "");
+  EXPECT_EQ(problem["longer"],
+            "\"" + std::string(253, 'n') +
+                "\" cannot be stored: its group, resource, namespace and name have 509 bytes together, "
+                "at most 508");
   std::filesystem::remove_all(folder);
 }
 

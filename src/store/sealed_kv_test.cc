@@ -174,8 +174,8 @@ TEST(SealedKv, a_record_that_was_moved_or_damaged_is_set_aside_alone) {
     std::string bent = good;
     bent[at] = static_cast<char>(bent[at] ^ 1);
     disk.put(key_of("mine"), bent);
-    const std::string said = read(kv, secrets(), "db");
-    EXPECT_TRUE(said.starts_with("secrets ml/mine: ")) << at << ": " << said;
+    const std::string problem = read(kv, secrets(), "db");
+    EXPECT_TRUE(problem.starts_with("secrets ml/mine: ")) << at << ": " << problem;
   }
   std::string later = good;
   later[7] = static_cast<char>(later[7] + 1);

@@ -38,7 +38,7 @@ struct Write {
   bool gives_room = false;  // a deletion, or a step of one
   std::vector<Store::OnDurable> settled = {};
 
-  void tell(const Result<ObjectPtr>& stored) {
+  void notify(const Result<ObjectPtr>& stored) {
     if (on_durable) on_durable(stored);
     for (const Store::OnDurable& done : settled) done(stored);
   }
@@ -94,7 +94,7 @@ struct Store::State : std::enable_shared_from_this<Store::State> {
   std::vector<Write> waiting;
   std::shared_ptr<std::vector<Write>> under_way;  // while `committing`
   bool committing = false;
-  bool telling = false;  // subscribers of a commit
+  bool notifying = false;  // subscribers of a commit
   bool failing = false;
   base::Error failure;          // why, while `failing`
   base::Duration next_attempt;  // uptime, while `failing`
@@ -133,7 +133,7 @@ struct Store::State : std::enable_shared_from_this<Store::State> {
   void set_latest(std::uint32_t resource, Entry& entry, ObjectPtr object) {
     const ObjectPtr before = std::exchange(entry.latest, std::move(object));
     latest_bytes += (entry.latest ? entry.latest->bytes.size() : 0) - (before ? before->bytes.size() : 0);
-    for (const Store::OnLatest& tell : on_latest[resource]) tell(before, entry.latest);
+    for (const Store::OnLatest& notify : on_latest[resource]) notify(before, entry.latest);
   }
 
   void start_commit() {
@@ -199,8 +199,8 @@ struct Store::State : std::enable_shared_from_this<Store::State> {
     }
     durable_revision = batch.back().event.revision;
     keep_age();
-    for (const auto& [resource, events] : by_resource) tell(resource, events);
-    for (Write& write : batch) write.tell(write.event.object);
+    for (const auto& [resource, events] : by_resource) notify(resource, events);
+    for (Write& write : batch) write.notify(write.event.object);
     if (!committing) start_commit();
   }
 
@@ -242,15 +242,15 @@ struct Store::State : std::enable_shared_from_this<Store::State> {
         });
   }
 
-  void tell(std::uint32_t resource, const std::vector<Event>& events) {
+  void notify(std::uint32_t resource, const std::vector<Event>& events) {
     auto& all = subscribers[resource];
-    telling = true;
+    notifying = true;
     for (std::size_t i = 0; i < all.size(); ++i) {
       const std::shared_ptr<Subscriber> one = all[i];
       // Subscriptions that begin meanwhile have read of these events in history.
       if (!one->ended && one->since < events.back().revision) one->on_events(events);
     }
-    telling = false;
+    notifying = false;
     std::erase_if(all, [](const auto& one) { return one->ended; });
   }
 
@@ -277,7 +277,7 @@ struct Store::State : std::enable_shared_from_this<Store::State> {
       let_go(write);
     }
     latest_revision = durable_revision;
-    for (Write& write : undone) write.tell(error);
+    for (Write& write : undone) write.notify(error);
   }
 };
 
@@ -483,7 +483,8 @@ Result<std::unique_ptr<Subscription>> Store::subscribe(std::uint32_t resource, s
   subscription->subscriber_ = std::make_shared<Subscriber>(Subscriber{std::move(on_events), events.until});
   // Few end while there are no events; those who have go when there are.
   auto& all = state_->subscribers[resource];
-  if (all.size() == all.capacity() && !state_->telling) std::erase_if(all, [](const auto& one) { return one->ended; });
+  if (all.size() == all.capacity() && !state_->notifying)
+    std::erase_if(all, [](const auto& one) { return one->ended; });
   all.push_back(subscription->subscriber_);
   return subscription;
 }

@@ -113,27 +113,27 @@ TEST(Store, a_full_disk_refuses_and_changes_nothing) {
 
 TEST(Store, what_the_newest_state_tells_waits_until_it_is_durable) {
   Bench b;
-  std::vector<std::string> told;
+  std::vector<std::string> notified;
   const auto settle = [&](const char* what) {
-    b.store->settle([&told, what](const base::Result<ObjectPtr>& how) {
-      told.push_back(what + std::string(how.ok() ? " durable" : " undone"));
+    b.store->settle([&notified, what](const base::Result<ObjectPtr>& how) {
+      notified.push_back(what + std::string(how.ok() ? " durable" : " undone"));
     });
   };
   settle("nothing under way");
-  EXPECT_EQ(told, std::vector<std::string>{"nothing under way durable"});
+  EXPECT_EQ(notified, std::vector<std::string>{"nothing under way durable"});
   b.put("a");
   settle("of the commit");
   b.put("b");  // waits for the next one
   settle("of the next");
-  EXPECT_EQ(told.size(), 1u);
+  EXPECT_EQ(notified.size(), 1u);
   b.env.settle();
-  EXPECT_EQ(told,
+  EXPECT_EQ(notified,
             (std::vector<std::string>{"nothing under way durable", "of the commit durable", "of the next durable"}));
   b.kv.full = true;
   b.put("c");
   settle("of a full disk");
   b.env.settle();
-  EXPECT_EQ(told.back(), "of a full disk undone");
+  EXPECT_EQ(notified.back(), "of a full disk undone");
 }
 
 // Two writes of one key: the first commit is under way while the others wait for the second.
@@ -167,10 +167,10 @@ TEST(Store, a_key_may_come_and_go_while_a_commit_is_under_way) {
 
 TEST(Store, a_full_disk_undoes_all_writes_of_a_key) {
   Bench b;
-  std::vector<std::string> told;
+  std::vector<std::string> notified;
   b.store->on_latest(b.maps, [&](const ObjectPtr& before, const ObjectPtr& after) {
-    told.push_back((before ? before->json()["data"]["v"].str() : "") + ">" +
-                   (after ? after->json()["data"]["v"].str() : ""));
+    notified.push_back((before ? before->json()["data"]["v"].str() : "") + ">" +
+                       (after ? after->json()["data"]["v"].str() : ""));
   });
   b.put("a", "1");
   b.erase("a");
@@ -181,7 +181,7 @@ TEST(Store, a_full_disk_undoes_all_writes_of_a_key) {
   b.env.settle();
   EXPECT_EQ(b.acknowledged, std::vector<std::string>{"a"});
   EXPECT_EQ(b.refused, (std::vector<std::string>{"-a", "a", "-a"}));
-  EXPECT_EQ(told, (std::vector<std::string>{">1", "1>", ">2", "2>", ">1"}));
+  EXPECT_EQ(notified, (std::vector<std::string>{">1", "1>", ">2", "2>", ">1"}));
   EXPECT_EQ(b.store->find(b.maps, "n", "a", View::kLatest)->json()["data"]["v"].as_string(), "1");
   b.kv.full = false;
   b.erase("a");
@@ -340,9 +340,9 @@ TEST(Store, a_watch_resumes_also_after_a_restart) {
 TEST(Store, tables_come_while_it_runs_and_are_there_after_a_restart) {
   Bench b;
   const std::uint32_t maps = b.maps;
-  int told = 0;
+  int notified = 0;
   auto subscription = *b.store->subscribe(maps, 1, [&](const std::vector<Event>&) {
-    ++told;
+    ++notified;
     b.store->table("example.com/others");  // who is told may ask for one
   });
   b.maps = b.store->table("example.com/widgets");
@@ -350,11 +350,11 @@ TEST(Store, tables_come_while_it_runs_and_are_there_after_a_restart) {
   EXPECT_EQ(b.store->table("example.com/widgets"), b.maps);
   b.put("a");
   b.env.settle();
-  EXPECT_EQ(told, 0);
+  EXPECT_EQ(notified, 0);
   b.maps = maps;
   b.put("m");
   b.env.settle();
-  EXPECT_EQ(told, 1);
+  EXPECT_EQ(notified, 1);
   subscription.reset();
   b.store.reset();
   b.store = *Store::open(b.env, b.kv);
@@ -383,21 +383,22 @@ TEST(Store, what_was_missed_comes_in_pieces) {
 
 TEST(Store, a_subscription_may_end_another_and_begin_one_while_it_is_told) {
   Bench b;
-  std::string told;
+  std::string notified;
   std::unique_ptr<Subscription> second, third;
   auto first = *b.store->subscribe(b.maps, b.store->revision(), [&](const std::vector<Event>&) {
-    told += "first ";
+    notified += "first ";
     second.reset();
     if (!third)
-      third = *b.store->subscribe(b.maps, b.store->revision(), [&](const std::vector<Event>&) { told += "third "; });
+      third =
+          *b.store->subscribe(b.maps, b.store->revision(), [&](const std::vector<Event>&) { notified += "third "; });
   });
-  second = *b.store->subscribe(b.maps, b.store->revision(), [&](const std::vector<Event>&) { told += "second "; });
+  second = *b.store->subscribe(b.maps, b.store->revision(), [&](const std::vector<Event>&) { notified += "second "; });
   b.put("a");
   b.env.settle();
-  EXPECT_EQ(told, "first ");
+  EXPECT_EQ(notified, "first ");
   b.put("b");
   b.env.settle();
-  EXPECT_EQ(told, "first first third ");
+  EXPECT_EQ(notified, "first first third ");
 }
 
 // A runtime that hangs holds a thread of the pool until somebody ends it.
@@ -433,15 +434,16 @@ TEST(Store, commits_while_eight_runtimes_hang) {
 
 TEST(Store, a_dropped_subscription_hears_nothing) {
   Bench b;
-  int heard = 0;
+  int received = 0;
   {
-    auto subscription = *b.store->subscribe(b.maps, b.store->revision(), [&](const std::vector<Event>&) { ++heard; });
+    auto subscription =
+        *b.store->subscribe(b.maps, b.store->revision(), [&](const std::vector<Event>&) { ++received; });
     b.put("a");
     b.env.settle();
   }
   b.put("b");
   b.env.settle();
-  EXPECT_EQ(heard, 1);
+  EXPECT_EQ(received, 1);
 }
 
 }  // namespace

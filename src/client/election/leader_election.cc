@@ -66,7 +66,7 @@ struct LeaderElection::State : std::enable_shared_from_this<LeaderElection::Stat
       if (const auto self = weak.lock()) self->attempt();
     });
   }
-  std::string told;  // what keeps us from the lease, as last logged
+  std::string reported;  // what keeps us from the lease, as last logged
 
   void attempt();
   void decide(base::Result<Json> found);
@@ -165,7 +165,7 @@ void LeaderElection::State::guard() {
 void LeaderElection::State::result(base::Status outcome) {
   const base::Duration now = env.uptime();
   const std::string trouble = outcome.ok() ? "" : outcome.error().message;
-  if (std::exchange(told, trouble) != trouble && !trouble.empty())
+  if (std::exchange(reported, trouble) != trouble && !trouble.empty())
     base::log_warning("leader-election", base::format("lease {}/{}: {}", options.ns, options.name, trouble));
   // An answer that was long on its way, or a process that stood still, says nothing about now.
   const bool in_time = outcome.ok() && now - asked_at < options.renew_deadline;

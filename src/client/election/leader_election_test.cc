@@ -231,19 +231,19 @@ TEST(LeaderElection, a_lease_of_rubbish_is_taken_with_values_that_a_server_accep
 // Answers each write with another object.
 class LyingClient : public Client {
  public:
-  LyingClient(Client& inner, api::Json said) : inner_(inner), said_(std::move(said)) {}
+  LyingClient(Client& inner, api::Json reported) : inner_(inner), reported_(std::move(reported)) {}
   bool lies = true;
   void call(Request request, OnResult on_result) override {
     const bool is_write = request.verb != Verb::kGet;
     inner_.call(std::move(request), [this, is_write, on_result](base::Result<api::Json> result) {
-      on_result(is_write && lies ? said_ : std::move(result));
+      on_result(is_write && lies ? reported_ : std::move(result));
     });
   }
   std::unique_ptr<Watch> watch(WatchRequest, OnEvent, OnEnd) override { return nullptr; }
 
  private:
   Client& inner_;
-  api::Json said_;
+  api::Json reported_;
 };
 
 TEST(LeaderElection, times_that_would_make_two_leaders_are_refused) {
@@ -270,16 +270,16 @@ TEST(LeaderElection, times_that_would_make_two_leaders_are_refused) {
 }
 
 TEST(LeaderElection, an_answer_that_names_no_holder_or_another_gives_no_lease) {
-  for (const char* said : {"{}", R"({"spec":"x"})", R"({"spec":{"holderIdentity":"b"}})"}) {
+  for (const char* reported : {"{}", R"({"spec":"x"})", R"({"spec":{"holderIdentity":"b"}})"}) {
     testing::FakeEnv env;
     testing::FakeClient server(env);
-    LyingClient liar(server, *api::parse_json(said));
+    LyingClient liar(server, *api::parse_json(reported));
     Candidate a(liar, env, "a");
     env.run_for(base::seconds(20));
-    EXPECT_FALSE(a.leads) << said;
+    EXPECT_FALSE(a.leads) << reported;
     liar.lies = false;
     env.run_for(base::seconds(20));
-    EXPECT_TRUE(a.leads) << said;
+    EXPECT_TRUE(a.leads) << reported;
   }
 }
 

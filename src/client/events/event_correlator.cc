@@ -46,8 +46,8 @@ EventCorrelator::Verdict EventCorrelator::judge(const Report& report, base::Time
   else
     allowance.tokens = std::min(kBurst, allowance.tokens + (now - allowance.filled).seconds() * kTokensPerSecond);
   allowance.filled = now;
-  verdict.is_heard = allowance.tokens >= 1;
-  if (verdict.is_heard) allowance.tokens -= 1;
+  verdict.is_written = allowance.tokens >= 1;
+  if (verdict.is_written) allowance.tokens -= 1;
   return verdict;
 }
 

@@ -64,9 +64,9 @@ class EventCorrelator {
     std::string_view message;
   };
   struct Verdict {
-    TextHash event;         // reports with equal hashes are one event
-    bool combined = false;  // of many messages; the text says so and changes with each
-    bool is_heard = true;   // false: counted, but not written now
+    TextHash event;          // reports with equal hashes are one event
+    bool combined = false;   // of many messages; the text says so and changes with each
+    bool is_written = true;  // false: counted, but not written now
   };
   Verdict judge(const Report& report, base::Time now);
 

@@ -105,7 +105,7 @@ void EventRecorder::State::record(const Json& object, EventText text) {
   const std::shared_ptr<Entry> entry = slot;
   ++entry->count;
   entry->last = env.now();
-  if (!verdict.is_heard) return;
+  if (!verdict.is_written) return;
   entry->combined = verdict.combined;
   if (verdict.combined) text.message = base::utf8_prefix(std::string(kCombined) + text.message, kMessageBytesMax);
   Json involved = involved_object(object, text.field_path);

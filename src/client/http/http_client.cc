@@ -50,7 +50,7 @@ struct WatchState : std::enable_shared_from_this<WatchState> {
   // True for a watch that begins with the present objects, until it has told them.
   bool begins = false;
   std::shared_ptr<Offers> offers;
-  base::Duration heard;           // when something last came
+  base::Duration last_received;   // when something last came
   rt::Loop::TimerId silence = 0;  // looks whether that is too long ago
 
   void close() {
@@ -64,16 +64,16 @@ struct WatchState : std::enable_shared_from_this<WatchState> {
     if (over) return;
     close();
     const base::Duration pause = asked_pause(error);
-    if (pause == base::Duration()) return tell_end(std::move(error));
+    if (pause == base::Duration()) return notify_end(std::move(error));
     error.retry_after_seconds = 0;  // it is waited for here
     timer = env->loop().after(pause, [weak = weak_from_this(), error = std::move(error)] {
       const auto kept = weak.lock();
       if (!kept) return;
       kept->timer = 0;
-      kept->tell_end(error);
+      kept->notify_end(error);
     });
   }
-  void tell_end(base::Error error) {
+  void notify_end(base::Error error) {
     const auto callback = std::exchange(on_end, nullptr);
     if (callback) callback(std::move(error));
   }
@@ -101,7 +101,7 @@ void WatchState::listen(base::Duration wait) {
 }
 
 void WatchState::look_for_silence() {
-  const base::Duration since = env->uptime() - heard;
+  const base::Duration since = env->uptime() - last_received;
   if (since < silence_max()) return listen(silence_max() - since);
   if (status == 0)
     return end(make_error(Code::kTimeout, base::format("no answer in {}", base::format_go_duration(since))));
@@ -120,7 +120,7 @@ void WatchState::start(int with_status, const rt::Headers& headers) {
   status = with_status;
   refusal.headers = headers;
   decoder.begin(rt::header(headers, "Content-Type"));
-  heard = env->uptime();
+  last_received = env->uptime();
   if (begins) listen(silence_max());
 }
 
@@ -132,7 +132,7 @@ void WatchState::take(const std::shared_ptr<WatchState>& self, std::string_view 
   }
   std::vector<WatchEvent> events;
   base::Status fed = decoder.feed(bytes, events);
-  if (!events.empty()) heard = env->uptime();  // a body that trickles without an event is silent, too
+  if (!events.empty()) last_received = env->uptime();  // a body that trickles without an event is silent, too
   const Client::OnEvent callback = on_event;
   for (WatchEvent& event : events) {
     // No other bookmark comes before the one at the end of what there is.
@@ -208,7 +208,7 @@ class HttpApiClient : public Client {
   void send(Call call);
   void answered(Call call, const Asked& asked, base::Result<rt::HttpResponse> response);
   void hold(Call call, base::Error refusal);
-  void tell(const Request& request, const base::Error& refusal);
+  void report(const Request& request, const base::Error& refusal);
   void settle(Call call, base::Error error);
   HttpClientOptions options_;
   std::unique_ptr<ServerConnection> server_;
@@ -218,8 +218,8 @@ class HttpApiClient : public Client {
   base::Duration refilled_{};
   bool timer_set_ = false;
   int in_flight_ = 0;
-  std::vector<std::string> told_;            // what was left out of the last list that anything was left out of
-  std::optional<base::Duration> busy_told_;  // when a pause was last told of
+  std::vector<std::string> reported_;            // what was left out of the last list that anything was left out of
+  std::optional<base::Duration> busy_reported_;  // when a pause was last told of
   const std::shared_ptr<Offers> offers_ = std::make_shared<Offers>();
   std::shared_ptr<int> alive_ = std::make_shared<int>(0);
 };
@@ -260,12 +260,12 @@ base::Result<Json> HttpApiClient::answer_to(const Asked& asked, const rt::HttpRe
   if (!asked.is_of_kind) return answer;
   std::vector<std::string> left_out;
   auto result = usable_answer(std::move(answer), asked.verb, asked.kind, left_out);
-  constexpr std::size_t kToldMax = 20;
-  if (left_out.empty() || left_out == told_) return result;
-  for (std::size_t i = 0; i < left_out.size() && i < kToldMax; ++i) base::log_warning("client", left_out[i]);
-  if (left_out.size() > kToldMax)
-    base::log_warning("client", base::format("{} more objects are left out", left_out.size() - kToldMax));
-  told_ = std::move(left_out);
+  constexpr std::size_t kReportedMax = 20;
+  if (left_out.empty() || left_out == reported_) return result;
+  for (std::size_t i = 0; i < left_out.size() && i < kReportedMax; ++i) base::log_warning("client", left_out[i]);
+  if (left_out.size() > kReportedMax)
+    base::log_warning("client", base::format("{} more objects are left out", left_out.size() - kReportedMax));
+  reported_ = std::move(left_out);
   return result;
 }
 
@@ -306,7 +306,7 @@ void HttpApiClient::answered(Call call, const Asked& asked, base::Result<rt::Htt
 
 // Until the pause is over that the server asks for.
 void HttpApiClient::hold(Call call, base::Error refusal) {
-  tell(call.request, refusal);
+  report(call.request, refusal);
   const base::Duration pause = asked_pause(refusal);
   call.held = call.held + pause;
   const bool may_ask = is_not_carried_out(refusal) || may_repeat(call.request);
@@ -322,10 +322,10 @@ void HttpApiClient::hold(Call call, base::Error refusal) {
 }
 
 // A busy server refuses many at a time: one of them is told, once a minute.
-void HttpApiClient::tell(const Request& request, const base::Error& refusal) {
+void HttpApiClient::report(const Request& request, const base::Error& refusal) {
   const base::Duration now = env_.uptime();
-  if (busy_told_ && now - *busy_told_ < base::minutes(1)) return;
-  busy_told_ = now;
+  if (busy_reported_ && now - *busy_reported_ < base::minutes(1)) return;
+  busy_reported_ = now;
   base::log_warning(
       "client", base::format("requests wait, because the server asks for a pause of {} ({}): {}",
                              base::format_go_duration(asked_pause(refusal)), request.resource.plural, refusal.message));
@@ -370,7 +370,7 @@ std::unique_ptr<Watch> HttpApiClient::watch(WatchRequest request, OnEvent on_eve
   state->on_end = std::move(on_end);
   state->begins = begins;
   state->offers = offers_;
-  state->heard = env_.uptime();
+  state->last_received = env_.uptime();
   if (begins) state->listen(state->silence_max());
   // A peer that vanished without a word never ends the stream.
   const std::weak_ptr<WatchState> weak = state;

@@ -60,14 +60,14 @@ base::Result<std::string> data_or_file(const Json& entry, const std::string& key
 base::Result<std::string> exec_info(const Json& exec, const Json& cluster, const std::string& folder) {
   Json spec = Json::object({{"interactive", false}});
   if (exec["provideClusterInfo"].as_bool()) {
-    Json told = Json::object();
+    Json kept_cluster = Json::object();
     for (const char* key : {"server", "tls-server-name", "insecure-skip-tls-verify", "proxy-url"})
-      if (cluster.has(key)) told.set(key, cluster[key]);
+      if (cluster.has(key)) kept_cluster.set(key, cluster[key]);
     TRY(const std::string ca, data_or_file(cluster, "certificate-authority", folder));
-    if (!ca.empty()) told.set("certificate-authority-data", base::base64_encode(ca));
+    if (!ca.empty()) kept_cluster.set("certificate-authority-data", base::base64_encode(ca));
     if (const Json* own = find_named(cluster["extensions"], "client.authentication.k8s.io/exec"))
-      told.set("config", (*own)["extension"]);
-    spec.set("cluster", std::move(told));
+      kept_cluster.set("config", (*own)["extension"]);
+    spec.set("cluster", std::move(kept_cluster));
   }
   return Json::object({{"kind", "ExecCredential"}, {"apiVersion", exec["apiVersion"]}, {"spec", std::move(spec)}})
       .dump();
@@ -140,10 +140,11 @@ base::Status read_user(const Json& user, const Json& cluster, const std::string&
     if (user.has(key) && !(key == std::string_view("exec") && run))
       return make_error(Code::kBadRequest, base::format("user credentials of kind {:?} are not supported", key));
   if (!user.has("exec")) return {};
-  Json told = cluster;
-  if (!told["certificate-authority"].as_string().empty())
-    told.set("certificate-authority", resolve(cluster_folder, told["certificate-authority"].as_string()));
-  return ask_program(user["exec"], told, user_folder, run, access);
+  Json kept_cluster = cluster;
+  if (!kept_cluster["certificate-authority"].as_string().empty())
+    kept_cluster.set("certificate-authority",
+                     resolve(cluster_folder, kept_cluster["certificate-authority"].as_string()));
+  return ask_program(user["exec"], kept_cluster, user_folder, run, access);
 }
 
 // Adds what `text` has and `config` lacks; entries remember their folder.

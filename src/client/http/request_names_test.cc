@@ -57,7 +57,7 @@ TEST(RequestNames, what_names_no_object_is_refused_and_not_sent) {
     Env env;
     const auto client = make_http_client({.access = {.server = "http://a:1"}}, env);
     ASSERT_TRUE(client.ok());
-    std::string said;
+    std::string problem;
     (*client)->call({.verb = row.verb,
                      .resource = api::resources::kJobs,
                      .ns = row.ns,
@@ -65,11 +65,11 @@ TEST(RequestNames, what_names_no_object_is_refused_and_not_sent) {
                      .subresource = row.subresource},
                     [&](const base::Result<api::Json>& answer) {
                       EXPECT_EQ(answer.error().code, base::Code::kBadRequest);
-                      said = answer.error().message;
+                      problem = answer.error().message;
                     });
-    EXPECT_EQ(said, "") << "called back before the call returned";
+    EXPECT_EQ(problem, "") << "called back before the call returned";
     env.settle();
-    EXPECT_EQ(said, row.refusal);
+    EXPECT_EQ(problem, row.refusal);
     EXPECT_EQ(env.sent, row.refusal.empty() ? 1 : 0) << row.name;
   }
 }

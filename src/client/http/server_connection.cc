@@ -79,7 +79,7 @@ void ServerConnection::take(base::Result<ServerAccess> found) {
     if (!taken.ok()) access_ = std::move(before);
   }
   const std::string trouble = taken.ok() ? "" : taken.error().message;
-  if (std::exchange(told_, trouble) != trouble && !trouble.empty())
+  if (std::exchange(reported_, trouble) != trouble && !trouble.empty())
     base::log_warning("client", base::format("how to reach {} cannot be read again, and stays as it was: {}",
                                              access_.server, trouble));
   look_later();
@@ -103,7 +103,7 @@ std::string ServerConnection::current_token() {
   if (token.ok()) token = token_from(*token);
   if (token.ok()) access_.token = *token;
   const std::string trouble = token.ok() ? "" : token.error().message;
-  if (std::exchange(token_told_, trouble) != trouble && !trouble.empty())
+  if (std::exchange(token_reported_, trouble) != trouble && !trouble.empty())
     base::log_warning("client", base::format("the token in {} cannot be read again, and stays as it was: {}",
                                              access_.token_file, trouble));
   return access_.token;

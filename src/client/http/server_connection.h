@@ -51,8 +51,8 @@ class ServerConnection {
   base::Duration timeout_{};
   base::Duration token_read_at_{};
   bool refused_ = false;
-  std::string told_;        // what is wrong with the files, as last logged
-  std::string token_told_;  // the same of the token's
+  std::string reported_;        // what is wrong with the files, as last logged
+  std::string token_reported_;  // the same of the token's
   std::shared_ptr<int> alive_ = std::make_shared<int>(0);
 };
 

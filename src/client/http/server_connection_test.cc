@@ -38,12 +38,12 @@ class Env final : public testing::FakeEnv {
 
 struct ServerConnectionTest : ::testing::Test {
   ServerConnectionTest() {
-    ServerAccess access = said;
+    ServerAccess access = access_now;
     access.again = [this](bool refused) -> base::Result<ServerAccess> {
       refusals += refused ? 1 : 0;
       ++looks;
       if (is_broken) return base::make_error(base::Code::kBadRequest, "no kubeconfig");
-      return said;
+      return access_now;
     };
     server = *ServerConnection::open(access, "test", env);
   }
@@ -55,7 +55,7 @@ struct ServerConnectionTest : ::testing::Test {
     return "";
   }
 
-  ServerAccess said{.server = "https://a:1", .ca_pem = "one", .token = "t1"};
+  ServerAccess access_now{.server = "https://a:1", .ca_pem = "one", .token = "t1"};
   bool is_broken = false;
   int looks = 0, refusals = 0;
   Env env;
@@ -69,7 +69,7 @@ TEST_F(ServerConnectionTest, nothing_new_keeps_the_connection) {
 }
 
 TEST_F(ServerConnectionTest, another_token_goes_with_the_next_request_over_the_same_connection) {
-  said.token = "t2";
+  access_now.token = "t2";
   EXPECT_EQ(token(), "Bearer t1");
   env.run_for(base::seconds(11));
   EXPECT_EQ(token(), "Bearer t2");
@@ -86,7 +86,7 @@ TEST_F(ServerConnectionTest, as_whom_it_acts_goes_with_every_request_and_may_cha
     return all;
   };
   EXPECT_EQ(users(), "");
-  said.acts_as = {{"Impersonate-User", "jane"}, {"Impersonate-Group", "a"}, {"Impersonate-Group", "b"}};
+  access_now.acts_as = {{"Impersonate-User", "jane"}, {"Impersonate-Group", "a"}, {"Impersonate-Group", "b"}};
   env.run_for(base::seconds(11));
   EXPECT_EQ(users(), "jane,a,b,");
   EXPECT_EQ(users(), "jane,a,b,");
@@ -94,7 +94,7 @@ TEST_F(ServerConnectionTest, as_whom_it_acts_goes_with_every_request_and_may_cha
 }
 
 TEST_F(ServerConnectionTest, another_ca_makes_a_connection_and_the_old_one_ends_after_its_watches) {
-  said.ca_pem = "two";
+  access_now.ca_pem = "two";
   env.run_for(base::seconds(11));
   ASSERT_EQ(env.made.size(), 2u);
   EXPECT_EQ(env.made[1]->ca_pem, "two");
@@ -108,7 +108,7 @@ TEST_F(ServerConnectionTest, another_ca_makes_a_connection_and_the_old_one_ends_
 
 TEST_F(ServerConnectionTest, another_proxy_makes_a_connection_through_it) {
   EXPECT_EQ(env.made[0]->proxy, "");
-  said.proxy = rt::Proxy{"proxy", 3128, ""};
+  access_now.proxy = rt::Proxy{"proxy", 3128, ""};
   env.run_for(base::seconds(11));
   ASSERT_EQ(env.made.size(), 2u);
   EXPECT_EQ(env.made[1]->proxy, "proxy");
@@ -116,15 +116,15 @@ TEST_F(ServerConnectionTest, another_proxy_makes_a_connection_through_it) {
 
 TEST_F(ServerConnectionTest, what_cannot_be_read_or_used_changes_nothing) {
   is_broken = true;
-  said.token = "t2";
+  access_now.token = "t2";
   env.run_for(base::seconds(11));
   EXPECT_EQ(token(), "Bearer t1");
   is_broken = false;
-  said.ca_pem = "rubbish";
+  access_now.ca_pem = "rubbish";
   env.run_for(base::seconds(11));
   EXPECT_EQ(token(), "Bearer t1");
   EXPECT_EQ(env.made.size(), 1u);
-  said.ca_pem = "two";
+  access_now.ca_pem = "two";
   env.run_for(base::seconds(11));
   EXPECT_EQ(token(), "Bearer t2");
   EXPECT_EQ(env.made.size(), 2u);
@@ -138,7 +138,7 @@ TEST_F(ServerConnectionTest, a_refusal_is_told_once) {
 
 TEST_F(ServerConnectionTest, files_that_change_all_the_time_cost_a_few_connections) {
   for (int i = 0; i < 30; ++i) {
-    said.ca_pem = std::to_string(i);
+    access_now.ca_pem = std::to_string(i);
     env.run_for(base::seconds(10));
   }
   EXPECT_EQ(env.made.size(), 5u);

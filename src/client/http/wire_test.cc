@@ -70,7 +70,7 @@ TEST(Wire, AnAnswerThatIsNoStatusStillHasACode) {
 
 TEST(Wire, the_pause_that_a_refusal_asks_for_is_read_whatever_its_body) {
   const std::string_view text = "Too many requests, please try again later.\n";
-  const std::string_view said = R"({"kind":"Status","code":429,"details":{"retryAfterSeconds":5}})";
+  const std::string_view status_text = R"({"kind":"Status","code":429,"details":{"retryAfterSeconds":5}})";
   const std::string_view silent = R"({"kind":"Status","code":429})";
   struct Row {
     int status;
@@ -83,9 +83,9 @@ TEST(Wire, the_pause_that_a_refusal_asks_for_is_read_whatever_its_body) {
       {503, "2", text, 2},
       {503, "2", "", 2},
       {429, "1", silent, 1},
-      {429, "1", said, 1},
-      {429, "", said, 5},
-      {429, "soon", said, 5},
+      {429, "1", status_text, 1},
+      {429, "", status_text, 5},
+      {429, "soon", status_text, 5},
       {429, "", text, 0},
       {429, "0", text, 0},
       {429, "-1", text, 0},

@@ -68,8 +68,8 @@ struct Informer::State {
   std::set<std::size_t> tokens;  // hashes of those that led to its pages
   bool paged = true;             // false after a continue token expired: ask for everything at once
   std::string trouble;           // why the view is not current
-  std::string told;              // what of that was last logged
-  bool told_any = false;         // handlers have been called
+  std::string reported;          // what of that was last logged
+  bool has_notified = false;     // handlers have been called
   bool synced = false;
   bool started = false;
   base::Duration back_off = kBackOffFirst;
@@ -83,11 +83,11 @@ struct Informer::State {
       : client(c), env(e), resource(std::move(r)), options(std::move(o)) {}
 
   void later(void (State::*step)());
-  void tell(std::string_view what, const base::Error& error);
+  void report(std::string_view what, const base::Error& error);
   void begin();
   void list() {
     pages.clear();
-    takes_pieces = !synced && !told_any;
+    takes_pieces = !synced && !has_notified;
     has_page = false;
     tokens.clear();
     ask_page({});
@@ -116,7 +116,7 @@ struct Informer::State {
     return options.known != nullptr ? options.known->find(key) : identities.find(key);
   }
   void notify(const Json* before, const Json* after, bool initial) {
-    told_any = true;
+    has_notified = true;
     for (const OnChange& handler : handlers) handler(before, after, initial);
   }
   // Another uid under the same name means that a deletion in between was not seen.
@@ -140,13 +140,13 @@ void Informer::State::later(void (State::*step)()) {
 }
 
 // A waiting user of this view shows nothing meanwhile. Each trouble is told once, until a watch shows something.
-void Informer::State::tell(std::string_view what, const base::Error& error) {
+void Informer::State::report(std::string_view what, const base::Error& error) {
   trouble = base::format("{} cannot be {}: {}", resource.plural, what, error.message);
   // A kind of ours that the server does not have.
   if (error.code == base::Code::kNotFound && resource.group.ends_with(".volcano.sh"))
     trouble +=
         "; its CustomResourceDefinition comes with the chart, or with `volcano crd | kubectl apply --server-side -f -`";
-  if (std::exchange(told, error.message) != error.message) base::log_warning("client", trouble);
+  if (std::exchange(reported, error.message) != error.message) base::log_warning("client", trouble);
 }
 
 void Informer::State::ask_page(const std::string& continue_token) {
@@ -174,7 +174,7 @@ void Informer::State::take_page(base::Result<Json> page) {
       cut_beginnings = 0;
     }
     const bool absent = code == base::Code::kNotFound || code == base::Code::kForbidden;
-    if (!options.may_be_absent || code != base::Code::kNotFound) tell("listed", page.error());
+    if (!options.may_be_absent || code != base::Code::kNotFound) report("listed", page.error());
     if (options.may_be_absent && absent) {
       back_off = kBackOffMax;
       pages.clear();
@@ -210,10 +210,10 @@ void Informer::State::ask_next_page(const std::string& continue_token) {
     return ask_page(continue_token);
   const bool too_many = tokens.size() >= kPagesMax;
   pages.clear();
-  tell("listed", base::make_error(base::Code::kInternal,
-                                  too_many ? base::format("its list has more than {} pages", kPagesMax)
-                                           : base::format("its list comes back to the page at {:?}",
-                                                          std::string_view(continue_token).substr(0, 100))));
+  report("listed", base::make_error(base::Code::kInternal,
+                                    too_many ? base::format("its list has more than {} pages", kPagesMax)
+                                             : base::format("its list comes back to the page at {:?}",
+                                                            std::string_view(continue_token).substr(0, 100))));
   later(&State::begin);
 }
 
@@ -247,7 +247,7 @@ void Informer::State::become_synced() {
 
 void Informer::State::begin() {
   if (lists) return list();
-  takes_pieces = !synced && !told_any;
+  takes_pieces = !synced && !has_notified;
   beginning = true;
   initial_events = 0;
   gathered.clear();
@@ -279,7 +279,7 @@ void Informer::State::take_event(WatchEvent event) {
   back_off = kBackOffFirst;
   cut_watches = 0;
   trouble.clear();
-  told.clear();
+  reported.clear();
   const std::string_view version = api::resource_version_of(event.object);
   if (!version.empty()) resource_version = version;
   switch (event.type) {
@@ -315,7 +315,7 @@ void Informer::State::end_beginning(std::string version) {
   cut_beginnings = 0;
   back_off = kBackOffFirst;
   trouble.clear();
-  told.clear();
+  reported.clear();
   resource_version = std::move(version);
   if (takes_pieces) return become_synced();
   std::vector<Json> items;
@@ -338,7 +338,7 @@ void Informer::State::end_watch(const base::Error& error) {
   const bool cut = env.uptime() - watch_began < kWatchLeast;
   cut_watches = cut && !expired ? cut_watches + 1 : 0;
   if (unread && env.uptime() - watch_began < kBackOffMax) back_off = std::max(back_off, unread_back_off);
-  if (forbidden || refused || unread || cut_watches >= kCutWatchesSilent) tell("watched", error);
+  if (forbidden || refused || unread || cut_watches >= kCutWatchesSilent) report("watched", error);
   // A server that names no version has told none from which to go on.
   const bool anew = expired || forbidden || refused || unread || resource_version.empty();
   later(anew ? &State::begin : &State::begin_watch);
@@ -356,7 +356,7 @@ void Informer::State::break_beginning(const base::Error& error) {
     case base::Code::kUnauthorized:
     case base::Code::kExpired:
     case base::Code::kGone:
-      tell("listed", error);
+      report("listed", error);
       if (++cut_beginnings >= kCutBeginningsMax) lists = true;
       return later(&State::begin);
     default: break;
