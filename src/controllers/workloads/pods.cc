@@ -78,11 +78,6 @@ std::function<bool(std::string_view name)> names_taken(const View& view, const a
   };
 }
 
-std::string fresh_name(const View& view, const api::ResourceId& resource, const Json& owner, std::string_view prefix,
-                       base::Time now, std::size_t index) {
-  return fresh_name(names_taken(view, resource, owner), owner, prefix, now, index);
-}
-
 Json owner_reference(const Json& owner, std::string_view api_version, std::string_view kind) {
   return Json::object({{"apiVersion", api_version},
                        {"kind", kind},

@@ -42,9 +42,6 @@ std::string fresh_name(const std::function<bool(std::string_view name)>& is_take
 // Whether an object of this resource in the owner's namespace has a name. The view and the owner outlive the answer.
 std::function<bool(std::string_view name)> names_taken(const View& view, const api::ResourceId& resource,
                                                        const api::Json& owner);
-// The same among the objects of a resource.
-std::string fresh_name(const View& view, const api::ResourceId& resource, const api::Json& owner,
-                       std::string_view prefix, base::Time now, std::size_t index);
 // A number from a text, the same on every machine and in every version.
 std::uint64_t hash_of(std::string_view text);
 std::string hash_text(std::uint64_t hash, std::size_t length);
