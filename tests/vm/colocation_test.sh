@@ -33,8 +33,8 @@ spec:
 YAML
 }
 marks() { # marks CPU MEMORY: the percents above which offline pods go; an emulated machine is busy with itself
-  kubectl annotate --overwrite node "$node" volcano.sh/evicting-cpu-high-watermark="$1" volcano.sh/evicting-cpu-low-watermark=1 \
-    volcano.sh/evicting-memory-high-watermark="$2" volcano.sh/evicting-memory-low-watermark=1 > /dev/null
+  kubectl annotate --overwrite node "$node" volcano.sh/evicting-cpu-high-watermark="$1" volcano.sh/evicting-cpu-low-watermark=$(($1 - 1)) \
+    volcano.sh/evicting-memory-high-watermark="$2" volcano.sh/evicting-memory-low-watermark=$(($2 - 1)) > /dev/null
 }
 loop='while :; do :; done'
 rest='trap "exit 0" TERM; while true; do sleep 1; done'
