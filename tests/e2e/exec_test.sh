@@ -56,6 +56,7 @@ ports_are_forwarded() {
   # kubectl gives up all of its ports at the first connection that is refused.
   expect "a server in the pod" wait_for 20 kubectl exec web -- curl -m 5 -sf -o /dev/null http://127.0.0.1:8000/
   for web_sockets in true false; do
+    : > "$scratch/forward" # the ports of the round before are no answer
     KUBECTL_PORT_FORWARD_WEBSOCKETS=$web_sockets kubectl port-forward pod/web :8000 :8001 > "$scratch/forward" 2>&1 &
     forward=$!
     expect "local ports" wait_for 20 are_forwarded
