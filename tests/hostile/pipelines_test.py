@@ -13,7 +13,7 @@ SECRET = "harvest of default"
 WORKFLOW = {"apiVersion": "argoproj.io/v1alpha1", "kind": "Workflow", "metadata": {"generateName": "old-"},
             "spec": {"entrypoint": "say", "serviceAccountName": "default", "templates": [{
                 "name": "say", "outputs": {"artifacts": [{"name": "out", "path": "/tmp/out/data"}]},
-                "container": {"image": "busybox", "command": ["sh", "-c", f"echo '{SECRET}' | tee /tmp/out/data"]}}]}}
+                "container": {"image": "busybox", "command": ["sh", "-c", f"mkdir -p /tmp/out; echo '{SECRET}' | tee /tmp/out/data"]}}]}}
 GREET = """pipelineInfo: {name: harvest}
 schemaVersion: 2.1.0
 sdkVersion: kfp-2.17.3
