@@ -234,12 +234,12 @@ case("artifacts-in-other-folders", """
 - name: make
   container:
     image: host
-    command: [sh, -c, "echo part > /work/part && mkdir /work/all && echo one > /work/all/one && ln -s one /work/all/two && chmod 700 /work/all/one && mkdir /run/model && echo m > /run/model/m"]
-    volumeMounts: [{name: work, mountPath: /work}]
+    command: [sh, -c, "echo part > /space/part && mkdir /space/all && echo one > /space/all/one && ln -s one /space/all/two && chmod 700 /space/all/one && mkdir /run/model && echo m > /run/model/m"]
+    volumeMounts: [{name: work, mountPath: /space}]
   volumes: [{name: work, emptyDir: {}}]
   outputs:
-    parameters: [{name: part, valueFrom: {path: /work/part}}]
-    artifacts: [{name: part, path: /work/part}, {name: all, path: /work/all}, {name: model, path: /run/model}, {name: maybe, path: /none, optional: true}]
+    parameters: [{name: part, valueFrom: {path: /space/part}}]
+    artifacts: [{name: part, path: /space/part}, {name: all, path: /space/all}, {name: model, path: /run/model}, {name: maybe, path: /none, optional: true}]
 - name: use
   inputs: {artifacts: [{name: part, path: /in/part}, {name: all, path: /in/all}, {name: model, path: /model}], parameters: [{name: part}]}
   container: {image: host, command: [sh, -c, "cat /in/part /in/all/two /model/m; stat -c %a /in/all/one; echo {{inputs.parameters.part}}"]}
@@ -279,8 +279,8 @@ case("mounts-of-another-container", """
 - name: main
   timeout: 1m
   annotations: {workflows.argoproj.io/display-name: "it"}
-  container: {image: host, command: [cat, /work/file], volumeMounts: [{name: work, mountPath: /work}]}
-  initContainers: [{name: first, image: host, command: [sh, -c, "echo it > /work/file"], mirrorVolumeMounts: true}]
+  container: {image: host, command: [cat, /space/file], volumeMounts: [{name: work, mountPath: /space}]}
+  initContainers: [{name: first, image: host, command: [sh, -c, "echo it > /space/file"], mirrorVolumeMounts: true}]
 """, spec="entrypoint: main\nvolumes: [{name: work, emptyDir: {}}, {name: unused, secret: {secretName: none}}]")
 case("artifacts-through-a-graph", """
 - name: make

@@ -105,11 +105,7 @@ void create_pod(const ObservedJob& seen, const Tally& tally, const Turn& turn, c
     pod.edit("spec").set("schedulingGroup", Json::object({{"podGroupName", group_name_of(seen.job)}}));
   if (is_indexed) set_index(prefix, missing.indexes[at], pod);
   Action& action = plan.create(resources::kPods, std::move(pod));
-  action.success_reason = "SuccessfulCreate";
-  action.success_text = "Created pod: {}";
-  action.success_name = std::move(name);
-  action.failure_reason = "FailedCreate";
-  action.failure_text = "Error creating: {}";
+  set_creation_events(action, std::move(name));
   action.stops_nothing = turn.failures == 0;
 }
 

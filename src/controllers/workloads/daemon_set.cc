@@ -188,10 +188,7 @@ void create(const Daemons& at, const std::string& node, DaemonsDraft& draft) {
   pod.edit("metadata").edit("labels").set(kHashLabel, at.hash);
   pod.set("spec", spec_for_node(at.pod_spec, node));
   Action& action = draft.plan.create(resources::kPods, std::move(pod));
-  action.success_reason = "SuccessfulCreate";
-  action.success_text = base::format("Created pod: {}", name);
-  action.failure_reason = "FailedCreate";
-  action.failure_text = "Error creating: {}";
+  set_creation_events(action, std::move(name));
   action.stops_nothing = true;  // the status goes on to say what there is
 }
 

@@ -78,6 +78,14 @@ std::function<bool(std::string_view name)> names_taken(const View& view, const a
   };
 }
 
+void set_creation_events(Action& action, std::string name) {
+  action.success_reason = "SuccessfulCreate";
+  action.success_text = "Created pod: {}";
+  action.success_name = std::move(name);
+  action.failure_reason = "FailedCreate";
+  action.failure_text = "Error creating: {}";
+}
+
 Json owner_reference(const Json& owner, std::string_view api_version, std::string_view kind) {
   return Json::object({{"apiVersion", api_version},
                        {"kind", kind},

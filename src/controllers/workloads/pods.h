@@ -49,6 +49,8 @@ std::string hash_text(std::uint64_t hash, std::size_t length);
 // A pod as `pod_template` has it, of `owner`, which is of the given type.
 api::Json pod_from(const api::Json& pod_template, const api::Json& owner, std::string_view api_version,
                    std::string_view kind, std::string name);
+// The events of a pod's creation, and of a refusal; `name` is the pod's.
+void set_creation_events(Action& action, std::string name);
 api::Json owner_reference(const api::Json& owner, std::string_view api_version, std::string_view kind);
 
 // Indexes that these controllers share: objects by their controller, and those of a namespace without one.

@@ -95,11 +95,7 @@ void create_pods(const ObservedReplicaSet& seen, std::size_t missing, const Turn
       Action& action = plan.create(
           resources::kPods, pod_from(set["spec"]["template"], set, seen.resource.api_version(), seen.kind, name));
       action.body.edit("metadata").set("generateName", base::format("{}-", api::name_of(set)));
-      action.success_reason = "SuccessfulCreate";
-      action.success_text = "Created pod: {}";
-      action.success_name = std::move(name);
-      action.failure_reason = "FailedCreate";
-      action.failure_text = "Error creating: {}";
+      set_creation_events(action, std::move(name));
       action.stops_nothing = turn.failures == 0;
     }
   }

@@ -108,6 +108,9 @@ std::string lacks(const Json& spec, const Json& inputs, bool keeps_result) {
   if (keeps_result && main["command"].empty())
     return "outputs.result: the container needs a command, which is run by what takes its output";
   if (const std::string why = artifact_problem(spec); !why.empty()) return why;
+  if (const std::string text = text_of(spec["timeout"]);
+      spec.has("timeout") && base::parse_go_duration(text).value_or(base::Duration{}).ns <= 0)
+    return base::format("timeout: {:?} is not a length of time, such as 90s or 1h30m", text.substr(0, 60));
   for (const Json& one : inputs["artifacts"].items()) {
     const std::string name = one["name"].str();
     if (one.has("raw") && !one["path"].as_string().starts_with('/'))

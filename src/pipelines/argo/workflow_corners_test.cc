@@ -149,12 +149,12 @@ entrypoint: main
 templates:
 - name: make
   inputs: {parameters: [{name: file, value: version}]}
-  container: {image: busybox, command: [make], args: [all], volumeMounts: [{name: work, mountPath: /work}]}
+  container: {image: busybox, command: [make], args: [all], volumeMounts: [{name: work, mountPath: /space}]}
   volumes: [{name: work, emptyDir: {}}]
   outputs:
     artifacts:
     - {name: model, path: /model/}
-    - {name: out, path: "/work/{{inputs.parameters.file}}", optional: true}
+    - {name: out, path: "/space/{{inputs.parameters.file}}", optional: true}
     - {name: mlpipeline-metrics, path: /metrics.json}
 - name: take
   inputs: {artifacts: [{name: model, path: /in}, {name: out, path: /out}]}
@@ -169,12 +169,12 @@ templates:
   const api::Json& main = trial.pods.at(id)["spec"]["containers"][0];
   EXPECT_EQ(main["command"].dump(), R"(["/kfp-launcher/launch"])");
   EXPECT_TRUE(main["args"].dump().ends_with(
-      R"("--keep","/model/","--as","/argo/outputs/model/model","--keep-if-there","/work/version","--as",)"
+      R"("--keep","/model/","--as","/argo/outputs/model/model","--keep-if-there","/space/version","--as",)"
       R"("/argo/outputs/out/version","--keep-if-there","/metrics.json","--as",)"
       R"("/argo/outputs/mlpipeline-metrics/metrics.json","--","make","all"])"))
       << main["args"].dump();
   EXPECT_EQ(main["volumeMounts"].dump(),
-            R"([{"name":"work","mountPath":"/work"},{"name":"kfp-artifacts","mountPath":"/argo/outputs","subPath":)"
+            R"([{"name":"work","mountPath":"/space"},{"name":"kfp-artifacts","mountPath":"/argo/outputs","subPath":)"
             R"("artifacts/wf/)" +
                 id + R"("},{"name":"kfp-launcher","mountPath":"/kfp-launcher","readOnly":true}])");
   trial.end("first");
@@ -185,12 +185,12 @@ templates:
 
 // Without a command it would be an empty folder for those that take it.
 TEST(WorkflowCorners, an_output_that_cannot_be_kept_is_refused) {
-  for (const std::string_view path : {"/model", "/work/out", "/work"}) {
+  for (const std::string_view path : {"/model", "/space/out", "/space"}) {
     Trial trial(base::format(R"(
 entrypoint: make
 templates:
 - name: make
-  container: {{image: busybox, volumeMounts: [{{name: work, mountPath: /work}}]}}
+  container: {{image: busybox, volumeMounts: [{{name: work, mountPath: /space}}]}}
   volumes: [{{name: work, emptyDir: {{}}}}]
   outputs: {{artifacts: [{{name: model, path: {}}}]}}
 )",
@@ -261,7 +261,7 @@ templates:
   activeDeadlineSeconds: 200
   container: {image: busybox, command: [echo], volumeMounts: [{name: key, mountPath: /key}]}
   initContainers: [{name: init, image: busybox, mirrorVolumeMounts: true}]
-  sidecars: [{name: side, image: busybox, volumeMounts: [{name: work, mountPath: /work}]}]
+  sidecars: [{name: side, image: busybox, volumeMounts: [{name: work, mountPath: /space}]}]
 )");
   ASSERT_EQ(trial.pods.size(), 1U);
   const api::Json& spec = trial.pods.begin()->second["spec"];
@@ -270,6 +270,19 @@ templates:
   EXPECT_EQ(spec["initContainers"][1].dump(),
             R"({"name":"init","image":"busybox","volumeMounts":[{"name":"key","mountPath":"/key"}]})");
   EXPECT_EQ(spec["activeDeadlineSeconds"].as_int(), 90);
+}
+
+TEST(WorkflowCorners, a_timeout_that_becomes_no_length_of_time_fails_its_step) {
+  Trial trial(R"(
+entrypoint: main
+arguments: {parameters: [{name: patience, value: soon}]}
+templates:
+- name: main
+  timeout: "{{workflow.parameters.patience}}"
+  container: {image: busybox, command: [echo]}
+)");
+  EXPECT_TRUE(trial.pods.empty());
+  EXPECT_EQ(trial.node("wf")->message, R"(timeout: "soon" is not a length of time, such as 90s or 1h30m)");
 }
 
 TEST(WorkflowCorners, pods_go_as_their_strategy_says) {

@@ -4,6 +4,9 @@
 #include <gtest/gtest.h>
 #include <stdlib.h>
 
+#include <chrono>
+
+#include "base/format.h"
 #include "base/split.h"
 #include "rt/files/files.h"
 #include "rt/tls/tls.h"
@@ -91,6 +94,23 @@ TEST(Kv, what_was_read_is_not_held) {
   EXPECT_EQ(all(*kv, "", "").size() > 18'000'000, true);
   EXPECT_LT(resident_kib("/db/data.mdb"), 2000u) << "of 18 MB";
   EXPECT_EQ(all(*kv, "a1999", "a2").size(), 3000u + 7) << "and is there when it is asked for";
+}
+
+// Pages go once a second at most, so that deletions are made until they have gone.
+TEST(Kv, deletions_let_pages_go_too) {
+  Folder folder;
+  const auto kv = *open_lmdb(folder.path + "/db", std::size_t{64} << 20);
+  const auto key = [](int i) { return base::format("a{:05}", i); };
+  ASSERT_TRUE(kv->commit_with_reserve([&](KvWriter& w) {
+                  for (int i = 0; i < 12'000; ++i) w.put(key(i), std::string(1000, 'a'));
+                }).ok());
+  ASSERT_TRUE(kv->commit_with_reserve([&](KvWriter& w) {
+                  for (int i = 0; i < 12'000; ++i) w.erase(key(i));
+                }).ok());
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+  while (resident_kib("/db/data.mdb") >= 1000 && std::chrono::steady_clock::now() < end)
+    ASSERT_TRUE(kv->commit_with_reserve([&](KvWriter& w) { w.erase(key(0)); }).ok());
+  EXPECT_LT(resident_kib("/db/data.mdb"), 1000u) << "of 12 MB";
 }
 
 TEST(Kv, a_full_map_refuses_the_whole_commit) {
