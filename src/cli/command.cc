@@ -39,7 +39,7 @@ std::string_view type_word(Flag::Type type) {
   return "";
 }
 
-std::string default_record(const Flag& flag) {
+std::string default_text(const Flag& flag) {
   if (flag.fallback.empty() || flag.type == Flag::Type::kBool) return {};
   if (flag.type == Flag::Type::kText) return base::format(" (default \"{}\")", flag.fallback);
   if ((flag.type == Flag::Type::kInt || flag.type == Flag::Type::kInt32) && flag.fallback == "0") return {};
@@ -59,7 +59,7 @@ std::string flag_lines(std::vector<Flag> flags) {
   }
   std::string text;
   for (std::size_t i = 0; i < flags.size(); ++i)
-    text += base::format("{:<{}}   {}{}\n", heads[i], width, flags[i].help, default_record(flags[i]));
+    text += base::format("{:<{}}   {}{}\n", heads[i], width, flags[i].help, default_text(flags[i]));
   return text;
 }
 
