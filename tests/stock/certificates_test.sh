@@ -1,12 +1,16 @@
 #!/usr/bin/env bash
 # The keys of the webhook server, on a stock kube-apiserver that calls the server as the chart's configurations say: made by the
 # hook's program, shared by two servers, taken over from another installation, mended when they are rubbish; no call fails meanwhile.
+# Then what it is asked: about groups and pods that move to another queue, and about no other update of theirs.
 # Prints "ok NAME" or "FAIL NAME: why". Needs what tests/stock/build.sh makes.
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
-need certificates etcd kube-apiserver kube-controller-manager
+need certificates etcd kube-apiserver kube-controller-manager helm-template
 start_server KWOK=0
 kubectl create namespace volcano-system > /dev/null
 check "deploy/volcano.yaml" kubectl apply -f deploy/volcano.yaml
+# The path that is not on by default.
+"$built/bin/helm-template" -namespace volcano-system -set custom.enabled_admissions=/pods/validate deploy/chart/volcano |
+  awk 'BEGIN { RS = "---\n" } /kind: ValidatingWebhookConfiguration/' | kubectl apply -f - > /dev/null
 kubectl wait --for condition=established --timeout=20s crd --all > /dev/null 2>&1
 hook_port=${STOCK_HOOK_PORT:-28543}
 secret=(-n volcano-system secret volcano-admission-secret)
@@ -42,7 +46,7 @@ server() { # server NAME PORT KUBECONFIG FLAG...: health on PORT + 1
   local name=$1 port=$2 config=$3
   shift 3
   run "$name" "$bin/vc-webhook-manager" --kubeconfig "$config" --port "$port" --healthz-address "127.0.0.1:$((port + 1))" --enable-healthz \
-    --enabled-admission /jobs/mutate,/jobs/validate,/queues/mutate,/queues/validate,/podgroups/validate,/hypernodes/validate,/cronjobs/validate \
+    --enabled-admission /jobs/mutate,/jobs/validate,/queues/mutate,/queues/validate,/podgroups/validate,/pods/validate,/hypernodes/validate,/cronjobs/validate \
     --webhook-namespace volcano-system --webhook-service-name volcano-admission-service --tls-secret-name volcano-admission-secret "$@"
 }
 server a $hook_port "$admission"
@@ -102,4 +106,47 @@ check "a Secret that has gone is named" wait_for 10 grep -q 'Secret volcano-syst
 check "and the servers go on" denied
 check "until the hook makes it again" hook five
 check "and they take that" wait_for 60 serves_stored $hook_port
+
+check "a queue for others" kubectl apply -f <(queue others root | sed 's/others}/others, annotations: {volcano.sh\/allowed-namespaces: lab}}/')
+check "and one for all" kubectl apply -f <(queue open root)
+kubectl create namespace lab > /dev/null
+wait_for 10 kubectl -n lab get serviceaccount default
+for namespace in default lab; do
+  kubectl -n $namespace apply -f - > "$scratch/moving.log" << 'YAML'
+apiVersion: scheduling.volcano.sh/v1beta1
+kind: PodGroup
+metadata: {name: g}
+spec: {minMember: 1, queue: open}
+---
+apiVersion: scheduling.volcano.sh/v1beta1
+kind: PodGroup
+metadata: {name: bare}
+---
+apiVersion: v1
+kind: Pod
+metadata: {name: p}
+spec: {schedulerName: volcano, containers: [{name: c, image: i}]}
+YAML
+done
+to() { kubectl -n "$1" patch podgroup "$2" --type merge -p "{\"spec\": {\"queue\": \"$3\"}}" 2>&1; }
+pod_to() { kubectl -n "$1" annotate pod p --overwrite "scheduling.volcano.sh/queue-name=$2" 2>&1; }
+refused_as() { local said=$1; shift; [[ $("$@") == *"$said"* ]]; }
+not_here='queue `others` is not for namespace `default` (volcano.sh/allowed-namespaces)'
+check "a group that moves into it is refused" refused_as "$not_here" to default g others
+check "so is one that named no queue" refused_as "$not_here" to default bare others
+check "and a pod" refused_as "$not_here" pod_to default others
+check "a queue that is not there takes no group" refused_as 'unable to find queue: queue.scheduling.volcano.sh "none" not found' to default g none
+check "those of the namespace move" to lab g others
+check "and its pods" pod_to lab others
+check "and so do groups to a queue for all" to default bare open
+kill "${programs[@]}" 2> /dev/null
+down() { refused_as 'failed calling webhook "validatepodgroup.volcano.sh"' to default g others; }
+check "without the server nothing moves" wait_for 20 down
+pod_down() { refused_as 'failed calling webhook "validatepod.volcano.sh"' pod_to default others; }
+check "nor does a pod" wait_for 20 pod_down
+check "but what stays where it is may change" kubectl annotate podgroup/g pod/p a=b
+check "in its specification" kubectl patch podgroup bare --type merge -p '{"spec": {"minMember": 2}}'
+# Volcano's definition of a PodGroup has no subresource: who writes the status writes the object.
+check "and its status" kubectl patch podgroup g --type merge -p '{"status": {"phase": "Inqueue"}}'
+check "and go" kubectl delete podgroup g bare
 exit $failed

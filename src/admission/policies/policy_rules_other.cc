@@ -65,7 +65,7 @@ std::vector<QueueUser> queue_users() {
       {"podgroup", r::kPodGroups, {"CREATE", "UPDATE"}, in_spec},
       {"pod",
        r::kPods,
-       {"CREATE"},
+       {"CREATE", "UPDATE"},
        base::format("string({{}}.metadata.?annotations[?'{}'].orValue(''))", kNamespaceQueue)},
   };
 }

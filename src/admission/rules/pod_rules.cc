@@ -146,6 +146,7 @@ AdmissionAnswer default_pod(const AdmissionRequest& request, const Options& opti
 }
 
 AdmissionAnswer check_pod(const AdmissionRequest& request, const Options& options) {
+  if (request.operation == api::Operation::kUpdate) return {};
   if (request.operation != api::Operation::kCreate) return refuse("expect operation to be 'CREATE'");
   const Json& pod = request.object;
   const auto& names = options.scheduler_names;

@@ -33,18 +33,18 @@ std::string problem_of_queue(const std::string& name, const ObjectReader& object
   return base::format("can only submit PodGroup to queue with state `Open`, queue `{}` status is `{}`.", name, state);
 }
 
-}  // namespace
-
-AdmissionAnswer check_podgroup_move(const AdmissionRequest& request, const ObjectReader& objects) {
+// A group that is there already may name another queue that is open.
+AdmissionAnswer check_move(const AdmissionRequest& request, const ObjectReader& objects) {
   const std::string name = request.object["spec"]["queue"].str();
-  if (request.operation != api::Operation::kUpdate || name.empty() ||
-      name == request.old_object["spec"]["queue"].as_string())
-    return {};
+  if (name.empty() || name == request.old_object["spec"]["queue"].as_string()) return {};
   const std::string problem = problem_of_queue(name, objects);
   return problem.empty() ? AdmissionAnswer{} : refuse(problem);
 }
 
+}  // namespace
+
 AdmissionAnswer check_podgroup(const AdmissionRequest& request, const ObjectReader& objects) {
+  if (request.operation == api::Operation::kUpdate) return check_move(request, objects);
   if (request.operation != api::Operation::kCreate)
     return refuse(base::format("unsupported operation {}", word(request.operation)));
   const Json& spec = request.object["spec"];

@@ -83,18 +83,25 @@ TEST(QueueAccess, is_given_by_annotations_of_the_queue) {
   EXPECT_EQ(refusal("team", "ml", {"system:anonymous"}), not_for("system:anonymous", "team"));
 }
 
-TEST(QueueAccess, holds_for_a_group_that_moves) {
+// A refusal in process and by the webhook, which a policy says as well.
+std::string refusal_of_update(std::string_view path, const api::ResourceId& resource, const Json& from,
+                              const Json& to) {
+  const api::AdmissionRequest request = request_for(resource, Operation::kUpdate, to, from);
+  const std::string reported = hook_at(hooks({}), path).review(request, world()).message;
+  EXPECT_EQ(webhook_message(path, request), reported);
+  EXPECT_EQ(policy_message(request), reported);
+  return reported;
+}
+
+TEST(QueueAccess, holds_for_what_moves) {
+  namespace r = api::resources;
   const auto moved = [](std::string_view from, std::string_view to) {
-    const api::AdmissionRequest request =
-        request_for(api::resources::kPodGroups, Operation::kUpdate, group_in(to, "ml"), group_in(from, "ml"));
-    std::string reported;
-    for (const api::AdmissionHook& hook : hooks({}))
-      if (hook.path == "/podgroups/validate" && hook.operations.front() == Operation::kUpdate)
-        reported = hook.review(request, world()).message;
-    EXPECT_EQ(policy_message(request), reported);
-    return reported;
+    const std::string of_group =
+        refusal_of_update("/podgroups/validate", r::kPodGroups, group_in(from, "ml"), group_in(to, "ml"));
+    EXPECT_EQ(refusal_of_update("/pods/validate", r::kPods, pod_in(from, "ml"), pod_in(to, "ml")), of_group);
+    return of_group;
   };
-  EXPECT_NE(moved("default", "others"), "");
+  EXPECT_EQ(moved("default", "others"), "queue `others` is not for namespace `ml` (volcano.sh/allowed-namespaces)");
   EXPECT_EQ(moved("others", "others"), "") << "it was there before";
   EXPECT_EQ(moved("others", "default"), "");
 }
@@ -104,9 +111,9 @@ TEST(GroupsThatMove, go_to_open_queues_only) {
   objects.add(api::resources::kQueues, R"j({"metadata": {"name": "open"}, "status": {"state": "Open"}})j");
   objects.add(api::resources::kQueues, R"j({"metadata": {"name": "shut"}, "status": {"state": "Closed"}})j");
   const auto moved = [&](std::string_view from, std::string_view to) {
-    return check_podgroup_move(
-               request_for(api::resources::kPodGroups, Operation::kUpdate, group_in(to, "ml"), group_in(from, "ml")),
-               objects)
+    return hook_at(hooks({}), "/podgroups/validate")
+        .review(request_for(api::resources::kPodGroups, Operation::kUpdate, group_in(to, "ml"), group_in(from, "ml")),
+                objects)
         .message;
   };
   EXPECT_EQ(moved("shut", "open"), "");

@@ -27,8 +27,6 @@ AdmissionAnswer default_queue(const AdmissionRequest& request);
 AdmissionAnswer check_queue(const AdmissionRequest& request, const ObjectReader& objects, const Options& options);
 AdmissionAnswer default_podgroup(const AdmissionRequest& request, const ObjectReader& objects);
 AdmissionAnswer check_podgroup(const AdmissionRequest& request, const ObjectReader& objects);
-// A PodGroup that is there already may name another queue that is open.
-AdmissionAnswer check_podgroup_move(const AdmissionRequest& request, const ObjectReader& objects);
 AdmissionAnswer check_hypernode(const AdmissionRequest& request);
 AdmissionAnswer check_cronjob(const AdmissionRequest& request, const ObjectReader& objects, const Options& options);
 AdmissionAnswer check_jobflow(const AdmissionRequest& request, const ObjectReader& objects);

@@ -226,8 +226,8 @@ TEST(PodGroups, need_an_open_queue_and_one_tier) {
   };
   for (const Row& row : kRows)
     EXPECT_EQ(ask("/podgroups/validate", Operation::kCreate, group(row.spec), objects).message, row.message);
-  EXPECT_EQ(ask("/podgroups/validate", Operation::kUpdate, group("{}"), objects).message,
-            "unsupported operation UPDATE");
+  EXPECT_EQ(ask("/podgroups/validate", Operation::kDelete, group("{}"), objects).message,
+            "unsupported operation DELETE");
 }
 
 Json pod(std::string_view annotations, std::string_view scheduler = "volcano") {
@@ -267,7 +267,7 @@ TEST(Pods, disruption_annotations) {
   EXPECT_EQ(
       ask("/pods/validate", Operation::kCreate, pod(R"({"volcano.sh/jdb-min-available": "0"})", "other"), {}).message,
       "");
-  EXPECT_EQ(ask("/pods/validate", Operation::kUpdate, pod("{}"), {}).message, "expect operation to be 'CREATE'");
+  EXPECT_EQ(ask("/pods/validate", Operation::kDelete, pod("{}"), {}).message, "expect operation to be 'CREATE'");
   EXPECT_EQ(ask("/pods/mutate", Operation::kUpdate, pod("{}"), {}).message, "expect operation to be 'CREATE' ");
 }
 
