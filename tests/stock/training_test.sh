@@ -33,15 +33,20 @@ check "the operator is ready" wait_for 30 curl -sf "http://127.0.0.1:$health_por
 # The server cannot reach services here, so the webhook is asked by hand, and then not by the server.
 webhooks=validatingwebhookconfiguration/validator.training-operator.kubeflow.org
 kubectl get "$webhooks" -o 'jsonpath={.webhooks[0].clientConfig.caBundle}' | base64 -d > "$scratch/hook-ca.pem"
-refused() {
+asked() { # asked OBJECT MESSAGE: the webhook, of a JAXJob
   curl -sf --cacert "$scratch/hook-ca.pem" --resolve "training-operator.kubeflow.svc:$hook_port:127.0.0.1" -H 'Content-Type: application/json' \
     "https://training-operator.kubeflow.svc:$hook_port/validate-kubeflow-org-v1-jaxjob" -d '{"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "request":
-    {"uid": "u", "operation": "CREATE", "kind": {"group": "kubeflow.org", "version": "v1", "kind": "JAXJob"}, "name": "j", "namespace": "default",
-     "resource": {"group": "kubeflow.org", "version": "v1", "resource": "jaxjobs"}, "object": {"metadata": {"name": "j"}, "spec": {}}}}' |
-    grep -q 'spec.jaxReplicaSpecs: Required value: must be required'
+    {"uid": "u", "operation": "CREATE", "kind": {"group": "kubeflow.org", "version": "v1", "kind": "JAXJob"}, "name": "j", "namespace": "default", "userInfo": {"username": "dora"},
+     "resource": {"group": "kubeflow.org", "version": "v1", "resource": "jaxjobs"}, "object": '"$1"'}}' | grep -qF "$2"
 }
+refused() { asked '{"metadata": {"name": "j"}, "spec": {}}' 'spec.jaxReplicaSpecs: Required value: must be required'; }
 check "the webhook answers under the certificate of the configuration" refused
 check "which is kept" sh -c "kubectl -n kubeflow get secret training-operator-webhook-cert -o 'jsonpath={.data}' | grep -q 'tls.key'"
+printf 'apiVersion: scheduling.volcano.sh/v1beta1\nkind: Queue\nmetadata: {name: team, annotations: {volcano.sh/allowed-users: anna}}\nspec: {weight: 1}\n' | kubectl apply -f - > /dev/null
+in_queue='{"metadata": {"name": "j"}, "spec": {"runPolicy": {"schedulingPolicy": {"queue": "team"}}, "jaxReplicaSpecs": {"Worker": {"template": {"spec": {"containers": [{"name": "jax", "image": "i"}]}}}}}}'
+check "a queue that is for others takes no job" wait_for 10 asked "$in_queue" 'queue `team` is not for user `dora` (volcano.sh/allowed-users, volcano.sh/allowed-groups)'
+kubectl annotate queue team volcano.sh/allowed-users=dora --overwrite > /dev/null
+check "and once it is for them, it does" wait_for 10 asked "$in_queue" '"allowed":true'
 # As `kubectl apply` of a newer manifest, or another installation, may leave it.
 trusts() { # trusts COUNT: each webhook has so many CAs
   kubectl get "$webhooks" -o json | python3 -c 'import base64, json, sys

@@ -1,6 +1,6 @@
-// Steps: the keys from the Secret, or new ones into it; the listener; the bundle into the configuration. Then the same
-// again and again: a configuration may come, or be replaced by one without a bundle, at any time, and would have every
-// job refused until it has one.
+// Steps: the queues that there are; the keys from the Secret, or new ones into it; the listener; the bundle into the
+// configuration. Then the same again and again: a configuration may come, or be replaced by one without a bundle, at
+// any time, and would have every job refused until it has one.
 #include "main/host/hosts/training_webhook.h"
 
 #include <algorithm>
@@ -14,6 +14,7 @@
 #include "base/base64.h"
 #include "base/format.h"
 #include "base/log.h"
+#include "client/watch/informer.h"
 #include "rt/http/server/http_server.h"
 #include "rt/tls/tls.h"
 
@@ -39,11 +40,21 @@ struct Keys {
   rt::KeyPair server;
 };
 
-// Rules of training jobs look nothing up.
-class NoObjects final : public api::ObjectReader {
+// COMPAT(queue-access). Rules of training jobs look up their queue, and nothing else. A cluster without queues, or an
+// account that may not see them, has none that is closed to anybody.
+class Queues final : public api::ObjectReader {
  public:
-  std::optional<Json> find(const api::ResourceId&, std::string_view, std::string_view) const override { return {}; }
+  Queues(client::Client& client, rt::Env& env)
+      : informer(client, env, api::resources::kQueues,
+                 {.may_be_absent = true, .only = &client::without_managed_fields()}) {}
+
+  std::optional<Json> find(const api::ResourceId& id, std::string_view, std::string_view name) const override {
+    const Json* queue = id == api::resources::kQueues ? informer.find(name) : nullptr;
+    return queue ? std::optional<Json>(*queue) : std::nullopt;
+  }
   std::vector<Json> list_by(const api::TextField&, std::string_view, bool) const override { return {}; }
+
+  client::Informer informer;
 };
 
 std::string decoded(std::string_view text) {
@@ -90,12 +101,18 @@ std::vector<api::AdmissionHook> training_hooks() {
 
 struct TrainingWebhook::State : std::enable_shared_from_this<TrainingWebhook::State> {
   State(rt::Env& e, client::Client& c, TrainingWebhookOptions o)
-      : env(e), client(c), options(std::move(o)), host(base::format("{}.{}.svc", options.service, options.ns)) {}
+      : env(e),
+        client(c),
+        options(std::move(o)),
+        host(base::format("{}.{}.svc", options.service, options.ns)),
+        queues(c, e) {}
 
   rt::Env& env;
   client::Client& client;
   const TrainingWebhookOptions options;
   const std::string host;
+  const std::vector<api::AdmissionHook> hooks = training_hooks();
+  Queues queues;
   std::shared_ptr<rt::HttpServer> http;
   std::string served;  // the certificate
   bool notified_absent = false;
@@ -236,9 +253,15 @@ base::Status TrainingWebhook::State::listen(const Keys& keys) {
   server.tls = std::move(pair);
   server.header_time_max = base::seconds(5);
   server.request_time_max = base::seconds(30);
-  const auto handler = [hooks = training_hooks()](const rt::HttpRequest& request,
-                                                  const std::shared_ptr<rt::HttpExchange>& exchange) {
-    exchange->respond(admission::answer_http(request, hooks, NoObjects()));
+  const auto handler = [weak = weak_from_this(), loop = &env.loop()](rt::HttpRequest request,
+                                                                     std::shared_ptr<rt::HttpExchange> exchange) {
+    loop->post([weak, request = std::move(request), exchange] {
+      const auto self = weak.lock();
+      if (!self) return;
+      admission::answer_http_confirmed(
+          request, self->hooks, self->client, self->env.loop(), self->queues,
+          [self, exchange](rt::HttpResponse answer) { exchange->respond(std::move(answer)); });
+    });
   };
   TRY(http, rt::listen_http(std::move(server), handler));
   served = keys.server.certificate_pem;
@@ -262,7 +285,11 @@ TrainingWebhook::~TrainingWebhook() {
 
 void TrainingWebhook::start(std::function<void()> ready) {
   state_->ready = std::move(ready);
-  state_->look();
+  client::Informer& queues = state_->queues.informer;
+  queues.on_synced([weak = std::weak_ptr(state_)] {
+    if (const auto state = weak.lock()) state->look();
+  });
+  queues.start();
 }
 
 void TrainingWebhook::drain(std::function<void()> done) {
