@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # our programs on a stock Kubernetes
-# on: src tests/page tests/stock tests/golden deploy docs/reference bench/cluster
+# on: src tests/page tests/stock tests/golden deploy docs/reference docs/operations docs/page.md tests/people bench/cluster
 # Sourced by test.sh; `script` counts the lines that the test prints.
 if command -v go > /dev/null && go version | grep -qE 'go1\.(2[6-9]|[3-9][0-9])'; then
   tests/stock/build.sh etcd kube-apiserver kube-controller-manager kube-scheduler kwok kubectl > "$log/stock-build.log" 2>&1 || { echo "building the stock control plane failed; see $log/stock-build.log"; count 0 1 0; }
@@ -23,6 +23,7 @@ if command -v go > /dev/null && go version | grep -qE 'go1\.(2[6-9]|[3-9][0-9])'
   script tests/stock/helm_test.sh
   script tests/stock/helm_apply_test.sh
   script tests/stock/helm_release_test.sh
+  script tests/stock/operator_test.sh
   script tests/stock/notebooks_test.sh
   script tests/stock/colocation_test.sh
   script tests/stock/images_test.sh

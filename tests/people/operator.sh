@@ -9,20 +9,7 @@ work=$scratch/work
 programs=()
 trap 'for pid in "${programs[@]}"; do kill "$pid" 2> /dev/null; done; end_of_tests' EXIT
 
-# line FILE BEGIN: the first line of a block of commands of that page that begins so, without its comment.
-line() {
-  awk -v b="$2" '/^```/{open=!open; next} open && index($0, b) == 1 {print; exit}' "$docs/$1" | sed 's/  *#.*$//'
-}
-# block FILE NUMBER: that block of the page.
-block() { awk -v n="$2" '/^```/{open=!open; if (open) k++; next} open && k==n' "$docs/$1"; }
-# play FILE BEGIN: that line in the operator's folder, its output in $scratch/said.
-play() {
-  local command
-  command=$(line "$1" "$2")
-  [ -n "$command" ] || { echo "no such line in $1: $2"; return 1; }
-  (cd "$work" && eval "$command") > "$scratch/said" 2>&1 || { cat "$scratch/said"; return 1; }
-}
-said() { grep -qE -- "$1" "$scratch/said" || { head -20 "$scratch/said"; return 1; }; }
+. tests/people/pages.sh
 # A program of the chart, as a process.
 program() {
   (cd "$work" && exec "$@") >> "$scratch/programs.log" 2>&1 &

@@ -5,6 +5,7 @@
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 need chart etcd kube-apiserver kube-controller-manager kwok helm-template
 start_server
+. tests/stock/helm_lib.sh
 for namespace in volcano-system jobs kube-agents; do kubectl create namespace $namespace > /dev/null; done
 for values in tests/golden/chart/*.in.yaml; do
   name=$(basename "$values" .in.yaml)
@@ -21,31 +22,7 @@ unchanged() { ! kubectl apply -f deploy/volcano.yaml | grep -v ' unchanged$'; }
 check "which applies again without a change" unchanged
 for name in volcano-policies volcano-agent-scheduler volcano-agent volcano-monitoring; do check "deploy/$name.yaml" kubectl apply --validate=strict -f deploy/$name.yaml; done
 
-# The programs of the Deployments. The server cannot reach services here, so webhooks are called by address, and ports are those of this test.
-in_system() { kubectl -n volcano-system "$@"; }
-account() { # account NAME: prints the name of a kubeconfig
-  cp "$KUBECONFIG" "$scratch/$1.kubeconfig"
-  kubectl --kubeconfig "$scratch/$1.kubeconfig" config set-credentials "$1" --token="$(in_system create token "volcano-$1")" > /dev/null
-  kubectl --kubeconfig "$scratch/$1.kubeconfig" config set-context --current --user "$1" > /dev/null
-  echo "$scratch/$1.kubeconfig"
-}
-folder() { # folder NAME: what a config map holds, as files
-  mkdir -p "$scratch/$1"
-  in_system get configmap "$1" -o go-template='{{range $file, $text := .data}}{{$file}}{{"\n"}}{{end}}' | while read -r file; do
-    in_system get configmap "$1" -o "jsonpath={.data['${file//./\\.}']}" > "$scratch/$1/$file"
-  done
-}
-run() { # run DEPLOYMENT PROGRAM PORT FLAG...: as the Deployment says, in the background; health on PORT
-  local name=$1 program=$2 port=$3 words
-  shift 3
-  read -r -a words <<< "$(in_system get deployment "volcano-$name" -o 'jsonpath={.spec.template.spec.containers[0].args[*]}')"
-  words=("${words[@]//\/volcano.scheduler/$scratch/volcano-scheduler-configmap}")
-  words=("${words[@]//\/admission.local.config\/configmap/$scratch/volcano-admission-configmap}")
-  words=("${words[@]//\/admission.local.config\/certificates/$scratch}")
-  KUBE_POD_NAMESPACE=volcano-system HELM_RELEASE_NAME=volcano "$bin/$program" "${words[@]}" --kubeconfig "$(account "$name")" \
-    --healthz-address "127.0.0.1:$port" "$@" > "$scratch/$name.log" 2>&1 &
-  programs+=($!)
-}
+# The server cannot reach services here, so webhooks are called by address.
 alive() { # alive DEPLOYMENT PORT: its probes are answered
   local get
   for probe in liveness readiness; do
@@ -67,9 +44,9 @@ for hook in $(kubectl get mutatingwebhookconfigurations,validatingwebhookconfigu
   kubectl patch "$hook" --type json -p "[{op: replace, path: /webhooks/0/clientConfig, value: {url: 'https://127.0.0.1:$hook_port$path'}}]" > /dev/null
 done
 for map in volcano-scheduler-configmap volcano-admission-configmap; do folder $map; done
-run admission vc-webhook-manager $((hook_port + 1)) --port $hook_port
-run controllers vc-controller-manager $((hook_port + 2)) --listen-address "127.0.0.1:$((hook_port + 4))"
-run scheduler vc-scheduler $((hook_port + 3)) --listen-address "127.0.0.1:$((hook_port + 5))"
+run_deployment admission vc-webhook-manager $((hook_port + 1)) --port $hook_port
+run_deployment controllers vc-controller-manager $((hook_port + 2)) --listen-address "127.0.0.1:$((hook_port + 4))"
+run_deployment scheduler vc-scheduler $((hook_port + 3)) --listen-address "127.0.0.1:$((hook_port + 5))"
 check "the webhook's probes are answered" wait_for 20 alive admission $((hook_port + 1))
 check "the controllers' probes are answered" wait_for 20 alive controllers $((hook_port + 2))
 check "the scheduler's probes are answered" wait_for 20 alive scheduler $((hook_port + 3))
