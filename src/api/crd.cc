@@ -79,6 +79,12 @@ Json list_json(const Schema& schema, int depth) {
   return out;
 }
 
+// The value of a map. One of any kind is a text or a number as well: the parameters of a pipeline are.
+Json value_json(const Schema& schema, int depth) {
+  if (schema.kind == Schema::Kind::kAny) return Json::object({{"x-kubernetes-preserve-unknown-fields", true}});
+  return schema_json(schema, depth);
+}
+
 Json schema_json(const Schema& schema, int depth) {
   using Kind = Schema::Kind;
   Json out = Json::object();
@@ -86,7 +92,7 @@ Json schema_json(const Schema& schema, int depth) {
     case Kind::kObject: return object_json(schema, depth);
     case Kind::kList: return list_json(schema, depth);
     case Kind::kMap:
-      out = Json::object({{"additionalProperties", schema_json(*schema.element, depth + 1)}, {"type", "object"}});
+      out = Json::object({{"additionalProperties", value_json(*schema.element, depth + 1)}, {"type", "object"}});
       if (schema.atomic) out.set("x-kubernetes-map-type", "atomic");
       return out;
     case Kind::kAny: return Json::object({{"type", "object"}, {"x-kubernetes-preserve-unknown-fields", true}});

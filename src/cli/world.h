@@ -68,6 +68,9 @@ struct Person {
   std::vector<std::int64_t> groups = {};
 };
 
+// The answer to a GET of the REST API of pipelines.
+using PipelineReader = std::function<base::Result<api::Json>(const std::string& target)>;
+
 // Main fills it in, tests fake it.
 struct World {
   // From --kubeconfig and --master, either of which may be empty.
@@ -83,10 +86,11 @@ struct World {
   std::function<base::Result<std::string>(const std::string& path)> read_file;
   // A file, and the folders that it is in.
   std::function<base::Status(const std::string& path, const std::string& bytes)> write_file = {};
-  // The answer of the server to a GET of a path that leads to no object of its API.
-  std::function<base::Result<api::Json>(const std::string& kubeconfig, const std::string& master,
-                                        const std::string& target)>
-      read_server = {};
+  // The REST API of pipelines with the person's rights: the server's own, or that of this program where the server has
+  // none, as on a cluster.
+  std::function<base::Result<PipelineReader>(const std::string& kubeconfig, const std::string& master,
+                                             const std::string& ns)>
+      open_pipelines = {};
   std::function<base::Result<std::string>(const std::string& url)> fetch;    // GET over plain HTTP
   std::function<std::string(const std::string& name)> environment_variable;  // empty: not set
   // The namespace of the kubeconfig's context, or of the pod; empty: none is named. Unset: the same.

@@ -109,7 +109,7 @@ YAML
   expect "what the claim is" grep -q 'volume of the claim default/mlpipeline-artifacts' "$scratch/artifact.json"
   python3 -c 'import json, sys; print(json.load(sys.stdin)["message"].split("has tar: ", 1)[1])' < "$scratch/artifact.json" | sed 's/busybox/host/g' > "$scratch/command"
   expect "the command to work" sh -c "cd '$scratch' && sh ./command"
-  expect "the artifact" [ "$(tar -xOf "$scratch/artifact.tar")" = kept ]
+  expect "the artifact" [ "$(tar -xOf "$scratch/words.tar")" = kept ]
 }
 large_outputs_are_sent() {
   sed 's/printf "hello %s" "$0"/python3 -c "print(chr(252) * 30000, end=str())"/' tests/pipelines/compiled/hello.yaml > "$scratch/large.yaml"

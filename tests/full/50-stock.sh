@@ -25,6 +25,7 @@ if command -v go > /dev/null && go version | grep -qE 'go1\.(2[6-9]|[3-9][0-9])'
   script tests/stock/helm_release_test.sh
   script tests/stock/operator_test.sh
   script tests/stock/notebooks_test.sh
+  script tests/stock/pipelines_test.sh
   script tests/stock/colocation_test.sh
   script tests/stock/images_test.sh
   script tests/stock/panels_test.sh

@@ -69,12 +69,12 @@ std::string file_name(const std::string& text) {
   return out.substr(0, 200);
 }
 
-base::Status download(World& world, const Values& values, const Json& run, const Artifact& one,
+base::Status download(World& world, const PipelineReader& read, const Json& run, const Artifact& one,
                       const std::string& folder) {
   const std::string target = base::format("/pipeline/apis/v2beta1/runs/{}/nodes/{}/artifacts/{}:read?index={}",
                                           rt::percent_encode(api::uid_of(run)), rt::percent_encode(one.node),
                                           rt::percent_encode(one.name), one.index);
-  TRY(const Json answer, world.read_server(values.text("kubeconfig"), values.text("master"), target));
+  TRY(const Json answer, read(target));
   const auto bytes = base::base64_decode(answer["data"].as_string());
   if (!bytes.ok()) return base::make_error(base::Code::kInvalid, "the server's answer is not an artifact");
   std::string path = base::format("{}/{}/{}", folder, file_name(one.task), file_name(one.name));
@@ -107,9 +107,10 @@ base::Status show_artifacts(World& world, const Values& values) {
     print_rows(world, std::move(rows));
     return {};
   }
+  TRY(const PipelineReader read, world.open_pipelines(values.text("kubeconfig"), values.text("master"), ns));
   std::optional<base::Error> problem;
   for (const Artifact& one : all) {
-    const base::Status saved = download(world, values, run, one, folder);
+    const base::Status saved = download(world, read, run, one, folder);
     if (saved.ok()) continue;
     world.err += base::format("{} of {}: {}\n", one.name, one.task, saved.error().message);
     problem = base::make_error(saved.error().code, "some artifacts were not saved");

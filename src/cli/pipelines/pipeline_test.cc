@@ -259,6 +259,28 @@ TEST_F(PipelineTest, retry_and_terminate_ask_for_it) {
   EXPECT_EQ(server.writes[1].body["spec"].dump(), R"({"retries":1,"terminate":null})");
 }
 
+// A cluster may lack the definitions of one version, and a person the rights of one.
+TEST_F(PipelineTest, the_list_has_the_runs_of_the_versions_that_there_are) {
+  base::Code of_runs = base::Code::kNotFound, of_workflows = base::Code::kNotFound;
+  server.answers_list = [&](const client::Request& request) -> base::Result<Json> {
+    const bool is_run = request.resource == resources::kPipelineRuns;
+    if (const base::Code code = is_run ? of_runs : of_workflows; code != base::Code::kInternal)
+      return base::make_error(code, "refused");
+    return Json::object({{"items", Json::array({*api::parse_json(run_object("SUCCEEDED"))})}});
+  };
+  EXPECT_NE(pipeline({"list"}), 0);
+  EXPECT_NE((world.out + world.err).find("the cluster knows no runs of pipelines"), std::string::npos) << world.out;
+  of_runs = base::Code::kInternal;  // as it is
+  EXPECT_EQ(pipeline({"list"}), 0) << world.err;
+  EXPECT_EQ(world.err, "");
+  EXPECT_NE(world.out.find("greeting-x"), std::string::npos) << world.out;
+  of_workflows = base::Code::kForbidden;
+  EXPECT_EQ(pipeline({"list"}), 0);
+  EXPECT_EQ(world.err, "Workflows are not shown: refused\n");
+  of_runs = base::Code::kForbidden;
+  EXPECT_NE(pipeline({"list"}), 0);
+}
+
 TEST_F(PipelineTest, logs_are_those_of_the_pods_of_tasks) {
   put_run("FAILED");
   put_task("root.say", "SUCCEEDED", R"(, "podName": "p1")");
@@ -283,10 +305,15 @@ TEST_F(PipelineTest, ArtifactsAreListedAndSavedWithoutLeavingTheFolder) {
             "TASK  NAME        TYPE            PLACE\n"
             "make  ../data[0]  system.Dataset  minio://mlpipeline/a\n"
             "make  ../data[1]  -               minio://mlpipeline/b\n");
-  world.read_server = [](const std::string&, const std::string&, const std::string& target) -> base::Result<api::Json> {
+  const PipelineReader read = [](const std::string& target) -> base::Result<api::Json> {
     if (target != "/pipeline/apis/v2beta1/runs/run-uid/nodes/t1/artifacts/..%2Fdata:read?index=0")
       return base::make_error(base::Code::kInvalid, "it is too large");
     return api::parse_json(R"({"data": "aGVsbG8=", "size": 5, "archive": "tar"})");
+  };
+  world.open_pipelines = [&read](const std::string&, const std::string&,
+                                 const std::string& ns) -> base::Result<PipelineReader> {
+    EXPECT_EQ(ns, "default");
+    return read;
   };
   world.write_file = [this](const std::string& path, const std::string& bytes) {
     written[path] = bytes;

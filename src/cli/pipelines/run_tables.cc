@@ -137,15 +137,32 @@ std::vector<std::string> row_of_workflow(World& world, const Json& workflow) {
           pipelines::argo::run_texts(workflow).name};
 }
 
+// A cluster may know the runs of one version only, and a person may see those of one only.
+base::Result<std::vector<Json>> runs_of_both_versions(World& world, Api& server, const std::string& ns) {
+  auto runs = list(server, resources::kPipelineRuns, ns), workflows = list(server, resources::kWorkflows, ns);
+  const auto is_unknown = [](const auto& found) { return !found.ok() && found.error().code == base::Code::kNotFound; };
+  if (is_unknown(runs) && is_unknown(workflows))
+    return base::make_error(base::Code::kNotFound,
+                            "the cluster knows no runs of pipelines; `volcano crd kubeflow` prints what defines them");
+  if (!runs.ok() && !workflows.ok()) return (is_unknown(runs) ? workflows : runs).take_error();
+  std::vector<Json> all;
+  for (auto* found : {&runs, &workflows}) {
+    if (found->ok())
+      all.insert(all.end(), (*found)->begin(), (*found)->end());
+    else if (!is_unknown(*found))
+      world.err +=
+          base::format("{} are not shown: {}\n", found == &runs ? "runs" : "Workflows", found->error().message);
+  }
+  return all;
+}
+
 }  // namespace
 
 base::Status list_pipelines(World& world, const Values& values) {
   TRY(const std::unique_ptr<Api> server, connect(world, values));
   const std::string ns = values.on("all-namespaces") ? std::string() : values.text("namespace");
   if (values.on("pipelines")) return list_of_pipelines(world, *server, ns);
-  TRY(std::vector<Json> runs, list(*server, resources::kPipelineRuns, ns));
-  TRY(std::vector<Json> workflows, list(*server, resources::kWorkflows, ns));
-  runs.insert(runs.end(), workflows.begin(), workflows.end());
+  TRY(std::vector<Json> runs, runs_of_both_versions(world, *server, ns));
   if (runs.empty()) {
     world.out += "No runs found\n";
     return {};

@@ -7,6 +7,12 @@
 #include "client/http/wire.h"
 
 namespace client {
+namespace {
+
+// A server answers 204 for a pod that is on no node yet: there is a log, and nothing in it.
+bool is_fine(int status) { return status == 200 || status == 204; }
+
+}  // namespace
 
 std::unique_ptr<rt::HttpStream> read_log(ServerConnection& connection, const LogRequest& request,
                                          std::function<void(std::string_view bytes)> on_data,
@@ -40,7 +46,7 @@ std::unique_ptr<rt::HttpStream> read_log(ServerConnection& connection, const Log
                                                         },
                                                     .on_data =
                                                         [answer](std::string_view bytes) {
-                                                          if (answer->refusal.status == 200)
+                                                          if (is_fine(answer->refusal.status))
                                                             return answer->on_data(bytes);
                                                           constexpr std::size_t kRefusalMax = 65'536;
                                                           if (answer->refusal.body.size() < kRefusalMax)
@@ -48,7 +54,7 @@ std::unique_ptr<rt::HttpStream> read_log(ServerConnection& connection, const Log
                                                         },
                                                     .on_end =
                                                         [answer](base::Status end) {
-                                                          if (end.ok() && answer->refusal.status != 200) {
+                                                          if (end.ok() && !is_fine(answer->refusal.status)) {
                                                             auto decoded = decode_response(answer->refusal);
                                                             end = decoded.ok() ? base::make_error(base::Code::kInternal,
                                                                                                   "the log was refused")

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 
+#include "api/json/json.h"
 #include "base/result.h"
 
 namespace volcano_main {
@@ -12,5 +14,9 @@ namespace volcano_main {
 // or all where it names none.
 base::Status serve_pipelines(const std::string& kubeconfig, const std::string& master, const std::string& ns,
                              std::uint16_t port);
+
+// A reader of the same API, without a port: that of the server, or this program's where the server has none.
+base::Result<std::function<base::Result<api::Json>(const std::string& target)>> open_pipelines(
+    const std::string& kubeconfig, const std::string& master, const std::string& ns);
 
 }  // namespace volcano_main

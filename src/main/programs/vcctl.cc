@@ -139,12 +139,6 @@ base::Status write_file(const std::string& path, const std::string& bytes) {
   return rt::write_file(path, bytes, 0644);
 }
 
-base::Result<api::Json> read_server(const std::string& kubeconfig, const std::string& master,
-                                    const std::string& target) {
-  TRY(const client::ServerAccess access, user_access(kubeconfig, master));
-  return get_from_server(access, target);
-}
-
 int run_root(const cli::Command& root, const Arguments& arguments) {
   cli::World world{
       .connect = open_waiting_api,
@@ -152,7 +146,7 @@ int run_root(const cli::Command& root, const Arguments& arguments) {
       .serve_pipelines = serve_pipelines,
       .read_file = [](const std::string& path) { return rt::read_bounded_file(path, kFileBytesMax, base::minutes(5)); },
       .write_file = write_file,
-      .read_server = read_server,
+      .open_pipelines = open_pipelines,
       .fetch = fetch,
       .environment_variable = environment_variable,
       .context_namespace = user_namespace,

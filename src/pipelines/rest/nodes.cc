@@ -199,9 +199,8 @@ std::string command_to_read(const StoredFile& file) {
         Json::object({{"volumes", Json::array({Json::object({{"name", "store"}, {"persistentVolumeClaim", claim}})})},
                       {"containers", Json::array({container})}})}});
   return base::format(
-      "kubectl run read-artifact -n {} --image=busybox --restart=Never --attach --rm --quiet --overrides={} > "
-      "artifact.tar",
-      file.ns, quoted(pod.dump()));
+      "kubectl run read-artifact -n {} --image=busybox --restart=Never --attach --rm --quiet --overrides={} > {}",
+      file.ns, quoted(pod.dump()), quoted(file.path.substr(file.path.rfind('/') + 1) + ".tar"));
 }
 
 base::Result<Reply> read_workflow_log(const Call& call, Facts& facts) {

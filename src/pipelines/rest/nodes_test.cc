@@ -56,6 +56,7 @@ TEST(StoredFiles, AreReadByACommandThatTakesTheirNameAsItIs) {
   EXPECT_TRUE(command.starts_with("kubectl run read-artifact -n team --image=busybox ")) << command;
   EXPECT_NE(command.find(R"("claimName":"mlpipeline-artifacts")"), std::string::npos) << command;
   EXPECT_NE(command.find(R"("--","v2/it'\''s a/\"model\""])"), std::string::npos) << command;
+  EXPECT_TRUE(command.ends_with("' > '\"model\".tar'")) << command;
 }
 
 }  // namespace

@@ -122,8 +122,8 @@ void Server::serve_file(const StoredFile& file, const std::shared_ptr<rt::HttpEx
   if (!read_file_)
     return exchange->respond(error_answer(
         base::make_error(Code::kMethodNotAllowed,
-                         base::format("the artifact is in the volume of the claim {}/{}, which this server does not "
-                                      "mount. This reads it as you, with any image that has tar: {}",
+                         base::format("the artifact is in the volume of the claim {}/{}, which is not mounted here. "
+                                      "This reads it as you, with any image that has tar: {}",
                                       file.ns, file.claim, command_to_read(file)))));
   const auto answer = std::make_shared<rt::HttpResponse>();
   env_.offload([answer, file, read = read_file_] { *answer = answer_of(read(file), file.is_page); },

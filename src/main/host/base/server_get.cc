@@ -29,15 +29,20 @@ base::Result<rt::HttpResponse> ask_server(const client::ServerAccess& access, rt
   return answer;
 }
 
-base::Result<api::Json> get_from_server(const client::ServerAccess& access, const std::string& target) {
-  TRY(const rt::HttpResponse answer, ask_server(access, {.method = "GET", .target = target}));
+base::Result<api::Json> object_of(const rt::HttpResponse& answer, const std::string& server,
+                                  const std::string& target) {
   const auto body = api::parse_json(answer.body);
   if (answer.status == 200 && body.ok()) return *body;
   const std::string server_text = body.ok() ? (*body)["message"].str() : std::string();
   if (server_text.empty())
-    return base::make_error(base::Code::kNotFound, base::format("{} does not serve {}: {}", access.server,
+    return base::make_error(base::Code::kNotFound, base::format("{} does not serve {}: {}", server,
                                                                 target.substr(0, target.find('?')), answer.status));
   return base::make_error(base::Code::kInvalid, server_text);
+}
+
+base::Result<api::Json> get_from_server(const client::ServerAccess& access, const std::string& target) {
+  TRY(const rt::HttpResponse answer, ask_server(access, {.method = "GET", .target = target}));
+  return object_of(answer, access.server, target);
 }
 
 }  // namespace volcano_main

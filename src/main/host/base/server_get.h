@@ -11,6 +11,9 @@
 namespace volcano_main {
 
 base::Result<rt::HttpResponse> ask_server(const client::ServerAccess& access, rt::HttpRequest request);
+// The object of an answer with status 200, or what the answer says instead: `server` and `target` where it says
+// nothing.
+base::Result<api::Json> object_of(const rt::HttpResponse& answer, const std::string& server, const std::string& target);
 base::Result<api::Json> get_from_server(const client::ServerAccess& access, const std::string& target);
 
 }  // namespace volcano_main
