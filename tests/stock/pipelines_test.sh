@@ -7,6 +7,19 @@ need pipelines etcd kube-apiserver kube-controller-manager
 start_server KWOK=0
 check "the definitions" sh -c "'$bin/volcano' crd kubeflow | kubectl apply --server-side -f -"
 kubectl wait --for condition=established --timeout=20s crd --all > /dev/null 2>&1
+# The volume of artifacts, and who makes the claims of steps.
+kubectl create rolebinding edit --clusterrole=edit --serviceaccount=default:default > /dev/null
+kubectl apply -f - > /dev/null << 'YAML'
+apiVersion: v1
+kind: PersistentVolume
+metadata: {name: pv}
+spec: {accessModes: [ReadWriteOnce], capacity: {storage: 1Gi}, hostPath: {path: /store}, claimRef: {namespace: default, name: mlpipeline-artifacts}}
+---
+apiVersion: v1
+kind: PersistentVolumeClaim
+metadata: {name: mlpipeline-artifacts}
+spec: {storageClassName: "", accessModes: [ReadWriteOnce], volumeName: pv, resources: {requests: {storage: 1Gi}}}
+YAML
 pipeline() { COLUMNS=80 NO_COLOR=1 "$bin/volcano" pipeline "$@"; }
 answers() { # answers TEXT COMMAND...: the command works, and shows that
   local text=$1 out
@@ -23,6 +36,7 @@ fails_with() { # fails_with TEXT COMMAND...
 MY_POD_NAMESPACE=default run controllers "$bin/volcano" kubeflow-controllers --kubeconfig "$KUBECONFIG" --metrics-addr 0 --probe-addr 0 --pipelines-addr 0
 controllers=${programs[-1]}
 
+check "the volume of artifacts" wait_for 20 field_is pvc mlpipeline-artifacts .status.phase Bound
 check "upload" answers 'version v1 of pipeline default/hello-world was made' pipeline upload tests/pipelines/compiled/hello.yaml
 check "list of pipelines" answers '^default +hello-world +1 +v1 ' pipeline list --pipelines
 check "graph of a pipeline" answers '^say +step +greet' pipeline graph hello-world
@@ -43,6 +57,46 @@ check "terminate" answers 'is ending' pipeline terminate "$run"
 check "it has ended" wait_for 20 field_is pipelinerun "$run" .status.state CANCELED
 check "retry" answers 'is tried again' pipeline retry "$run" --no-wait
 check "a run that is not there" fails_with 'namespace default has no run "none"' pipeline artifacts none --download "$scratch/none"
+
+# Runs of compiled documents to their end: the server takes everything that the controllers write of parameters and artifacts.
+cat > "$scratch/player.py" << 'PY'
+import json, subprocess, sys, time
+ended = set()
+def report(name):  # of a step's launcher, by the step's name in tests/pipelines/compile.py
+    if name.startswith("greet"):
+        return "P 0 %d\nhello %s\n" % (len("hello " + name), name)
+    value = {"add": 7, "total": 9, "count": 9, "make": [0, {"a": None}], "use": "xx"}.get(name.rstrip("-0123456789"))
+    if value is None:
+        return ""
+    said = {"parameterValues": {"Output": value}}
+    if name.startswith("make"):
+        said["artifacts"] = {"metrics": {"artifacts": [{"name": "m", "uri": "minio://mlpipeline/m", "metadata": {"size": 2}}]}}
+    return "M %d\n%s\n" % (len(json.dumps(said)), json.dumps(said))
+while True:
+    time.sleep(0.2)
+    pods, tasks = ({one["metadata"]["name"]: one for one in json.loads(subprocess.run(["kubectl", "get", kind, "-o", "json"], capture_output=True).stdout or '{"items": []}')["items"]} for kind in ("pods", "pipelinetasks"))
+    for task in tasks.values():
+        pod = task.get("status", {}).get("podName")
+        if pod not in pods or pod in ended:
+            continue
+        ended.add(pod)
+        end = {"exitCode": 3, "reason": "Error"} if task["spec"]["taskName"].startswith("fail") else {"exitCode": 0, "message": "kfp 1\n" + report(task["spec"]["taskName"])}
+        end["finishedAt"] = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+        status = {"phase": "Failed" if end["exitCode"] else "Succeeded", "containerStatuses": [{"name": "main", "image": "i", "imageID": "", "ready": False, "restartCount": 0, "state": {"terminated": end}}]}
+        subprocess.run(["kubectl", "patch", "pod", pod, "--subresource=status", "--type", "merge", "-p", json.dumps({"status": status})], capture_output=True)
+PY
+run player python3 "$scratch/player.py"
+for document in hello loops branches exits evidence; do
+  python3 tests/pipelines/run_of.py tests/pipelines/compiled/$document.yaml $document | kubectl create -f - > /dev/null
+done
+for document in hello loops branches evidence; do
+  check "the run of $document.yaml" wait_for 60 field_is pipelinerun $document .status.state SUCCEEDED
+done
+check "and the one that fails" wait_for 60 field_is pipelinerun exits .status.state FAILED
+check "an output" field_is pipelinetask "$(kubectl get pipelinetasks -l pipelines.kubeflow.org/run=hello -o 'jsonpath={.items[?(@.spec.taskName=="greet")].metadata.name}')" .status.outputs.parameters.text 'hello greet'
+no_refusals() { ! grep -E ' [WE] .*(invalid|Invalid)' "$scratch/controllers.log"; }
+check "no write of the controllers was refused" no_refusals
+check "their list" answers '^default +loops +SUCCEEDED' pipeline list
 kill "$controllers"
 wait "$controllers" 2> /dev/null
 
@@ -77,16 +131,6 @@ data:
   defaultPipelineRoot: s3://bucket/runs
   providers: "s3: {default: {endpoint: 'http://$address:$port', region: here, credentials: {fromEnv: false, secretRef: {secretName: store, accessKeyKey: id, secretKeyKey: key}}}}"
 ---
-apiVersion: v1
-kind: PersistentVolume
-metadata: {name: pv}
-spec: {accessModes: [ReadWriteOnce], capacity: {storage: 1Gi}, hostPath: {path: /store}, claimRef: {namespace: default, name: mlpipeline-artifacts}}
----
-apiVersion: v1
-kind: PersistentVolumeClaim
-metadata: {name: mlpipeline-artifacts}
-spec: {storageClassName: "", accessModes: [ReadWriteOnce], volumeName: pv, resources: {requests: {storage: 1Gi}}}
----
 $(python3 tests/pipelines/run_of.py tests/pipelines/compiled/hello.yaml ended)
 ---
 apiVersion: pipelines.kubeflow.org/v2beta1
@@ -94,7 +138,6 @@ kind: PipelineTask
 metadata: {name: ended-write, labels: {pipelines.kubeflow.org/run: ended}}
 spec: {runName: ended, path: root.write, taskName: write, type: CONTAINER}
 YAML
-check "the volume" wait_for 20 field_is pvc mlpipeline-artifacts .status.phase Bound
 kubectl patch pipelinerun ended --subresource=status --type merge -p '{"status": {"state": "SUCCEEDED"}}' > /dev/null
 kubectl patch pipelinetask ended-write --subresource=status --type merge -p '{"status": {"state": "SUCCEEDED", "outputs": {"artifacts": {
   "words": [{"type": {"schemaTitle": "system.Dataset"}, "uri": "s3://bucket/runs/words"}], "model": [{"uri": "minio://mlpipeline/v2/ended/model"}]}}}}' > /dev/null
