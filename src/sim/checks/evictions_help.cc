@@ -9,6 +9,7 @@
 
 #include "base/format.h"
 #include "sim/checks/all.h"
+#include "sim/world/decisions.h"
 #include "sim/world/world.h"
 
 namespace sim {

@@ -11,6 +11,7 @@
 #include "scheduler/ledger/ledger.h"
 #include "scheduler/model/model.h"
 #include "sim/checks/all.h"
+#include "sim/world/decisions.h"
 #include "sim/world/world.h"
 
 namespace sim {

@@ -10,6 +10,7 @@
 #include "api/schema/quantity.h"
 #include "base/format.h"
 #include "sim/checks/all.h"
+#include "sim/world/decisions.h"
 #include "sim/world/world.h"
 
 namespace sim {

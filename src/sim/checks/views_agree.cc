@@ -2,8 +2,10 @@
 #include <map>
 
 #include "base/format.h"
+#include "client/client.h"
 #include "client/watch/informer.h"
 #include "sim/checks/all.h"
+#include "sim/world/env.h"
 #include "sim/world/world.h"
 
 namespace sim {

@@ -1,5 +1,6 @@
 // The API server's disk refuses to keep what it is given.
 #include "sim/faults/all.h"
+#include "sim/world/server.h"
 #include "sim/world/world.h"
 
 namespace sim {

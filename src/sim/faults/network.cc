@@ -1,5 +1,6 @@
 // The network loses, delays and cuts.
 #include "sim/faults/all.h"
+#include "sim/world/network_client.h"
 #include "sim/world/world.h"
 
 namespace sim {

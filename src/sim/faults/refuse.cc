@@ -5,7 +5,9 @@
 
 #include "api/kinds.h"
 #include "base/format.h"
+#include "client/client.h"
 #include "sim/faults/all.h"
+#include "sim/world/network_client.h"
 #include "sim/world/world.h"
 
 namespace sim {

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "sim/faults/all.h"
+#include "sim/world/processes.h"
 #include "sim/world/world.h"
 
 namespace sim {

@@ -4,7 +4,9 @@
 #include <charconv>
 
 #include "base/format.h"
+#include "client/client.h"
 #include "sim/workloads/all.h"
+#include "sim/world/env.h"
 #include "sim/world/person_calls.h"
 
 namespace sim {

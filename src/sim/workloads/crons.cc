@@ -1,6 +1,8 @@
 // CronJobs of every concurrency policy; some change their schedule. In the end all are suspended.
 #include "base/format.h"
+#include "client/client.h"
 #include "sim/workloads/all.h"
+#include "sim/world/env.h"
 #include "sim/world/nodes.h"
 #include "sim/world/person_calls.h"
 

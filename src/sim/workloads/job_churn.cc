@@ -1,6 +1,8 @@
 // Users change their minds: they suspend, resume, restart and delete jobs.
 #include "base/format.h"
+#include "client/client.h"
 #include "sim/workloads/all.h"
+#include "sim/world/env.h"
 #include "sim/world/person_calls.h"
 
 namespace sim {

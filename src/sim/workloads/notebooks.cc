@@ -3,6 +3,7 @@
 #include "api/kubeflow/v1/notebook.h"
 #include "api/kubeflow/v1/profile.h"
 #include "base/format.h"
+#include "client/client.h"
 #include "sim/workloads/submitter.h"
 #include "sim/world/nodes.h"
 

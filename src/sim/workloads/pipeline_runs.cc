@@ -9,6 +9,7 @@
 
 #include "api/pipelines/v2beta1/pipeline_run.h"
 #include "base/format.h"
+#include "client/client.h"
 #include "sim/workloads/submitter.h"
 #include "sim/world/nodes.h"
 

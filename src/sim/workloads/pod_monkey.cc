@@ -1,6 +1,8 @@
 // Somebody deletes or evicts running pods at random.
 #include "base/format.h"
+#include "client/client.h"
 #include "sim/workloads/all.h"
+#include "sim/world/env.h"
 #include "sim/world/person_calls.h"
 
 namespace sim {

@@ -2,7 +2,9 @@
 #include <algorithm>
 
 #include "base/format.h"
+#include "client/client.h"
 #include "sim/workloads/all.h"
+#include "sim/world/env.h"
 #include "sim/world/person_calls.h"
 
 namespace sim {

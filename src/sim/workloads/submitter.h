@@ -5,6 +5,7 @@
 #include <string>
 
 #include "sim/workloads/all.h"
+#include "sim/world/env.h"
 #include "sim/world/person_calls.h"
 
 namespace sim {

@@ -1,7 +1,9 @@
 // Nodes are told, and told again, on which leaf and which spine of the network they hang. A UFM server says the same of
 // them, when it answers.
 #include "base/format.h"
+#include "client/client.h"
 #include "sim/workloads/all.h"
+#include "sim/world/env.h"
 #include "sim/world/person_calls.h"
 
 namespace sim {

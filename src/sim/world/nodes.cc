@@ -7,6 +7,7 @@
 
 #include "api/meta/resource.h"
 #include "base/format.h"
+#include "client/client.h"
 #include "client/watch/informer.h"
 #include "client/watch/work_queue.h"
 

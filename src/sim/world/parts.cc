@@ -5,7 +5,9 @@
 #include <array>
 
 #include "base/check.h"
+#include "client/client.h"
 #include "controllers/all.h"
+#include "scheduler/scheduler.h"
 
 namespace sim {
 

@@ -6,11 +6,18 @@
 #include <string>
 #include <string_view>
 
-#include "client/client.h"
-#include "rt/env.h"
-#include "scheduler/scheduler.h"
 #include "sim/world/machines.h"
 #include "sim/world/nodes.h"
+
+namespace client {
+class Client;
+}
+namespace rt {
+class Env;
+}
+namespace scheduler {
+class CycleWitness;
+}
 
 namespace sim {
 

@@ -1,6 +1,9 @@
 // Asking again.
 #include "sim/world/person_calls.h"
 
+#include "client/client.h"
+#include "sim/world/env.h"
+
 namespace sim {
 
 namespace {

@@ -2,6 +2,7 @@
 #include "sim/world/processes.h"
 
 #include "base/format.h"
+#include "client/client.h"
 
 namespace sim {
 

@@ -8,8 +8,14 @@
 #include "api/kinds.h"
 #include "base/format.h"
 #include "base/split.h"
+#include "client/client.h"
 #include "scheduler/actions/all.h"
 #include "scheduler/plugins/all.h"
+#include "sim/world/decisions.h"
+#include "sim/world/env.h"
+#include "sim/world/network_client.h"
+#include "sim/world/processes.h"
+#include "sim/world/server.h"
 
 namespace sim {
 
@@ -58,10 +64,13 @@ World::World(std::uint64_t seed, Chronicle::Print print)
       outside_(clock_, seed_for(seed, "outside")),
       chronicle_(clock_, std::move(print)),
       truth_(chronicle_),
-      decisions_(chronicle_),
+      decisions_(std::make_unique<Decisions>(chronicle_)),
       dice_(seed_for(seed, "world")) {
   truth_.set_clock(clock_);
 }
+
+Person::Person() = default;
+Person::~Person() = default;
 
 World::~World() {
   // Parts and people talk to the server until they are gone.
@@ -136,7 +145,7 @@ base::Status World::build_world(Settings& settings) {
   network_ =
       std::unique_ptr<Network>(new Network{clock_, *server_, truth_, chronicle_, {}, {{one_way.min}, {one_way.max}}});
   processes_ = std::make_unique<Processes>(
-      Processes::Surroundings{seed_, clock_, chronicle_, outside_, *server_, *network_, decisions_, settings_});
+      Processes::Surroundings{seed_, clock_, chronicle_, outside_, *server_, *network_, *decisions_, settings_});
   std::set<std::string> added;
   for (const std::string& name : parts) {
     const auto kind = std::ranges::find(all_parts(), name, &PartKind::name);
@@ -191,7 +200,7 @@ Outcome World::run() {
   for (const auto& workload : workloads_) workload->stop();
   bring_to_rest();
   for (const auto& check : checks_) check->finish();
-  decisions_.record_counts();
+  decisions_->record_counts();
   return {chronicle_.hash(), clock_.elapsed(), truth_.changes(), clock_.steps(), chronicle_.violations()};
 }
 

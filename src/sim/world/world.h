@@ -12,13 +12,20 @@
 #include <vector>
 
 #include "base/result.h"
-#include "sim/world/decisions.h"
+#include "sim/world/chronicle.h"
 #include "sim/world/definition.h"
-#include "sim/world/network_client.h"
+#include "sim/world/external_world.h"
+#include "sim/world/parts.h"
 #include "sim/world/pieces.h"
-#include "sim/world/processes.h"
+#include "sim/world/truth.h"
 
 namespace sim {
+
+class Decisions;
+class Processes;
+class Server;
+class SimEnv;
+struct Network;
 
 struct Outcome {
   std::uint64_t hash = 0;
@@ -30,6 +37,8 @@ struct Outcome {
 
 // Somebody outside the cluster with a client: a user, an observer. Does not crash.
 struct Person {
+  Person();
+  ~Person();
   std::unique_ptr<SimEnv> env;
   std::unique_ptr<client::Client> client;
 };
@@ -51,7 +60,7 @@ class World {
   Clock& clock() { return clock_; }
   Chronicle& chronicle() { return chronicle_; }
   Truth& truth() { return truth_; }
-  Decisions& decisions() { return decisions_; }
+  Decisions& decisions() { return *decisions_; }
   Server& server() { return *server_; }
   Network& network() { return *network_; }
   Processes& processes() { return *processes_; }
@@ -82,7 +91,7 @@ class World {
   ExternalWorld outside_;
   Chronicle chronicle_;
   Truth truth_;
-  Decisions decisions_;
+  std::unique_ptr<Decisions> decisions_;
   ClusterSettings settings_;
   base::Random dice_;
   Owner director_ = clock_.make_owner();
