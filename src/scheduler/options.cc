@@ -43,6 +43,8 @@ std::vector<Row> all_rows(Options& o) {
       {{"enable-healthz", &o.enable_healthz, "Serve health checks"}},
       {{"enable-metrics", &o.enable_metrics, "Serve metrics"}},
       {{"enable-pprof", &o.enable_pprof, "Serve the pages under /debug; there is no Go runtime to profile"}},
+      {{"enable-rehearsal", &o.enable_rehearsal,
+        "Answer POST /debug/rehearsal at --listen-address: what would be done with workloads that do not exist yet"}, Of::kBatch},
       {{"node-selector", base::CommaList{&o.node_selector}, "Only nodes with one of these key:value labels"}},
       {{"cache-dumper", &o.cache_dumper, "Write dumps on SIGUSR1 and SIGUSR2"}},
       {{"cache-dump-dir", &o.cache_dump_dir, "Folder of dumps"}},

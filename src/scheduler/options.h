@@ -37,6 +37,7 @@ struct Options {
   std::string plugins_dir;
   bool csi_storage = true;
   bool enable_healthz = false, enable_metrics = false, enable_pprof = false;
+  bool enable_rehearsal = false;
   std::vector<std::string> node_selector;
   bool cache_dumper = true;
   std::string cache_dump_dir = "/tmp";

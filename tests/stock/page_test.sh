@@ -157,10 +157,72 @@ watches() { # watches NAME: four ways by the time of 8 s
   check "$1: with its status" grep -qx '{"status":403}' "$scratch/watch-again.log"
   kubectl create rolebinding jane -n team --role=jobs --serviceaccount=team:jane > /dev/null
   check "$1: and is taken once the right is back" wait_for 5 answers 200 '"items":[' jane "${page[jane]}$team"
-  kubectl delete vcjob "seen-$1" "late-$1" -n team > /dev/null
+  wait_for 10 kubectl delete vcjob "seen-$1" "late-$1" -n team --ignore-not-found > /dev/null
 }
 ended() { ! kill -0 "$1"; }
 watches kubeconfig
+
+# What the scheduler would do with a job before it is submitted: dry runs with the rights of each user, and then the scheduler's own page.
+asking=10.9.9.9:${STOCK_SCHEDULER_PORT:-28914}
+scheduler_runs() {
+  ip address add "${asking%:*}/32" dev lo 2> /dev/null
+  kubectl apply -f - << 'YAML' || return
+apiVersion: v1
+kind: Node
+metadata: {name: node-1}
+YAML
+  kubectl patch node node-1 --subresource=status --type=merge -p '{"status":{"allocatable":{"cpu":"2","memory":"4Gi","pods":"10"},"capacity":{"cpu":"2","memory":"4Gi","pods":"10"},"conditions":[{"type":"Ready","status":"True"}]}}' || return
+  kubectl taint node node-1 node.kubernetes.io/not-ready- > /dev/null 2>&1
+  run scheduler "$bin/vc-scheduler" --kubeconfig "$scratch/admin.kubeconfig" --leader-elect=false --listen-address "$asking" --enable-rehearsal "$@"
+  wait_for 20 scheduler_answers
+}
+many() { # many NAME PODS NAMESPACE: of one CPU each, all or none, as the webhooks would complete it
+  printf '{"apiVersion":"batch.volcano.sh/v1alpha1","kind":"Job","metadata":{"name":"%s","namespace":"%s"},"spec":{"schedulerName":"volcano","queue":"default","minAvailable":%s,"tasks":[{"name":"a","replicas":%s,"minAvailable":%s,"template":{"spec":{"containers":[{"name":"c","image":"x","resources":{"requests":{"cpu":"1"}}}]}}}]}}' "$1" "$3" "$2" "$2" "$2"
+}
+scheduler_answers() { # a dump before the first lists says that it starts
+  curl -s --max-time 5 -X POST --data "$(many probe 1 team)" "http://$asking/debug/rehearsal" > "$scratch/probe"
+  grep -q '"starting":1' "$scratch/probe" || { head -c 300 "$scratch/probe"; return 1; }
+}
+scheduler_behind_a_service() {
+  kubectl create namespace volcano-system > /dev/null
+  kubectl create serviceaccount default -n volcano-system > /dev/null
+  kubectl run scheduler -n volcano-system --image=x > /dev/null
+  kubectl patch pod scheduler -n volcano-system --subresource=status --type=merge -p "{\"status\":{\"podIPs\":[{\"ip\":\"${asking%:*}\"}]}}" > /dev/null
+  kubectl apply -f - << YAML
+apiVersion: v1
+kind: Service
+metadata: {name: volcano-scheduler-service, namespace: volcano-system}
+spec: {ports: [{name: metrics, port: 8080}]}
+---
+apiVersion: v1
+kind: Endpoints
+metadata: {name: volcano-scheduler-service, namespace: volcano-system}
+subsets:
+- addresses: [{ip: "${asking%:*}", targetRef: {kind: Pod, name: scheduler, namespace: volcano-system}}]
+  ports: [{name: metrics, port: ${asking#*:}}]
+---
+apiVersion: rbac.authorization.k8s.io/v1
+kind: Role
+metadata: {name: asks, namespace: volcano-system}
+rules: [{apiGroups: [""], resources: [services/proxy], resourceNames: ["volcano-scheduler-service:8080"], verbs: [create]}]
+YAML
+}
+asks() { wait_for 5 writes "$1" "$2" "$3" POST /debug/rehearsal "$4" || writes "$1" "$2" "$3" POST /debug/rehearsal "$4"; } # one question a second
+rehearsals() { # rehearsals FORM
+  check "$1: jane's job would start" asks 200 '"starting":2' jane "$(many dreams-$1 2 team)"
+  check "$1: one that is too large would wait, with the reason" asks 200 'can never start' jane "$(many large-$1 3 team)"
+  check "$1: nothing was made" absent vcjob dreams-$1 team
+  check "$1: in a namespace without rights the refusal is the answer" asks 403 'in the namespace \"other\"' jane "$(many dreams-$1 1 other)"
+  check "$1: a question without the proof is refused" answers 403 X-Volcano-Proof jane -X POST -H "Origin: ${page[jane]}" --data "$(many dreams-$1 1 team)" "${page[jane]}/debug/rehearsal"
+  check "$1: a job of another scheduler is not rehearsed" asks 422 'default-scheduler' jane "$(job other-$1 | sed 's/"name":"other/"namespace":"team","name":"other/')"
+  check "$1: a Secret is not rehearsed" asks 422 'is not rehearsed' jane '{"apiVersion":"v1","kind":"Secret","metadata":{"name":"s","namespace":"team"}}'
+}
+check "a node and a scheduler that rehearses" scheduler_runs
+check "without its Service the page has nobody to ask" asks 404 "" admin "$(many none 1 team)"
+check "its Service" scheduler_behind_a_service
+check "who may not ask it is told so" asks 403 "services" jane "$(many none 1 team)"
+kubectl create rolebinding asks -n volcano-system --role=asks --serviceaccount=team:jane > /dev/null
+rehearsals kubeconfig
 
 # The page itself in a browser, as jane and as ned: what may not be seen is said.
 export CHROMIUM=${CHROMIUM:-/usr/lib/chromium/chromium-headless-shell}
@@ -175,7 +237,8 @@ fi
 
 # `volcano-ui`: one program for all users, without rights of its own, who log in with tokens.
 served=http://127.0.0.1:${STOCK_HEALTH_PORT:-28911}
-run volcano-ui "$bin/volcano-ui" --master "$direct" --certificate-authority "$scratch/pki/ca.crt" --listen-address "${served#http://}"
+run volcano-ui "$bin/volcano-ui" --master "$direct" --certificate-authority "$scratch/pki/ca.crt" --listen-address "${served#http://}" \
+  --scheduler-address "http://$asking"
 check "the page of the cluster starts" wait_for 20 curl -sf "$served/healthz"
 check "no data without a session" is "$(status "$served$team")" 401
 check "nor with the token as a header" is "$(status -H "Authorization: Bearer ${token[jane]}" "$served$team")" 401
@@ -191,6 +254,8 @@ proof[jane]=${proof[ned]}
 check "the proof of one user is none of another's" writes 403 X-Volcano-Proof jane POST $team "$(job borrowed)"
 proof[jane]=$proof_of_jane
 rights_of_jane_and_ned token
+kubectl delete rolebinding asks -n volcano-system > /dev/null
+rehearsals token
 watches token
 kubectl delete serviceaccount ned -n team > /dev/null
 check "the session of an account that is gone ends" wait_for 20 answers 401 "" ned "$served$team"

@@ -18,6 +18,7 @@
 #include "main/host/base/log_setup.h"
 #include "main/host/base/version.h"
 #include "main/host/hosts/scheduler_host.h"
+#include "main/host/rehearsal/cluster_rehearsal.h"
 #include "main/page/forwarder.h"
 #include "main/programs/programs.h"
 #include "rt/files/bounded_files.h"
@@ -39,7 +40,7 @@ constexpr base::Duration kKeysLook = base::seconds(30);
 
 struct ClusterUiFlags {
   std::string master, ca_file, address = ":8080", external_url, login = "token", tls_cert_file, tls_private_key_file,
-                               session_secret_file;
+                               session_secret_file, scheduler_address;
   bool version = false;
   int v = 0;
 };
@@ -60,6 +61,10 @@ std::vector<base::Flag> rows(ClusterUiFlags& flags) {
        "a file of 32 bytes or more that seals sessions, the same for all replicas; without it sessions are known to "
        "this "
        "process alone, and end with it"},
+      {"scheduler-address", &flags.scheduler_address,
+       "http://HOST:PORT of a scheduler with --enable-rehearsal, which says what it would do with workloads before "
+       "they "
+       "are submitted; empty: none is asked"},
       {"version", &flags.version, "print the version"},
       {"v", &flags.v, "log verbosity; 4 and more: debug lines too"}};
 }
@@ -166,7 +171,7 @@ class ClusterUi {
     TRY(const std::optional<rt::ServerKeys> keys, keys_of(flags));
     TRY(std::string secret, session_secret_of(flags));
     env_ = rt::make_real_env("ui");
-    TRY_VOID(on_loop<base::Status>(*env_, [&](auto done) { done(connect(access)); }));
+    TRY_VOID(on_loop<base::Status>(*env_, [&](auto done) { done(connect(access, flags.scheduler_address)); }));
     ui::PageOptions page{.secret = std::move(secret), .tls = external.tls};
     if (!external.host.empty()) page.hosts.push_back(external.host);
     page.now = [env = env_.get()] { return env->now(); };
@@ -198,8 +203,8 @@ class ClusterUi {
     });
     server_.reset();
     on_loop<bool>(*env_, [this](auto done) {
-      if (forwarder_) forwarder_->end();
-      forwarder_.reset();
+      for (std::shared_ptr<Forwarder>* each : {&forwarder_, &to_scheduler_})
+        if (const auto forwarder = std::exchange(*each, nullptr)) forwarder->end();
       asking_.reset();
       done(true);
     });
@@ -207,10 +212,19 @@ class ClusterUi {
   }
 
  private:
-  base::Status connect(const client::ServerAccess& access) {
+  base::Status connect(const client::ServerAccess& access, const std::string& scheduler_address) {
     TRY(asking_, client::ServerConnection::open(access, "volcano-ui", *env_));
     TRY(auto forwarding, client::ServerConnection::open(access, "volcano-ui", *env_));
     forwarder_ = std::make_shared<Forwarder>(*env_, std::move(forwarding));
+    if (scheduler_address.empty()) return {};
+    if (!scheduler_address.starts_with("http://"))
+      return make_error(Code::kInvalid,
+                        base::format("--scheduler-address: {:?} is not http://HOST:PORT", scheduler_address));
+    client::ServerAccess scheduler;
+    scheduler.server = scheduler_address;
+    auto asking = client::ServerConnection::open(scheduler, "volcano-ui", *env_);
+    if (!asking.ok()) return base::within(asking.take_error(), "--scheduler-address");
+    to_scheduler_ = std::make_shared<Forwarder>(*env_, *std::move(asking));
     return {};
   }
 
@@ -227,10 +241,28 @@ class ClusterUi {
       return exchange->respond({base::http_status(error.code), {{"Content-Type", "text/plain"}}, error.message + "\n"});
     }
     const std::string token = login_->token_of(http, **session);
+    if (target.path == kRehearsalPath && http.method == "POST" && to_scheduler_)
+      return rehearse_on_cluster(http.body, sender_by(token), asker(), std::move(exchange));
     env_->loop().post([forwarder = forwarder_, streams, target, token, http = std::move(http), exchange] {
       if (!streams) return forwarder->forward(http, token, exchange);
       forwarder->stream(std::string(target.get("path")), std::string(target.get("accept")), token, exchange);
     });
+  }
+
+  SendAsUser sender_by(const std::string& token) {
+    return [env = env_.get(), forwarder = forwarder_, token](rt::HttpRequest request,
+                                                             std::shared_ptr<rt::HttpExchange> exchange) {
+      env->loop().post([forwarder, token, request = std::move(request), exchange = std::move(exchange)] {
+        forwarder->forward(request, token, exchange);
+      });
+    };
+  }
+  AskScheduler asker() {
+    return [env = env_.get(), forwarder = to_scheduler_](std::string body, std::shared_ptr<rt::HttpExchange> exchange) {
+      env->loop().post([forwarder, body = std::move(body), exchange = std::move(exchange)] {
+        forwarder->forward(rehearsal_request(std::string(kRehearsalPath), body), "", exchange);
+      });
+    };
   }
 
   // The files of a mounted Secret change under a running program.
@@ -249,6 +281,7 @@ class ClusterUi {
   std::unique_ptr<rt::RealEnv> env_;
   std::unique_ptr<client::ServerConnection> asking_;  // on the loop, as is the forwarder
   std::shared_ptr<Forwarder> forwarder_;
+  std::shared_ptr<Forwarder> to_scheduler_;  // null without --scheduler-address
   std::shared_ptr<ui::PageServer> page_;
   std::shared_ptr<ui::TokenLogin> login_;
   std::unique_ptr<rt::HttpServer> server_;

@@ -24,12 +24,17 @@
 #include "main/host/base/version.h"
 #include "main/host/flags/controller_flags.h"
 #include "main/host/hosts/scheduler_host.h"
+#include "main/host/rehearsal/question.h"
+#include "main/host/rehearsal/rehearsal_desk.h"
 #include "main/programs/programs.h"
 #include "rt/loop_pulse.h"
 #include "scheduler/metrics.h"
 
 namespace volcano_main {
 namespace {
+
+// Every program that reaches the debug pages may ask. The pause keeps the cost for the scheduler small.
+constexpr base::Duration kRehearsalPause = base::seconds(1);
 
 Installation installation_of(const scheduler::Options& options) {
   return {.scheduler_names = options.names(),
@@ -65,6 +70,7 @@ struct Program {
   std::unique_ptr<LogLevelSocket> log_level;
   scheduler::Options options;
   base::Metrics metrics;
+  std::unique_ptr<RehearsalDesk> rehearsals;
   std::vector<std::unique_ptr<rt::HttpServer>> servers;
   bool dry_run = false;
 
@@ -140,7 +146,7 @@ struct Program {
                                           .not_ready = [this] { return why_not_ready(); }}));
       servers.push_back(std::move(server));
     }
-    if (!options.enable_metrics && !options.enable_pprof) return {};
+    if (!options.enable_metrics && !options.enable_pprof && !options.enable_rehearsal) return {};
     SideServerOptions listen{.address = options.listen_address,
                              .ca_cert_file = {},
                              .tls_cert_file = {},
@@ -150,9 +156,24 @@ struct Program {
     listen.pages = {{"/debug/waiting", page(&scheduler::Scheduler::waiting_report)},
                     {"/debug/config", page(&scheduler::Scheduler::configuration_report)}};
     if (dry_run) listen.pages.emplace("/debug/differences", page(&scheduler::Scheduler::differences_report));
+    if (options.enable_rehearsal) {
+      rehearsals = std::make_unique<RehearsalDesk>(ask_dump(), options, kRehearsalPause);
+      listen.posts.emplace(kRehearsalPath, [this](const std::string& body, std::shared_ptr<rt::HttpExchange> exchange) {
+        if (auto turn = rehearsals->begin(std::move(exchange))) rehearsals->rehearse(turn, read_completed(body));
+      });
+    }
     TRY(auto server, start_side_server(listen));
     servers.push_back(std::move(server));
     return {};
+  }
+
+  RehearsalDesk::AskDump ask_dump() {
+    return [this](std::function<void(base::Result<std::string>)> done) {
+      env->loop().post([this, done = std::move(done)] {
+        const bool is_ready = scheduler && scheduler->why_not_synced().empty();
+        done(dump_to_rehearse(is_ready ? scheduler.get() : nullptr));
+      });
+    };
   }
 
   base::Status start() {
@@ -224,6 +245,7 @@ void serve_until_end(Program& program, const Arguments& arguments) {
            }});
   end_answering(program.servers, kLastProbesMax);
   program.servers.clear();
+  program.rehearsals.reset();
   end_under_lease(*program.env, program.leadership, program.writes, [&] {
     program.others.reset();
     program.server_version.reset();

@@ -14,6 +14,7 @@
 #include "main/host/base/connection.h"
 #include "main/host/base/page_link.h"
 #include "main/host/hosts/scheduler_host.h"
+#include "main/host/rehearsal/cluster_rehearsal.h"
 #include "main/page/forwarder.h"
 #include "main/page/page_access.h"
 #include "main/programs/programs.h"
@@ -26,7 +27,7 @@ namespace {
 using base::Result;
 
 struct UiFlags {
-  std::string kubeconfig, master, as_user;
+  std::string kubeconfig, master, as_user, scheduler_service = "volcano-system/volcano-scheduler-service:8080";
   int port = 8877;
 };
 
@@ -34,6 +35,9 @@ std::vector<base::Flag> rows(UiFlags& flags) {
   return {{"kubeconfig", &flags.kubeconfig, "the cluster, and as whom (default: KUBECONFIG, or ~/.kube/config)"},
           {"master", &flags.master, "the address of the API server"},
           {"port", &flags.port, "where the page listens, on 127.0.0.1; 0: a free port"},
+          {"scheduler-service", &flags.scheduler_service,
+           "NAMESPACE/NAME:PORT of a scheduler with --enable-rehearsal, which says what it would do with workloads "
+           "before they are submitted"},
           {"as-user", &flags.as_user, "link: the user as whom the page acts (needs the right to impersonate)"}};
 }
 
@@ -66,8 +70,13 @@ base::Status serve(const UiFlags& flags) {
   // Sessions end with the program: its seal is made of random bytes.
   rt::ServerOptions options{.address = "127.0.0.1", .port = static_cast<std::uint16_t>(flags.port)};
   PageHost pages({.secret = rt::seal(std::string(rt::kSealingKeyBytes, 'k'), "", ""), .tls = false}, *env);
-  auto handler = [page = pages.page(), access = pages.access(), forwarder, &env](
-                     rt::HttpRequest http, std::shared_ptr<rt::HttpExchange> exchange) {
+  const auto send = [forwarder, &env](rt::HttpRequest http, std::shared_ptr<rt::HttpExchange> exchange) {
+    env->loop().post([forwarder, http = std::move(http), exchange = std::move(exchange)] {
+      forwarder->forward(http, "", exchange);
+    });
+  };
+  auto handler = [page = pages.page(), access = pages.access(), forwarder, &env, send,
+                  service = flags.scheduler_service](rt::HttpRequest http, std::shared_ptr<rt::HttpExchange> exchange) {
     const rt::Target target = rt::parse_target(http.target);
     const bool streams = target.path == "/ui/stream" && http.web_socket;
     if (access->has(target.path) && !streams) return access->serve(http, std::nullopt, std::move(exchange));
@@ -76,8 +85,10 @@ base::Status serve(const UiFlags& flags) {
     if (!session || !session->ok())
       return exchange->respond(
           refusal(session ? session->error() : base::make_error(base::Code::kUnauthorized, "no session")));
-    env->loop().post([forwarder, streams, target, http = std::move(http), exchange] {
-      if (!streams) return forwarder->forward(http, "", exchange);
+    if (target.path == kRehearsalPath && http.method == "POST")
+      return rehearse_through_server(http.body, send, service, std::move(exchange));
+    if (!streams) return send(std::move(http), std::move(exchange));
+    env->loop().post([forwarder, target, exchange] {
       forwarder->stream(std::string(target.get("path")), std::string(target.get("accept")), "", exchange);
     });
   };

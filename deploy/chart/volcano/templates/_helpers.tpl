@@ -271,3 +271,13 @@ spec:
 {{- end -}}
 {{- $text | trimSuffix "\n" -}}
 {{- end -}}
+
+{{- /* "true" where the scheduler rehearses workloads, otherwise empty. */}}
+{{- define "volcano.rehearses" -}}
+{{- $custom := .Values.custom -}}
+{{- $asked := toString $custom.scheduler_rehearsal_enable -}}
+{{- if not (has $asked (list "true" "false" "auto")) -}}
+{{- fail (printf "custom.scheduler_rehearsal_enable: %q is none of true, false, auto" $asked) -}}
+{{- end -}}
+{{- if and $custom.scheduler_enable (or (eq $asked "true") (and (eq $asked "auto") $custom.ui_enable)) -}}true{{- end -}}
+{{- end -}}

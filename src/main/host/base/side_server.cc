@@ -48,8 +48,8 @@ base::Result<std::unique_ptr<rt::HttpServer>> start_side_server(const SideServer
   if (!http.tls) {
     TRY(http.tls, read_keys(options));
   }
-  const auto handler = [metrics = options.metrics, pages = options.pages, healthz = options.healthz,
-                        stands_still = options.stands_still, not_ready = options.not_ready](
+  const auto handler = [metrics = options.metrics, pages = options.pages, posts = options.posts,
+                        healthz = options.healthz, stands_still = options.stands_still, not_ready = options.not_ready](
                            rt::HttpRequest request, std::shared_ptr<rt::HttpExchange> exchange) {
     const std::string path = rt::parse_target(request.target).path;
     const rt::Headers headers = {{"Content-Type", "text/plain; charset=utf-8"}};
@@ -68,6 +68,10 @@ base::Result<std::unique_ptr<rt::HttpServer>> start_side_server(const SideServer
       return page->second([exchange](std::string text) {
         exchange->respond({200, {{"Content-Type", "application/json"}}, std::move(text)});
       });
+    if (const auto post = posts.find(path); post != posts.end()) {
+      if (request.method == "POST") return post->second(std::move(request.body), std::move(exchange));
+      return exchange->respond({405, headers, "the body is sent with POST\n"});
+    }
     exchange->respond({404, headers, "404 page not found\n"});
   };
   return rt::listen_http(std::move(http), handler);

@@ -31,6 +31,8 @@ struct SideServerOptions {
   std::function<std::string()> not_ready = {};
   // Further paths: each answers JSON through its argument, from any thread.
   std::map<std::string, std::function<void(std::function<void(std::string)>)>> pages = {};
+  // Paths that take a body with POST: each answers its exchange once, from any thread.
+  std::map<std::string, std::function<void(std::string body, std::shared_ptr<rt::HttpExchange>)>> posts = {};
 };
 
 base::Result<std::unique_ptr<rt::HttpServer>> start_side_server(const SideServerOptions& options);

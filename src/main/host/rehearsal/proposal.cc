@@ -75,6 +75,7 @@ class Maker {
       if (!task.depends_on.empty()) continue;  // they come later
       for (std::int64_t index = 0; index < task.replicas; ++index) {
         TRY(controllers::job::MadePod made, controllers::job::pod_for(job, task, index, false));
+        TRY_VOID(check_scheduler(made.object, object));
         made.object.edit_path({"metadata", "annotations"}).set(kGroupName, job.group_name());
         TRY_VOID(add_pod(std::move(made.object), object, made.bytes));
       }
@@ -133,10 +134,7 @@ class Maker {
 
   // A pod of no controller of ours: it names a group, or gets one of its own or of its owner.
   base::Status add_plain(Json pod, const Json& from, const std::vector<const Json*>& owners) {
-    const std::string_view scheduler = pod["spec"]["schedulerName"].as_string();
-    if (std::ranges::find(schedulers_, scheduler) == schedulers_.end())
-      return refused(base::format("{} {}: the scheduler \"{}\" places its pods, and is not asked here",
-                                  api::kind_of(from), api::name_of(from), scheduler));
+    TRY_VOID(check_scheduler(pod, from));
     if (!controllers::podgroup::native_group_of(pod).empty())
       return refused(base::format("{} {}: pods of groups of scheduling.k8s.io are not rehearsed", api::kind_of(from),
                                   api::name_of(from)));
@@ -148,6 +146,14 @@ class Maker {
     }
     const std::size_t bytes = pod.dump().size();
     return add_pod(std::move(pod), from, bytes);
+  }
+
+  base::Status check_scheduler(const Json& pod, const Json& from) const {
+    std::string_view scheduler = pod["spec"]["schedulerName"].as_string();
+    if (scheduler.empty()) scheduler = "default-scheduler";  // as the API server has it
+    if (std::ranges::find(schedulers_, scheduler) != schedulers_.end()) return {};
+    return refused(base::format("{} {}: the scheduler \"{}\" places its pods, and is not asked here",
+                                api::kind_of(from), api::name_of(from), scheduler));
   }
 
   static bool is_named(const Json& group, const Json& pod, std::string_view name) {

@@ -5,12 +5,12 @@
 
 #include "apiserver/http/access.h"
 #include "main/host/base/component.h"
+#include "main/host/rehearsal/rehearsal_desk.h"
 #include "scheduler/scheduler.h"
 
 namespace volcano_main {
 
-// It answers users who may create the workloads, which dry runs of theirs show. One rehearsal runs at a time, on a
-// thread of its own.
+// It answers users who may create the workloads, which dry runs of theirs show.
 class RehearsalService {
  public:
   using Host = Component<scheduler::Scheduler>;
@@ -21,12 +21,11 @@ class RehearsalService {
   // For the API server's options. It outlives this service and then refuses.
   std::shared_ptr<const apiserver::Beside> beside() const;
   // Waits for the rehearsal under way.
-  void stop();
+  void stop() { desk_->stop(); }
 
  private:
   class Door;
-  struct State;
-  std::shared_ptr<State> state_;
+  std::shared_ptr<RehearsalDesk> desk_;
 };
 
 }  // namespace volcano_main

@@ -236,6 +236,10 @@ TEST(Rehearsal, says_whose_pods_it_cannot_ask_about) {
   const std::pair<Json, std::string_view> rows[] = {
       {pod("a", "1", "", "default-scheduler"),
        "Pod a: the scheduler \"default-scheduler\" places its pods, and is not asked here"},
+      {parsed(
+           R"({"apiVersion":"batch.volcano.sh/v1alpha1","kind":"Job","metadata":{"namespace":"n","name":"a","uid":"u"},)"
+           R"("spec":{"tasks":[{"name":"t","replicas":1,"template":{"spec":{"containers":[{"name":"c"}]}}}]}})"),
+       "Job a: the scheduler \"default-scheduler\" places its pods, and is not asked here"},
       {batch_job(1, "1", "", "", R"("suspend":true,)"), "no object has pods to place"},
       {training_job(1, "1", R"({"suspend":true})"), "no object has pods to place"},
       {group(1), "no object has pods to place"},
