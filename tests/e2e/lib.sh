@@ -4,7 +4,7 @@ set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 volcano=$PWD/build/release/bin/volcano
 scratch=$(mktemp -d "${TMPDIR:-/tmp}/volcano-e2e.XXXXXX")
-export KUBECONFIG=$scratch/kubeconfig
+export KUBECONFIG=$scratch/kubeconfig KUBECACHEDIR=$scratch/kube-cache # other servers have had this port
 cluster=""
 root=0
 [ "$(id -u)" = 0 ] && root=1

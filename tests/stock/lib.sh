@@ -13,7 +13,7 @@ need() { # need WHAT PROGRAM...: skips the test where tests/stock/build.sh has n
     [ -x "$built/bin/$program" ] || { echo "skip stock $what: $program is not built (tests/stock/build.sh)"; exit 0; }
   done
   scratch=$(mktemp -d "${TMPDIR:-/tmp}/volcano-stock.XXXXXX")
-  export STOCK_DIR=$scratch KUBECONFIG=$scratch/kubeconfig
+  export STOCK_DIR=$scratch KUBECONFIG=$scratch/kubeconfig KUBECACHEDIR=$scratch/kube-cache # other servers have had this port
   ln -s "$built/bin" "$scratch/bin"
   ln -s "$built/stages" "$scratch/stages"
   trap finish EXIT
