@@ -70,35 +70,35 @@ class Peer {
   Peer(const Peer&) = delete;
   Peer& operator=(const Peer&) = delete;
 
-  void say(std::string_view bytes) {
+  void write(std::string_view bytes) {
     while (!bytes.empty()) {
       const ssize_t sent = ::send(socket_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
       if (sent <= 0) return;
       bytes.remove_prefix(static_cast<std::size_t>(sent));
     }
   }
-  void hear(int flags) {
+  void read_some(int flags) {
     char buffer[4096];
     const ssize_t got = ::recv(socket_, buffer, sizeof buffer, flags);
     open_ = got > 0 || (flags == MSG_DONTWAIT && got < 0);
-    if (got > 0 && heard_.size() < 65536) heard_.append(buffer, static_cast<std::size_t>(got));
+    if (got > 0 && received_.size() < 65536) received_.append(buffer, static_cast<std::size_t>(got));
   }
   void end() { ::shutdown(socket_, SHUT_WR); }
   void reset() {
     const linger at_once{1, 0};
     ::setsockopt(socket_, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
   }
-  std::string hear_all() {
+  std::string read_all() {
     end();
-    while (open_) hear(0);
-    return heard_;
+    while (open_) read_some(0);
+    return received_;
   }
-  const std::string& heard() const { return heard_; }
+  const std::string& received() const { return received_; }
 
  private:
   int socket_;
   bool open_ = true;
-  std::string heard_;
+  std::string received_;
 };
 
 }  // namespace
@@ -112,26 +112,27 @@ void connection(std::string_view input) {
     if (step == "+" && peers.size() < 4)
       peers.push_back(std::make_unique<Peer>());
     else if (step == "<")
-      peers.back()->hear(MSG_DONTWAIT);
+      peers.back()->read_some(MSG_DONTWAIT);
     else if (step == "|")
       peers.back()->end();
     else if (step == "~" && peers.size() > 1) {
       peers.back()->reset();
       peers.pop_back();
     } else {
-      peers.back()->say(step);
+      peers.back()->write(step);
     }
   }
   for (const auto& peer : peers)
-    promise(peer->heard().empty() || peer->heard().starts_with("HTTP/1.1 "), "a server answers in HTTP", peer->heard());
+    promise(peer->received().empty() || peer->received().starts_with("HTTP/1.1 "), "a server answers in HTTP",
+            peer->received());
   peers.clear();
   // Connections that were just left may still be counted.
   for (int tries = 0;; ++tries) {
     Peer sound;
-    sound.say("GET /sound HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
-    const std::string heard = sound.hear_all();
-    if (heard.starts_with("HTTP/1.1 200 ") && heard.ends_with("bbbbbbbbbb")) return;
-    promise(heard.starts_with("HTTP/1.1 503 ") && tries < 1000, "a server goes on serving", heard);
+    sound.write("GET /sound HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n");
+    const std::string received = sound.read_all();
+    if (received.starts_with("HTTP/1.1 200 ") && received.ends_with("bbbbbbbbbb")) return;
+    promise(received.starts_with("HTTP/1.1 503 ") && tries < 1000, "a server goes on serving", received);
   }
 }
 

@@ -13,7 +13,7 @@ void http2_server(std::string_view input) {
   constexpr Session::Limits kLimits{.header_bytes_max = 2000, .body_bytes_max = 2000};
   std::int64_t held = 0;
   std::map<Session::StreamId, int> asked;  // and the ends of each
-  std::size_t said = 0, taken = 0;
+  std::size_t sent_bytes = 0, taken = 0;
   Session* running = nullptr;
   {
     Session session(kLimits,
@@ -33,7 +33,8 @@ void http2_server(std::string_view input) {
                            promise(!request.target.empty(), "a request has a target");
                            const auto text = std::make_shared<const std::string>(request.body + "!");
                            running->start(id, 200, {{"Content-Type", "text/plain"}}, text->size());
-                           if (running->send(id, {{text, *text}}, request.method != "WATCH", {})) said += text->size();
+                           if (running->send(id, {{text, *text}}, request.method != "WATCH", {}))
+                             sent_bytes += text->size();
                          },
                      .on_taken = [&](Session::StreamId, std::size_t bytes) { taken += bytes; },
                      .on_end =
@@ -51,8 +52,8 @@ void http2_server(std::string_view input) {
       promise(session.take_output(now).size() < 1'000'000, "what is said back has a limit");
       promise(held >= 0 && session.open_count() <= 2 * Session::kStreamsMax, "what is held has a limit");
     }
-    promise(taken <= said, "no more is taken than was said");
-    if (session.open_count() == 0) promise(held == 0 && taken == said, "what was held is given back");
+    promise(taken <= sent_bytes, "no more is taken than was said");
+    if (session.open_count() == 0) promise(held == 0 && taken == sent_bytes, "what was held is given back");
   }
 }
 

@@ -49,22 +49,22 @@ Json event_from_stored(Json object) {
 }
 
 // The annotation in which version 1 keeps what it has no fields for, as JSON.
-constexpr std::string_view kMetricsNote = "autoscaling.alpha.kubernetes.io/metrics";
-constexpr std::string_view kCurrentNote = "autoscaling.alpha.kubernetes.io/current-metrics";
-constexpr std::string_view kBehaviorNote = "autoscaling.alpha.kubernetes.io/behavior";
-constexpr std::string_view kConditionsNote = "autoscaling.alpha.kubernetes.io/conditions";
+constexpr std::string_view kMetricsAnnotation = "autoscaling.alpha.kubernetes.io/metrics";
+constexpr std::string_view kCurrentAnnotation = "autoscaling.alpha.kubernetes.io/current-metrics";
+constexpr std::string_view kBehaviorAnnotation = "autoscaling.alpha.kubernetes.io/behavior";
+constexpr std::string_view kConditionsAnnotation = "autoscaling.alpha.kubernetes.io/conditions";
 
 // Takes the note out of the annotations; nothing where it is none, or no JSON.
-Json take_note(Json& object, std::string_view name) {
-  const Json& note = object["metadata"]["annotations"][name];
-  if (!note.is_string()) return {};
-  auto read = parse_json(note.as_string());
+Json take_annotation(Json& object, std::string_view name) {
+  const Json& annotation = object["metadata"]["annotations"][name];
+  if (!annotation.is_string()) return {};
+  auto read = parse_json(annotation.as_string());
   object.edit("metadata").edit("annotations").erase(name);
   if (object["metadata"]["annotations"].empty()) object.edit("metadata").erase("annotations");
   return read.ok() ? *std::move(read) : Json();
 }
 
-void put_note(Json& object, std::string_view name, const Json& value) {
+void put_annotation(Json& object, std::string_view name, const Json& value) {
   Json& metadata = object.edit("metadata");
   if (!metadata["annotations"].is_object()) metadata.set("annotations", Json::object());
   metadata.edit("annotations").set(name, value.dump());
@@ -73,8 +73,10 @@ void put_note(Json& object, std::string_view name, const Json& value) {
 Json autoscaler_to_stored(Json object) {
   if (!object.is_object()) return object;
   object = retyped(std::move(object), "autoscaling/v2");
-  const Json noted = take_note(object, kMetricsNote), behavior = take_note(object, kBehaviorNote);
-  const Json conditions = take_note(object, kConditionsNote), current = take_note(object, kCurrentNote);
+  const Json annotated = take_annotation(object, kMetricsAnnotation),
+             behavior = take_annotation(object, kBehaviorAnnotation);
+  const Json conditions = take_annotation(object, kConditionsAnnotation),
+             current = take_annotation(object, kCurrentAnnotation);
   if (object["spec"].is_object()) {
     Json& spec = object.edit("spec");
     Json metrics = Json::array();
@@ -84,7 +86,7 @@ Json autoscaler_to_stored(Json object) {
           Json::object({{"type", "Resource"}, {"resource", Json::object({{"name", "cpu"}, {"target", target}})}}));
       spec.erase("targetCPUUtilizationPercentage");
     }
-    for (const Json& metric : noted.items()) metrics.push_back(metric);
+    for (const Json& metric : annotated.items()) metrics.push_back(metric);
     if (!metrics.empty()) spec.set("metrics", std::move(metrics));
     if (behavior.is_object()) spec.set("behavior", behavior);
   }
@@ -104,8 +106,8 @@ Json autoscaler_to_stored(Json object) {
 }
 
 // The first share of cpu gets the field; the others, and what has no field, are noted.
-void tell_metrics(Json& object, std::string_view part, std::string_view list, std::string_view field,
-                  std::string_view note) {
+void write_metrics(Json& object, std::string_view part, std::string_view list, std::string_view field,
+                   std::string_view annotation) {
   Json& in = object.edit(part);
   const Json metrics = in[list];
   in.erase(list);
@@ -120,24 +122,24 @@ void tell_metrics(Json& object, std::string_view part, std::string_view list, st
     else
       others.push_back(metric);
   }
-  if (!others.empty()) put_note(object, note, others);
+  if (!others.empty()) put_annotation(object, annotation, others);
 }
 
 Json autoscaler_from_stored(Json object) {
   if (!object.is_object()) return object;
   object = retyped(std::move(object), "autoscaling/v1");
   if (object["spec"].is_object()) {
-    tell_metrics(object, "spec", "metrics", "targetCPUUtilizationPercentage", kMetricsNote);
+    write_metrics(object, "spec", "metrics", "targetCPUUtilizationPercentage", kMetricsAnnotation);
     if (const Json behavior = object["spec"]["behavior"]; behavior.is_object()) {
       object.edit("spec").erase("behavior");
-      put_note(object, kBehaviorNote, behavior);
+      put_annotation(object, kBehaviorAnnotation, behavior);
     }
   }
   if (object["status"].is_object()) {
-    tell_metrics(object, "status", "currentMetrics", "currentCPUUtilizationPercentage", kCurrentNote);
+    write_metrics(object, "status", "currentMetrics", "currentCPUUtilizationPercentage", kCurrentAnnotation);
     if (const Json conditions = object["status"]["conditions"]; conditions.is_array()) {
       object.edit("status").erase("conditions");
-      put_note(object, kConditionsNote, conditions);
+      put_annotation(object, kConditionsAnnotation, conditions);
     }
   }
   return object;

@@ -139,10 +139,10 @@ class FakeClient : public Client {
       return std::make_unique<FakeWatch>(state);
     }
     watches_.push_back(state);
-    std::size_t told = 0;
+    std::size_t delivered = 0;
     for (const auto& [key, object] : tables_[request.resource.plural])
-      if (told++ < initial_max) deliver(*state, {version_, EventType::kAdded, request.resource.plural, object});
-    if (told <= initial_max)
+      if (delivered++ < initial_max) deliver(*state, {version_, EventType::kAdded, request.resource.plural, object});
+    if (delivered <= initial_max)
       deliver(*state, {version_, EventType::kBookmark, request.resource.plural, make_bookmark("", "", version_, true)});
     return std::make_unique<FakeWatch>(state);
   }

@@ -28,7 +28,7 @@ TEST(RealEnv, stop_waits_for_work_and_for_what_that_leads_to) {
   const auto env = make_real_env("test");
   const auto worker = env->worker("worker");
   std::promise<void> under_way, go_on;
-  std::string told;
+  std::string done_order;
   env->loop().post([&] {
     env->offload(
         [&] {
@@ -36,14 +36,14 @@ TEST(RealEnv, stop_waits_for_work_and_for_what_that_leads_to) {
           base::await(go_on);
         },
         [&] {
-          told += "offloaded ";
-          worker->run([] {}, [&] { told += "worked"; });
+          done_order += "offloaded ";
+          worker->run([] {}, [&] { done_order += "worked"; });
         });
   });
   base::await(under_way);
   env->loop().post([&] { go_on.set_value(); });
   env->stop();
-  EXPECT_EQ(told, "offloaded worked");
+  EXPECT_EQ(done_order, "offloaded worked");
 }
 
 TEST(RealEnv, stop_drops_timers) {

@@ -11,10 +11,10 @@ namespace rt {
 namespace {
 
 TEST(WatchedEnv, tells_of_every_callback_and_of_the_one_that_runs) {
-  std::atomic<int> told{0};
+  std::atomic<int> calls{0};
   const auto env = watch_loop(make_real_env("watched"), [&](base::Duration took) {
     EXPECT_GE(took.ns, 0);
-    ++told;
+    ++calls;
   });
   EXPECT_EQ(env->held().ns, 0);
   std::promise<void> inside, go_on, timer, done;
@@ -30,7 +30,7 @@ TEST(WatchedEnv, tells_of_every_callback_and_of_the_one_that_runs) {
   base::await(timer);
   base::await(done);
   env->stop();
-  EXPECT_EQ(told, 3);
+  EXPECT_EQ(calls, 3);
   EXPECT_EQ(env->held().ns, 0);
 }
 

@@ -377,10 +377,10 @@ class SchemaCosts {
     for (const StructuralRule& rule : schema.rules) {
       const std::string place = base::format("{}.x-kubernetes-validations[{}]", path, at++);
       const std::uint64_t values = count.value_or(kRequestBytesMax / (sizes_.least_bytes(schema) + 1));
-      note(place + ".rule", "estimated rule cost", times(cost_of(rule.rule, schema, sizes_), values));
+      check_cost(place + ".rule", "estimated rule cost", times(cost_of(rule.rule, schema, sizes_), values));
       if (!rule.message_expression.empty())
-        note(place + ".messageExpression", "estimated messageExpression cost",
-             cost_of(rule.message_expression, schema, sizes_));
+        check_cost(place + ".messageExpression", "estimated messageExpression cost",
+                   cost_of(rule.message_expression, schema, sizes_));
     }
     for (const Structural::Member& one : schema.members)
       walk(one.schema, base::format("{}.properties[{}]", path, one.name), count);
@@ -405,7 +405,7 @@ class SchemaCosts {
   }
 
  private:
-  void note(std::string place, std::string_view what, std::uint64_t cost) {
+  void check_cost(std::string place, std::string_view what, std::uint64_t cost) {
     if (cost > kRuleEstimateMax) add(place, too_much(what, cost, kRuleEstimateMax));
     sum_ = plus(sum_, cost);
     costs_.emplace_back(std::move(place), cost);

@@ -63,7 +63,7 @@ TEST(RuleCosts, grow_with_what_the_schema_allows) {
 }
 
 // "FIELD: MESSAGE" of each cause, without the advice.
-std::string said(const std::string& schema) {
+std::string problems_of(const std::string& schema) {
   std::vector<base::Cause> causes;
   const Structural root = read_structural(*parse_json(schema), "s", causes);
   EXPECT_TRUE(causes.empty()) << schema;
@@ -83,29 +83,29 @@ TEST(RuleCosts, above_the_limit_are_refused) {
     return base::format(R"({{"type":"object","properties":{{"spec":{}}}}})", spec);
   };
   const std::string at = "s.properties[spec]";
-  EXPECT_EQ(said(object(with_rule("self.all(x, x > 0)", R"("maxItems":1000,)" + numbers))), "");
+  EXPECT_EQ(problems_of(object(with_rule("self.all(x, x > 0)", R"("maxItems":1000,)" + numbers))), "");
   // 1,572,863 items: three steps each, and two for each comparison.
-  EXPECT_EQ(said(object(with_rule("self.all(x, x > 0 && x < 9)", numbers))),
+  EXPECT_EQ(problems_of(object(with_rule("self.all(x, x > 0 && x < 9)", numbers))),
             at + ".x-kubernetes-validations[0].rule: Forbidden: estimated rule cost exceeds budget by factor of "
                  "1.101004x\n");
-  EXPECT_EQ(said(object(with_rule("self.all(x, self.exists(y, y == x))", numbers))),
+  EXPECT_EQ(problems_of(object(with_rule("self.all(x, self.exists(y, y == x))", numbers))),
             at + ".x-kubernetes-validations[0].rule: Forbidden: estimated rule cost exceeds budget by factor of more "
                  "than 100x\n"
                  "s.properties[spec].x-kubernetes-validations[0].rule: Forbidden: contributed to estimated rule cost "
                  "total exceeding cost limit for entire OpenAPIv3 schema\n"
                  "s: Forbidden: x-kubernetes-validations estimated rule cost total for entire OpenAPIv3 schema exceeds "
                  "budget by factor of more than 100x\n");
-  EXPECT_EQ(said(object(with_rule("self.all(x, self.exists(y, y == x))", R"("maxItems":100,)" + numbers))), "");
+  EXPECT_EQ(problems_of(object(with_rule("self.all(x, self.exists(y, y == x))", R"("maxItems":100,)" + numbers))), "");
   // A cheap rule at a place that may be there a million times.
-  EXPECT_EQ(
-      said(object(R"({"type":"array","items":)" +
-                  with_rule("self.contains('aaaaaaaaaaaaaaaaaaaa')", R"("type":"string","maxLength":100)") + "}")),
-      at + ".items.x-kubernetes-validations[0].rule: Forbidden: estimated rule cost exceeds budget by factor of "
-           "8.5x\n");
-  EXPECT_EQ(
-      said(object(R"({"type":"array","maxItems":100,"items":)" +
-                  with_rule("self.contains('aaaaaaaaaaaaaaaaaaaa')", R"("type":"string","maxLength":100)") + "}")),
-      "");
+  EXPECT_EQ(problems_of(
+                object(R"({"type":"array","items":)" +
+                       with_rule("self.contains('aaaaaaaaaaaaaaaaaaaa')", R"("type":"string","maxLength":100)") + "}")),
+            at + ".items.x-kubernetes-validations[0].rule: Forbidden: estimated rule cost exceeds budget by factor of "
+                 "8.5x\n");
+  EXPECT_EQ(problems_of(
+                object(R"({"type":"array","maxItems":100,"items":)" +
+                       with_rule("self.contains('aaaaaaaaaaaaaaaaaaaa')", R"("type":"string","maxLength":100)") + "}")),
+            "");
 }
 
 TEST(RuleCosts, of_messages_count_too) {
@@ -113,7 +113,7 @@ TEST(RuleCosts, of_messages_count_too) {
       R"({"type":"object","properties":{"a":{"type":"string","x-kubernetes-validations":[{"rule":"true",)"
       R"("messageExpression":"self.contains(self) ? 'a' : 'b'"}]}}})";
   EXPECT_EQ(
-      said(schema).substr(0, said(schema).find('\n')),
+      problems_of(schema).substr(0, problems_of(schema).find('\n')),
       "s.properties[a].x-kubernetes-validations[0].messageExpression: Forbidden: estimated messageExpression cost "
       "exceeds budget by factor of more than 100x");
 }

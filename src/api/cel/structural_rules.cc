@@ -187,12 +187,12 @@ struct StructuralRules::Walk {
       if (holds != nullptr && *holds) continue;
       // A value that was so before may stay.
       if (!rule.compares && before != nullptr && *before == value) continue;
-      tell(rule, bindings, out, value, path);
+      add_problem(rule, bindings, out, value, path);
     }
   }
 
-  void tell(const Rule& rule, const Expression::Bindings& bindings, const Value& out, const Json& value,
-            const std::string& path) {
+  void add_problem(const Rule& rule, const Expression::Bindings& bindings, const Value& out, const Json& value,
+                   const std::string& path) {
     const StructuralRule& text = *rule.text;
     std::string at = path;
     if (!text.field_path.empty())
@@ -209,15 +209,15 @@ struct StructuralRules::Walk {
     std::string message = text.message.empty() ? base::format("failed rule: {}", text.rule) : text.message;
     if (!rule.message.empty()) {
       std::uint64_t spent = 0;
-      const Value said = rule.message.front().evaluate(bindings, std::min(left, kCostMax), &spent);
+      const Value evaluated = rule.message.front().evaluate(bindings, std::min(left, kCostMax), &spent);
       if (!pay(spent)) return;
       // A text of no characters, of several lines or of more than 5 KiB is none, as for Kubernetes.
       constexpr std::size_t kMessageMax = 5 * 1024;
-      const std::string* said_text = said.get<std::string>();
-      if (said_text != nullptr && said_text->size() <= kMessageMax &&
-          said_text->find_first_of("\r\n") == std::string::npos &&
-          said_text->find_first_not_of(' ') != std::string::npos)
-        message = *said_text;
+      const std::string* message_text = evaluated.get<std::string>();
+      if (message_text != nullptr && message_text->size() <= kMessageMax &&
+          message_text->find_first_of("\r\n") == std::string::npos &&
+          message_text->find_first_not_of(' ') != std::string::npos)
+        message = *message_text;
     }
     causes.push_back(cause_of(text, value, std::move(message), std::move(at)));
   }

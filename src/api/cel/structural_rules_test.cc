@@ -52,9 +52,9 @@ TEST(StructuralRules, see_what_the_schema_says) {
       {"type: string, format: date", "self < timestamp('2020-01-01T00:00:00Z')", "{a: '1500-01-01'}", true},
   };
   for (const auto& row : rows) {
-    const std::string said = problems(member(row.type, row.rule), row.object);
-    EXPECT_EQ(said.empty() ? "" : said.substr(0, 16), row.holds ? "" : "a: Invalid value") << row.object << said;
-    EXPECT_EQ(said.find("evaluating"), std::string::npos) << said;
+    const std::string found = problems(member(row.type, row.rule), row.object);
+    EXPECT_EQ(found.empty() ? "" : found.substr(0, 16), row.holds ? "" : "a: Invalid value") << row.object << found;
+    EXPECT_EQ(found.find("evaluating"), std::string::npos) << found;
   }
   EXPECT_NE(problems("a: {" + span + "}", "{a: soon}").find("must be of type duration"), std::string::npos);
 }
@@ -114,9 +114,9 @@ TEST(StructuralRules, know_sets_and_lists_with_keys) {
        "{a: [{k-1: z, v: 3}, {k-1: x, v: 2}]}", true},
   };
   for (const auto& row : rows) {
-    const std::string said = problems(member(row.type, row.rule), row.object, row.before);
-    EXPECT_EQ(said.empty(), row.holds) << row.rule << row.object << said;
-    EXPECT_EQ(said.find("evaluating"), std::string::npos) << said;
+    const std::string found = problems(member(row.type, row.rule), row.object, row.before);
+    EXPECT_EQ(found.empty(), row.holds) << row.rule << row.object << found;
+    EXPECT_EQ(found.find("evaluating"), std::string::npos) << found;
   }
 }
 

@@ -65,7 +65,7 @@ std::optional<Extent> extent_within(const Json& value, const ExtentLimits& most)
   return sum;
 }
 
-void note_duplicate(std::vector<std::string>& paths, std::string_view path) {
+void record_duplicate(std::vector<std::string>& paths, std::string_view path) {
   constexpr std::size_t kPathsMax = 100;  // Kubernetes' own
   constexpr std::size_t kPathMax = 1024;
   if (paths.size() < kPathsMax) paths.emplace_back(base::utf8_prefix(path, kPathMax));

@@ -36,7 +36,7 @@ std::optional<Extent> extent_within(const Json& value, const ExtentLimits& most)
 
 // Appends the path of a key that occurs twice, shortened, unless there are enough already: a body can repeat a key a
 // hundred thousand times below a name a megabyte long.
-void note_duplicate(std::vector<std::string>& paths, std::string_view path);
+void record_duplicate(std::vector<std::string>& paths, std::string_view path);
 
 // Equal values have equal texts (to look items up by value); different ones different texts.
 std::string identity_of(const Json& value);

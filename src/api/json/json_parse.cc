@@ -101,7 +101,7 @@ struct DuplicateFinder {
     for (++at; at < end; at = tape.after(at + 1)) {
       if (!path.empty()) path += ".";
       path += tape.text(at);
-      if (!names.insert(tape.text(at)).second) note_duplicate(found, path);
+      if (!names.insert(tape.text(at)).second) record_duplicate(found, path);
       look(at + 1);
       path.resize(mark);
     }

@@ -201,7 +201,7 @@ class Reader {
       if (options_.duplicate_keys) {
         if (!path_.empty()) path_ += ".";
         path_ += key;
-        if (!merge && result.has(key)) note_duplicate(*options_.duplicate_keys, path_);
+        if (!merge && result.has(key)) record_duplicate(*options_.duplicate_keys, path_);
       }
       TRY(Json value, node(value_event.raw, depth + 1));
       path_.resize(mark);

@@ -79,7 +79,7 @@ TEST(Yaml, aliases_do_not_nest_what_nothing_else_may) {
 
 // libyaml's costs grow with the square of these.
 TEST(Yaml, directives_and_open_brackets_are_bounded) {
-  const auto said = [](const std::string& text) {
+  const auto problem_of = [](const std::string& text) {
     const auto parsed = parse_yaml(text);
     return parsed.ok() ? "" : parsed.error().message;
   };
@@ -88,20 +88,20 @@ TEST(Yaml, directives_and_open_brackets_are_bounded) {
     for (int i = 0; i < many; ++i) text += "%TAG !" + std::to_string(i) + "! t\n";
     return text;
   };
-  EXPECT_EQ(said(directives(64) + "---\na: 1\n"), "");
-  EXPECT_EQ(said(directives(200'000) + "---\na: 1\n"), "yaml: more than 64 directives");
-  EXPECT_EQ(said("# c\n\n" + directives(40) + "--- 1\n...\n" + directives(40) + "--- 2\n"),
+  EXPECT_EQ(problem_of(directives(64) + "---\na: 1\n"), "");
+  EXPECT_EQ(problem_of(directives(200'000) + "---\na: 1\n"), "yaml: more than 64 directives");
+  EXPECT_EQ(problem_of("# c\n\n" + directives(40) + "--- 1\n...\n" + directives(40) + "--- 2\n"),
             "yaml: more than 64 directives");
   std::string text = "a: |\n";
   for (int i = 0; i < 100; ++i) text += "  %d\n";
-  EXPECT_EQ(said(text), "") << "text of a value";
+  EXPECT_EQ(problem_of(text), "") << "text of a value";
   const auto nested = [](int levels, int values) {
     std::string list = std::string(static_cast<std::size_t>(levels), '[');
     for (int i = 0; i < values; ++i) list += "1,";
     return list + std::string(static_cast<std::size_t>(levels), ']');
   };
-  EXPECT_EQ(said(nested(16, 500'000)), "");
-  EXPECT_EQ(said(nested(480, 1'000'000)), "yaml: line 1: too many values are nested too deeply");
+  EXPECT_EQ(problem_of(nested(16, 500'000)), "");
+  EXPECT_EQ(problem_of(nested(480, 1'000'000)), "yaml: line 1: too many values are nested too deeply");
 }
 
 TEST(Yaml, documents_know_their_lines) {

@@ -39,14 +39,14 @@ void check_label_keys(const Json& owner, std::string_view field, const std::stri
   const std::string where = in(path, field);
   if (!keys.empty() && selector.is_null())
     return errors.forbidden(where, "must not be specified when labelSelector is not set");
-  std::map<std::string_view, int> said;  // keys of the selector
-  for (const Json& one : selector["matchExpressions"].items()) ++said[one["key"].as_string()];
-  for (const Json::Member& one : selector["matchLabels"].members()) ++said[one.name()];
+  std::map<std::string_view, int> uses;  // keys of the selector
+  for (const Json& one : selector["matchExpressions"].items()) ++uses[one["key"].as_string()];
+  for (const Json::Member& one : selector["matchLabels"].members()) ++uses[one.name()];
   for (std::size_t i = 0; i < keys.size(); ++i) {
     errors.invalid(at(where, i), keys[i], check_qualified_name(keys[i].as_string()));
     // A pod's own expression of this key is what the server has added.
-    const auto found = said.find(keys[i].as_string());
-    const bool taken = found != said.end() && found->second > 1;
+    const auto found = uses.find(keys[i].as_string());
+    const bool taken = found != uses.end() && found->second > 1;
     if (taken) errors.invalid(at(where, i), keys[i], base::format("exists in both {} and labelSelector", field));
   }
 }

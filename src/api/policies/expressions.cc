@@ -18,7 +18,7 @@ namespace {
 
 using base::Cause;
 
-constexpr std::size_t kConditionsMax = 64, kNotesMax = 20, kNoteBytesMax = 5 * 1024;
+constexpr std::size_t kConditionsMax = 64, kAuditAnnotationsMax = 20, kAuditAnnotationBytesMax = 5 * 1024;
 constexpr std::string_view kReasons[] = {"Forbidden", "Invalid", "RequestEntityTooLarge"};
 constexpr std::string_view kPatchTypes[] = {"ApplyConfiguration", "JSONPatch"};
 
@@ -227,12 +227,12 @@ void read_validations(const Json& list, Reader& reader, Policy& out, Problems& p
   }
 }
 
-void read_notes(const Json& list, Reader& reader, Policy& out, Problems& problems) {
-  if (list.size() > kNotesMax)
+void read_audit_annotations(const Json& list, Reader& reader, Policy& out, Problems& problems) {
+  if (list.size() > kAuditAnnotationsMax)
     problems.invalid("spec.auditAnnotations", list,
-                     base::format("must not have more than {} auditAnnotations", kNotesMax));
+                     base::format("must not have more than {} auditAnnotations", kAuditAnnotationsMax));
   std::set<std::string> seen;
-  for (std::size_t i = 0; i < std::min(list.size(), kNotesMax); ++i) {
+  for (std::size_t i = 0; i < std::min(list.size(), kAuditAnnotationsMax); ++i) {
     const std::string path = base::format("spec.auditAnnotations[{}]", i);
     const std::string key = list[i]["key"].str();
     for (const std::string& problem : check_qualified_name(out.name + "/" + key))
@@ -241,11 +241,12 @@ void read_notes(const Json& list, Reader& reader, Policy& out, Problems& problem
     const std::string_view text = base::trim(list[i]["valueExpression"].as_string(), base::kAllBlanks);
     if (text.empty()) {
       problems.required(path + ".valueExpression", "valueExpression is not specified");
-    } else if (text.size() > kNoteBytesMax) {
-      problems.required(path + ".valueExpression", base::format("must not exceed {} bytes in length", kNoteBytesMax));
+    } else if (text.size() > kAuditAnnotationBytesMax) {
+      problems.required(path + ".valueExpression",
+                        base::format("must not exceed {} bytes in length", kAuditAnnotationBytesMax));
     } else if (auto one = reader.read(list[i]["valueExpression"], path + ".valueExpression",
                                       {{"string", "null_type"}, true, true, false})) {
-      out.notes.push_back({key, *std::move(one)});
+      out.audit_annotations.push_back({key, *std::move(one)});
     }
   }
 }
@@ -307,7 +308,7 @@ std::shared_ptr<const Policy> read_policy(const Json& object, std::vector<Cause>
       for (const char* path : {"spec.validations", "spec.auditAnnotations"})
         problems.required(path, "validations or auditAnnotations must contain at least one item");
     read_validations(spec["validations"], reader, *out, problems);
-    read_notes(spec["auditAnnotations"], reader, *out, problems);
+    read_audit_annotations(spec["auditAnnotations"], reader, *out, problems);
   }
   if (causes.size() > before) out->problem = causes[before].field + ": " + causes[before].message;
   return out;

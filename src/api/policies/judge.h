@@ -29,7 +29,7 @@ struct Budget {
 struct Judgement {
   std::optional<base::Error> refusal;
   std::vector<std::string> warnings;
-  std::vector<std::string> notes;  // audit annotations, "key=value"
+  std::vector<std::string> audit_annotations;  // audit annotations, "key=value"
 };
 Judgement validate(const Set& set, const AdmissionRequest& request, const ObjectReader& objects, Budget& budget);
 

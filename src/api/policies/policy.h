@@ -73,7 +73,7 @@ struct Policy {
   std::vector<Condition> conditions;
   std::vector<Condition> variables;
   std::vector<Validation> validations;
-  std::vector<Condition> notes;  // audit annotations, by their keys
+  std::vector<Condition> audit_annotations;  // audit annotations, by their keys
   std::vector<Mutation> mutations;
   std::string problem;  // why it cannot be used; empty: it can
 };

@@ -90,7 +90,8 @@ class Judge {
       else if (!policy.ignores_failures)
         act(policy, binding, {evaluation_error(validation.program, value), Code::kInvalid, i});
     }
-    for (const Condition& note : policy.notes) add_note(policy, binding, note, evaluation);
+    for (const Condition& audit_annotation : policy.audit_annotations)
+      add_audit_annotation(policy, binding, audit_annotation, evaluation);
   }
 
   static std::string message_of(const Validation& validation, Evaluation& evaluation) {
@@ -120,15 +121,16 @@ class Judge {
                                        {"binding", binding.name},
                                        {"expressionIndex", static_cast<std::int64_t>(finding.index)},
                                        {"validationActions", actions}});
-    note("validation.policy.admission.k8s.io/validation_failure", Json::array({failure}).dump());
+    audit_annotation("validation.policy.admission.k8s.io/validation_failure", Json::array({failure}).dump());
   }
 
-  void add_note(const Policy& policy, const Binding& binding, const Condition& wanted, Evaluation& evaluation) {
+  void add_audit_annotation(const Policy& policy, const Binding& binding, const Condition& wanted,
+                            Evaluation& evaluation) {
     const Value value = evaluation.run(wanted.program);
     if (value.is_null()) return;
     if (const std::string* text = value.get<std::string>()) {
       const std::string content(base::trim(*text, base::kAllBlanks));
-      if (!content.empty()) note(policy.name + "/" + wanted.name, content.substr(0, kContentBytesMax));
+      if (!content.empty()) audit_annotation(policy.name + "/" + wanted.name, content.substr(0, kContentBytesMax));
       return;
     }
     if (policy.ignores_failures) return;
@@ -141,12 +143,12 @@ class Judge {
     refuse(policy, &binding, why, Code::kInvalid);
   }
 
-  void note(const std::string& key, const std::string& value) {
-    constexpr std::size_t kNotesMax = 64;
+  void audit_annotation(const std::string& key, const std::string& value) {
+    constexpr std::size_t kAuditAnnotationsMax = 64;
     std::string line = key + "=" + value;
-    for (const std::string& one : out_.notes)
+    for (const std::string& one : out_.audit_annotations)
       if (one == line) return;
-    if (out_.notes.size() < kNotesMax) out_.notes.push_back(std::move(line));
+    if (out_.audit_annotations.size() < kAuditAnnotationsMax) out_.audit_annotations.push_back(std::move(line));
   }
 
   const RequestValues& scene_;

@@ -370,7 +370,7 @@ base::Status take_over(const Schema& schema, const Json& live, const FieldSet& t
 
 }  // namespace
 
-bool tells_owners(const Json& old_object, const Json& object) {
+bool names_owners(const Json& old_object, const Json& object) {
   const Json& sent = object["metadata"]["managedFields"];
   const Json& held = old_object["metadata"]["managedFields"];
   return sent.is_array() && !(sent == held) && !(held.is_null() && is_reset(sent));
@@ -380,7 +380,7 @@ void record_update(const Schema& schema, const Json& old_object, Json& object, c
   std::vector<Entry> entries;
   const Json& sent = object["metadata"]["managedFields"];
   if (!is_reset(sent)) {
-    if (tells_owners(old_object, object)) entries = entries_sent(sent);
+    if (names_owners(old_object, object)) entries = entries_sent(sent);
     if (entries.empty()) entries = entries_of(old_object);
   }
   Comparison difference = compare(schema, old_object, object);

@@ -25,7 +25,7 @@ void record_update(const Schema& schema, const Json& old_object, Json& object, c
 
 // Whether `object`, as a client wants it, comes with other managedFields than `old_object` has. An object without any
 // says nothing.
-bool tells_owners(const Json& old_object, const Json& object);
+bool names_owners(const Json& old_object, const Json& object);
 
 // Server-side apply of `configuration` onto `live` (null: a new object). The result carries the new managedFields.
 // Fields of other managers with another value are conflicts: kConflict with one cause each, unless `force`.

@@ -129,11 +129,11 @@ class Maker {
       }
       kind.columns.push_back({keep(kind, column["name"]), keep(kind, column["jsonPath"]), keep(kind, column["type"]),
                               static_cast<int>(column["priority"].as_int())});
-      std::string said = column["description"].str();
-      if (said.empty())
-        said =
+      std::string description = column["description"].str();
+      if (description.empty())
+        description =
             base::format("Custom resource definition column (in JSONPath format): {}", column["jsonPath"].as_string());
-      kind.cells.push_back({*std::move(path), column["type"].str(), column["format"].str(), std::move(said)});
+      kind.cells.push_back({*std::move(path), column["type"].str(), column["format"].str(), std::move(description)});
     }
   }
 

@@ -24,22 +24,22 @@ const Json& condition_of(const Json& object, std::string_view type) {
   return kNone;
 }
 
-struct Said {
+struct ConditionState {
   bool holds = false;
   std::string_view reason;
   std::string message;
 };
 
-void set_condition(Json& object, std::string_view type, const Said& said, base::Time now) {
+void set_condition(Json& object, std::string_view type, const ConditionState& state, base::Time now) {
   const Json& known = condition_of(object, type);
-  const std::string_view status = said.holds ? "True" : "False";
+  const std::string_view status = state.holds ? "True" : "False";
   const bool same = known["status"].as_string() == status;
   Json condition =
       Json::object({{"type", type},
                     {"status", status},
                     {"lastTransitionTime", same ? known["lastTransitionTime"] : Json(base::format_rfc3339(now))},
-                    {"reason", said.reason},
-                    {"message", said.message}});
+                    {"reason", state.reason},
+                    {"message", state.message}});
   Json list = Json::array();
   bool placed = false;
   for (const Json& one : object["status"]["conditions"].items()) {
@@ -71,15 +71,15 @@ struct Taken {
 };
 
 // A name that is taken is not accepted; what was accepted before stays.
-Said accept_names(const KindNames& wanted, const Taken& taken, KindNames& accepted) {
-  Said said{true, "NoConflicts", "no conflicts found"};
+ConditionState accept_names(const KindNames& wanted, const Taken& taken, KindNames& accepted) {
+  ConditionState state{true, "NoConflicts", "no conflicts found"};
   const auto accept = [&](const std::string& name, const std::set<std::string>& others, std::string& into,
                           std::string_view reason) {
     if (name.empty() || !others.contains(name)) {
       into = name;
       return;
     }
-    said = {false, reason, base::format("\"{}\" is already in use", name)};
+    state = {false, reason, base::format("\"{}\" is already in use", name)};
   };
   accept(wanted.plural, taken.resources, accepted.plural, "PluralConflict");
   accept(wanted.singular, taken.resources, accepted.singular, "SingularConflict");
@@ -88,11 +88,11 @@ Said accept_names(const KindNames& wanted, const Taken& taken, KindNames& accept
   if (short_names_free) accepted.short_names = wanted.short_names;
   for (const std::string& name : wanted.short_names)
     if (taken.resources.contains(name))
-      said = {false, "ShortNamesConflict", base::format("\"{}\" is already in use", name)};
+      state = {false, "ShortNamesConflict", base::format("\"{}\" is already in use", name)};
   accept(wanted.kind, taken.kinds, accepted.kind, "KindConflict");
   accept(wanted.list_kind, taken.kinds, accepted.list_kind, "ListKindConflict");
   accepted.categories = wanted.categories;
-  return said;
+  return state;
 }
 
 Json names_json(const KindNames& names) {
@@ -138,12 +138,13 @@ void set_definition_status(Json& object, const std::vector<DefinitionPtr>& all, 
   const std::string name(api::name_of(object));
   const std::string group = object["spec"]["group"].str();
   KindNames accepted = KindNames::read(object["status"]["acceptedNames"]);
-  const Said said = accept_names(KindNames::read(object["spec"]["names"]), Taken(name, group, all), accepted);
+  const ConditionState state =
+      accept_names(KindNames::read(object["spec"]["names"]), Taken(name, group, all), accepted);
   object.edit("status").set("acceptedNames", names_json(accepted));
   set_approval(object, now);
-  set_condition(object, "NamesAccepted", said, now);
+  set_condition(object, "NamesAccepted", state, now);
   const bool was = condition_of(object, "Established")["status"].as_string() == "True";
-  if (!was && said.holds)
+  if (!was && state.holds)
     set_condition(object, "Established", {true, "InitialNamesAccepted", "the initial names have been accepted"}, now);
   else if (!was)
     set_condition(object, "Established", {false, "NotAccepted", "not all names are accepted"}, now);

@@ -75,19 +75,19 @@ TEST(Definition, definitions_that_make_no_sense_are_refused) {
 }
 
 // Every value of a definition in turn is another one.
-void replace_each(const Json& value, const Json& by, const std::function<void(Json)>& tell) {
-  tell(by);
+void replace_each(const Json& value, const Json& by, const std::function<void(Json)>& use) {
+  use(by);
   for (std::size_t i = 0; i < value.items().size(); ++i)
     replace_each(value[i], by, [&](Json inner) {
       Json copy = value;
       copy.edit(i) = std::move(inner);
-      tell(std::move(copy));
+      use(std::move(copy));
     });
   for (const Json::Member& member : value.members())
     replace_each(member.value, by, [&](Json inner) {
       Json copy = value;
       copy.set(member.name(), std::move(inner));
-      tell(std::move(copy));
+      use(std::move(copy));
     });
 }
 

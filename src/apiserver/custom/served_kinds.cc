@@ -45,13 +45,13 @@ void KindBook::put(const DefinitionPtr& definition) {
   const DefinitionPtr before = std::exchange(known, definition);
   rebuild();
   const bool changed = before && (!(before->spec == known->spec) || before->established != known->established);
-  if (changed) tell(known->name);
+  if (changed) notify(known->name);
 }
 
 void KindBook::remove(const std::string& name) {
   if (definitions_.erase(name) == 0) return;
   rebuild();
-  tell(name);
+  notify(name);
 }
 
 std::uint32_t KindBook::table_of(const Definition& definition) {
@@ -79,7 +79,7 @@ std::uint64_t KindBook::on_change(const std::string& definition, std::function<v
 void KindBook::forget(std::uint64_t watcher) { watchers_.erase(watcher); }
 
 // A listener may forget itself and others.
-void KindBook::tell(const std::string& definition) {
+void KindBook::notify(const std::string& definition) {
   std::vector<std::uint64_t> due;
   for (const auto& [id, watcher] : watchers_)
     if (watcher.definition == definition) due.push_back(id);

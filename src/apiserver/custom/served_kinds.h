@@ -60,7 +60,7 @@ class KindBook {
 
  private:
   void rebuild();
-  void tell(const std::string& definition);
+  void notify(const std::string& definition);
 
   struct Watcher {
     std::string definition;

@@ -23,17 +23,17 @@ std::string target_of(const Json& metric, const Json& statuses) {
   const std::string_view type = metric["type"].as_string();
   const char* field = type == "Resource" ? "resource" : type == "ContainerResource" ? "containerResource" : "";
   if (*field == '\0') return base::format("<unknown>/{}", type);
-  const Json& wish = metric[field];
+  const Json& target = metric[field];
   const Json* now = nullptr;
   for (const Json& status : statuses.items())
-    if (status["type"] == metric["type"] && status[field]["name"] == wish["name"] &&
-        status[field]["container"] == wish["container"])
+    if (status["type"] == metric["type"] && status[field]["name"] == target["name"] &&
+        status[field]["container"] == target["container"])
       now = &status[field]["current"];
-  const bool percent = !wish["target"]["averageUtilization"].is_null();
+  const bool percent = !target["target"]["averageUtilization"].is_null();
   const char* key = percent ? "averageUtilization" : "averageValue";
   static const Json none;
-  return base::format("{}: {}/{}", wish["name"].as_string(), number_of(now ? (*now)[key] : none, percent),
-                      number_of(wish["target"][key], percent));
+  return base::format("{}: {}/{}", target["name"].as_string(), number_of(now ? (*now)[key] : none, percent),
+                      number_of(target["target"][key], percent));
 }
 
 std::string targets_of(const Json& object) {

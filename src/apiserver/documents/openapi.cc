@@ -127,10 +127,10 @@ class Definitions {
     Json out = Json::object({{"type", "object"}});
     const auto kind = kinds_.find(schema.name);
     const std::string_view core = short_name(schema.name);
-    const std::string_view said = !core.empty()          ? core_text(core, {})
-                                  : kind == kinds_.end() ? std::string_view()
-                                                         : kind_text(*kind->second);
-    if (const std::string_view text = schema.description.empty() ? said : schema.description; !text.empty())
+    const std::string_view core_words = !core.empty()          ? core_text(core, {})
+                                        : kind == kinds_.end() ? std::string_view()
+                                                               : kind_text(*kind->second);
+    if (const std::string_view text = schema.description.empty() ? core_words : schema.description; !text.empty())
       out.set("description", text);
     Json properties = Json::object();
     if (kind != kinds_.end()) {

@@ -76,9 +76,9 @@ TEST(OwnTables, columns_are_those_of_volcano_and_wide_ones_say_more) {
        "STATUS=Running|minMember=2|RUNNINGS=null|AGE=null", "QUEUE=null|SUCCEEDED=0|FAILED=0|REASON="},
   };
   for (const Row& row : rows) {
-    const Shown said = shown(row.resource, row.object);
-    EXPECT_EQ(said.narrow, row.narrow) << row.object;
-    EXPECT_EQ(said.wide, row.wide) << row.object;
+    const Shown drawn = shown(row.resource, row.object);
+    EXPECT_EQ(drawn.narrow, row.narrow) << row.object;
+    EXPECT_EQ(drawn.wide, row.wide) << row.object;
   }
 }
 

@@ -48,29 +48,30 @@ std::string lower(std::string text) {
   return text;
 }
 
-Attributes wish_of(const rt::HttpRequest& http, const rt::Target& target,
-                   const Result<std::optional<Request>>& routed) {
-  Attributes wish;
+Attributes request_attributes(const rt::HttpRequest& http, const rt::Target& target,
+                              const Result<std::optional<Request>>& routed) {
+  Attributes attributes;
   if (!routed.ok() || !*routed) {
     if (auto by_path = requested_resource(http, target)) return std::move(by_path->of);
-    wish.verb = lower(http.method);
-    wish.path = target.path;
-    return wish;
+    attributes.verb = lower(http.method);
+    attributes.path = target.path;
+    return attributes;
   }
   const Request& request = **routed;
   const std::string& sub = request.subresource;
   // To reach into a pod is to make something, whatever the method of the request.
   const bool connects = sub == "exec" || sub == "attach" || sub == "portforward";
-  wish.verb = connects ? "create" : verb_name(request.verb);
-  wish.group = request.kind->resource.group;
-  wish.resource = request.kind->resource.plural;
-  wish.subresource = sub;
-  wish.ns = request.ns;
-  wish.name = request.name;
+  attributes.verb = connects ? "create" : verb_name(request.verb);
+  attributes.group = request.kind->resource.group;
+  attributes.resource = request.kind->resource.plural;
+  attributes.subresource = sub;
+  attributes.ns = request.ns;
+  attributes.name = request.name;
   // As Kubernetes reads paths: a Namespace lies in itself, so that a RoleBinding there may give rights to it.
-  if (request.kind->resource == api::resources::kNamespaces) wish.ns = request.name;
-  if (request.verb == Verb::kList || request.verb == Verb::kWatch) wish.name = selected_name(request.field_selector);
-  return wish;
+  if (request.kind->resource == api::resources::kNamespaces) attributes.ns = request.name;
+  if (request.verb == Verb::kList || request.verb == Verb::kWatch)
+    attributes.name = selected_name(request.field_selector);
+  return attributes;
 }
 
 // Groups that come with a name.
@@ -134,16 +135,18 @@ std::vector<Attributes> impersonations(const UserInfo& other) {
   return all;
 }
 
-base::Error cannot_impersonate(const UserInfo& user, const Attributes& wish) {
-  const std::string where = wish.ns.empty() ? "at the cluster scope" : base::format("in the namespace \"{}\"", wish.ns);
+base::Error cannot_impersonate(const UserInfo& user, const Attributes& attributes) {
+  const std::string where =
+      attributes.ns.empty() ? "at the cluster scope" : base::format("in the namespace \"{}\"", attributes.ns);
   base::Error error = make_error(
       Code::kForbidden,
       base::format("{}{} \"{}\" is forbidden: User \"{}\" cannot impersonate resource \"{}{}\" in API group \"{}\" {}",
-                   wish.resource, wish.group.empty() ? "" : "." + wish.group, wish.name, user.name, wish.resource,
-                   wish.subresource.empty() ? "" : "/" + wish.subresource, wish.group, where));
-  error.group = wish.group;
-  error.kind = wish.resource;
-  error.name = wish.name;
+                   attributes.resource, attributes.group.empty() ? "" : "." + attributes.group, attributes.name,
+                   user.name, attributes.resource, attributes.subresource.empty() ? "" : "/" + attributes.subresource,
+                   attributes.group, where));
+  error.group = attributes.group;
+  error.kind = attributes.resource;
+  error.name = attributes.name;
   return error;
 }
 
@@ -182,41 +185,43 @@ Result<UserInfo> authenticate(const rt::HttpRequest& http, std::string_view toke
 Result<UserInfo> act_as(UserInfo user, const rt::HttpRequest& http, const RoleSet& roles) {
   TRY(std::optional<UserInfo> other, impersonated(http));
   if (!other) return user;
-  for (const Attributes& wish : impersonations(*other))
-    if (!roles.allows(user, wish)) return cannot_impersonate(user, wish);
+  for (const Attributes& attributes : impersonations(*other))
+    if (!roles.allows(user, attributes)) return cannot_impersonate(user, attributes);
   add_implied_groups(*other);
   return *std::move(other);
 }
 
 Attributes attributes_of(const rt::HttpRequest& http, const rt::Target& target) {
-  return wish_of(http, target, route(http, target));
+  return request_attributes(http, target, route(http, target));
 }
 
 base::Status authorize(const UserInfo& user, const rt::HttpRequest& http, const rt::Target& target,
                        const RoleSet& roles, const ServedKinds& kinds) {
   if (is_administrator(user)) return {};
   const auto routed = route(http, target, kinds);
-  Attributes wish = wish_of(http, target, routed);
-  if (roles.allows(user, wish)) return {};
+  Attributes attributes = request_attributes(http, target, routed);
+  if (roles.allows(user, attributes)) return {};
   if (routed.ok() && *routed && is_node_proxy(**routed)) {
-    wish.subresource = right_for_page(proxied_path(target.path));
-    if (!wish.subresource.empty() && roles.allows(user, wish)) return {};
+    attributes.subresource = right_for_page(proxied_path(target.path));
+    if (!attributes.subresource.empty() && roles.allows(user, attributes)) return {};
   }
-  wish = wish_of(http, target, routed);
-  if (wish.resource.empty()) {
+  attributes = request_attributes(http, target, routed);
+  if (attributes.resource.empty()) {
     return make_error(Code::kForbidden, base::format("forbidden: User \"{}\" cannot {} path \"{}\"", user.name,
                                                      lower(http.method), target.path));
   }
-  const std::string what = wish.resource + (wish.subresource.empty() ? "" : "/" + wish.subresource);
-  const std::string where = wish.ns.empty() ? "at the cluster scope" : base::format("in the namespace \"{}\"", wish.ns);
-  base::Error error = make_error(
-      Code::kForbidden,
-      base::format("{}{}{} is forbidden: User \"{}\" cannot {} resource \"{}\" in API group \"{}\" {}", wish.resource,
-                   wish.group.empty() ? "" : "." + wish.group, wish.name.empty() ? "" : " \"" + wish.name + "\"",
-                   user.name, wish.verb, what, wish.group, where));
-  error.group = wish.group;
-  error.kind = wish.resource;
-  error.name = wish.name;
+  const std::string what = attributes.resource + (attributes.subresource.empty() ? "" : "/" + attributes.subresource);
+  const std::string where =
+      attributes.ns.empty() ? "at the cluster scope" : base::format("in the namespace \"{}\"", attributes.ns);
+  base::Error error =
+      make_error(Code::kForbidden,
+                 base::format("{}{}{} is forbidden: User \"{}\" cannot {} resource \"{}\" in API group \"{}\" {}",
+                              attributes.resource, attributes.group.empty() ? "" : "." + attributes.group,
+                              attributes.name.empty() ? "" : " \"" + attributes.name + "\"", user.name, attributes.verb,
+                              what, attributes.group, where));
+  error.group = attributes.group;
+  error.kind = attributes.resource;
+  error.name = attributes.name;
   return error;
 }
 

@@ -100,30 +100,31 @@ TEST(Access, a_role_lets_act_as_whom_it_names) {
                                {{"impersonate"}, {"authentication.k8s.io"}, {"uids"}, {"7"}, {}},
                                {{"impersonate"}, {"authentication.k8s.io"}, {"userextras/scopes"}, {"x"}, {}}})},
                        {"n", only_user("bot"), rules({{{"impersonate"}, {""}, {"serviceaccounts"}, {}, {}}})}}};
-  const auto said = [&roles](rt::Headers headers) {
+  const auto refusal_of = [&roles](rt::Headers headers) {
     const auto other = act_as({"bot", {}}, http(std::move(headers)), roles);
     return other.ok() ? other->name : other.error().message;
   };
   const std::pair<std::string, std::string> jane{"Impersonate-User", "jane"};
-  EXPECT_EQ(said({jane, {"Impersonate-Group", "dev"}, {"Impersonate-Uid", "7"}, {"Impersonate-Extra-Scopes", "x"}}),
-            "jane");
-  EXPECT_EQ(said({{"Impersonate-User", "ann"}}),
+  EXPECT_EQ(
+      refusal_of({jane, {"Impersonate-Group", "dev"}, {"Impersonate-Uid", "7"}, {"Impersonate-Extra-Scopes", "x"}}),
+      "jane");
+  EXPECT_EQ(refusal_of({{"Impersonate-User", "ann"}}),
             "users \"ann\" is forbidden: User \"bot\" cannot impersonate resource \"users\" in API group \"\" at the "
             "cluster scope");
-  EXPECT_EQ(said({jane, {"Impersonate-Group", "system:masters"}}),
+  EXPECT_EQ(refusal_of({jane, {"Impersonate-Group", "system:masters"}}),
             "groups \"system:masters\" is forbidden: User \"bot\" cannot impersonate resource \"groups\" in API group "
             "\"\" at the cluster scope");
-  EXPECT_EQ(said({jane, {"Impersonate-Uid", "8"}}),
+  EXPECT_EQ(refusal_of({jane, {"Impersonate-Uid", "8"}}),
             "uids.authentication.k8s.io \"8\" is forbidden: User \"bot\" cannot impersonate resource \"uids\" in API "
             "group \"authentication.k8s.io\" at the cluster scope");
-  EXPECT_EQ(said({jane, {"Impersonate-Extra-Scopes", "y"}}),
+  EXPECT_EQ(refusal_of({jane, {"Impersonate-Extra-Scopes", "y"}}),
             "userextras.authentication.k8s.io \"y\" is forbidden: User \"bot\" cannot impersonate resource "
             "\"userextras/scopes\" in API group \"authentication.k8s.io\" at the cluster scope");
-  EXPECT_EQ(said({{"Impersonate-User", "system:serviceaccount:n:s"}}), "system:serviceaccount:n:s");
-  EXPECT_EQ(said({{"Impersonate-User", "system:serviceaccount:n:s:t"}}),
+  EXPECT_EQ(refusal_of({{"Impersonate-User", "system:serviceaccount:n:s"}}), "system:serviceaccount:n:s");
+  EXPECT_EQ(refusal_of({{"Impersonate-User", "system:serviceaccount:n:s:t"}}),
             "users \"system:serviceaccount:n:s:t\" is forbidden: User \"bot\" cannot impersonate resource \"users\" in "
             "API group \"\" at the cluster scope");
-  EXPECT_EQ(said({{"Impersonate-User", "system:serviceaccount:m:s"}}),
+  EXPECT_EQ(refusal_of({{"Impersonate-User", "system:serviceaccount:m:s"}}),
             "serviceaccounts \"s\" is forbidden: User \"bot\" cannot impersonate resource \"serviceaccounts\" in API "
             "group \"\" in the namespace \"m\"");
 }
@@ -152,36 +153,37 @@ TEST(Access, paths_of_kinds_that_are_not_served_are_those_of_resources) {
   const auto rules = std::make_shared<const std::vector<RoleRule>>(std::vector<RoleRule>{
       {{"get"}, {}, {}, {}, {"/apis", "/apis/*", "/api/*"}}, {{"list"}, {"acme.io"}, {"widgets"}, {}, {}}});
   const RoleSet roles{{{"", only_user("jane"), rules}}};
-  const auto said = [&](const char* method, const std::string& target) {
+  const auto refusal_of = [&](const char* method, const std::string& target) {
     rt::HttpRequest request = http({}, target);
     request.method = method;
     const base::Status status = authorize({"jane", {}}, request, rt::parse_target(target), roles);
     return status.ok() ? std::string("let in") : status.error().message;
   };
   for (const char* open : {"/apis", "/apis/acme.io", "/apis/acme.io/v1", "/apis/acme.io/v1/", "/api/v1"})
-    EXPECT_EQ(said("GET", open), "let in") << open;
-  EXPECT_EQ(said("GET", "/apis/acme.io/v1/widgets"), "let in");
-  EXPECT_EQ(said("GET", "/apis/acme.io/v1/namespaces/n/widgets"), "let in");
-  EXPECT_EQ(said("GET", "/apis/acme.io/v1/widgets?watch=1"),
+    EXPECT_EQ(refusal_of("GET", open), "let in") << open;
+  EXPECT_EQ(refusal_of("GET", "/apis/acme.io/v1/widgets"), "let in");
+  EXPECT_EQ(refusal_of("GET", "/apis/acme.io/v1/namespaces/n/widgets"), "let in");
+  EXPECT_EQ(refusal_of("GET", "/apis/acme.io/v1/widgets?watch=1"),
             "widgets.acme.io is forbidden: User \"jane\" cannot watch resource \"widgets\" in API group \"acme.io\" at "
             "the cluster scope");
   for (const char* watch : {"/apis/acme.io/v1/watch/widgets", "/apis/acme.io/v1/watch/namespaces/n/widgets",
                             "/apis/acme.io/v1/namespaces/n/widgets/a?watch=true"})
-    EXPECT_NE(said("GET", watch).find("cannot watch resource \"widgets\""), std::string::npos) << said("GET", watch);
+    EXPECT_NE(refusal_of("GET", watch).find("cannot watch resource \"widgets\""), std::string::npos)
+        << refusal_of("GET", watch);
   EXPECT_EQ(
-      said("GET", "/apis/acme.io/v1//things"),
+      refusal_of("GET", "/apis/acme.io/v1//things"),
       "things.acme.io is forbidden: User \"jane\" cannot list resource \"things\" in API group \"acme.io\" at the "
       "cluster scope");
-  EXPECT_EQ(said("DELETE", "/apis/acme.io/v1/namespaces/n/widgets/a/scale"),
+  EXPECT_EQ(refusal_of("DELETE", "/apis/acme.io/v1/namespaces/n/widgets/a/scale"),
             "widgets.acme.io \"a\" is forbidden: User \"jane\" cannot delete resource \"widgets/scale\" in API group "
             "\"acme.io\" in the namespace \"n\"");
-  EXPECT_EQ(said("GET", "/api/v1/nothings/a"),
+  EXPECT_EQ(refusal_of("GET", "/api/v1/nothings/a"),
             "nothings \"a\" is forbidden: User \"jane\" cannot get resource \"nothings\" in API group \"\" at the "
             "cluster scope");
 }
 
 // "VERB NAMESPACE/NAME" of what is asked for.
-std::string wish(const char* method, const std::string& target) {
+std::string attributes_text(const char* method, const std::string& target) {
   rt::HttpRequest request = http({}, target);
   request.method = method;
   const Attributes of = attributes_of(request, rt::parse_target(target));
@@ -190,7 +192,7 @@ std::string wish(const char* method, const std::string& target) {
 
 TEST(Access, a_request_is_for_the_namespace_and_the_name_that_a_stock_server_reads) {
   const struct Row {
-    const char *method, *target, *wish;
+    const char *method, *target, *attributes_text;
   } rows[] = {
       {"GET", "/api/v1/namespaces/n", "get n/n"},
       {"PUT", "/api/v1/namespaces/n/finalize", "update n/n"},
@@ -212,7 +214,8 @@ TEST(Access, a_request_is_for_the_namespace_and_the_name_that_a_stock_server_rea
       {"DELETE", "/api/v1/namespaces/n/secrets?fieldSelector=metadata.name%3Da", "deletecollection n/"},
       {"DELETE", "/apis/acme.io/v1/namespaces/n/widgets?fieldSelector=metadata.name%3Da", "deletecollection n/"},
   };
-  for (const Row& row : rows) EXPECT_EQ(wish(row.method, row.target), row.wish) << row.method << " " << row.target;
+  for (const Row& row : rows)
+    EXPECT_EQ(attributes_text(row.method, row.target), row.attributes_text) << row.method << " " << row.target;
 }
 
 TEST(NodeProxy, asks_for_the_rights_that_a_kubelet_asks_for) {

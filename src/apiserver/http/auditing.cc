@@ -36,7 +36,7 @@ struct Trail {
   std::shared_ptr<rt::LineLog> log;
   AuditRecord record;
   rt::HttpRequest request = {};  // with a body where the level has it
-  std::shared_ptr<std::vector<std::string>> notes = {};
+  std::shared_ptr<std::vector<std::string>> audit_annotations = {};
   std::atomic<int> started = 0;  // the status of a stream
   std::atomic<bool> done = false;
 
@@ -51,7 +51,7 @@ struct Trail {
     if (done.exchange(true)) return;
     record.code = code;
     record.ended = env.now();
-    if (notes) record.notes = *notes;
+    if (audit_annotations) record.audit_annotations = *audit_annotations;
     std::string type, body;
     std::vector<std::shared_ptr<const std::string>> pieces;
     if (response != nullptr && needs(*response)) {
@@ -114,7 +114,7 @@ class AuditedExchange final : public rt::HttpExchange {
   void on_drained(std::function<void()> callback) override { inner_->on_drained(std::move(callback)); }
   void wait_until_drained() override { inner_->wait_until_drained(); }
   void on_closed(std::function<void()> callback) override {
-    told_ = true;
+    head_sent_ = true;
     // Before anything was answered there is nothing to say: the answer still comes, to nobody.
     inner_->on_closed([trail = trail_, callback = std::move(callback)] {
       if (const int code = trail->started; code != 0) trail->end(code, nullptr);
@@ -126,12 +126,12 @@ class AuditedExchange final : public rt::HttpExchange {
   // A stream is over when either side ends it.
   void begin(int code) {
     trail_->started = code;
-    if (!told_) inner_->on_closed([trail = trail_, code] { trail->end(code, nullptr); });
+    if (!head_sent_) inner_->on_closed([trail = trail_, code] { trail->end(code, nullptr); });
   }
 
   const std::shared_ptr<rt::HttpExchange> inner_;
   const std::shared_ptr<Trail> trail_;
-  std::atomic<bool> told_ = false;  // somebody hears of the peer's end, and so does the trail
+  std::atomic<bool> head_sent_ = false;  // somebody hears of the peer's end, and so does the trail
 };
 
 }  // namespace
@@ -159,12 +159,12 @@ std::optional<AuditRecord> Auditing::record_for(const rt::HttpRequest& http, con
 
 std::shared_ptr<rt::HttpExchange> Auditing::watch(const rt::HttpRequest& http, const rt::Target& target,
                                                   const Caller& caller, std::shared_ptr<rt::HttpExchange> exchange,
-                                                  std::shared_ptr<std::vector<std::string>>& notes) const {
+                                                  std::shared_ptr<std::vector<std::string>>& audit_annotations) const {
   auto record = record_for(http, target, caller);
   if (!record) return exchange;
-  notes = std::make_shared<std::vector<std::string>>();
+  audit_annotations = std::make_shared<std::vector<std::string>>();
   auto trail = std::make_shared<Trail>(env_, log_, *std::move(record));
-  trail->notes = notes;
+  trail->audit_annotations = audit_annotations;
   if (trail->record.choice.level >= AuditLevel::kRequest && http.body.size() <= kBodyBytesMax) {
     trail->request.headers = {{"Content-Type", std::string(rt::header(http.headers, "Content-Type"))}};
     trail->request.body = http.body;

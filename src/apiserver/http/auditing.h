@@ -29,7 +29,7 @@ class Auditing {
   // `notes` is where admission leaves its own, on the loop, before the answer; it may be left null.
   std::shared_ptr<rt::HttpExchange> watch(const rt::HttpRequest& http, const rt::Target& target, const Caller& caller,
                                           std::shared_ptr<rt::HttpExchange> exchange,
-                                          std::shared_ptr<std::vector<std::string>>& notes) const;
+                                          std::shared_ptr<std::vector<std::string>>& audit_annotations) const;
   // A request that was refused before it was received.
   void refused(const rt::HttpRequest& http, const rt::Target& target, const Caller& caller,
                const rt::HttpResponse& response) const;

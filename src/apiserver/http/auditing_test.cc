@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "api/protobuf/protobuf.h"
-#include "apiserver/http/noting_exchange_for_tests.h"
+#include "apiserver/http/recording_exchange_for_tests.h"
 #include "client/fake_env_for_tests.h"
 
 namespace apiserver {
@@ -36,9 +36,9 @@ TEST(Auditing, answers_are_read_whatever_their_form) {
     rt::HttpRequest request;
     request.method = "GET";
     request.target = "/api/v1/namespaces/n/configmaps";
-    std::shared_ptr<std::vector<std::string>> notes;
+    std::shared_ptr<std::vector<std::string>> audit_annotations;
     const auto exchange = auditing.watch(request, rt::parse_target(request.target), {{"jane", {}}},
-                                         std::make_shared<NotingExchange>(), notes);
+                                         std::make_shared<RecordingExchange>(), audit_annotations);
     exchange->respond({200, {{"Content-Type", "application/vnd.kubernetes.protobuf"}}, api::to_protobuf(*answer)});
     ASSERT_FALSE(log->lines.empty());
     EXPECT_EQ(log->lines.back()["responseObject"].sorted().dump(), answer->sorted().dump());

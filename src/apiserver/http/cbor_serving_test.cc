@@ -117,13 +117,13 @@ std::string event(std::string_view type, const Json& object) {
 TEST(CborServing, watches_are_sequences_of_events) {
   CborServed served;
   const Json first = CborServed::value(served.create(map_named("a")));
-  Heard heard;
-  const auto stream = served.watch(std::string(kMaps) + "?watch=1", kCbor, heard);
+  Received received;
+  const auto stream = served.watch(std::string(kMaps) + "?watch=1", kCbor, received);
   std::string expected = event("ADDED", first);
-  EXPECT_TRUE(heard.becomes(expected));  // from history
-  EXPECT_EQ(heard.type, "application/cbor-seq");
+  EXPECT_TRUE(received.becomes(expected));  // from history
+  EXPECT_EQ(received.type, "application/cbor-seq");
   expected += event("ADDED", CborServed::value(served.create(map_named("b"))));
-  EXPECT_TRUE(heard.becomes(expected));  // as it is written
+  EXPECT_TRUE(received.becomes(expected));  // as it is written
   EXPECT_TRUE(api::parse_cbor(std::string_view(expected).substr(0, event("ADDED", first).size())).ok());
 }
 

@@ -117,25 +117,25 @@ TEST(ProtobufServing, metadata_alone_has_this_form_for_every_kind) {
   EXPECT_EQ(type_of(patched), kType);
   const Json after = *api::parse_json(served.get(std::string(kMaps) + "/a", "application/json" + as).body);
   EXPECT_EQ(api::parse_protobuf_answer(patched.body, nullptr)->sorted().dump(), after.sorted().dump());
-  Heard heard;
-  const auto stream = served.watch(std::string(kQueues) + "?watch=1&fieldSelector=metadata.name%3Dq", accept, heard);
+  Received received;
+  const auto stream = served.watch(std::string(kQueues) + "?watch=1&fieldSelector=metadata.name%3Dq", accept, received);
   const Json shown = *api::parse_json(served.get(std::string(kQueues) + "/q", "application/json" + as).body);
-  EXPECT_TRUE(heard.becomes(api::event_to_protobuf("ADDED", shown)));
-  EXPECT_EQ(heard.type, "application/vnd.kubernetes.protobuf;stream=watch");
+  EXPECT_TRUE(received.becomes(api::event_to_protobuf("ADDED", shown)));
+  EXPECT_EQ(received.type, "application/vnd.kubernetes.protobuf;stream=watch");
 }
 
 TEST(ProtobufServing, watches_are_frames_of_events) {
   ProtobufServed served;
   const Json first = served.create("a");
-  Heard heard, queues;
-  const auto stream = served.watch(std::string(kMaps) + "?watch=1", kAccept, heard);
+  Received received, queues;
+  const auto stream = served.watch(std::string(kMaps) + "?watch=1", kAccept, received);
   std::string expected = api::event_to_protobuf("ADDED", first);
-  EXPECT_TRUE(heard.becomes(expected));  // from history
-  EXPECT_EQ(heard.type, "application/vnd.kubernetes.protobuf;stream=watch");
+  EXPECT_TRUE(received.becomes(expected));  // from history
+  EXPECT_EQ(received.type, "application/vnd.kubernetes.protobuf;stream=watch");
   const std::size_t begun = expected.size();
   const Json second = served.create("b");
   expected += api::event_to_protobuf("ADDED", second);
-  EXPECT_TRUE(heard.becomes(expected));  // as it is written
+  EXPECT_TRUE(received.becomes(expected));  // as it is written
 
   const std::string frame = expected.substr(begun);
   const auto byte = [&](std::size_t i) { return static_cast<std::size_t>(static_cast<unsigned char>(frame[i])); };

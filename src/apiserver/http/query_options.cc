@@ -101,15 +101,15 @@ void check_dry_run(const rt::Target& target, Causes& causes) {
 }
 
 // Which version a list or a watch begins with, and how exactly.
-void check_version_match(const Request& request, bool says_initial_events, Causes& causes) {
+void check_version_match(const Request& request, bool sends_initial_events, Causes& causes) {
   const std::string_view match = request.resource_version_match;
   const auto forbid = [&](std::string why, std::string field = "resourceVersionMatch") {
     causes.push_back({"FieldValueForbidden", "Forbidden: " + std::move(why), std::move(field)});
   };
   if (request.verb == Verb::kWatch) {
-    if (says_initial_events && match != "NotOlderThan")
+    if (sends_initial_events && match != "NotOlderThan")
       forbid("sendInitialEvents requires setting resourceVersionMatch to NotOlderThan");
-    else if (!says_initial_events && !match.empty())
+    else if (!sends_initial_events && !match.empty())
       forbid("resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided");
     return;
   }
@@ -125,7 +125,7 @@ void check_version_match(const Request& request, bool says_initial_events, Cause
     if (match == "Exact" && request.resource_version == "0")
       forbid("resourceVersionMatch \"exact\" is forbidden for resourceVersion \"0\"");
   }
-  if (says_initial_events) forbid("sendInitialEvents is forbidden for list", "sendInitialEvents");
+  if (sends_initial_events) forbid("sendInitialEvents is forbidden for list", "sendInitialEvents");
 }
 
 }  // namespace

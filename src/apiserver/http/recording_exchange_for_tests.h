@@ -12,14 +12,14 @@
 namespace apiserver {
 
 // Notes the answer.
-class NotingExchange final : public rt::HttpExchange {
+class RecordingExchange final : public rt::HttpExchange {
  public:
   void respond(rt::HttpResponse response) override { status = response.status; }
   void start(int, rt::Headers) override {}
   void start_web_socket(rt::Headers with, Messages form, OnBytes reader) override {
     headers = std::move(with);
     messages = form;
-    say = std::move(reader);
+    on_peer_bytes = std::move(reader);
   }
   void start_upgraded(rt::Headers, OnBytes) override {}
   void resume_reading() override { ++resumed; }
@@ -38,7 +38,7 @@ class NotingExchange final : public rt::HttpExchange {
   int status = 0;
   rt::Headers headers;  // of a WebSocket
   Messages messages = Messages::kText;
-  OnBytes say;  // what its peer sends goes there
+  OnBytes on_peer_bytes;  // what its peer sends goes there
   std::vector<std::string> sent;
   int resumed = 0;
   bool finished = false;

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "apiserver/http/noting_exchange_for_tests.h"
+#include "apiserver/http/recording_exchange_for_tests.h"
 #include "client/fake_env_for_tests.h"
 
 namespace apiserver {
@@ -27,8 +27,8 @@ struct Room {
   std::string served;
   std::vector<RequestTurns::Seat> seats;
 
-  std::shared_ptr<NotingExchange> ask(const std::string& user, base::Duration cost, bool lists = false) {
-    auto exchange = std::make_shared<NotingExchange>();
+  std::shared_ptr<RecordingExchange> ask(const std::string& user, base::Duration cost, bool lists = false) {
+    auto exchange = std::make_shared<RecordingExchange>();
     turns->add(user, {exchange,
                       [this, user, cost](RequestTurns::Seat seat) {
                         served += user;
@@ -133,7 +133,7 @@ TEST(RequestTurns, leave_with_the_server) {
 
 TEST(RequestTurns, are_refused_where_too_many_wait_or_for_too_long) {
   Room room;
-  std::shared_ptr<NotingExchange> last;
+  std::shared_ptr<RecordingExchange> last;
   for (int i = 0; i < 500; ++i) last = room.ask("a", base::milliseconds(40));
   EXPECT_EQ(last->status, 0);
   EXPECT_EQ(room.ask("a", {})->status, 429);

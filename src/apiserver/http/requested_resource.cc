@@ -39,25 +39,25 @@ std::optional<RequestedResource> requested_resource(const rt::HttpRequest& http,
   const bool has_group = !parts.empty() && parts[0] == "apis";
   const std::size_t first = has_group ? 3 : 2;  // behind the version
   if (parts.size() <= first || (!has_group && parts[0] != "api")) return {};
-  RequestedResource wish;
-  if (has_group) wish.of.group = parts[1];
-  wish.version = parts[first - 1];
+  RequestedResource wanted;
+  if (has_group) wanted.of.group = parts[1];
+  wanted.version = parts[first - 1];
   std::size_t at = first;
   const bool old_watch = parts[at] == "watch" && parts.size() > at + 1;  // the old form of a watch
   if (old_watch) ++at;
   if (parts[at] == "namespaces" && parts.size() > at + 1) {
-    wish.of.ns = parts[at + 1];
+    wanted.of.ns = parts[at + 1];
     const bool of_itself =
         parts.size() > at + 2 && !has_group && (parts[at + 2] == "status" || parts[at + 2] == "finalize");
     if (parts.size() > at + 2 && !of_itself) at += 2;
   }
-  wish.of.resource = parts[at];
-  if (parts.size() > at + 1) wish.of.name = parts[at + 1];
-  if (parts.size() > at + 2) wish.of.subresource = parts[at + 2];
-  wish.of.verb = verb_of(http.method, !wish.of.name.empty(), old_watch || asks_for(target, "watch"));
-  if (wish.of.name.empty() && (wish.of.verb == "list" || wish.of.verb == "watch"))
-    wish.of.name = selected_name(target.get("fieldSelector"));
-  return wish;
+  wanted.of.resource = parts[at];
+  if (parts.size() > at + 1) wanted.of.name = parts[at + 1];
+  if (parts.size() > at + 2) wanted.of.subresource = parts[at + 2];
+  wanted.of.verb = verb_of(http.method, !wanted.of.name.empty(), old_watch || asks_for(target, "watch"));
+  if (wanted.of.name.empty() && (wanted.of.verb == "list" || wanted.of.verb == "watch"))
+    wanted.of.name = selected_name(target.get("fieldSelector"));
+  return wanted;
 }
 
 std::string selected_name(std::string_view field_selector) {

@@ -15,7 +15,7 @@
 namespace apiserver {
 
 // The bytes of a stream, as they come.
-struct Heard {
+struct Received {
   std::mutex mutex;
   std::condition_variable changed;
   std::string bytes, type;
@@ -63,21 +63,21 @@ struct Served {
     return answer.ok() ? *std::move(answer) : rt::HttpResponse();
   }
   // A stream that is heard until what is returned goes.
-  auto watch(std::string path, std::string accept, Heard& heard) {
+  auto watch(std::string path, std::string accept, Received& received) {
     rt::HttpRequest request;
     request.method = "GET";
     request.target = std::move(path);
     request.headers = {{"Authorization", "Bearer secret"}, {"Accept", std::move(accept)}};
     return http->stream(request, {.on_start =
                                       [&](int, const rt::Headers& headers) {
-                                        const std::lock_guard lock(heard.mutex);
-                                        heard.type = rt::header(headers, "Content-Type");
+                                        const std::lock_guard lock(received.mutex);
+                                        received.type = rt::header(headers, "Content-Type");
                                       },
                                   .on_data =
                                       [&](std::string_view bytes) {
-                                        const std::lock_guard lock(heard.mutex);
-                                        heard.bytes += bytes;
-                                        heard.changed.notify_all();
+                                        const std::lock_guard lock(received.mutex);
+                                        received.bytes += bytes;
+                                        received.changed.notify_all();
                                       },
                                   .on_end = [](base::Status) {}});
   }

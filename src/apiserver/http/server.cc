@@ -80,7 +80,7 @@ class Service : public std::enable_shared_from_this<Service> {
     UserInfo user;
     Place place;
     std::shared_ptr<const ServedKinds> kinds;
-    std::shared_ptr<std::vector<std::string>> notes = {};  // as Request has them
+    std::shared_ptr<std::vector<std::string>> audit_annotations = {};  // as Request has them
   };
 
   bool is_page(const rt::Target& target) const { return options_.browser && options_.browser->has(target.path); }
@@ -108,7 +108,7 @@ class Service : public std::enable_shared_from_this<Service> {
     if (options_.auditing) {
       Auditing::Caller known{own};
       if (caller.own) known.impersonated = asker.user;
-      exchange = options_.auditing->watch(http, target, known, std::move(exchange), asker.notes);
+      exchange = options_.auditing->watch(http, target, known, std::move(exchange), asker.audit_annotations);
     }
     if (!caller.claims) return receive_from(std::move(asker), std::move(http), target, std::move(exchange));
     // Whether the account is still there the loop knows.
@@ -152,7 +152,7 @@ class Service : public std::enable_shared_from_this<Service> {
     asker.place.counted = counted_as(request);
     if (request.verb == Verb::kUpdate || request.verb == Verb::kPatch)
       request.may_create = may_create(request.user, request, *api_.roles());
-    request.audit_notes = std::move(asker.notes);
+    request.decided_annotations = std::move(asker.audit_annotations);
     request.default_manager = manager_of(rt::header(http.headers, "User-Agent"));
     executor_->execute(std::move(asker.place), std::move(request), std::move(http), target, std::move(exchange));
   }

@@ -20,19 +20,19 @@ TEST(ServerDrain, ends_watches_in_words_and_answers_what_was_asked) {
   std::promise<void> held, go_on, drained;
   {
     rt::Peer watches(served.server->port()), lists(served.server->port()), watches_late(served.server->port());
-    watches.say(maps_asked_for("?watch=true"));
-    watches.hear_until("\r\n\r\n");
+    watches.write(maps_asked_for("?watch=true"));
+    watches.read_until("\r\n\r\n");
     served.env->loop().post([&] {
       held.set_value();
       base::await(go_on);
     });
     base::await(held);
-    lists.say(maps_asked_for(""));
+    lists.write(maps_asked_for(""));
     served.server->drain(base::hours(1), [&] { drained.set_value(); });
-    watches_late.say(maps_asked_for("?watch=true"));
+    watches_late.write(maps_asked_for("?watch=true"));
     go_on.set_value();
-    EXPECT_EQ(watches.hear_until("0\r\n\r\n"), "0\r\n\r\n");
-    const std::string list = lists.hear_all(), late = watches_late.hear_all();
+    EXPECT_EQ(watches.read_until("0\r\n\r\n"), "0\r\n\r\n");
+    const std::string list = lists.read_all(), late = watches_late.read_all();
     EXPECT_TRUE(list.find("Connection: close\r\n") != list.npos && list.find("ConfigMapList") != list.npos) << list;
     EXPECT_TRUE(late.starts_with("HTTP/1.1 200 ") && late.ends_with("0\r\n\r\n")) << late;
   }

@@ -300,8 +300,8 @@ TEST(KindRulesTest, have_room) {
   const auto holds = [&](std::string_view kind, std::string_view part, std::size_t bytes, bool encoded) {
     const std::string text(bytes, 'a');
     const api::Json held = api::Json::object({{"k", encoded ? base::base64_encode(text) : text}});
-    const std::string said = problems("v1", kind, api::Json::object({{part, held}}));
-    return said.empty() ? "taken" : said == " " || said == "data" ? "too long in " + said : said;
+    const std::string problem = problems("v1", kind, api::Json::object({{part, held}}));
+    return problem.empty() ? "taken" : problem == " " || problem == "data" ? "too long in " + problem : problem;
   };
   constexpr std::size_t kMost = 1024 * 1024;
   EXPECT_EQ(holds("Secret", "data", kMost, true), "taken");

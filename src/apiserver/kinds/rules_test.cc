@@ -67,7 +67,7 @@ TEST(EphemeralContainers, are_added_to_a_pod_and_stay) {
   Bench b;
   constexpr const char* kStrategic = "application/strategic-merge-patch+json";
   const std::string pod = std::string(kPods) + "/p", sub = pod + "/ephemeralcontainers";
-  const auto wish = [](std::string_view container) {
+  const auto container_patch = [](std::string_view container) {
     return base::format(R"({{"spec":{{"containers":[{{"name":"c","image":"changed"}}],"ephemeralContainers":[{}]}}}})",
                         container);
   };
@@ -77,8 +77,10 @@ TEST(EphemeralContainers, are_added_to_a_pod_and_stay) {
           R"({"metadata":{"name":"q"},"spec":{"containers":[{"name":"c","image":"x"}],"ephemeralContainers":[{"name":"d","image":"y"}]}})"),
       Code::kInvalid);
   ASSERT_EQ(b.code("POST", kPods, kPod), kOk);
-  EXPECT_EQ(b.code("PATCH", pod, wish(R"({"name":"d","image":"y"})"), kStrategic), Code::kInvalid) << "of the pod";
-  auto got = b.ask("PATCH", sub, wish(R"({"name":"d","image":"y","stdin":true,"tty":true,"targetContainerName":"c"})"),
+  EXPECT_EQ(b.code("PATCH", pod, container_patch(R"({"name":"d","image":"y"})"), kStrategic), Code::kInvalid)
+      << "of the pod";
+  auto got = b.ask("PATCH", sub,
+                   container_patch(R"({"name":"d","image":"y","stdin":true,"tty":true,"targetContainerName":"c"})"),
                    kStrategic);
   ASSERT_TRUE(got.ok()) << got.error().message;
   EXPECT_EQ((*got)["spec"]["containers"][std::size_t{0}]["image"].as_string(), "x")
@@ -98,7 +100,7 @@ TEST(EphemeralContainers, are_added_to_a_pod_and_stay) {
       {R"({"name":"d","image":"z"})", "existing ephemeral containers \"d\" may not be changed"},
   };
   for (const auto& [container, message] : bad) {
-    const auto refused = b.ask("PATCH", sub, wish(container), kStrategic);
+    const auto refused = b.ask("PATCH", sub, container_patch(container), kStrategic);
     ASSERT_FALSE(refused.ok()) << container;
     EXPECT_NE(refused.error().message.find(message), std::string::npos) << refused.error().message;
   }

@@ -190,12 +190,12 @@ std::optional<std::string> refused_subject(const Json& object) {
   return "use of kubernetes.io/kube-apiserver-client signer with system:masters group is not allowed";
 }
 
-std::optional<SignerWish> signer_wish(std::string_view subresource, const Json& old_object, const Json& object) {
+std::optional<SignerAction> signer_action(std::string_view subresource, const Json& old_object, const Json& object) {
   const std::string signer = object["spec"]["signerName"].str();
-  if (subresource == "approval") return SignerWish{"approve", signer};
+  if (subresource == "approval") return SignerAction{"approve", signer};
   const bool signs =
       subresource == "status" && !(old_object["status"]["certificate"] == object["status"]["certificate"]);
-  if (signs) return SignerWish{"sign", signer};
+  if (signs) return SignerAction{"sign", signer};
   return {};
 }
 

@@ -32,11 +32,11 @@ void check_signing_request(const api::Json& old_object, const api::Json& object,
 std::optional<std::string> refused_subject(const api::Json& object);
 // The signer whose rules an approval, or a certificate, is given by; empty: the write gives neither.
 // `verb` is what the writer needs of it: "approve" or "sign".
-struct SignerWish {
+struct SignerAction {
   std::string verb;
   std::string signer;
 };
-std::optional<SignerWish> signer_wish(std::string_view subresource, const api::Json& old_object,
-                                      const api::Json& object);
+std::optional<SignerAction> signer_action(std::string_view subresource, const api::Json& old_object,
+                                          const api::Json& object);
 
 }  // namespace apiserver

@@ -263,13 +263,13 @@ struct Api::State : std::enable_shared_from_this<Api::State> {
   }
 
   // The user and request of a write, and the notes of policies: for whoever reads the server's log.
-  static void tell_notes(const Request& request) {
-    if (request.audit_notes) *request.audit_notes = request.notes;
-    for (const std::string& note : request.notes)
-      base::log_info("apiserver",
-                     base::format("audit: {} {} {} {}: {}", request.user.name, word(request.verb),
-                                  api::qualified_plural(*request.kind),
-                                  request.ns.empty() ? request.name : request.ns + "/" + request.name, note));
+  static void publish_audit_annotations(const Request& request) {
+    if (request.decided_annotations) *request.decided_annotations = request.audit_annotations;
+    for (const std::string& audit_annotation : request.audit_annotations)
+      base::log_info("apiserver", base::format("audit: {} {} {} {}: {}", request.user.name, word(request.verb),
+                                               api::qualified_plural(*request.kind),
+                                               request.ns.empty() ? request.name : request.ns + "/" + request.name,
+                                               audit_annotation));
   }
 
   // By what is stored in this very turn.
@@ -282,9 +282,9 @@ struct Api::State : std::enable_shared_from_this<Api::State> {
   // An answer that nothing was left to do, or that an object is there, or is not, must hold also after a crash: what
   // says so may be a write under way.
   void answer_when_settled(const Request& request, Result<Answer> answer, OnAnswer on_answer) {
-    const bool tells = answer.ok() || answer.error().code == Code::kNotFound ||
-                       answer.error().code == Code::kConflict || answer.error().code == Code::kAlreadyExists;
-    if (!tells) return on_answer(std::move(answer));
+    const bool is_final = answer.ok() || answer.error().code == Code::kNotFound ||
+                          answer.error().code == Code::kConflict || answer.error().code == Code::kAlreadyExists;
+    if (!is_final) return on_answer(std::move(answer));
     store.settle([answer = std::move(answer), on_answer = std::move(on_answer), kind = request.kind,
                   holds = request.holds_kind, name = request.name](Result<store::ObjectPtr> settled) mutable {
       if (!settled.ok()) return on_answer(about(*kind, name, settled.take_error()));
@@ -321,7 +321,7 @@ struct Api::State : std::enable_shared_from_this<Api::State> {
   }
 
   void commit(const Request& request, Result<Change> prepared, OnAnswer on_answer) {
-    tell_notes(request);
+    publish_audit_annotations(request);
     if (prepared.ok() && prepared->action == Change::Action::kPut)
       if (base::Status may = check_put(request, prepared->object); !may.ok()) prepared = may.take_error();
     if (!prepared.ok() && request.refusal) return on_answer(refused(*request.refusal));

@@ -162,9 +162,9 @@ Json annotations(const AuditRecord& record) {
       record.code == 403 && record.response_object["message"].as_string().find(" cannot ") != std::string_view::npos;
   Json all = Json::object();
   if (record.code != 401) all.set("authorization.k8s.io/decision", forbidden ? "forbid" : "allow");
-  for (const std::string& note : record.notes) {
-    const std::size_t equal = note.find('=');
-    if (equal != std::string::npos) all.set(note.substr(0, equal), note.substr(equal + 1));
+  for (const std::string& audit_annotation : record.audit_annotations) {
+    const std::size_t equal = audit_annotation.find('=');
+    if (equal != std::string::npos) all.set(audit_annotation.substr(0, equal), audit_annotation.substr(equal + 1));
   }
   return all;
 }

@@ -66,9 +66,9 @@ struct AuditRecord {
   base::Time received;
   base::Time ended;
   int code = 0;
-  api::Json request_object = {};        // where the level has it
-  api::Json response_object = {};       // likewise; of an error and of what was made: for the status and the name
-  std::vector<std::string> notes = {};  // annotations of admission policies, "key=value"
+  api::Json request_object = {};   // where the level has it
+  api::Json response_object = {};  // likewise; of an error and of what was made: for the status and the name
+  std::vector<std::string> audit_annotations = {};  // annotations of admission policies, "key=value"
 };
 // An audit.k8s.io/v1 Event of the stage ResponseComplete.
 api::Json audit_event(AuditRecord record);

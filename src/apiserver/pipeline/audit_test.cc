@@ -54,14 +54,14 @@ TEST(Audit, the_first_rule_that_fits_decides) {
 }
 
 TEST(Audit, a_policy_that_makes_no_sense_is_named) {
-  const auto said = [](const std::string& text) {
+  const auto problem_of = [](const std::string& text) {
     const auto read = read_audit_policy(*api::parse_json(text));
     return read.ok() ? "" : read.error().message;
   };
-  const auto rules = [&said](const std::string& list) {
-    return said(R"({"apiVersion":"audit.k8s.io/v1","kind":"Policy","rules":[)" + list + "]}");
+  const auto rules = [&problem_of](const std::string& list) {
+    return problem_of(R"({"apiVersion":"audit.k8s.io/v1","kind":"Policy","rules":[)" + list + "]}");
   };
-  EXPECT_EQ(said(R"({"kind":"Policy","rules":[]})"),
+  EXPECT_EQ(problem_of(R"({"kind":"Policy","rules":[]})"),
             R"(the policy: it is "Policy" of null, not Policy of "audit.k8s.io/v1")");
   EXPECT_EQ(rules(""), "rules: there are none");
   EXPECT_EQ(rules(R"({"level":"All"})"), "rules[0].level: \"All\" is none of None, Metadata, Request, RequestResponse");
@@ -76,7 +76,8 @@ TEST(Audit, a_policy_that_makes_no_sense_is_named) {
   EXPECT_EQ(rules(R"({"level":"None","omitStages":"Panic"})"), "rules[0].omitStages: \"Panic\" is not a list");
   EXPECT_EQ(rules(R"({"level":"None","omitManagedFields":"no"})"),
             "rules[0].omitManagedFields: \"no\" is neither true nor false");
-  EXPECT_EQ(said(R"({"apiVersion":"audit.k8s.io/v1","kind":"Policy","rules":"x"})"), "rules: \"x\" is not a list");
+  EXPECT_EQ(problem_of(R"({"apiVersion":"audit.k8s.io/v1","kind":"Policy","rules":"x"})"),
+            "rules: \"x\" is not a list");
   EXPECT_EQ(rules(R"({"level":"None","omitStages":["End"]})"), "rules[0].omitStages: \"End\" is not a stage");
   EXPECT_EQ(rules(R"({"level":"None","namespaces":["n"],"nonResourceURLs":["/x"]})"),
             "rules[0].nonResourceURLs: rules cannot apply to both regular resources and non-resource URLs");
@@ -115,7 +116,7 @@ TEST(Audit, an_event_says_who_asked_what_and_how_it_ended) {
                      .code = 201,
                      .request_object = *api::parse_json(R"({"metadata":{"name":"p","managedFields":[]}})"),
                      .response_object = *api::parse_json(R"({"metadata":{"name":"p","uid":"U"}})"),
-                     .notes = {"policy/key=value"}};
+                     .audit_annotations = {"policy/key=value"}};
   EXPECT_EQ(
       audit_event(record).dump(),
       R"({"kind":"Event","apiVersion":"audit.k8s.io/v1","level":"Request","auditID":"1","stage":"ResponseComplete",)"

@@ -33,7 +33,7 @@ base::Status ask_for_stored(const api::OtherVersion& other, Request& request) {
 namespace {
 
 // Any thread. An answer that is not of the kind (a Status) stays as it is.
-Answer told(const api::OtherVersion& other, Answer answer) {
+Answer converted(const api::OtherVersion& other, Answer answer) {
   Answer out;
   out.status = answer.status;
   out.warnings = std::move(answer.warnings);
@@ -57,9 +57,9 @@ OnAnswer answer_in(const api::OtherVersion& other, SideWork& side_work, OnAnswer
   return [&other, &side_work, on_answer = std::move(on_answer)](Result<Answer> answer) {
     if (!answer.ok() || answer->status >= 400) return on_answer(std::move(answer));
     constexpr std::size_t kPiecesMax = 16;  // of what is converted on the loop
-    if (answer->pieces.size() <= kPiecesMax) return on_answer(told(other, *std::move(answer)));
+    if (answer->pieces.size() <= kPiecesMax) return on_answer(converted(other, *std::move(answer)));
     auto moved = std::make_shared<Answer>(*std::move(answer));
-    side_work.run([&other, moved] { *moved = told(other, std::move(*moved)); },
+    side_work.run([&other, moved] { *moved = converted(other, std::move(*moved)); },
                   [moved, on_answer] { on_answer(std::move(*moved)); });
   };
 }

@@ -216,7 +216,7 @@ TEST(OldLists, are_those_of_their_revision) {
   b.ok("POST", kMaps, R"({"metadata":{"name":"bb"}})");
   b.ok("DELETE", kMaps + "/e");
   b.ok("POST", kMaps, R"({"metadata":{"name":"e"},"data":{"k":"another"}})");
-  const auto told = [](const Json& list) {
+  const auto converted = [](const Json& list) {
     std::string text;
     for (const Json& item : list["items"].items())
       text += item["metadata"]["name"].str() + "=" + item["data"]["k"].str() + " ";
@@ -227,14 +227,14 @@ TEST(OldLists, are_those_of_their_revision) {
   while (!token.empty()) {
     const Json page = b.ok("GET", kMaps + "?limit=2&continue=" + token);
     EXPECT_EQ(page["metadata"]["resourceVersion"].as_string(), revision);
-    rest += told(page);
+    rest += converted(page);
     token = page["metadata"]["continue"].str();
   }
   EXPECT_EQ(rest, "c=old d=old e=old ");
   const Json exact = b.ok("GET", kMaps + "?resourceVersionMatch=Exact&resourceVersion=" + revision);
-  EXPECT_EQ(told(exact), "a=old b=old c=old d=old e=old ");
+  EXPECT_EQ(converted(exact), "a=old b=old c=old d=old e=old ");
   EXPECT_EQ(exact["metadata"]["resourceVersion"].as_string(), revision);
-  EXPECT_EQ(told(b.ok("GET", kMaps)), "a=old b=old bb= d=newer e=another ");
+  EXPECT_EQ(converted(b.ok("GET", kMaps)), "a=old b=old bb= d=newer e=another ");
 }
 
 TEST(OldLists, that_history_has_forgotten_offer_to_go_on_with_what_there_is) {

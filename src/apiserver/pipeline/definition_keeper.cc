@@ -77,13 +77,13 @@ struct DefinitionKeeper::State : std::enable_shared_from_this<DefinitionKeeper::
                       if (!self || (before && after)) return;
                       for (const DefinitionPtr& one : self->kinds.current()->definitions()) {
                         if (!one->deleting || self->kinds.table_of(*one) != table) continue;
-                        if (after) self->note_arrival(one->name);
+                        if (after) self->record_arrival(one->name);
                         self->look_later(one->name);
                       }
                     });
   }
 
-  void note_arrival(const std::string& name) {
+  void record_arrival(const std::string& name) {
     const auto sweep = sweeps.find(name);
     if (sweep == sweeps.end()) return;
     if (sweep->second == Sweep::kDone)

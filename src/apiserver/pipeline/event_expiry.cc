@@ -65,7 +65,7 @@ struct EventExpiry::State : std::enable_shared_from_this<EventExpiry::State> {
     std::ranges::stable_sort(present, {}, &Entry::at);
     for (Entry& entry : present) append(std::move(entry));
     auto subscribed = store.subscribe(resource, store.revision(),
-                                      [this](const std::vector<store::Event>& changes) { note(changes); });
+                                      [this](const std::vector<store::Event>& changes) { record(changes); });
     if (!subscribed.ok()) return subscribed.take_error();
     subscription = *std::move(subscribed);
     arm();
@@ -84,7 +84,7 @@ struct EventExpiry::State : std::enable_shared_from_this<EventExpiry::State> {
     by_name.erase(found);
   }
 
-  void note(const std::vector<store::Event>& changes) {
+  void record(const std::vector<store::Event>& changes) {
     for (const store::Event& change : changes) {
       drop({change.object->ns, change.object->name});
       if (change.type != store::EventType::kDeleted) append({change.object->ns, change.object->name, env.now() + ttl});

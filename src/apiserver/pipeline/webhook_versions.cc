@@ -83,16 +83,16 @@ class ConvertingWatch final : public ApiWatch {
       converting = false;
       if (ended) return;
       if (!objects.ok()) return end();
-      auto told = std::make_shared<WatchSlice>();
-      told->until = slice.until;
+      auto converted_slice = std::make_shared<WatchSlice>();
+      converted_slice->until = slice.until;
       for (std::size_t i = 0; i < slice.events.size(); ++i) {
         store::Event event = slice.events[i];
         auto made = std::make_shared<store::Object>(*event.object);
         made->bytes = (*objects)[i].dump();
         event.object = std::move(made);
-        told->events.push_back(std::move(event));
+        converted_slice->events.push_back(std::move(event));
       }
-      if (sink.on_events(told) && !ended && watch && !watch->resume().ok()) end();
+      if (sink.on_events(converted_slice) && !ended && watch && !watch->resume().ok()) end();
     }
 
     void end() {

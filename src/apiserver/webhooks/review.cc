@@ -16,7 +16,7 @@ using api::policies::Webhook;
 namespace {
 
 constexpr std::size_t kWarningsMax = 64, kWarningBytesMax = 4096;
-constexpr std::size_t kNotesMax = 64, kNoteBytesMax = std::size_t{10} << 10;
+constexpr std::size_t kAuditAnnotationsMax = 64, kAuditAnnotationBytesMax = std::size_t{10} << 10;
 
 std::string_view word(api::Operation operation) {
   switch (operation) {
@@ -163,10 +163,10 @@ Verdict read_verdict(const Webhook& webhook, const std::string& uid, std::string
   for (const Json& warning : response["warnings"].items())
     if (out.warnings.size() < kWarningsMax && !warning.as_string().empty())
       out.warnings.push_back(api::shortened(warning.as_string(), kWarningBytesMax));
-  for (const Json::Member& note : response["auditAnnotations"].members())
-    if (out.notes.size() < kNotesMax)
-      out.notes.emplace_back(webhook.name + "/" + api::shortened(note.name()),
-                             api::shortened(note.value.as_string(), kNoteBytesMax));
+  for (const Json::Member& audit_annotation : response["auditAnnotations"].members())
+    if (out.audit_annotations.size() < kAuditAnnotationsMax)
+      out.audit_annotations.emplace_back(webhook.name + "/" + api::shortened(audit_annotation.name()),
+                                         api::shortened(audit_annotation.value.as_string(), kAuditAnnotationBytesMax));
   if (!out.allowed)
     out.status = refusal_status(webhook, response["status"]);
   else

@@ -31,10 +31,10 @@ std::string review_text(const std::string& version, const std::string& uid, cons
 struct Verdict {
   std::string failure;  // why it was not asked, or said nothing of use: "failed to call webhook: ..."; empty: it did
   bool allowed = false;
-  api::Json status;                                             // of a refusal; an object
-  std::optional<api::Json> patch = {};                          // operations; not of an empty list
-  std::vector<std::string> warnings = {};                       // bounded
-  std::vector<std::pair<std::string, std::string>> notes = {};  // audit annotations, bounded
+  api::Json status;                                                         // of a refusal; an object
+  std::optional<api::Json> patch = {};                                      // operations; not of an empty list
+  std::vector<std::string> warnings = {};                                   // bounded
+  std::vector<std::pair<std::string, std::string>> audit_annotations = {};  // audit annotations, bounded
 };
 
 // Reads the answer to the review of that uid.

@@ -34,7 +34,7 @@ class Operation {
   const Node* dag(const Call& call, const api::Json& spec, const Inputs& inputs);
   struct Graph;
   Graph read_graph(const Call& call, const api::Json& spec, const Inputs& inputs);
-  void note_end(Graph& graph, const std::string& name) const;
+  void record_end(Graph& graph, const std::string& name) const;
   void walk_task(Graph& graph, const std::string& name);
   const Node* pod(const Call& call, const api::Json& spec, const Inputs& inputs);
   const Node* manifest(const Call& call, const api::Json& spec, const Inputs& inputs);

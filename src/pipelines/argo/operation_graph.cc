@@ -117,7 +117,7 @@ const Node* Operation::steps(const Call& call, const Json& spec, const Inputs& i
       if (child != nullptr) nodes_.add_child(name, *child);
       all_over = all_over && child != nullptr && child->is_over();
       if (child == nullptr || !child->is_over()) continue;
-      note_results(nodes_.all(), *child, "steps." + own, variables);
+      record_results(nodes_.all(), *child, "steps." + own, variables);
       if (!has_failed(child->phase) || goes_on(step, child->phase)) continue;
       worst = child->phase;
       if (message.empty()) message = base::format("child '{}' failed: {}", child->display, child->message);
@@ -253,13 +253,13 @@ Operation::Graph Operation::read_graph(const Call& call, const Json& spec, const
   if (!targets.ok()) graph.problem = "dag.target: " + targets.error().message;
   if (targets.ok()) graph.reduce_to(*targets);
   for (const std::string& name : graph.order)
-    if (const Node* node = graph[name].node; node != nullptr && node->is_over()) note_end(graph, name);
+    if (const Node* node = graph[name].node; node != nullptr && node->is_over()) record_end(graph, name);
   return graph;
 }
 
-void Operation::note_end(Graph& graph, const std::string& name) const {
+void Operation::record_end(Graph& graph, const std::string& name) const {
   const Graph::Task& task = graph[name];
-  note_results(nodes_.all(), *task.node, "tasks." + name, graph.variables);
+  record_results(nodes_.all(), *task.node, "tasks." + name, graph.variables);
   const bool is_handled = goes_on(*task.spec, task.node->phase) || graph.handled.contains(name);
   if (has_failed(task.node->phase) && !is_handled) graph.has_failed_task = true;
 }
@@ -313,7 +313,7 @@ const Node* Operation::dag(const Call& call, const Json& spec, const Inputs& inp
       all_over = all_over && node != nullptr && node->is_over();
       is_running = is_running || (node != nullptr && !node->is_over());
       if (node == nullptr || !node->is_over()) continue;
-      note_end(graph, name);
+      record_end(graph, name);
       changed = true;
     }
   }

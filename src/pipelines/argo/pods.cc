@@ -221,10 +221,10 @@ std::string why_it_failed(const Json& pod, std::string& exit_code) {
       if (one["name"].as_string() == kMain) exit_code = code;
       const std::string_view reason = ended["reason"].as_string();
       // The launcher's report is not for people.
-      const std::string_view said = ended["message"].as_string();
-      const bool is_sentence = !said.empty() && !said.starts_with("kfp 1\n");
+      const std::string_view message_text = ended["message"].as_string();
+      const bool is_sentence = !message_text.empty() && !message_text.starts_with("kfp 1\n");
       return base::format("{} (exit code {}){}{}", reason.empty() ? "Error" : reason, code, is_sentence ? ": " : "",
-                          is_sentence ? said : "");
+                          is_sentence ? message_text : "");
     }
   if (!status["message"].as_string().empty()) return status["message"].str();
   return status["reason"].as_string().empty() ? "the pod failed" : status["reason"].str();

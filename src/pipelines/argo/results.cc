@@ -36,7 +36,7 @@ std::string results_of_turns(const Nodes& nodes, const Node& group, std::string_
 
 }  // namespace
 
-void note_results(const Nodes& nodes, const Node& node, const std::string& prefix, Variables& variables) {
+void record_results(const Nodes& nodes, const Node& node, const std::string& prefix, Variables& variables) {
   variables.set(prefix + ".id", node.id);
   variables.set(prefix + ".status", std::string(text_of(node.phase)));
   if (node.started.is_set()) variables.set(prefix + ".startedAt", base::format_rfc3339(node.started));

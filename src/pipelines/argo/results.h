@@ -18,7 +18,7 @@ inline constexpr std::string_view kEmptyLoop = "Skipped, empty params";  // Argo
 // The turns of a loop; its children in the picture are also the tasks that wait for it.
 std::vector<const Node*> turns_of_group(const Nodes& nodes, const Node& group);
 // The results of a node under "tasks.a" or "steps.a"; of a loop, those of its turns as arrays.
-void note_results(const Nodes& nodes, const Node& node, const std::string& prefix, Variables& variables);
+void record_results(const Nodes& nodes, const Node& node, const std::string& prefix, Variables& variables);
 // {{workflow.failures}}: the nodes that failed, as a list in JSON inside of quotes, as Argo has it.
 std::string failures_text(const Nodes& nodes);
 

@@ -7,7 +7,7 @@ namespace {
 using api::Json;
 using testing::Trial;
 
-constexpr std::string_view kSay = R"(
+constexpr std::string_view kEchoTemplates = R"(
 - name: say
   inputs: {parameters: [{name: text, value: nothing}]}
   container: {image: busybox, command: [echo], args: ["{{inputs.parameters.text}}"]}
@@ -16,7 +16,7 @@ constexpr std::string_view kSay = R"(
   outputs: {parameters: [{name: out, valueFrom: {path: /tmp/out}}]}
 )";
 
-std::string with(std::string_view spec) { return std::string(spec) + "\ntemplates:" + std::string(kSay); }
+std::string with(std::string_view spec) { return std::string(spec) + "\ntemplates:" + std::string(kEchoTemplates); }
 
 constexpr std::string_view kOut = "7";
 

@@ -113,7 +113,7 @@ void Index::change(Table& table, const Json* before, const Json* after) {
   if (before != nullptr) forget(table, std::string(api::uid_of(*before)));
 }
 
-void Index::note(const api::ResourceId& resource, const Json& object) {
+void Index::record(const api::ResourceId& resource, const Json& object) {
   if (const auto table = tables_.find(resource.plural); table != tables_.end()) remember(table->second, object);
 }
 

@@ -33,7 +33,7 @@ class Index {
   std::string trouble() const;
   void on_synced(std::function<void()> callback);
   // An object that was just made, which the watch may tell later.
-  void note(const api::ResourceId& resource, const api::Json& object);
+  void record(const api::ResourceId& resource, const api::Json& object);
   std::optional<ObjectKey> find(const api::ResourceId& resource, std::string_view id) const;
   // Empty: there is none of that name.
   std::string id_of(const api::ResourceId& resource, const ObjectKey& key) const;

@@ -86,7 +86,7 @@ void Server::go_on(const std::shared_ptr<Work>& work) {
     return work->asker->call(*std::move(next), [this, alive = std::weak_ptr<int>(alive_), work, resource,
                                                 is_made](base::Result<api::Json> answer) {
       if (alive.expired()) return;
-      if (is_made && answer.ok()) index_.note(resource, *answer);
+      if (is_made && answer.ok()) index_.record(resource, *answer);
       work->known.answers.push_back(std::move(answer));
       go_on(work);
     });

@@ -79,7 +79,7 @@ class FileLog final : public LineLog {
       }
       lock.unlock();
       if (reopens) open_again();
-      if (left_out > 0) tell(base::format("{} lines are left out: too many wait for the disk", left_out));
+      if (left_out > 0) report(base::format("{} lines are left out: too many wait for the disk", left_out));
       if (line.make) write(line.make() + "\n");
       line = {};
       lock.lock();
@@ -88,7 +88,7 @@ class FileLog final : public LineLog {
 
   void open_again() {
     const int fresh = open_file(options_.path);
-    if (fresh < 0) return tell(why_not_open(options_.path));
+    if (fresh < 0) return report(why_not_open(options_.path));
     ::close(file_);
     file_ = fresh;
     cut_ = false;
@@ -104,19 +104,19 @@ class FileLog final : public LineLog {
       if (error == EAGAIN && reader_made_room()) continue;
       if (put < 0) {
         cut_ = cut_ || rest.size() < line.size();
-        return tell(base::format("cannot write to {}: {}", options_.path,
-                                 error == EAGAIN ? "nobody reads this pipe fast enough" : std::strerror(error)));
+        return report(base::format("cannot write to {}: {}", options_.path,
+                                   error == EAGAIN ? "nobody reads this pipe fast enough" : std::strerror(error)));
       }
       rest.remove_prefix(static_cast<std::size_t>(put));
     }
     cut_ = false;
-    told_ = false;
+    reported_ = false;
   }
 
   // Whether a pipe's reader takes something within its patience. Lines wait meanwhile, and once one is lost no other is
   // waited for until one can be written again.
   bool reader_made_room() {
-    for (int left = told_ ? 0 : kReaderTurns; left > 0; --left) {
+    for (int left = reported_ ? 0 : kReaderTurns; left > 0; --left) {
       pollfd room{.fd = file_, .events = POLLOUT, .revents = 0};
       if (::poll(&room, 1, kReaderTurnMs) > 0) return true;
       const std::lock_guard lock(mutex_);
@@ -125,9 +125,9 @@ class FileLog final : public LineLog {
     return false;
   }
 
-  void tell(const std::string& problem) {
-    if (!told_ && options_.on_problem) options_.on_problem(problem);
-    told_ = true;
+  void report(const std::string& problem) {
+    if (!reported_ && options_.on_problem) options_.on_problem(problem);
+    reported_ = true;
   }
 
  public:
@@ -144,8 +144,8 @@ class FileLog final : public LineLog {
   const LineLogOptions options_;
   // The next three belong to the thread.
   int file_;
-  bool cut_ = false;   // the file ends within a line
-  bool told_ = false;  // of a problem that lasts
+  bool cut_ = false;       // the file ends within a line
+  bool reported_ = false;  // of a problem that lasts
   // Shared, under the mutex.
   std::mutex mutex_;
   std::condition_variable wake_;

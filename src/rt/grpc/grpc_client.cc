@@ -79,7 +79,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
         pause_timer_(io_->context) {}
 
   void begin(GrpcClientSession::Call call, base::Duration timeout) {
-    call.on_message = [this](std::string message) { tell(std::move(message)); };
+    call.on_message = [this](std::string message) { take(std::move(message)); };
     call.on_end = [this](GrpcStatus status) { end(std::move(status)); };
     session_.emplace(std::move(call));
     if (timeout > base::Duration{}) {
@@ -106,10 +106,10 @@ class Connection : public std::enable_shared_from_this<Connection> {
   std::shared_ptr<std::atomic<bool>> wanted() const { return wanted_; }
 
  private:
-  void tell(std::string message) {
+  void take(std::string message) {
     if (pause_ > base::Duration{}) {
-      if (newest_only_) heard_.clear();
-      return heard_.push_back(std::move(message));
+      if (newest_only_) received_.clear();
+      return received_.push_back(std::move(message));
     }
     ++untaken_;
     loop_.post(
@@ -121,11 +121,11 @@ class Connection : public std::enable_shared_from_this<Connection> {
         });
   }
   // Hands over the messages of a piece; the next is read when that was taken and some time has passed.
-  void tell_heard() {
+  void deliver_received() {
     pausing_ = true;
     loop_.post([self = shared_from_this(), wanted = wanted_, callbacks = callbacks_,
-                heard = std::exchange(heard_, {})]() mutable {
-      for (std::string& message : heard)
+                received = std::exchange(received_, {})]() mutable {
+      for (std::string& message : received)
         if (*wanted && callbacks->on_message) callbacks->on_message(std::move(message));
       self->io_->post([self] {
         self->pause_timer_.expires_after(std::chrono::nanoseconds(self->pause_.ns));
@@ -140,7 +140,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   void end(GrpcStatus status) {
     timer_.cancel();
     pause_timer_.cancel();
-    if (!heard_.empty()) tell_heard();
+    if (!received_.empty()) deliver_received();
     // Later, since the session is not done with what it was doing. Its last word is that it goes.
     io_->post([self = shared_from_this()] {
       ErrorCode ignored;
@@ -158,7 +158,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
       self->reading_ = false;
       if (error) return self->session_->close({GrpcCode::kUnavailable, "the connection ended: " + error.message()});
       self->session_->receive({self->chunk_.data(), size});
-      if (!self->heard_.empty()) self->tell_heard();
+      if (!self->received_.empty()) self->deliver_received();
       self->write();
       self->read();
     });
@@ -184,7 +184,7 @@ class Connection : public std::enable_shared_from_this<Connection> {
   GrpcSocket socket_;
   asio::steady_timer timer_;
   asio::steady_timer pause_timer_;
-  std::vector<std::string> heard_;  // of the piece that was read last
+  std::vector<std::string> received_;  // of the piece that was read last
   std::optional<GrpcClientSession> session_;
   std::array<char, 16384> chunk_;
   std::string out_;

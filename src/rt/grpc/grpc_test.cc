@@ -182,11 +182,11 @@ TEST_F(Grpc, outlives_servers_that_break_the_rules) {
 
 TEST_F(Grpc, a_server_that_ends_ends_its_calls) {
   auto server = serve(socket("end"), echo);
-  std::promise<void> told;
-  std::unique_ptr<GrpcServer> other = serve(
-      socket("other"), [&](const std::string&, const std::string&, std::shared_ptr<GrpcAnswer>) { told.set_value(); });
+  std::promise<void> called;
+  std::unique_ptr<GrpcServer> other = serve(socket("other"), [&](const std::string&, const std::string&,
+                                                                 std::shared_ptr<GrpcAnswer>) { called.set_value(); });
   std::thread ender([&] {
-    base::await(told);
+    base::await(called);
     other.reset();
   });
   EXPECT_EQ(call(socket("other"), "/a/b", "").status.code, GrpcCode::kUnavailable);

@@ -24,7 +24,7 @@ class Peer {
   }
   ~Peer() { ::close(socket_); }
 
-  Peer& say(std::string_view text) {
+  Peer& write(std::string_view text) {
     while (!text.empty()) {
       const ssize_t sent = ::send(socket_, text.data(), text.size(), MSG_NOSIGNAL);
       if (sent <= 0) break;
@@ -33,21 +33,22 @@ class Peer {
     return *this;
   }
   // Reads until `end` has come, or the server has closed.
-  std::string hear_until(std::string_view end) {
-    std::string heard;
+  std::string read_until(std::string_view end) {
+    std::string received;
     char part[65536];
-    for (ssize_t size; end.empty() || !heard.ends_with(end);) {
+    for (ssize_t size; end.empty() || !received.ends_with(end);) {
       if ((size = ::recv(socket_, part, sizeof part, 0)) <= 0) break;
-      heard.append(part, static_cast<std::size_t>(size));
+      received.append(part, static_cast<std::size_t>(size));
     }
-    return heard;
+    return received;
   }
-  std::string hear_all() { return hear_until({}); }
+  std::string read_all() { return read_until({}); }
   // Some of the bytes that have come.
-  std::string hear_some() {
-    std::string heard(65536, 0);
-    heard.resize(static_cast<std::size_t>(std::max<ssize_t>(0, ::recv(socket_, heard.data(), heard.size(), 0))));
-    return heard;
+  std::string read_some() {
+    std::string received(65536, 0);
+    received.resize(
+        static_cast<std::size_t>(std::max<ssize_t>(0, ::recv(socket_, received.data(), received.size(), 0))));
+    return received;
   }
 
  private:

@@ -84,13 +84,13 @@ TEST(LoopMail, is_told_together_and_in_order) {
   CountingLoop loop;
   LoopMail mail(loop);
   boost::asio::io_context context;
-  std::string told;
-  const auto add = [&](char name) { mail.add(context, [&told, name] { told += name; }); };
+  std::string order;
+  const auto add = [&](char name) { mail.add(context, [&order, name] { order += name; }); };
   add('a');
   add('b');
-  EXPECT_EQ(told, "");
+  EXPECT_EQ(order, "");
   context.run();
-  EXPECT_EQ(told, "ab");
+  EXPECT_EQ(order, "ab");
   EXPECT_EQ(loop.posts, 1);
   mail.hold();
   mail.hold();
@@ -99,9 +99,9 @@ TEST(LoopMail, is_told_together_and_in_order) {
   add('d');
   context.restart();
   context.run();
-  EXPECT_EQ(told, "ab");
+  EXPECT_EQ(order, "ab");
   mail.let_go();
-  EXPECT_EQ(told, "abcd");
+  EXPECT_EQ(order, "abcd");
   EXPECT_EQ(loop.posts, 2);
 }
 
@@ -109,12 +109,12 @@ TEST(LoopMail, does_not_grow_while_it_is_held) {
   CountingLoop loop;
   LoopMail mail(loop);
   boost::asio::io_context context;
-  int told = 0;
+  int order = 0;
   mail.hold();
-  for (int i = 0; i < 1000; ++i) mail.add(context, [&] { ++told; });
-  EXPECT_GT(told, 900);
+  for (int i = 0; i < 1000; ++i) mail.add(context, [&] { ++order; });
+  EXPECT_GT(order, 900);
   mail.let_go();
-  EXPECT_EQ(told, 1000);
+  EXPECT_EQ(order, 1000);
 }
 
 }  // namespace

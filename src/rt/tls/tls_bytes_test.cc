@@ -38,7 +38,7 @@ class Echo {
     if (!out.empty()) BIO_read(SSL_get_wbio(ssl_), out.data(), static_cast<int>(out.size()));
     return out;
   }
-  void say_goodbye() { SSL_shutdown(ssl_); }
+  void send_close() { SSL_shutdown(ssl_); }
 
  private:
   boost::asio::ssl::context context_{boost::asio::ssl::context::tls_server};
@@ -55,15 +55,15 @@ struct Session {
 
   // The bytes that the client has heard when neither side has anything to say any more.
   std::string exchanged() {
-    std::string heard;
+    std::string received;
     for (int quiet = 0; quiet < 2;) {
       const std::string back = server.answer(std::exchange(on_its_way, {}));
       const auto plain = client.receive(back);
       EXPECT_TRUE(plain.ok());
-      if (plain.ok()) heard += *plain;
+      if (plain.ok()) received += *plain;
       quiet = back.empty() ? quiet + 1 : 0;
     }
-    return heard;
+    return received;
   }
 };
 
@@ -74,17 +74,17 @@ TEST(TlsBytes, carries_what_both_say) {
   const std::string large(std::size_t{1} << 20, 'x');
   EXPECT_FALSE(session.client.send(large));
   EXPECT_EQ(session.exchanged(), large);
-  session.server.say_goodbye();
+  session.server.send_close();
   EXPECT_EQ(session.exchanged(), "");
 }
 
 TEST(TlsBytes, what_is_no_tls_is_said) {
   Session session;
   session.client.send("hello");
-  const auto heard = session.client.receive("HTTP/1.1 400 Bad Request\r\n\r\n");
-  ASSERT_FALSE(heard.ok());
-  EXPECT_EQ(heard.error().code, base::Code::kUnavailable);
-  EXPECT_TRUE(heard.error().message.starts_with("TLS: ")) << heard.error().message;
+  const auto received = session.client.receive("HTTP/1.1 400 Bad Request\r\n\r\n");
+  ASSERT_FALSE(received.ok());
+  EXPECT_EQ(received.error().code, base::Code::kUnavailable);
+  EXPECT_TRUE(received.error().message.starts_with("TLS: ")) << received.error().message;
 }
 
 }  // namespace

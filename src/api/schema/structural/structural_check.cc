@@ -247,20 +247,20 @@ class Checker {
     const auto refuse = [&](std::string_view what) {
       add("FieldValueInvalid", "<nil>", base::format("Invalid value: \"\": \"{}\" {}", path, what));
     };
-    const auto tell = [&](std::vector<Cause>& found) {
+    const auto add_causes = [&](std::vector<Cause>& found) {
       for (Cause& one : found)
         if (!full()) causes_.push_back(std::move(one));
     };
     std::vector<Cause> of_first;
     if (!of.any_of.empty() && fitting(of.any_of, value, path, of_first) == 0) {
       refuse("must validate at least one schema (anyOf)");
-      tell(of_first);
+      add_causes(of_first);
     }
     if (!of.one_of.empty()) {
       const std::size_t fits = fitting(of.one_of, value, path, of_first);
       if (fits == 0) {
         refuse("must validate one and only one schema (oneOf). Found none valid");
-        tell(of_first);
+        add_causes(of_first);
       } else if (fits > 1) {
         refuse(base::format("must validate one and only one schema (oneOf). Found {} valid alternatives", fits));
       }

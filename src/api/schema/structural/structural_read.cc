@@ -88,12 +88,12 @@ class Reader {
                                       {"id", "id"},
                                       {"patternProperties", "patternProperties"},
                                       {"additionalItems", "additionalItems"}})
-      if (const Json* said = json.find(name); said != nullptr && !said->is_null() && *said != Json(""))
+      if (const Json* flag = json.find(name); flag != nullptr && !flag->is_null() && *flag != Json(""))
         forbid(path, shown, base::format("{} is not supported", shown));
     if (json["uniqueItems"].as_bool())
       forbid(path, "uniqueItems", "uniqueItems cannot be set to true since the runtime complexity becomes quadratic");
-    if (const Json* said = json.find("x-kubernetes-preserve-unknown-fields"); said != nullptr && *said == Json(false))
-      invalid(path, "x-kubernetes-preserve-unknown-fields", *said, "must be true or undefined");
+    if (const Json* flag = json.find("x-kubernetes-preserve-unknown-fields"); flag != nullptr && *flag == Json(false))
+      invalid(path, "x-kubernetes-preserve-unknown-fields", *flag, "must be true or undefined");
   }
 
   void read_type(const Json& json, const std::string& path, Where where, Structural& out) {
@@ -315,10 +315,10 @@ class Reader {
       return *out.limits;
     };
     const auto number = [&](const char* name, std::optional<double> Limits::*into) {
-      if (const Json& said = json[name]; said.is_number()) limits().*into = said.as_double();
+      if (const Json& flag = json[name]; flag.is_number()) limits().*into = flag.as_double();
     };
     const auto count = [&](const char* name, std::optional<std::int64_t> Limits::*into) {
-      if (const Json& said = json[name]; said.is_number()) limits().*into = said.as_int();
+      if (const Json& flag = json[name]; flag.is_number()) limits().*into = flag.as_int();
     };
     number("minimum", &Limits::minimum);
     number("maximum", &Limits::maximum);
@@ -399,28 +399,28 @@ class Reader {
 
   // A place that allOf and its like limit, at whatever depth, must be in the structure around them.
   void check_completeness(const Limits& limits, const Structural* structure, const std::string& at,
-                          const std::string& said_at) {
+                          const std::string& reported_at) {
     for (const auto& [name, list] :
          {std::pair{"allOf", &limits.all_of}, {"anyOf", &limits.any_of}, {"oneOf", &limits.one_of}}) {
       for (std::size_t i = 0; i < list->size(); ++i)
-        check_limited((*list)[i], structure, at, base::format("{}.{}[{}]", said_at, name, i));
+        check_limited((*list)[i], structure, at, base::format("{}.{}[{}]", reported_at, name, i));
     }
-    if (limits.none_of) check_limited(*limits.none_of, structure, at, said_at + ".not");
+    if (limits.none_of) check_limited(*limits.none_of, structure, at, reported_at + ".not");
   }
 
   void check_limited(const Structural& limited, const Structural* structure, const std::string& at,
-                     const std::string& said_at) {
+                     const std::string& reported_at) {
     if (structure == nullptr)
-      return add("FieldValueRequired", at, base::format("Required value: because it is defined in {}", said_at));
-    if (limited.limits) check_completeness(*limited.limits, structure, at, said_at);
+      return add("FieldValueRequired", at, base::format("Required value: because it is defined in {}", reported_at));
+    if (limited.limits) check_completeness(*limited.limits, structure, at, reported_at);
     for (const Structural::Member& one : limited.members) {
       const std::string place = base::format("properties[{}]", one.name);
       const Structural* member = structure->member(one.name);
       if (member == nullptr) member = structure->additional.get();
       if (member != nullptr || !structure->any_member)
-        check_limited(one.schema, member, at + "." + place, said_at + "." + place);
+        check_limited(one.schema, member, at + "." + place, reported_at + "." + place);
     }
-    if (limited.items) check_limited(*limited.items, structure->items.get(), at + ".items", said_at + ".items");
+    if (limited.items) check_limited(*limited.items, structure->items.get(), at + ".items", reported_at + ".items");
   }
 
   void refuse_in_junctor(const Json& json, const std::string& path) {

@@ -102,13 +102,13 @@ struct Connecting {
                            });
       };
       if (ports.empty()) return serve_ports(api.env(), std::move(exchange), upgrade.web_socket, std::move(begin));
-      const PortWish wish{std::move(ports), base::format("{}_{}, uid {}", request.name, request.ns, uid)};
-      return serve_port_channels(api.env(), std::move(exchange), upgrade.protocol, wish, begin);
+      const PortRequest asked{std::move(ports), base::format("{}_{}, uid {}", request.name, request.ns, uid)};
+      return serve_port_channels(api.env(), std::move(exchange), upgrade.protocol, asked, begin);
     }
-    BeginStream begin = [&streams, &shares, uid, user = request.user, wish = options,
+    BeginStream begin = [&streams, &shares, uid, user = request.user, asked = options,
                          attach = request.subresource == "attach"](api::PodStreamEvents events) {
       return shares.open(user, StreamShares::Use::kCommand, std::move(events), [&](api::PodStreamEvents counted) {
-        return attach ? streams.attach(uid, wish, std::move(counted)) : streams.exec(uid, wish, std::move(counted));
+        return attach ? streams.attach(uid, asked, std::move(counted)) : streams.exec(uid, asked, std::move(counted));
       });
     };
     if (upgrade.web_socket) return serve_channels(api.env(), std::move(exchange), upgrade.protocol, begin);

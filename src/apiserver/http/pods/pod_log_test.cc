@@ -121,9 +121,9 @@ TEST(PodLog, nothing_stays_of_an_answer_that_is_over) {
     EXPECT_TRUE(words.nothing_stays()) << "refused, " << http2;
     words.then = Words::Then::kFollows;
     for (int i = 0; i < 20; ++i) {
-      Heard heard;
-      const auto stream = served.watch(log + "?follow=true", "*/*", heard);
-      EXPECT_TRUE(heard.becomes("word"));
+      Received received;
+      const auto stream = served.watch(log + "?follow=true", "*/*", received);
+      EXPECT_TRUE(received.becomes("word"));
     }
     EXPECT_TRUE(words.nothing_stays()) << "left, " << http2;
   }

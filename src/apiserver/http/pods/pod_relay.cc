@@ -38,7 +38,7 @@ class Relay : public std::enable_shared_from_this<Relay> {
         head_, rt::AnswerReader::Callbacks{[this](int status, const rt::Headers& headers) { answer(status, headers); },
                                            [this](std::string bytes) { pass_on(std::move(bytes)); }});
     const auto self = shared_from_this();
-    auto opened = connect({.on_output = [self](int, const std::string& bytes) { self->hear(bytes); },
+    auto opened = connect({.on_output = [self](int, const std::string& bytes) { self->peer_sent(bytes); },
                            .on_room = [self] { self->exchange_->resume_reading(); },
                            .on_end = [self](const Result<int>& how) { self->ended(how); }});
     if (!opened.ok()) return fail(*exchange_, opened.error(), encoding_);
@@ -46,18 +46,18 @@ class Relay : public std::enable_shared_from_this<Relay> {
       if (const auto alive = stream.lock()) alive->end();
     });
     opened_.set_value(*opened);
-    say(request);
+    send_to_peer(request);
   }
 
  private:
   // Waits until go() has it: a pod may speak before that.
   std::shared_ptr<api::PodStream> stream() const { return std::shared_future(stream_).get(); }
   // To the pod. False: it has enough for now.
-  bool say(const std::string& bytes) { return tls_ ? tls_->send(bytes) : stream()->write(bytes); }
+  bool send_to_peer(const std::string& bytes) { return tls_ ? tls_->send(bytes) : stream()->write(bytes); }
 
   // From here on: threads of the source, one at a time.
 
-  void hear(const std::string& bytes) {
+  void peer_sent(const std::string& bytes) {
     if (over_) return;
     (void)stream();  // who answers before he is asked waits until the client's end is heard of
     const Result<std::string> plain = tls_ ? tls_->receive(bytes) : bytes;
@@ -82,7 +82,7 @@ class Relay : public std::enable_shared_from_this<Relay> {
     rt::Headers out = headers_for_client(headers, prefix_, host_, upgraded);
     if (upgraded) {
       return exchange_->start_upgraded(
-          std::move(out), [self = shared_from_this()](const std::string& bytes) { return self->say(bytes); });
+          std::move(out), [self = shared_from_this()](const std::string& bytes) { return self->send_to_peer(bytes); });
     }
     if (head_ || status == kNoContent || status == kNotModified) {
       over_ = true;

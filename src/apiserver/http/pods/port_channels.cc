@@ -21,7 +21,7 @@ class PortChannels : public std::enable_shared_from_this<PortChannels> {
   PortChannels(rt::Loop& loop, std::shared_ptr<rt::HttpExchange> exchange, std::string_view protocol)
       : loop_(loop), exchange_(std::move(exchange)), form_(form_of(protocol)) {}
 
-  void begin(std::string_view protocol, const PortWish& wish, const BeginPort& begin_port) {
+  void begin(std::string_view protocol, const PortRequest& asked, const BeginPort& begin_port) {
     rt::Headers headers;
     if (!protocol.empty()) headers.emplace_back("Sec-WebSocket-Protocol", std::string(protocol));
     exchange_->start_web_socket(std::move(headers), messages_of(form_),
@@ -32,13 +32,13 @@ class PortChannels : public std::enable_shared_from_this<PortChannels> {
                                   return false;
                                 });
     exchange_->on_closed([&loop = loop_, self = shared_from_this()] { loop.post([self] { self->gone(); }); });
-    ports_.resize(wish.ports.size());
+    ports_.resize(asked.ports.size());
     for (std::size_t i = 0; i < ports_.size(); ++i) {
-      const auto number = static_cast<unsigned>(wish.ports[i]);
+      const auto number = static_cast<unsigned>(asked.ports[i]);
       const std::string bytes = {static_cast<char>(number & 0xff), static_cast<char>(number >> 8)};
       for (const int channel : {data_of(i), errors_of(i)}) send_on_channel(*exchange_, form_, channel, bytes);
     }
-    for (std::size_t i = 0; i < ports_.size(); ++i) connect(i, wish, begin_port);
+    for (std::size_t i = 0; i < ports_.size(); ++i) connect(i, asked, begin_port);
   }
 
  private:
@@ -50,33 +50,34 @@ class PortChannels : public std::enable_shared_from_this<PortChannels> {
   static int data_of(std::size_t port) { return static_cast<int>(2 * port); }
   static int errors_of(std::size_t port) { return static_cast<int>(2 * port + 1); }
 
-  void connect(std::size_t at, const PortWish& wish, const BeginPort& begin_port) {
-    const int number = wish.ports[at];
-    const auto told = [number, pod = wish.pod](const base::Error& error) {
+  void connect(std::size_t at, const PortRequest& asked, const BeginPort& begin_port) {
+    const int number = asked.ports[at];
+    const auto on_error = [number, pod = asked.pod](const base::Error& error) {
       return base::format("error forwarding port {} to pod {}: {}", number, pod, error.message);
     };
     auto opened = begin_port(
-        number, {.on_output =
-                     [exchange = exchange_, form = form_, at](int, const std::string& bytes) {
-                       send_on_channel(*exchange, form, data_of(at), bytes);
-                       exchange->wait_until_drained();
-                     },
-                 .on_room = [self = shared_from_this(), at] { self->loop_.post([self, at] { self->has_room(at); }); },
-                 .on_end =
-                     [self = shared_from_this(), at, told](const Result<int>& how) {
-                       self->loop_.post([self, at, why = how.ok() ? "" : told(how.error())] { self->end(at, why); });
-                     }});
-    if (!opened.ok()) return end(at, told(opened.error()));
+        number,
+        {.on_output =
+             [exchange = exchange_, form = form_, at](int, const std::string& bytes) {
+               send_on_channel(*exchange, form, data_of(at), bytes);
+               exchange->wait_until_drained();
+             },
+         .on_room = [self = shared_from_this(), at] { self->loop_.post([self, at] { self->has_room(at); }); },
+         .on_end =
+             [self = shared_from_this(), at, on_error](const Result<int>& how) {
+               self->loop_.post([self, at, why = how.ok() ? "" : on_error(how.error())] { self->end(at, why); });
+             }});
+    if (!opened.ok()) return end(at, on_error(opened.error()));
     ports_[at].stream = *std::move(opened);
   }
 
   // False: no more until there is room.
   bool take(const std::string& message) {
-    const auto said = channel_message(form_, message);
-    if (!said || said->channel % 2 != 0) return true;  // on a channel of errors nobody listens
-    const auto at = static_cast<std::size_t>(said->channel / 2);
-    if (at >= ports_.size() || ports_[at].ended || !ports_[at].stream || said->bytes.empty()) return true;
-    if (ports_[at].stream->write(said->bytes)) return true;
+    const auto message_in = channel_message(form_, message);
+    if (!message_in || message_in->channel % 2 != 0) return true;  // on a channel of errors nobody listens
+    const auto at = static_cast<std::size_t>(message_in->channel / 2);
+    if (at >= ports_.size() || ports_[at].ended || !ports_[at].stream || message_in->bytes.empty()) return true;
+    if (ports_[at].stream->write(message_in->bytes)) return true;
     full_ = at;
     return false;
   }
@@ -133,8 +134,8 @@ Result<std::vector<int>> wanted_ports(const rt::Target& target) {
 }
 
 void serve_port_channels(rt::Env& env, std::shared_ptr<rt::HttpExchange> exchange, const std::string& protocol,
-                         const PortWish& wish, const BeginPort& begin) {
-  std::make_shared<PortChannels>(env.loop(), std::move(exchange), protocol)->begin(protocol, wish, begin);
+                         const PortRequest& asked, const BeginPort& begin) {
+  std::make_shared<PortChannels>(env.loop(), std::move(exchange), protocol)->begin(protocol, asked, begin);
 }
 
 }  // namespace apiserver

@@ -1,8 +1,8 @@
 // Ports as channels of a WebSocket, as a kubelet has them.
 #include <gtest/gtest.h>
 
-#include "apiserver/http/noting_exchange_for_tests.h"
 #include "apiserver/http/pods/remote_command.h"
+#include "apiserver/http/recording_exchange_for_tests.h"
 #include "client/fake_env_for_tests.h"
 
 namespace apiserver {
@@ -10,20 +10,20 @@ namespace {
 
 struct Pipe final : api::PodStream {
   bool write(std::string bytes) override {
-    said += bytes;
+    sent_text += bytes;
     return has_room;
   }
   void close_input() override {}
   void resize(int, int) override {}
   void end() override { ended = true; }
 
-  std::string said;
+  std::string sent_text;
   bool has_room = true, ended = false;
 };
 
 struct World {
   client::testing::FakeEnv env;
-  std::shared_ptr<NotingExchange> exchange = std::make_shared<NotingExchange>();
+  std::shared_ptr<RecordingExchange> exchange = std::make_shared<RecordingExchange>();
   std::vector<int> ports;
   std::vector<std::shared_ptr<Pipe>> pipes;
   std::vector<api::PodStreamEvents> events;
@@ -33,9 +33,9 @@ struct World {
     EXPECT_TRUE(wanted.ok()) << query;
     if (!wanted.ok()) return;
     serve_port_channels(env, exchange, protocol, {*wanted, "p_ns, uid u"},
-                        [this](int port, api::PodStreamEvents told) -> api::PodStreams::Opened {
+                        [this](int port, api::PodStreamEvents callbacks) -> api::PodStreams::Opened {
                           ports.push_back(port);
-                          events.push_back(std::move(told));
+                          events.push_back(std::move(callbacks));
                           if (port == 9) return base::make_error(base::Code::kTooManyRequests, "too many");
                           pipes.push_back(std::make_shared<Pipe>());
                           return std::shared_ptr<api::PodStream>(pipes.back());
@@ -43,10 +43,10 @@ struct World {
     settle();
   }
   // The exchange and what it tells hold each other, until its peer has gone.
-  ~World() { exchange->say = {}, exchange->closed = {}; }
+  ~World() { exchange->on_peer_bytes = {}, exchange->closed = {}; }
   void settle() { env.run_for(base::milliseconds(1)); }
-  void say(std::string message) {
-    EXPECT_FALSE(exchange->say(std::move(message))) << "one at a time";
+  void on_peer_bytes(std::string message) {
+    EXPECT_FALSE(exchange->on_peer_bytes(std::move(message))) << "one at a time";
     settle();
   }
   std::string header() const { return std::string(rt::header(exchange->headers, "Sec-WebSocket-Protocol")); }
@@ -76,23 +76,23 @@ TEST(PortChannels, begin_with_the_port_on_both_channels) {
 TEST(PortChannels, carry_bytes_of_each_port) {
   World world("v4.channel.k8s.io", "ports=1,2");
   world.exchange->sent.clear();
-  world.say(bytes({2, 'h', 'i'}));
-  world.say(bytes({0, 'y', 0xff}));
-  EXPECT_EQ(world.pipes[0]->said, bytes({'y', 0xff}));
-  EXPECT_EQ(world.pipes[1]->said, "hi");
+  world.on_peer_bytes(bytes({2, 'h', 'i'}));
+  world.on_peer_bytes(bytes({0, 'y', 0xff}));
+  EXPECT_EQ(world.pipes[0]->sent_text, bytes({'y', 0xff}));
+  EXPECT_EQ(world.pipes[1]->sent_text, "hi");
   world.events[1].on_output(1, "answer");
   EXPECT_EQ(world.exchange->sent, std::vector<std::string>{bytes({2}) + "answer"});
   // Odd messages of a client do no harm.
   for (const std::string& odd : {std::string(), bytes({0}), bytes({1, 'x'}), bytes({4, 'x'}), bytes({255, 0})})
-    world.say(odd);
+    world.on_peer_bytes(odd);
   EXPECT_EQ(world.exchange->resumed, 7);
-  EXPECT_EQ(world.pipes[0]->said + world.pipes[1]->said, bytes({'y', 0xff}) + "hi");
+  EXPECT_EQ(world.pipes[0]->sent_text + world.pipes[1]->sent_text, bytes({'y', 0xff}) + "hi");
 
   World text("v4.base64.channel.k8s.io", "ports=80");
   text.exchange->sent.clear();
-  text.say("0aGk=");
-  text.say("0!");
-  EXPECT_EQ(text.pipes[0]->said, "hi");
+  text.on_peer_bytes("0aGk=");
+  text.on_peer_bytes("0!");
+  EXPECT_EQ(text.pipes[0]->sent_text, "hi");
   text.events[0].on_output(1, bytes({0, 0xff}));
   EXPECT_EQ(text.exchange->sent, std::vector<std::string>{"0AP8="});
 }
@@ -100,7 +100,7 @@ TEST(PortChannels, carry_bytes_of_each_port) {
 TEST(PortChannels, read_on_when_the_port_has_room) {
   World world("v4.channel.k8s.io", "ports=1,2");
   world.pipes[0]->has_room = false;
-  world.say(bytes({0, 'a'}));
+  world.on_peer_bytes(bytes({0, 'a'}));
   EXPECT_EQ(world.exchange->resumed, 0);
   world.events[1].on_room();
   world.settle();
@@ -108,7 +108,7 @@ TEST(PortChannels, read_on_when_the_port_has_room) {
   world.events[0].on_room();
   world.settle();
   EXPECT_EQ(world.exchange->resumed, 1);
-  world.say(bytes({0, 'b'}));
+  world.on_peer_bytes(bytes({0, 'b'}));
   world.events[0].on_end(0);
   world.settle();
   EXPECT_EQ(world.exchange->resumed, 2) << "the other port goes on";

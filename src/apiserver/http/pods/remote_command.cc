@@ -28,7 +28,7 @@ class ChannelSocket : public std::enable_shared_from_this<ChannelSocket> {
       : loop_(loop),
         exchange_(std::move(exchange)),
         form_(form_of(protocol)),
-        tells_status_(protocol.starts_with("v4.") || protocol.starts_with("v5.")) {}
+        sends_status_(protocol.starts_with("v4.") || protocol.starts_with("v5.")) {}
 
   void begin(const std::string& protocol, const BeginStream& begin_stream) {
     rt::Headers headers;
@@ -56,12 +56,12 @@ class ChannelSocket : public std::enable_shared_from_this<ChannelSocket> {
 
  private:
   bool take(std::string_view message) {
-    const auto said = channel_message(form_, message);
-    if (!said || !stream_) return true;
-    const std::string& bytes = said->bytes;
-    if (said->channel == kInput) return bytes.empty() || stream_->write(bytes);
-    if (said->channel == kClose && bytes == std::string_view("\0", 1)) stream_->close_input();
-    if (said->channel == kResize)
+    const auto message_in = channel_message(form_, message);
+    if (!message_in || !stream_) return true;
+    const std::string& bytes = message_in->bytes;
+    if (message_in->channel == kInput) return bytes.empty() || stream_->write(bytes);
+    if (message_in->channel == kClose && bytes == std::string_view("\0", 1)) stream_->close_input();
+    if (message_in->channel == kResize)
       if (const auto size = terminal_size(bytes); size.ok()) stream_->resize(size->columns, size->rows);
     return true;
   }
@@ -69,7 +69,7 @@ class ChannelSocket : public std::enable_shared_from_this<ChannelSocket> {
   // Any thread. Before the fourth version only failures are told, as text.
   void finish(const base::Result<int>& end) {
     const Json status = command_status(end);
-    if (tells_status_)
+    if (sends_status_)
       send_on_channel(*exchange_, form_, kErrors, status.dump());
     else if (const std::string_view text = status["message"].as_string(); !text.empty())
       send_on_channel(*exchange_, form_, kErrors, text);
@@ -79,7 +79,7 @@ class ChannelSocket : public std::enable_shared_from_this<ChannelSocket> {
   rt::Loop& loop_;
   std::shared_ptr<rt::HttpExchange> exchange_;
   const ChannelForm form_;
-  const bool tells_status_;
+  const bool sends_status_;
   std::shared_ptr<api::PodStream> stream_;
 };
 

@@ -67,12 +67,12 @@ inline constexpr std::string_view kPortProtocol = "portforward.k8s.io";
 inline constexpr std::string_view kPortTunnel = "SPDY/3.1+portforward.k8s.io";
 void serve_ports(rt::Env& env, std::shared_ptr<rt::HttpExchange> exchange, bool tunnel, BeginPort begin);
 // The same as channels of a WebSocket.
-struct PortWish {
+struct PortRequest {
   std::vector<int> ports;
   std::string pod;  // in messages
 };
 base::Result<std::vector<int>> wanted_ports(const rt::Target& target);
 void serve_port_channels(rt::Env& env, std::shared_ptr<rt::HttpExchange> exchange, const std::string& protocol,
-                         const PortWish& wish, const BeginPort& begin);
+                         const PortRequest& asked, const BeginPort& begin);
 
 }  // namespace apiserver

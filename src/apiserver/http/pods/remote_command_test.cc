@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "apiserver/http/noting_exchange_for_tests.h"
+#include "apiserver/http/recording_exchange_for_tests.h"
 
 namespace apiserver {
 namespace {
@@ -24,12 +24,12 @@ TEST(RemoteCommand, messages_of_channels_are_bytes_or_base64) {
     for (const std::string_view bytes : {std::string_view(), std::string_view("a"), std::string_view("\0\xff", 2)})
       for (const char* protocol : {"", "v5.channel.k8s.io", "v4.base64.channel.k8s.io"}) {
         const ChannelForm form = form_of(protocol);
-        NotingExchange sent;
+        RecordingExchange sent;
         send_on_channel(sent, form, channel, bytes);
-        const auto said = channel_message(form, sent.sent.at(0));
-        ASSERT_TRUE(said);
-        EXPECT_EQ(said->channel, channel);
-        EXPECT_EQ(said->bytes, bytes);
+        const auto message_in = channel_message(form, sent.sent.at(0));
+        ASSERT_TRUE(message_in);
+        EXPECT_EQ(message_in->channel, channel);
+        EXPECT_EQ(message_in->bytes, bytes);
       }
   EXPECT_EQ(channel_message(ChannelForm::kBytes, "\xff")->channel, 255);
   for (const char* text : {"", "/YQ==", "0Y", "0Y=Q=", "0 "})

@@ -118,9 +118,9 @@ class Ports : public std::enable_shared_from_this<Ports> {
     if (word(headers, "streamtype") != "data" || port < 1 || port > 65535)
       return end(stream, errors, base::make_error(base::Code::kBadRequest, base::format("port {:?}", text)));
     const auto on_end = [self = shared_from_this(), stream, errors, port](const base::Result<int>& how) {
-      base::Result<int> told = how;
-      if (!how.ok()) told = base::within(how.error(), base::format("error forwarding port {}", port));
-      self->env_.loop().post([self, stream, errors, told] { self->end(stream, errors, told); });
+      base::Result<int> result = how;
+      if (!how.ok()) result = base::within(how.error(), base::format("error forwarding port {}", port));
+      self->env_.loop().post([self, stream, errors, result] { self->end(stream, errors, result); });
     };
     auto begun = begin_(port, {.on_output = [streams = streams_, stream](
                                                 int, const std::string& bytes) { streams->send(stream, bytes); },

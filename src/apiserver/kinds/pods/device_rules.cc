@@ -80,22 +80,22 @@ void check_tolerations(const Json& tolerations, const std::string& path, FieldEr
 }
 
 // The shared part of a request and an alternative of one.
-void check_wish(const Json& wish, const std::string& path, Patterns& patterns, FieldErrors& errors) {
+void check_request(const Json& asked, const std::string& path, Patterns& patterns, FieldErrors& errors) {
   constexpr std::array<std::string_view, 2> kModes = {"All", "ExactCount"};
-  if (const std::string name = wish["deviceClassName"].str(); name.empty())
+  if (const std::string name = asked["deviceClassName"].str(); name.empty())
     errors.required(in(path, "deviceClassName"));
   else
     errors.invalid(in(path, "deviceClassName"), name, api::check_dns_subdomain(name));
-  check_selectors(wish["selectors"], in(path, "selectors"), patterns, errors);
-  const std::string mode = wish["allocationMode"].str();
-  const Json& count = wish["count"];
+  check_selectors(asked["selectors"], in(path, "selectors"), patterns, errors);
+  const std::string mode = asked["allocationMode"].str();
+  const Json& count = asked["count"];
   if (mode == "All" && count.as_int() != 0)
     errors.invalid(in(path, "count"), count, "must not be specified when allocationMode is 'All'");
   else if (mode == "ExactCount" && count.as_int() <= 0)
     errors.invalid(in(path, "count"), count, "must be greater than zero");
   else
     errors.one_of(in(path, "allocationMode"), mode, kModes);
-  check_tolerations(wish["tolerations"], in(path, "tolerations"), errors);
+  check_tolerations(asked["tolerations"], in(path, "tolerations"), errors);
 }
 
 void check_name(const Json& named, const std::string& path, std::set<std::string>& names, FieldErrors& errors) {
@@ -126,13 +126,13 @@ std::set<std::string> check_requests(const Json& requests, const std::string& pa
       else
         errors.required(where, "exactly one of `exactly` or `firstAvailable` is required");
     }
-    if (exact) check_wish(request["exactly"], in(where, "exactly"), patterns, errors);
+    if (exact) check_request(request["exactly"], in(where, "exactly"), patterns, errors);
     if (!check_count(others, in(where, "firstAvailable"), kAlternativesMax, errors)) continue;
     std::set<std::string> alternatives;
     for (std::size_t k = 0; k < others.size(); ++k) {
       const std::string place = at(in(where, "firstAvailable"), k);
       check_name(others[k], place, alternatives, errors);
-      check_wish(others[k], place, patterns, errors);
+      check_request(others[k], place, patterns, errors);
       known.insert(request["name"].str() + "/" + others[k]["name"].str());
     }
   }
@@ -331,10 +331,10 @@ namespace {
 
 void default_device_requests(Json& claim) {
   for (std::size_t i = 0; i < claim["devices"]["requests"].items().size(); ++i) {
-    const auto fill = [](Json& wish) {
-      if (wish["allocationMode"] == Json("")) wish.erase("allocationMode");
-      set_if_absent(wish, "allocationMode", "ExactCount");
-      if (wish["allocationMode"].as_string() == "ExactCount") set_if_absent(wish, "count", 1);
+    const auto fill = [](Json& asked) {
+      if (asked["allocationMode"] == Json("")) asked.erase("allocationMode");
+      set_if_absent(asked, "allocationMode", "ExactCount");
+      if (asked["allocationMode"].as_string() == "ExactCount") set_if_absent(asked, "count", 1);
     };
     const Json& request = claim["devices"]["requests"][i];
     const std::size_t others = request["firstAvailable"].items().size();

@@ -24,7 +24,7 @@ using base::format;
 namespace {
 
 const api::ResourceId kLimitRanges{"", "v1", "limitranges"};
-constexpr std::string_view kNote = "kubernetes.io/limit-ranger";
+constexpr std::string_view kAnnotation = "kubernetes.io/limit-ranger";
 
 struct Amounts {
   ResourceList requests;
@@ -42,7 +42,7 @@ struct Bound {
   std::string_view resource;
   Quantity amount;
 
-  std::string says(std::string_view which, std::string_view rest) const {
+  std::string message(std::string_view which, std::string_view rest) const {
     return format("{} {} usage per {} is {}{}", which, resource, type, amount.to_string(), rest);
   }
 };
@@ -50,35 +50,35 @@ struct Bound {
 void check_min(const Bound& bound, const Amounts& of, std::vector<std::string>& problems) {
   const Quantity *request = amount_in(of.requests, bound.resource), *limit = amount_in(of.limits, bound.resource);
   if (!request)
-    problems.push_back(bound.says("minimum", ". No request is specified"));
+    problems.push_back(bound.message("minimum", ". No request is specified"));
   else if (*request < bound.amount)
-    problems.push_back(bound.says("minimum", ", but request is " + request->to_string()));
+    problems.push_back(bound.message("minimum", ", but request is " + request->to_string()));
   else if (limit && *limit < bound.amount)
-    problems.push_back(bound.says("minimum", ", but limit is " + limit->to_string()));
+    problems.push_back(bound.message("minimum", ", but limit is " + limit->to_string()));
 }
 
 void check_max(const Bound& bound, const Amounts& of, std::vector<std::string>& problems) {
   const Quantity *request = amount_in(of.requests, bound.resource), *limit = amount_in(of.limits, bound.resource);
   const bool claim = bound.type == "PersistentVolumeClaim";  // these have no limits
   if (claim ? !request : !limit)
-    problems.push_back(bound.says("maximum", claim ? ". No request is specified" : ". No limit is specified"));
+    problems.push_back(bound.message("maximum", claim ? ". No request is specified" : ". No limit is specified"));
   else if (!claim && *limit > bound.amount)
-    problems.push_back(bound.says("maximum", ", but limit is " + limit->to_string()));
+    problems.push_back(bound.message("maximum", ", but limit is " + limit->to_string()));
   else if (request && *request > bound.amount)
-    problems.push_back(bound.says("maximum", ", but request is " + request->to_string()));
+    problems.push_back(bound.message("maximum", ", but request is " + request->to_string()));
 }
 
 void check_ratio(const Bound& bound, const Amounts& of, std::vector<std::string>& problems) {
   const Quantity *request = amount_in(of.requests, bound.resource), *limit = amount_in(of.limits, bound.resource);
-  const auto says = [&](const std::string& rest) {
+  const auto message = [&](const std::string& rest) {
     problems.push_back(format("{} max limit to request ratio per {} is {}, but {}", bound.resource, bound.type,
                               bound.amount.to_string(), rest));
   };
-  if (!request || request->is_zero()) return says("no request is specified or request is 0");
-  if (!limit || limit->is_zero()) return says("no limit is specified or limit is 0");
+  if (!request || request->is_zero()) return message("no request is specified or request is 0");
+  if (!limit || limit->is_zero()) return message("no limit is specified or limit is 0");
   const double ratio = limit->as_double() / request->as_double();
   // Doubles of equal ratios may differ in their last digit.
-  if (ratio > bound.amount.as_double() * (1 + 1e-12)) says(format("provided ratio is {:.6f}", ratio));
+  if (ratio > bound.amount.as_double() * (1 + 1e-12)) message(format("provided ratio is {:.6f}", ratio));
 }
 
 // One item of a range. Its lists are read once, however many containers are held to them.
@@ -138,15 +138,15 @@ std::string fill(Json& resources, std::string_view side, const ResourceList& def
   return filled;
 }
 
-void fill_container(const Defaults& defaults, Json& container, std::vector<std::string>& notes, bool init,
+void fill_container(const Defaults& defaults, Json& container, std::vector<std::string>& defaults_set, bool init,
                     std::size_t& room) {
   if (!container["resources"].is_null() && !container["resources"].is_object()) return;
   Json& resources = container.edit("resources");
   const std::string name = (init ? "init container " : "container ") + container["name"].str();
   const std::string requests = fill(resources, "requests", defaults.requests, room);
   const std::string limits = fill(resources, "limits", defaults.limits, room);
-  if (!requests.empty()) notes.push_back(format("{} request for {}", requests, name));
-  if (!limits.empty()) notes.push_back(format("{} limit for {}", limits, name));
+  if (!requests.empty()) defaults_set.push_back(format("{} request for {}", requests, name));
+  if (!limits.empty()) defaults_set.push_back(format("{} limit for {}", limits, name));
 }
 
 // The first of two amounts of one resource must not be larger.
@@ -235,7 +235,7 @@ bool has_limits(const api::KindInfo& kind) {
 }
 
 std::string apply_limit_ranges(const std::vector<Json>& ranges, Json& pod) {
-  std::vector<std::string> notes;
+  std::vector<std::string> defaults_set;
   // A few thousand defaults in each of a few thousand containers are more than there is memory. Without room the pod
   // is too large, and is refused for that.
   std::size_t room = api::kObjectBytesMax;
@@ -248,18 +248,19 @@ std::string apply_limit_ranges(const std::vector<Json>& ranges, Json& pod) {
       for (const char* list : {"containers", "initContainers"})
         for (std::size_t i = 0; i < pod["spec"][list].items().size() && room > 0; ++i)
           if (pod["spec"][list][i].is_object())
-            fill_container(defaults, pod.edit("spec").edit(list).edit(i), notes, std::string_view(list) != "containers",
-                           room);
+            fill_container(defaults, pod.edit("spec").edit(list).edit(i), defaults_set,
+                           std::string_view(list) != "containers", room);
     }
   std::string text;
-  for (const std::string& note : notes) text += (text.empty() ? "LimitRanger plugin set: " : "; ") + note;
+  for (const std::string& default_set : defaults_set)
+    text += (text.empty() ? "LimitRanger plugin set: " : "; ") + default_set;
   return text;
 }
 
-void note_limit_ranges(const std::string& words, Json& pod) {
+void annotate_limit_ranges(const std::string& words, Json& pod) {
   const Json& annotations = pod["metadata"]["annotations"];
   if (!words.empty() && (annotations.is_null() || annotations.is_object()))
-    pod.edit_path({"metadata", "annotations"}).set(kNote, words);
+    pod.edit_path({"metadata", "annotations"}).set(kAnnotation, words);
 }
 
 base::Status check_limits(const std::vector<Json>& ranges, const api::KindInfo& kind, const Json& object) {

@@ -23,7 +23,7 @@ bool has_limits(const api::KindInfo& kind);
 // Gives containers of a pod the requests that they lack. The additions, in words, or nothing.
 std::string apply_limit_ranges(const std::vector<api::Json>& ranges, api::Json& pod);
 // Writes them into a new pod.
-void note_limit_ranges(const std::string& words, api::Json& pod);
+void annotate_limit_ranges(const std::string& words, api::Json& pod);
 // kForbidden, in Kubernetes' words, with all that is wrong by the first LimitRange that refuses.
 base::Status check_limits(const std::vector<api::Json>& ranges, const api::KindInfo& kind, const api::Json& object);
 

@@ -121,7 +121,7 @@ TEST(Resize, is_applied_and_owned) {
 TEST(Resize, is_refused_in_the_words_of_Kubernetes) {
   struct Row {
     std::string_view spec;
-    std::string_view says;
+    std::string_view words;
   };
   const Row rows[] = {
       {R"({"initContainers":[{"name":"s","resources":{"requests":{"cpu":null}}}]})",
@@ -162,10 +162,10 @@ TEST(Resize, is_refused_in_the_words_of_Kubernetes) {
     b.create();
     const Json before = b.pod();
     const bool strategic = row.spec.find(R"("containers":[7])") == std::string_view::npos;
-    const std::string said =
+    const std::string refusal_text =
         b.refusal("PATCH", std::string(kPods) + "/p/resize", base::format(R"({{"spec":{}}})", row.spec),
                   strategic ? kStrategic : "application/merge-patch+json");
-    EXPECT_NE(said.find(row.says), std::string::npos) << row.spec << "\n" << said;
+    EXPECT_NE(refusal_text.find(row.words), std::string::npos) << row.spec << "\n" << refusal_text;
     EXPECT_EQ(b.pod(), before) << row.spec;
   }
 }
@@ -224,9 +224,9 @@ TEST(Resize, is_for_the_pod_as_a_whole_too) {
   EXPECT_EQ(resources(), R"({"requests":{"cpu":"2500m","memory":"1Gi"},"limits":{"cpu":"3","memory":"4Gi"}})");
   EXPECT_EQ(b.resize(R"({"resources":{"requests":{"memory":null}}})"), "") << "which is filled in";
   struct Row {
-    std::string_view spec, says;
+    std::string_view spec, words;
   };
-  for (const auto& [spec, says] : {
+  for (const auto& [spec, words] : {
            Row{R"({"resources":{"limits":{"cpu":null}}})",
                "spec.resources.limits: Forbidden: pod-level resource limits cannot be removed"},
            {R"({"resources":null})", "spec.resources: Forbidden: pod-level resources cannot be removed"},
@@ -237,8 +237,8 @@ TEST(Resize, is_for_the_pod_as_a_whole_too) {
            {R"({"containers":[{"name":"a","resources":{"limits":{"cpu":"4"}}}]})",
             "must be less than or equal to pod limits of 3"},
        }) {
-    const std::string said = b.resize(spec);
-    EXPECT_NE(said.find(says), std::string::npos) << spec << "\n" << said;
+    const std::string refusal_text = b.resize(spec);
+    EXPECT_NE(refusal_text.find(words), std::string::npos) << spec << "\n" << refusal_text;
   }
   EXPECT_EQ(b.resize(R"({"containers":[{"name":"b","resources":{"requests":{"cpu":"1"}}}]})"), "");
 }
@@ -257,7 +257,7 @@ TEST(Resize, adds_what_a_pod_asks_for_as_a_whole) {
 
 TEST(Resize, is_not_for_every_pod) {
   struct Row {
-    std::string_view more, metadata, says;
+    std::string_view more, metadata, words;
   };
   const Row rows[] = {
       {"", R"(,"annotations":{"kubernetes.io/config.mirror":"x"})", "[]: Forbidden: static pods cannot be resized"},
@@ -266,21 +266,23 @@ TEST(Resize, is_not_for_every_pod) {
   for (const Row& row : rows) {
     Bench b;
     b.create(row.more, row.metadata);
-    const std::string said = b.resize(R"({"containers":[{"name":"a","resources":{"requests":{"cpu":"1500m"}}}]})");
-    EXPECT_NE(said.find(row.says), std::string::npos) << said;
+    const std::string refusal_text =
+        b.resize(R"({"containers":[{"name":"a","resources":{"requests":{"cpu":"1500m"}}}]})");
+    EXPECT_NE(refusal_text.find(row.words), std::string::npos) << refusal_text;
   }
   Bench b;
   b.create();
-  const std::string_view wish = R"({"containers":[{"name":"a","resources":{"requests":{"cpu":"1500m"}}}]})";
+  const std::string_view larger = R"({"containers":[{"name":"a","resources":{"requests":{"cpu":"1500m"}}}]})";
   const auto runs = [&](std::string_view more) {
     return b.set_status(base::format(
         R"({{"containerStatuses":[{{"name":"a","image":"i","imageID":"","ready":true,"restartCount":0,"state":{{"running":{{}}}}{}}}]}})",
         more));
   };
   EXPECT_EQ(runs(""), "");
-  EXPECT_NE(b.resize(wish).find("spec: Forbidden: Pod running on node without support for resize"), std::string::npos);
+  EXPECT_NE(b.resize(larger).find("spec: Forbidden: Pod running on node without support for resize"),
+            std::string::npos);
   EXPECT_EQ(runs(R"(,"resources":{"requests":{"cpu":"1"}})"), "");
-  EXPECT_EQ(b.resize(wish), "");
+  EXPECT_EQ(b.resize(larger), "");
 }
 
 TEST(Resize, is_bounded_by_limits_and_quotas) {

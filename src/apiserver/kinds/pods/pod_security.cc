@@ -186,7 +186,7 @@ Found host_ports(const Pod& pod) {
 }
 
 Found probe_hosts(const Pod& pod) {
-  const auto note = [](const Json& action, Values& values) {
+  const auto collect = [](const Json& action, Values& values) {
     bool any = false;
     for (const char* way : {"httpGet", "tcpSocket"}) {
       const std::string_view host = action[way]["host"].as_string();
@@ -198,8 +198,9 @@ Found probe_hosts(const Pod& pod) {
   };
   const Breakers bad = containers_that(pod, [&](const Json& container, Values& values) {
     bool any = false;
-    for (const char* probe : {"livenessProbe", "readinessProbe", "startupProbe"}) any |= note(container[probe], values);
-    for (const char* hook : {"postStart", "preStop"}) any |= note(container["lifecycle"][hook], values);
+    for (const char* probe : {"livenessProbe", "readinessProbe", "startupProbe"})
+      any |= collect(container[probe], values);
+    for (const char* hook : {"postStart", "preStop"}) any |= collect(container["lifecycle"][hook], values);
     return any;
   });
   if (!bad.any()) return {};

@@ -122,18 +122,18 @@ class Judge {
   // `violates PodSecurity "baseline:latest": privileged (...)` without its first word; empty: it meets it.
   std::string violation(const SecurityStandard& standard) {
     if (is_free(standard)) return {};
-    for (const auto& [known, text] : told_)
+    for (const auto& [known, text] : warned_)
       if (known == standard) return text;
     const std::vector<SecurityProblem> problems = security_problems(pod_, standard);
     std::string text;
     if (!problems.empty())
       text = format("PodSecurity \"{}\": {}", standard.text(), api::shortened(in_detail(problems), kTextMax));
-    return told_.emplace_back(standard, std::move(text)).second;
+    return warned_.emplace_back(standard, std::move(text)).second;
   }
 
  private:
   const Json& pod_;
-  std::vector<std::pair<SecurityStandard, std::string>> told_;
+  std::vector<std::pair<SecurityStandard, std::string>> warned_;
 };
 
 }  // namespace
@@ -172,13 +172,15 @@ SecurityAnswer judge_pods(const api::AdmissionRequest& request, const api::Objec
     if (is_pod)
       if (const std::string text = judge.violation(policy.enforce); !text.empty()) answer.refusal = "violates " + text;
     const std::string audited = judge.violation(policy.audit);
-    if (!audited.empty() && answer.note.size() < kTextMax)
-      answer.note += format("{}{}would violate {}", answer.note.empty() ? "" : "; ", one.whose, audited);
+    if (!audited.empty() && answer.audit_annotation.size() < kTextMax)
+      answer.audit_annotation +=
+          format("{}{}would violate {}", answer.audit_annotation.empty() ? "" : "; ", one.whose, audited);
     if (!answer.refusal.empty()) continue;
     if (const std::string text = judge.violation(policy.warn); !text.empty())
       answer.warnings.push_back(format("{}would violate {}", one.whose, text));
   }
-  if (!answer.note.empty()) answer.note = format("{}audit-violations={}", kPrefix, answer.note);
+  if (!answer.audit_annotation.empty())
+    answer.audit_annotation = format("{}audit-violations={}", kPrefix, answer.audit_annotation);
   return answer;
 }
 

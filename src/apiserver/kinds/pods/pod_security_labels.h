@@ -25,7 +25,7 @@ SecurityPolicy read_security_policy(const api::Json& labels, std::vector<base::C
 struct SecurityAnswer {
   std::string refusal;  // empty: allowed
   std::vector<std::string> warnings;
-  std::string note;  // for the audit log, "key=value"; empty: none
+  std::string audit_annotation;  // for the audit log, "key=value"; empty: none
 };
 
 // The verdict of its namespace's labels on a pod that is written, or on an object with templates of pods.

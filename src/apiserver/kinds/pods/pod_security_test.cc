@@ -44,7 +44,7 @@ Json pod_with(const Change& change) {
   return pod;
 }
 
-std::string told(const Json& pod, SecurityLevel level, int minor = kLatestMinor) {
+std::string violations(const Json& pod, SecurityLevel level, int minor = kLatestMinor) {
   return in_detail(security_problems(pod, {level, minor}));
 }
 
@@ -56,9 +56,9 @@ struct Row {
 void check(const std::vector<Row>& rows) {
   for (const Row& row : rows) {
     const Json pod = pod_with(row.change);
-    EXPECT_EQ(told(pod, SecurityLevel::kPrivileged), "") << pod.dump();
-    EXPECT_EQ(told(pod, kBaseline), row.baseline) << pod.dump();
-    EXPECT_EQ(told(pod, kRestricted), row.restricted == "=" ? row.baseline : row.restricted) << pod.dump();
+    EXPECT_EQ(violations(pod, SecurityLevel::kPrivileged), "") << pod.dump();
+    EXPECT_EQ(violations(pod, kBaseline), row.baseline) << pod.dump();
+    EXPECT_EQ(violations(pod, kRestricted), row.restricted == "=" ? row.baseline : row.restricted) << pod.dump();
   }
 }
 
@@ -193,7 +193,8 @@ TEST(PodSecurity, restricts_rights) {
 TEST(PodSecurity, looks_at_all_containers) {
   const Json pod = json(R"j({"spec": {"initContainers": [{"name": "i", "securityContext": {"privileged": true}}],
       "containers": [{"name": "c"}], "ephemeralContainers": [{"name": "e", "securityContext": {"privileged": true}}]}})j");
-  EXPECT_EQ(told(pod, kBaseline), R"(privileged (containers "i", "e" must not set securityContext.privileged=true))");
+  EXPECT_EQ(violations(pod, kBaseline),
+            R"(privileged (containers "i", "e" must not set securityContext.privileged=true))");
   EXPECT_EQ(in_short(security_problems(pod, {kRestricted})),
             "privileged, allowPrivilegeEscalation != false, unrestricted capabilities, runAsNonRoot != true, "
             "seccompProfile");
@@ -221,13 +222,13 @@ TEST(PodSecurity, is_as_it_was_in_a_version) {
   };
   for (const Case& one : cases) {
     const Json pod = pod_with(one.change);
-    EXPECT_EQ(told(pod, one.level, one.since).empty(), one.allowed) << pod.dump();
-    EXPECT_NE(told(pod, one.level, one.since - 1).empty(), one.allowed) << pod.dump();
-    EXPECT_EQ(told(pod, one.level, 1000).empty(), one.allowed) << pod.dump();
+    EXPECT_EQ(violations(pod, one.level, one.since).empty(), one.allowed) << pod.dump();
+    EXPECT_NE(violations(pod, one.level, one.since - 1).empty(), one.allowed) << pod.dump();
+    EXPECT_EQ(violations(pod, one.level, 1000).empty(), one.allowed) << pod.dump();
   }
   // The weaker control says what a stricter one will say later.
   EXPECT_EQ(
-      told(pod_with({.container_context = R"("capabilities": {"add": ["NET_RAW"]})"}), kRestricted, 21),
+      violations(pod_with({.container_context = R"("capabilities": {"add": ["NET_RAW"]})"}), kRestricted, 21),
       R"(non-default capabilities (container "c" must not include "NET_RAW" in securityContext.capabilities.add))");
   EXPECT_EQ((SecurityStandard{kRestricted, 31}.text()), "restricted:v1.31");
 }
@@ -240,17 +241,17 @@ TEST(PodSecurity, takes_fields_of_a_wrong_type_for_absent) {
          {"securityContext", "containers", "initContainers", "volumes", "os", "hostUsers", "hostPID"}) {
       Json pod = pod_with({});
       pod.edit("spec").set(field, value);
-      told(pod, kRestricted);
+      violations(pod, kRestricted);
     }
     for (const char* field : {"capabilities", "seccompProfile", "appArmorProfile", "seLinuxOptions", "windowsOptions",
                               "procMount", "runAsUser", "runAsNonRoot", "privileged", "sysctls"}) {
       const std::string member = base::format(R"("{}": {})", field, value.dump());
-      told(pod_with({.context = member, .container_context = member}), kRestricted);
+      violations(pod_with({.context = member, .container_context = member}), kRestricted);
     }
     for (const char* field : {"ports", "name", "livenessProbe", "lifecycle", "securityContext"})
-      told(pod_with({.container = base::format(R"("{}": {})", field, value.dump())}), kRestricted);
-    told(value, kRestricted);
-    told(Json::object({{"spec", value}, {"metadata", value}}), kBaseline);
+      violations(pod_with({.container = base::format(R"("{}": {})", field, value.dump())}), kRestricted);
+    violations(value, kRestricted);
+    violations(Json::object({{"spec", value}, {"metadata", value}}), kBaseline);
   }
 }
 

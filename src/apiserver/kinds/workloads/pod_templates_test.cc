@@ -69,7 +69,8 @@ TEST(Workloads, a_stateful_set_mounts_what_it_claims) {
 }
 
 TEST(Workloads, names_that_they_will_make_are_judged) {
-  const auto said = [](std::string_view of_kind, std::size_t length, std::string_view path, std::string_view value) {
+  const auto problems_of = [](std::string_view of_kind, std::size_t length, std::string_view path,
+                              std::string_view value) {
     const api::KindInfo& of = kind("apps/v1", of_kind);
     Json object = made(of, kDeployment, path, value);
     object.edit("metadata").set("name", std::string(length, 'n'));
@@ -79,13 +80,13 @@ TEST(Workloads, names_that_they_will_make_are_judged) {
     return text.substr(text.find(": \"") == std::string::npos ? 0 : text.rfind("\": ") + 3);
   };
   const std::string sixty(60, 'n'), sixty_one(61, 'n');
-  EXPECT_EQ(said("StatefulSet", 61, "spec.replicas", "10"), "");
-  EXPECT_EQ(said("StatefulSet", 61, "spec.replicas", "11"),
+  EXPECT_EQ(problems_of("StatefulSet", 61, "spec.replicas", "10"), "");
+  EXPECT_EQ(problems_of("StatefulSet", 61, "spec.replicas", "11"),
             "the name of its last pod, " + sixty_one + "-10, has 64 letters, and 63 are allowed\n");
-  EXPECT_EQ(said("StatefulSet", 60, "spec.ordinals", R"({"start":100})"),
+  EXPECT_EQ(problems_of("StatefulSet", 60, "spec.ordinals", R"({"start":100})"),
             "the name of its last pod, " + sixty + "-100, has 64 letters, and 63 are allowed\n");
-  EXPECT_EQ(said("Deployment", 242, "spec.replicas", "3"), "");
-  EXPECT_EQ(said("Deployment", 243, "spec.replicas", "3"),
+  EXPECT_EQ(problems_of("Deployment", 242, "spec.replicas", "3"), "");
+  EXPECT_EQ(problems_of("Deployment", 243, "spec.replicas", "3"),
             "the name of a ReplicaSet of it has 254 letters, and 253 are allowed\n");
 }
 
@@ -311,7 +312,7 @@ TEST(Workloads, what_was_let_in_before_may_stay) {
           "containers":[{"name":"c","image":"i"}]})";
   const api::KindInfo& of = kind("apps/v1", "Deployment");
   const Json plain = made(of, kDeployment, "", ""), host = made(of, kDeployment, "spec.template.spec", kHost);
-  const auto said = [&](const Json& before, const Json& after) {
+  const auto problems_of = [&](const Json& before, const Json& after) {
     std::vector<base::Cause> causes;
     check_core_update(of, "", before, after, causes);
     return problems(causes);
@@ -319,8 +320,8 @@ TEST(Workloads, what_was_let_in_before_may_stay) {
   constexpr const char* kRefused =
       "spec.template.spec.securityContext.sysctls[0].name: Invalid value: \"net.core.somaxconn\": may not be specified "
       "when 'hostNetwork' is true\n";
-  EXPECT_EQ(said(plain, host), kRefused);
-  EXPECT_EQ(said(host, host), "");
+  EXPECT_EQ(problems_of(plain, host), kRefused);
+  EXPECT_EQ(problems_of(host, host), "");
 }
 
 TEST(Workloads, a_job_selects_its_own_pods) {

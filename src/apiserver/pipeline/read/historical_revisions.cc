@@ -48,17 +48,17 @@ base::Status for_each_at(const store::Store& store, std::uint32_t resource, std:
   auto at = before.upper_bound(after);
   bool goes_on = true;
   // Objects that are to be told before `key`; of an empty key, all that are left.
-  const auto tell_until = [&](std::string_view key) {
+  const auto deliver_until = [&](std::string_view key) {
     for (; goes_on && at != before.end() && (key.empty() || at->first < key); ++at)
       if (at->second && (ns.empty() || at->second->ns == ns)) goes_on = visit(at->second);
   };
   store.for_each(resource, ns, after, store::View::kDurable, [&](const store::ObjectPtr& object) {
     const std::string key = key_of(*object);
-    tell_until(key);
+    deliver_until(key);
     if (goes_on && !before.contains(key)) goes_on = visit(object);
     return goes_on;
   });
-  tell_until({});
+  deliver_until({});
   return {};
 }
 

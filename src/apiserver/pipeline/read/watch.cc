@@ -86,21 +86,21 @@ class RealWatch : public ApiWatch {
       TRY_VOID(check_known(*selection_, missed.events));
       behind = missed.more;
       select(missed.events,
-             [this, until = missed.until](std::vector<WatchSlicePtr> slices) { tell(std::move(slices), until); });
+             [this, until = missed.until](std::vector<WatchSlicePtr> slices) { deliver(std::move(slices), until); });
       if (paused_ || aside_) return {};
     }
     TRY(subscription_, store_.subscribe(resource_, since_, [this](const std::vector<Event>& events) {
-      tell(slices_.of(*selection_, events, kSliceBytes), events.back().revision);
+      deliver(slices_.of(*selection_, events, kSliceBytes), events.back().revision);
     }));
     return {};
   }
 
   // Sends the present objects at the beginning, as additions.
   void send_current() {
-    while (told_ < initial_.size() && !paused_ && !aside_) {
+    while (delivered_ < initial_.size() && !paused_ && !aside_) {
       std::vector<Event> events;
-      for (std::size_t bytes = 0; told_ < initial_.size() && bytes < kSliceBytes; ++told_) {
-        const store::ObjectPtr& object = initial_[told_];
+      for (std::size_t bytes = 0; delivered_ < initial_.size() && bytes < kSliceBytes; ++delivered_) {
+        const store::ObjectPtr& object = initial_[delivered_];
         bytes += object->bytes.size();
         events.push_back({EventType::kAdded, object->revision, resource_, object, nullptr});
       }
@@ -108,9 +108,9 @@ class RealWatch : public ApiWatch {
         for (const WatchSlicePtr& slice : slices) paused_ = !sink_.on_events(slice);
       });
     }
-    if (told_ < initial_.size()) return;
+    if (delivered_ < initial_.size()) return;
     initial_ = {};
-    told_ = 0;
+    delivered_ = 0;
   }
 
   // Hands the slices to `then`: at once, or where selectors have to look into much, when that was read elsewhere; the
@@ -135,7 +135,7 @@ class RealWatch : public ApiWatch {
   }
 
   // With `slices` everything up to `until` is told. They may go away meanwhile: whoever is told may write.
-  void tell(std::vector<WatchSlicePtr> slices, std::int64_t until) {
+  void deliver(std::vector<WatchSlicePtr> slices, std::int64_t until) {
     for (const WatchSlicePtr& slice : slices) {
       if (paused_) return;
       since_ = slice->until;
@@ -171,7 +171,7 @@ class RealWatch : public ApiWatch {
   bool bookmarks_;
   WatchSink sink_;
   std::vector<store::ObjectPtr> initial_;  // of them, so many are told
-  std::size_t told_ = 0;
+  std::size_t delivered_ = 0;
   bool initial_end_ = false;  // a bookmark is due after them
   std::int64_t since_ = 0;    // everything up to here is told
   bool paused_ = true;        // events are not taken; history keeps them

@@ -82,15 +82,15 @@ const std::vector<WatchSlicePtr>& WatchSlices::of(const WatchSelection& selectio
                                                   std::size_t bytes_max) {
   const std::int64_t first = events.front().revision, last = events.back().revision;
   const std::uint32_t resource = events.front().resource;
-  if (!told_ || told_->resource != resource || told_->first != first || told_->last != last) {
-    told_ = std::make_shared<Told>(Told{resource, first, last});
+  if (!newest_ || newest_->resource != resource || newest_->first != first || newest_->last != last) {
+    newest_ = std::make_shared<SlicesOfAll>(SlicesOfAll{resource, first, last});
     // Watches that are still told of these events are told in this turn.
-    env_.loop().post([told = std::weak_ptr<Told>(told_)] {
-      if (const auto old = told.lock()) *old = {};
+    env_.loop().post([newest = std::weak_ptr<SlicesOfAll>(newest_)] {
+      if (const auto old = newest.lock()) *old = {};
     });
   }
-  const auto [at, is_new] = told_->by_selection.try_emplace(selection.key);
-  if (is_new) at->second = cut(selection, told_->decoded, events, bytes_max, true);
+  const auto [at, is_new] = newest_->by_selection.try_emplace(selection.key);
+  if (is_new) at->second = cut(selection, newest_->decoded, events, bytes_max, true);
   return at->second;
 }
 

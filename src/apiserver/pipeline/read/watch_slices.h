@@ -54,7 +54,7 @@ class WatchSlices {
                                        std::size_t bytes_max);
 
  private:
-  struct Told {
+  struct SlicesOfAll {
     std::uint32_t resource = 0;
     std::int64_t first = 0, last = 0;  // revisions
     std::unordered_map<std::string, std::vector<WatchSlicePtr>> by_selection = {};
@@ -62,7 +62,7 @@ class WatchSlices {
   };
 
   rt::Env& env_;
-  std::shared_ptr<Told> told_;
+  std::shared_ptr<SlicesOfAll> newest_;
 };
 
 }  // namespace apiserver

@@ -56,7 +56,7 @@ struct Bench {
   int others = 0;
 };
 
-struct Told {
+struct Delivered {
   std::string text;  // "+a~a-a"
   std::vector<store::ObjectPtr> objects = {};
   std::unique_ptr<ApiWatch> watch = {};
@@ -86,7 +86,7 @@ TEST(Watches, are_not_told_of_what_they_may_not_have_selected) {
     const char* name;
     const char* labels;
     const char* fields;
-    const char* told;  // null: "list anew"
+    const char* delivered;  // null: "list anew"
   };
   const Row rows[] = {{Verb::kPatch, "a", "in=yes", "", nullptr},
                       {Verb::kPatch, "b", "in=yes", "", nullptr},
@@ -106,15 +106,15 @@ TEST(Watches, are_not_told_of_what_they_may_not_have_selected) {
     r.field_selector = row.fields;
     b.write(row.verb, row.name, row.verb == Verb::kPatch ? R"({"data": {"k": "v"}})" : "");
     b.begin();
-    Told told;
-    told.watch_with(b, r);
-    EXPECT_EQ(told.text, row.told == nullptr ? "" : row.told) << row.name << row.labels;
-    EXPECT_EQ(told.status.ok(), row.told != nullptr) << row.name << row.labels;
-    if (!told.status.ok()) {
-      EXPECT_EQ(told.status.error().code, Code::kExpired);
+    Delivered delivered;
+    delivered.watch_with(b, r);
+    EXPECT_EQ(delivered.text, row.delivered == nullptr ? "" : row.delivered) << row.name << row.labels;
+    EXPECT_EQ(delivered.status.ok(), row.delivered != nullptr) << row.name << row.labels;
+    if (!delivered.status.ok()) {
+      EXPECT_EQ(delivered.status.error().code, Code::kExpired);
     }
     r.ns = "kube-system";  // where nothing happens
-    Told elsewhere;
+    Delivered elsewhere;
     elsewhere.watch_with(b, r);
     EXPECT_TRUE(elsewhere.status.ok()) << row.name << row.labels;
   }
@@ -126,21 +126,21 @@ TEST(Watches, are_told_what_left_them_as_it_was) {
   Request r = b.request(Verb::kWatch, "");
   r.label_selector = "in=yes";
   r.resource_version = std::to_string(b.store->revision());
-  Told told;
-  told.watch_with(b, r);
+  Delivered delivered;
+  delivered.watch_with(b, r);
   b.write(Verb::kPatch, "a", R"({"metadata": {"labels": null}, "data": {"k": "new"}})");
-  ASSERT_EQ(told.text, "-a");
-  const Json gone = told.objects[0]->json();
+  ASSERT_EQ(delivered.text, "-a");
+  const Json gone = delivered.objects[0]->json();
   EXPECT_EQ(gone["data"]["k"].as_string(), "old");
   EXPECT_EQ(gone["metadata"]["labels"]["in"].as_string(), "yes");
   EXPECT_EQ(api::resource_version_of(gone), std::to_string(b.store->revision()));
-  EXPECT_EQ(told.objects[0]->revision, b.store->revision());
+  EXPECT_EQ(delivered.objects[0]->revision, b.store->revision());
 }
 
 TEST(Watches, begin_with_what_there_is_unless_that_is_not_wanted) {
   struct Row {
     const char* query;
-    const char* told;
+    const char* delivered;
   };
   const Row rows[] = {{"?watch=1", "+a+b"},
                       {"?watch=1&resourceVersion=0", "+a+b"},
@@ -153,10 +153,10 @@ TEST(Watches, begin_with_what_there_is_unless_that_is_not_wanted) {
     rt::HttpRequest http;
     http.method = "GET";
     http.target = std::string("/api/v1/namespaces/default/configmaps") + row.query;
-    Told told;
-    told.watch_with(b, **route(http, rt::parse_target(http.target)));
+    Delivered delivered;
+    delivered.watch_with(b, **route(http, rt::parse_target(http.target)));
     b.make("b", false);
-    EXPECT_EQ(told.text, row.told) << row.query;
+    EXPECT_EQ(delivered.text, row.delivered) << row.query;
   }
 }
 

@@ -18,8 +18,8 @@ constexpr std::size_t kMessageBytesMax = std::size_t{16} << 10;
 }  // namespace
 
 void bound_warnings(std::vector<std::string>& warnings) {
-  std::set<std::string, std::less<>> told;
-  std::erase_if(warnings, [&](const std::string& one) { return !told.insert(one).second; });
+  std::set<std::string, std::less<>> reported;
+  std::erase_if(warnings, [&](const std::string& one) { return !reported.insert(one).second; });
   if (warnings.size() > kWarningsMax) warnings.resize(kWarningsMax);
   std::size_t bytes = 0;
   for (const std::string& one : warnings) bytes += one.size();

@@ -72,9 +72,10 @@ struct Request {
   std::string field_manager;
   FieldValidation field_validation = FieldValidation::kWarn;
 
-  std::shared_ptr<const Refusal> refusal = {};  // made while the request is decided; what it then fails with
-  std::vector<std::string> notes = {};          // audit annotations of policies, made while the request is decided
-  std::shared_ptr<std::vector<std::string>> audit_notes = {};  // where these go once it is, on the loop; may be null
+  std::shared_ptr<const Refusal> refusal = {};      // made while the request is decided; what it then fails with
+  std::vector<std::string> audit_annotations = {};  // audit annotations of policies, made while the request is decided
+  std::shared_ptr<std::vector<std::string>> decided_annotations =
+      {};  // where these go once it is, on the loop; may be null
 };
 
 struct Answer {

@@ -124,9 +124,9 @@ Result<Json> AccountTokens::issue(const Lookups& objects, const Request& request
   answer.set("metadata", Json::object({{"name", request.name},
                                        {"namespace", request.ns},
                                        {"creationTimestamp", base::format_rfc3339({at * 1'000'000'000})}}));
-  Json told = Json::object({{"audiences", audiences}, {"expirationSeconds", seconds}});
-  told.set("boundObjectRef", spec["boundObjectRef"]);
-  answer.set("spec", std::move(told));
+  Json signed_spec = Json::object({{"audiences", audiences}, {"expirationSeconds", seconds}});
+  signed_spec.set("boundObjectRef", spec["boundObjectRef"]);
+  answer.set("spec", std::move(signed_spec));
   answer.set("status", Json::object({{"token", token},
                                      {"expirationTimestamp", base::format_rfc3339({(at + seconds) * 1'000'000'000})}}));
   return answer;

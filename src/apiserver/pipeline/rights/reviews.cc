@@ -31,24 +31,24 @@ Result<Attributes> attributes_in(const Json& spec) {
   if (resource.is_null() == path.is_null())
     return bad_request(
         "spec.resourceAttributes: exactly one of resourceAttributes and nonResourceAttributes must be given");
-  Attributes wish;
+  Attributes wanted;
   if (!path.is_null()) {
-    wish.verb = path["verb"].str();
-    wish.path = path["path"].str().empty() ? "/" : path["path"].str();
-    return wish;
+    wanted.verb = path["verb"].str();
+    wanted.path = path["path"].str().empty() ? "/" : path["path"].str();
+    return wanted;
   }
-  wish.verb = resource["verb"].str();
-  wish.group = resource["group"].str();
-  wish.resource = resource["resource"].str();
-  wish.subresource = resource["subresource"].str();
-  wish.ns = resource["namespace"].str();
-  wish.name = resource["name"].str();
-  return wish;
+  wanted.verb = resource["verb"].str();
+  wanted.group = resource["group"].str();
+  wanted.resource = resource["resource"].str();
+  wanted.subresource = resource["subresource"].str();
+  wanted.ns = resource["namespace"].str();
+  wanted.name = resource["name"].str();
+  return wanted;
 }
 
 Result<Json> access_review(const Request& request, const RoleSet& roles, bool self) {
   const Json& spec = request.body["spec"];
-  TRY(const Attributes wish, attributes_in(spec));
+  TRY(const Attributes wanted, attributes_in(spec));
   UserInfo user = request.user;
   if (!self) {
     user = {spec["user"].str(), {}};
@@ -58,10 +58,10 @@ Result<Json> access_review(const Request& request, const RoleSet& roles, bool se
     if (user.name.empty() && user.groups.empty())
       return bad_request("spec.user: at least one of user and groups must be given");
   }
-  if (request.kind->namespaced && wish.ns != request.ns)
-    return bad_request(
-        base::format("spec.resourceAttributes.namespace: Invalid value: {:?}: must match metadata.namespace", wish.ns));
-  return Json::object({{"allowed", roles.allows(user, wish)}});
+  if (request.kind->namespaced && wanted.ns != request.ns)
+    return bad_request(base::format(
+        "spec.resourceAttributes.namespace: Invalid value: {:?}: must match metadata.namespace", wanted.ns));
+  return Json::object({{"allowed", roles.allows(user, wanted)}});
 }
 
 Json rules_review(const Request& request, const RoleSet& roles) {
@@ -141,11 +141,12 @@ std::shared_ptr<const api::cel::AccessJudge> access_judge(const UserInfo& user, 
   const std::size_t grants = roles->grants.size();
   auto may = [user, roles = std::move(roles)](const api::cel::AccessAccount& account,
                                               const api::cel::AccessQuestion& asked) {
-    const Attributes wish{asked.verb, asked.group, asked.resource, asked.subresource, asked.ns, asked.name, asked.path};
-    if (account.name.empty()) return roles->allows(user, wish);
+    const Attributes wanted{asked.verb, asked.group, asked.resource, asked.subresource,
+                            asked.ns,   asked.name,  asked.path};
+    if (account.name.empty()) return roles->allows(user, wanted);
     const UserInfo other{"system:serviceaccount:" + account.ns + ":" + account.name,
                          {"system:serviceaccounts", "system:serviceaccounts:" + account.ns, "system:authenticated"}};
-    return roles->allows(other, wish);
+    return roles->allows(other, wanted);
   };
   return std::make_shared<const api::cel::AccessJudge>(api::cel::AccessJudge{std::move(may), grants});
 }
@@ -189,15 +190,16 @@ Json without_ends(Json object) {
 // A user who approves, or hands in a certificate, needs a right over the signer, by its name or its domain.
 base::Status check_signer(const Request& request, const Json& object, const RoleBook& book, const Lookups& objects) {
   const store::ObjectPtr stored = objects.stored(request.resource, request.ns, api::name_of(object));
-  const auto wish = signer_wish(request.subresource, stored ? stored->json() : Json(), object);
-  if (!wish || is_administrator(request.user)) return {};
-  const std::string domain = wish->signer.substr(0, wish->signer.find('/')) + "/*";
-  for (const std::string& name : {wish->signer, domain}) {
-    const Attributes attributes{wish->verb, "certificates.k8s.io", "signers", "", "", name, ""};
+  const auto wanted = signer_action(request.subresource, stored ? stored->json() : Json(), object);
+  if (!wanted || is_administrator(request.user)) return {};
+  const std::string domain = wanted->signer.substr(0, wanted->signer.find('/')) + "/*";
+  for (const std::string& name : {wanted->signer, domain}) {
+    const Attributes attributes{wanted->verb, "certificates.k8s.io", "signers", "", "", name, ""};
     if (book.current()->allows(request.user, attributes)) return {};
   }
-  return forbidden(request, api::name_of(object),
-                   base::format("user not permitted to {} requests with signerName {:?}", wish->verb, wish->signer));
+  return forbidden(
+      request, api::name_of(object),
+      base::format("user not permitted to {} requests with signerName {:?}", wanted->verb, wanted->signer));
 }
 
 // Queues belong to no namespace: who may not change one may not have it opened or closed either.
@@ -234,7 +236,7 @@ base::Status check_params(const Request& request, const Json& object, const Role
   const bool same = stored && before["spec"][field] == given &&
                     (!binds || before["spec"]["policyName"] == object["spec"]["policyName"]);
   if (!given.is_object() || same) return {};
-  Attributes wish{"get", "*", "*", "", "*", "*", ""};
+  Attributes wanted{"get", "*", "*", "", "*", "*", ""};
   Json kind = given;
   if (binds) {
     const bool mutates = request.kind->kind.starts_with("Mutating");
@@ -243,15 +245,15 @@ base::Status check_params(const Request& request, const Json& object, const Role
     const auto index = static_cast<std::uint32_t>(policies - api::all_kinds().data());
     const store::ObjectPtr policy = objects.stored(index, "", object["spec"]["policyName"].as_string());
     kind = policy ? policy->json()["spec"]["paramKind"] : Json();
-    if (const std::string name = given["name"].str(); !name.empty()) wish.name = name;
-    if (const std::string ns = given["namespace"].str(); !ns.empty()) wish.ns = ns;
+    if (const std::string name = given["name"].str(); !name.empty()) wanted.name = name;
+    if (const std::string ns = given["namespace"].str(); !ns.empty()) wanted.ns = ns;
   }
   if (kind.is_object()) {
     const api::ResourceId resource = resource_of_params(kind);
-    wish.group = resource.group;
-    wish.resource = resource.plural;
+    wanted.group = resource.group;
+    wanted.resource = resource.plural;
   }
-  if (book.current()->allows(request.user, wish)) return {};
+  if (book.current()->allows(request.user, wanted)) return {};
   return forbidden(request, api::name_of(object),
                    base::format("user {:?} does not have \"get\" permission on the object referenced by {}: {}",
                                 request.user.name, field, given.dump()));

@@ -43,10 +43,10 @@ struct Bench : ApiForTests {
     if (user == "anna") r.user.groups = {"system:masters"};
     if (verb != Verb::kCreate) r.name = api::name_of(r.body);
     if (verb == Verb::kPatch) r.patch_type = PatchType::kMerge;
-    std::string said = "no answer";
-    api.call(std::move(r), [&](base::Result<Answer> answer) { said = answer.ok() ? "" : answer.error().message; });
+    std::string outcome = "no answer";
+    api.call(std::move(r), [&](base::Result<Answer> answer) { outcome = answer.ok() ? "" : answer.error().message; });
     env.settle();
-    return said;
+    return outcome;
   }
 };
 

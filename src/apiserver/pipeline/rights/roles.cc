@@ -136,11 +136,12 @@ class Coverage {
 
 }  // namespace
 
-bool RoleRule::allows(const Attributes& wish) const {
-  if (!has_or_star(verbs, wish.verb)) return false;
-  if (!wish.path.empty()) return url_matches(urls, wish.path);
-  return has_or_star(groups, wish.group) && resource_matches(resources, wish.resource, wish.subresource) &&
-         (names.empty() || has(names, wish.name));
+bool RoleRule::allows(const Attributes& attributes) const {
+  if (!has_or_star(verbs, attributes.verb)) return false;
+  if (!attributes.path.empty()) return url_matches(urls, attributes.path);
+  return has_or_star(groups, attributes.group) &&
+         resource_matches(resources, attributes.resource, attributes.subresource) &&
+         (names.empty() || has(names, attributes.name));
 }
 
 RoleRules role_rules(const Json& role) {
@@ -170,13 +171,14 @@ std::shared_ptr<const RoleSubjects> role_subjects(const Json& binding) {
   return subjects;
 }
 
-bool RoleSet::allows(const UserInfo& user, const Attributes& wish) const {
+bool RoleSet::allows(const UserInfo& user, const Attributes& attributes) const {
   if (is_administrator(user)) return true;
   const void* refused = nullptr;  // rules that do not allow it; many bindings may be of one role
   for (const Grant& grant : grants) {
-    if (!grant.ns.empty() && (grant.ns != wish.ns || !wish.path.empty())) continue;
+    if (!grant.ns.empty() && (grant.ns != attributes.ns || !attributes.path.empty())) continue;
     if (grant.rules.get() == refused || !grant.subjects->include(user)) continue;
-    if (std::ranges::any_of(*grant.rules, [&wish](const RoleRule& rule) { return rule.allows(wish); })) return true;
+    if (std::ranges::any_of(*grant.rules, [&attributes](const RoleRule& rule) { return rule.allows(attributes); }))
+      return true;
     refused = grant.rules.get();
   }
   return false;

@@ -30,7 +30,7 @@ struct RoleRule {
   std::vector<std::string> names;      // none: every name
   std::vector<std::string> urls;       // "/healthz", "/apis/*", "*"
 
-  bool allows(const Attributes& wish) const;
+  bool allows(const Attributes& attributes) const;
 };
 using RoleRules = std::shared_ptr<const std::vector<RoleRule>>;
 
@@ -57,7 +57,7 @@ struct Grant {
 struct RoleSet {
   std::vector<Grant> grants;  // those of one namespace and role stand together
 
-  bool allows(const UserInfo& user, const Attributes& wish) const;
+  bool allows(const UserInfo& user, const Attributes& attributes) const;
   // The user's rights in the namespace (empty: in the cluster as a whole).
   std::vector<RoleRule> rules_of(const UserInfo& user, std::string_view ns) const;
 };

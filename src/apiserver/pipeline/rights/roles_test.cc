@@ -38,7 +38,7 @@ RoleRule rule(const std::string& text) {
 TEST(Roles, rules_allow_what_they_name) {
   struct Row {
     const char* rule;
-    Attributes wish;
+    Attributes attributes;
     bool allowed;
   };
   const Row rows[] = {
@@ -60,7 +60,8 @@ TEST(Roles, rules_allow_what_they_name) {
       {"*|*|*", {"get", "", "", "", "", "", "/metrics"}, false},
   };
   for (const Row& row : rows)
-    EXPECT_EQ(rule(row.rule).allows(row.wish), row.allowed) << row.rule << " " << row.wish.verb << row.wish.path;
+    EXPECT_EQ(rule(row.rule).allows(row.attributes), row.allowed)
+        << row.rule << " " << row.attributes.verb << row.attributes.path;
 }
 
 TEST(Roles, bindings_hold_for_their_subjects_in_their_namespace) {
@@ -225,11 +226,11 @@ TEST(DefaultRoles, are_there_from_the_start_and_mended_at_the_next) {
 }
 
 TEST(Roles, the_default_roles_stop_where_they_should) {
-  const auto allows = [](std::string_view role, const Attributes& wish) {
+  const auto allows = [](std::string_view role, const Attributes& attributes) {
     for (const api::Json& one : default_roles()) {
       if (one["kind"].as_string() != "ClusterRole" || one["metadata"]["name"].as_string() != role) continue;
       const RoleRules rules = role_rules(one);
-      return std::ranges::any_of(*rules, [&](const RoleRule& rule) { return rule.allows(wish); });
+      return std::ranges::any_of(*rules, [&](const RoleRule& rule) { return rule.allows(attributes); });
     }
     return false;
   };

@@ -54,18 +54,18 @@ struct SecretTokens::State : std::enable_shared_from_this<SecretTokens::State> {
 
   void begin() {
     store.for_each(secrets, "", "", View::kLatest, [this](const ObjectPtr& secret) {
-      note_secret(nullptr, secret);
+      secret_changed(nullptr, secret);
       return true;
     });
     store.on_latest(secrets, [weak = weak_from_this()](const ObjectPtr& before, const ObjectPtr& after) {
-      if (const auto self = weak.lock()) self->note_secret(before, after);
+      if (const auto self = weak.lock()) self->secret_changed(before, after);
     });
     store.on_latest(accounts, [weak = weak_from_this()](const ObjectPtr& before, const ObjectPtr& after) {
-      if (const auto self = weak.lock()) self->note_account(before, after);
+      if (const auto self = weak.lock()) self->account_changed(before, after);
     });
   }
 
-  void note_secret(const ObjectPtr& before, const ObjectPtr& after) {
+  void secret_changed(const ObjectPtr& before, const ObjectPtr& after) {
     if (const std::string account = account_in(before); !account.empty()) {
       const auto known = of_account.find({before->ns, account});
       if (known != of_account.end() && known->second.erase(before->name) > 0 && known->second.empty())
@@ -77,7 +77,7 @@ struct SecretTokens::State : std::enable_shared_from_this<SecretTokens::State> {
     look_later({after->ns, after->name});
   }
 
-  void note_account(const ObjectPtr& before, const ObjectPtr& after) {
+  void account_changed(const ObjectPtr& before, const ObjectPtr& after) {
     if ((!before && !after) || (before && after && before->uid == after->uid)) return;
     const ObjectPtr& one = after ? after : before;
     const auto known = of_account.find({one->ns, one->name});
@@ -131,15 +131,15 @@ struct SecretTokens::State : std::enable_shared_from_this<SecretTokens::State> {
 
   void fill(const store::Object& secret, const Json& json, const store::Object& account) {
     if (secret.bytes.size() > kTokenSecretBytesMax)
-      return tell(secret,
-                  base::make_error(Code::kInvalid, base::format("{} bytes are too many, at most {} may be there",
-                                                                secret.bytes.size(), kTokenSecretBytesMax)));
+      return finish(secret,
+                    base::make_error(Code::kInvalid, base::format("{} bytes are too many, at most {} may be there",
+                                                                  secret.bytes.size(), kTokenSecretBytesMax)));
     const Json& data = json["data"];
     Json lacks = Json::object();
     // A present token stays, whoever wrote it: only what the server signed is a token.
     if (data["token"].as_string().empty()) {
       const auto token = tokens->issue_held(secret.ns, secret.name, account.name, account.uid);
-      if (!token.ok()) return tell(secret, token.error());
+      if (!token.ok()) return finish(secret, token.error());
       lacks.set("token", base::base64_encode(*token));
     }
     if (data["namespace"].as_string().empty()) lacks.set("namespace", base::base64_encode(secret.ns));
@@ -181,7 +181,7 @@ struct SecretTokens::State : std::enable_shared_from_this<SecretTokens::State> {
       const Code code = answer.error().code;
       if (code == Code::kConflict || code == Code::kNotFound) return;
       const ObjectPtr secret = self->store.find(self->secrets, key.first, key.second, View::kLatest);
-      if (secret) tell(*secret, answer.error());
+      if (secret) finish(*secret, answer.error());
       if (code != Code::kUnavailable && code != Code::kTooManyRequests) return;
       self->env.loop().after(kAfterFailure, [weak, key] {
         if (const auto again = weak.lock()) again->look_later(key);
@@ -189,7 +189,7 @@ struct SecretTokens::State : std::enable_shared_from_this<SecretTokens::State> {
     });
   }
 
-  static void tell(const store::Object& secret, const base::Error& error) {
+  static void finish(const store::Object& secret, const base::Error& error) {
     base::log_warning("apiserver", base::format("the Secret {}/{}, which is to hold a service account's token: {}",
                                                 secret.ns, secret.name, error.message));
   }

@@ -43,11 +43,11 @@ struct Bench {
     r.name = name;
     r.body = std::move(body);
     r.default_manager = "test";
-    Json said("no answer");
+    Json answer("no answer");
     api->call(std::move(r),
-              [&](base::Result<Answer> a) { said = a.ok() ? object_of(*std::move(a)) : Json(a.error().message); });
+              [&](base::Result<Answer> a) { answer = a.ok() ? object_of(*std::move(a)) : Json(a.error().message); });
     env.settle();
-    return said;
+    return answer;
   }
   void account(const std::string& name, const char* finalizer = nullptr) {
     Json meta = Json::object({{"name", name}});

@@ -208,7 +208,7 @@ base::Status check_pod_security(const Context& context, Request& request, api::O
                                       .object = object,
                                       .old_object = old_object},
                                      context.objects);
-  if (!answer.note.empty()) request.notes.push_back(std::move(answer.note));
+  if (!answer.audit_annotation.empty()) request.audit_annotations.push_back(std::move(answer.audit_annotation));
   for (std::string& warning : answer.warnings) warnings.push_back(std::move(warning));
   if (answer.refusal.empty()) return {};
   base::Error error = make_error(
@@ -230,7 +230,8 @@ base::Status run_validating(const Context& context, Request& request, api::Opera
         api::policies::validate(*context.policies, review_for(context, request, operation, object, old_object),
                                 context.objects, *context.budget);
     TRY_VOID(check_budget(context, request));
-    for (std::string& note : judgement.notes) request.notes.push_back(std::move(note));
+    for (std::string& audit_annotation : judgement.audit_annotations)
+      request.audit_annotations.push_back(std::move(audit_annotation));
     for (std::string& warning : judgement.warnings) warnings.push_back(std::move(warning));
     if (judgement.refusal) return *std::move(judgement.refusal);
   }
@@ -389,11 +390,11 @@ Result<Change> finish_update(const Context& context, Request& request, const Jso
 
   const bool managed_by_apply = request.verb == Verb::kPatch && request.patch_type == PatchType::kApply;
   const bool same = same_but_bookkeeping(old_object, changed);
-  const bool owners_told = managed_by_apply || api::tells_owners(old_object, changed);
-  if (!managed_by_apply && (!same || owners_told))
+  const bool owners_named = managed_by_apply || api::names_owners(old_object, changed);
+  if (!managed_by_apply && (!same || owners_named))
     api::record_update(*kind.schema, old_object, changed,
                        {manager_for(request), kind.resource.api_version(), request.subresource, context.now});
-  if (same && (!owners_told || changed["metadata"]["managedFields"] == old_object["metadata"]["managedFields"])) {
+  if (same && (!owners_named || changed["metadata"]["managedFields"] == old_object["metadata"]["managedFields"])) {
     change.object = old_object;
     return change;  // a write that changes nothing keeps its revision
   }

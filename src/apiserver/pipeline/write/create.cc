@@ -132,7 +132,7 @@ Result<Change> prepare_create(const Context& context, Request& request) {
   const std::vector<Json> limits =
       has_limits(kind) ? limit_ranges_of(context.objects, request.ns) : std::vector<Json>();
   if (kind.resource == api::resources::kPods && !limits.empty()) {
-    note_limit_ranges(apply_limit_ranges(limits, object), object);
+    annotate_limit_ranges(apply_limit_ranges(limits, object), object);
     TRY_VOID(check_size(object));
   }
   const bool by_apply = request.verb == Verb::kPatch;  // apply of an object that does not exist yet

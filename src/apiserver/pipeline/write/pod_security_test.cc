@@ -24,7 +24,7 @@ constexpr std::string_view kPlain = R"j({"containers": [{"name": "c", "image": "
 constexpr std::string_view kProblem = R"(privileged (container "c" must not set securityContext.privileged=true))";
 
 struct Bench : ApiForTests {
-  std::shared_ptr<std::vector<std::string>> notes = std::make_shared<std::vector<std::string>>();
+  std::shared_ptr<std::vector<std::string>> audit_annotations = std::make_shared<std::vector<std::string>>();
 
   base::Result<Answer> call(Verb verb, const api::ResourceId& id, Json body, std::string subresource = "") {
     Request r;
@@ -36,8 +36,8 @@ struct Bench : ApiForTests {
     if (verb != Verb::kCreate) r.name = api::name_of(body);
     r.body = std::move(body);
     r.user = {"anna", {"system:masters"}};
-    r.audit_notes = notes;
-    notes->clear();
+    r.decided_annotations = audit_annotations;
+    audit_annotations->clear();
     std::optional<base::Result<Answer>> answer;
     api.call(std::move(r), [&](base::Result<Answer> a) { answer.emplace(std::move(a)); });
     env.settle();
@@ -59,7 +59,7 @@ struct Bench : ApiForTests {
   }
 };
 
-std::string told(const base::Result<Answer>& answer) {
+std::string warnings_of(const base::Result<Answer>& answer) {
   if (!answer.ok()) return answer.error().message;
   std::string all;
   for (const std::string& one : answer->warnings) all += (all.empty() ? "" : "\n") + one;
@@ -120,13 +120,15 @@ TEST(PodSecurityLabels, are_checked_where_they_are_written) {
       refused.error().message,
       R"(Namespace "fresh" is invalid: metadata.labels[pod-security.kubernetes.io/enforce]: Invalid value: "none": )"
       "must be one of privileged, baseline, restricted");
-  EXPECT_NE(told(bench.label(R"("warn-version": "1")")).find(R"(must be "latest" or "v1.x")"), std::string::npos);
-  EXPECT_EQ(told(bench.label(R"("enforce": "baseline", "enforce-version": "v1.36")", "fresh", Verb::kCreate)), "");
+  EXPECT_NE(warnings_of(bench.label(R"("warn-version": "1")")).find(R"(must be "latest" or "v1.x")"),
+            std::string::npos);
+  EXPECT_EQ(warnings_of(bench.label(R"("enforce": "baseline", "enforce-version": "v1.36")", "fresh", Verb::kCreate)),
+            "");
 }
 
 TEST(PodSecurityLabels, refuse_pods) {
   Bench bench;
-  EXPECT_EQ(told(bench.pod("before", kPrivileged)), "");
+  EXPECT_EQ(warnings_of(bench.pod("before", kPrivileged)), "");
   ASSERT_TRUE(bench.label(R"("enforce": "baseline", "audit": "baseline")").ok());
   const auto refused = bench.pod("p", kPrivileged);
   ASSERT_FALSE(refused.ok());
@@ -135,19 +137,19 @@ TEST(PodSecurityLabels, refuse_pods) {
             format(R"(pods "p" is forbidden: violates PodSecurity "baseline:latest": {})", kProblem));
   EXPECT_EQ(refused.error().name, "p");
   EXPECT_EQ(
-      *bench.notes,
+      *bench.audit_annotations,
       std::vector<std::string>{format(
           R"(pod-security.kubernetes.io/audit-violations=would violate PodSecurity "baseline:latest": {})", kProblem)});
-  EXPECT_EQ(told(bench.pod("plain", kPlain)), "");
-  EXPECT_TRUE(bench.notes->empty());
+  EXPECT_EQ(warnings_of(bench.pod("plain", kPlain)), "");
+  EXPECT_TRUE(bench.audit_annotations->empty());
   // A pod that is there already changes as before, but for what it runs.
-  EXPECT_EQ(told(bench.call(Verb::kPatch, api::resources::kPods,
-                            json(R"({"metadata": {"name": "before", "labels": {"a": "b"}}})"))),
+  EXPECT_EQ(warnings_of(bench.call(Verb::kPatch, api::resources::kPods,
+                                   json(R"({"metadata": {"name": "before", "labels": {"a": "b"}}})"))),
             "");
   Json image = json(R"({"metadata": {"name": "before"}})");
   image.set("spec", json(format(R"({{"containers": [{{"name": "c", "image": "other",
       "securityContext": {{"privileged": true}}}}]}})")));
-  EXPECT_NE(told(bench.call(Verb::kPatch, api::resources::kPods, image)).find("violates PodSecurity"),
+  EXPECT_NE(warnings_of(bench.call(Verb::kPatch, api::resources::kPods, image)).find("violates PodSecurity"),
             std::string::npos);
 }
 
@@ -162,10 +164,10 @@ TEST(PodSecurityLabels, refuse_containers_that_join_a_pod) {
                                   context)),
                       "ephemeralcontainers");
   };
-  EXPECT_EQ(told(join(R"({"privileged": true})")),
+  EXPECT_EQ(warnings_of(join(R"({"privileged": true})")),
             R"(pods "p" is forbidden: violates PodSecurity "baseline:latest": privileged (container "e" must not set )"
             "securityContext.privileged=true)");
-  EXPECT_EQ(told(join(R"({"privileged": false})")), "");
+  EXPECT_EQ(warnings_of(join(R"({"privileged": false})")), "");
 }
 
 TEST(PodSecurityLabels, warn_of_templates) {
@@ -193,9 +195,9 @@ TEST(PodSecurityLabels, warn_of_templates) {
   for (const Case& one : cases) {
     const auto answer = bench.call(Verb::kCreate, one.id, json(format("{{{}, \"spec\": {{{}}}}}", meta, one.body)));
     ASSERT_TRUE(answer.ok()) << one.id.plural << ": " << answer.error().message;
-    EXPECT_EQ(told(answer), format(R"({}would violate PodSecurity "baseline:latest": {})", one.whose, kProblem))
+    EXPECT_EQ(warnings_of(answer), format(R"({}would violate PodSecurity "baseline:latest": {})", one.whose, kProblem))
         << one.id.plural;
-    EXPECT_EQ(bench.notes->size(), 1u) << one.id.plural;
+    EXPECT_EQ(bench.audit_annotations->size(), 1u) << one.id.plural;
   }
 }
 
@@ -203,14 +205,14 @@ TEST(PodSecurityLabels, tell_of_pods_that_are_there) {
   Bench bench;
   for (const char* name : {"b", "a", "d"}) ASSERT_TRUE(bench.pod(name, kPrivileged).ok());
   ASSERT_TRUE(bench.pod("plain", kPlain).ok());
-  EXPECT_EQ(told(bench.label(R"("warn": "restricted")")), "");
-  EXPECT_EQ(told(bench.label(R"("enforce": "baseline")")),
+  EXPECT_EQ(warnings_of(bench.label(R"("warn": "restricted")")), "");
+  EXPECT_EQ(warnings_of(bench.label(R"("enforce": "baseline")")),
             "existing pods in namespace \"default\" violate the new PodSecurity enforce level \"baseline:latest\"\n"
             "a (and 2 other pods): privileged");
-  EXPECT_EQ(told(bench.label(R"("warn": "baseline")")), "");
-  EXPECT_EQ(told(bench.label(R"("enforce": "privileged")")), "");
+  EXPECT_EQ(warnings_of(bench.label(R"("warn": "baseline")")), "");
+  EXPECT_EQ(warnings_of(bench.label(R"("enforce": "privileged")")), "");
   for (int i = 0; i < 600; ++i) ASSERT_TRUE(bench.pod(format("m{}", i).c_str(), kPlain).ok());
-  EXPECT_EQ(told(bench.label(R"("enforce": "baseline")")),
+  EXPECT_EQ(warnings_of(bench.label(R"("enforce": "baseline")")),
             "new PodSecurity enforce level only checked against the first 500 of 604 existing pods\n"
             "existing pods in namespace \"default\" violate the new PodSecurity enforce level \"baseline:latest\"\n"
             "a (and 2 other pods): privileged");
@@ -229,8 +231,8 @@ TEST(PodSecurityLabels, bound_what_they_say) {
   ASSERT_FALSE(refused.ok());
   EXPECT_EQ(refused.error().code, Code::kForbidden);
   EXPECT_LT(refused.error().message.size(), 4000u);
-  ASSERT_EQ(bench.notes->size(), 1u);
-  EXPECT_LT(bench.notes->front().size(), 4000u);
+  ASSERT_EQ(bench.audit_annotations->size(), 1u);
+  EXPECT_LT(bench.audit_annotations->front().size(), 4000u);
 }
 
 }  // namespace

@@ -110,7 +110,8 @@ struct QuotaBook::State : std::enable_shared_from_this<QuotaBook::State> {
   void listen(std::uint32_t resource) {
     store.on_latest(resource,
                     [weak = weak_from_this(), resource](const store::ObjectPtr& before, const store::ObjectPtr& after) {
-                      if (const auto self = weak.lock(); self && (before || after)) self->note(resource, before, after);
+                      if (const auto self = weak.lock(); self && (before || after))
+                        self->object_changed(resource, before, after);
                     });
   }
 
@@ -188,9 +189,9 @@ struct QuotaBook::State : std::enable_shared_from_this<QuotaBook::State> {
     for (const auto& [name, amount] : delta) quota.used[name] += amount;
   }
 
-  void note(std::uint32_t resource, const store::ObjectPtr& before, const store::ObjectPtr& after) {
+  void object_changed(std::uint32_t resource, const store::ObjectPtr& before, const store::ObjectPtr& after) {
     const store::ObjectPtr& known = after ? after : before;
-    const Quota* begun = resource == quotas_index ? note_quota(before, after) : nullptr;
+    const Quota* begun = resource == quotas_index ? quota_changed(before, after) : nullptr;
     const auto space = quotas.find(known->ns);
     if (space == quotas.end()) return;
     const std::string key = known->ns + "/" + known->name;
@@ -207,7 +208,7 @@ struct QuotaBook::State : std::enable_shared_from_this<QuotaBook::State> {
   }
 
   // The quota whose counting begins anew; null: none. A status alone changes nothing of what is counted.
-  const Quota* note_quota(const store::ObjectPtr& before, const store::ObjectPtr& after) {
+  const Quota* quota_changed(const store::ObjectPtr& before, const store::ObjectPtr& after) {
     if (!after) {
       const auto space = quotas.find(before->ns);
       if (space == quotas.end()) return nullptr;
@@ -231,11 +232,11 @@ struct QuotaBook::State : std::enable_shared_from_this<QuotaBook::State> {
       const auto self = weak.lock();
       if (!self) return;
       self->timer = 0;
-      for (const Key& key : std::exchange(self->stale, {})) self->tell(key);
+      for (const Key& key : std::exchange(self->stale, {})) self->publish(key);
     });
   }
 
-  void tell(const Key& key) {
+  void publish(const Key& key) {
     const Quota* quota = find(key);
     const store::ObjectPtr stored = store.find(quotas_index, key.first, key.second, store::View::kLatest);
     if (!quota || !quota->counted || !stored) return;

@@ -27,10 +27,10 @@ struct Bench : ApiForTests {
   }
   // "", or the refusal.
   std::string call(Request r) {
-    std::string said = "no answer";
-    api.call(std::move(r), [&](base::Result<Answer> a) { said = a.ok() ? "" : a.error().message; });
+    std::string answer = "no answer";
+    api.call(std::move(r), [&](base::Result<Answer> a) { answer = a.ok() ? "" : a.error().message; });
     env.settle();
-    return said;
+    return answer;
   }
   std::string create(const api::ResourceId& id, const std::string& body) {
     return call(request(Verb::kCreate, id, "", body));
@@ -93,8 +93,8 @@ TEST(Quotas, want_pods_to_say_what_they_count) {
   for (const Row& row : rows) {
     Bench b;
     ASSERT_EQ(b.quota(row.hard, row.scopes), "");
-    const std::string said = b.create_pod("p", row.resources);
-    EXPECT_EQ(said.substr(said.empty() ? 0 : std::string_view("pods \"p\" is forbidden: ").size()), row.why)
+    const std::string answer = b.create_pod("p", row.resources);
+    EXPECT_EQ(answer.substr(answer.empty() ? 0 : std::string_view("pods \"p\" is forbidden: ").size()), row.why)
         << row.hard << row.scopes;
   }
 }

@@ -154,13 +154,14 @@ base::Result<Asked> ask(const WebhookWrite& write, const NamedWebhook& named, co
 // The warnings and notes of an answer; an error where it refuses the write. True: go on with its patch.
 base::Result<bool> heed(const WebhookWrite& write, const Webhook& webhook, const Verdict& verdict, std::size_t index) {
   for (const std::string& warning : verdict.warnings) write.warnings.push_back(warning);
-  for (const auto& [key, value] : verdict.notes) write.request.notes.push_back(key + "=" + value);
+  for (const auto& [key, value] : verdict.audit_annotations)
+    write.request.audit_annotations.push_back(key + "=" + value);
   if (!verdict.failure.empty()) {
     if (!webhook.ignores_failures)
       return internal_error(base::format("failed calling webhook {:?}: {}", webhook.name, verdict.failure));
-    write.request.notes.push_back(base::format("failed-open.{}.webhook.admission.k8s.io/round_0_index_{}={}: {}",
-                                               webhook.mutating ? "mutating" : "validating", index, webhook.name,
-                                               verdict.failure));
+    write.request.audit_annotations.push_back(
+        base::format("failed-open.{}.webhook.admission.k8s.io/round_0_index_{}={}: {}",
+                     webhook.mutating ? "mutating" : "validating", index, webhook.name, verdict.failure));
     return false;
   }
   if (verdict.allowed) return true;

@@ -48,11 +48,11 @@ std::string response(const Json& request, std::string_view members) {
       R"j({{"apiVersion": "admission.k8s.io/v1", "kind": "AdmissionReview", "response": {{"uid": "{}", {}}}}})j",
       request["uid"].as_string(), members);
 }
-FakeCaller::Answer says(std::string members) {
+FakeCaller::Answer answer_with(std::string members) {
   return [members](const Json& request) { return response(request, members); };
 }
 FakeCaller::Answer patches(std::string_view operations) {
-  return says(
+  return answer_with(
       base::format(R"("allowed": true, "patchType": "JSONPatch", "patch": "{}")", base::base64_encode(operations)));
 }
 
@@ -94,7 +94,7 @@ struct Bench {
     return answer.ok() ? object_of(*std::move(answer)) : Json();
   }
   // The answer that the client gets; empty: it was done.
-  static std::string told(const base::Result<Answer>& answer) {
+  static std::string problem_of(const base::Result<Answer>& answer) {
     if (!answer.ok()) return base::format("{}: {}", base::http_status(answer.error().code), answer.error().message);
     return answer->status < 400 ? ""
                                 : base::format("{} {}: {}", answer->status, answer->object["reason"].as_string(),
@@ -112,7 +112,7 @@ struct Bench {
     const auto answer =
         call(request(Verb::kCreate, mutating ? api::policies::kMutatingWebhooks : api::policies::kValidatingWebhooks,
                      base::format(R"({{"metadata": {{"name": "{}"}}, "webhooks": [{}]}})", name, webhooks)));
-    EXPECT_EQ(told(answer), "") << name;
+    EXPECT_EQ(problem_of(answer), "") << name;
   }
   void validating(std::string_view name, FakeCaller::Answer answer, std::string_view more = "") {
     configure(false, name, webhook(name, more));
@@ -128,24 +128,25 @@ struct Bench {
 
 TEST(Webhooks, refuse_in_their_own_words) {
   Bench bench;
-  bench.validating("v",
-                   says(R"("allowed": false, "status": {"code": 418, "message": "no tea"}, "warnings": ["careful"])"));
+  bench.validating(
+      "v", answer_with(R"("allowed": false, "status": {"code": 418, "message": "no tea"}, "warnings": ["careful"])"));
   const auto answer = bench.create(R"({"metadata": {"name": "a"}})");
-  EXPECT_EQ(Bench::told(answer), "418 : admission webhook \"v.example.com\" denied the request: no tea");
+  EXPECT_EQ(Bench::problem_of(answer), "418 : admission webhook \"v.example.com\" denied the request: no tea");
   EXPECT_EQ(answer->warnings, std::vector<std::string>{"careful"});
-  bench.caller.answers["https://v/"] = says(R"("allowed": false, "status": {"reason": "Forbidden", "code": 200})");
-  EXPECT_EQ(Bench::told(bench.create(R"({"metadata": {"name": "a"}})")),
+  bench.caller.answers["https://v/"] =
+      answer_with(R"("allowed": false, "status": {"reason": "Forbidden", "code": 200})");
+  EXPECT_EQ(Bench::problem_of(bench.create(R"({"metadata": {"name": "a"}})")),
             "400 Forbidden: admission webhook \"v.example.com\" denied the request: Forbidden");
-  bench.caller.answers["https://v/"] = says(R"("allowed": false)");
-  EXPECT_EQ(Bench::told(bench.create(R"({"metadata": {"name": "a"}})")),
+  bench.caller.answers["https://v/"] = answer_with(R"("allowed": false)");
+  EXPECT_EQ(Bench::problem_of(bench.create(R"({"metadata": {"name": "a"}})")),
             "400 : admission webhook \"v.example.com\" denied the request without explanation");
-  bench.caller.answers["https://v/"] = says(R"("allowed": true)");
-  EXPECT_EQ(Bench::told(bench.create(R"({"metadata": {"name": "a"}})")), "");
+  bench.caller.answers["https://v/"] = answer_with(R"("allowed": true)");
+  EXPECT_EQ(Bench::problem_of(bench.create(R"({"metadata": {"name": "a"}})")), "");
 }
 
 TEST(Webhooks, are_told_what_is_asked) {
   Bench bench;
-  bench.validating("v", says(R"("allowed": true)"));
+  bench.validating("v", answer_with(R"("allowed": true)"));
   bench.made(R"({"metadata": {"name": "a"}, "data": {"k": "v"}})");
   const Json review = bench.caller.seen["https://v/"];
   EXPECT_EQ(review["apiVersion"].as_string(), "admission.k8s.io/v1");
@@ -163,7 +164,7 @@ TEST(Webhooks, are_told_what_is_asked) {
     "options": {"kind": "CreateOptions", "apiVersion": "meta.k8s.io/v1", "fieldValidation": "Warn"}})j")
                               .dump());
   // One that changes names generates none: it is not stored yet.
-  bench.mutating("m", says(R"("allowed": true)"));
+  bench.mutating("m", answer_with(R"("allowed": true)"));
   const Json stored = bench.made(R"({"metadata": {"generateName": "gen-"}})");
   asked = bench.caller.seen["https://m/"]["request"];
   EXPECT_FALSE(asked.has("name"));
@@ -172,7 +173,7 @@ TEST(Webhooks, are_told_what_is_asked) {
   // The old object is deleted, once for each of a collection.
   Request all = bench.request(Verb::kDeleteCollection, bench.kMaps, "{}");
   bench.caller.asked.clear();
-  EXPECT_EQ(Bench::told(bench.call(std::move(all))), "");
+  EXPECT_EQ(Bench::problem_of(bench.call(std::move(all))), "");
   EXPECT_EQ(bench.caller.asked.size(), 4U);
   asked = bench.caller.seen["https://v/"]["request"];
   EXPECT_EQ(asked["operation"].as_string(), "DELETE");
@@ -188,8 +189,8 @@ TEST(Webhooks, are_told_of_what_a_put_creates) {
                   R"j({"name": "v.example.com", "clientConfig": {"url": "https://v/"}, "sideEffects": "None",
       "admissionReviewVersions": ["v1"], "rules": [{"apiGroups": ["*"], "apiVersions": ["*"], "operations": ["CREATE"],
       "resources": ["roles"]}]})j");
-  bench.caller.answers["https://v/"] = says(R"("allowed": false, "status": {"code": 418, "message": "no tea"})");
-  EXPECT_EQ(Bench::told(bench.call(bench.request(Verb::kUpdate, roles, R"({"metadata": {"name": "r"}})"))),
+  bench.caller.answers["https://v/"] = answer_with(R"("allowed": false, "status": {"code": 418, "message": "no tea"})");
+  EXPECT_EQ(Bench::problem_of(bench.call(bench.request(Verb::kUpdate, roles, R"({"metadata": {"name": "r"}})"))),
             "418 : admission webhook \"v.example.com\" denied the request: no tea");
   EXPECT_EQ(bench.caller.seen["https://v/"]["request"]["operation"].as_string(), "CREATE");
 }
@@ -206,7 +207,7 @@ TEST(Webhooks, change_objects_in_the_order_of_names) {
 
 TEST(Webhooks, are_asked_again_when_something_changed_behind_them) {
   Bench bench;
-  bench.mutating("a", says(R"("allowed": true)"), R"("reinvocationPolicy": "IfNeeded",)");
+  bench.mutating("a", answer_with(R"("allowed": true)"), R"("reinvocationPolicy": "IfNeeded",)");
   bench.mutating("b", patches(R"([{"op": "add", "path": "/data", "value": {"by": "b"}}])"));
   bench.made(R"({"metadata": {"name": "x"}})");
   EXPECT_EQ(bench.caller.asked, (std::vector<std::string>{"https://a/", "https://b/", "https://a/"}));
@@ -218,7 +219,8 @@ TEST(Webhooks, that_fail_refuse_or_are_ignored) {
   const std::string failed = "500: Internal error occurred: failed calling webhook \"v.example.com\": ";
   bench.validating("v", {});
   bench.caller.answers.clear();
-  EXPECT_EQ(Bench::told(bench.create(R"({"metadata": {"name": "a"}})")), failed + "failed to call webhook: refused");
+  EXPECT_EQ(Bench::problem_of(bench.create(R"({"metadata": {"name": "a"}})")),
+            failed + "failed to call webhook: refused");
   const std::string wrong = failed + "received invalid webhook response: ";
   for (const auto& [text, why] : std::map<std::string, std::string>{
            {"<html>", "failed to call webhook: couldn't get version/kind; json parse error: "},
@@ -229,21 +231,21 @@ TEST(Webhooks, that_fail_refuse_or_are_ignored) {
            {R"({"response": {"allowed": "yes"}})",
             "failed to call webhook: json: cannot unmarshal \"yes\" into field response.allowed of type bool"}}) {
     bench.caller.answers["https://v/"] = [&text = text](const Json&) { return text; };
-    EXPECT_EQ(Bench::told(bench.create(R"({"metadata": {"name": "a"}})")).substr(0, (failed + why).size()),
+    EXPECT_EQ(Bench::problem_of(bench.create(R"({"metadata": {"name": "a"}})")).substr(0, (failed + why).size()),
               failed + why);
   }
   bench.caller.answers["https://v/"] = [](const Json& request) {
     return base::format(R"({{"kind": "Review", "apiVersion": "v1", "response": {{"uid": "{}"}}}})",
                         request["uid"].as_string());
   };
-  EXPECT_EQ(Bench::told(bench.create(R"({"metadata": {"name": "a"}})")),
+  EXPECT_EQ(Bench::problem_of(bench.create(R"({"metadata": {"name": "a"}})")),
             wrong + "expected webhook response of admission.k8s.io/v1, Kind=AdmissionReview, got v1, Kind=Review");
   bench.caller.answers["https://v/"] = patches("[]");
-  EXPECT_EQ(Bench::told(bench.create(R"({"metadata": {"name": "a"}})")),
+  EXPECT_EQ(Bench::problem_of(bench.create(R"({"metadata": {"name": "a"}})")),
             wrong + "validating webhook may not return response.patch");
   Request gone = bench.request(Verb::kDelete, api::policies::kValidatingWebhooks, R"({"metadata": {"name": "v"}})");
   gone.body = {};
-  EXPECT_EQ(Bench::told(bench.call(std::move(gone))), "");
+  EXPECT_EQ(Bench::problem_of(bench.call(std::move(gone))), "");
   bench.validating("w", {}, R"("failurePolicy": "Ignore",)");
   bench.caller.answers.clear();
   bench.caller.asked.clear();
@@ -254,42 +256,45 @@ TEST(Webhooks, that_fail_refuse_or_are_ignored) {
 TEST(Webhooks, cannot_make_another_object_of_one) {
   Bench bench;
   bench.mutating("m", patches(R"([{"op": "replace", "path": "/metadata/namespace", "value": "kube-system"}])"));
-  EXPECT_NE(Bench::told(bench.create(R"({"metadata": {"name": "a"}})")).find("does not match the namespace"),
+  EXPECT_NE(Bench::problem_of(bench.create(R"({"metadata": {"name": "a"}})")).find("does not match the namespace"),
             std::string::npos);
   for (const char* patch : {R"([{"op": "replace", "path": "/kind", "value": "Secret"}])",
                             R"([{"op": "remove", "path": "/x"}])", R"([{"op": "replace", "path": "", "value": []}])",
                             R"([7])", R"([{"op": "replace", "path": "/metadata", "value": "x"}])"}) {
     bench.caller.answers["https://m/"] = patches(patch);
-    EXPECT_NE(Bench::told(bench.create(R"({"metadata": {"name": "a"}})")), "") << patch;
+    EXPECT_NE(Bench::problem_of(bench.create(R"({"metadata": {"name": "a"}})")), "") << patch;
   }
   bench.caller.answers["https://m/"] = patches(R"([{"op": "add", "path": "/data", "value": {"k": 7}}])");
-  EXPECT_EQ(Bench::told(bench.create(R"({"metadata": {"name": "a"}})")).substr(0, 4), "422:");
+  EXPECT_EQ(Bench::problem_of(bench.create(R"({"metadata": {"name": "a"}})")).substr(0, 4), "422:");
   // A name may be given to a new object, and not to one that has its own.
   bench.caller.answers["https://m/"] = patches(R"([{"op": "add", "path": "/metadata/name", "value": "other"}])");
   EXPECT_EQ(api::name_of(bench.made(R"({"metadata": {"generateName": "a-"}})")), "other");
   bench.caller.answers.clear();
   bench.caller.answers["https://m/"] = patches(R"([{"op": "replace", "path": "/metadata/name", "value": "third"}])");
-  EXPECT_EQ(Bench::told(bench.call(bench.request(Verb::kUpdate, bench.kMaps, R"({"metadata": {"name": "other"}})"))),
-            "422: ConfigMap \"other\" is invalid: metadata.name: Invalid value: \"third\": field is immutable");
+  EXPECT_EQ(
+      Bench::problem_of(bench.call(bench.request(Verb::kUpdate, bench.kMaps, R"({"metadata": {"name": "other"}})"))),
+      "422: ConfigMap \"other\" is invalid: metadata.name: Invalid value: \"third\": field is immutable");
 }
 
 TEST(Webhooks, see_what_selectors_and_conditions_let_through) {
   Bench bench;
-  bench.validating("s", says(R"("allowed": false)"), R"("objectSelector": {"matchLabels": {"watched": "yes"}},)");
-  bench.validating("n", says(R"("allowed": false)"),
+  bench.validating("s", answer_with(R"("allowed": false)"),
+                   R"("objectSelector": {"matchLabels": {"watched": "yes"}},)");
+  bench.validating("n", answer_with(R"("allowed": false)"),
                    R"("namespaceSelector": {"matchLabels": {"kubernetes.io/metadata.name": "other"}},)");
-  bench.validating("c", says(R"("allowed": false)"),
+  bench.validating("c", answer_with(R"("allowed": false)"),
                    R"("matchConditions": [{"name": "big", "expression": "object.metadata.name == 'big'"}],)");
   bench.made(R"({"metadata": {"name": "a"}})");
   EXPECT_TRUE(bench.caller.asked.empty());
-  EXPECT_NE(Bench::told(bench.create(R"({"metadata": {"name": "b", "labels": {"watched": "yes"}}})")), "");
-  EXPECT_NE(Bench::told(bench.create(R"({"metadata": {"name": "big"}})")), "");
+  EXPECT_NE(Bench::problem_of(bench.create(R"({"metadata": {"name": "b", "labels": {"watched": "yes"}}})")), "");
+  EXPECT_NE(Bench::problem_of(bench.create(R"({"metadata": {"name": "big"}})")), "");
   EXPECT_EQ(bench.caller.asked, (std::vector<std::string>{"https://s/", "https://c/"}));
   // One that leaves the selector by the change is seen by it, too.
-  bench.caller.answers["https://s/"] = says(R"("allowed": true)");
+  bench.caller.answers["https://s/"] = answer_with(R"("allowed": true)");
   bench.made(R"({"metadata": {"name": "b", "labels": {"watched": "yes"}}})");
   bench.caller.asked.clear();
-  EXPECT_EQ(Bench::told(bench.call(bench.request(Verb::kUpdate, bench.kMaps, R"({"metadata": {"name": "b"}})"))), "");
+  EXPECT_EQ(Bench::problem_of(bench.call(bench.request(Verb::kUpdate, bench.kMaps, R"({"metadata": {"name": "b"}})"))),
+            "");
   EXPECT_EQ(bench.caller.asked, std::vector<std::string>{"https://s/"});
 }
 
@@ -312,7 +317,7 @@ TEST(Webhooks, decide_by_what_is_stored_when_they_have_answered) {
   Request slow =
       bench.request(Verb::kPatch, bench.kMaps, R"j({"metadata": {"name": "a", "labels": null}, "data": {"m": "2"}})j");
   const auto done = bench.call(std::move(slow));
-  EXPECT_EQ(Bench::told(done), "");
+  EXPECT_EQ(Bench::problem_of(done), "");
   EXPECT_EQ(old, (std::vector<std::string>{"0", "1"}));
   const Json data = object_of(*done)["data"];
   EXPECT_EQ(data["n"].as_string(), "1");
@@ -352,7 +357,7 @@ TEST(Webhooks, that_answer_late_make_no_object_of_a_kind_that_went) {
       meanwhile();
       return response(request, R"("allowed": true)");
     };
-    return Bench::told(bench.call(std::move(one)));
+    return Bench::problem_of(bench.call(std::move(one)));
   };
   bench.configure(false, "v", R"j({"name": "v.example.com", "clientConfig": {"url": "https://v/"},
       "sideEffects": "None", "admissionReviewVersions": ["v1"], "rules": [{"apiGroups": ["example.com"],
@@ -378,7 +383,7 @@ TEST(Webhooks, that_answer_late_make_no_object_of_a_kind_that_went) {
 TEST(Webhooks, configurations_are_checked_in_the_words_of_Kubernetes) {
   Bench bench;
   const auto refused = [&](std::string_view webhooks) {
-    return Bench::told(
+    return Bench::problem_of(
         bench.call(bench.request(Verb::kCreate, api::policies::kMutatingWebhooks,
                                  base::format(R"({{"metadata": {{"name": "x"}}, "webhooks": [{}]}})", webhooks))));
   };
@@ -455,11 +460,11 @@ TEST(Webhooks, are_not_asked_about_themselves) {
   bench.configure(false, "all", R"j({"name": "all.example.com", "clientConfig": {"url": "https://all/"},
     "sideEffects": "None", "admissionReviewVersions": ["v1"], "rules": [{"apiGroups": ["*"], "apiVersions": ["*"],
     "operations": ["*"], "resources": ["*/*"]}]})j");
-  EXPECT_NE(Bench::told(bench.create(R"({"metadata": {"name": "a"}})")), "");
+  EXPECT_NE(Bench::problem_of(bench.create(R"({"metadata": {"name": "a"}})")), "");
   Request gone = bench.request(Verb::kDelete, api::policies::kValidatingWebhooks, R"({"metadata": {"name": "all"}})");
   gone.body = {};
-  EXPECT_EQ(Bench::told(bench.call(std::move(gone))), "");
-  EXPECT_EQ(Bench::told(bench.create(R"({"metadata": {"name": "a"}})")), "");
+  EXPECT_EQ(Bench::problem_of(bench.call(std::move(gone))), "");
+  EXPECT_EQ(Bench::problem_of(bench.create(R"({"metadata": {"name": "a"}})")), "");
 }
 
 }  // namespace

@@ -125,8 +125,8 @@ TEST_F(V1beta1, RunsThatAreRefusedMakeNothing) {
   for (const auto& [parameters, words] : {std::pair("[]", "needs a value for words"),
                                           {R"([{"name": "x", "value": "1"}])", "no parameter \"x\""},
                                           {R"([{"value": "1"}])", "has no name"}}) {
-    const std::string said = rest.refusal("POST", "runs", run_body(parameters));
-    EXPECT_NE(said.find(words), std::string::npos) << said;
+    const std::string refused = rest.refusal("POST", "runs", run_body(parameters));
+    EXPECT_NE(refused.find(words), std::string::npos) << refused;
   }
   const std::string ir =
       rest.refusal("POST", "runs", run_body(R"([{"name": "words", "value": "x"}])", rest::testing::kIr));
@@ -238,8 +238,8 @@ TEST_F(V1beta1, AJobKeepsTheDocument) {
 TEST_F(V1beta1, OneWhoMayNotListSeesNothingOfTheIndex) {
   run();
   rest.api.forbids = [](const client::Request& request) { return request.verb == client::Verb::kList; };
-  const std::string said = rest.refusal("GET", "runs");
-  EXPECT_EQ(said.find("accepted"), std::string::npos) << said;
+  const std::string refused = rest.refusal("GET", "runs");
+  EXPECT_EQ(refused.find("accepted"), std::string::npos) << refused;
 }
 
 }  // namespace

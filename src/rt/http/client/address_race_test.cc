@@ -67,7 +67,7 @@ class AddressRaces : public ::testing::Test {
   std::string connect(const std::vector<Tcp::endpoint>& addresses) {
     start(addresses);
     shared->context.run();
-    return said;
+    return outcome;
   }
   void start(const std::vector<Tcp::endpoint>& addresses) {
     limit.expires_after(std::chrono::nanoseconds(shared->options.timeout.ns));
@@ -76,7 +76,7 @@ class AddressRaces : public ::testing::Test {
     });
     socket.connect_to(addresses, false, [this](const base::Status& status) {
       limit.cancel();
-      said += status.ok() ? "connected" : status.error().message;
+      outcome += status.ok() ? "connected" : status.error().message;
     });
   }
   Tcp::endpoint peer() {
@@ -93,7 +93,7 @@ class AddressRaces : public ::testing::Test {
       std::make_shared<ClientShared>(ClientOptions{.host = "server", .port = 1, .tls = false}, env->loop());
   ClientSocket socket{shared};
   asio::steady_timer limit{shared->context};
-  std::string said;
+  std::string outcome;
 };
 
 TEST_F(AddressRaces, the_last_of_many_is_reached) {
@@ -124,7 +124,7 @@ TEST_F(AddressRaces, one_that_is_late_may_still_win) {
   shared->context.poll();
   first.recover();  // its packet is sent again after a second
   shared->context.run();
-  EXPECT_EQ(said, "connected");
+  EXPECT_EQ(outcome, "connected");
   EXPECT_EQ(peer(), first.address());
 }
 
@@ -140,7 +140,7 @@ TEST_F(AddressRaces, who_leaves_ends_all_attempts) {
   shared->context.poll();
   socket.close();
   shared->context.run();
-  EXPECT_EQ(said, "server:1: cannot connect: Operation canceled (127.0.0.1)");
+  EXPECT_EQ(outcome, "server:1: cannot connect: Operation canceled (127.0.0.1)");
   pollfd queued{second.descriptor(), POLLIN, 0};
   EXPECT_EQ(::poll(&queued, 1, 0), 0);
 }
@@ -152,7 +152,7 @@ TEST_F(AddressRaces, who_leaves_as_one_answers_has_no_connection) {
   ASSERT_EQ(::poll(&queued, 1, -1), 1);  // it has answered, and nobody has heard yet
   socket.close();
   shared->context.run();
-  EXPECT_EQ(said, "server:1: cannot connect: Operation canceled (127.0.0.1)");
+  EXPECT_EQ(outcome, "server:1: cannot connect: Operation canceled (127.0.0.1)");
 }
 
 TEST(AddressOrder, families_take_turns) {

@@ -29,7 +29,7 @@ struct AnswerReader::State {
   const Callbacks callbacks;
   std::string in = {};
   std::optional<http::response_parser<GrowingBody>> parser = {};
-  bool head_told = false;
+  bool head_reported = false;
   bool upgraded = false;
   bool done = false;
   bool has_left = false;
@@ -45,14 +45,14 @@ struct AnswerReader::State {
   // 0: it has not come yet.
   int status() const { return parser->is_header_done() ? static_cast<int>(parser->get().result_int()) : 0; }
   // Tells what the parser has found since the last call.
-  void tell() {
+  void report() {
     if (!parser->is_header_done()) return;
     const int status = this->status();
     if (status >= 100 && status < 200 && status != kSwitchingProtocols) {
       if (parser->is_done()) begin();  // the answer proper follows
       return;
     }
-    if (!std::exchange(head_told, true)) {
+    if (!std::exchange(head_reported, true)) {
       Headers headers;
       for (const auto& field : parser->get())
         headers.emplace_back(std::string(field.name_string()), std::string(field.value()));
@@ -88,7 +88,7 @@ base::Status AnswerReader::read(std::string_view bytes) {
     if (error) return make_error(Code::kUnavailable, base::format("the answer is not HTTP: {}", error.message()));
     if (const int status = state.status(); status != 0 && (status < 100 || status > 599))
       return make_error(Code::kUnavailable, base::format("the answer is not HTTP: its status is {}", status));
-    state.tell();
+    state.report();
     if (used == 0) break;
   }
   if (state.in.size() > kAnswerHeaderBytesMax)
@@ -100,7 +100,7 @@ base::Status AnswerReader::read(std::string_view bytes) {
 base::Status AnswerReader::end() {
   State& state = *state_;
   if (state.done || state.upgraded) return {};
-  if (state.head_told && state.parser->need_eof()) {
+  if (state.head_reported && state.parser->need_eof()) {
     state.done = true;
     return {};
   }

@@ -9,7 +9,7 @@ namespace rt {
 namespace {
 
 // A reader's account of an answer that comes in pieces of `size` bytes and then ends.
-std::string told(std::string_view answer, std::size_t size, bool head = false) {
+std::string read_of(std::string_view answer, std::size_t size, bool head = false) {
   std::string out;
   AnswerReader reader(head, {[&out](int status, const Headers& headers) {
                                out += base::format("{}", status);
@@ -53,21 +53,21 @@ TEST(AnswerReader, tells_head_and_body_however_they_are_cut) {
   };
   for (const Row& row : rows)
     for (const std::size_t size : {std::size_t{1}, std::size_t{2}, std::size_t{7}, std::size_t{4096}})
-      EXPECT_EQ(told(row.answer, size, row.head), row.expected) << row.answer << " by " << size;
+      EXPECT_EQ(read_of(row.answer, size, row.head), row.expected) << row.answer << " by " << size;
 }
 
 TEST(AnswerReader, holds_no_more_than_a_header_of_what_does_not_end) {
   const std::string endless(std::size_t{1} << 20, 'a');
-  EXPECT_EQ(told("HTTP/1.1 200 OK\r\nA: " + endless, 4096), " broken");
-  EXPECT_EQ(told("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1;" + endless, 4096),
+  EXPECT_EQ(read_of("HTTP/1.1 200 OK\r\nA: " + endless, 4096), " broken");
+  EXPECT_EQ(read_of("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1;" + endless, 4096),
             "200 Transfer-Encoding=chunked: broken");
 }
 
 // Beast keeps the length of a field in sixteen bits.
 TEST(AnswerReader, a_field_that_is_too_long_breaks_the_answer) {
   const std::string long_value(70'000, 'a');
-  EXPECT_EQ(told("HTTP/1.1 200 OK\r\nA: " + long_value + "\r\n\r\n", 4096), " broken");
-  EXPECT_EQ(told("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nA: " + long_value + "\r\n\r\n", 4096),
+  EXPECT_EQ(read_of("HTTP/1.1 200 OK\r\nA: " + long_value + "\r\n\r\n", 4096), " broken");
+  EXPECT_EQ(read_of("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nA: " + long_value + "\r\n\r\n", 4096),
             "200 Transfer-Encoding=chunked: broken");
 }
 

@@ -26,7 +26,7 @@ namespace rt {
 struct ClientShared {
   ClientShared(ClientOptions o, Loop& loop) : options(std::move(o)), mail(loop) {}
   // On the loop, soon.
-  void tell(Task task) { mail.add(context, std::move(task)); }
+  void post(Task task) { mail.add(context, std::move(task)); }
   std::string authority() const;  // host and port as in a URL
   base::Error error(base::Code code, std::string_view why) const;
 

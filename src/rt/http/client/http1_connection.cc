@@ -147,12 +147,12 @@ void Http1Connection::hold(bool held) {
   if (!held_ && std::exchange(waits_held_, false) && callbacks_.on_done) read_when_taken();
 }
 
-void Http1Connection::say(std::string_view bytes) {
+void Http1Connection::write_bytes(std::string_view bytes) {
   unsaid_ += bytes;
-  if (upgraded_ && !writing_) say_more();
+  if (upgraded_ && !writing_) write_more();
 }
 
-void Http1Connection::say_more() {
+void Http1Connection::write_more() {
   out_ = std::exchange(unsaid_, {});
   writing_ = true;
   socket_.with_stream([this](auto& stream) {
@@ -160,7 +160,7 @@ void Http1Connection::say_more() {
       self->writing_ = false;
       if (error) return self->fail(Code::kUnavailable, base::format("cannot send: {}", error.message()));
       if (self->callbacks_.on_written) self->callbacks_.on_written(size);
-      if (self->connected_ && !self->unsaid_.empty()) self->say_more();
+      if (self->connected_ && !self->unsaid_.empty()) self->write_more();
     });
   });
 }
@@ -180,7 +180,7 @@ void Http1Connection::consume() {
   if (!callbacks_.on_done) return;
   if (!upgraded_ && goes_on_otherwise()) {
     upgraded_ = true;
-    if (!unsaid_.empty() && !writing_) say_more();
+    if (!unsaid_.empty() && !writing_) write_more();
   }
   if (upgraded_) {
     if (!in_.empty()) callbacks_.on_data(std::exchange(in_, {}));

@@ -36,7 +36,7 @@ class Http1Connection : public std::enable_shared_from_this<Http1Connection> {
   void run(const HttpRequest& request, bool stream, base::Duration timeout, Callbacks callbacks);
   void abort();
   // Bytes of the protocol with which the connection goes on.
-  void say(std::string_view bytes);
+  void write_bytes(std::string_view bytes);
   // While it is held nothing more of a stream is read.
   void hold(bool held);
 
@@ -51,7 +51,7 @@ class Http1Connection : public std::enable_shared_from_this<Http1Connection> {
   void ended(ErrorCode error);
   void consume();
   bool goes_on_otherwise() const;
-  void say_more();
+  void write_more();
   void deliver();
   void disarm();
   void done();

@@ -35,28 +35,28 @@ Http2Connection::Http2Connection(std::shared_ptr<ClientShared> shared)
 void Http2Connection::connect(std::function<void(base::Result<bool>)> done, std::function<void()> gone) {
   gone_ = std::move(gone);
   const auto once = std::make_shared<std::function<void(base::Result<bool>)>>(std::move(done));
-  const auto tell = [once](base::Result<bool> result) {
+  const auto report = [once](base::Result<bool> result) {
     if (auto callback = std::exchange(*once, nullptr)) callback(std::move(result));
   };
   connect_timer_.expires_after(std::chrono::nanoseconds(shared_->options.timeout.ns));
-  connect_timer_.async_wait([self = shared_from_this(), tell](ErrorCode error) {
+  connect_timer_.async_wait([self = shared_from_this(), report](ErrorCode error) {
     if (error || self->ready_) return;
     self->socket_.close();
-    tell(self->shared_->error(Code::kTimeout, "the server did not answer in time"));
+    report(self->shared_->error(Code::kTimeout, "the server did not answer in time"));
   });
-  socket_.connect(true, [self = shared_from_this(), tell](base::Status connected) {
+  socket_.connect(true, [self = shared_from_this(), report](base::Status connected) {
     self->connect_timer_.cancel();
     if (self->over_) return;
-    if (!connected.ok()) return tell(connected.take_error());
+    if (!connected.ok()) return report(connected.take_error());
     if (!self->socket_.speaks_http2()) {
       self->socket_.close();
-      return tell(false);
+      return report(false);
     }
     self->ready_ = true;
     self->read();
     self->write();
     self->tick();
-    tell(true);
+    report(true);
   });
 }
 
@@ -142,7 +142,7 @@ void Http2Connection::read() {
     stream.async_read_some(asio::buffer(chunk_), [self = shared_from_this()](ErrorCode error, std::size_t size) {
       if (self->over_) return;
       if (error) return self->fail(base::format("the connection was lost: {}", error.message()));
-      self->heard_ = true;
+      self->has_received_ = true;
       self->receiving_ = true;
       const base::Status status = self->session_.receive({self->chunk_.data(), size});
       self->receiving_ = false;
@@ -173,7 +173,7 @@ void Http2Connection::read_more() {
 // A server that sends faster than the loop takes has to wait, or all of it would be kept here.
 void Http2Connection::wait_for_loop() {
   hold_mail(false);
-  heard_ = true;  // it is we who do not listen
+  has_received_ = true;  // it is we who do not listen
   pause_timer_.expires_after(kLoopLook);
   pause_timer_.async_wait([self = shared_from_this()](ErrorCode error) {
     if (!error && !self->over_) self->read_more();
@@ -223,7 +223,7 @@ void Http2Connection::tick() {
         gave_up = true;
       }
     }
-    self->silent_ticks_ = std::exchange(self->heard_, false) ? 0 : self->silent_ticks_ + 1;
+    self->silent_ticks_ = std::exchange(self->has_received_, false) ? 0 : self->silent_ticks_ + 1;
     // After a silence as long as a request may last, the next one would go the same way.
     const bool leads_nowhere =
         gave_up && kTick * (self->silent_ticks_ + 1) >= std::chrono::nanoseconds(self->shared_->options.timeout.ns);

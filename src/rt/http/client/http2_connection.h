@@ -93,7 +93,7 @@ class Http2Connection : public std::enable_shared_from_this<Http2Connection> {
   int answers_read_ = 0;  // with the last read
   bool holds_mail_ = false;
   bool carries_streams_ = false;  // or requests; a connection has one of both
-  bool heard_ = false;            // anything since the last tick
+  bool has_received_ = false;     // anything since the last tick
   int silent_ticks_ = 0;
 };
 

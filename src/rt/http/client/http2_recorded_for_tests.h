@@ -8,7 +8,7 @@
 namespace rt {
 
 // Appends to `what`, which must outlive the session: "200 ", the body, and " done", " refused" or " lost".
-inline Http2Session::Callbacks tell_into(std::string& what) {
+inline Http2Session::Callbacks record_into(std::string& what) {
   return {.on_head = [&what](int status, const Headers&) { what += std::to_string(status) + " "; },
           .on_data = [&what](std::string_view bytes) { what += bytes; },
           .on_end =

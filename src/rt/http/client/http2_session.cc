@@ -41,7 +41,7 @@ struct Stream {
   int status = 0;
   Headers headers;
   std::size_t header_bytes = 0;
-  bool head_told = false;
+  bool head_reported = false;
   bool muted = false;  // nobody waits for it; kept until the library has closed the stream, since it reads the body
 };
 
@@ -85,7 +85,7 @@ int Http2Session::State::on_header(nghttp2_session*, const nghttp2_frame* frame,
   if (!stream) return 0;
   stream->header_bytes += name_size + value_size + 32;  // as HTTP/2 counts them
   if (stream->header_bytes > kAnswerHeaderBytesMax) return NGHTTP2_ERR_TEMPORAL_CALLBACK_FAILURE;
-  if (stream->head_told) return 0;  // trailers
+  if (stream->head_reported) return 0;  // trailers
   const std::string_view key = text_of(name, name_size);
   const std::string_view text = text_of(value, value_size);
   if (key == ":status")
@@ -100,13 +100,13 @@ int Http2Session::State::on_frame(nghttp2_session*, const nghttp2_frame* frame, 
   if (frame->hd.type == NGHTTP2_GOAWAY) state.leaving = true;
   if (frame->hd.type != NGHTTP2_HEADERS) return 0;
   Stream* stream = state.find(frame->hd.stream_id);
-  if (!stream || stream->head_told) return 0;
+  if (!stream || stream->head_reported) return 0;
   if (stream->status >= 100 && stream->status < 200) {  // the answer proper follows
     stream->status = 0;
     stream->headers.clear();
     return 0;
   }
-  stream->head_told = true;
+  stream->head_reported = true;
   if (!stream->muted && stream->callbacks.on_head)
     stream->callbacks.on_head(stream->status, std::exchange(stream->headers, {}));
   return 0;
@@ -130,9 +130,9 @@ int Http2Session::State::on_close(nghttp2_session*, std::int32_t id, std::uint32
   State& state = *static_cast<State*>(self);
   const Stream* stream = state.find(id);
   if (!stream) return 0;
-  if (error == NGHTTP2_NO_ERROR && stream->head_told)
+  if (error == NGHTTP2_NO_ERROR && stream->head_reported)
     state.end(id, End::kDone, "");
-  else if (error == NGHTTP2_REFUSED_STREAM && !stream->head_told)
+  else if (error == NGHTTP2_REFUSED_STREAM && !stream->head_reported)
     state.end(id, End::kRefused, "the server refused the request");
   else if (stream->header_bytes > kAnswerHeaderBytesMax)
     state.end(id, End::kLost, base::format("the header of the answer has more than {} bytes", kAnswerHeaderBytesMax));

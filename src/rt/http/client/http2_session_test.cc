@@ -6,7 +6,7 @@
 
 #include <map>
 
-#include "rt/http/client/http2_told_for_tests.h"
+#include "rt/http/client/http2_recorded_for_tests.h"
 
 namespace rt {
 namespace {
@@ -44,10 +44,10 @@ class Server {
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
 
-  void hear(const std::string& bytes) {
+  void receive_bytes(const std::string& bytes) {
     EXPECT_GE(nghttp2_session_mem_recv(session, reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()), 0);
   }
-  std::string say() {
+  std::string bytes_to_send() {
     std::string out;
     const std::uint8_t* bytes = nullptr;
     for (ssize_t size = 0; (size = nghttp2_session_mem_send(session, &bytes)) > 0;)
@@ -88,8 +88,8 @@ class Http2SessionTest : public ::testing::Test {
     HttpRequest request{.method = body.empty() ? "GET" : "POST", .target = target};
     request.headers.emplace_back("Accept", "application/json");
     request.body = body;
-    auto& what = told[target];
-    const auto id = client.start(request, "server:1", true, tell_into(what));
+    auto& what = recorded[target];
+    const auto id = client.start(request, "server:1", true, record_into(what));
     EXPECT_TRUE(id.ok());
     return id.ok() ? *id : 0;
   }
@@ -97,8 +97,8 @@ class Http2SessionTest : public ::testing::Test {
   base::Status talk() {
     for (int round = 0; round < 1000; ++round) {
       const std::string out = client.take_output();
-      if (!out.empty()) server.hear(out);
-      const std::string in = server.say();
+      if (!out.empty()) server.receive_bytes(out);
+      const std::string in = server.bytes_to_send();
       if (out.empty() && in.empty()) break;
       if (!in.empty()) TRY_VOID(client.receive(in));
     }
@@ -107,7 +107,7 @@ class Http2SessionTest : public ::testing::Test {
 
   Server server;
   Http2Session client;
-  std::map<std::string, std::string> told;
+  std::map<std::string, std::string> recorded;
 };
 
 TEST_F(Http2SessionTest, carries_many_requests_and_their_answers_at_once) {
@@ -120,8 +120,8 @@ TEST_F(Http2SessionTest, carries_many_requests_and_their_answers_at_once) {
   server.answer(second, std::string(5'000'000, 'y'));
   server.answer(first, "hello");
   ASSERT_TRUE(talk().ok());
-  EXPECT_EQ(told["/first"], "200 hello done");
-  EXPECT_EQ(told["/second"], "200 " + std::string(5'000'000, 'y') + " done");
+  EXPECT_EQ(recorded["/first"], "200 hello done");
+  EXPECT_EQ(recorded["/second"], "200 " + std::string(5'000'000, 'y') + " done");
   EXPECT_EQ(client.open_count(), 0u);
   EXPECT_EQ(client.open_max(), 100u);
 }
@@ -131,12 +131,12 @@ TEST_F(Http2SessionTest, what_a_leaving_server_has_not_looked_at_is_refused_and_
   ASSERT_TRUE(talk().ok());
   ask("/second");
   nghttp2_submit_goaway(server.session, NGHTTP2_FLAG_NONE, first, NGHTTP2_NO_ERROR, nullptr, 0);
-  ASSERT_TRUE(client.receive(server.say()).ok());
+  ASSERT_TRUE(client.receive(server.bytes_to_send()).ok());
   EXPECT_FALSE(client.takes_requests());
   server.answer(first, "hello");
   talk().ok();  // both sides are done then
-  EXPECT_EQ(told["/second"], " refused");
-  EXPECT_EQ(told["/first"], "200 hello done");
+  EXPECT_EQ(recorded["/second"], " refused");
+  EXPECT_EQ(recorded["/first"], "200 hello done");
 }
 
 TEST_F(Http2SessionTest, resets_tell_whether_the_server_has_looked_at_the_request) {
@@ -146,8 +146,8 @@ TEST_F(Http2SessionTest, resets_tell_whether_the_server_has_looked_at_the_reques
   nghttp2_submit_rst_stream(server.session, NGHTTP2_FLAG_NONE, first, NGHTTP2_REFUSED_STREAM);
   nghttp2_submit_rst_stream(server.session, NGHTTP2_FLAG_NONE, second, NGHTTP2_INTERNAL_ERROR);
   ASSERT_TRUE(talk().ok());
-  EXPECT_EQ(told["/first"], " refused");
-  EXPECT_EQ(told["/second"], " lost");
+  EXPECT_EQ(recorded["/first"], " refused");
+  EXPECT_EQ(recorded["/second"], " lost");
 }
 
 TEST_F(Http2SessionTest, nothing_is_told_of_what_nobody_waits_for) {
@@ -159,7 +159,7 @@ TEST_F(Http2SessionTest, nothing_is_told_of_what_nobody_waits_for) {
   const auto unsent = ask("/second");
   client.reset(unsent);
   ASSERT_TRUE(talk().ok());
-  EXPECT_EQ(told["/first"] + told["/second"], "");
+  EXPECT_EQ(recorded["/first"] + recorded["/second"], "");
   EXPECT_EQ(client.open_count(), 0u);
 }
 
@@ -170,7 +170,7 @@ TEST_F(Http2SessionTest, a_header_without_end_ends_the_request) {
   for (int i = 0; i < 5; ++i) headers.emplace_back("x-" + std::to_string(i), std::string(60'000, 'h'));
   server.answer(id, "hello", headers);
   talk().ok();  // the library ends the session for some such headers
-  EXPECT_EQ(told["/first"], " lost");
+  EXPECT_EQ(recorded["/first"], " lost");
 }
 
 TEST_F(Http2SessionTest, a_flood_of_pings_ends_the_session) {
@@ -179,10 +179,10 @@ TEST_F(Http2SessionTest, a_flood_of_pings_ends_the_session) {
   bool ended = false;
   for (int i = 0; i < 100'000 && !ended; ++i) {
     nghttp2_submit_ping(server.session, NGHTTP2_FLAG_NONE, nullptr);
-    ended = !client.receive(server.say()).ok();
+    ended = !client.receive(server.bytes_to_send()).ok();
   }
   EXPECT_TRUE(ended);
-  EXPECT_EQ(told["/first"], " lost");
+  EXPECT_EQ(recorded["/first"], " lost");
 }
 
 TEST_F(Http2SessionTest, what_is_not_http2_ends_the_session) {
@@ -192,7 +192,7 @@ TEST_F(Http2SessionTest, what_is_not_http2_ends_the_session) {
   client.take_output();  // why we leave
   EXPECT_TRUE(client.is_over());
   client.close("over");
-  EXPECT_EQ(told["/first"], " lost");
+  EXPECT_EQ(recorded["/first"], " lost");
   EXPECT_FALSE(client.takes_requests());
 }
 

@@ -70,7 +70,7 @@ struct Trial : std::enable_shared_from_this<Trial> {
   explicit Trial(const std::shared_ptr<ClientShared>& s) : shared(s), socket(s), timer(s->context) {}
 
   void run(std::function<void(base::Status)> done) {
-    tell = std::move(done);
+    report = std::move(done);
     timer.expires_after(std::chrono::nanoseconds(shared->options.timeout.ns));
     timer.async_wait([self = shared_from_this()](boost::system::error_code error) {
       if (!error) self->end(self->shared->error(Code::kTimeout, "no connection in time"));
@@ -80,13 +80,13 @@ struct Trial : std::enable_shared_from_this<Trial> {
   void end(base::Status status) {
     timer.cancel();
     socket.close();
-    if (tell) std::exchange(tell, nullptr)(std::move(status));
+    if (report) std::exchange(report, nullptr)(std::move(status));
   }
 
   std::shared_ptr<ClientShared> shared;
   ClientSocket socket;
   asio::steady_timer timer;
-  std::function<void(base::Status)> tell;
+  std::function<void(base::Status)> report;
 };
 
 class Client : public HttpClient {
@@ -129,7 +129,7 @@ class Client : public HttpClient {
   void send(HttpRequest request, OnResponse on_response) override {
     auto answer = [shared = shared_.get(), alive = alive_,
                    on_response = std::move(on_response)](base::Result<HttpResponse> response) {
-      shared->tell([alive, on_response, response = std::move(response)]() mutable {
+      shared->post([alive, on_response, response = std::move(response)]() mutable {
         if (*alive) on_response(std::move(response));
       });
     };
@@ -155,13 +155,14 @@ class Client : public HttpClient {
   std::unique_ptr<HttpStream> stream(HttpRequest request, StreamCallbacks callbacks) override;
 
   void connect(std::function<void(base::Status)> on_connected) override {
-    auto tell = [shared = shared_.get(), alive = alive_, on_connected = std::move(on_connected)](base::Status status) {
-      shared->tell([alive, on_connected, status = std::move(status)]() mutable {
+    auto report = [shared = shared_.get(), alive = alive_,
+                   on_connected = std::move(on_connected)](base::Status status) {
+      shared->post([alive, on_connected, status = std::move(status)]() mutable {
         if (*alive) on_connected(std::move(status));
       });
     };
-    asio::post(shared_->context, [this, tell = std::move(tell)]() mutable {
-      keep_in_sight(trials_, std::make_shared<Trial>(shared_))->run(std::move(tell));
+    asio::post(shared_->context, [this, report = std::move(report)]() mutable {
+      keep_in_sight(trials_, std::make_shared<Trial>(shared_))->run(std::move(report));
     });
   }
 
@@ -415,7 +416,7 @@ class Stream : public HttpStream {
   bool write(std::string bytes) override {
     const bool enough = (*unsent_ += bytes.size()) > kUnsentMax;
     asio::post(shared_->context, [job = job_, bytes = std::move(bytes)] {
-      if (job->http1) job->http1->say(bytes);
+      if (job->http1) job->http1->write_bytes(bytes);
     });
     return !enough;
   }
@@ -438,7 +439,7 @@ std::unique_ptr<HttpStream> Client::stream(HttpRequest request, StreamCallbacks 
   auto alive = std::make_shared<std::atomic<bool>>(true);
   auto shared_callbacks = std::make_shared<StreamCallbacks>(std::move(callbacks));
   auto to_loop = [shared = shared_.get(), alive](auto f) {
-    shared->tell([alive, f = std::move(f)]() mutable {
+    shared->post([alive, f = std::move(f)]() mutable {
       if (*alive) f();
     });
   };

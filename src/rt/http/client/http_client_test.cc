@@ -46,7 +46,7 @@ class Server {
   std::uint16_t port() const { return port_; }
 
   // Reads one request without a body. False: the peer has gone.
-  static bool hear(int connection) {
+  static bool read_request(int connection) {
     std::string text;
     char c = 0;
     while (!text.ends_with("\r\n\r\n"))
@@ -99,15 +99,15 @@ struct Caller {
 };
 
 void answer_once_then_end(int connection) {
-  ASSERT_TRUE(Server::hear(connection));
+  ASSERT_TRUE(Server::read_request(connection));
   Server::answer(connection, "first");
-  ASSERT_TRUE(Server::hear(connection));
+  ASSERT_TRUE(Server::read_request(connection));
 }
 
 void answer_two(int connection) {
-  ASSERT_TRUE(Server::hear(connection));
+  ASSERT_TRUE(Server::read_request(connection));
   Server::answer(connection, "second");
-  EXPECT_FALSE(Server::hear(connection));
+  EXPECT_FALSE(Server::read_request(connection));
 }
 
 TEST(HttpClient, what_a_kept_connection_lost_is_sent_again_where_it_may_be) {
@@ -129,7 +129,7 @@ TEST(HttpClient, what_may_not_be_sent_twice_is_an_error) {
 }
 
 TEST(HttpClient, what_is_lost_on_a_new_connection_is_an_error) {
-  Server server({[](int connection) { Server::hear(connection); }});
+  Server server({[](int connection) { Server::read_request(connection); }});
   Caller caller(server.port());
   EXPECT_EQ(caller.ask("GET"), "lost");
 }
@@ -164,7 +164,7 @@ TEST(HttpClient, what_would_end_its_own_line_is_not_sent) {
       {.method = "GET", .target = "/", .headers = {{"A: b\r\nC", "d"}}},
   };
   Server server({[](int connection) {
-    ASSERT_TRUE(Server::hear(connection));
+    ASSERT_TRUE(Server::read_request(connection));
     Server::answer(connection, "the only one");
   }});
   Caller caller(server.port());
@@ -200,7 +200,7 @@ TEST(HttpClient, what_would_end_its_own_line_is_not_sent) {
 TEST(HttpClient, whether_a_connection_is_accepted) {
   std::uint16_t port = 0;
   {
-    Server server({[](int connection) { EXPECT_FALSE(Server::hear(connection)); }});
+    Server server({[](int connection) { EXPECT_FALSE(Server::read_request(connection)); }});
     port = server.port();
     EXPECT_TRUE(Caller(port).connects());
   }
@@ -228,7 +228,7 @@ TEST(HttpClient, what_a_server_announces_does_not_end_the_process) {
       {ok + "Transfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0\r\nA: " + std::string(70'000, 'a') + "\r\n\r\n", "x"}};
   for (const Row& row : rows) {
     Server server({[&row](int connection) {
-      ASSERT_TRUE(Server::hear(connection));
+      ASSERT_TRUE(Server::read_request(connection));
       ASSERT_EQ(::send(connection, row.answer.data(), row.answer.size(), MSG_NOSIGNAL),
                 static_cast<ssize_t>(row.answer.size()));
     }});
@@ -255,9 +255,9 @@ TEST(HttpClient, what_a_server_announces_does_not_end_the_process) {
 
 TEST(HttpClient, a_stream_that_outlives_the_client_keeps_nothing) {
   Server server({[&](int connection) {
-    ASSERT_TRUE(Server::hear(connection));
+    ASSERT_TRUE(Server::read_request(connection));
     Server::answer(connection, "all");
-    Server::hear(connection);
+    Server::read_request(connection);
   }});
   auto kept = std::make_shared<int>();
   {
@@ -282,7 +282,7 @@ TEST(HttpClient, a_stream_that_outlives_the_client_keeps_nothing) {
 
 TEST(HttpClient, a_stream_that_is_upgraded_says_bytes_both_ways) {
   Server server({[&](int connection) {
-    ASSERT_TRUE(Server::hear(connection));
+    ASSERT_TRUE(Server::read_request(connection));
     const std::string head = "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: echo\r\n\r\nfirst ";
     ASSERT_EQ(::send(connection, head.data(), head.size(), MSG_NOSIGNAL), static_cast<ssize_t>(head.size()));
     char c = 0;
@@ -290,7 +290,7 @@ TEST(HttpClient, a_stream_that_is_upgraded_says_bytes_both_ways) {
   }});
   Caller caller(server.port());
   std::unique_ptr<HttpStream> stream;
-  std::string heard, upgrade;
+  std::string received, upgrade;
   int status = 0;
   std::promise<base::Status> ended;
   caller.env->loop().post([&] {
@@ -301,7 +301,7 @@ TEST(HttpClient, a_stream_that_is_upgraded_says_bytes_both_ways) {
       EXPECT_TRUE(stream->write("hel"));
       EXPECT_TRUE(stream->write("lo."));
     };
-    callbacks.on_data = [&](std::string_view bytes) { heard += bytes; };
+    callbacks.on_data = [&](std::string_view bytes) { received += bytes; };
     callbacks.on_end = [&](base::Status end) { ended.set_value(std::move(end)); };
     HttpRequest request{.method = "GET", .target = "/"};
     request.upgrade = "echo";
@@ -310,7 +310,7 @@ TEST(HttpClient, a_stream_that_is_upgraded_says_bytes_both_ways) {
   EXPECT_TRUE(base::await(ended).ok());
   EXPECT_EQ(status, 101);
   EXPECT_EQ(upgrade, "echo");
-  EXPECT_EQ(heard, "first hello");
+  EXPECT_EQ(received, "first hello");
   std::promise<void> gone;
   caller.env->loop().post([&] {
     stream.reset();
@@ -323,7 +323,7 @@ TEST(HttpClient, a_stream_that_the_loop_does_not_take_waits_at_the_server) {
   constexpr std::size_t kAll = std::size_t{64} << 20;
   std::atomic<std::size_t> sent{0};
   Server server({[&](int connection) {
-    ASSERT_TRUE(Server::hear(connection));
+    ASSERT_TRUE(Server::read_request(connection));
     const std::string head = "HTTP/1.1 200 OK\r\nContent-Length: " + std::to_string(kAll) + "\r\n\r\n";
     ASSERT_EQ(::send(connection, head.data(), head.size(), MSG_NOSIGNAL), static_cast<ssize_t>(head.size()));
     for (const std::string piece(std::size_t{1} << 16, 'x'); sent < kAll; sent += piece.size())
@@ -363,10 +363,10 @@ TEST(HttpClient, a_stream_that_the_loop_does_not_take_waits_at_the_server) {
 TEST(HttpClient, a_resting_connection_that_ends_is_left) {
   std::promise<void> left;
   Server server({[&](int connection) {
-                   ASSERT_TRUE(Server::hear(connection));
+                   ASSERT_TRUE(Server::read_request(connection));
                    Server::answer(connection, "first");
                    ::shutdown(connection, SHUT_WR);
-                   EXPECT_FALSE(Server::hear(connection));  // the client closes its side
+                   EXPECT_FALSE(Server::read_request(connection));  // the client closes its side
                    left.set_value();
                  },
                  answer_two});

@@ -71,15 +71,15 @@ TEST(Proxy, is_asked_for_names_that_fit_on_a_line) {
 // Answers one CONNECT with `says`; where the server's port is given, passes bytes on until either side ends.
 class OneProxy {
  public:
-  OneProxy(std::string says, std::uint16_t server_port) : listener_(testing::listen_on_loopback(port)) {
-    thread_ = std::thread([this, says = std::move(says), server_port] {
+  OneProxy(std::string answer, std::uint16_t server_port) : listener_(testing::listen_on_loopback(port)) {
+    thread_ = std::thread([this, answer = std::move(answer), server_port] {
       const int client = ::accept(listener_, nullptr, nullptr);
       char c = 0;
       while (!asked.ends_with("\r\n\r\n") && ::recv(client, &c, 1, 0) == 1) asked += c;
-      EXPECT_EQ(::send(client, says.data(), says.size(), MSG_NOSIGNAL), static_cast<ssize_t>(says.size()));
+      EXPECT_EQ(::send(client, answer.data(), answer.size(), MSG_NOSIGNAL), static_cast<ssize_t>(answer.size()));
       if (server_port != 0) {
         testing::pass_on(client, server_port);
-      } else if (says.empty()) {
+      } else if (answer.empty()) {
         ::recv(client, &c, 1, 0);  // silent until the client gives up
       }
       ::close(client);
@@ -107,7 +107,7 @@ struct Asked {
 };
 
 // GET / of a TLS server that answers "hello", through a proxy that answers CONNECT with `says`.
-Asked ask_through(const std::string& says, bool passes_on, bool offers_http2) {
+Asked ask_through(const std::string& answer, bool passes_on, bool offers_http2) {
   const auto env = make_real_env("test");
   const KeyPair ca = *make_ca("test-ca", env->now(), base::hours(1));
   const KeyPair key = *issue_certificate(ca, {.common_name = "server", .dns_names = {"far.example"}, .server = true},
@@ -117,11 +117,11 @@ Asked ask_through(const std::string& says, bool passes_on, bool offers_http2) {
   auto server = *listen_http(options, [](const HttpRequest&, const std::shared_ptr<HttpExchange>& exchange) {
     exchange->respond({200, {}, "hello"});
   });
-  OneProxy proxy(says, passes_on ? server->port() : 0);
+  OneProxy proxy(answer, passes_on ? server->port() : 0);
   ClientOptions to{.host = "far.example", .port = 6443};  // only the proxy knows where that is
   to.ca_pem = ca.certificate_pem;
   to.offer_http2 = offers_http2;
-  to.timeout = passes_on || !says.empty() ? base::seconds(20) : base::milliseconds(200);
+  to.timeout = passes_on || !answer.empty() ? base::seconds(20) : base::milliseconds(200);
   to.proxy = Proxy{"127.0.0.1", proxy.port, "Basic YTpi"};
   auto client = *make_http_client(to, env->loop());
   std::promise<std::string> got;
@@ -148,7 +148,7 @@ TEST(Proxy, leads_to_the_server_with_tls_from_end_to_end) {
 
 TEST(Proxy, that_does_not_lead_there_is_said) {
   const struct {
-    std::string says, error;
+    std::string answer, error;
   } rows[] = {
       {"HTTP/1.1 407 Proxy Authentication Required\r\n\r\n",
        "the proxy refuses: \"407 Proxy Authentication Required\""},
@@ -160,7 +160,7 @@ TEST(Proxy, that_does_not_lead_there_is_said) {
       {"", ""},  // the time of a request is over
   };
   for (const auto& row : rows) {
-    const Asked asked = ask_through(row.says, false, false);
+    const Asked asked = ask_through(row.answer, false, false);
     EXPECT_NE(asked.body.find("far.example:6443"), std::string::npos) << asked.body;
     EXPECT_NE(asked.body.find(row.error), std::string::npos) << asked.body;
     EXPECT_NE(asked.body, "hello");

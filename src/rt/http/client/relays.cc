@@ -39,8 +39,8 @@ void Relays::run(HttpClient& client, HttpRequest request, std::shared_ptr<HttpEx
     relay->begun = true;
     relay->ways.begin(id, *relay->exchange, status, headers);
   };
-  callbacks.on_data = [this, id](std::string_view bytes) { hear(id, bytes); };
-  callbacks.on_end = [this, id](const base::Status& how) { hear_end(id, how); };
+  callbacks.on_data = [this, id](std::string_view bytes) { receive(id, bytes); };
+  callbacks.on_end = [this, id](const base::Status& how) { receive_end(id, how); };
   callbacks.on_room = [this, id] {
     if (const Relay* relay = find(id)) relay->exchange->resume_reading();
   };
@@ -67,7 +67,7 @@ Relays::Relay* Relays::find(std::uint64_t id) {
   return found == relays_.end() ? nullptr : &found->second;
 }
 
-void Relays::hear(std::uint64_t id, std::string_view bytes) {
+void Relays::receive(std::uint64_t id, std::string_view bytes) {
   Relay* relay = find(id);
   if (relay == nullptr) return;
   if (relay->exchange->backlog_bytes() > kBacklogMax) {
@@ -89,7 +89,7 @@ void Relays::hear(std::uint64_t id, std::string_view bytes) {
   });
 }
 
-void Relays::hear_end(std::uint64_t id, const base::Status& how) {
+void Relays::receive_end(std::uint64_t id, const base::Status& how) {
   const Relay* relay = find(id);
   if (relay == nullptr) return;
   if (!relay->begun && !how.ok())

@@ -48,8 +48,8 @@ class Relays : public std::enable_shared_from_this<Relays> {
   };
 
   Relay* find(std::uint64_t id);
-  void hear(std::uint64_t id, std::string_view bytes);
-  void hear_end(std::uint64_t id, const base::Status& how);
+  void receive(std::uint64_t id, std::string_view bytes);
+  void receive_end(std::uint64_t id, const base::Status& how);
   void end_later(std::uint64_t id);
 
   Loop& loop_;

@@ -91,7 +91,7 @@ class Connection : public ConnectionBase,
   bool count_request();
   void refuse(const HttpRefusal& refusal) { end_with(shared_->refused(refusal)); }
   void end_with(const HttpResponse& last_answer);
-  void say(std::string text) {
+  void write_now(std::string text) {
     backlog.add(text.size());
     write({std::make_shared<const std::string>(std::move(text))}, false);
   }
@@ -253,7 +253,7 @@ bool Connection<Stream>::refused_by_header() {
     }
   if (!continued_ && !parser_->is_done() && expects_continue(parser_->get().base())) {
     continued_ = true;
-    say("HTTP/1.1 100 Continue\r\n\r\n");
+    write_now("HTTP/1.1 100 Continue\r\n\r\n");
   }
   return false;
 }
@@ -299,7 +299,7 @@ void Connection<Stream>::end_with(const HttpResponse& last_answer) {
   in_ = std::string();
   parser_.reset();
   count_request();
-  say(closing_bytes(last_answer));
+  write_now(closing_bytes(last_answer));
 }
 
 template <class Stream>

@@ -40,8 +40,8 @@ void Http2Exchange::push(std::optional<Http2Step::Head> head, std::vector<Slice>
 void Http2Exchange::respond(HttpResponse response) {
   ReadyAnswer answer = make_ready(std::move(response), gzip_wanted_, sends_->limits());
   if (head_) answer.body.clear();
-  const bool is_said = !header(answer.headers, "Content-Length").empty();
-  const std::optional<std::size_t> length = is_said ? std::nullopt : std::optional(answer.size);
+  const bool has_length = !header(answer.headers, "Content-Length").empty();
+  const std::optional<std::size_t> length = has_length ? std::nullopt : std::optional(answer.size);
   push(Http2Step::Head{answer.status, std::move(answer.headers), length}, slices_of(std::move(answer.body)), true);
 }
 

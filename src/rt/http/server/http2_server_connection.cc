@@ -68,7 +68,7 @@ class Connection : public ConnectionDriver, public Http2SendQueue, public std::e
   void ask(StreamId id, HttpRequest request);
   void do_steps();
   void read();
-  void heard(std::size_t size);
+  void received(std::size_t size);
   void flush();
   void watch_time();
   void look_at_time();
@@ -148,12 +148,12 @@ void Connection::read() {
   stream_->async_read_some(asio::buffer(chunk_), [self = shared_from_this()](ErrorCode error, std::size_t size) {
     if (self->gone_) return;
     if (error) return self->gone();
-    if (!self->leaving_) self->heard(size);
+    if (!self->leaving_) self->received(size);
     if (!self->gone_) self->read();
   });
 }
 
-void Connection::heard(std::size_t size) {
+void Connection::received(std::size_t size) {
   const base::Status status = session_.receive({chunk_.data(), size}, now());
   if (!status.ok() && !std::exchange(leaving_, true)) idle_since_ = now();
   flush();

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "base/format.h"
+#include "rt/http/client/http2_recorded_for_tests.h"
 #include "rt/http/client/http2_session.h"
-#include "rt/http/client/http2_told_for_tests.h"
 #include "rt/http/http2_frames_for_tests.h"
 
 namespace rt {
@@ -58,10 +58,10 @@ struct Pair {
   explicit Pair(Http2ServerSession::Limits limits = {}) : server(limits) {}
 
   StreamId ask(const std::string& target, const std::string& body = "", Headers headers = {}) {
-    auto& what = told[target];
+    auto& what = recorded[target];
     const auto id =
         client.start({.method = body.empty() ? "GET" : "POST", .target = target, .headers = headers, .body = body},
-                     "server:1", true, tell_into(what));
+                     "server:1", true, record_into(what));
     EXPECT_TRUE(id.ok());
     return id.ok() ? *id : 0;
   }
@@ -78,7 +78,7 @@ struct Pair {
 
   Server server;
   Http2Session client;
-  std::map<std::string, std::string> told;
+  std::map<std::string, std::string> recorded;
 };
 
 TEST(Http2Server, requests_and_answers_of_many_streams_go_side_by_side) {
@@ -95,8 +95,8 @@ TEST(Http2Server, requests_and_answers_of_many_streams_go_side_by_side) {
   pair.server.answer(second, std::string(5'000'000, 'y'), {{"Connection", "close"}, {"Content-Type", "text/plain"}});
   pair.server.answer(first, "hello");
   ASSERT_TRUE(pair.talk().ok());
-  EXPECT_EQ(pair.told["/first?a=b"], "200 hello done");
-  EXPECT_EQ(pair.told["/second"], "200 " + std::string(5'000'000, 'y') + " done");
+  EXPECT_EQ(pair.recorded["/first?a=b"], "200 hello done");
+  EXPECT_EQ(pair.recorded["/second"], "200 " + std::string(5'000'000, 'y') + " done");
   EXPECT_EQ(pair.server.ends[first] + " " + pair.server.ends[second], "complete complete");
   EXPECT_EQ(pair.server.taken, 5'000'005u);
   EXPECT_EQ(pair.server.held, 0);
@@ -109,16 +109,16 @@ TEST(Http2Server, an_answer_in_pieces_is_heard_piece_by_piece) {
   ASSERT_TRUE(pair.talk().ok());
   pair.server.session.start(watch, 200, {}, std::nullopt);
   ASSERT_TRUE(pair.talk().ok());
-  EXPECT_EQ(pair.told["/watch"], "200 ");
+  EXPECT_EQ(pair.recorded["/watch"], "200 ");
   for (const char* piece : {"a", "b", "c"}) {
     EXPECT_TRUE(pair.server.piece(watch, piece));
     ASSERT_TRUE(pair.talk().ok());
   }
-  EXPECT_EQ(pair.told["/watch"], "200 abc");
+  EXPECT_EQ(pair.recorded["/watch"], "200 abc");
   EXPECT_FALSE(pair.server.session.has_deadlines());  // it may wait for as long as it likes
   pair.server.session.send(watch, {}, true, {});
   ASSERT_TRUE(pair.talk().ok());
-  EXPECT_EQ(pair.told["/watch"], "200 abc done");
+  EXPECT_EQ(pair.recorded["/watch"], "200 abc done");
   EXPECT_FALSE(pair.server.piece(watch, "late"));
 }
 
@@ -130,7 +130,7 @@ TEST(Http2Server, a_long_answer_does_not_stand_before_a_short_one) {
   pair.server.answer(list, std::string(3'000'000, 'l'));
   pair.server.answer(get, "short");
   ASSERT_TRUE(pair.client.receive(pair.server.session.take_output({})).ok());
-  EXPECT_EQ(pair.told["/get"], "200 short done");
+  EXPECT_EQ(pair.recorded["/get"], "200 short done");
 }
 
 TEST(Http2Server, a_client_that_gives_up_is_told_of_once) {
@@ -161,7 +161,7 @@ TEST(Http2Server, a_frame_that_waits_for_room_goes_with_its_stream) {
   ASSERT_TRUE(pair.client.receive(first).ok());
   ASSERT_TRUE(pair.talk().ok());
   for (std::size_t i = 0; i + 1 < ids.size(); ++i) EXPECT_EQ(pair.server.ends[ids[i]], "gone");
-  EXPECT_EQ(pair.told["/d"], "200 " + std::string(size, 'x') + " done");
+  EXPECT_EQ(pair.recorded["/d"], "200 " + std::string(size, 'x') + " done");
   EXPECT_EQ(pair.server.ends[ids.back()], "complete");
   EXPECT_EQ(pair.server.taken, ids.size() * size);
   EXPECT_EQ(pair.server.held, 0);
@@ -195,13 +195,13 @@ TEST(Http2Server, what_is_too_much_is_refused_in_words_and_the_others_go_on) {
   pair.ask("/forbidden", "body");
   const auto good = pair.ask("/good", std::string(1000, 'x'));
   ASSERT_TRUE(pair.talk().ok());
-  EXPECT_EQ(pair.told["/large-body"].substr(0, 4), "413 ");
-  EXPECT_EQ(pair.told["/large-header"].substr(0, 4), "431 ");
-  EXPECT_EQ(pair.told["/forbidden"].substr(0, 6), "403 no");
+  EXPECT_EQ(pair.recorded["/large-body"].substr(0, 4), "413 ");
+  EXPECT_EQ(pair.recorded["/large-header"].substr(0, 4), "431 ");
+  EXPECT_EQ(pair.recorded["/forbidden"].substr(0, 6), "403 no");
   ASSERT_EQ(pair.server.requests.size(), 1u);
   pair.server.answer(good, "taken");
   ASSERT_TRUE(pair.talk().ok());
-  EXPECT_EQ(pair.told["/good"], "200 taken done");
+  EXPECT_EQ(pair.recorded["/good"], "200 taken done");
   EXPECT_EQ(pair.server.held, 0);
   EXPECT_EQ(pair.server.session.open_count(), 0u);
 }
@@ -211,7 +211,7 @@ TEST(Http2Server, a_server_that_holds_too_much_says_so) {
   pair.server.held_max = 100'000;
   pair.ask("/large", std::string(200'000, 'x'));
   ASSERT_TRUE(pair.talk().ok());
-  EXPECT_EQ(pair.told["/large"].substr(0, 4), "429 ");
+  EXPECT_EQ(pair.recorded["/large"].substr(0, 4), "429 ");
   EXPECT_EQ(pair.server.held, 0);
 }
 
@@ -222,10 +222,10 @@ TEST(Http2Server, headers_are_held_as_bodies_are) {
   const StreamId first = pair.ask("/first", "body", large);
   pair.ask("/second", "body", large);
   ASSERT_TRUE(pair.talk().ok());
-  EXPECT_EQ(pair.told["/second"].substr(0, 4), "429 ");
+  EXPECT_EQ(pair.recorded["/second"].substr(0, 4), "429 ");
   pair.server.answer(first, "done");
   ASSERT_TRUE(pair.talk().ok());
-  EXPECT_EQ(pair.told["/first"], "200 done done");
+  EXPECT_EQ(pair.recorded["/first"], "200 done done");
   EXPECT_EQ(pair.server.held, 0);
   pair.ask("/third", "", large);  // nothing is awaited of it
   ASSERT_TRUE(pair.talk().ok());
@@ -330,7 +330,7 @@ TEST(Http2Server, what_is_not_http2_ends_the_session) {
 }
 
 // The server's frames of this turn, by types; those of the client's last GOAWAYs are in `last`.
-std::string types_said(Server& server, std::vector<std::uint32_t>& last) {
+std::string frame_types(Server& server, std::vector<std::uint32_t>& last) {
   std::string out, bytes = server.session.take_output(server.now);
   for (Frame one = take_frame(bytes); one.type >= 0; one = take_frame(bytes)) {
     out += base::format("{} ", one.type);
@@ -346,26 +346,26 @@ TEST(Http2ServerEnd, what_crosses_the_news_is_answered_and_what_crosses_the_last
     Server server;
     std::vector<std::uint32_t> last;
     ASSERT_TRUE(server.session.receive(kBegin + get(1), {}).ok());
-    types_said(server, last);
+    frame_types(server, last);
     server.session.announce_end({});
-    EXPECT_EQ(types_said(server, last), "7 6 ");
+    EXPECT_EQ(frame_types(server, last), "7 6 ");
     ASSERT_TRUE(server.session.receive(get(3), {}).ok());
-    EXPECT_EQ(types_said(server, last), "");
+    EXPECT_EQ(frame_types(server, last), "");
     if (answers)
       ASSERT_TRUE(server.session.receive(frame(kPing, kAck, 0, std::string(8, 0)), {}).ok());
     else
       server.now = base::seconds(1);
     EXPECT_TRUE(server.session.has_deadlines() || answers);
-    EXPECT_EQ(types_said(server, last), "7 ");
+    EXPECT_EQ(frame_types(server, last), "7 ");
     EXPECT_EQ(last, (std::vector{kLastOfAll, 3u}));
     ASSERT_TRUE(server.session.receive(get(5) + frame(kHeaders, kEndHeaders, 7, kGet), server.now).ok());
     ASSERT_TRUE(server.session.receive(frame(kData, kEndStream, 7, "body"), server.now).ok());
-    EXPECT_EQ(types_said(server, last), "");
+    EXPECT_EQ(frame_types(server, last), "");
     EXPECT_EQ(server.requests.size(), 2u);
     EXPECT_FALSE(server.session.is_over());
     server.answer(1, "one");
     server.answer(3, "three");
-    types_said(server, last);
+    frame_types(server, last);
     EXPECT_EQ(server.ends, (std::map<StreamId, std::string>{{1, "complete"}, {3, "complete"}}));
     EXPECT_TRUE(server.session.is_over());
     EXPECT_EQ(server.held, 0);

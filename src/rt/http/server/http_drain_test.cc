@@ -74,9 +74,9 @@ class FramePeer {
     stream_.next_layer().connect({tcp_asio::ip::address_v4::loopback(), port});
     stream_.handshake(tcp_asio::ssl::stream_base::client);
   }
-  void say(const std::string& bytes) { tcp_asio::write(stream_, tcp_asio::buffer(bytes)); }
+  void write(const std::string& bytes) { tcp_asio::write(stream_, tcp_asio::buffer(bytes)); }
   // The next frame of this type; the others go to `seen`.
-  Frame hear(int type) {
+  Frame read_frame(int type) {
     for (;;) {
       Frame one = take_frame(bytes_);
       if (one.type == type) return one;
@@ -93,7 +93,7 @@ class FramePeer {
   }
   // Streams whose answer has come to its end, once nothing more comes.
   std::set<std::uint32_t> answered() {
-    while (hear(-2).type >= 0) continue;
+    while (read_frame(-2).type >= 0) continue;
     std::set<std::uint32_t> out;
     for (const Frame& one : seen)
       if (one.type == kData && (one.flags & kEndStream) != 0) out.insert(one.stream);
@@ -110,21 +110,21 @@ class FramePeer {
 
 std::string get_on(std::uint32_t stream) { return frame(kHeaders, kEndHeaders | kEndStream, stream, kGet); }
 
-bool says_close(const std::string& answer) { return answer.find("Connection: close\r\n") != answer.npos; }
+bool announces_close(const std::string& answer) { return answer.find("Connection: close\r\n") != answer.npos; }
 
 TEST(HttpDrain, over_http2_goaway_is_said_twice_and_what_was_asked_is_answered) {
   Ending ending(true);
   FramePeer peer(ending.server->port());
-  peer.say(kBegin + get_on(1));
+  peer.write(kBegin + get_on(1));
   const auto first = ending.next();
   ending.drain();
-  EXPECT_EQ(peer.hear(kGoAway).last_stream(), kLastOfAll);
-  const Frame ping = peer.hear(kPing);
-  peer.say(get_on(3));  // it may cross the news
+  EXPECT_EQ(peer.read_frame(kGoAway).last_stream(), kLastOfAll);
+  const Frame ping = peer.read_frame(kPing);
+  peer.write(get_on(3));  // it may cross the news
   const auto second = ending.next();
-  peer.say(frame(kPing, kAck, 0, ping.payload));
-  EXPECT_EQ(peer.hear(kGoAway).last_stream(), 3u);
-  peer.say(get_on(5));  // this one the client asks again, elsewhere
+  peer.write(frame(kPing, kAck, 0, ping.payload));
+  EXPECT_EQ(peer.read_frame(kGoAway).last_stream(), 3u);
+  peer.write(get_on(5));  // this one the client asks again, elsewhere
   second->respond({200, {}, "second"});
   first->respond({200, {}, "first"});
   EXPECT_EQ(peer.answered(), (std::set<std::uint32_t>{1, 3}));
@@ -136,14 +136,14 @@ TEST(HttpDrain, an_http2_connection_that_waits_is_left_in_words) {
   Ending ending(true);
   {
     FramePeer peer(ending.server->port());
-    peer.say(kBegin + get_on(1));
+    peer.write(kBegin + get_on(1));
     ending.next()->respond({200, {}, "first"});
-    peer.hear(kData);
+    peer.read_frame(kData);
     ending.drain();
-    EXPECT_EQ(peer.hear(kGoAway).last_stream(), kLastOfAll);
-    peer.say(frame(kPing, kAck, 0, peer.hear(kPing).payload));
-    EXPECT_EQ(peer.hear(kGoAway).last_stream(), 1u);
-    EXPECT_EQ(peer.hear(-2).type, -1);
+    EXPECT_EQ(peer.read_frame(kGoAway).last_stream(), kLastOfAll);
+    peer.write(frame(kPing, kAck, 0, peer.read_frame(kPing).payload));
+    EXPECT_EQ(peer.read_frame(kGoAway).last_stream(), 1u);
+    EXPECT_EQ(peer.read_frame(-2).type, -1);
   }
   ending.wait();
 }
@@ -153,21 +153,21 @@ TEST(HttpDrain, over_http1_the_answer_says_that_it_is_the_last) {
   {
     // In this order they are accepted.
     Peer fresh(ending.server->port()), peer(ending.server->port()), idle(ending.server->port());
-    idle.say(kAsk);
+    idle.write(kAsk);
     ending.next()->respond({200, {}, "kept"});
-    EXPECT_FALSE(says_close(idle.hear_until("kept")));
-    peer.say(kAsk);
+    EXPECT_FALSE(announces_close(idle.read_until("kept")));
+    peer.write(kAsk);
     const auto under_way = ending.next();
     ending.drain();
     std::vector exchanges = {under_way};
     for (Peer* one : {&fresh, &idle}) {  // they ask now
-      one->say(kAsk);
+      one->write(kAsk);
       exchanges.push_back(ending.next());
     }
     for (const auto& exchange : exchanges) exchange->respond({200, {}, "last"});
     for (Peer* one : {&peer, &fresh, &idle}) {
-      const std::string answer = one->hear_all();
-      EXPECT_TRUE(says_close(answer) && answer.ends_with("last")) << answer;
+      const std::string answer = one->read_all();
+      EXPECT_TRUE(announces_close(answer) && answer.ends_with("last")) << answer;
     }
   }
   ending.wait();
@@ -180,14 +180,14 @@ TEST(HttpDrain, an_http1_stream_that_ends_takes_its_connection_along) {
   Ending ending(false, options);
   {
     Peer peer(ending.server->port());
-    peer.say(kAsk);
+    peer.write(kAsk);
     const auto stream = ending.next();
     stream->start(200, {});
     stream->send_one(std::make_shared<const std::string>("part"));
-    EXPECT_FALSE(says_close(peer.hear_until("part\r\n")));
+    EXPECT_FALSE(announces_close(peer.read_until("part\r\n")));
     ending.drain();
     stream->finish();
-    EXPECT_EQ(peer.hear_all(), "0\r\n\r\n");
+    EXPECT_EQ(peer.read_all(), "0\r\n\r\n");
   }
   ending.wait();
 }
@@ -195,8 +195,8 @@ TEST(HttpDrain, an_http1_stream_that_ends_takes_its_connection_along) {
 TEST(HttpDrain, new_connections_are_not_taken_and_nobody_holds_it_longer_than_it_may_be) {
   Ending ending(true);
   FramePeer half(ending.server->port()), silent(ending.server->port());
-  half.say(kBegin + frame(kHeaders, kEndHeaders, 1, kGet) + frame(kData, 0, 1, "half a bo"));
-  silent.say(kBegin + get_on(1));
+  half.write(kBegin + frame(kHeaders, kEndHeaders, 1, kGet) + frame(kData, 0, 1, "half a bo"));
+  silent.write(kBegin + get_on(1));
   const auto never_answered = ending.next();
   Peer no_handshake(ending.server->port());
   ending.drain(base::milliseconds(50));
@@ -218,15 +218,15 @@ TEST(HttpDrain, who_waits_to_be_accepted_is_served) {
   });
   {
     Peer first(server->port());
-    first.say(kAsk);
+    first.write(kAsk);
     base::await(entered);  // from here on nobody is accepted
     Peer second(server->port()), third(server->port()), fourth(server->port());
-    for (Peer* one : {&second, &third, &fourth}) one->say(kAsk);
+    for (Peer* one : {&second, &third, &fourth}) one->write(kAsk);
     server->drain(base::hours(1), [&] { drained.set_value(); });
     go_on.set_value();
     for (Peer* one : {&first, &second, &third, &fourth}) {
-      const std::string answer = one->hear_all();
-      EXPECT_TRUE(says_close(answer) && answer.ends_with("served")) << answer;
+      const std::string answer = one->read_all();
+      EXPECT_TRUE(announces_close(answer) && answer.ends_with("served")) << answer;
     }
   }
   base::await(drained);
@@ -235,8 +235,8 @@ TEST(HttpDrain, who_waits_to_be_accepted_is_served) {
 TEST(HttpDrain, half_a_request_over_http1_does_not_hold_it) {
   Ending ending;
   Peer half(ending.server->port()), other(ending.server->port());
-  half.say("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nab");
-  other.say(kAsk);
+  half.write("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 5\r\n\r\nab");
+  other.write(kAsk);
   const auto other_asked = ending.next();
   ending.drain(base::milliseconds(50));
   ending.wait();
@@ -248,7 +248,7 @@ TEST(HttpDrain, a_server_that_nobody_asks_is_done_at_once_and_one_that_ends_befo
   ending.wait();
   Ending busy;
   Peer peer(busy.server->port());
-  peer.say(kAsk);
+  peer.write(kAsk);
   const auto exchange = busy.next();
   busy.drain();
   busy.server.reset();

@@ -128,8 +128,8 @@ void Exchange::respond(HttpResponse response) {
   if (connection_->limits.is_draining()) style_.keep_alive = false;
   auto bytes = std::make_shared<std::string>(head(answer.status, answer.headers));
   // An answer to HEAD that somebody else gave has the length of the body that is not sent.
-  const bool is_said = !header(answer.headers, "Content-Length").empty();
-  *bytes += is_said ? std::string("\r\n") : base::format("Content-Length: {}\r\n\r\n", answer.size);
+  const bool has_length = !header(answer.headers, "Content-Length").empty();
+  *bytes += has_length ? std::string("\r\n") : base::format("Content-Length: {}\r\n\r\n", answer.size);
   if (style_.head) answer.body.clear();
   answer.body.insert(answer.body.begin(), std::move(bytes));
   enqueue(std::move(answer.body), true);

@@ -31,7 +31,7 @@ TEST(HttpFraming, what_two_readers_could_see_differently_is_refused_and_the_conn
   struct Row {
     const char* header;
     const char* body;
-    const char* says;  // of the message
+    const char* message;  // of the message
   };
   const Row rows[] = {
       {"Host: a\r\nHost: a\r\n", "", "exactly one Host header, and this one has 2"},
@@ -54,9 +54,9 @@ TEST(HttpFraming, what_two_readers_could_see_differently_is_refused_and_the_conn
   };
   for (const Row& row : rows) {
     const std::string request = std::string("POST / HTTP/1.1\r\n") + row.header + "\r\n" + row.body;
-    const std::string answer = Peer(server->port()).say(request + "GET /next HTTP/1.1\r\nHost: a\r\n\r\n").hear_all();
+    const std::string answer = Peer(server->port()).write(request + "GET /next HTTP/1.1\r\nHost: a\r\n\r\n").read_all();
     EXPECT_EQ(first_line(answer), "HTTP/1.1 400 Bad Request") << request << answer;
-    EXPECT_NE(answer.find(row.says), answer.npos) << request << answer;
+    EXPECT_NE(answer.find(row.message), answer.npos) << request << answer;
     EXPECT_EQ(answer.find("/next"), answer.npos) << answer;
   }
 }
@@ -67,7 +67,7 @@ TEST(HttpFraming, what_is_plain_is_taken) {
        {"POST /x HTTP/1.1\r\nHost: a\r\nConnection: close\r\ntransfer-encoding: Chunked\r\n\r\n2\r\nab\r\n0\r\n\r\n",
         "POST /x HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: 2\r\n\r\nab",
         "POST /x HTTP/1.0\r\nContent-Length: 2\r\n\r\nab"}) {
-    const std::string answer = Peer(server->port()).say(request).hear_all();
+    const std::string answer = Peer(server->port()).write(request).read_all();
     EXPECT_TRUE(answer.ends_with("POST /x ab")) << request << answer;
   }
 }
@@ -78,8 +78,8 @@ TEST(HttpFraming, absolute_targets_name_what_their_path_names) {
   const auto asked = [&](std::string_view target) {
     const std::string answer =
         Peer(server->port())
-            .say("GET " + std::string(target) + " HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
-            .hear_all();
+            .write("GET " + std::string(target) + " HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+            .read_all();
     return answer.substr(answer.find("\r\n\r\n") + 4);
   };
   EXPECT_EQ(asked("http://127.0.0.1:1/api/v1?limit=1"), "GET /api/v1?limit=1 ");
@@ -97,10 +97,10 @@ TEST(HttpFraming, an_expectation_is_met_in_any_case_or_refused) {
   };
   for (const std::string_view word : {"100-continue", "100-Continue"}) {
     Peer peer(server->port());
-    EXPECT_EQ(peer.say(begun(word)).hear_until("\r\n\r\n"), "HTTP/1.1 100 Continue\r\n\r\n") << word;
-    EXPECT_TRUE(peer.say("hi").hear_until("POST / hi").ends_with("POST / hi"));
+    EXPECT_EQ(peer.write(begun(word)).read_until("\r\n\r\n"), "HTTP/1.1 100 Continue\r\n\r\n") << word;
+    EXPECT_TRUE(peer.write("hi").read_until("POST / hi").ends_with("POST / hi"));
   }
-  EXPECT_EQ(first_line(Peer(server->port()).say(begun("miracles")).hear_all()), "HTTP/1.1 417 Expectation Failed");
+  EXPECT_EQ(first_line(Peer(server->port()).write(begun("miracles")).read_all()), "HTTP/1.1 417 Expectation Failed");
 }
 
 // State and timer of the server's side of a connection, as the kernel tells: "01 02" is one that is established and
@@ -122,7 +122,7 @@ std::string side_of(std::uint16_t port) {
 TEST(HttpLimits, a_silent_connection_is_asked_by_the_kernel) {
   const auto server = *listen_http({}, echo);
   Peer peer(server->port());
-  peer.say("GET / HTTP/1.1\r\nHost: a\r\n\r\n").hear_until("GET / ");
+  peer.write("GET / HTTP/1.1\r\nHost: a\r\n\r\n").read_until("GET / ");
   std::string side = side_of(server->port());
   while (side == "01 01") side = side_of(server->port());  // the answer is not yet acknowledged
   EXPECT_EQ(side, "01 02");
@@ -132,7 +132,7 @@ TEST(HttpFraming, what_stands_around_chunks_has_a_limit) {
   const auto server = *listen_http({}, echo);
   const std::string head = "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n";
   for (const std::string& endless : {"2;a=" + std::string(200'000, 'x'), "0\r\nx: " + std::string(200'000, 'x')}) {
-    const std::string answer = Peer(server->port()).say(head + endless).hear_all();
+    const std::string answer = Peer(server->port()).write(head + endless).read_all();
     EXPECT_EQ(first_line(answer), "HTTP/1.1 400 Bad Request");
     EXPECT_NE(answer.find("a chunk's head or the trailer is longer than 65536 bytes"), answer.npos) << answer;
   }
@@ -143,10 +143,10 @@ TEST(HttpFraming, a_field_of_a_trailer_that_is_too_long_is_refused) {
   const auto server = *listen_http({}, echo);
   const std::string text = "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n0\r\nA: ";
   for (const std::size_t size : {65'534, 70'000}) {
-    const std::string answer = Peer(server->port()).say(text + std::string(size, 'x') + "\r\n\r\n").hear_all();
+    const std::string answer = Peer(server->port()).write(text + std::string(size, 'x') + "\r\n\r\n").read_all();
     EXPECT_EQ(first_line(answer).substr(0, 10), "HTTP/1.1 4") << size << answer.substr(0, 300);
   }
-  EXPECT_EQ(first_line(Peer(server->port()).say("GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n").hear_all()),
+  EXPECT_EQ(first_line(Peer(server->port()).write("GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n").read_all()),
             "HTTP/1.1 200 OK");
 }
 
@@ -156,18 +156,18 @@ TEST(HttpFraming, the_last_chunk_may_come_in_parts) {
   const std::string head = "POST /x HTTP/1.1\r\nHost: a\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n";
   const std::string expects = head + "Expect: 100-continue\r\n\r\n";
   Peer empty(server->port());
-  empty.say(expects);
-  EXPECT_EQ(first_line(empty.hear_until("\r\n\r\n")), "HTTP/1.1 100 Continue");
-  EXPECT_TRUE(empty.say("0\r\n").say("\r").say("\n").hear_all().ends_with("POST /x "));
-  const std::string answer = Peer(server->port()).say(head + "\r\n0\n\r\n").say("\r\n").hear_all();
+  empty.write(expects);
+  EXPECT_EQ(first_line(empty.read_until("\r\n\r\n")), "HTTP/1.1 100 Continue");
+  EXPECT_TRUE(empty.write("0\r\n").write("\r").write("\n").read_all().ends_with("POST /x "));
+  const std::string answer = Peer(server->port()).write(head + "\r\n0\n\r\n").write("\r\n").read_all();
   EXPECT_EQ(first_line(answer), "HTTP/1.1 400 Bad Request");
 }
 
 TEST(HttpLimits, a_peer_that_says_nothing_is_left) {
   const auto server = *listen_http({.idle_time_max = kShort}, echo);
-  EXPECT_EQ(Peer(server->port()).hear_all(), "");
+  EXPECT_EQ(Peer(server->port()).read_all(), "");
   // Also after a request.
-  EXPECT_EQ(first_line(Peer(server->port()).say("GET / HTTP/1.1\r\nHost: a\r\n\r\n").hear_all()), "HTTP/1.1 200 OK");
+  EXPECT_EQ(first_line(Peer(server->port()).write("GET / HTTP/1.1\r\nHost: a\r\n\r\n").read_all()), "HTTP/1.1 200 OK");
 }
 
 // The time passes while others that are idle are left.
@@ -179,16 +179,16 @@ TEST(HttpLimits, a_peer_that_still_reads_an_answer_is_not_idle) {
   const std::string request = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
   const auto patient = *listen_http({.idle_time_max = base::milliseconds(300)}, give);
   Peer peer(patient->port());
-  EXPECT_EQ(first_line(peer.say(request).hear_some()), "HTTP/1.1 200 OK");
-  EXPECT_EQ(Peer(patient->port()).hear_all(), "");
-  EXPECT_TRUE(peer.hear_until("the end").ends_with("the end"));
-  EXPECT_EQ(peer.hear_all(), "");  // it is from now on
+  EXPECT_EQ(first_line(peer.write(request).read_some()), "HTTP/1.1 200 OK");
+  EXPECT_EQ(Peer(patient->port()).read_all(), "");
+  EXPECT_TRUE(peer.read_until("the end").ends_with("the end"));
+  EXPECT_EQ(peer.read_all(), "");  // it is from now on
   // A peer that reads nothing has no longer than before.
   const auto strict = *listen_http({.idle_time_max = base::milliseconds(200), .write_time_max = kShort}, give);
   Peer sleeper(strict->port());
-  sleeper.say(request).hear_some();
-  EXPECT_EQ(Peer(strict->port()).hear_all(), "");
-  EXPECT_FALSE(sleeper.hear_until("the end").ends_with("the end"));
+  sleeper.write(request).read_some();
+  EXPECT_EQ(Peer(strict->port()).read_all(), "");
+  EXPECT_FALSE(sleeper.read_until("the end").ends_with("the end"));
 }
 
 // A listener for the end of an exchange may hold it, and with it the connection.
@@ -203,7 +203,7 @@ TEST(HttpLimits, who_listens_goes_with_an_answer_that_was_complete_before) {
     exchange->respond({200, {}, "answer"});
     exchange->on_closed([listener = std::shared_ptr<Listener>(new Listener{exchange, gone})] {});
   });
-  Peer(server->port()).say("GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n").hear_all();
+  Peer(server->port()).write("GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n").read_all();
   EXPECT_EQ(gone.get_future().wait_for(std::chrono::seconds(30)), std::future_status::ready);
 }
 
@@ -217,8 +217,8 @@ ServerKeys keys_of(const KeyPair& ca) {
 
 TEST(HttpLimits, a_peer_that_does_not_finish_its_handshake_is_left) {
   const auto server = *listen_http({.tls = keys_of(authority()), .handshake_time_max = kShort}, echo);
-  EXPECT_EQ(Peer(server->port()).hear_all(), "");
-  EXPECT_EQ(Peer(server->port()).say("\x16\x03").hear_all(), "");
+  EXPECT_EQ(Peer(server->port()).read_all(), "");
+  EXPECT_EQ(Peer(server->port()).write("\x16\x03").read_all(), "");
 }
 
 TEST(HttpLimits, requests_that_come_ahead_wait_until_the_answers_before_them_are_read) {
@@ -233,9 +233,9 @@ TEST(HttpLimits, requests_that_come_ahead_wait_until_the_answers_before_them_are
   std::string all;
   for (int i = 0; i < kRequests; ++i) all += "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
   all += "GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n";
-  const std::string heard = Peer(server->port()).say(all).hear_all();
-  EXPECT_GT(heard.size(), (kRequests + 1) * big.size());
-  EXPECT_NE(heard.find("X-Number: " + std::to_string(kRequests + 1) + "\r\n"), heard.npos);
+  const std::string received = Peer(server->port()).write(all).read_all();
+  EXPECT_GT(received.size(), (kRequests + 1) * big.size());
+  EXPECT_NE(received.find("X-Number: " + std::to_string(kRequests + 1) + "\r\n"), received.npos);
   EXPECT_LE(unread, std::size_t{64} << 10);
 }
 
@@ -248,7 +248,7 @@ TEST(HttpLimits, a_peer_that_does_not_read_is_left) {
         exchange->send_one(std::make_shared<const std::string>(std::size_t{64} << 20, 'x'));
       });
   Peer peer(server->port());
-  peer.say("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
+  peer.write("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
   base::await(gone);
 }
 
@@ -262,14 +262,14 @@ TEST(HttpLimits, a_writer_is_told_when_the_peer_has_read) {
     begun.set_value(exchange);
   });
   Peer peer(server->port());
-  peer.say("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
+  peer.write("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
   const auto exchange = base::await(begun);
   EXPECT_GT(exchange->backlog_bytes(), std::size_t{1} << 20);
   const auto ended = std::async(std::launch::async, [&] {
     exchange->wait_until_drained();
     exchange->finish();
   });
-  EXPECT_GT(peer.hear_until("\r\n0\r\n\r\n").size(), std::size_t{16} << 20);
+  EXPECT_GT(peer.read_until("\r\n0\r\n\r\n").size(), std::size_t{16} << 20);
   ended.wait();
   base::await(drained);
 }
@@ -279,15 +279,15 @@ TEST(HttpLimits, connections_above_the_limit_are_told_so) {
   const std::string request = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
   {
     Peer one(server->port()), two(server->port());
-    one.say(request).hear_until(" ");
-    two.say(request).hear_until(" ");
-    const std::string answer = Peer(server->port()).say(request).hear_all();
+    one.write(request).read_until(" ");
+    two.write(request).read_until(" ");
+    const std::string answer = Peer(server->port()).write(request).read_all();
     EXPECT_EQ(first_line(answer), "HTTP/1.1 503 Service Unavailable");
     EXPECT_NE(answer.find("as many connections as it takes"), answer.npos) << answer;
     EXPECT_NE(answer.find("Retry-After: 1"), answer.npos) << answer;
   }
   // The server notices in its own time that there is room again.
-  while (first_line(Peer(server->port()).say(request).hear_until(" ")) != "HTTP/1.1 200 OK") continue;
+  while (first_line(Peer(server->port()).write(request).read_until(" ")) != "HTTP/1.1 200 OK") continue;
 }
 
 TEST(HttpLimits, of_all_connections_together) {
@@ -297,12 +297,12 @@ TEST(HttpLimits, of_all_connections_together) {
                      exchange->respond({200, {}, std::string(request.target == "/big" ? 2 << 20 : 1, 'x')});
                    });
   EXPECT_EQ(
-      first_line(Peer(server->port()).say("GET /big HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n").hear_all()),
+      first_line(Peer(server->port()).write("GET /big HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n").read_all()),
       "HTTP/1.1 429 Too Many Requests");
   const std::string head = "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 2000000\r\n\r\n";
-  EXPECT_EQ(first_line(Peer(server->port()).say(head + std::string(1500000, 'x')).hear_all()),
+  EXPECT_EQ(first_line(Peer(server->port()).write(head + std::string(1500000, 'x')).read_all()),
             "HTTP/1.1 429 Too Many Requests");
-  EXPECT_EQ(first_line(Peer(server->port()).say("GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n").hear_all()),
+  EXPECT_EQ(first_line(Peer(server->port()).write("GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n").read_all()),
             "HTTP/1.1 200 OK");
 }
 
@@ -352,18 +352,18 @@ TEST(HttpWebSocket, messages_go_out_as_frames_and_pings_are_answered) {
   });
   Peer peer(server->port());
   // The key and its answer are those of RFC 6455, 1.3.
-  peer.say(
+  peer.write(
       "GET / HTTP/1.1\r\nHost: a\r\nConnection: keep-alive, Upgrade\r\nUpgrade: websocket\r\n"
       "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n");
-  const std::string head = peer.hear_until("\x81\x03two");
+  const std::string head = peer.read_until("\x81\x03two");
   EXPECT_EQ(first_line(head), "HTTP/1.1 101 Switching Protocols");
   EXPECT_NE(head.find("Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n"), head.npos) << head;
   EXPECT_NE(head.find("Sec-WebSocket-Protocol: v1\r\n"), head.npos) << head;
   EXPECT_TRUE(head.ends_with("\r\n\r\n\x81\x03one\x81\x03two")) << head;
-  peer.say(std::string_view("\x89\x82\0\0\0\0hi", 8));  // a ping, masked with zeros
-  EXPECT_EQ(peer.hear_until("hi"), "\x8A\x02hi");
+  peer.write(std::string_view("\x89\x82\0\0\0\0hi", 8));  // a ping, masked with zeros
+  EXPECT_EQ(peer.read_until("hi"), "\x8A\x02hi");
   base::await(begun)->finish();
-  EXPECT_EQ(peer.hear_until("\x03\xE8").substr(0, 1), "\x88");  // a close that says: normal
+  EXPECT_EQ(peer.read_until("\x03\xE8").substr(0, 1), "\x88");  // a close that says: normal
 }
 
 TEST(HttpWebSocket, who_leaves_before_the_answer_is_missed) {
@@ -376,7 +376,7 @@ TEST(HttpWebSocket, who_leaves_before_the_answer_is_missed) {
   std::shared_ptr<HttpExchange> kept;
   {
     Peer peer(server->port());
-    peer.say(
+    peer.write(
         "GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
         "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n");
     kept = base::await(begun);
@@ -389,8 +389,8 @@ TEST(HttpWebSocket, a_handshake_that_is_none_is_an_ordinary_request) {
     exchange->respond({200, {}, request.web_socket ? "web socket" : "plain"});
   });
   const std::string close = "GET / HTTP/1.1\r\nHost: a\r\nConnection: close, Upgrade\r\n";
-  EXPECT_TRUE(Peer(server->port()).say(close + "Upgrade: h2c\r\n\r\n").hear_all().ends_with("plain"));
-  EXPECT_TRUE(Peer(server->port()).say(close + "Upgrade: websocket\r\n\r\n").hear_all().ends_with("web socket"));
+  EXPECT_TRUE(Peer(server->port()).write(close + "Upgrade: h2c\r\n\r\n").read_all().ends_with("plain"));
+  EXPECT_TRUE(Peer(server->port()).write(close + "Upgrade: websocket\r\n\r\n").read_all().ends_with("web socket"));
 }
 
 }  // namespace

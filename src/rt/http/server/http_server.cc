@@ -30,7 +30,7 @@ using ErrorCode = boost::system::error_code;
 using Context = std::shared_ptr<asio::io_context>;
 
 constexpr auto kAcceptPause = std::chrono::milliseconds(100);  // while there are no descriptors, or no memory
-constexpr auto kTellPause = std::chrono::seconds(60);          // between two lines about strangers that make room
+constexpr auto kReportPause = std::chrono::seconds(60);        // between two lines about strangers that make room
 constexpr auto kDrainLook = std::chrono::milliseconds(10);
 constexpr int kQueueMax = 1024;  // connections that the kernel lets in ahead of us
 
@@ -191,7 +191,7 @@ class Server : public HttpServer {
       if (!acceptor_->is_open()) return;
       if (!error || error == asio::error::connection_aborted) return accept();
       // The peer stays in the queue and would be reported again at once.
-      if (!std::exchange(told_, true))
+      if (!std::exchange(reported_, true))
         base::log_warning("http", base::format("no connection can be accepted at port {}: {}", port_, error.message()));
       pause_->expires_after(kAcceptPause);
       pause_->async_wait([this](ErrorCode cancelled) {
@@ -228,8 +228,8 @@ class Server : public HttpServer {
       if (beginning.makes_room) make_room(*beginning.makes_room);
     }
     const int open = shared_->connections;
-    if (!surplus) told_ = false;
-    if (surplus && !std::exchange(told_, true))
+    if (!surplus) reported_ = false;
+    if (surplus && !std::exchange(reported_, true))
       base::log_warning("http", base::format("port {} has its {} connections; more are refused", port_, open));
     // So many are told no at the same time.
     if (surplus && open >= connections_max_ + std::max(connections_max_ / 16, 1)) return;  // closed without a word
@@ -243,8 +243,8 @@ class Server : public HttpServer {
 
   void make_room(ConnectionShares::Id id) {
     const auto now = asio::steady_timer::clock_type::now();
-    if (now >= tell_of_room_) {
-      tell_of_room_ = now + kTellPause;
+    if (now >= next_room_report_) {
+      next_room_report_ = now + kReportPause;
       base::log_warning("http", base::format("port {} has as many connections as strangers may have, or one address of "
                                              "them; their oldest end for new ones",
                                              port_));
@@ -260,8 +260,8 @@ class Server : public HttpServer {
   const int connections_max_;
   std::vector<Context> contexts_;
   std::vector<std::weak_ptr<ConnectionSlot>> seats_;  // first I/O thread, as are the next two
-  asio::steady_timer::time_point tell_of_room_{};
-  bool told_ = false;       // that no more connections are taken
+  asio::steady_timer::time_point next_room_report_{};
+  bool reported_ = false;   // that no more connections are taken
   bool accepting_ = false;  // a connection may have been taken that has no seat yet
   std::optional<tcp::acceptor> acceptor_;
   std::optional<asio::steady_timer> pause_;
