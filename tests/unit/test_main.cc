@@ -89,6 +89,7 @@ class Leftovers final : public testing::EmptyTestEventListener {
 
 int main(int count, char** arguments) {
   testing::InitGoogleTest(&count, arguments);
+  std::thread([] {}).join();  // with its first thread a program gets the one of the thread sanitizer
   testing::UnitTest::GetInstance()->listeners().Append(new Leftovers);
   return RUN_ALL_TESTS();
 }
