@@ -41,7 +41,12 @@ void names(std::string_view input) {
 void colocation_files(std::string_view input) {
   numbers(input);
   names(input);
-  (void)colocation::has_network_qos(colocation::parse_os_release(input));
+  const auto counter = colocation::counter_value(input);
+  promise(!counter || *counter >= 0, "a counter is never negative", input);
+  for (const auto& [name, bytes] : colocation::received_bytes(input))
+    promise(colocation::is_interface_name(name) && bytes >= 0, "an interface receives no less than nothing", input);
+  const std::string uplink = colocation::default_route_interface(input);
+  promise(uplink.empty() || colocation::is_interface_name(uplink), "a route leads over an interface", input);
   const std::string driver = colocation::named_driver(input);
   promise(driver.empty() || driver == "systemd" || driver == "cgroupfs", "a driver is one of two", input);
   (void)colocation::config_path(input);

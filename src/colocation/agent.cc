@@ -36,7 +36,9 @@ Agent::State::State(rt::Env& the_env, client::Client& the_client, AgentOptions t
       view(means, {.node_changed = [this] { config.refresh(); }, .pods_changed = [this] { dirty = true; }}),
       events(means, view),
       config(means, view, events, [this] { new_config(); }),
-      groups(means, view, config, events),
+      journal(means),
+      groups(means, view, config, events, journal),
+      network(means, view, config, events, journal),
       offer(means, view, config, events),
       condition(means, view),
       shedder(means, view, measured, config, offer, events) {}
@@ -63,6 +65,7 @@ void Agent::State::start() {
 void Agent::State::begin() {
   worker = env.worker("colocation");
   groups.start();
+  network.start(*worker);
   offer.start();
   stalls =
       std::make_unique<StallWatch>(env, options.paths.pressure, guard.while_alive([this](const std::string& resource) {
@@ -80,6 +83,7 @@ void Agent::State::begin() {
 void Agent::State::new_config() {
   shedder.reset_pressure();
   groups.begin_anew();
+  network.begin_anew();
   dirty = true;
 }
 
@@ -143,7 +147,10 @@ void Agent::State::take(const MachineReading& look, bool full) {
         advice.add(pod.workload, used->second,
                    {std::max(pod.cpu_milli, pod.batch_cpu_milli), std::max(pod.memory_bytes, pod.batch_memory_bytes)},
                    env.uptime());
-  if (full) groups.write(look, measured, *worker);
+  if (full) {
+    groups.write(look, measured, *worker);
+    network.follow(look);
+  }
   if (counts) {
     offer.update(look, measured, *worker);
     if (config.config().colocation || condition.is_reported()) condition.publish(trouble());
@@ -155,6 +162,7 @@ void Agent::State::end() {
   ending = true;
   config.stop();
   groups.stop();
+  network.stop();
   shedder.stop();
   env.loop().cancel(timer);
   env.loop().cancel(second_look);
@@ -173,6 +181,7 @@ void Agent::State::stop(std::function<void()> done) {
     }
   };
   auto end = std::make_shared<End>(End{std::move(done)});
+  network.take_back();  // on the same worker, and so before groups
   groups.take_back(*worker, [end] {
     end->groups = true;
     end->check();
@@ -216,7 +225,7 @@ std::string Agent::State::trouble() const {
 
 Json Agent::State::report() const {
   Json entries = Json::array(), shed_pods = Json::array(), features = Json::object(), all = Json::array();
-  for (const JournalEntry& one : groups.journal()) {
+  for (const JournalEntry& one : journal.entries()) {
     Json entry = Json::object({{"time", base::format_rfc3339_micro(one.time)},
                                {"feature", one.feature},
                                {"file", one.file},
@@ -261,6 +270,7 @@ Json Agent::State::report() const {
                                               {"foreseen", amounts_json(offer.foreseen())}})},
                        {"onlinePodsStallFor", std::move(stalled_for)},
                        {"offered", amounts_json(offer.offered())},
+                       {"network", network.report()},
                        {"kernelTellsOfStalls", stalls && stalls->works()},
                        {"pods", std::move(all)},
                        {"problems", std::move(problems)},

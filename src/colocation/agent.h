@@ -11,6 +11,7 @@
 #include "base/metrics.h"
 #include "client/client.h"
 #include "colocation/files/host_files.h"
+#include "colocation/machine/pod_network.h"
 #include "colocation/policy/pod_facts.h"
 #include "rt/env.h"
 
@@ -32,6 +33,7 @@ struct AgentOptions {
   std::string state_folder;  // for what the next start has to know; empty: nothing is kept
   bool one_machine = false;  // of `volcano up`: the node takes part without a label
   base::Metrics* metrics = nullptr;
+  std::shared_ptr<PodNetwork> network = nullptr;  // null: that of the kernel
 };
 
 // On the loop of `env`.

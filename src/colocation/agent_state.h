@@ -9,6 +9,7 @@
 #include "colocation/group_keeper.h"
 #include "colocation/machine/agent_lock.h"
 #include "colocation/machine/stall_watch.h"
+#include "colocation/network_keeper.h"
 #include "colocation/node_condition.h"
 #include "colocation/node_offer.h"
 #include "colocation/pod_shedder.h"
@@ -44,7 +45,9 @@ struct Agent::State : std::enable_shared_from_this<Agent::State> {
   AgentEvents events;
   ConfigKeeper config;
   Measured measured;
+  Journal journal;
   GroupKeeper groups;
+  NetworkKeeper network;
   NodeOffer offer;
   NodeCondition condition;
   PodShedder shedder;

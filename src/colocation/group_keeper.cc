@@ -1,8 +1,6 @@
 // How values of control groups are made and written.
 #include "colocation/group_keeper.h"
 
-#include <algorithm>
-
 #include "api/meta/resource.h"
 #include "base/format.h"
 #include "colocation/policy/words.h"
@@ -13,13 +11,13 @@ using api::Json;
 
 namespace {
 
-constexpr std::size_t kJournalMax = 1024;
-constexpr const char* kNetworkWord = "network";  // of the event that is recorded once
+constexpr std::size_t kRecordedMax = 1024;
 
 }  // namespace
 
-GroupKeeper::GroupKeeper(const AgentMeans& means, const NodeView& view, const ConfigKeeper& config, AgentEvents& events)
-    : means_(means), view_(view), config_(config), events_(events) {}
+GroupKeeper::GroupKeeper(const AgentMeans& means, const NodeView& view, const ConfigKeeper& config, AgentEvents& events,
+                         Journal& journal)
+    : means_(means), view_(view), config_(config), events_(events), journal_(journal) {}
 
 void GroupKeeper::start() {
   const std::string& folder = means_.options.state_folder;
@@ -29,7 +27,6 @@ void GroupKeeper::start() {
 void GroupKeeper::begin_anew() {
   throttle_ = {};
   throttle_value_.reset();
-  events_.forget(kNetworkWord);
 }
 
 std::vector<GroupValue> GroupKeeper::values_of_pods(const MachineReading& look) {
@@ -54,12 +51,6 @@ void GroupKeeper::report_pod(const PodFacts& pod, const std::vector<std::string>
                     {"metadata", Json::object({{"name", pod.name}, {"namespace", pod.ns}, {"uid", pod.uid}})}});
   for (const std::string& problem : problems)
     if (!pod_problems_.contains(problem)) events_.record(about, "Warning", "ColocationConfigParseFailed", problem);
-  const bool skips_network = config_.is_active(Feature::kNetworkQos) && !pod.bandwidth_limits.empty();
-  if (skips_network && events_.is_first("network " + pod.uid))
-    events_.record(about, "Warning", "NetworkQoSSkipped",
-                   base::format("Colocation Network QoS is not set, because it already has an "
-                                "Ingress-Bandwidth/Egress-Bandwidth network rate limit({})",
-                                pod.bandwidth_limits));
 }
 
 void GroupKeeper::add_throttle(const Measured& measured, std::vector<GroupValue>& values) {
@@ -73,15 +64,6 @@ void GroupKeeper::add_throttle(const Measured& measured, std::vector<GroupValue>
 }
 
 void GroupKeeper::write(const MachineReading& look, const Measured& measured, rt::Worker& files) {
-  if (config_.is_active(Feature::kNetworkQos)) {
-    const auto text = read_host_file(means_.options.paths.os_release);
-    const SystemRelease release = parse_os_release(text.ok() ? *text : std::string());
-    if (!has_network_qos(release))
-      events_.warn_once(
-          kNetworkWord, "NetworkQoSUnsupported",
-          base::format("unsupported feature: os({}:{}) does not support network qos; the other features go on",
-                       release.name, release.version));
-  }
   auto values = std::make_shared<std::vector<GroupValue>>(values_of_pods(look));
   add_throttle(measured, *values);
   auto report = std::make_shared<WriteReport>();
@@ -101,25 +83,13 @@ void GroupKeeper::written(const WriteReport& report) {
   if (!report.trouble.empty())
     events_.warn_once("book", "ColocationStateNotKept",
                       base::format("what groups had before cannot be kept: {}", report.trouble));
-  for (const JournalEntry& entry : report.entries) add_to_journal(entry);
-  events_.bound(kJournalMax);
-}
-
-void GroupKeeper::add_to_journal(const JournalEntry& entry) {
-  if (means_.options.metrics)
-    means_.options.metrics
-        ->counter("volcano_agent_group_writes_total", {entry.feature, entry.error.empty() ? "ok" : "error"})
-        .add();
-  // The same failure each ten seconds says nothing new.
-  const bool repeated = !entry.error.empty() && std::ranges::any_of(journal_, [&entry](const JournalEntry& other) {
-    return other.file == entry.file && other.error == entry.error && other.after == entry.after;
-  });
-  if (repeated) return;
-  if (!entry.error.empty())
-    events_.warn_once("write " + entry.error, "ColocationWriteFailed",
-                      base::format("{}: {}", entry.feature, entry.error));
-  journal_.push_back(entry);
-  if (journal_.size() > kJournalMax) journal_.pop_front();
+  for (const JournalEntry& entry : report.entries) {
+    if (!entry.error.empty())
+      events_.warn_once("write " + entry.error, "ColocationWriteFailed",
+                        base::format("{}: {}", entry.feature, entry.error));
+    journal_.add(entry);
+  }
+  events_.bound(kRecordedMax);
 }
 
 }  // namespace colocation

@@ -25,10 +25,11 @@ class Machine {
              .proc_stat = folder_ + "/proc/stat",
              .meminfo = folder_ + "/proc/meminfo",
              .pressure = folder_ + "/proc/pressure",
-             .os_release = folder_ + "/etc/os-release",
              .kubelet = folder_ + "/kubelet",
              .proc = folder_ + "/proc",
-             .etc = folder_ + "/etc"};
+             .etc = folder_ + "/etc",
+             .interfaces = folder_ + "/net",
+             .network = folder_ + "/proc/net"};
     tree = {.version = version, .driver = driver, .root = paths.groups, .above = std::move(above)};
   }
   ~Machine() { std::filesystem::remove_all(folder_); }

@@ -8,7 +8,7 @@ port=$(free_port)
 agent=""
 offline=$machine/sys/cgroup/kubepods.slice/kubepods-besteffort.slice/kubepods-besteffort-pod
 start_agent() {
-  SYS_FS_PATH=$machine/sys PROC_STAT_PATH=$machine/stat MEM_INFO_PATH_ENV=$machine/meminfo KUBELET_ROOT_DIR=$machine/kubelet HOST_OS_RELEASE=$machine/os \
+  SYS_FS_PATH=$machine/sys PROC_STAT_PATH=$machine/stat MEM_INFO_PATH_ENV=$machine/meminfo KUBELET_ROOT_DIR=$machine/kubelet \
     CGROUP_DRIVER=systemd VOLCANO_TEST_CGROUP_VERSION=v2 KUBE_NODE_NAME=n2 KUBE_POD_NAME=agent-1 KUBE_POD_NAMESPACE=volcano-system \
     "$PWD/build/release/bin/vc-agent" --kubeconfig "$KUBECONFIG" --supported-features='*' --healthz-address=127.0.0.1 --healthz-port="$port" \
     --state-dir="$scratch/state" >> "$scratch/agent.log" 2>&1 &

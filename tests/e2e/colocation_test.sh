@@ -52,6 +52,69 @@ an_idle_pod_can_be_resized() {
   expect "an idle group still" is_idle "$(uid_of sized)" 1
   kubectl delete pod sized --now > /dev/null
 }
+# The network: of 4 Mbps online pods may have 400 kB a second before offline ones go from 200 to 50. An idle pod might get no processor to send by.
+network_section() { # network_section ON-OR-OFF CPU-QOS-ON-OR-OFF
+  echo '"cpuQosConfig":{"enable":'"$2"'},"overSubscriptionConfig":{},"evictingConfig":{"evictingCPUHighWatermark":100000,"evictingMemoryHighWatermark":100000},"networkQosConfig":{"enable":'"$1"'}'
+}
+of_network() { kubectl get --raw /debug/colocation | python3 -c "import json, sys; print(json.load(sys.stdin)['network']$1)"; }
+interface_of() { kubectl get --raw /debug/colocation | python3 -c "import json, sys; print(*(one['interface'] for one in json.load(sys.stdin)['network']['interfaces'] if one['pod'] == '$1'))"; }
+has_interface() { [ -n "$(interface_of "$1")" ]; }
+of_network_is() { [ "$(of_network "$1")" = "$2" ]; }
+has_network_table() { nft list tables | grep -q 'netdev volcano_colocation_'; }
+sender() { # sender NAME LEVEL PACKETS: sends so many each tenth of a second, to its node
+  kubectl apply -f - > /dev/null <<< "---
+{apiVersion: v1, kind: Pod, metadata: {name: $1, annotations: {volcano.sh/qos-level: $2}}, spec: {terminationGracePeriodSeconds: 0, restartPolicy: Never, containers: [{name: c, image: i,
+  command: [bash, -c, 'exec 3> /dev/udp/$(ip -4 -o addr show | sed -n 's,.* vcbr[^ ]* *inet \([0-9.]*\)/.*,\1,p' | head -1)/9; while :; do for ((i = 0; i < $3; i++)); do printf %1400s x >&3; done 2> /dev/null; sleep 0.1; done']}]}}"
+}
+# Counted by rules of the test, where packets have passed those of the agent.
+passed_bytes() { nft list chain bridge e2e_colocation passed | sed -n 's/.* bytes \([0-9]*\).*/\1/p'; }
+passed_a_second() {
+  local bytes time
+  bytes=$(passed_bytes) time=$(date +%s%N)
+  elapse 2 "a rate is bytes over a time"
+  echo $((($(passed_bytes) - bytes) * 1000000 / (($(date +%s%N) - time) / 1000)))
+}
+passes() { # passes OPERATOR BYTES-A-SECOND
+  local rate
+  rate=$(passed_a_second)
+  echo "$rate bytes a second"
+  [ "$rate" "$1" "$2" ]
+}
+offline_pods_leave_the_network_to_online_ones() {
+  command -v nft > /dev/null || { skipped="the program nft counts what passes"; return 0; }
+  kubectl annotate node "$(hostname)" volcano.sh/network-bandwidth-rate=4 > /dev/null
+  sender quiet BE 50
+  expect "a pod that sends" wait_for 30 field_is pod quiet .status.phase Running
+  expect "a new configuration" configure "$(network_section true false)"
+  expect "its interface" wait_for 30 has_interface default/quiet
+  expect "its limit" wait_for 30 of_network_is "['limit']" 200000
+  [ -n "$(of_network "['trouble']")" ] && { skipped=$(of_network "['trouble']"); return 0; }
+  printf 'table bridge e2e_colocation {\nchain passed {\ntype filter hook prerouting priority -200; policy accept;\niifname "%s" counter\n}\n}\n' "$(interface_of default/quiet)" | nft -f -
+  expect "the high rate" wait_for 60 passes -le 300000
+  expect "no less" wait_for 60 passes -ge 100000
+  sender loud LS 200
+  expect "the low rate, while an online pod sends" wait_for 30 of_network_is "['limit']" 50000
+  expect "no more" wait_for 60 passes -le 90000
+  expect "the journal to say so" journal_has ": 50000 bytes/s"
+  kubectl delete pod loud --now > /dev/null
+  expect "the high rate again" wait_for 30 of_network_is "['limit']" 200000
+  expect "more" wait_for 60 passes -ge 100000
+}
+killed_it_leaves_the_rules_and_the_next_start_takes_over() {
+  command -v nft > /dev/null || { skipped="the program nft looks for tables"; return 0; }
+  kill_cluster
+  expect "the table still" has_network_table
+  start_cluster --host-rootfs --colocation
+  expect "its limit" wait_for 30 of_network_is "['limit']" 200000
+  expect "a new configuration" configure "$(network_section false false)"
+  expect "no limit" wait_for 30 of_network_is "['limit']" None
+  expect "no table" wait_for 10 eval '! has_network_table'
+  expect "all that the pod sends" wait_for 60 passes -ge 350000
+  expect "the test's own rules still" nft delete table bridge e2e_colocation
+  kubectl delete pod quiet --now > /dev/null
+  expect "processors as before" configure "$(network_section false true)"
+  expect "an idle group again" wait_for 15 is_idle "$(uid_of batch-default0-0)" 1
+}
 switched_off_it_takes_back_what_it_set() {
   local uid
   uid=$(uid_of batch-default0-0)
@@ -71,4 +134,5 @@ if [ $root = 0 ] || ! command -v runc > /dev/null; then
   exit 0
 fi
 start_cluster --host-rootfs --colocation
-run_tests the_machine_offers_what_is_idle an_offline_job_runs_on_it_and_yields a_rewrite_by_another_is_put_right an_idle_pod_can_be_resized switched_off_it_takes_back_what_it_set
+run_tests the_machine_offers_what_is_idle an_offline_job_runs_on_it_and_yields a_rewrite_by_another_is_put_right an_idle_pod_can_be_resized offline_pods_leave_the_network_to_online_ones \
+  killed_it_leaves_the_rules_and_the_next_start_takes_over switched_off_it_takes_back_what_it_set

@@ -27,7 +27,7 @@ kubectl --kubeconfig "$scratch/agent.kubeconfig" config set-credentials agent --
 kubectl --kubeconfig "$scratch/agent.kubeconfig" config set-context --current --user agent > /dev/null
 port=${STOCK_HEALTH_PORT:-28645}
 agent() { # agent LOG
-  SYS_FS_PATH=$machine/sys PROC_STAT_PATH=$machine/stat MEM_INFO_PATH_ENV=$machine/meminfo KUBELET_ROOT_DIR=$machine/kubelet HOST_OS_RELEASE=$machine/os CGROUP_DRIVER=systemd \
+  SYS_FS_PATH=$machine/sys PROC_STAT_PATH=$machine/stat MEM_INFO_PATH_ENV=$machine/meminfo KUBELET_ROOT_DIR=$machine/kubelet CGROUP_DRIVER=systemd \
     VOLCANO_TEST_CGROUP_VERSION=v2 KUBE_NODE_NAME=n1 KUBE_POD_NAME=agent-1 KUBE_POD_NAMESPACE=volcano-system run "$1" "$bin/vc-agent" --kubeconfig "$scratch/agent.kubeconfig" \
     --supported-features='*' --healthz-address=127.0.0.1 --healthz-port="$port" --state-dir="$scratch/state"
   agent_pid=${programs[-1]}

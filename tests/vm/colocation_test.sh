@@ -161,7 +161,7 @@ YAML
     \"containerStatuses\":[{\"name\":\"c\",\"image\":\"i\",\"imageID\":\"i\",\"ready\":true,\"restartCount\":0,\"containerID\":\"containerd://$container\",\"state\":{\"running\":{}}}]}}" > /dev/null
 }
 agent() {
-  KUBE_NODE_NAME=n1 KUBE_POD_NAMESPACE=volcano-system PROC_STAT_PATH=/proc/stat MEM_INFO_PATH_ENV=/proc/meminfo HOST_OS_RELEASE=/etc/os-release CGROUP_DRIVER=systemd \
+  KUBE_NODE_NAME=n1 KUBE_POD_NAMESPACE=volcano-system PROC_STAT_PATH=/proc/stat MEM_INFO_PATH_ENV=/proc/meminfo CGROUP_DRIVER=systemd \
     "$PWD/build/release/bin/vc-agent" --kubeconfig "$KUBECONFIG" --supported-features='*' --healthz-address=127.0.0.1 --healthz-port=3300 --state-dir="$scratch/state" >> "$scratch/agent.log" 2>&1 &
   agent=$!
 }

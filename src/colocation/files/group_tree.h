@@ -33,7 +33,7 @@ std::optional<std::string> pod_path(const GroupTree& tree, QosClass qos, std::st
 // The name of the container's group for "containerd://ID" and its like. Unset: no id is there yet, or it is not a name
 // of a group.
 std::optional<std::string> container_group(const GroupTree& tree, std::string_view container_id);
-// The folder of `path` for one controller ("cpu", "cpuacct", "memory", "net_cls"), which version 2 has all in one.
+// The folder of `path` for one controller ("cpu", "cpuacct", "memory"), which version 2 has all in one.
 std::string group_folder(const GroupTree& tree, std::string_view controller, std::string_view path);
 
 // Whether it is a part of a path and leads nowhere else: letters, digits, '-', '_', '.', and no leading dot.

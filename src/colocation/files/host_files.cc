@@ -95,7 +95,6 @@ HostPaths host_paths(const std::function<std::string(const std::string&)>& varia
   paths.meminfo = or_else("MEM_INFO_PATH_ENV", host + paths.meminfo);
   // Stalls are those of the machine in any process's /proc.
   if (is_folder(host + paths.pressure)) paths.pressure = host + paths.pressure;
-  paths.os_release = or_else("HOST_OS_RELEASE", host + paths.os_release);
   paths.etc = host + paths.etc;
   return paths;
 }

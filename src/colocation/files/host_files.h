@@ -21,10 +21,12 @@ struct HostPaths {
   std::string proc_stat = "/proc/stat";
   std::string meminfo = "/proc/meminfo";
   std::string pressure = "/proc/pressure";  // a folder
-  std::string os_release = "/etc/os-release";
   std::string kubelet = "/var/lib/kubelet";
   std::string proc = "/proc";
   std::string etc = "/etc";
+  // The network is the one that the agent is in, that of its machine: folders of interfaces, and of tables.
+  std::string interfaces = "/sys/class/net";
+  std::string network = "/proc/net";
 };
 // By the variables of agent.md 2.1; `variable` gives the value of one, empty where it is not set.
 HostPaths host_paths(const std::function<std::string(const std::string&)>& variable);

@@ -2,6 +2,8 @@
 #include "colocation/files/kernel_text.h"
 
 #include <algorithm>
+#include <charconv>
+#include <limits>
 #include <vector>
 
 #include "api/json/json.h"
@@ -44,6 +46,13 @@ std::string word_after(std::string_view text, std::string_view flag) {
   const std::vector<std::string_view> words = words_of(text);
   const auto found = std::ranges::find(words, flag);
   return found == words.end() || found + 1 == words.end() ? std::string() : std::string(found[1]);
+}
+
+std::optional<std::uint32_t> parse_metric(std::string_view word, int digits) {
+  std::uint32_t metric = 0;
+  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), metric, digits);
+  if (error != std::errc() || end != word.data() + word.size()) return std::nullopt;
+  return metric;
 }
 
 std::string unquoted(std::string_view text) { return std::string(base::trim(text, " \t\r\n\"'")); }
@@ -128,27 +137,43 @@ std::optional<std::int64_t> group_memory(std::string_view memory_stat) {
   return found ? std::optional(sum) : std::nullopt;
 }
 
-SystemRelease parse_os_release(std::string_view text) {
-  SystemRelease release;
-  for (const std::string_view line : base::split(text, '\n')) {
-    if (line.starts_with("NAME=")) release.name = unquoted(line.substr(5));
-    if (line.starts_with("VERSION=")) release.version = unquoted(line.substr(8));
-  }
-  return release;
+std::optional<std::int64_t> counter_value(std::string_view text) { return parse_count(first_word(text)); }
+
+bool is_interface_name(std::string_view name) {
+  constexpr std::size_t kLengthMax = 15;
+  return !name.empty() && name.size() <= kLengthMax && name != "." && name != ".." &&
+         name.find_first_of("/: \t\r\n") == std::string_view::npos && name.find('\0') == std::string_view::npos;
 }
 
-bool has_network_qos(const SystemRelease& release) {
-  if (release.name != "openEuler") return false;
-  // "22.03 (LTS-SP2)": dotted numbers, then the digit of the service pack.
-  const std::string_view version = first_word(release.version);
-  const std::vector<std::string_view> parts = base::split(version, '.');
-  const auto part = [&parts](std::size_t at) { return at < parts.size() ? parse_count(parts[at]).value_or(0) : 0; };
-  if (part(0) != 22) return part(0) > 22;
-  if (part(1) != 3) return part(1) > 3;
-  constexpr std::string_view kServicePack = "SP";
-  const std::size_t pack = release.version.find(kServicePack);
-  return pack != std::string::npos && pack + 2 < release.version.size() && release.version[pack + 2] >= '2' &&
-         release.version[pack + 2] <= '9';
+std::map<std::string, std::int64_t, std::less<>> received_bytes(std::string_view text) {
+  std::map<std::string, std::int64_t, std::less<>> all;
+  for (const std::string_view line : base::split(text, '\n')) {
+    const std::size_t colon = line.find(':');
+    if (colon == std::string_view::npos) continue;
+    const std::string_view name = base::trim(line.substr(0, colon));
+    const auto bytes = counter_value(line.substr(colon + 1));
+    if (bytes && is_interface_name(name)) all.emplace(name, *bytes);
+  }
+  return all;
+}
+
+std::string default_route_interface(std::string_view routes) {
+  std::string best;
+  std::uint32_t best_metric = std::numeric_limits<std::uint32_t>::max();
+  for (const std::string_view line : base::split(routes, '\n')) {
+    const std::vector<std::string_view> words = words_of(line);
+    // Version 4: interface, destination, gateway, flags, two counts, metric, mask. Version 6: destination, its length,
+    // source, its length, gateway, metric, two counts, flags, interface.
+    const bool is_v4 = words.size() >= 8 && words[1] == "00000000" && words[7] == "00000000";
+    const bool is_v6 = words.size() == 10 && words[0] == "00000000000000000000000000000000" && words[1] == "00";
+    if (!is_v4 && !is_v6) continue;
+    const std::string_view name = is_v4 ? words[0] : words[9];
+    const auto metric = parse_metric(is_v4 ? words[6] : words[5], is_v4 ? 10 : 16);
+    if (!metric || !is_interface_name(name) || name == "lo" || (!best.empty() && *metric >= best_metric)) continue;
+    best = name;
+    best_metric = *metric;
+  }
+  return best;
 }
 
 std::string named_driver(std::string_view text) {

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <limits>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -41,14 +43,18 @@ std::optional<std::int64_t> io_bytes(std::string_view io_stat);
 // The memory that a group of v1 or v2 holds, from its memory.stat (agent.md 6.1).
 std::optional<std::int64_t> group_memory(std::string_view memory_stat);
 
-struct SystemRelease {
-  std::string name;
-  std::string version;
-};
-// From /etc/os-release.
-SystemRelease parse_os_release(std::string_view text);
-// Whether it is openEuler 22.03 (LTS-SP2) or later, which network QoS by eBPF needs.
-bool has_network_qos(const SystemRelease& release);
+// The number of a file that has nothing else, such as the speed of an interface; one that 63 bits do not hold is the
+// largest. A sign or a word gives nothing.
+std::optional<std::int64_t> counter_value(std::string_view text);
+
+// The bytes that each interface has received, from /proc/net/dev, by its name.
+std::map<std::string, std::int64_t, std::less<>> received_bytes(std::string_view text);
+
+// The interface of the default route with the smallest metric, from /proc/net/route or /proc/net/ipv6_route. Empty:
+// there is none.
+std::string default_route_interface(std::string_view routes);
+// Whether it can be the name of an interface, and so a part of a path.
+bool is_interface_name(std::string_view name);
 
 // The driver that a kubelet's configuration or flags name: a line "cgroupDriver: x", or "--cgroup-driver x" among
 // words. Empty: none is named.

@@ -92,18 +92,50 @@ TEST(KernelText, stalls) {
   EXPECT_FALSE(parse_pressure(""));
 }
 
-TEST(KernelText, network_qos_needs_openeuler_22_03_sp2) {
-  const auto has = [](const char* name, const char* version) {
-    return has_network_qos(parse_os_release(std::string("NAME=\"") + name + "\"\nVERSION=\"" + version + "\"\n"));
-  };
-  EXPECT_TRUE(has("openEuler", "22.03 (LTS-SP2)"));
-  EXPECT_TRUE(has("openEuler", "22.03 (LTS-SP3)"));
-  EXPECT_TRUE(has("openEuler", "24.03 (LTS)"));
-  EXPECT_FALSE(has("openEuler", "22.03 (LTS-SP1)"));
-  EXPECT_FALSE(has("openEuler", "22.03 (LTS)"));
-  EXPECT_FALSE(has("openEuler", "20.03 (LTS-SP4)"));
-  EXPECT_FALSE(has("Debian GNU/Linux", "12 (bookworm)"));
-  EXPECT_FALSE(has("openEuler", ""));
+TEST(KernelText, speeds_of_interfaces) {
+  EXPECT_EQ(counter_value("123\n"), 123);
+  EXPECT_EQ(counter_value("9223372036854775807\n"), kUnlimited);
+  EXPECT_EQ(counter_value("9223372036854775808\n"), kUnlimited);
+  EXPECT_EQ(counter_value("18446744073709551616"), kUnlimited);
+  for (const char* text : {"", "\n", "max", "-1", "1e3", "0x10", "12a", "\0"})
+    EXPECT_FALSE(counter_value(text)) << text;
+}
+
+TEST(KernelText, what_interfaces_have_received) {
+  const auto all = received_bytes(
+      "Inter-|   Receive                                                |  Transmit\n"
+      " face |bytes    packets errs drop fifo frame compressed multicast|bytes    packets\n"
+      "    lo: 1264       8    0    0    0     0          0         0     1264       8\n"
+      "veth1:18446744073709551615 0\n veth2:-1 3\n veth3:max\n veth4:\nveth5\n../x: 7\n: 8\n veth6: "
+      "9223372036854775808\n");
+  EXPECT_EQ(all.size(), 3u);
+  EXPECT_EQ(all.at("lo"), 1264);
+  EXPECT_EQ(all.at("veth1"), kUnlimited);
+  EXPECT_EQ(all.at("veth6"), kUnlimited);
+  EXPECT_TRUE(received_bytes("").empty());
+}
+
+TEST(KernelText, the_interface_of_the_default_route) {
+  const std::string head = "Iface\tDestination\tGateway \tFlags\tRefCnt\tUse\tMetric\tMask\t\tMTU\tWindow\tIRTT\n";
+  EXPECT_EQ(default_route_interface(head + "docker0\t000011AC\t00000000\t0001\t0\t0\t0\t0000FFFF\t0\t0\t0\n"
+                                           "wlan0\t00000000\t0101A8C0\t0003\t0\t0\t600\t00000000\t0\t0\t0\n"
+                                           "eth0\t00000000\t010010AC\t0003\t0\t0\t100\t00000000\t0\t0\t0\n"),
+            "eth0");
+  const std::string zeros(32, '0');
+  EXPECT_EQ(default_route_interface(
+                zeros + " 00 " + zeros + " 00 " + zeros + " ffffffff 00000001 00000000 00200200 lo\n" + zeros + " 00 " +
+                zeros + " 00 fe800000000000000000000000000001 00000400 00000001 " + "00000000 00000003     eth1\n"),
+            "eth1");
+  for (const std::string& text : {std::string(), head, head + "../x\t00000000\t0\t0003\t0\t0\t1\t00000000\n",
+                                  head + "eth0\t00000000\t0\t0003\t0\t0\t-1\t00000000\n"})
+    EXPECT_EQ(default_route_interface(text), "") << text;
+}
+
+TEST(KernelText, names_of_interfaces) {
+  for (const char* name : {"eth0", "veth1a2b@if3", "cali123", "bond0.100"})
+    EXPECT_TRUE(is_interface_name(name)) << name;
+  for (const char* name : {"", ".", "..", "a/b", "a b", "a:1", "sixteen-letters!"})
+    EXPECT_FALSE(is_interface_name(name)) << name;
 }
 
 TEST(KernelText, drivers_that_a_kubelet_names) {

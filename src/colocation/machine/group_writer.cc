@@ -28,7 +28,7 @@ bool is_pod_file(const GroupTree& tree, const std::string& file) {
   if (slash == std::string::npos) return false;
   const std::string folder = file.substr(0, slash);
   const auto below = [&folder](const std::string& top) { return folder == top || folder.starts_with(top + "/"); };
-  for (const char* controller : {"cpu", "memory", "net_cls"}) {
+  for (const char* controller : {"cpu", "memory"}) {
     const std::string pods = group_folder(tree, controller, pods_path(tree));
     if (folder == group_folder(tree, "cpu", class_path(tree, QosClass::kBestEffort)) &&
         tree.driver != GroupDriver::kOwn)

@@ -40,7 +40,7 @@ PodFacts offline_pod(const char* runtime) {
 std::vector<GroupValue> values_of(const Machine& machine, const PodFacts& pod) {
   const MachineReading look = read_machine({machine.paths, machine.tree, {pod}, true});
   Config config;
-  config.colocation = config.cpu_qos = config.memory_qos = config.network_qos = true;
+  config.colocation = config.cpu_qos = config.memory_qos = true;
   if (!look.groups.contains(pod.uid)) return {};
   return values_of_pod(machine.tree, SupportedFeatures({"*"}), config, pod, look.groups.at(pod.uid)).values;
 }
@@ -54,8 +54,7 @@ TEST(GroupWriter, every_layout_is_written_and_taken_back) {
                       below = path + "/" + *container_group(machine.tree, pod.containers[0].id);
     const bool v1 = layout.version == GroupVersion::kV1;
     for (const std::string& one : {path, below})
-      for (const char* file : {"cpu.qos_level", "memory.qos_level", "net_cls.classid"})
-        if (v1 || std::string_view(file) != "net_cls.classid") machine.set_group(one, file, "0");
+      for (const char* file : {"cpu.qos_level", "memory.qos_level"}) machine.set_group(one, file, "0");
     GroupWriter writer(machine.tree, machine.folder() + "/book");
     const auto report = writer.apply(values_of(machine, pod), {}, true);
     EXPECT_EQ(report.failed, 0u) << layout.name;
@@ -65,9 +64,6 @@ TEST(GroupWriter, every_layout_is_written_and_taken_back) {
     EXPECT_EQ(machine.group(path, v1 ? "memory.limit_in_bytes" : "memory.max"), "1073741824") << layout.name;
     EXPECT_EQ(machine.group(below, "cpu.qos_level"), "-1") << layout.name;
     EXPECT_EQ(machine.group(path, "memory.qos_level"), "-1") << layout.name;
-    if (v1) {
-      EXPECT_EQ(machine.group(below, "net_cls.classid"), "4294967295") << layout.name;
-    }
     EXPECT_TRUE(writer.apply(values_of(machine, pod), {}, true).entries.empty()) << layout.name;
     writer.apply({}, {}, true);
     EXPECT_EQ(machine.group(below, v1 ? "cpu.shares" : "cpu.weight"), v1 ? "1024" : "100") << layout.name;

@@ -144,14 +144,6 @@ void add_memory_qos_v2(const GroupTree& tree, const PodFacts& pod, const PodGrou
   }
 }
 
-void add_network_class(const GroupTree& tree, const PodFacts& pod, const PodGroups& groups, GroupValues& desired) {
-  // Version 2 has no classes of packets.
-  if (!is_v1(tree) || !pod.bandwidth_limits.empty() || !groups.files.contains("net_cls.classid")) return;
-  for (const std::string& path : groups.all)
-    desired.values.push_back(
-        {Feature::kNetworkQos, "net_cls", path, "net_cls.classid", pod.is_offline() ? "4294967295" : "0"});
-}
-
 namespace {
 
 std::int64_t weight_of(const GroupTree& tree, std::int64_t milli) {
@@ -227,7 +219,6 @@ GroupValues values_of_pod(const GroupTree& tree, const SupportedFeatures& suppor
   if (on(Feature::kCpuBurst)) add_cpu_burst(tree, pod, groups, desired);
   if (on(Feature::kMemoryQos)) add_memory_qos(pod, groups, desired);
   if (on(Feature::kMemoryQosV2)) add_memory_qos_v2(tree, pod, groups, desired);
-  if (on(Feature::kNetworkQos)) add_network_class(tree, pod, groups, desired);
   // An idle group has no weight of its own: the kernel refuses one. The later one of two values of a file counts.
   std::vector<GroupValue> kept;
   for (std::size_t at = 0; at < desired.values.size(); ++at) {

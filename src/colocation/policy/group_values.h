@@ -26,9 +26,8 @@ struct PodGroups {
   std::set<std::string> files;                 // those of kAskedFiles that the pod's own group has
 };
 // Files that kernels differ in having.
-inline constexpr std::string_view kAskedFiles[] = {"cpu.qos_level",  "cpu.idle",         "cpu.cfs_burst_us",
-                                                   "cpu.max.burst",  "memory.qos_level", "memory.high",
-                                                   "net_cls.classid"};
+inline constexpr std::string_view kAskedFiles[] = {"cpu.qos_level", "cpu.idle",         "cpu.cfs_burst_us",
+                                                   "cpu.max.burst", "memory.qos_level", "memory.high"};
 
 struct GroupValue {
   Feature feature = Feature::kResources;
@@ -54,7 +53,6 @@ void add_cpu_burst(const GroupTree& tree, const PodFacts& pod, const PodGroups& 
 void add_memory_qos(const PodFacts& pod, const PodGroups& groups, GroupValues& desired);
 // The annotation is kept to the rules of a ColocationConfiguration; what is wrong with it is a problem.
 void add_memory_qos_v2(const GroupTree& tree, const PodFacts& pod, const PodGroups& groups, GroupValues& desired);
-void add_network_class(const GroupTree& tree, const PodFacts& pod, const PodGroups& groups, GroupValues& desired);
 void add_resources(const GroupTree& tree, const PodFacts& pod, const PodGroups& groups, GroupValues& desired);
 
 // All values of one pod that the active features want, each file once.

@@ -162,22 +162,6 @@ TEST(MemoryQosV2, a_wrong_annotation_is_a_problem_and_changes_nothing) {
   }
 }
 
-TEST(NetworkClass, version_1_without_bandwidth_limits_of_others) {
-  PodFacts facts = pod(-1);
-  GroupValues desired;
-  add_network_class(v1(), facts, groups({"net_cls.classid"}), desired);
-  EXPECT_EQ(lines(desired).front(), "P/net_cls.classid=4294967295");
-  facts.level = 1;
-  GroupValues online;
-  add_network_class(v1(), facts, groups({"net_cls.classid"}), online);
-  EXPECT_EQ(lines(online).front(), "P/net_cls.classid=0");
-  facts.bandwidth_limits = "kubernetes.io/egress-bandwidth=1M";
-  GroupValues none;
-  add_network_class(v1(), facts, groups({"net_cls.classid"}), none);
-  add_network_class(v2(), pod(-1), groups({"net_cls.classid"}), none);
-  EXPECT_TRUE(none.values.empty());
-}
-
 TEST(Resources, every_row_of_both_versions) {
   struct Row {
     const char* name;

@@ -84,6 +84,7 @@ PodFacts pod_facts(const Json& pod, const BatchNames& names) {
   facts.deleting = api::is_deleting(pod);
   const std::string_view phase = pod["status"]["phase"].as_string();
   facts.ended = phase == "Succeeded" || phase == "Failed";
+  facts.host_network = spec["hostNetwork"].as_bool();
   facts.critical = is_critical(pod);
   facts.priority = spec["priority"].as_int();
   facts.started = base::parse_rfc3339(pod["status"]["startTime"].as_string()).value_or(base::Time{});

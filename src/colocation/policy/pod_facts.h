@@ -38,7 +38,8 @@ struct PodFacts {
   QosClass qos = QosClass::kBestEffort;
   int level = 0;  // 2, 1, 0, -1 (agent.md 1.1)
   bool deleting = false;
-  bool ended = false;     // succeeded or failed
+  bool ended = false;  // succeeded or failed
+  bool host_network = false;
   bool critical = false;  // static, mirror, or of a system priority
   std::int64_t priority = 0;
   base::Time started;    // unset before that

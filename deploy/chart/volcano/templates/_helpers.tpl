@@ -135,7 +135,7 @@ imagePullPolicy: {{ .root.Values.basic.image_pull_policy }}
 resources:
   {{- . | nindent 2 }}
 {{- end }}
-{{- with get .root.Values.custom (printf "%s_main_csc" .component) | default .root.Values.custom.default_csc }}
+{{- with .csc | default (get .root.Values.custom (printf "%s_main_csc" .component)) | default .root.Values.custom.default_csc }}
 securityContext:
   {{- toYaml . | nindent 2 }}
 {{- end }}
