@@ -16,6 +16,7 @@
 #include <mutex>
 #include <optional>
 #include <random>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -31,8 +32,9 @@ namespace {
 
 namespace asio = boost::asio;
 
-// An environment's own, so that work that hangs holds up nobody else's. Some of it waits for other programs.
-constexpr std::size_t kPoolThreads = 8;
+// An environment's own, so that work that hangs holds up nobody else's. Some of it waits for other programs. The first
+// threads are there from the start, because later the process may have none left; most environments need no others.
+constexpr std::size_t kPoolThreads = 8, kPoolThreadsAtStart = 2;
 
 // How long an environment that stops waits for its work on the pool, which may refer to what is destroyed next.
 constexpr std::chrono::seconds kWorkGrace{10};
@@ -178,14 +180,13 @@ class ThreadWorker final : public Worker {
   std::thread thread_;
 };
 
-// The threads of the pool. All are made at once: without them an environment does not start, and later there may be no
-// thread left.
+// The threads of the pool. One more is made whenever there is more work than threads.
 class Pool {
  public:
   // A thread that cannot be made ends those before it: once the other constructor is done, the destructor runs.
-  explicit Pool(const std::string& name) : Pool() {
-    for (std::size_t i = 0; i < kPoolThreads; ++i)
-      label(threads_.emplace_back([this] { run_with_rests(context_, kPiecesOfWork); }), name);
+  explicit Pool(std::string name) : Pool() {
+    name_ = std::move(name);
+    while (threads_.size() < kPoolThreadsAtStart) add_thread();
   }
   ~Pool() {
     context_.stop();
@@ -194,13 +195,38 @@ class Pool {
   Pool(const Pool&) = delete;
   Pool& operator=(const Pool&) = delete;
 
-  void post(Task task) { asio::post(context_, std::move(task)); }
+  void post(Task task) {
+    {
+      const std::lock_guard lock(mutex_);
+      if (++pieces_ > threads_.size() && threads_.size() < kPoolThreads) add_thread_if_there_is_one();
+    }
+    asio::post(context_, [this, task = std::move(task)]() mutable {
+      task();
+      task = nullptr;
+      const std::lock_guard lock(mutex_);
+      --pieces_;
+    });
+  }
 
  private:
   Pool() = default;
 
+  void add_thread() {
+    label(threads_.emplace_back([this] { run_with_rests(context_, kPiecesOfWork); }), name_);
+  }
+  // The threads that are there do the work where the process gets no other.
+  void add_thread_if_there_is_one() {
+    try {
+      add_thread();
+    } catch (const std::system_error&) {
+    }
+  }
+
+  std::string name_;
   asio::io_context context_;
   asio::executor_work_guard<asio::io_context::executor_type> guard_{context_.get_executor()};
+  std::mutex mutex_;
+  std::size_t pieces_ = 0;  // that wait or are under way; under the mutex, as are the threads until the end
   std::vector<std::thread> threads_;
 };
 

@@ -73,6 +73,30 @@ TEST(RealEnv, the_longest_delay_is_long) {
   EXPECT_FALSE(fired);
 }
 
+TEST(RealEnv, eight_pieces_of_work_do_not_wait_for_each_other) {
+  const auto env = make_real_env("test");
+  for (int round = 0; round < 2; ++round) {
+    constexpr int kPieces = 8;
+    std::promise<void> all_begun, all_done;
+    const auto held = all_begun.get_future().share();
+    std::atomic<int> begun = 0;
+    int done = 0;
+    env->loop().post([&] {
+      for (int i = 0; i < kPieces; ++i)
+        env->offload(
+            [&] {
+              if (++begun == kPieces) all_begun.set_value();
+              held.wait();
+            },
+            [&] {
+              if (++done == kPieces) all_done.set_value();
+            });
+    });
+    base::await(all_done);
+  }
+  env->stop();
+}
+
 TEST(RealEnv, a_worker_does_its_work_in_order_whatever_hangs_in_the_pool) {
   const auto env = make_real_env("test");
   const auto worker = env->worker("worker");
