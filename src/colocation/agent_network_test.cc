@@ -30,7 +30,6 @@ struct NetworkWorld : made_up::World {
   // The pod's processes are in a network that an interface of its name leads to.
   void connect(const std::string& group, const std::string& name) {
     ++pods;
-    machine.set_group(group, "cgroup.procs", std::to_string(100 + pods));
     machine.write(group_folder(machine.tree, "cpu", group) + "/cgroup.procs", std::to_string(100 + pods) + "\n");
     network->namespaces[100 + pods] = static_cast<std::uint32_t>(pods);
     network->present.push_back({name, static_cast<std::uint32_t>(pods)});
@@ -245,6 +244,24 @@ TEST(AgentNetwork, a_kernel_that_cannot_is_reported_once_and_the_rest_goes_on) {
   EXPECT_EQ(world.agent->report()["network"]["trouble"].as_string(), "");
 }
 
+TEST(AgentNetwork, rules_that_were_never_set_are_not_taken_away) {
+  NetworkWorld world;
+  world.state = world.machine.folder() + "/state";
+  world.network->only_looks = true;
+  world.two_pods();
+  world.start();
+  world.run(30);
+  EXPECT_EQ(world.count_of("NetworkQoSUnsupported"), 1u);
+  EXPECT_GE(world.network->attempts, 2);  // rights may come
+  world.config(kOff);
+  world.run(12);
+  const int attempts = world.network->attempts;
+  world.run(30);
+  EXPECT_EQ(world.network->attempts, attempts);
+  EXPECT_FALSE(std::filesystem::exists(world.state + "/network"));
+  EXPECT_EQ(world.agent->report()["network"]["trouble"].as_string(), "");
+}
+
 TEST(AgentNetwork, pods_of_the_nodes_network_and_of_other_limits_are_left_alone) {
   NetworkWorld world;
   const std::string spec = "spec: {containers: [{name: c}]";
@@ -285,6 +302,22 @@ TEST(AgentNetwork, packets_that_no_rule_sees_are_reported) {
   world.count("veth1", 10 * kMega);
   world.run(10);
   EXPECT_NE(world.message_of("NetworkQoSUnsupported").find("passes by the rules"), std::string::npos);
+  EXPECT_NE(world.agent->report()["network"]["trouble"].as_string(), "");
+  world.network->counted.seen_bytes = 6 * kMega;
+  world.run(20);
+  EXPECT_EQ(world.agent->report()["network"]["trouble"].as_string(), "");
+}
+
+TEST(AgentNetwork, an_agent_that_sees_no_processes_says_what_it_lacks) {
+  NetworkWorld world;
+  const std::string group = world.offline("batch");
+  world.connect(group, "veth1");
+  // The kernel shows those of other PID namespaces so.
+  world.machine.write(group_folder(world.machine.tree, "cpu", group) + "/cgroup.procs", "0\n0\n");
+  world.start();
+  world.run(60);
+  EXPECT_EQ(world.count_of("NetworkQoSUnsupported"), 1u);
+  EXPECT_NE(world.message_of("NetworkQoSUnsupported").find("hostPID"), std::string::npos);
 }
 
 }  // namespace

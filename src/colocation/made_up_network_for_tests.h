@@ -21,6 +21,8 @@ class Network : public PodNetwork {
     return found == namespaces.end() ? std::nullopt : std::optional(found->second);
   }
   base::Status set(const std::string& table, const PacketRules& rules) override {
+    ++attempts;
+    if (only_looks) return base::make_error(base::Code::kForbidden, "no rights");
     if (trouble) return *trouble;
     for (const std::string& name : rules.interfaces)
       if (vanished == name) {
@@ -50,7 +52,8 @@ class Network : public PodNetwork {
   std::optional<base::Error> trouble;
   std::map<std::string, PacketRules> tables;
   PacketCounts counted;
-  int writes = 0;
+  int writes = 0, attempts = 0;
+  bool only_looks = false;  // rules are refused, as without rights
 };
 
 }  // namespace colocation::made_up

@@ -18,6 +18,8 @@ namespace {
 constexpr std::string_view kTable = "volcano_colocation";
 // So much of an offline pod that no rule has seen passes by them.
 constexpr std::int64_t kPassedBytes = std::int64_t{1} << 20;
+// A single one may be of a moment in which the only pod ended.
+constexpr int kSightlessMax = 2;
 
 // Each `volcano up` of a machine has a table of its own.
 std::string table_of(const GroupTree& tree) {
@@ -60,7 +62,9 @@ std::string NetworkKeeper::mark_path() const {
 
 void NetworkKeeper::start(rt::Worker& files) {
   files_ = &files;
-  if (const std::string path = mark_path(); !path.empty() && read_host_file(path).ok()) present_.reset();
+  const std::string path = mark_path();
+  has_written_ = !path.empty() && read_host_file(path).ok();
+  if (has_written_) present_.reset();
 }
 
 void NetworkKeeper::stop() {
@@ -86,9 +90,17 @@ void NetworkKeeper::follow(const MachineReading& look) {
 // The feature is off.
 void NetworkKeeper::rest() {
   trouble_.clear();
+  is_blind_ = false;
   interfaces_.clear();
   sides_ = {};
   hold();
+}
+
+bool NetworkKeeper::has_running_pods() const {
+  return std::ranges::any_of(view_.pods(), [](const auto& one) {
+    return !one.second.ended && !one.second.host_network &&
+           std::ranges::any_of(one.second.containers, [](const ContainerFacts& of) { return !of.id.empty(); });
+  });
 }
 
 NetworkRequest NetworkKeeper::request_for(const MachineReading& look) {
@@ -116,9 +128,11 @@ void NetworkKeeper::found(const NetworkReading& reading) {
   if (!config_.is_active(Feature::kNetworkQos)) return rest();
   if (!reading.trouble.empty()) return refuse(reading.trouble);
   if (view_.node() == nullptr) return;
+  sightless_ = reading.sees_processes || !has_running_pods() ? 0 : sightless_ + 1;
+  if (sightless_ >= kSightlessMax) return refuse("no process of any pod can be seen (hostPID)");
   const auto mbps = base_network_mbps(*view_.node(), reading.uplink);
   if (!mbps.ok()) return refuse(mbps.error().message);
-  trouble_.clear();
+  if (!is_blind_) trouble_.clear();
   rates_ = network_rates(config_.config(), *mbps);
   interfaces_ = reading.interfaces;
   sides_ = sides_of(reading);
@@ -174,12 +188,13 @@ void NetworkKeeper::counted(const base::Result<PacketCounts>& counts, const Sent
     if (counts.error().code == base::Code::kNotFound) present_.reset();  // the next reading puts it back
     return;
   }
-  const bool is_blind =
-      offline_sent_ && sent_between(*offline_sent_, sent) >= kPassedBytes && counts->seen_bytes == counts_.seen_bytes;
+  const bool sees = counts->seen_bytes > counts_.seen_bytes;
+  const bool sent_much = offline_sent_ && sent_between(*offline_sent_, sent) >= kPassedBytes;
+  if (sees || sent_much) is_blind_ = !sees;
   add_dropped(*counts);
   counts_ = *counts;
   offline_sent_ = sent;
-  if (is_blind)
+  if (is_blind_)
     warn("what offline pods send passes by the rules at their interfaces: a network plugin takes it on earlier");
 }
 
@@ -239,17 +254,18 @@ void NetworkKeeper::set(PacketRules rules) {
   auto done = std::make_shared<base::Result<PacketRules>>(rules);
   auto counts = std::make_shared<PacketCounts>();
   files_->run(
-      [network = network_, table = table_, path = mark_path(), rules, done, counts] {
+      [network = network_, table = table_, path = mark_path(), rules, done, counts, has_written = has_written_] {
         if (const auto last = network->counts(table); last.ok()) *counts = *last;
         if (!rules.interfaces.empty()) mark(path, table);
         *done = set_packet_rules(*network, table, rules);
-        if (done->ok() && (*done)->interfaces.empty()) unmark(path);
+        if (done->ok() ? (*done)->interfaces.empty() : !has_written) unmark(path);
       },
       means_.guard.while_alive([this, rules, before, done, counts] {
         if (stopped_) return;
         add_dropped(*counts);
         counts_ = {};
         offline_sent_.reset();
+        is_blind_ = false;
         was_set(rules, before, *done);
       }));
 }
@@ -262,7 +278,9 @@ void NetworkKeeper::was_set(const PacketRules& asked, const std::string& before,
                      before,
                      packet_rules_text(done.ok() ? *done : asked),
                      done.ok() ? std::string() : done.error().message};
-  if (present_ == asked) present_ = done.ok() ? std::optional(*done) : std::nullopt;
+  if (done.ok()) has_written_ = !done->interfaces.empty();
+  if (present_ == asked && done.ok()) present_ = *done;
+  if (present_ == asked && !done.ok()) present_ = has_written_ ? std::nullopt : std::optional(PacketRules());
   journal_.add(entry);
   if (!done.ok()) return warn(base::format("the packet rules cannot be set: {}", done.error().message));
   if (means_.options.metrics)

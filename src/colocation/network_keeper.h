@@ -39,6 +39,7 @@ class NetworkKeeper {
   };
 
   void rest();
+  bool has_running_pods() const;
   NetworkRequest request_for(const MachineReading& look);
   void report_skipped(const PodFacts& pod);
   void found(const NetworkReading& reading);
@@ -66,9 +67,12 @@ class NetworkKeeper {
   rt::Worker* files_ = nullptr;
   rt::Loop::TimerId timer_ = 0;
   bool stopped_ = false, reads_ = false, checks_ = false;
+  bool has_written_ = false;  // there may be a table of ours
 
   std::map<std::string, std::vector<std::string>> interfaces_;  // by uid
   Sides sides_;
+  int sightless_ = 0;      // readings one after the other that saw no process of any pod
+  bool is_blind_ = false;  // packets pass by the rules
   std::string trouble_;
   NetworkRates rates_;
   RateState rate_;

@@ -156,7 +156,7 @@ YAML
   local scope
   scope=$(slice_of "$1")/cri-containerd-$container.scope
   mkdir -p "$scope"
-  setsid sh -c "echo \$\$ > $scope/cgroup.procs; exec sleep 100000" < /dev/null > /dev/null 2>&1 &
+  setsid unshare --net sh -c "ip link add eth0 type veth peer name veth-$1 netns /proc/$$/ns/net; echo \$\$ > $scope/cgroup.procs; exec sleep 100000" < /dev/null > /dev/null 2>&1 &
   kubectl patch pod "$1" --subresource status -p "{\"status\":{\"phase\":\"Running\",\"qosClass\":\"BestEffort\",\"conditions\":[{\"type\":\"Ready\",\"status\":\"True\"}],
     \"containerStatuses\":[{\"name\":\"c\",\"image\":\"i\",\"imageID\":\"i\",\"ready\":true,\"restartCount\":0,\"containerID\":\"containerd://$container\",\"state\":{\"running\":{}}}]}}" > /dev/null
 }
@@ -186,15 +186,28 @@ groups_of_systemd_and_containerd_are_kept() {
   echo 0 > "$(slice_of batch)/cpu.idle"
   expect "a rewrite to be put right" wait_for 15 in_file "$(slice_of batch)/cpu.idle" 1
 }
+holds() { nft list table netdev volcano_colocation | grep -q "device \"veth-$1\""; } # holds POD
+holds_nobody() { ! nft list table netdev volcano_colocation; }
+offline_pods_of_a_kubelet_share_a_rate_of_the_network() {
+  local tests=$PWD/build/release/bin/colocation_test
+  expect "what this kernel does with rules and interfaces" "$tests" --gtest_filter='PodNetwork.*'
+  kubectl annotate node n1 volcano.sh/network-bandwidth-rate=8 > /dev/null
+  expect "network QoS" configure "$all,\"networkQosConfig\":{\"enable\":true}"
+  expect "rules for the offline pod" wait_for 30 holds batch
+  expect "none for the online one" refused "" holds online
+  expect "the high rate" grep -q "limit rate over 400000 bytes/second" <(nft list table netdev volcano_colocation)
+}
 kill_of_the_agent_is_survived() {
   kill -9 $agent
   wait $agent 2> /dev/null
   expect "a safe group" in_file "$(slice_of batch)/cpu.idle" 1
+  expect "the rules still" holds batch
   agent
   expect "it to be ready" wait_for 30 curl -sf http://127.0.0.1:3300/readyz
   kill $agent
   wait $agent 2> /dev/null
   expect "everything as it was before the first start" wait_for 15 in_file "$(slice_of batch)/cpu.idle" 0
+  expect "no rules" holds_nobody
   pkill -f 'sleep 100000'
 }
 
@@ -202,5 +215,6 @@ flags=(--host-rootfs --colocation)
 start_cluster "${flags[@]}"
 [ $# -gt 0 ] || set -- the_kernel_has_what_it_takes offline_pods_are_idle an_idle_group_yields quota_can_be_saved_up memory_is_protected_and_throttled \
   a_crash_leaves_the_groups_and_the_next_start_takes_over online_work_that_waits_for_disks_takes_the_offline_pod_that_writes \
-  short_memory_takes_offline_pods_and_no_other the_end_takes_back_what_was_set groups_of_systemd_and_containerd_are_kept kill_of_the_agent_is_survived
+  short_memory_takes_offline_pods_and_no_other the_end_takes_back_what_was_set groups_of_systemd_and_containerd_are_kept \
+  offline_pods_of_a_kubelet_share_a_rate_of_the_network kill_of_the_agent_is_survived
 run_tests "$@"

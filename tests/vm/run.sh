@@ -73,7 +73,7 @@ make_work() {
   mkdir -p "$stage/build/release/bin" "$stage/path" "$stage/out"
   cp -a build/release/bin/volcano "$stage/build/release/bin/"
   find build/release/bin -type l -exec cp -a {} "$stage/build/release/bin/" \;
-  for name in fake_dra_driver libfake_nvml.so node_test; do
+  for name in fake_dra_driver libfake_nvml.so node_test colocation_test; do
     if [ -e build/release/bin/$name ]; then cp build/release/bin/$name "$stage/build/release/bin/"; fi
   done
   find "$stage/build/release/bin" -type f -exec strip {} +

@@ -105,6 +105,13 @@ void NetlinkMessages::end_nest(std::size_t nest) {
   std::memcpy(bytes_.data() + nest, &size, sizeof size);
 }
 
+void NetlinkMessages::request_acknowledgement() {
+  nlmsghdr general{};
+  std::memcpy(&general, bytes_.data() + message_, sizeof general);
+  general.nlmsg_flags |= NLM_F_ACK;
+  std::memcpy(bytes_.data() + message_, &general, sizeof general);
+}
+
 NetlinkAttributes netlink_attributes(std::string_view bytes) {
   NetlinkAttributes all;
   nlattr head{};

@@ -25,6 +25,8 @@ class NetlinkMessages {
   // A nest of attributes, up to end_nest() with what this gives.
   std::size_t begin_nest(std::uint16_t type);
   void end_nest(std::size_t nest);
+  // The kernel acknowledges this message, too; errors it reports in any case.
+  void request_acknowledgement();
 
   const std::string& bytes() const { return bytes_; }
   std::uint32_t last_sequence() const { return sequence_; }

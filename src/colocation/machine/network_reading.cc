@@ -25,12 +25,18 @@ std::optional<int> process_of(const GroupTree& tree, const std::string& path) {
   return pid && *pid > 0 ? pid : std::nullopt;
 }
 
-std::vector<std::string> interfaces_of(PodNetwork& network, const GroupTree& tree,
-                                       const std::vector<std::string>& groups, const std::vector<PodInterface>& all) {
-  std::set<std::uint32_t> namespaces;
+std::set<int> processes_of(const GroupTree& tree, const std::vector<std::string>& groups) {
+  std::set<int> processes;
   for (std::size_t at = 0; at < std::min(groups.size(), kGroupsAskedMax); ++at)
-    if (const auto pid = process_of(tree, groups[at]))
-      if (const auto id = network.namespace_of(*pid)) namespaces.insert(*id);
+    if (const auto pid = process_of(tree, groups[at])) processes.insert(*pid);
+  return processes;
+}
+
+std::vector<std::string> interfaces_of(PodNetwork& network, const std::set<int>& processes,
+                                       const std::vector<PodInterface>& all) {
+  std::set<std::uint32_t> namespaces;
+  for (const int pid : processes)
+    if (const auto id = network.namespace_of(pid)) namespaces.insert(*id);
   std::vector<std::string> names;
   for (const PodInterface& one : all)
     if (namespaces.contains(one.peer)) names.push_back(one.name);
@@ -67,7 +73,9 @@ NetworkReading read_network(PodNetwork& network, const NetworkRequest& request) 
     return reading;
   }
   for (const auto& [uid, groups] : request.groups) {
-    auto names = interfaces_of(network, request.tree, groups, *all);
+    const std::set<int> processes = processes_of(request.tree, groups);
+    reading.sees_processes = reading.sees_processes || !processes.empty();
+    auto names = interfaces_of(network, processes, *all);
     if (!names.empty()) reading.interfaces[uid] = std::move(names);
   }
   return reading;

@@ -19,6 +19,7 @@ struct NetworkRequest {
 };
 struct NetworkReading {
   std::map<std::string, std::vector<std::string>> interfaces;  // by uid; a pod without one is not among them
+  bool sees_processes = false;                                 // of at least one pod
   Uplink uplink;
   std::string trouble;  // empty: none
 };

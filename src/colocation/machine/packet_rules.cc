@@ -42,26 +42,28 @@ class Transaction {
   }
 
   NetlinkMessages end() {
+    // One is enough, and all of them would not fit into the socket.
+    out_.request_acknowledgement();
     out_.begin(NFNL_MSG_BATCH_END, 0, header(AF_UNSPEC, NFNL_SUBSYS_NFTABLES));
     return std::move(out_);
   }
-  void make_table() { begin(NFT_MSG_NEWTABLE, NLM_F_CREATE | NLM_F_ACK, NFTA_TABLE_NAME); }
-  void remove_table() { begin(NFT_MSG_DELTABLE, NLM_F_ACK, NFTA_TABLE_NAME); }
+  void make_table() { begin(NFT_MSG_NEWTABLE, NLM_F_CREATE, NFTA_TABLE_NAME); }
+  void remove_table() { begin(NFT_MSG_DELTABLE, 0, NFTA_TABLE_NAME); }
 
   void make_counter(const char* name) {
-    begin(NFT_MSG_NEWOBJ, NLM_F_CREATE | NLM_F_ACK, NFTA_OBJ_TABLE);
+    begin(NFT_MSG_NEWOBJ, NLM_F_CREATE, NFTA_OBJ_TABLE);
     out_.add_text(NFTA_OBJ_NAME, name);
     out_.add_number(NFTA_OBJ_TYPE, NFT_OBJECT_COUNTER);
     out_.end_nest(out_.begin_nest(NFTA_OBJ_DATA));
   }
 
   void make_shared_chain() {
-    begin(NFT_MSG_NEWCHAIN, NLM_F_CREATE | NLM_F_ACK, NFTA_CHAIN_TABLE);
+    begin(NFT_MSG_NEWCHAIN, NLM_F_CREATE, NFTA_CHAIN_TABLE);
     out_.add_text(NFTA_CHAIN_NAME, kShared);
   }
 
   void make_ingress_chain(const std::string& interface) {
-    begin(NFT_MSG_NEWCHAIN, NLM_F_CREATE | NLM_F_ACK, NFTA_CHAIN_TABLE);
+    begin(NFT_MSG_NEWCHAIN, NLM_F_CREATE, NFTA_CHAIN_TABLE);
     out_.add_text(NFTA_CHAIN_NAME, chain_of(interface));
     const std::size_t hook = out_.begin_nest(NFTA_CHAIN_HOOK);
     out_.add_number(NFTA_HOOK_HOOKNUM, NF_NETDEV_INGRESS);
@@ -98,7 +100,7 @@ class Transaction {
     out_.add_text(table_attribute, table_);
   }
   void begin_rule(const std::string& chain) {
-    begin(NFT_MSG_NEWRULE, NLM_F_CREATE | NLM_F_APPEND | NLM_F_ACK, NFTA_RULE_TABLE);
+    begin(NFT_MSG_NEWRULE, NLM_F_CREATE | NLM_F_APPEND, NFTA_RULE_TABLE);
     out_.add_text(NFTA_RULE_CHAIN, chain);
     expressions_ = out_.begin_nest(NFTA_RULE_EXPRESSIONS);
   }

@@ -170,6 +170,27 @@ TEST(PodNetwork, interfaces_that_are_gone_are_left_out) {
   EXPECT_TRUE(network->set(kTable, {}).ok());
 }
 
+TEST(PodNetwork, hundreds_of_interfaces_are_one_transaction) {
+  const OwnNetwork own;
+  NEEDS_NETWORK(own);
+  const Pod pod;
+  ASSERT_TRUE(connect(pod));
+  const auto network = make_kernel_network();
+  if (const base::Status set = network->set(kTable, {{"outside"}, 5'000}); !set.ok())
+    GTEST_SKIP() << set.error().message;
+  std::string lines;
+  PacketRules many{{}, 5'000};
+  for (int at = 0; at < 150; ++at) {
+    lines += "link add many" + std::to_string(at) + " type veth peer name more" + std::to_string(at) + "\n";
+    many.interfaces.push_back("many" + std::to_string(at));
+    many.interfaces.push_back("more" + std::to_string(at));
+  }
+  ASSERT_TRUE(run("echo '" + lines + "' | ip -batch -"));
+  const base::Status set = network->set(kTable, many);
+  EXPECT_TRUE(set.ok()) << set.error().message;
+  EXPECT_TRUE(network->set(kTable, {}).ok());
+}
+
 TEST(PodNetwork, tables_of_others_stay) {
   const OwnNetwork own;
   NEEDS_NETWORK(own);
