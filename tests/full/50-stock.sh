@@ -8,6 +8,7 @@ if command -v go > /dev/null && go version | grep -qE 'go1\.(2[6-9]|[3-9][0-9])'
   tests/stock/build.sh helm-template helm > "$log/stock-helm.log" 2>&1 || { echo "building Helm failed; see $log/stock-helm.log"; count 0 1 0; }
   script tests/stock/programs_test.sh
   script tests/stock/differential_test.sh
+  script tests/stock/random_differential.sh --seed 9217 --count 4000
   script tests/stock/definitions_test.sh
   script tests/stock/policies_test.sh
   script tests/stock/training_test.sh

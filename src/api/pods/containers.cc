@@ -66,8 +66,15 @@ void check_value_from(const Json& source, const std::string& path, bool has_valu
   for (const char* kind : {"configMapKeyRef", "secretKeyRef"}) {
     if (!source[kind].is_object()) continue;
     const std::string where = in(path, kind);
-    if (source[kind]["name"].as_string().empty()) errors.required(in(where, "name"));
-    if (source[kind]["key"].as_string().empty()) errors.required(in(where, "key"));
+    const std::string name = source[kind]["name"].str(), key = source[kind]["key"].str();
+    if (name.empty())
+      errors.required(in(where, "name"));
+    else
+      errors.invalid(in(where, "name"), name, check_dns_subdomain(name));
+    if (key.empty())
+      errors.required(in(where, "key"));
+    else
+      errors.invalid(in(where, "key"), key, check_config_key(key));
   }
   constexpr std::array<std::string_view, 9> kFields = {
       "metadata.name", "metadata.namespace", "metadata.uid", "spec.nodeName", "spec.serviceAccountName",
@@ -195,9 +202,6 @@ void check_exit_codes(const Json& codes, const std::string& path, FieldErrors& e
   errors.one_of(in(path, "operator"), codes["operator"].as_string(), kOperators);
   const Json& values = codes["values"];
   if (values.size() > kExitCodesMax) errors.too_many(in(path, "values"), values.size(), kExitCodesMax);
-  std::set<std::int64_t> seen;
-  for (std::size_t i = 0; i < values.size(); ++i)
-    if (!seen.insert(values[i].as_int()).second) errors.duplicate(at(in(path, "values"), i), values[i]);
 }
 
 void check_restart_rules(const Json& container, const std::string& path, FieldErrors& errors) {

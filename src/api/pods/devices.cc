@@ -57,6 +57,7 @@ void check_claims(const Json& claims, const PodNames& known, const std::string& 
     }
     if (const std::string key = request.empty() ? name : name + "/" + request; !seen.insert(key).second)
       errors.duplicate(at(path, i), key);
+    if (!request.empty()) errors.invalid(in(at(path, i), "request"), request, check_dns_label(request));
     if (known.claims.contains(name)) continue;
     errors.not_found(at(path, i), name,
                      known.claims.empty()

@@ -1,6 +1,8 @@
 // The grammar of these names.
 #include "api/pods/names.h"
 
+#include <algorithm>
+
 namespace api {
 
 namespace {
@@ -33,6 +35,18 @@ std::vector<std::string> check_env_name(std::string_view text) {
   for (const char c : text) fine = fine && c >= ' ' && c <= '~' && c != '=';
   if (fine) return {};
   return {"a valid environment variable name must consist only of printable ASCII characters other than '='"};
+}
+
+std::vector<std::string> check_config_key(std::string_view text) {
+  const bool fine = !text.empty() && text.size() <= 253 && text != "." && !text.starts_with("..") &&
+                    std::ranges::all_of(text, [](char c) {
+                      return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
+                             c == '_' || c == '.';
+                    });
+  if (fine) return {};
+  return {
+      "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or "
+      "'KEY_NAME',  or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')"};
 }
 
 }  // namespace api

@@ -12,5 +12,7 @@ namespace api {
 // Each returns the problems, none if the text is fine.
 std::vector<std::string> check_port_name(std::string_view text);
 std::vector<std::string> check_env_name(std::string_view text);
+// The keys of ConfigMaps and Secrets.
+std::vector<std::string> check_config_key(std::string_view text);
 
 }  // namespace api

@@ -52,6 +52,10 @@ void check_hook(const Json& hook, const std::string& path, std::int64_t grace_se
 // The security contexts of the pod, and of one container.
 void check_pod_security(const Json& spec, const std::string& path, const PodRules& rules, FieldErrors& errors);
 void check_container_security(const Json& context, const std::string& path, FieldErrors& errors);
+// {gmsaCredentialSpecName, gmsaCredentialSpec, runAsUserName} of a pod or a container.
+void check_windows_options(const Json& options, const std::string& path, FieldErrors& errors);
+// Containers that are processes of the host: all of the pod's, or none.
+void check_host_processes(const Json& spec, const std::string& path, FieldErrors& errors);
 void check_placement(const Json& spec, const std::string& path, FieldErrors& errors);
 
 }  // namespace api

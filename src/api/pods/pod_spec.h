@@ -30,6 +30,9 @@ std::vector<base::Cause> check_pod_spec(const Json& spec, const std::string& pat
 void check_image_blanks(const Json& containers, const std::string& path, FieldErrors& errors);
 // The overhead of RuntimeClasses, too.
 void check_overhead(const Json& overhead, const std::string& path, FieldErrors& errors);
+// The names of amounts that containers can ask for, and of those that any object can.
+void check_container_resource_name(std::string_view name, const std::string& path, FieldErrors& errors);
+void check_resource_name(std::string_view name, const std::string& path, FieldErrors& errors);
 void check_tolerations(const Json& tolerations, const std::string& path, FieldErrors& errors);
 
 }  // namespace api

@@ -41,6 +41,8 @@ void check_field_ref(const Json& field, const std::string& path, std::span<const
   if (const Json& version = field["apiVersion"]; version.is_string() && version.as_string().empty())
     errors.required(in(path, "apiVersion"));
   if (text.empty()) return errors.required(where);
+  if (const std::string version = field["apiVersion"].str(); !version.empty() && version != "v1")
+    return errors.invalid(where, text, "error converting fieldPath: unsupported pod version: " + version);
   const Subscript part = subscript_of(text);
   if (part.given) {
     std::string key(part.key);

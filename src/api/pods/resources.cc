@@ -39,16 +39,7 @@ void check_pod_level_name(std::string_view name, const std::string& path, FieldE
 
 void check_name(std::string_view name, const std::string& path, ResourcesOf whose, FieldErrors& errors) {
   if (whose == ResourcesOf::kPod) return check_pod_level_name(name, path, errors);
-  if (is_standard(name)) return;
-  const auto problems = check_qualified_name(name);
-  errors.invalid(path, name, problems);
-  if (name.find('/') != std::string_view::npos) {
-    if (problems.empty() && !is_native(name) && name.starts_with("requests."))
-      errors.invalid(path, name, "doesn't follow extended resource name standard");
-    return;
-  }
-  if (!is_known_elsewhere(name)) errors.invalid(path, name, "must be a standard resource type or fully qualified");
-  errors.invalid(path, name, "must be a standard resource for containers");
+  check_container_resource_name(name, path, errors);
 }
 
 void check_amount(std::string_view name, const Json& value, const std::string& path, FieldErrors& errors) {
@@ -69,6 +60,27 @@ void check_amount(std::string_view name, const Json& value, const std::string& p
 }
 
 }  // namespace
+
+void check_resource_name(std::string_view name, const std::string& path, FieldErrors& errors) {
+  if (is_standard(name)) return;
+  const auto problems = check_qualified_name(name);
+  errors.invalid(path, name, problems);
+  if (problems.empty() && name.find('/') == std::string_view::npos && !is_known_elsewhere(name))
+    errors.invalid(path, name, "must be a standard resource type or fully qualified");
+}
+
+void check_container_resource_name(std::string_view name, const std::string& path, FieldErrors& errors) {
+  if (is_standard(name)) return;
+  const auto problems = check_qualified_name(name);
+  errors.invalid(path, name, problems);
+  if (name.find('/') != std::string_view::npos) {
+    if (problems.empty() && !is_native(name) && name.starts_with("requests."))
+      errors.invalid(path, name, "doesn't follow extended resource name standard");
+    return;
+  }
+  if (!is_known_elsewhere(name)) errors.invalid(path, name, "must be a standard resource type or fully qualified");
+  errors.invalid(path, name, "must be a standard resource for containers");
+}
 
 void check_resources(const Json& resources, const std::string& path, ResourcesOf whose, FieldErrors& errors) {
   const Json& limits = resources["limits"];

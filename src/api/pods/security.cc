@@ -107,7 +107,7 @@ void check_windows(const Json& spec, const std::string& path, FieldErrors& error
   }
   check_system(spec["securityContext"], in(path, "securityContext"),
                {"appArmorProfile", "seLinuxOptions", "seccompProfile", "fsGroup", "fsGroupChangePolicy", "sysctls",
-                "runAsUser", "runAsGroup", "supplementalGroups", "supplementalGroupsPolicy"},
+                "runAsUser", "runAsGroup", "supplementalGroups", "supplementalGroupsPolicy", "seLinuxChangePolicy"},
                errors);
   for (const char* list : {"containers", "initContainers"})
     for (std::size_t i = 0; i < spec[list].size(); ++i)
@@ -154,6 +154,10 @@ void check_pod_security(const Json& spec, const std::string& path, const PodRule
   check_choice(context, where, "fsGroupChangePolicy", kChanges, errors);
   constexpr std::array<std::string_view, 2> kGroups = {"Merge", "Strict"};
   check_choice(context, where, "supplementalGroupsPolicy", kGroups, errors);
+  constexpr std::array<std::string_view, 2> kLabelChanges = {"MountOption", "Recursive"};
+  check_choice(context, where, "seLinuxChangePolicy", kLabelChanges, errors);
+  check_windows_options(context["windowsOptions"], in(where, "windowsOptions"), errors);
+  check_host_processes(spec, path, errors);
   if (spec["os"]["name"].as_string() == "windows") check_windows(spec, path, errors);
   if (spec["os"]["name"].as_string() == "linux") check_linux(spec, path, errors);
   check_profile(context["seccompProfile"], in(where, "seccompProfile"), "seccomp", errors);
@@ -164,6 +168,7 @@ void check_container_security(const Json& context, const std::string& path, Fiel
   check_ids(context, path, {"runAsUser", "runAsGroup"}, errors);
   constexpr std::array<std::string_view, 2> kProcMounts = {"Default", "Unmasked"};
   check_choice(context, path, "procMount", kProcMounts, errors);
+  check_windows_options(context["windowsOptions"], in(path, "windowsOptions"), errors);
   check_profile(context["seccompProfile"], in(path, "seccompProfile"), "seccomp", errors);
   check_profile(context["appArmorProfile"], in(path, "appArmorProfile"), "AppArmor", errors);
   const Json& escalation = context["allowPrivilegeEscalation"];

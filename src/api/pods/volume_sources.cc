@@ -11,6 +11,7 @@
 #include "api/schema/quantity.h"
 #include "api/schema/selector_rules.h"
 #include "base/format.h"
+#include "base/split.h"
 
 namespace api {
 
@@ -39,6 +40,7 @@ const std::map<std::string_view, Words>& needed_fields() {
       {"quobyte", {"registry", "volume"}},
       {"rbd", {"monitors", "image"}},
       {"scaleIO", {"gateway", "system", "volumeName"}},
+      {"storageos", {"volumeName"}},
       {"vsphereVolume", {"volumePath"}},
   };
   return table;
@@ -92,6 +94,24 @@ void check_azure_disk(const Json& source, const std::string& path, FieldErrors& 
   constexpr std::array<std::string_view, 3> kKinds = {"Dedicated", "Managed", "Shared"};
   check_choice(source, path, "cachingMode", kCaching, errors);
   check_choice(source, path, "kind", kKinds, errors);
+  const std::string disk = source["diskURI"].str();
+  if (disk.empty() || !source["kind"].is_string()) return;
+  if (source["kind"].as_string() == "Managed" && !disk.starts_with("/subscriptions/"))
+    errors.unsupported(in(path, "diskURI"), disk,
+                       R"("/subscriptions/{sub-id}/resourcegroups/{group-name}/providers/microsoft.compute/disks/)"
+                       R"({disk-id}")");
+  if (source["kind"].as_string() != "Managed" && !disk.starts_with("https://"))
+    errors.unsupported(in(path, "diskURI"), disk,
+                       R"("https://{account-name}.blob.core.windows.net/{container-name}/{disk-name}.vhd")");
+}
+
+// "host:port,host:port".
+void check_quobyte(const Json& source, const std::string& path, FieldErrors& errors) {
+  if (source["registry"].as_string().empty()) return;  // is needed
+  for (const std::string_view pair : base::split(source["registry"].as_string(), ','))
+    if (std::ranges::count(pair, ':') != 1 && !(pair.starts_with('[') && pair.find("]:") != std::string_view::npos))
+      errors.invalid(in(path, "registry"), source["registry"],
+                     "must be a host:port pair or multiple pairs separated by commas");
 }
 
 void check_flocker(const Json& source, const std::string& path, FieldErrors& errors) {
@@ -143,6 +163,7 @@ void check_volume_source(std::string_view kind, const Json& source, const std::s
   if (kind == "fc") check_fibre_channel(source, path, errors);
   if (kind == "iscsi") check_iscsi(source, path, errors);
   if (kind == "azureDisk") check_azure_disk(source, path, errors);
+  if (kind == "quobyte") check_quobyte(source, path, errors);
   if (kind == "flocker") check_flocker(source, path, errors);
   if (kind == "gitRepo") check_git(source, path, errors);
   if (kind == "csi") check_csi_driver(source["driver"], in(path, "driver"), errors);

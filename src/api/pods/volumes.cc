@@ -76,7 +76,12 @@ void check_trust_bundle(const Json& bundle, const std::string& path, FieldErrors
   if (by_name && !bundle["labelSelector"].is_null())
     errors.invalid(in(path, "labelSelector"), bundle["labelSelector"], "labelSelector is mutually exclusive with name");
   if (by_signer && bundle["signerName"].as_string().empty()) errors.required(in(path, "signerName"));
-  check_label_selector(bundle["labelSelector"], in(path, "labelSelector"), errors);
+  // Values that no label has are taken, as Kubernetes takes them: they select nothing.
+  Json selector = bundle["labelSelector"];
+  const Json labels = selector["matchLabels"];
+  for (const Json::Member& label : labels.members())
+    if (label.value.is_string()) selector.edit("matchLabels").set(label.name(), "");
+  check_label_selector(selector, in(path, "labelSelector"), errors);
   check_file(bundle["path"], in(path, "path"), errors);
 }
 
@@ -92,7 +97,9 @@ void check_projected(const Json& projected, const std::string& path, FieldErrors
       if (!member.value.is_object()) continue;
       const Json& source = member.value;
       const std::string where = in(all, member.name());
-      if (++given > 1) errors.forbidden(all, "may not specify more than 1 volume type per source");
+      // Kubernetes' own count leaves bundles out.
+      if (member.name() != "clusterTrustBundle" && ++given > 1)
+        errors.forbidden(all, "may not specify more than 1 volume type per source");
       if (member.name() == "secret" || member.name() == "configMap") {
         if (source["name"].as_string().empty()) errors.required(in(where, "name"));
         check_items(source["items"], in(where, "items"), errors);
@@ -144,8 +151,11 @@ void check_source(std::string_view kind, const Json& source, const std::string& 
     if (const auto size = Quantity::from_json(source["sizeLimit"]); size && size->sign() < 0)
       errors.forbidden(in(path, "sizeLimit"), "SizeLimit field must be a valid resource quantity");
   } else if (kind == "csi") {
-    if (const Json& secret = source["nodePublishSecretRef"]; secret.is_object() && secret["name"].as_string().empty())
+    const Json& secret = source["nodePublishSecretRef"];
+    if (const std::string name = secret["name"].str(); secret.is_object() && name.empty())
       errors.required(in(in(path, "nodePublishSecretRef"), "name"));
+    else if (secret.is_object())
+      errors.invalid(in(path, "name"), name, check_dns_subdomain(name));  // the path is Kubernetes' own
   } else if (kind == "projected") {
     check_projected(source, path, errors);
   } else if (kind == "ephemeral") {

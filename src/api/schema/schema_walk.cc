@@ -31,6 +31,17 @@ bool decoded_leniently(const Schema& schema, std::string_view member) {
   return schema.name == kSchemaProps && (member == "items" || member == "additionalProperties");
 }
 
+// A number without a fraction, of 64 bits.
+bool is_whole(const Json& value) {
+  if (!value.is_number()) return false;
+  if (value.is_int()) return true;
+  const double at = value.as_double();
+  return at >= -9223372036854775808.0 && at < 9223372036854775808.0 && at == static_cast<double>(value.as_int());
+}
+
+// Kubernetes' own times have a large T and Z.
+bool is_small(std::string_view time) { return time.find_first_of("tz") != std::string_view::npos; }
+
 // The fields that a CRD keeps of metadata that is not the object's own.
 bool kept_in_embedded_metadata(std::string_view name) {
   return name == "annotations" || name == "finalizers" || name == "labels" || name == "name" || name == "namespace";
@@ -201,9 +212,7 @@ struct Validator {
         if (!value.is_string()) return wrong_type(place, value, "string");
         return text(schema, value, place);
       case Kind::kInteger:
-        if (!value.is_number() ||
-            (value.type() == Json::Type::kDouble && value.as_double() != static_cast<double>(value.as_int())))
-          return wrong_type(place, value, "integer");
+        if (!is_whole(value)) return wrong_type(place, value, "integer");
         return number(schema, value, place);
       case Kind::kNumber:
         if (!value.is_number()) return wrong_type(place, value, "number");
@@ -212,7 +221,9 @@ struct Validator {
         if (!value.is_bool()) wrong_type(place, value, "boolean");
         return;
       case Kind::kIntOrString:
-        if (!value.is_string() && !value.is_int()) wrong_type(place, value, "integer,string");
+        if (!value.is_string() && !value.is_int()) return wrong_type(place, value, "integer,string");
+        // Kubernetes' own type has 32 bits; a definition's has none of its own.
+        if (!options.custom_resource && value.is_int()) number(int32_schema(), value, place);
         return;
       case Kind::kQuantity:
         if (options.custom_resource && value.is_number() && !value.is_int())
@@ -248,7 +259,7 @@ struct Validator {
     }
     text_shape(schema, content, place);
     const bool is_time = schema.format == "date-time" || schema.format == "micro-time";
-    if (is_time && !base::parse_rfc3339_unix(content))
+    if (is_time && (!base::parse_rfc3339_unix(content) || (!options.custom_resource && is_small(content))))
       add("FieldValueInvalid", place,
           base::format("Invalid value: \"{}\": {} in body must be of type date-time: \"{}\"", shortened(content),
                        place.text(), shortened(content)));

@@ -29,9 +29,8 @@ void check_expression(const Json& expression, const std::string& where, std::spa
     errors.invalid(in(where, "operator"), op, "not a valid selector operator");
   const std::string key = expression["key"].str();
   errors.invalid(in(where, "key"), key, check_qualified_name(key));
-  if (is_choice(op))
-    for (std::size_t i = 0; i < values.size(); ++i)
-      errors.invalid(at(in(where, "values"), i), values[i], check_label_value(values[i].as_string()));
+  for (std::size_t i = 0; i < values.size(); ++i)
+    errors.invalid(at(in(where, "values"), i), values[i], check_label_value(values[i].as_string()));
 }
 
 // Only the name of a node's fields can be asked for.

@@ -178,6 +178,8 @@ class Checker {
     const std::string selectable = place("selectableFields", at);
     if (!was_looked_at(selectable) || !is_shared) check_selectable(version["selectableFields"], structure_, selectable);
     const std::string subresources = place("subresources", at);
+    if (const Json& status = version["subresources"]["status"]; !status.is_null() && !status.is_object())
+      invalid(subresources + ".status", status, "must be an object");
     if (!was_looked_at(subresources)) check_scale(version["subresources"]["scale"], subresources + ".scale");
   }
 
@@ -341,8 +343,12 @@ void fill_definition(Json& object) {
   Json& spec = object.edit("spec");
   Json& names = spec.edit("names");
   const std::string kind = names["kind"].str();
-  if (names["singular"].as_string().empty()) names.set("singular", lower(kind));
-  if (names["listKind"].as_string().empty() && !kind.empty()) names.set("listKind", kind + "List");
+  const auto is_unset = [](const Json& text) { return text.is_null() || text == Json(""); };
+  if (is_unset(names["singular"])) names.set("singular", lower(kind));
+  if (is_unset(names["listKind"]) && !kind.empty()) names.set("listKind", kind + "List");
+  for (std::size_t i = 0; i < spec["versions"].items().size(); ++i)
+    if (spec["versions"][i].is_object() && spec["versions"][i]["served"].is_null())
+      spec.edit("versions").edit(i).set("served", false);
   if (!spec["conversion"].is_object()) spec.set("conversion", Json::object({{"strategy", "None"}}));
   if (const Json* preserve = spec.find("preserveUnknownFields"); preserve != nullptr && !preserve->as_bool())
     spec.erase("preserveUnknownFields");

@@ -165,6 +165,8 @@ Json valid(const api::KindInfo& kind, std::string_view letter = "a") {
       {"RoleBinding", R"({"roleRef":{"kind":"Role","name":"r"}})"},
       {"ClusterRoleBinding", R"({"roleRef":{"kind":"ClusterRole","name":"r"}})"},
       {"PriorityClass", R"({"value":7})"},
+      {"HorizontalPodAutoscaler",
+       R"({"spec":{"maxReplicas":1,"scaleTargetRef":{"apiVersion":"apps/v1","kind":"Deployment","name":"d"}}})"},
       {"ControllerRevision", R"({"data":{},"revision":1})"},
       {"StorageClass", R"({"provisioner":"example.com/p"})"},
       {"CertificateSigningRequest", kSigningRequest},

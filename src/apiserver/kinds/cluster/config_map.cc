@@ -3,6 +3,7 @@
 #include <string>
 
 #include "api/json/json.h"
+#include "api/pods/names.h"
 #include "api/schema/field_errors.h"
 #include "apiserver/kinds/defaults.h"
 #include "apiserver/kinds/rows.h"
@@ -34,15 +35,7 @@ void check_keys(const Json& object, bool is_secret, FieldErrors& errors) {
     for (const Json::Member& member : object[part].members()) {
       bytes += encoded ? decoded_size(member.value.as_string()) : member.value.as_string().size();
       const std::string_view key = member.name();
-      const bool good = !key.empty() && key.size() <= 253 && key != "." && !key.starts_with("..") &&
-                        std::ranges::all_of(key, [](char c) {
-                          return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                                 c == '-' || c == '_' || c == '.';
-                        });
-      if (!good)
-        errors.invalid(under(part, key), key,
-                       "a valid config key must consist of alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  "
-                       "or 'KEY_NAME',  or 'key-name', regex used for validation is '[-._a-zA-Z0-9]+')");
+      errors.invalid(under(part, key), key, api::check_config_key(key));
     }
   }
   if (bytes > kBytesMax) errors.too_long(is_secret ? "data" : "", kBytesMax);
@@ -88,7 +81,8 @@ void check_secret(const Json&, const Json& object, api::FieldErrors& errors) {
     need("username");
     need("password");
   }
-  if (type == "kubernetes.io/ssh-auth") need("ssh-privatekey");
+  if (type == "kubernetes.io/ssh-auth" && data["ssh-privatekey"].as_string().empty())
+    errors.required(under("data", "ssh-privatekey"));
 }
 
 // stringData is write-only. A value that is not a text stays, for validation to name.

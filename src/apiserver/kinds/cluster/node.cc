@@ -25,7 +25,8 @@ void default_node(Json& object) {
   const Json range = object["spec"]["podCIDR"];
   const Json& ranges = object["spec"]["podCIDRs"];
   if (!(range.is_null() || range.is_string()) || !(ranges.is_null() || ranges.is_array())) return;
-  if (!range.as_string().empty() && (ranges.empty() || ranges[std::size_t{0}] != range))
+  const bool has_other = !ranges.empty() && ranges[std::size_t{0}].is_string() && ranges[std::size_t{0}] != range;
+  if (!range.as_string().empty() && (ranges.empty() || has_other))
     object.edit("spec").set("podCIDRs", Json::array({range}));
   else if (!ranges.empty() && ranges[std::size_t{0}].is_string() && range.as_string().empty())
     object.edit("spec").set("podCIDR", Json(ranges[std::size_t{0}]));

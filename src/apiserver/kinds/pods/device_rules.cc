@@ -16,6 +16,7 @@
 #include "apiserver/kinds/defaults.h"
 #include "apiserver/kinds/rows.h"
 #include "base/format.h"
+#include "base/split.h"
 
 namespace apiserver {
 
@@ -61,7 +62,6 @@ void check_selectors(const Json& selectors, const std::string& path, Patterns& p
 
 void check_tolerations(const Json& tolerations, const std::string& path, FieldErrors& errors) {
   constexpr std::array<std::string_view, 2> kOperators = {"Equal", "Exists"};
-  if (!check_count(tolerations, path, kTaintsMax, errors)) return;
   for (std::size_t i = 0; i < tolerations.size(); ++i) {
     const Json& one = tolerations[i];
     const std::string where = at(path, i), op = one["operator"].str(), key = one["key"].str();
@@ -166,14 +166,64 @@ void check_opaque(const Json& config, const std::string& path, FieldErrors& erro
     errors.too_long(in(where, "parameters"), kParametersBytesMax);
 }
 
+bool is_identifier(std::string_view text) {
+  return !text.empty() && !(text.front() >= '0' && text.front() <= '9') && text.size() <= 32 &&
+         std::ranges::all_of(text, [](char c) {
+           return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+         });
+}
+
+// "memory", or "example.com/memory". Domains are of either case.
+void check_key(std::string_view key, const std::string& path, FieldErrors& errors) {
+  const std::size_t slash = key.find('/');
+  if (key.empty()) return errors.required(path, "name required");
+  if (slash != std::string_view::npos) {
+    std::string domain(key.substr(0, slash));
+    for (char& c : domain)
+      if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+    errors.invalid(path, key, api::check_dns_subdomain(domain));
+  }
+  if (const auto name = slash == std::string_view::npos ? key : key.substr(slash + 1); !is_identifier(name))
+    errors.invalid(path, name,
+                   "a valid C identifier must start with alphabetic character or '_', followed by a string of "
+                   "alphanumeric characters or '_' (e.g. 'my_name',  or 'MY_NAME',  or 'MyName', regex used for "
+                   "validation is '[A-Za-z_][A-Za-z0-9_]*')");
+}
+
 // "gpu.example.com/numa".
 void check_attribute_name(const Json& name, const std::string& path, FieldErrors& errors) {
   const std::string text = name.str();
   if (text.empty()) return errors.required(path);
-  const std::size_t slash = text.find('/');
-  if (slash == std::string::npos)
+  if (text.find('/') == std::string::npos)
     return errors.invalid(path, text, "a fully qualified name must be a domain and a name separated by a slash");
-  errors.invalid(path, text, api::check_dns_subdomain(text.substr(0, slash)));
+  check_key(text, path, errors);
+}
+
+// "1.2.3-beta+5": three numbers, and words of letters, digits and hyphens behind them.
+bool is_version(std::string_view text) {
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  const auto is_letter = [&](char c) {
+    return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-';
+  };
+  const auto is_number = [&](std::string_view part) {
+    return !part.empty() && std::ranges::all_of(part, is_digit) && (part.size() == 1 || part.front() != '0');
+  };
+  const auto are_words = [&](std::string_view words, bool numbers_as_such) {
+    return std::ranges::all_of(base::split(words, '.'), [&](std::string_view word) {
+      if (word.empty() || !std::ranges::all_of(word, is_letter)) return false;
+      return !numbers_as_such || !std::ranges::all_of(word, is_digit) || is_number(word);
+    });
+  };
+  if (const std::size_t plus = text.find('+'); plus != std::string_view::npos) {
+    if (!are_words(text.substr(plus + 1), false)) return false;
+    text = text.substr(0, plus);
+  }
+  if (const std::size_t hyphen = text.find('-'); hyphen != std::string_view::npos) {
+    if (!are_words(text.substr(hyphen + 1), true)) return false;
+    text = text.substr(0, hyphen);
+  }
+  const auto parts = base::split(text, '.');
+  return parts.size() == 3 && std::ranges::all_of(parts, is_number);
 }
 
 void check_devices_spec(const Json& spec, const std::string& path, FieldErrors& errors) {
@@ -200,25 +250,6 @@ void check_devices_spec(const Json& spec, const std::string& path, FieldErrors& 
     }
 }
 
-bool is_identifier(std::string_view text) {
-  return !text.empty() && !(text.front() >= '0' && text.front() <= '9') && text.size() <= 32 &&
-         std::ranges::all_of(text, [](char c) {
-           return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-         });
-}
-
-// "memory", or "example.com/memory".
-void check_key(std::string_view key, const std::string& path, FieldErrors& errors) {
-  const std::size_t slash = key.find('/');
-  if (key.empty()) return errors.required(path, "name required");
-  if (slash != std::string_view::npos) errors.invalid(path, key, api::check_dns_subdomain(key.substr(0, slash)));
-  if (const auto name = slash == std::string_view::npos ? key : key.substr(slash + 1); !is_identifier(name))
-    errors.invalid(path, name,
-                   "a valid C identifier must start with alphabetic character or '_', followed by a string of "
-                   "alphanumeric characters or '_' (e.g. 'my_name',  or 'MY_NAME',  or 'MyName', regex used for "
-                   "validation is '[A-Za-z_][A-Za-z0-9_]*')");
-}
-
 void check_attribute(const Json& attribute, const std::string& path, FieldErrors& errors) {
   constexpr std::size_t kTextMax = 64;
   std::size_t given = 0;
@@ -228,6 +259,8 @@ void check_attribute(const Json& attribute, const std::string& path, FieldErrors
   if (given > 1) errors.invalid(path, attribute, "exactly one value must be specified");
   for (const char* type : {"string", "version"})
     if (attribute[type].as_string().size() > kTextMax) errors.too_long(in(path, type), kTextMax);
+  if (const Json& version = attribute["version"]; version.is_string() && !is_version(version.as_string()))
+    errors.invalid(in(path, "version"), version, "must be a string compatible with semver.org spec 2.0.0");
 }
 
 void check_device(const Json& device, const std::string& path, std::set<std::string>& names, FieldErrors& errors) {
@@ -345,10 +378,30 @@ void default_device_requests(Json& claim) {
   }
 }
 
-void default_resource_claim(Json& object) { default_device_requests(object.edit("spec")); }
+// A part that is not there is empty, or zero.
+void default_resource_claim(Json& object) {
+  set_if_absent(object, "spec", Json::object());
+  if (object["spec"].is_object()) default_device_requests(object.edit("spec"));
+}
 
 void default_claim_template(Json& object) {
-  if (object["spec"].is_object()) default_device_requests(object.edit("spec").edit("spec"));
+  set_if_absent(object, "spec", Json::object());
+  if (!object["spec"].is_object()) return;
+  set_if_absent(object.edit("spec"), "spec", Json::object());
+  if (object["spec"]["spec"].is_object()) default_device_requests(object.edit("spec").edit("spec"));
+}
+
+void default_device_class(Json& object) { set_if_absent(object, "spec", Json::object()); }
+
+void default_resource_slice(Json& object) {
+  if (!object["spec"].is_object()) return;
+  if (object["spec"]["pool"].is_object()) set_if_absent(object.edit("spec").edit("pool"), "generation", 0);
+  for (std::size_t i = 0; i < object["spec"]["devices"].items().size(); ++i) {
+    const Json amounts = object["spec"]["devices"][i]["capacity"];
+    for (const Json::Member& member : amounts.members())
+      if (member.value.is_object() && member.value["value"].is_null())
+        object.edit("spec").edit("devices").edit(i).edit("capacity").edit(member.name()).set("value", "0");
+  }
 }
 
 // Administrators see devices that others have; whose namespace may, its label says.
@@ -383,6 +436,7 @@ constexpr FixedField kFixedOfSlice[] = {{"spec.driver", "field is immutable"},
 
 const KindRules kDeviceClass = {
     .kind = "DeviceClass",
+    .defaults = default_device_class,
     .check = [](const Json&, const Json& object, api::FieldErrors& errors) { check_device_class(object, errors); }};
 
 const KindRules kResourceClaim = {
@@ -401,6 +455,7 @@ const KindRules kResourceClaimTemplate = {
 
 const KindRules kResourceSlice = {
     .kind = "ResourceSlice",
+    .defaults = default_resource_slice,
     .check = [](const Json&, const Json& object, api::FieldErrors& errors) { check_resource_slice(object, errors); },
     .fixed = kFixedOfSlice};
 

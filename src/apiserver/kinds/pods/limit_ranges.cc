@@ -8,7 +8,9 @@
 #include "api/json/problems.h"
 #include "api/meta/resource.h"
 #include "api/pod_requests.h"
+#include "api/pods/pod_spec.h"
 #include "api/schema/field_errors.h"
+#include "api/schema/names.h"
 #include "apiserver/kinds/cause_limit.h"
 #include "apiserver/kinds/defaults.h"
 #include "apiserver/kinds/rows.h"
@@ -178,6 +180,20 @@ void check_orders(const Json& item, const std::string& path, api::FieldErrors& e
   }
 }
 
+// Amounts of containers and pods are of what these can ask for.
+void check_names(const Json& item, const std::string& path, api::FieldErrors& errors) {
+  const std::string_view type = item["type"].as_string();
+  const bool of_containers = type == "Container" || type == "Pod";
+  for (const char* part : {"max", "min", "default", "defaultRequest", "maxLimitRequestRatio"})
+    for (const Json::Member& row : item[part].members()) {
+      const std::string where = format("{}.{}[{}]", path, part, row.name());
+      if (of_containers)
+        api::check_container_resource_name(row.name(), where, errors);
+      else
+        api::check_resource_name(row.name(), where, errors);
+    }
+}
+
 }  // namespace
 
 void default_limit_range(Json& object) {
@@ -208,9 +224,11 @@ void check_limit_range(const Json& object, api::FieldErrors& errors) {
       errors.add({"FieldValueRequired", "Required value", path + ".type"});
       continue;
     }
+    errors.invalid(path + ".type", item["type"], api::check_qualified_name(type));
     if (type != "Container" && type != "Pod" && type != "PersistentVolumeClaim" &&
         type.find('/') == std::string_view::npos)
       errors.invalid(path + ".type", item["type"], "must be a standard limit type or fully qualified");
+    check_names(item, path, errors);
     if (!types.emplace(type).second)
       errors.add({"FieldValueDuplicate", format("Duplicate value: {}", api::shown(item["type"])), path + ".type"});
     for (const char* part : {"default", "defaultRequest"})

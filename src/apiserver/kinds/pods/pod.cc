@@ -13,6 +13,13 @@ using api::Json;
 
 namespace {
 
+// Huge pages cannot be asked for without a limit: the pod's is that of its containers, unless it says one.
+void default_huge_page_limits(Json& spec) {
+  if (!takes_members(spec["resources"]["limits"])) return;
+  for (const auto& [name, amount] : api::containers_total(spec, "limits"))
+    if (name.starts_with("hugepages-")) set_if_absent(spec.edit("resources").edit("limits"), name, amount.to_json());
+}
+
 // The requests of a pod as a whole, unless it says them: what its containers do, or else its limit.
 void default_pod_level_requests(Json& spec) {
   if (!takes_members(spec["resources"]["requests"])) return;
@@ -27,7 +34,9 @@ void default_pod_level_requests(Json& spec) {
 void default_pod(Json& object) {
   default_pod_spec(object.edit("spec"));
   set_if_absent(object.edit("spec"), "enableServiceLinks", true);  // of pods alone, not of templates
-  if (object["spec"]["resources"].is_object()) default_pod_level_requests(object.edit("spec"));
+  if (!object["spec"]["resources"].is_object()) return;
+  default_huge_page_limits(object.edit("spec"));
+  default_pod_level_requests(object.edit("spec"));
 }
 
 void default_pod_template_object(Json& object) {

@@ -73,6 +73,9 @@ void default_container(Json& container, bool host_network) {
       set_if_absent(get, "path", "/");
       set_if_absent(get, "scheme", "HTTP");
     }
+  for (const char* hook : {"postStart", "preStop"})
+    if (container["lifecycle"][hook]["sleep"].is_object())
+      set_if_absent(container.edit("lifecycle").edit(hook).edit("sleep"), "seconds", 0);
   if (container["ports"].is_array())
     for (std::size_t i = 0; i < container["ports"].size(); ++i) {
       Json& port = container.edit("ports").edit(i);
@@ -101,6 +104,7 @@ void default_volume(Json& volume) {
     if (volume["projected"]["sources"][i]["downwardAPI"].is_object())
       default_field_refs(volume.edit("projected").edit("sources").edit(i).edit("downwardAPI"));
   if (volume["hostPath"].is_object()) set_if_absent(volume.edit("hostPath"), "type", "");
+  if (volume["iscsi"].is_object()) set_if_absent(volume.edit("iscsi"), "lun", 0);
   bool has_source = false;
   for (const Json::Member& member : volume.members())
     has_source = has_source || (member.name() != "name" && !member.value.is_null());

@@ -135,6 +135,15 @@ void default_protocols(Json& holder) {
     set_if_absent(holder.edit("ports").edit(i), "protocol", "TCP");
 }
 
+// A zone without a name is one that nothing is in.
+void default_endpoint_slice(Json& object) {
+  default_protocols(object);
+  for (std::size_t i = 0; i < object["endpoints"].items().size(); ++i)
+    for (std::size_t k = 0; k < object["endpoints"][i]["hints"]["forZones"].items().size(); ++k)
+      if (const Json& zone = object["endpoints"][i]["hints"]["forZones"][k]; zone.is_object() && zone["name"].is_null())
+        object.edit("endpoints").edit(i).edit("hints").edit("forZones").edit(k).set("name", "");
+}
+
 void default_endpoints(Json& object) {
   for (std::size_t i = 0; i < object["subsets"].items().size(); ++i)
     if (object["subsets"][i].is_object()) default_protocols(object.edit("subsets").edit(i));
@@ -154,7 +163,7 @@ const KindRules kEndpoints = {
 
 const KindRules kEndpointSlice = {
     .kind = "EndpointSlice",
-    .defaults = default_protocols,
+    .defaults = default_endpoint_slice,
     .check = [](const Json&, const Json& object, api::FieldErrors& errors) { check_endpoint_slice(object, errors); },
     .check_update = check_endpoint_slice_update};
 

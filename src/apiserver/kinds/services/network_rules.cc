@@ -87,9 +87,12 @@ void check_direction(const Json& rules, std::string_view name, std::string_view 
 
 void check_reference(const Json& reference, const std::string& path, FieldErrors& errors) {
   for (const char* field : {"kind", "name"})
-    if (reference[field].as_string().empty()) errors.required(in(path, field));
-  if (const std::string group = reference["apiGroup"].str(); !group.empty())
-    errors.invalid(in(path, "apiGroup"), group, api::check_dns_subdomain(group));
+    if (const std::string text = reference[field].str(); text.empty())
+      errors.required(in(path, field));
+    else
+      errors.invalid(in(path, field), text, api::check_path_segment(text));
+  if (const Json& group = reference["apiGroup"]; group.is_string())
+    errors.invalid(in(path, "apiGroup"), group, api::check_dns_subdomain(group.as_string()));
 }
 
 void check_backend(const Json& backend, const std::string& path, FieldErrors& errors) {
@@ -101,7 +104,7 @@ void check_backend(const Json& backend, const std::string& path, FieldErrors& er
   if (const std::string name = service["name"].str(); name.empty())
     errors.required(in(path, "service.name"));
   else
-    errors.invalid(in(path, "service.name"), name, api::check_dns1035_label(name));
+    errors.invalid(in(path, "service.name"), name, api::check_dns_label(name));
   const std::string name = service["port"]["name"].str();
   const std::int64_t number = service["port"]["number"].as_int();
   if (name.empty() && number == 0)

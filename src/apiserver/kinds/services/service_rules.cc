@@ -118,7 +118,7 @@ void check_addresses(const Json& spec, api::FieldErrors& errors) {
     if (!all.empty() || !spec["clusterIP"].as_string().empty())
       errors.forbidden("spec.clusterIPs", "may not be set for ExternalName services");
     for (const char* field : {"ipFamilies", "ipFamilyPolicy"})
-      if (!spec[field].is_null() && !spec[field].empty())
+      if (spec[field].is_string() || !spec[field].empty())
         errors.forbidden(base::format("spec.{}", field), "may not be set for ExternalName services");
     return;
   }
@@ -285,7 +285,8 @@ void default_service(Json& object) {
   const Json& families = spec["ipFamilies"];
   if (any_family && spec["ipFamilyPolicy"].as_string() != "SingleStack" && families.is_array() && families.size() == 1)
     spec.edit("ipFamilies").push_back(families[std::size_t{0}].as_string() == "IPv4" ? "IPv6" : "IPv4");
-  if (is_reached_from_outside(object) && spec["externalTrafficPolicy"].as_string().empty())
+  if (const Json& outside = spec["externalTrafficPolicy"];
+      is_reached_from_outside(object) && (outside.is_null() || outside == Json("")))
     spec.set("externalTrafficPolicy", "Cluster");
   if (spec["type"].as_string() == "LoadBalancer") set_if_absent(spec, "allocateLoadBalancerNodePorts", true);
   if (spec["clusterIP"].is_string() && spec["clusterIPs"].empty())
@@ -318,6 +319,8 @@ void check_all_but_families(const Json& object, api::FieldErrors& errors) {
     if (const std::string path = base::format("spec.externalIPs[{}]", at++), why(api::ip_problem(ip.as_string()));
         !why.empty())
       errors.invalid(path, ip, why);
+    else if (ip.as_string().starts_with("127.") || ip == Json("::1"))
+      errors.invalid(path, ip, "may not be in the loopback range (127.0.0.0/8, ::1/128)");
 }
 
 }  // namespace

@@ -117,8 +117,8 @@ void check_storage_class(const Json& object, FieldErrors& errors) {
     if (parameter.name().empty()) errors.invalid("parameters", "", "field can not be empty.");
   if (const std::string policy = object["reclaimPolicy"].str(); !policy.empty())
     errors.one_of("reclaimPolicy", policy, kReclaim);
-  if (const std::string mode = object["volumeBindingMode"].str(); !mode.empty())
-    errors.one_of("volumeBindingMode", mode, kModes);
+  if (const Json& mode = object["volumeBindingMode"]; mode.is_string())
+    errors.one_of("volumeBindingMode", mode.as_string(), kModes);
   const Json& topologies = object["allowedTopologies"];
   std::set<std::string> seen;
   for (std::size_t i = 0; i < topologies.size(); ++i) {

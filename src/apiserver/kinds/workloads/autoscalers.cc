@@ -6,7 +6,10 @@
 #include <string_view>
 
 #include "api/json/problems.h"
+#include "api/pods/pod_spec.h"
 #include "api/schema/field_errors.h"
+#include "api/schema/names.h"
+#include "api/schema/path_rules.h"
 #include "api/schema/quantity.h"
 #include "apiserver/kinds/cause_limit.h"
 #include "apiserver/kinds/rows.h"
@@ -57,6 +60,14 @@ void check_target(const Json& target, const std::string& path, bool of_resource,
     errors.forbidden(path + ".averageValue", "may not set both a target raw value and a target utilization");
 }
 
+void check_referred(const Json& reference, const std::string& path, api::FieldErrors& errors) {
+  for (const char* field : {"kind", "name"})
+    if (const std::string text = reference[field].str(); text.empty())
+      errors.required(base::format("{}.{}", path, field));
+    else
+      errors.invalid(base::format("{}.{}", path, field), text, api::check_path_segment(text));
+}
+
 void check_metric_name(const Json& metric, const std::string& path, api::FieldErrors& errors) {
   const std::string name = metric["name"].str();
   if (name.empty()) errors.required(path + ".name", "must specify a metric name");
@@ -72,14 +83,20 @@ void check_named_metric(std::string_view type, const Json& body, const std::stri
     if (!average) errors.required(path + ".target.averageValue", "must specify a positive target averageValue");
     return;
   }
-  if (type == "Object")
-    for (const char* field : {"kind", "name"})
-      if (body["describedObject"][field].as_string().empty())
-        errors.required(base::format("{}.describedObject.{}", path, field));
+  if (type == "Object") check_referred(body["describedObject"], path + ".describedObject", errors);
   if (!value && !average)
     errors.required(path + ".target.averageValue", "must set either a target value for metric or a per-pod target");
   if (value && average && type == "External")
     errors.forbidden(path + ".target.value", "may not set both a target value for metric and a per-pod target");
+}
+
+void check_container_metric(const Json& body, const std::string& path, api::FieldErrors& errors) {
+  if (const std::string name = body["name"].str(); !name.empty())
+    api::check_container_resource_name(name, path + ".name", errors);
+  if (const std::string container = body["container"].str(); container.empty())
+    errors.required(path + ".container", "must specify a container");
+  else
+    errors.invalid(path + ".container", container, api::check_dns_label(container));
 }
 
 // Each is worked out of all pods of the target, every fifteen seconds.
@@ -119,8 +136,7 @@ void check_metrics(const Json& metrics, api::FieldErrors& errors) {
     const bool of_resource = type == "Resource" || type == "ContainerResource";
     if (of_resource && body["name"].as_string().empty())
       errors.required(field + ".name", "must specify a resource name");
-    if (type == "ContainerResource" && body["container"].as_string().empty())
-      errors.required(field + ".container", "must specify a container");
+    if (type == "ContainerResource") check_container_metric(body, field, errors);
     if (!of_resource) check_named_metric(type, body, field, errors);
     check_target(body["target"], field + ".target", of_resource, errors);
   }
@@ -176,6 +192,17 @@ void default_autoscaler(Json& object) {
   }
 }
 
+// "apps/v1". ReplicationControllers alone are of a group without a name.
+void check_version_of_target(const Json& target, api::FieldErrors& errors) {
+  const std::string version = target["apiVersion"].str();
+  const std::string path = "spec.scaleTargetRef.apiVersion";
+  if (std::ranges::count(version, '/') > 1)
+    return errors.invalid(path, version, "unexpected GroupVersion string: " + version);
+  const std::size_t slash = version.find('/');
+  if ((slash == std::string::npos || slash == 0) && target["kind"].as_string() != "ReplicationController")
+    errors.invalid(path, version, "apiVersion must specify API group");
+}
+
 void check_autoscaler(const Json& object, api::FieldErrors& errors) {
   const Json& spec = object["spec"];
   if (spec["minReplicas"].as_int(1) < 1)
@@ -184,20 +211,25 @@ void check_autoscaler(const Json& object, api::FieldErrors& errors) {
     errors.invalid("spec.maxReplicas", spec["maxReplicas"], "must be greater than 0");
   else if (spec["maxReplicas"].as_int() < spec["minReplicas"].as_int(1))
     errors.invalid("spec.maxReplicas", spec["maxReplicas"], "must be greater than or equal to `minReplicas`");
-  for (const char* field : {"kind", "name"})
-    if (spec["scaleTargetRef"][field].as_string().empty())
-      errors.required(base::format("spec.scaleTargetRef.{}", field));
+  check_referred(spec["scaleTargetRef"], "spec.scaleTargetRef", errors);
   check_metrics(spec["metrics"], errors);
   for (const char* way : {"scaleUp", "scaleDown"})
     check_rules(spec["behavior"][way], base::format("spec.behavior.{}", way), errors);
 }
 
-const KindRules kHorizontalPodAutoscaler = {
-    .kind = "HorizontalPodAutoscaler",
-    .defaults = default_autoscaler,
-    .check_create = check_autoscaler,
-    .check_update = [](const Json&, const Json& object, api::FieldErrors& errors) {
-      check_autoscaler(object, errors);
-    }};
+const KindRules kHorizontalPodAutoscaler = {.kind = "HorizontalPodAutoscaler",
+                                            .defaults = default_autoscaler,
+                                            .check_create =
+                                                [](const Json& object, api::FieldErrors& errors) {
+                                                  check_version_of_target(object["spec"]["scaleTargetRef"], errors);
+                                                  check_autoscaler(object, errors);
+                                                },
+                                            .check_update =
+                                                [](const Json& before, const Json& object, api::FieldErrors& errors) {
+                                                  const Json& target = object["spec"]["scaleTargetRef"];
+                                                  if (!(before["spec"]["scaleTargetRef"] == target))
+                                                    check_version_of_target(target, errors);
+                                                  check_autoscaler(object, errors);
+                                                }};
 
 }  // namespace apiserver

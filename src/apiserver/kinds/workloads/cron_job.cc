@@ -20,6 +20,8 @@ void default_cron_job(Json& object) {
   set_if_absent(spec, "suspend", false);
   set_if_absent(spec, "successfulJobsHistoryLimit", 3);
   set_if_absent(spec, "failedJobsHistoryLimit", 1);
+  set_if_absent(spec, "jobTemplate", Json::object());  // an empty one lacks what a Job needs
+  if (spec["jobTemplate"].is_object()) set_if_absent(spec.edit("jobTemplate"), "spec", Json::object());
   if (spec["jobTemplate"]["spec"].is_object()) default_pod_template(spec.edit_path({"jobTemplate", "spec"}));
 }
 

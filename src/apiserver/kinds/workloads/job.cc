@@ -3,7 +3,9 @@
 #include <cstdint>
 
 #include "api/pods/pod_spec.h"
+#include "api/schema/selector_rules.h"
 #include "api/schema/unwritten.h"
+#include "api/selector.h"
 #include "apiserver/kinds/defaults.h"
 #include "apiserver/kinds/rows.h"
 #include "apiserver/kinds/workloads/job_rules.h"
@@ -41,17 +43,23 @@ void default_job(Json& object) {
 }
 
 // The labels that a Job gives its pods, under today's and yesterday's names.
+Json given_labels(const Json& object) {
+  Json labels = Json::object();
+  for (const char* prefix : {"", "batch.kubernetes.io/"}) {
+    labels.set(std::string(prefix) + "controller-uid", api::uid_of(object));
+    labels.set(std::string(prefix) + "job-name", api::name_of(object));
+  }
+  return labels;
+}
+
 void label_pods(Json& object) {
   Json& spec = object.edit("spec");
   if (spec["manualSelector"].as_bool() || !spec["template"].is_object()) return;
   Json& metadata = spec.edit_path({"template", "metadata"});
   if (!takes_members(metadata) || !takes_members(metadata["labels"])) return;
   const std::string uid(api::uid_of(object));
-  Json& labels = metadata.edit("labels");
-  for (const char* prefix : {"", "batch.kubernetes.io/"}) {
-    labels.set(std::string(prefix) + "controller-uid", uid);
-    labels.set(std::string(prefix) + "job-name", api::name_of(object));
-  }
+  const Json given = given_labels(object);
+  for (const Json::Member& label : given.members()) metadata.edit("labels").set(label.name(), label.value);
   if (takes_members(spec["selector"]) && takes_members(spec["selector"]["matchLabels"]))
     spec.edit_path({"selector", "matchLabels"}).set("batch.kubernetes.io/controller-uid", uid);
 }
@@ -62,9 +70,33 @@ base::Status prepare_job(const Context&, Json& object, api::FieldErrors&) {
   return {};
 }
 
+// A selector that the author has to give, and one that the server gives: it is of the labels that only this Job gives
+// its pods.
+void check_job_selector(const Json& object, api::FieldErrors& errors) {
+  const Json& spec = object["spec"];
+  const Json& selector = spec["selector"];
+  const Json& labels = spec["template"]["metadata"]["labels"];
+  const auto mismatch = [&] {
+    errors.invalid("spec.template.metadata.labels", labels.is_null() ? Json::object() : labels,
+                   "`selector` does not match template `labels`");
+  };
+  if (selector.is_null()) {
+    errors.required("spec.selector");
+    return mismatch();
+  }
+  const std::size_t so_far = errors.size();
+  api::check_label_selector(selector, "spec.selector", errors);
+  if (errors.size() != so_far) return;
+  const auto parsed = api::label_selector_from(selector);
+  if (!parsed.ok()) return errors.invalid("spec.selector", selector, parsed.error().message);
+  if (!parsed->matches(labels)) mismatch();
+  if (!spec["manualSelector"].as_bool() && !parsed->matches(given_labels(object)))
+    errors.invalid("spec.selector", selector, "`selector` not auto-generated");
+}
+
 void check_job(const Json& stored, const Json& object, api::FieldErrors& errors) {
   const Json& spec = object["spec"];
-  check_selector("job", spec, errors);
+  if (spec["template"].is_object()) check_job_selector(object, errors);
   if (stored.is_null() && spec["completionMode"].as_string() == "Indexed") check_last_hostname(object, errors);
   check_job_spec(spec, "spec", api::has_host_sysctls(stored["spec"]["template"]["spec"]), errors);
 }

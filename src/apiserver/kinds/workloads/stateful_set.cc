@@ -115,7 +115,7 @@ void check_stateful_set(const Json& stored, const Json& object, api::FieldErrors
   check_stateful_set_name(object, errors);
   check_runs_for_ever("StatefulSet", stored, with_claims(object["spec"]), errors);
   check_stateful_set_spec(object["spec"], errors);
-  check_not_negative(object["spec"], "spec", {"replicas", "minReadySeconds", "revisionHistoryLimit"}, errors);
+  check_not_negative(object["spec"], "spec", {"replicas", "minReadySeconds"}, errors);
 }
 
 void check_stateful_set_update(const Json& old_object, const Json& object, api::FieldErrors& errors) {

@@ -80,9 +80,10 @@ void normalize(const api::KindInfo& kind, Json& object) {
   if (!kind.custom) apply_core_defaults(kind, object);
   if (is_definition(kind)) fill_definition(object);
   // A member that a patch has emptied is not there any more, as on a stock server.
-  for (const char* key : {"annotations", "finalizers", "labels", "ownerReferences"})
+  for (const auto& [key, is_map] : {std::pair{"annotations", true}, std::pair{"finalizers", false},
+                                    std::pair{"labels", true}, std::pair{"ownerReferences", false}})
     if (const Json* value = object["metadata"].find(key);
-        value && value->size() == 0 && (value->is_array() || value->is_object()))
+        value && value->size() == 0 && (is_map ? value->is_object() : value->is_array()))
       object.edit("metadata").erase(key);
 }
 
