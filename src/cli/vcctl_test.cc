@@ -404,6 +404,10 @@ TEST_F(VcctlTest, explain_says_that_a_job_is_at_rest) {
       R"({"metadata": {"name": "off", "namespace": "default"}, "status": {"state": {"phase": "Aborted"}}})");
   EXPECT_EQ(run({"explain", "job", "done"}), 0);
   EXPECT_EQ(world.out, "job default/done: Completed\nit has finished: 2 pods succeeded, 1 failed\n");
+  put(resources::kPodGroups,
+      R"({"metadata": {"name": "alone", "namespace": "default"}, "spec": {"minMember": 1}, "status": {"phase": "Running"}})");
+  EXPECT_EQ(run({"explain", "podgroup", "alone"}), 0);
+  EXPECT_EQ(world.out.substr(0, world.out.find(", 0 running")), "group default/alone: Running, 1 pod starts by itself");
   EXPECT_EQ(run({"explain", "job", "off"}), 0);
   EXPECT_EQ(world.out, "job default/off: Aborted\nit is suspended: `vcctl job resume` continues it\n");
 }

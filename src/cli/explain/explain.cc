@@ -105,9 +105,10 @@ base::Status explain_group(World& world, ExplainedObjects& scene, const Json& gr
   const Json& status = group["status"];
   TRY(const auto events, admission_events(*scene.server, std::string(api::namespace_of(group))));
   const std::string reason = reason_of(group, queue.ok() ? &*queue : nullptr, scene.live, events);
-  world.out += base::format("group {}: {}, {} pods start together, {} running, {} succeeded, {} failed\n",
-                            api::key_of(group), status["phase"].str().empty() ? "Pending" : status["phase"].str(),
-                            group["spec"]["minMember"].as_int(), status["running"].as_int(),
+  const std::int64_t together = group["spec"]["minMember"].as_int();
+  world.out += base::format("group {}: {}, {} {}, {} running, {} succeeded, {} failed\n", api::key_of(group),
+                            status["phase"].str().empty() ? "Pending" : status["phase"].str(), together,
+                            together == 1 ? "pod starts by itself" : "pods start together", status["running"].as_int(),
                             status["succeeded"].as_int(), status["failed"].as_int());
   if (queue.ok()) world.out += describe_queue(*queue);
   world.out += reason.empty() ? "it has started\n" : base::format("it waits: {}\n", reason);
@@ -140,7 +141,8 @@ std::string why_at_rest(const Json& job) {
   const std::string_view phase = status["state"]["phase"].as_string();
   if (phase == "Aborted") return "it is suspended: `vcctl job resume` continues it\n";
   if (phase != "Completed" && phase != "Failed" && phase != "Terminated") return {};
-  return base::format("it has finished: {} pods succeeded, {} failed\n", status["succeeded"].as_int(),
+  const std::int64_t succeeded = status["succeeded"].as_int();
+  return base::format("it has finished: {} {} succeeded, {} failed\n", succeeded, succeeded == 1 ? "pod" : "pods",
                       status["failed"].as_int());
 }
 
