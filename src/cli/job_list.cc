@@ -8,6 +8,7 @@
 
 #include "api/meta/resource.h"
 #include "base/format.h"
+#include "base/letters.h"
 #include "base/split.h"
 #include "cli/table.h"
 #include "cli/text/people_table.h"
@@ -19,18 +20,11 @@ namespace resources = api::resources;
 
 namespace {
 
-std::string lower(std::string_view text) {
-  std::string out(text);
-  for (char& c : out)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  return out;
-}
-
 bool is_phase(const std::string& word) {
   static constexpr std::array<std::string_view, 10> kPhases = {"pending",    "running",    "completed", "failed",
                                                                "terminated", "aborted",    "aborting",  "restarting",
                                                                "completing", "terminating"};
-  return std::ranges::find(kPhases, lower(word)) != kPhases.end();
+  return std::ranges::find(kPhases, base::lower(word)) != kPhases.end();
 }
 
 std::string state_of(const Json& job) { return std::string(job["status"]["state"]["phase"].as_string("Pending")); }
@@ -76,9 +70,9 @@ base::Result<std::unique_ptr<Api>> connect_beside_state(World& world, const Valu
 bool is_asked_for(const Json& job, const Values& values) {
   const std::string& queue = values.text("queue");
   const std::string& user = values.text("user");
-  const std::string state = lower(names_state(values) ? values.text("master") : values.text("state"));
+  const std::string state = base::lower(names_state(values) ? values.text("master") : values.text("state"));
   return (queue.empty() || job["spec"]["queue"].as_string() == queue) && (user.empty() || user_of(job) == user) &&
-         (state.empty() || lower(state_of(job)) == state);
+         (state.empty() || base::lower(state_of(job)) == state);
 }
 
 void sort_jobs(std::vector<Json>& jobs, const Values& values) {

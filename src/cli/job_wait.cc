@@ -6,6 +6,7 @@
 
 #include "api/meta/resource.h"
 #include "base/format.h"
+#include "base/letters.h"
 #include "cli/job.h"
 #include "cli/job_logs.h"
 #include "cli/reasons.h"
@@ -18,13 +19,6 @@ using api::Json;
 namespace resources = api::resources;
 
 namespace {
-
-std::string lower(std::string_view text) {
-  std::string out(text);
-  for (char& c : out)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  return out;
-}
 
 std::int64_t pods_of_job(const Json& job) {
   std::int64_t sum = 0;
@@ -103,7 +97,7 @@ base::Status wait(World& world, const Values& values) {
     // The time is for all of them.
     const bool is_first = values.list("name").front() == name;
     const base::Duration left = std::max(limit - (world.now() - begin), base::milliseconds(1));
-    return wait_for_job(world, *server, values.text("namespace"), name, lower(values.text("for")),
+    return wait_for_job(world, *server, values.text("namespace"), name, base::lower(values.text("for")),
                         limit.ns == 0 || is_first ? limit : left);
   });
 }
@@ -120,7 +114,7 @@ base::Status wait_for_job(World& world, Api& server, const std::string& ns, cons
     if (news.kind == Happening::Kind::kObject) {
       seen = true;
       const std::string phase = news.object["status"]["state"]["phase"].str();
-      if (lower(phase) == goal) break;
+      if (base::lower(phase) == goal) break;
       if (goal != "deleted" && is_over(phase))
         return usage_error(base::format("job {}/{} ended as {}, not as {}", ns, name, phase, goal));
     }

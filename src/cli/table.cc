@@ -6,6 +6,7 @@
 #include "api/kinds.h"
 #include "api/meta/resource.h"
 #include "base/format.h"
+#include "base/letters.h"
 #include "base/utf8.h"
 #include "client/http/request_names.h"
 
@@ -155,9 +156,7 @@ base::Result<std::vector<Json>> list(Api& server, client::Request request) {
 }
 
 base::Status send_command(Api& server, const Json& target, const std::string& ns, std::string_view action) {
-  std::string lower(action);
-  for (char& c : lower)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  const std::string lower = base::lower(action);
   const Json reference = api::controller_reference(target);
   Json command =
       Json::object({{"apiVersion", "bus.volcano.sh/v1alpha1"},

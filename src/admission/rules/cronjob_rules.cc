@@ -7,17 +7,12 @@
 #include "api/cron.h"
 #include "api/meta/resource.h"
 #include "base/format.h"
+#include "base/letters.h"
 #include "base/split.h"
 
 namespace admission {
 
 namespace {
-
-std::string lower(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return out;
-}
 
 std::string check_schedule(std::string_view schedule) {
   if (schedule.empty()) return " schedule is required, but got empty";
@@ -42,7 +37,7 @@ std::string check_zone(const Json& zone, const Options& options) {
   for (const std::string_view part : base::split(name, '/'))
     if (!is_zone_part(part)) text += " unknown timeZone";
   const bool well_formed = text.empty();
-  if (lower(name) == "local")
+  if (base::lower(name) == "local")
     text += " timeZone can't be Local, and must be defined in https://www.iana.org/time-zones";
   // COMPAT(time-zones). Go knows a zone "Local", in this spelling.
   if (name != "Local" && (!well_formed || (options.knows_time_zone && !options.knows_time_zone(name))))

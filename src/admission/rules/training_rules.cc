@@ -8,6 +8,7 @@
 #include "api/schema/field_errors.h"
 #include "api/schema/names.h"
 #include "base/format.h"
+#include "base/letters.h"
 
 namespace admission {
 
@@ -137,8 +138,7 @@ void check_queue_stays(const Json& job, const Json& old_job, FieldErrors& errors
 void check_pod_names(std::string_view name, const Json& replicas, bool have_services, FieldErrors& errors) {
   for (const Json::Member& member : replicas.members()) {
     const std::int64_t last = std::max<std::int64_t>(member.value["replicas"].as_int(1), 1) - 1;
-    std::string type(member.name());
-    for (char& c : type) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    const std::string type = base::lower(member.name());
     const std::string pod =
         type == "launcher" ? base::format("{}-launcher", name) : base::format("{}-{}-{}", name, type, last);
     const std::vector<std::string> problems = have_services ? api::check_dns1035_label(pod) : api::check_dns_label(pod);

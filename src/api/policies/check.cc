@@ -9,6 +9,7 @@
 #include "api/schema/names.h"
 #include "api/schema/selector_rules.h"
 #include "base/format.h"
+#include "base/letters.h"
 
 namespace api::policies {
 namespace {
@@ -157,9 +158,7 @@ void check_param_kind(const Json& given, const std::string& path, Problems& prob
       for (const std::string& one : check_dns1035_label(rest)) problems.invalid(path + ".apiVersion", rest, one);
   }
   if (kind.empty()) return problems.required(path + ".kind");
-  std::string lower = kind;
-  for (char& c : lower) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
-  for (const std::string& one : check_dns1035_label(lower))
+  for (const std::string& one : check_dns1035_label(base::lower(kind)))
     problems.invalid(path + ".kind", kind, "may have mixed case, but should otherwise match: " + one);
 }
 

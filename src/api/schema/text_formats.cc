@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/base64.h"
+#include "base/letters.h"
 #include "base/split.h"
 #include "base/unix_time.h"
 
@@ -124,8 +125,7 @@ constexpr std::array kUnits = {Unit{{"ns", "", "nano"}, 1},
                                Unit{{"w", "wk", "week"}, 604'800'000'000'000}};
 
 std::int64_t unit_of(std::string_view word) {
-  std::string name(word);
-  for (char& c : name) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
+  const std::string name = base::lower(word);
   for (const Unit& unit : kUnits)
     if (name == unit.words[0] || (!unit.words[1].empty() && name == unit.words[1]) || name.starts_with(unit.words[2]))
       return unit.ns;

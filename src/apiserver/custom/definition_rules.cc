@@ -10,6 +10,7 @@
 #include "api/schema/names.h"
 #include "apiserver/custom/definition.h"
 #include "base/format.h"
+#include "base/letters.h"
 
 namespace apiserver {
 
@@ -20,11 +21,6 @@ using base::Cause;
 namespace {
 
 constexpr std::size_t kVersionsMax = 100;  // bounds what one definition makes
-
-std::string lower(std::string text) {
-  for (char& c : text) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
-  return text;
-}
 
 class Checker {
  public:
@@ -290,7 +286,7 @@ class Checker {
         require(field);
         continue;
       }
-      for (const std::string& problem : api::check_dns1035_label(lower(names[name].str())))
+      for (const std::string& problem : api::check_dns1035_label(base::lower(names[name].str())))
         invalid(field, names[name], "may have mixed case, but should otherwise match: " + problem);
     }
     std::size_t at = 0;
@@ -344,7 +340,7 @@ void fill_definition(Json& object) {
   Json& names = spec.edit("names");
   const std::string kind = names["kind"].str();
   const auto is_unset = [](const Json& text) { return text.is_null() || text == Json(""); };
-  if (is_unset(names["singular"])) names.set("singular", lower(kind));
+  if (is_unset(names["singular"])) names.set("singular", base::lower(kind));
   if (is_unset(names["listKind"]) && !kind.empty()) names.set("listKind", kind + "List");
   for (std::size_t i = 0; i < spec["versions"].items().size(); ++i)
     if (spec["versions"][i].is_object() && spec["versions"][i]["served"].is_null())

@@ -8,6 +8,7 @@
 #include "apiserver/http/route.h"
 #include "base/base64.h"
 #include "base/format.h"
+#include "base/letters.h"
 #include "base/trim.h"
 #include "base/utf8.h"
 #include "rt/tls/sealing.h"
@@ -43,17 +44,12 @@ std::string_view verb_name(Verb verb) {
   return "";
 }
 
-std::string lower(std::string text) {
-  for (char& c : text) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
-  return text;
-}
-
 Attributes request_attributes(const rt::HttpRequest& http, const rt::Target& target,
                               const Result<std::optional<Request>>& routed) {
   Attributes attributes;
   if (!routed.ok() || !*routed) {
     if (auto by_path = requested_resource(http, target)) return std::move(by_path->of);
-    attributes.verb = lower(http.method);
+    attributes.verb = base::lower(http.method);
     attributes.path = target.path;
     return attributes;
   }
@@ -104,7 +100,7 @@ Result<std::optional<UserInfo>> impersonated(const rt::HttpRequest& http) {
       taken = value;
     } else if (header.size() > kExtra.size() && rt::same_header(header.substr(0, kExtra.size()), kExtra)) {
       // Keys have characters that names of headers may not have. The decoded key is text again.
-      const std::string key = lower(rt::parse_target(header.substr(kExtra.size())).path);
+      const std::string key = base::lower(rt::parse_target(header.substr(kExtra.size())).path);
       other.extra.emplace_back(base::to_utf8(key), value);
     } else {
       return bad_request(base::format("{}: a user, groups, a uid and extras can be impersonated", header));
@@ -208,7 +204,7 @@ base::Status authorize(const UserInfo& user, const rt::HttpRequest& http, const 
   attributes = request_attributes(http, target, routed);
   if (attributes.resource.empty()) {
     return make_error(Code::kForbidden, base::format("forbidden: User \"{}\" cannot {} path \"{}\"", user.name,
-                                                     lower(http.method), target.path));
+                                                     base::lower(http.method), target.path));
   }
   const std::string what = attributes.resource + (attributes.subresource.empty() ? "" : "/" + attributes.subresource);
   const std::string where =

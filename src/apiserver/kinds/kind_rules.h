@@ -4,12 +4,14 @@
 #include <cstdint>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "api/json/json.h"
 #include "api/kinds.h"
 #include "api/schema/field_errors.h"
 #include "apiserver/kinds/context.h"
 #include "base/result.h"
+#include "base/time.h"
 
 namespace apiserver {
 
@@ -18,6 +20,12 @@ struct FixedField {
   std::string_view path, why;
   bool is_forbidden = false;  // how it is refused; else "Invalid value"
   bool may_be_given = false;  // once, where there was nothing
+};
+
+// How a kind is shown in tables.
+struct KindTable {
+  std::span<const api::Column> columns = {};  // after the name; paths are unused
+  std::vector<api::Json> (*cells)(const api::Json& object, base::Time now) = nullptr;
 };
 
 // The names that objects may have: subdomains, single labels, or words of paths such as "system:discovery".
@@ -45,6 +53,8 @@ struct KindRules {
   void (*check_create)(const api::Json& object, api::FieldErrors& errors) = nullptr;
   void (*check_update)(const api::Json& old_object, const api::Json& object, api::FieldErrors& errors) = nullptr;
   std::span<const FixedField> fixed = {};
+  KindTable table = {};                               // without cells: the age alone
+  std::span<const std::string_view> selectable = {};  // fields that lists can be selected by, beside name and namespace
 };
 
 // The empty row where there are no rules.

@@ -3,11 +3,13 @@
 
 #include <algorithm>
 #include <iterator>
+#include <vector>
 
 #include "api/json/problems.h"
 #include "api/schema/field_errors.h"
 #include "api/schema/names.h"
 #include "apiserver/kinds/cause_limit.h"
+#include "apiserver/kinds/cells.h"
 #include "apiserver/kinds/rows.h"
 #include "base/base64.h"
 #include "base/format.h"
@@ -199,10 +201,32 @@ std::optional<SignerAction> signer_action(std::string_view subresource, const Js
   return {};
 }
 
+namespace {
+
+std::vector<Json> signing_request_cells(const Json& request, base::Time now) {
+  const Json& spec = request["spec"];
+  std::string state;
+  for (const char* type : {"Approved", "Denied", "Failed"})
+    for (const Json& condition : request["status"]["conditions"].items())
+      if (condition["type"].as_string() == type) state += (state.empty() ? "" : ",") + std::string(type);
+  if (state.empty()) state = "Pending";
+  if (!request["status"]["certificate"].is_null()) state += ",Issued";
+  const Json* seconds = spec.find("expirationSeconds");
+  const std::string duration = seconds ? base::format_human_duration(base::seconds(seconds->as_int())) : "<none>";
+  return {age_of(request, now), spec["signerName"], spec["username"], Json(duration), Json(state)};
+}
+constexpr api::Column kColumnsOfSigningRequest[] = {
+    {"Age", ""}, {"SignerName", ""}, {"Requestor", ""}, {"RequestedDuration", ""}, {"Condition", ""}};
+constexpr std::string_view kSelectableOfSigningRequest[] = {"spec.signerName"};
+
+}  // namespace
+
 const KindRules kCertificateSigningRequest = {
     .kind = "CertificateSigningRequest",
     .judges_subresources = true,
     .check_create = [](const Json& object, api::FieldErrors& errors) { check_signing_request(Json(), object, errors); },
-    .check_update = check_signing_request};
+    .check_update = check_signing_request,
+    .table = {kColumnsOfSigningRequest, signing_request_cells},
+    .selectable = kSelectableOfSigningRequest};
 
 }  // namespace apiserver

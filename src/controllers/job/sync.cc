@@ -8,6 +8,7 @@
 
 #include "api/meta/resource.h"
 #include "base/format.h"
+#include "base/letters.h"
 #include "base/utf8.h"
 #include "controllers/groups/waiting.h"
 #include "controllers/job/ending.h"
@@ -205,8 +206,7 @@ void keep_group(Sync& s) {
 
 // COMPAT(waiting-said-once): when the reason is new, with the status that says it too, so that no restart repeats it.
 void report_waiting_group(Sync& s, const Json& trouble) {
-  std::string type = trouble["type"].str();
-  for (char& c : type) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  const std::string type = base::lower(trouble["type"].str());
   s.plan.event(
       s.job.object, "Warning", "PodGroupPending",
       base::format("PodGroup {}:{} {}, reason: {}", s.job.ns, s.job.name, type, trouble["message"].as_string()));

@@ -6,6 +6,7 @@
 
 #include "api/kubeflow/v1/notebook.h"
 #include "base/format.h"
+#include "base/letters.h"
 #include "controllers/workloads/pods.h"
 
 namespace controllers::notebooks {
@@ -23,13 +24,6 @@ base::Time time_of(const Json& event) {
                            &event["metadata"]["creationTimestamp"]})
     if (const base::Time at = workloads::time_in(*text); at.is_set()) return at;
   return {};
-}
-
-std::string lower(std::string_view text) {
-  std::string out(text);
-  for (char& c : out)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c + 32);
-  return out;
 }
 
 class NotebookEventController final : public Controller {
@@ -66,8 +60,8 @@ class NotebookEventController final : public Controller {
     if (notebook == nullptr) return plan;
     const Json& about = (*event)["involvedObject"];
     plan.event(*notebook, (*event)["type"].as_string(), (*event)["reason"].as_string(),
-               base::format("Reissued from {}/{}: {}", lower(about["kind"].as_string()), about["name"].as_string(),
-                            (*event)["message"].as_string()));
+               base::format("Reissued from {}/{}: {}", base::lower(about["kind"].as_string()),
+                            about["name"].as_string(), (*event)["message"].as_string()));
     return plan;
   }
 

@@ -11,6 +11,7 @@
 #include "api/schema/names.h"
 #include "api/schema/quantity.h"
 #include "base/format.h"
+#include "base/letters.h"
 #include "base/number.h"
 #include "controllers/groups/usage.h"
 #include "controllers/podgroup/native_groups.h"
@@ -58,9 +59,8 @@ std::int64_t min_member_for(const std::vector<const Json*>& owners, bool inherit
 
 Json topology_for(const Json& pod) {
   const std::string_view tier = api::annotation_of(pod, "volcano.sh/network-topology-highest-tier");
-  std::string mode(api::annotation_of(pod, "volcano.sh/network-topology-mode"));
+  const std::string mode = base::lower(api::annotation_of(pod, "volcano.sh/network-topology-mode"));
   if (tier.empty() && mode.empty()) return {};
-  for (char& c : mode) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   Json topology = Json::object({{"mode", mode == "soft" ? "soft" : "hard"}});
   if (const auto number = base::parse_number<std::int64_t>(tier); number && *number >= 0)
     topology.set("highestTierAllowed", *number);

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "api/meta/resource.h"
+#include "base/letters.h"
 #include "controllers/training/job.h"
 #include "controllers/training/pods.h"
 #include "controllers/training/verdict.h"
@@ -38,7 +39,7 @@ bool have_equal_trouble(const Json& before, const Json& after) {
 
 bool has_master(const Framework& framework, const Json& job) {
   for (const Json::Member& member : job["spec"][framework.replica_map].members()) {
-    const std::string type = lower_case(member.name());
+    const std::string type = base::lower(member.name());
     if (type == "master" || type == "chief") return true;
   }
   return false;

@@ -9,6 +9,7 @@
 #include "api/json/limits.h"
 #include "api/meta/resource.h"
 #include "base/format.h"
+#include "base/letters.h"
 #include "controllers/training/companions.h"
 #include "controllers/training/endings.h"
 #include "controllers/training/framework.h"
@@ -87,7 +88,7 @@ Message too_large(const Json& pod) {
 void make(const TrainingJob& job, const FindTaken& find_taken, const api::ResourceId& resource, Json object,
           std::string_view kind, Output& out) {
   const std::string name(api::name_of(object));
-  const std::string word = lower_case(kind);
+  const std::string word = base::lower(kind);
   if (const Json* other = find_taken(resource, name)) {
     if (job.owns(*other)) return;
     out.report_once({"Warning", base::format("FailedCreate{}", kind),

@@ -7,6 +7,7 @@
 
 #include "api/schema/names.h"
 #include "base/format.h"
+#include "base/letters.h"
 #include "controllers/framework/counts.h"
 #include "controllers/training/framework.h"
 
@@ -30,7 +31,7 @@ std::optional<base::Duration> seconds_in(const Json& number) {
 // The framework's spelling of a type, whatever its case.
 std::string canonical(const Framework& framework, std::string_view key) {
   for (const std::string_view type : framework.types)
-    if (lower_case(type) == lower_case(key)) return std::string(type);
+    if (base::lower(type) == base::lower(key)) return std::string(type);
   return std::string(key);
 }
 
@@ -50,7 +51,7 @@ void add_port(const Framework& framework, Json& pod_template) {
 Replica read_replica(const TrainingJob& job, std::string type, const Json& given) {
   const Framework& framework = *job.framework;
   Replica replica{.type = std::move(type)};
-  replica.lower = lower_case(replica.type);
+  replica.lower = base::lower(replica.type);
   const bool is_mpi_worker = framework.port == 0 && replica.type == "Worker";
   replica.count = fit_count(given["replicas"].as_int(is_mpi_worker ? 0 : 1));
   replica.restart_policy = given["restartPolicy"].str();
@@ -76,7 +77,7 @@ void read_replicas(TrainingJob& job) {
     const std::string type = canonical(*job.framework, member.name());
     // The right one of two spellings counts, or else the first: pods are named in lower case.
     if (type != member.name() && map.has(type)) continue;
-    if (known.insert(lower_case(type)).second) job.replicas.push_back(read_replica(job, type, member.value));
+    if (known.insert(base::lower(type)).second) job.replicas.push_back(read_replica(job, type, member.value));
   }
   const auto& types = job.framework->types;
   const auto rank = [&](const Replica& one) { return std::ranges::find(types, one.type) - types.begin(); };
@@ -84,12 +85,6 @@ void read_replicas(TrainingJob& job) {
 }
 
 }  // namespace
-
-std::string lower_case(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return out;
-}
 
 const Json* Replica::key_container(std::string_view name) const {
   for (const Json& container : pod_template["spec"]["containers"].items())

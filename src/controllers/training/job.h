@@ -71,6 +71,4 @@ struct NamedClass {
 };
 std::vector<NamedClass> priority_classes_of(const Framework& framework, const api::Json& object);
 
-std::string lower_case(std::string_view text);
-
 }  // namespace controllers::training

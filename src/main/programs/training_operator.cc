@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "base/format.h"
+#include "base/letters.h"
 #include "controllers/training/controller.h"
 #include "controllers/training/job.h"
 #include "controllers/training/mpi_objects.h"
@@ -73,7 +74,7 @@ base::Result<std::vector<std::string>> controllers_of(const std::vector<std::str
   if (kinds.empty()) return controllers::training::controller_names();
   std::vector<std::string> names;
   for (const std::string& kind : kinds) {
-    const std::string name = controllers::training::lower_case(kind) + "-controller";
+    const std::string name = base::lower(kind) + "-controller";
     const auto all = controllers::training::controller_names();
     if (std::ranges::find(all, name) == all.end()) return wrong(base::format("scheme {} is not supported yet", kind));
     if (std::ranges::find(names, name) == names.end()) names.push_back(name);
@@ -82,7 +83,7 @@ base::Result<std::vector<std::string>> controllers_of(const std::vector<std::str
 }
 
 void set_gangs(const TrainingFlags& flags, controllers::training::Options& options) {
-  const std::string name = controllers::training::lower_case(flags.gang_scheduler);
+  const std::string name = base::lower(flags.gang_scheduler);
   options.gang = name.empty() ? flags.gang : name != "none";
   if (options.gang && !name.empty() && name != "volcano") options.plugin_scheduler = flags.gang_scheduler;
 }

@@ -9,6 +9,7 @@
 #include "api/network_resources.h"
 #include "api/schema/names.h"
 #include "base/format.h"
+#include "base/letters.h"
 #include "base/split.h"
 #include "node/pod/pod_specs.h"
 
@@ -18,21 +19,16 @@ using api::Json;
 
 namespace {
 
-std::string lower(std::string text) {
-  for (char& c : text) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  return text;
-}
-
 void add(NameTable& names, std::string name, std::string_view ip) {
-  std::vector<std::string>& addresses = names.addresses[lower(std::move(name))];
+  std::vector<std::string>& addresses = names.addresses[base::lower(name)];
   if (std::find(addresses.begin(), addresses.end(), ip) == addresses.end()) addresses.emplace_back(ip);
 }
 
 void add_place(NameTable& names, const Json& port, const std::string& domain, ServicePlace place) {
   if (port["name"].as_string().empty()) return;
-  std::vector<ServicePlace>& places = names.places[lower(
+  std::vector<ServicePlace>& places = names.places[base::lower(
       base::format("_{}._{}.{}", port["name"].as_string(), port["protocol"].as_string("TCP"), domain))];
-  place.target = lower(std::move(place.target));
+  place.target = base::lower(place.target);
   if (std::find(places.begin(), places.end(), place) == places.end()) places.push_back(std::move(place));
 }
 
@@ -50,7 +46,7 @@ std::string domain_of(const Json& service) {
 
 // A name that a DNS message can carry; empty: there is none.
 std::string alias_of(const Json& service) {
-  std::string name = lower(service["spec"]["externalName"].str());
+  std::string name = base::lower(service["spec"]["externalName"].str());
   if (name.ends_with('.')) name.pop_back();
   if (!api::is_dns_subdomain(name)) return {};
   constexpr std::size_t kLabelMax = 63;

@@ -7,7 +7,6 @@
 #include <optional>
 #include <utility>
 
-#include "base/digest.h"
 #include "base/format.h"
 #include "base/log.h"
 #include "base/number.h"
@@ -15,6 +14,7 @@
 #include "base/time.h"
 #include "scheduler/cache/intake_fields.h"
 #include "scheduler/model/core/count_or_percent.h"
+#include "scheduler/model/core/digest.h"
 
 namespace scheduler {
 namespace {
@@ -91,7 +91,7 @@ GroupExtras extras_of(const api::Json& group, Dimensions& dimensions, Symbols& s
 }
 
 std::uint64_t digest_of(const GroupExtras& extras) {
-  base::Digest out;
+  Digest out;
   for (const auto& [name, quantity] : extras.min_resources) {
     out.add(name);
     out.add(static_cast<std::uint64_t>(quantity.milli_value()));

@@ -5,9 +5,9 @@
 #include <functional>
 #include <utility>
 
-#include "base/digest.h"
 #include "base/format.h"
 #include "scheduler/framework/amount_text.h"
+#include "scheduler/model/core/digest.h"
 
 namespace scheduler {
 namespace {
@@ -149,7 +149,7 @@ std::string WaitReason::message() const {
 }
 
 std::uint64_t WaitReason::digest() const {
-  base::Digest out;
+  Digest out;
   out.add(static_cast<std::uint64_t>(kind) * 4 + (is_impossible ? 2 : 0) + (fits_one ? 1 : 0));
   out.add(std::uint64_t{holds_nothing});
   out.add(static_cast<std::uint64_t>(pods) << 32 | static_cast<std::uint32_t>(minimum));

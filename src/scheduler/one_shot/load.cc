@@ -5,6 +5,7 @@
 #include "api/json/yaml.h"
 #include "api/kinds.h"
 #include "base/format.h"
+#include "base/letters.h"
 #include "base/number.h"
 #include "scheduler/cache/intake_fields.h"
 #include "scheduler/dump/dump.h"
@@ -88,9 +89,8 @@ base::Error bad(const std::string& where, std::string_view what) {
 // The topology that a bare pod's annotations ask for; null when they say nothing.
 api::Json topology_for(const api::Json& pod) {
   const std::string_view tier = api::annotation_of(pod, "volcano.sh/network-topology-highest-tier");
-  std::string mode(api::annotation_of(pod, "volcano.sh/network-topology-mode"));
+  const std::string mode = base::lower(api::annotation_of(pod, "volcano.sh/network-topology-mode"));
   if (tier.empty() && mode.empty()) return {};
-  for (char& c : mode) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   api::Json out = api::Json::object({{"mode", mode == "soft" ? "soft" : "hard"}});
   if (const auto number = base::parse_number<std::int64_t>(tier)) out.set("highestTierAllowed", *number);
   return out;

@@ -3,9 +3,9 @@
 
 #include <algorithm>
 
-#include "base/digest.h"
 #include "base/format.h"
 #include "scheduler/framework/votes.h"
+#include "scheduler/model/core/digest.h"
 
 namespace scheduler {
 
@@ -92,7 +92,7 @@ std::uint64_t FitErrors::digest() const {
   if (!found_) return 1;
   if (found_->digest != 0) return found_->digest;
   const auto [resource, nodes] = tightest();
-  base::Digest out;
+  Digest out;
   out.add(found_->last_is_shortage ? nodes + 1 : 0);
   for (const std::string_view one : {std::string_view(text()), std::string_view(found_->last), resource}) out.add(one);
   return found_->digest = out.value();

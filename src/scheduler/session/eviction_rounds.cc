@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/digest.h"
 #include "scheduler/ledger/ledger.h"
+#include "scheduler/model/core/digest.h"
 #include "scheduler/model/missing_claim.h"
 
 namespace scheduler {
@@ -50,7 +50,7 @@ std::uint64_t digest_of_group(const Model& model, const Job& job) {
   std::vector<std::string> uids;
   for (const TaskId id : job.tasks) uids.push_back(model.text(id).uid.str());
   std::sort(uids.begin(), uids.end());
-  base::Digest out;
+  Digest out;
   out.add(job.group_uid.str());
   out.add(job.spec_text.view());
   for (const std::string& one : uids) out.add(one);
@@ -58,7 +58,7 @@ std::uint64_t digest_of_group(const Model& model, const Job& job) {
 }
 
 std::uint64_t digest_of_queues(const Model& model) {
-  base::Digest out;
+  Digest out;
   for (std::uint32_t q = 0; q < model.queue_count(); ++q) {
     const Queue& queue = model.queue(QueueId{q});
     if (!queue.in_use) continue;
@@ -70,7 +70,7 @@ std::uint64_t digest_of_queues(const Model& model) {
 }
 
 std::uint64_t digest_of_all(const Model& model, const Job& job) {
-  base::Digest out;
+  Digest out;
   out.add(digest_of_group(model, job));
   out.add(digest_of_queues(model));
   out.add(model.nodes.facts_digest());

@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "base/digest.h"
 #include "scheduler/framework/wait_reason.h"
+#include "scheduler/model/core/digest.h"
 #include "scheduler/model/core/ids.h"
 #include "scheduler/search/fit.h"
 
@@ -39,7 +39,7 @@ struct JobProblem {
 };
 
 inline std::uint64_t JobProblem::digest() const {
-  base::Digest out;
+  Digest out;
   out.add(text);
   out.add(evictions);
   for (const auto& [pod, errors] : by_task) {

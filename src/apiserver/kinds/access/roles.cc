@@ -2,13 +2,17 @@
 #include <array>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "api/schema/field_errors.h"
 #include "api/schema/names.h"
 #include "api/schema/path_rules.h"
 #include "api/schema/selector_rules.h"
+#include "apiserver/kinds/cells.h"
 #include "apiserver/kinds/defaults.h"
 #include "apiserver/kinds/rows.h"
+#include "base/format.h"
+#include "base/split.h"
 
 namespace apiserver {
 
@@ -94,22 +98,50 @@ void default_subjects(Json& binding) {
 
 constexpr FixedField kFixedOfBinding[] = {{"roleRef", "cannot change roleRef"}};
 
+std::vector<Json> role_cells(const Json& role, base::Time) { return {role["metadata"]["creationTimestamp"]}; }
+constexpr api::Column kColumnsOfRole[] = {{"Created At", ""}};
+
+Json subjects_of(const Json& binding, std::string_view kind) {
+  std::vector<std::string> names;
+  for (const Json& subject : binding["subjects"].items()) {
+    if (subject["kind"].as_string() != kind) continue;
+    const std::string name = subject["name"].str();
+    names.push_back(kind == "ServiceAccount" ? base::format("{}/{}", subject["namespace"].as_string(), name) : name);
+  }
+  return Json(base::join(names, ", "));
+}
+
+std::vector<Json> role_binding_cells(const Json& binding, base::Time now) {
+  const Json& role = binding["roleRef"];
+  return {Json(base::format("{}/{}", role["kind"].as_string(), role["name"].as_string())), age_of(binding, now),
+          subjects_of(binding, "User"), subjects_of(binding, "Group"), subjects_of(binding, "ServiceAccount")};
+}
+constexpr api::Column kColumnsOfRoleBinding[] = {{"Role", ""},
+                                                 {"Age", ""},
+                                                 {"Users", "", "string", 1},
+                                                 {"Groups", "", "string", 1},
+                                                 {"ServiceAccounts", "", "string", 1}};
+
 }  // namespace
 
-const KindRules kRole = {.kind = "Role", .naming = Naming::kPath, .check = check_rules};
+const KindRules kRole = {
+    .kind = "Role", .naming = Naming::kPath, .check = check_rules, .table = {kColumnsOfRole, role_cells}};
 
-const KindRules kClusterRole = {.kind = "ClusterRole", .naming = Naming::kPath, .check = check_rules};
+const KindRules kClusterRole = {
+    .kind = "ClusterRole", .naming = Naming::kPath, .check = check_rules, .table = {kColumnsOfRole, role_cells}};
 
 const KindRules kRoleBinding = {.kind = "RoleBinding",
                                 .naming = Naming::kPath,
                                 .defaults = default_subjects,
                                 .check = check_binding,
-                                .fixed = kFixedOfBinding};
+                                .fixed = kFixedOfBinding,
+                                .table = {kColumnsOfRoleBinding, role_binding_cells}};
 
 const KindRules kClusterRoleBinding = {.kind = "ClusterRoleBinding",
                                        .naming = Naming::kPath,
                                        .defaults = default_subjects,
                                        .check = check_binding,
-                                       .fixed = kFixedOfBinding};
+                                       .fixed = kFixedOfBinding,
+                                       .table = {kColumnsOfRoleBinding, role_binding_cells}};
 
 }  // namespace apiserver

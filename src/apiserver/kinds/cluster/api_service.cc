@@ -1,8 +1,10 @@
 // APIServices: which group and version is served here. Programs that put certificates into all that ask for them look
 // at them; a server of somebody else's is not put behind this one.
 #include <string>
+#include <vector>
 
 #include "api/meta/resource.h"
+#include "apiserver/kinds/cells.h"
 #include "apiserver/kinds/rows.h"
 #include "base/format.h"
 
@@ -35,8 +37,22 @@ void check_api_service(const Json&, const Json& object, api::FieldErrors& errors
     errors.forbidden("spec.insecureSkipTLSVerify", "local APIServices may not have insecureSkipTLSVerify");
 }
 
+std::vector<Json> api_service_cells(const Json& one, base::Time now) {
+  std::string available = "Unknown";
+  for (const Json& condition : one["status"]["conditions"].items())
+    if (condition["type"].as_string() == "Available")
+      available = condition["status"].as_string() == "True"
+                      ? "True"
+                      : base::format("{} ({})", condition["status"].as_string(), condition["reason"].as_string());
+  return {Json("Local"), Json(available), age_of(one, now)};
+}
+constexpr api::Column kColumnsOfApiService[] = {{"Service", ""}, {"Available", ""}, {"Age", ""}};
+
 }  // namespace
 
-const KindRules kApiService = {.kind = "APIService", .naming = Naming::kPath, .check = check_api_service};
+const KindRules kApiService = {.kind = "APIService",
+                               .naming = Naming::kPath,
+                               .check = check_api_service,
+                               .table = {kColumnsOfApiService, api_service_cells}};
 
 }  // namespace apiserver

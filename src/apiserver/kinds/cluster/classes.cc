@@ -2,12 +2,14 @@
 #include <array>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "api/json/json_bulk.h"
 #include "api/meta/resource.h"
 #include "api/pods/pod_spec.h"
 #include "api/schema/field_errors.h"
 #include "api/schema/names.h"
+#include "apiserver/kinds/cells.h"
 #include "apiserver/kinds/defaults.h"
 #include "apiserver/kinds/rows.h"
 #include "base/format.h"
@@ -64,14 +66,29 @@ void check_runtime_class(const Json&, const Json& object, api::FieldErrors& erro
 constexpr FixedField kFixedOfPriorityClass[] = {{"preemptionPolicy", "field is immutable"}};
 constexpr FixedField kFixedOfRuntimeClass[] = {{"handler", "field is immutable"}};
 
+std::vector<Json> priority_class_cells(const Json& one, base::Time now) {
+  return {one["value"], Json(one["globalDefault"].as_bool()), age_of(one, now), one["preemptionPolicy"]};
+}
+constexpr api::Column kColumnsOfPriorityClass[] = {
+    {"Value", "", "integer"}, {"Global-Default", "", "boolean"}, {"Age", ""}, {"PreemptionPolicy", ""}};
+
+std::vector<Json> runtime_class_cells(const Json& runtime_class, base::Time now) {
+  return {runtime_class["handler"], age_of(runtime_class, now)};
+}
+constexpr api::Column kColumnsOfRuntimeClass[] = {{"Handler", ""}, {"Age", ""}};
+
 }  // namespace
 
 const KindRules kPriorityClass = {.kind = "PriorityClass",
                                   .defaults = default_priority_class_object,
                                   .check = check_priority_class,
                                   .check_update = check_priority_class_update,
-                                  .fixed = kFixedOfPriorityClass};
+                                  .fixed = kFixedOfPriorityClass,
+                                  .table = {kColumnsOfPriorityClass, priority_class_cells}};
 
-const KindRules kRuntimeClass = {.kind = "RuntimeClass", .check = check_runtime_class, .fixed = kFixedOfRuntimeClass};
+const KindRules kRuntimeClass = {.kind = "RuntimeClass",
+                                 .check = check_runtime_class,
+                                 .fixed = kFixedOfRuntimeClass,
+                                 .table = {kColumnsOfRuntimeClass, runtime_class_cells}};
 
 }  // namespace apiserver

@@ -1,10 +1,12 @@
 // ConfigMaps and Secrets: keys with values, which may be sealed against changes.
 #include <algorithm>
 #include <string>
+#include <vector>
 
 #include "api/json/json.h"
 #include "api/pods/names.h"
 #include "api/schema/field_errors.h"
+#include "apiserver/kinds/cells.h"
 #include "apiserver/kinds/defaults.h"
 #include "apiserver/kinds/rows.h"
 #include "base/base64.h"
@@ -117,11 +119,29 @@ void check_secret_update(const Json& old_object, const Json& object, api::FieldE
   if (!(old_object["type"] == object["type"])) errors.invalid("type", object["type"], "field is immutable");
 }
 
+std::vector<Json> config_map_cells(const Json& object, base::Time now) {
+  return {Json(static_cast<std::int64_t>(object["data"].size() + object["binaryData"].size())), age_of(object, now)};
+}
+constexpr api::Column kColumnsOfConfigMap[] = {{"Data", "", "integer"}, {"Age", ""}};
+
+std::vector<Json> secret_cells(const Json& object, base::Time now) {
+  return {object["type"], count_of(object["data"]), age_of(object, now)};
+}
+constexpr api::Column kColumnsOfSecret[] = {{"Type", ""}, {"Data", "", "integer"}, {"Age", ""}};
+constexpr std::string_view kSelectableOfSecret[] = {"type"};
+
 }  // namespace
 
-const KindRules kConfigMap = {.kind = "ConfigMap", .check = check_config_map, .check_update = check_config_map_update};
+const KindRules kConfigMap = {.kind = "ConfigMap",
+                              .check = check_config_map,
+                              .check_update = check_config_map_update,
+                              .table = {kColumnsOfConfigMap, config_map_cells}};
 
-const KindRules kSecret = {
-    .kind = "Secret", .defaults = default_secret, .check = check_secret, .check_update = check_secret_update};
+const KindRules kSecret = {.kind = "Secret",
+                           .defaults = default_secret,
+                           .check = check_secret,
+                           .check_update = check_secret_update,
+                           .table = {kColumnsOfSecret, secret_cells},
+                           .selectable = kSelectableOfSecret};
 
 }  // namespace apiserver

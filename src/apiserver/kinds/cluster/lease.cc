@@ -1,5 +1,8 @@
 // Leases.
+#include <vector>
+
 #include "api/schema/field_errors.h"
+#include "apiserver/kinds/cells.h"
 #include "apiserver/kinds/rows.h"
 
 namespace apiserver {
@@ -17,8 +20,13 @@ void check_lease(const Json&, const Json& object, api::FieldErrors& errors) {
   errors.not_negative("spec.leaseTransitions", object["spec"]["leaseTransitions"]);
 }
 
+std::vector<Json> lease_cells(const Json& lease, base::Time now) {
+  return {Json(lease["spec"]["holderIdentity"].as_string()), age_of(lease, now)};
+}
+constexpr api::Column kColumnsOfLease[] = {{"Holder", ""}, {"Age", ""}};
+
 }  // namespace
 
-const KindRules kLease = {.kind = "Lease", .check = check_lease};
+const KindRules kLease = {.kind = "Lease", .check = check_lease, .table = {kColumnsOfLease, lease_cells}};
 
 }  // namespace apiserver

@@ -1,6 +1,9 @@
 // Namespaces.
+#include <vector>
+
 #include "api/meta/resource.h"
 #include "api/schema/names.h"
+#include "apiserver/kinds/cells.h"
 #include "apiserver/kinds/defaults.h"
 #include "apiserver/kinds/rows.h"
 
@@ -47,12 +50,20 @@ void settle_namespace(const Context&, std::string_view subresource, const Json& 
                       : "may only be 'Active' if `deletionTimestamp` is empty");
 }
 
+std::vector<Json> namespace_cells(const Json& object, base::Time now) {
+  return {object["status"]["phase"], age_of(object, now)};
+}
+constexpr api::Column kColumnsOfNamespace[] = {{"Status", ""}, {"Age", ""}};
+constexpr std::string_view kSelectableOfNamespace[] = {"status.phase"};
+
 }  // namespace
 
 const KindRules kNamespace = {.kind = "Namespace",
                               .naming = Naming::kLabel,
                               .defaults = default_namespace,
                               .prepare = prepare_namespace,
-                              .prepare_update = settle_namespace};
+                              .prepare_update = settle_namespace,
+                              .table = {kColumnsOfNamespace, namespace_cells},
+                              .selectable = kSelectableOfNamespace};
 
 }  // namespace apiserver

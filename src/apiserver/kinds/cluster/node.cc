@@ -2,10 +2,12 @@
 #include <array>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "api/ipv4.h"
 #include "api/schema/field_errors.h"
 #include "api/schema/names.h"
+#include "apiserver/kinds/cells.h"
 #include "apiserver/kinds/defaults.h"
 #include "apiserver/kinds/rows.h"
 
@@ -68,8 +70,53 @@ constexpr FixedField kFixedOfNode[] = {
     {"spec.providerID", "node updates may not change providerID except from \"\" to valid", true, true},
     {"spec.podCIDRs", "node updates may not change podCIDR except from \"\" to valid", true, true}};
 
+std::vector<Json> node_cells(const Json& node, base::Time now) {
+  std::vector<std::string> states;
+  for (const Json& condition : node["status"]["conditions"].items())
+    if (condition["type"].as_string() == "Ready")
+      states.emplace_back(condition["status"].as_string() == "True" ? "Ready" : "NotReady");
+  if (states.empty()) states.emplace_back("Unknown");
+  if (node["spec"]["unschedulable"].as_bool()) states.emplace_back("SchedulingDisabled");
+  std::vector<std::string> roles;
+  for (const Json::Member& label : node["metadata"]["labels"].members()) {
+    constexpr std::string_view kPrefix = "node-role.kubernetes.io/";
+    if (label.name().starts_with(kPrefix) && label.name().size() > kPrefix.size())
+      roles.emplace_back(label.name().substr(kPrefix.size()));
+  }
+  const auto address = [&](std::string_view type) {
+    for (const Json& row : node["status"]["addresses"].items())
+      if (row["type"].as_string() == type) return row["address"].str();
+    return std::string("<none>");
+  };
+  const Json& info = node["status"]["nodeInfo"];
+  return {joined(states, ""),
+          joined(roles, "<none>"),
+          age_of(node, now),
+          info["kubeletVersion"],
+          Json(address("InternalIP")),
+          Json(address("ExternalIP")),
+          text_or(info["osImage"], "<unknown>"),
+          text_or(info["kernelVersion"], "<unknown>"),
+          text_or(info["containerRuntimeVersion"], "<unknown>")};
+}
+constexpr api::Column kColumnsOfNode[] = {{"Status", ""},
+                                          {"Roles", ""},
+                                          {"Age", ""},
+                                          {"Version", ""},
+                                          {"Internal-IP", "", "string", 1},
+                                          {"External-IP", "", "string", 1},
+                                          {"OS-Image", "", "string", 1},
+                                          {"Kernel-Version", "", "string", 1},
+                                          {"Container-Runtime", "", "string", 1}};
+constexpr std::string_view kSelectableOfNode[] = {"spec.unschedulable"};
+
 }  // namespace
 
-const KindRules kNode = {.kind = "Node", .defaults = default_node, .check = check_node, .fixed = kFixedOfNode};
+const KindRules kNode = {.kind = "Node",
+                         .defaults = default_node,
+                         .check = check_node,
+                         .fixed = kFixedOfNode,
+                         .table = {kColumnsOfNode, node_cells},
+                         .selectable = kSelectableOfNode};
 
 }  // namespace apiserver

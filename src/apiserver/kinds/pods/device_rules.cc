@@ -5,6 +5,7 @@
 #include <array>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "api/cel/expression.h"
 #include "api/cel/patterns.h"
@@ -12,6 +13,7 @@
 #include "api/pods/volume_sources.h"
 #include "api/schema/names.h"
 #include "api/schema/selector_rules.h"
+#include "apiserver/kinds/cells.h"
 #include "apiserver/kinds/context.h"
 #include "apiserver/kinds/defaults.h"
 #include "apiserver/kinds/rows.h"
@@ -432,6 +434,19 @@ constexpr FixedField kFixedOfSlice[] = {{"spec.driver", "field is immutable"},
                                         {"spec.nodeName", "field is immutable"},
                                         {"spec.pool.name", "field is immutable"}};
 
+std::string_view device_claim_state(const Json& claim) {
+  if (api::is_deleting(claim))
+    return claim["status"]["allocation"].is_null() ? "deleted" : "deleted,allocated,reserved";
+  if (claim["status"]["allocation"].is_null()) return "pending";
+  return claim["status"]["reservedFor"].empty() ? "allocated" : "allocated,reserved";
+}
+
+std::vector<Json> device_claim_cells(const Json& claim, base::Time now) {
+  return {Json(device_claim_state(claim)), age_of(claim, now)};
+}
+constexpr api::Column kColumnsOfDeviceClaim[] = {{"State", ""}, {"Age", ""}};
+constexpr std::string_view kSelectableOfSlice[] = {"spec.nodeName", "spec.driver"};
+
 }  // namespace
 
 const KindRules kDeviceClass = {
@@ -444,7 +459,8 @@ const KindRules kResourceClaim = {
     .defaults = default_resource_claim,
     .prepare = prepare_resource_claim,
     .check = [](const Json&, const Json& object, api::FieldErrors& errors) { check_resource_claim(object, errors); },
-    .fixed = kFixedSpec};
+    .fixed = kFixedSpec,
+    .table = {kColumnsOfDeviceClaim, device_claim_cells}};
 
 const KindRules kResourceClaimTemplate = {
     .kind = "ResourceClaimTemplate",
@@ -457,6 +473,7 @@ const KindRules kResourceSlice = {
     .kind = "ResourceSlice",
     .defaults = default_resource_slice,
     .check = [](const Json&, const Json& object, api::FieldErrors& errors) { check_resource_slice(object, errors); },
-    .fixed = kFixedOfSlice};
+    .fixed = kFixedOfSlice,
+    .selectable = kSelectableOfSlice};
 
 }  // namespace apiserver

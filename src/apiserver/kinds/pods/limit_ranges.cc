@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <set>
+#include <vector>
 
 #include "api/json/limits.h"
 #include "api/json/problems.h"
@@ -306,11 +307,18 @@ base::Status check_limits(const std::vector<Json>& ranges, const api::KindInfo& 
   return {};
 }
 
+namespace {
+
+std::vector<Json> limit_range_cells(const Json& range, base::Time) { return {range["metadata"]["creationTimestamp"]}; }
+constexpr api::Column kColumnsOfLimitRange[] = {{"Created At", ""}};
+
+}  // namespace
+
 const KindRules kLimitRange = {.kind = "LimitRange",
                                .defaults = default_limit_range,
                                .check_create = check_limit_range,
-                               .check_update = [](const Json&, const Json& object, api::FieldErrors& errors) {
-                                 check_limit_range(object, errors);
-                               }};
+                               .check_update = [](const Json&, const Json& object,
+                                                  api::FieldErrors& errors) { check_limit_range(object, errors); },
+                               .table = {kColumnsOfLimitRange, limit_range_cells}};
 
 }  // namespace apiserver

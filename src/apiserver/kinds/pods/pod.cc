@@ -1,11 +1,16 @@
 // Pods, and PodTemplates.
+#include <vector>
+
 #include "api/pod_requests.h"
 #include "api/pods/pod_spec.h"
+#include "api/pods/pod_summary.h"
+#include "apiserver/kinds/cells.h"
 #include "apiserver/kinds/defaults.h"
 #include "apiserver/kinds/pods/pod_defaults.h"
 #include "apiserver/kinds/pods/pod_priority.h"
 #include "apiserver/kinds/pods/pod_update.h"
 #include "apiserver/kinds/rows.h"
+#include "base/format.h"
 
 namespace apiserver {
 
@@ -93,6 +98,42 @@ void check_new_pod(const Json& object, api::FieldErrors& errors) {
   errors.add(api::check_pod_spec(object["spec"], "spec", {}));
 }
 
+std::vector<Json> pod_cells(const Json& pod, base::Time now) {
+  const Json& status = pod["status"];
+  const api::PodSummary summary = api::summary_of(pod);
+  std::string restart_text = std::to_string(summary.restarts);
+  if (summary.restarts > 0 && summary.last_restart)
+    restart_text += base::format(" ({} ago)", base::format_human_duration(now - *summary.last_restart));
+  std::int64_t gates = 0;
+  std::int64_t gates_ready = 0;
+  std::map<std::string_view, std::int64_t> met;
+  for (const Json& condition : status["conditions"].items())
+    if (condition["status"].as_string() == "True") ++met[condition["type"].as_string()];
+  for (const Json& gate : pod["spec"]["readinessGates"].items()) {
+    ++gates;
+    gates_ready += met[gate["conditionType"].as_string()];
+  }
+  return {Json(base::format("{}/{}", summary.ready, summary.total)),
+          Json(summary.status),
+          Json(restart_text),
+          age_of(pod, now),
+          text_or(status["podIP"], "<none>"),
+          text_or(pod["spec"]["nodeName"], "<none>"),
+          text_or(status["nominatedNodeName"], "<none>"),
+          gates == 0 ? Json("<none>") : Json(base::format("{}/{}", gates_ready, gates))};
+}
+constexpr api::Column kColumnsOfPod[] = {{"Ready", ""},
+                                         {"Status", ""},
+                                         {"Restarts", ""},
+                                         {"Age", ""},
+                                         {"IP", "", "string", 1},
+                                         {"Node", "", "string", 1},
+                                         {"Nominated Node", "", "string", 1},
+                                         {"Readiness Gates", "", "string", 1}};
+constexpr std::string_view kSelectableOfPod[] = {
+    "spec.nodeName", "spec.restartPolicy", "spec.schedulerName", "spec.serviceAccountName", "spec.hostNetwork",
+    "status.phase",  "status.podIP",       "status.podIPs",      "status.nominatedNodeName"};
+
 }  // namespace
 
 const KindRules kPod = {.kind = "Pod",
@@ -100,7 +141,9 @@ const KindRules kPod = {.kind = "Pod",
                         .prepare = prepare_pod,
                         .prepare_update = settle_pod,
                         .check_create = check_new_pod,
-                        .check_update = check_pod_update};
+                        .check_update = check_pod_update,
+                        .table = {kColumnsOfPod, pod_cells},
+                        .selectable = kSelectableOfPod};
 
 const KindRules kPodTemplate = {.kind = "PodTemplate", .defaults = default_pod_template_object};
 

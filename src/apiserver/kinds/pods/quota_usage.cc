@@ -5,13 +5,16 @@
 #include <array>
 #include <map>
 #include <set>
+#include <vector>
 
 #include "api/json/problems.h"
 #include "api/pod_requests.h"
 #include "api/schema/field_errors.h"
 #include "api/schema/names.h"
+#include "apiserver/kinds/cells.h"
 #include "apiserver/kinds/rows.h"
 #include "base/format.h"
+#include "base/split.h"
 
 namespace apiserver {
 
@@ -340,9 +343,27 @@ void check_resource_quota(const Json& old_object, const Json& object, api::Field
     errors.invalid("spec.scopes", spec["scopes"], "field is immutable");
 }
 
+namespace {
+
+// "cpu: 1/4, pods: 0/10"; limits have a column of their own.
+std::vector<Json> quota_cells(const Json& quota, base::Time now) {
+  std::vector<std::string> requests, limits;
+  const Json& used = quota["status"]["used"];
+  for (const Json::Member& hard : quota["status"]["hard"].members()) {
+    std::vector<std::string>& column = hard.name().starts_with("limits.") ? limits : requests;
+    const std::string now_used = used[hard.name()].is_null() ? "0" : used[hard.name()].str();
+    column.push_back(base::format("{}: {}/{}", hard.name(), now_used, hard.value.str()));
+  }
+  return {Json(base::join(requests, ", ")), Json(base::join(limits, ", ")), age_of(quota, now)};
+}
+constexpr api::Column kColumnsOfQuota[] = {{"Request", ""}, {"Limit", ""}, {"Age", ""}};
+
+}  // namespace
+
 const KindRules kResourceQuota = {
     .kind = "ResourceQuota",
     .check_create = [](const Json& object, api::FieldErrors& errors) { check_resource_quota(Json(), object, errors); },
-    .check_update = check_resource_quota};
+    .check_update = check_resource_quota,
+    .table = {kColumnsOfQuota, quota_cells}};
 
 }  // namespace apiserver

@@ -4,11 +4,14 @@
 #include <array>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "api/ipv4.h"
 #include "api/schema/names.h"
+#include "apiserver/kinds/cells.h"
 #include "apiserver/kinds/defaults.h"
 #include "apiserver/kinds/rows.h"
+#include "base/format.h"
 
 namespace apiserver {
 
@@ -154,17 +157,54 @@ void check_endpoint_slice_update(const Json& old_object, const Json& object, api
     errors.invalid("addressType", object["addressType"], "field is immutable");
 }
 
+// Every address with every port: they are counted, and three of them are shown.
+std::vector<Json> endpoints_cells(const Json& endpoints, base::Time now) {
+  constexpr std::size_t kShown = 3;
+  std::vector<std::string> shown;
+  std::size_t all = 0;
+  for (const Json& subset : endpoints["subsets"].items()) {
+    const auto ports = subset["ports"].items();
+    all += subset["addresses"].size() * std::max<std::size_t>(ports.size(), 1);
+    for (const Json& address : subset["addresses"].items()) {
+      if (shown.size() == kShown) break;
+      if (ports.empty()) shown.push_back(address["ip"].str());
+      for (const Json& port : ports.first(std::min(ports.size(), kShown - std::min(shown.size(), kShown))))
+        shown.push_back(address["ip"].str() + ":" + port["port"].dump());
+    }
+  }
+  std::string text = joined(shown, "<none>").str();
+  if (all > kShown) text += base::format(" + {} more...", all - kShown);
+  return {Json(text), age_of(endpoints, now)};
+}
+constexpr api::Column kColumnsOfEndpoints[] = {{"Endpoints", ""}, {"Age", ""}};
+
+std::vector<Json> slice_cells(const Json& slice, base::Time now) {
+  constexpr std::size_t kShownMax = 3;
+  std::vector<std::string> ports, addresses;
+  for (const Json& port : slice["ports"].items()) ports.push_back(port["port"].is_null() ? "*" : port["port"].dump());
+  for (const Json& endpoint : slice["endpoints"].items())
+    for (const Json& address : endpoint["addresses"].items()) addresses.push_back(address.str());
+  const std::size_t more = addresses.size() - std::min(addresses.size(), kShownMax);
+  addresses.resize(addresses.size() - more);
+  Json shown = joined(addresses, "<unset>");
+  if (more > 0) shown = base::format("{} + {} more...", shown.as_string(), more);
+  return {slice["addressType"], joined(ports, "<unset>"), shown, age_of(slice, now)};
+}
+constexpr api::Column kColumnsOfEndpointSlice[] = {{"AddressType", ""}, {"Ports", ""}, {"Endpoints", ""}, {"Age", ""}};
+
 }  // namespace
 
 const KindRules kEndpoints = {
     .kind = "Endpoints",
     .defaults = default_endpoints,
-    .check = [](const Json&, const Json& object, api::FieldErrors& errors) { check_endpoints(object, errors); }};
+    .check = [](const Json&, const Json& object, api::FieldErrors& errors) { check_endpoints(object, errors); },
+    .table = {kColumnsOfEndpoints, endpoints_cells}};
 
 const KindRules kEndpointSlice = {
     .kind = "EndpointSlice",
     .defaults = default_endpoint_slice,
     .check = [](const Json&, const Json& object, api::FieldErrors& errors) { check_endpoint_slice(object, errors); },
-    .check_update = check_endpoint_slice_update};
+    .check_update = check_endpoint_slice_update,
+    .table = {kColumnsOfEndpointSlice, slice_cells}};
 
 }  // namespace apiserver

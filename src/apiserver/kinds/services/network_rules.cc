@@ -4,12 +4,14 @@
 #include <algorithm>
 #include <array>
 #include <string>
+#include <vector>
 
 #include "api/ipv4.h"
 #include "api/pods/names.h"
 #include "api/schema/names.h"
 #include "api/schema/path_rules.h"
 #include "api/schema/selector_rules.h"
+#include "apiserver/kinds/cells.h"
 #include "apiserver/kinds/defaults.h"
 #include "apiserver/kinds/rows.h"
 #include "base/format.h"
@@ -241,21 +243,60 @@ void default_ingress_class(Json& object) {
 
 constexpr FixedField kFixedOfIngressClass[] = {{"spec.controller", "field is immutable"}};
 
+std::vector<Json> network_policy_cells(const Json& policy, base::Time now) {
+  std::vector<std::string> labels;
+  for (const Json::Member& member : policy["spec"]["podSelector"]["matchLabels"].members())
+    labels.push_back(std::string(member.name()) + "=" + member.value.str());
+  return {joined(labels, "<none>"), age_of(policy, now)};
+}
+constexpr api::Column kColumnsOfNetworkPolicy[] = {{"Pod-Selector", ""}, {"Age", ""}};
+
+std::vector<Json> ingress_cells(const Json& ingress, base::Time now) {
+  constexpr std::size_t kHostsMax = 3;
+  const Json& spec = ingress["spec"];
+  std::vector<std::string> hosts, addresses;
+  for (const Json& rule : spec["rules"].items())
+    if (!rule["host"].as_string().empty()) hosts.push_back(rule["host"].str());
+  const std::size_t more = hosts.size() - std::min(hosts.size(), kHostsMax);
+  hosts.resize(hosts.size() - more);
+  if (more > 0) hosts.back() += base::format(" + {} more...", more);
+  for (const Json& one : ingress["status"]["loadBalancer"]["ingress"].items())
+    addresses.push_back(one["ip"].as_string().empty() ? one["hostname"].str() : one["ip"].str());
+  return {spec["ingressClassName"].is_null() ? Json("<none>") : spec["ingressClassName"], joined(hosts, "*"),
+          joined(addresses, ""), Json(spec["tls"].empty() ? "80" : "80, 443"), age_of(ingress, now)};
+}
+constexpr api::Column kColumnsOfIngress[] = {{"Class", ""}, {"Hosts", ""}, {"Address", ""}, {"Ports", ""}, {"Age", ""}};
+
+std::vector<Json> ingress_class_cells(const Json& ingress_class, base::Time now) {
+  const Json& parameters = ingress_class["spec"]["parameters"];
+  std::string named = "<none>";
+  if (parameters.is_object()) {
+    named = parameters["kind"].str();
+    if (const std::string group = parameters["apiGroup"].str(); !group.empty()) named += "." + group;
+    named += "/" + parameters["name"].str();
+  }
+  return {ingress_class["spec"]["controller"], Json(named), age_of(ingress_class, now)};
+}
+constexpr api::Column kColumnsOfIngressClass[] = {{"Controller", ""}, {"Parameters", ""}, {"Age", ""}};
+
 }  // namespace
 
 const KindRules kNetworkPolicy = {
     .kind = "NetworkPolicy",
     .defaults = default_network_policy,
-    .check = [](const Json&, const Json& object, api::FieldErrors& errors) { check_network_policy(object, errors); }};
+    .check = [](const Json&, const Json& object, api::FieldErrors& errors) { check_network_policy(object, errors); },
+    .table = {kColumnsOfNetworkPolicy, network_policy_cells}};
 
-const KindRules kIngress = {.kind = "Ingress", .check = [](const Json&, const Json& object, api::FieldErrors& errors) {
-                              check_ingress(object, errors);
-                            }};
+const KindRules kIngress = {
+    .kind = "Ingress",
+    .check = [](const Json&, const Json& object, api::FieldErrors& errors) { check_ingress(object, errors); },
+    .table = {kColumnsOfIngress, ingress_cells}};
 
 const KindRules kIngressClass = {
     .kind = "IngressClass",
     .defaults = default_ingress_class,
     .check = [](const Json&, const Json& object, api::FieldErrors& errors) { check_ingress_class(object, errors); },
-    .fixed = kFixedOfIngressClass};
+    .fixed = kFixedOfIngressClass,
+    .table = {kColumnsOfIngressClass, ingress_class_cells}};
 
 }  // namespace apiserver

@@ -5,15 +5,19 @@
 #include <array>
 #include <set>
 #include <string>
+#include <vector>
 
+#include "api/meta/resource.h"
 #include "api/pods/volume_sources.h"
 #include "api/schema/names.h"
 #include "api/schema/quantity.h"
 #include "api/schema/selector_rules.h"
 #include "api/schema/unwritten.h"
+#include "apiserver/kinds/cells.h"
 #include "apiserver/kinds/defaults.h"
 #include "apiserver/kinds/rows.h"
 #include "base/format.h"
+#include "base/split.h"
 
 namespace apiserver {
 
@@ -247,6 +251,58 @@ constexpr FixedField kFixedOfStorageClass[] = {{"parameters", "updates to parame
                                                {"reclaimPolicy", "updates to reclaimPolicy are forbidden.", true},
                                                {"volumeBindingMode", "field is immutable"}};
 
+std::string short_modes(const Json& modes) {
+  constexpr std::pair<std::string_view, std::string_view> kModes[] = {
+      {"ReadWriteOnce", "RWO"}, {"ReadOnlyMany", "ROX"}, {"ReadWriteMany", "RWX"}, {"ReadWriteOncePod", "RWOP"}};
+  std::vector<std::string> known;
+  for (const Json& mode : modes.items())
+    for (const auto& [name, text] : kModes)
+      if (mode.as_string() == name) known.emplace_back(text);
+  return base::join(known, ",");
+}
+
+std::vector<Json> claim_cells(const Json& claim, base::Time now) {
+  const bool bound = !claim["spec"]["volumeName"].as_string().empty();
+  const std::string phase = api::is_deleting(claim) ? "Terminating" : claim["status"]["phase"].str();
+  return {Json(phase),
+          Json(claim["spec"]["volumeName"].as_string()),
+          Json(bound ? claim["status"]["capacity"]["storage"].as_string() : ""),
+          Json(bound ? short_modes(claim["status"]["accessModes"]) : ""),
+          Json(claim["spec"]["storageClassName"].as_string()),
+          Json("<unset>"),
+          age_of(claim, now),
+          text_or(claim["spec"]["volumeMode"], "<unset>")};
+}
+constexpr api::Column kColumnsOfClaim[] = {{"Status", ""},       {"Volume", ""},
+                                           {"Capacity", ""},     {"Access Modes", ""},
+                                           {"StorageClass", ""}, {"VolumeAttributesClass", ""},
+                                           {"Age", ""},          {"VolumeMode", "", "string", 1}};
+
+std::vector<Json> volume_cells(const Json& volume, base::Time now) {
+  const Json& claim = volume["spec"]["claimRef"];
+  return {volume["spec"]["capacity"]["storage"],
+          Json(short_modes(volume["spec"]["accessModes"])),
+          volume["spec"]["persistentVolumeReclaimPolicy"],
+          volume["status"]["phase"],
+          Json(claim.is_object() ? claim["namespace"].str() + "/" + claim["name"].str() : ""),
+          Json(volume["spec"]["storageClassName"].as_string()),
+          Json("<unset>"),
+          Json(volume["status"]["reason"].as_string()),
+          age_of(volume, now),
+          text_or(volume["spec"]["volumeMode"], "<unset>")};
+}
+constexpr api::Column kColumnsOfVolume[] = {
+    {"Capacity", ""}, {"Access Modes", ""},           {"Reclaim Policy", ""},        {"Status", ""},
+    {"Claim", ""},    {"StorageClass", ""},           {"VolumeAttributesClass", ""}, {"Reason", ""},
+    {"Age", ""},      {"VolumeMode", "", "string", 1}};
+
+std::vector<Json> storage_class_cells(const Json& one, base::Time now) {
+  return {one["provisioner"], one["reclaimPolicy"], one["volumeBindingMode"],
+          Json(one["allowVolumeExpansion"].as_bool()), age_of(one, now)};
+}
+constexpr api::Column kColumnsOfStorageClass[] = {
+    {"Provisioner", ""}, {"ReclaimPolicy", ""}, {"VolumeBindingMode", ""}, {"AllowVolumeExpansion", ""}, {"Age", ""}};
+
 }  // namespace
 
 const KindRules kPersistentVolumeClaim = {
@@ -254,7 +310,8 @@ const KindRules kPersistentVolumeClaim = {
     .defaults = default_claim,
     .prepare = prepare_pending,
     .check = [](const Json&, const Json& object, api::FieldErrors& errors) { check_claim(object, errors); },
-    .check_update = check_claim_update};
+    .check_update = check_claim_update,
+    .table = {kColumnsOfClaim, claim_cells}};
 
 const KindRules kPersistentVolume = {
     .kind = "PersistentVolume",
@@ -262,13 +319,15 @@ const KindRules kPersistentVolume = {
     .prepare = prepare_pending,
     .check = [](const Json&, const Json& object, api::FieldErrors& errors) { check_volume(object, errors); },
     .check_update = check_volume_update,
-    .fixed = kFixedOfVolume};
+    .fixed = kFixedOfVolume,
+    .table = {kColumnsOfVolume, volume_cells}};
 
 const KindRules kStorageClass = {
     .kind = "StorageClass",
     .defaults = default_storage_class,
     .check = [](const Json&, const Json& object, api::FieldErrors& errors) { check_storage_class(object, errors); },
-    .fixed = kFixedOfStorageClass};
+    .fixed = kFixedOfStorageClass,
+    .table = {kColumnsOfStorageClass, storage_class_cells}};
 
 const KindRules kCsiDriver = {.kind = "CSIDriver", .defaults = default_csi_driver, .check = check_csi_driver};
 

@@ -1,11 +1,14 @@
 // How an eviction finds its budget.
 #include "apiserver/kinds/workloads/budgets.h"
 
+#include <vector>
+
 #include "api/json/problems.h"
 #include "api/meta/resource.h"
 #include "api/schema/field_errors.h"
 #include "api/schema/selector_rules.h"
 #include "api/selector.h"
+#include "apiserver/kinds/cells.h"
 #include "apiserver/kinds/rows.h"
 #include "base/format.h"
 
@@ -108,6 +111,21 @@ base::Result<std::optional<Json>> spend_budget(const Context& context, const Jso
   return std::optional<Json>(std::move(budget));
 }
 
+namespace {
+
+std::vector<Json> budget_cells(const Json& budget, base::Time now) {
+  const auto bound = [&](std::string_view field) {
+    const Json& value = budget["spec"][field];
+    return value.is_null() ? Json("N/A") : value.is_string() ? value : Json(value.dump());
+  };
+  return {bound("minAvailable"), bound("maxUnavailable"), Json(budget["status"]["disruptionsAllowed"].as_int()),
+          age_of(budget, now)};
+}
+constexpr api::Column kColumnsOfBudget[] = {
+    {"Min Available", ""}, {"Max Unavailable", ""}, {"Allowed Disruptions", "", "integer"}, {"Age", ""}};
+
+}  // namespace
+
 const KindRules kPodDisruptionBudget = {
     .kind = "PodDisruptionBudget",
     .naming = Naming::kPath,
@@ -116,6 +134,7 @@ const KindRules kPodDisruptionBudget = {
           api::check_label_selector(object["spec"]["selector"], "spec.selector", errors);
         },
     .check_create = check_budget,
-    .check_update = [](const Json&, const Json& object, api::FieldErrors& errors) { check_budget(object, errors); }};
+    .check_update = [](const Json&, const Json& object, api::FieldErrors& errors) { check_budget(object, errors); },
+    .table = {kColumnsOfBudget, budget_cells}};
 
 }  // namespace apiserver

@@ -1,10 +1,14 @@
 // CronJobs of batch/v1.
+#include <vector>
+
 #include "api/cron.h"
 #include "api/pods/pod_spec.h"
+#include "apiserver/kinds/cells.h"
 #include "apiserver/kinds/defaults.h"
 #include "apiserver/kinds/rows.h"
 #include "apiserver/kinds/workloads/job_specs.h"
 #include "apiserver/kinds/workloads/pod_templates.h"
+#include "apiserver/kinds/workloads/template_cells.h"
 #include "base/time_zone.h"
 
 namespace apiserver {
@@ -52,9 +56,32 @@ void check_cron_job(const Json& stored, const Json& object, api::FieldErrors& er
                  api::has_host_sysctls(stored["spec"]["jobTemplate"]["spec"]["template"]["spec"]), errors);
 }
 
+std::vector<Json> cron_job_cells(const Json& o, base::Time now) {
+  const auto [names, images] = containers_of(o["spec"]["jobTemplate"]["spec"]["template"]);
+  const Json& spec = o["spec"];
+  return {spec["schedule"],
+          spec["timeZone"].is_string() ? spec["timeZone"] : Json("<none>"),
+          Json(spec["suspend"].as_bool() ? "True" : "False"),
+          Json(static_cast<std::int64_t>(o["status"]["active"].size())),
+          time_since(o["status"]["lastScheduleTime"], now, "<none>"),
+          age_of(o, now),
+          names,
+          images,
+          selector_cell(spec["jobTemplate"]["spec"]["selector"])};
+}
+constexpr auto kColumnsOfCronJob = with_template_columns({{"Schedule", ""},
+                                                          {"Timezone", ""},
+                                                          {"Suspend", "", "boolean"},
+                                                          {"Active", "", "integer"},
+                                                          {"Last Schedule", ""},
+                                                          {"Age", ""}});
+
 }  // namespace
 
-const KindRules kCronJob = {
-    .kind = "CronJob", .defaults = default_cron_job, .prepare = prepare_cron_job, .check = check_cron_job};
+const KindRules kCronJob = {.kind = "CronJob",
+                            .defaults = default_cron_job,
+                            .prepare = prepare_cron_job,
+                            .check = check_cron_job,
+                            .table = {kColumnsOfCronJob, cron_job_cells}};
 
 }  // namespace apiserver

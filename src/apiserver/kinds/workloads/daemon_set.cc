@@ -1,7 +1,11 @@
 // DaemonSets.
+#include <vector>
+
+#include "apiserver/kinds/cells.h"
 #include "apiserver/kinds/defaults.h"
 #include "apiserver/kinds/rows.h"
 #include "apiserver/kinds/workloads/pod_templates.h"
+#include "apiserver/kinds/workloads/template_cells.h"
 
 namespace apiserver {
 
@@ -48,12 +52,38 @@ void check_daemon_set(const Json& stored, const Json& object, api::FieldErrors& 
   check_not_negative(object["spec"], "spec", {"replicas", "minReadySeconds", "revisionHistoryLimit"}, errors);
 }
 
+std::vector<Json> daemon_set_cells(const Json& o, base::Time now) {
+  const auto [names, images] = containers_of(o["spec"]["template"]);
+  const Json& status = o["status"];
+  std::string selector;
+  for (const Json::Member& label : o["spec"]["template"]["spec"]["nodeSelector"].members())
+    selector += (selector.empty() ? "" : ",") + std::string(label.name()) + "=" + label.value.str();
+  return {Json(status["desiredNumberScheduled"].as_int()),
+          Json(status["currentNumberScheduled"].as_int()),
+          Json(status["numberReady"].as_int()),
+          Json(status["updatedNumberScheduled"].as_int()),
+          Json(status["numberAvailable"].as_int()),
+          Json(selector.empty() ? "<none>" : selector),
+          age_of(o, now),
+          names,
+          images,
+          selector_cell(o["spec"]["selector"])};
+}
+constexpr auto kColumnsOfDaemonSet = with_template_columns({{"Desired", "", "integer"},
+                                                            {"Current", "", "integer"},
+                                                            {"Ready", "", "integer"},
+                                                            {"Up-to-date", "", "integer"},
+                                                            {"Available", "", "integer"},
+                                                            {"Node Selector", ""},
+                                                            {"Age", ""}});
+
 }  // namespace
 
 const KindRules kDaemonSet = {.kind = "DaemonSet",
                               .defaults = default_daemon_set,
                               .prepare = prepare_daemon_set,
                               .check = check_daemon_set,
-                              .check_update = check_same_selector};
+                              .check_update = check_same_selector,
+                              .table = {kColumnsOfDaemonSet, daemon_set_cells}};
 
 }  // namespace apiserver

@@ -1,9 +1,12 @@
 // Deployments.
 #include <string>
+#include <vector>
 
+#include "apiserver/kinds/cells.h"
 #include "apiserver/kinds/defaults.h"
 #include "apiserver/kinds/rows.h"
 #include "apiserver/kinds/workloads/pod_templates.h"
+#include "apiserver/kinds/workloads/template_cells.h"
 #include "base/format.h"
 
 namespace apiserver {
@@ -69,6 +72,20 @@ void check_deployment(const Json& stored, const Json& object, api::FieldErrors& 
   check_deployment_spec(object["spec"], errors);
 }
 
+std::vector<Json> deployment_cells(const Json& o, base::Time now) {
+  const auto [names, images] = containers_of(o["spec"]["template"]);
+  const Json& status = o["status"];
+  return {Json(base::format("{}/{}", status["readyReplicas"].as_int(), o["spec"]["replicas"].as_int())),
+          Json(status["updatedReplicas"].as_int()),
+          Json(status["availableReplicas"].as_int()),
+          age_of(o, now),
+          names,
+          images,
+          selector_cell(o["spec"]["selector"])};
+}
+constexpr auto kColumnsOfDeployment =
+    with_template_columns({{"Ready", ""}, {"Up-to-date", "", "integer"}, {"Available", "", "integer"}, {"Age", ""}});
+
 }  // namespace
 
 const KindRules kDeployment = {.kind = "Deployment",
@@ -76,6 +93,7 @@ const KindRules kDeployment = {.kind = "Deployment",
                                .defaults = default_deployment,
                                .prepare = prepare_deployment,
                                .check = check_deployment,
-                               .check_update = check_same_selector};
+                               .check_update = check_same_selector,
+                               .table = {kColumnsOfDeployment, deployment_cells}};
 
 }  // namespace apiserver

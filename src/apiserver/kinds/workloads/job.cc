@@ -1,16 +1,19 @@
 // Jobs of batch/v1.
 #include <algorithm>
 #include <cstdint>
+#include <vector>
 
 #include "api/pods/pod_spec.h"
 #include "api/schema/selector_rules.h"
 #include "api/schema/unwritten.h"
 #include "api/selector.h"
+#include "apiserver/kinds/cells.h"
 #include "apiserver/kinds/defaults.h"
 #include "apiserver/kinds/rows.h"
 #include "apiserver/kinds/workloads/job_rules.h"
 #include "apiserver/kinds/workloads/job_specs.h"
 #include "apiserver/kinds/workloads/pod_templates.h"
+#include "apiserver/kinds/workloads/template_cells.h"
 #include "base/format.h"
 
 namespace apiserver {
@@ -143,12 +146,51 @@ void check_job_update(const Json& old_object, const Json& object, api::FieldErro
     errors.invalid("spec.template", after["template"], kFixed);
 }
 
+std::string_view job_state(const Json& job) {
+  const auto has = [&](std::string_view type) {
+    for (const Json& condition : job["status"]["conditions"].items())
+      if (condition["type"].as_string() == type && condition["status"].as_string() == "True") return true;
+    return false;
+  };
+  if (has("Complete")) return "Complete";
+  if (has("Failed")) return "Failed";
+  if (!job["metadata"]["deletionTimestamp"].is_null()) return "Terminating";
+  if (has("Suspended")) return "Suspended";
+  if (has("FailureTarget")) return "FailureTarget";
+  if (has("SuccessCriteriaMet")) return "SuccessCriteriaMet";
+  return "Running";
+}
+
+std::vector<Json> job_cells(const Json& o, base::Time now) {
+  const auto [names, images] = containers_of(o["spec"]["template"]);
+  const Json& spec = o["spec"];
+  const Json& status = o["status"];
+  std::string completions;
+  if (!spec["completions"].is_null())
+    completions = base::format("{}/{}", status["succeeded"].as_int(), spec["completions"].as_int());
+  else if (spec["parallelism"].as_int() > 1)
+    completions = base::format("{}/1 of {}", status["succeeded"].as_int(), spec["parallelism"].as_int());
+  else
+    completions = base::format("{}/1", status["succeeded"].as_int());
+  Json duration("");
+  if (const auto start = base::parse_rfc3339(status["startTime"].as_string()))
+    duration =
+        base::format_human_duration(base::parse_rfc3339(status["completionTime"].as_string()).value_or(now) - *start);
+  return {
+      Json(job_state(o)), Json(completions), duration, age_of(o, now), names, images, selector_cell(spec["selector"])};
+}
+constexpr auto kColumnsOfJob =
+    with_template_columns({{"Status", ""}, {"Completions", ""}, {"Duration", ""}, {"Age", ""}});
+constexpr std::string_view kSelectableOfJob[] = {"status.successful"};
+
 }  // namespace
 
 const KindRules kJob = {.kind = "Job",
                         .defaults = default_job,
                         .prepare = prepare_job,
                         .check = check_job,
-                        .check_update = check_job_update};
+                        .check_update = check_job_update,
+                        .table = {kColumnsOfJob, job_cells},
+                        .selectable = kSelectableOfJob};
 
 }  // namespace apiserver

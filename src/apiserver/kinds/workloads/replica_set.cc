@@ -2,6 +2,7 @@
 #include "apiserver/kinds/defaults.h"
 #include "apiserver/kinds/rows.h"
 #include "apiserver/kinds/workloads/pod_templates.h"
+#include "apiserver/kinds/workloads/template_cells.h"
 
 namespace apiserver {
 
@@ -26,12 +27,16 @@ void check_replica_set(const Json& stored, const Json& object, api::FieldErrors&
   check_not_negative(object["spec"], "spec", {"replicas", "minReadySeconds", "revisionHistoryLimit"}, errors);
 }
 
+constexpr auto kColumnsOfReplicaSet = with_template_columns(
+    {{"Desired", "", "integer"}, {"Current", "", "integer"}, {"Ready", "", "integer"}, {"Age", ""}});
+
 }  // namespace
 
 const KindRules kReplicaSet = {.kind = "ReplicaSet",
                                .defaults = default_replica_set,
                                .prepare = prepare_replica_set,
                                .check = check_replica_set,
-                               .check_update = check_same_selector};
+                               .check_update = check_same_selector,
+                               .table = {kColumnsOfReplicaSet, replica_counts}};
 
 }  // namespace apiserver

@@ -3,6 +3,7 @@
 #include "apiserver/kinds/defaults.h"
 #include "apiserver/kinds/rows.h"
 #include "apiserver/kinds/workloads/pod_templates.h"
+#include "apiserver/kinds/workloads/template_cells.h"
 #include "base/format.h"
 
 namespace apiserver {
@@ -51,11 +52,17 @@ void check_replication_controller(const Json& stored, const Json& object, api::F
   check_not_negative(object["spec"], "spec", {"replicas", "minReadySeconds", "revisionHistoryLimit"}, errors);
 }
 
+constexpr auto kColumnsOfReplicationController = with_template_columns(
+    {{"Desired", "", "integer"}, {"Current", "", "integer"}, {"Ready", "", "integer"}, {"Age", ""}});
+constexpr std::string_view kSelectableOfReplicationController[] = {"status.replicas"};
+
 }  // namespace
 
 const KindRules kReplicationController = {.kind = "ReplicationController",
                                           .defaults = default_replication_controller,
                                           .prepare = prepare_replication_controller,
-                                          .check = check_replication_controller};
+                                          .check = check_replication_controller,
+                                          .table = {kColumnsOfReplicationController, replica_counts},
+                                          .selectable = kSelectableOfReplicationController};
 
 }  // namespace apiserver

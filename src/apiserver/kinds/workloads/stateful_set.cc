@@ -3,13 +3,16 @@
 #include <cstdint>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "api/pods/volume_sources.h"
 #include "api/schema/names.h"
 #include "api/schema/unwritten.h"
+#include "apiserver/kinds/cells.h"
 #include "apiserver/kinds/defaults.h"
 #include "apiserver/kinds/rows.h"
 #include "apiserver/kinds/workloads/pod_templates.h"
+#include "apiserver/kinds/workloads/template_cells.h"
 #include "base/format.h"
 
 namespace apiserver {
@@ -132,6 +135,13 @@ void check_stateful_set_update(const Json& old_object, const Json& object, api::
                      "'minReadySeconds' are forbidden");
 }
 
+std::vector<Json> stateful_set_cells(const Json& o, base::Time now) {
+  const auto [names, images] = containers_of(o["spec"]["template"]);
+  return {Json(base::format("{}/{}", o["status"]["readyReplicas"].as_int(), o["spec"]["replicas"].as_int())),
+          age_of(o, now), names, images};
+}
+constexpr auto kColumnsOfStatefulSet = with_template_columns<2>({{"Ready", ""}, {"Age", ""}});
+
 }  // namespace
 
 const KindRules kStatefulSet = {.kind = "StatefulSet",
@@ -139,6 +149,7 @@ const KindRules kStatefulSet = {.kind = "StatefulSet",
                                 .defaults = default_stateful_set,
                                 .prepare = prepare_stateful_set,
                                 .check = check_stateful_set,
-                                .check_update = check_stateful_set_update};
+                                .check_update = check_stateful_set_update,
+                                .table = {kColumnsOfStatefulSet, stateful_set_cells}};
 
 }  // namespace apiserver

@@ -4,41 +4,12 @@
 #include <algorithm>
 
 #include "apiserver/custom/custom_kind.h"
+#include "apiserver/kinds/kind_rules.h"
 #include "base/format.h"
 
 namespace apiserver {
 
 using base::Result;
-
-namespace {
-
-struct Selectable {
-  std::string_view kind;
-  std::vector<std::string_view> fields;
-};
-
-const std::vector<Selectable>& selectable_fields() {
-  static const std::vector<Selectable> table = {
-      {"Pod",
-       {"spec.nodeName", "spec.restartPolicy", "spec.schedulerName", "spec.serviceAccountName", "spec.hostNetwork",
-        "status.phase", "status.podIP", "status.podIPs", "status.nominatedNodeName"}},
-      {"Event",
-       {"involvedObject.kind", "involvedObject.namespace", "involvedObject.name", "involvedObject.uid",
-        "involvedObject.apiVersion", "involvedObject.resourceVersion", "involvedObject.fieldPath", "reason",
-        "reportingComponent", "source", "type"}},
-      {"Node", {"spec.unschedulable"}},
-      {"Job", {"status.successful"}},
-      {"ReplicationController", {"status.replicas"}},
-      {"CertificateSigningRequest", {"spec.signerName"}},
-      {"Namespace", {"status.phase"}},
-      {"Secret", {"type"}},
-      {"Service", {"spec.clusterIP", "spec.type"}},
-      {"ResourceSlice", {"spec.nodeName", "spec.driver"}},
-  };
-  return table;
-}
-
-}  // namespace
 
 namespace {
 
@@ -68,9 +39,8 @@ Result<Selection> Selection::parse(const api::KindInfo& kind, const std::string&
   for (api::FieldTerm& term : selection.fields_) {
     if (term.path == "metadata.name" || (term.path == "metadata.namespace" && kind.namespaced)) continue;
     selection.by_metadata_only_ = false;
-    bool known = false;
-    for (const Selectable& row : selectable_fields())
-      if (!kind.custom && row.kind == kind.kind) known = std::ranges::find(row.fields, term.path) != row.fields.end();
+    const auto selectable = rules_of(kind).selectable;
+    bool known = std::ranges::find(selectable, term.path) != selectable.end();
     if (const CustomKind* custom = custom_kind(kind))
       known = std::ranges::find(custom->selectable, term.path) != custom->selectable.end();
     if (!known) return bad_request(base::format("field label not supported: {}", term.path));

@@ -7,6 +7,7 @@
 #include "api/policies/policy.h"
 #include "apiserver/kinds/signing_requests.h"
 #include "base/format.h"
+#include "base/letters.h"
 
 namespace apiserver {
 
@@ -217,8 +218,7 @@ api::ResourceId resource_of_params(const Json& kind) {
   for (const api::KindInfo& one : api::all_kinds())
     if (one.kind == name && one.resource.api_version() == api_version) return one.resource;
   const std::size_t slash = api_version.find('/');
-  std::string plural = name;
-  for (char& c : plural) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c;
+  std::string plural = base::lower(name);
   plural += plural.ends_with('s') ? "es" : "s";
   if (plural.ends_with("ys")) plural.replace(plural.size() - 2, 2, "ies");
   return {slash == std::string::npos ? "" : api_version.substr(0, slash), api_version.substr(slash + 1), plural};

@@ -11,6 +11,7 @@
 #include <charconv>
 
 #include "base/format.h"
+#include "base/letters.h"
 #include "rt/tls/tls.h"
 
 namespace volcano_main {
@@ -123,9 +124,7 @@ std::vector<std::string> own_addresses() {
 std::string own_host_name() {
   char buffer[256] = "localhost";
   gethostname(buffer, sizeof buffer - 1);
-  std::string name = buffer;
-  for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return name;
+  return base::lower(buffer);
 }
 
 }  // namespace volcano_main

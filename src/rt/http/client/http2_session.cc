@@ -11,6 +11,7 @@
 
 #include "base/check.h"
 #include "base/format.h"
+#include "base/letters.h"
 
 namespace rt {
 
@@ -22,13 +23,6 @@ namespace {
 constexpr std::uint32_t kStreamWindowBytes = std::uint32_t{4} << 20;
 constexpr std::int32_t kConnectionWindowBytes = std::int32_t{32} << 20;
 constexpr std::size_t kOutputBytes = std::size_t{64} << 10;  // taken at a time, so that acknowledgements are counted
-
-std::string lower(std::string_view text) {
-  std::string out(text);
-  for (char& c : out)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  return out;
-}
 
 std::string_view text_of(const std::uint8_t* bytes, std::size_t size) {
   return {reinterpret_cast<const char*>(bytes), size};
@@ -177,7 +171,7 @@ base::Result<Http2Session::StreamId> Http2Session::start(const HttpRequest& requ
                                                              {":scheme", tls ? "https" : "http"},
                                                              {":authority", authority},
                                                              {":path", request.target}};
-  for (const auto& [name, value] : request.headers) fields.emplace_back(lower(name), value);
+  for (const auto& [name, value] : request.headers) fields.emplace_back(base::lower(name), value);
   if (!request.body.empty()) fields.emplace_back("content-length", std::to_string(request.body.size()));
   std::vector<nghttp2_nv> pairs;
   for (auto& [name, value] : fields) {

@@ -10,6 +10,7 @@
 
 #include "base/check.h"
 #include "base/format.h"
+#include "base/letters.h"
 #include "base/utf8.h"
 
 namespace rt {
@@ -27,13 +28,6 @@ const HttpRefusal kTooManyBytes{429, "the server holds too many bytes of request
 
 std::string_view text_of(const std::uint8_t* bytes, std::size_t size) {
   return {reinterpret_cast<const char*>(bytes), size};
-}
-
-std::string lower(std::string_view text) {
-  std::string out(text);
-  for (char& c : out)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  return out;
 }
 
 // Facts that frames have themselves have no place among the headers.
@@ -231,7 +225,7 @@ void Http2ServerSession::State::begin_answer(StreamId id, Stream& stream, int st
   if (std::exchange(stream.started, true)) return;
   std::vector<std::pair<std::string, std::string>> fields = {{":status", std::to_string(status)}};
   for (const auto& [name, value] : headers) {
-    std::string key = lower(name);
+    std::string key = base::lower(name);
     if (!belongs_to_http1(key)) fields.emplace_back(std::move(key), value);
   }
   if (content_length) fields.emplace_back("content-length", std::to_string(*content_length));

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "base/check.h"
-#include "base/digest.h"
+#include "scheduler/model/core/digest.h"
 #include "scheduler/model/core/status.h"
 
 namespace scheduler {
@@ -164,12 +164,10 @@ std::uint64_t NodeTable::facts_digest() const {
   if (digest_generation_ == static_generation_) return digest_;
   digest_generation_ = static_generation_;
   digest_ = 0;
-  const auto add = [&](base::Digest& out, Symbol text) {
-    out.add(text.is_set() ? symbols_.text(text) : std::string_view());
-  };
+  const auto add = [&](Digest& out, Symbol text) { out.add(text.is_set() ? symbols_.text(text) : std::string_view()); };
   for (const NodeRow& row : rows_) {
     if (!row.known) continue;
-    base::Digest out;
+    Digest out;
     out.add(row.name);
     out.add(std::uint64_t{row.unschedulable});
     // Symbols and dimensions have other numbers in another process: their order plays no part.
@@ -177,13 +175,13 @@ std::uint64_t NodeTable::facts_digest() const {
     for (const Part& part : row.allocatable.parts)
       sum += (part.dim < kPods ? part.dim + 3u : 1u) * static_cast<std::uint64_t>(part.amount);
     for (const auto& [key, value] : row.labels) {
-      base::Digest label;
+      Digest label;
       add(label, key);
       add(label, value);
       sum += label.value();
     }
     for (const Taint& taint : taint_sets_[row.taint_set]) {
-      base::Digest one;
+      Digest one;
       add(one, taint.key);
       add(one, taint.value);
       one.add(static_cast<std::uint64_t>(taint.effect));

@@ -3,8 +3,8 @@
 
 #include <algorithm>
 
-#include "base/digest.h"
 #include "base/format.h"
+#include "scheduler/model/core/digest.h"
 
 namespace scheduler {
 namespace {
@@ -28,7 +28,7 @@ bool holds_everybody(const NumaNode* numa) {
 }
 
 std::uint64_t digest_of(const NumaNode& layout) {
-  base::Digest out;
+  Digest out;
   out.add(layout.cpu_policy);
   out.add(layout.topology_policy);
   out.add(static_cast<std::uint64_t>(layout.reserved));
@@ -137,7 +137,7 @@ std::uint32_t NumaJudge::state_of(NodeId node) {
   NodeEntry& entry = of(node);
   if (entry.is_current) return entry.state;
   State state = find_state(node, entry);
-  base::Digest digest;
+  Digest digest;
   digest.add(state.layout);
   digest.add(std::uint64_t{state.publishes});
   for (const std::int32_t cpu : state.free) digest.add(static_cast<std::uint64_t>(cpu));

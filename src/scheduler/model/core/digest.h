@@ -5,7 +5,7 @@
 #include <functional>
 #include <string_view>
 
-namespace base {
+namespace scheduler {
 
 class Digest {
  public:
@@ -18,4 +18,4 @@ class Digest {
   std::uint64_t value_ = 0;
 };
 
-}  // namespace base
+}  // namespace scheduler
