@@ -24,4 +24,9 @@ std::string amount_text(const api::Quantity& amount, std::string_view resource) 
   return value >= kGi ? with_two_decimals(value / kGi) + "Gi" : with_two_decimals(value / kMi) + "Mi";
 }
 
+bool stands_before(const Dimensions& dimensions, Dim one, Dim other) {
+  if (one <= kPods || other <= kPods) return one < other;
+  return dimensions.name(one) < dimensions.name(other);
+}
+
 }  // namespace scheduler

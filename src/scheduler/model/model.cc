@@ -19,17 +19,12 @@ bool is_open(const Job& job) {
          (job.is_pending() || job.count(TaskStatus::kPending) + job.count(TaskStatus::kPipelined) > 0);
 }
 
-// Whether a minimum or a task has its name.
-bool is_used(const Role& role) {
-  return role.has_min || std::any_of(role.counts.begin(), role.counts.end(), [](std::int32_t n) { return n != 0; });
-}
-
 // Names that neither a minimum nor a task has any more: a group may be given others again and again.
 void drop_unused_roles(Job& job, std::vector<Task>& tasks) {
   std::vector<std::uint32_t> now(job.roles.size());
   std::uint32_t kept = 0;
   for (std::uint32_t i = 0; i < job.roles.size(); ++i) {
-    if (!is_used(job.roles[i])) continue;
+    if (!job.roles[i].is_used()) continue;
     now[i] = kept;
     if (kept != i) job.roles[kept] = std::move(job.roles[i]);
     ++kept;
@@ -62,7 +57,7 @@ std::uint32_t Model::role_for(Job& job, std::string_view role) {
   auto unused = static_cast<std::uint32_t>(job.roles.size());
   for (std::uint32_t i = 0; i < job.roles.size(); ++i) {
     if (job.roles[i].name == role) return i;
-    if (!is_used(job.roles[i])) unused = i;
+    if (!job.roles[i].is_used()) unused = i;
   }
   if (unused == job.roles.size()) job.roles.emplace_back();
   job.roles[unused] = {.name = shared_texts.share(role)};

@@ -156,7 +156,9 @@ TEST_F(PluginCosts, annotations_that_relate_a_thousand_roles_again_and_again) {
   Job job;
   std::string all;
   for (int i = 0; i < 1'024; ++i) {
-    job.roles.emplace_back().name = Text(base::format("r{}", i));
+    Role& role = job.roles.emplace_back();
+    role.name = Text(base::format("r{}", i));
+    role.has_min = true;
     all += base::format("{}r{}", i == 0 ? "" : ",", i);
   }
   TaskTopologyPreference preference;

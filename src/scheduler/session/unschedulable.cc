@@ -37,6 +37,13 @@ std::string no_node_has(const Dimensions& dimensions, Dim dim) {
   return base::format("no node has a resource that it names, which is not among the first {} names", kResourceNamesMax);
 }
 
+// The parts of a request, in an order that does not depend on which object came first.
+std::vector<Part> ordered(const Dimensions& dimensions, const Request& request) {
+  std::vector<Part> parts(request.parts.begin(), request.parts.end());
+  std::ranges::sort(parts, [&](const Part& a, const Part& b) { return stands_before(dimensions, a.dim, b.dim); });
+  return parts;
+}
+
 bool set_reason(WaitReason& out, WaitKind kind, std::string detail) {
   out.kind = kind;
   out.is_impossible = true;
@@ -128,7 +135,8 @@ std::string Unschedulable::why_no_node(const Request& request) {
   const auto excess = [&](const Part& part) {
     return static_cast<double>(part.amount) / static_cast<double>(most(part.dim));
   };
-  for (const Part& part : request.parts) {
+  const std::vector<Part> parts = ordered(model_.dimensions, request);
+  for (const Part& part : parts) {
     if (part.amount <= most(part.dim)) continue;
     if (most(part.dim) <= 0) return no_node_has(model_.dimensions, part.dim);
     if (worst == nullptr || excess(part) > excess(*worst)) worst = &part;
@@ -137,7 +145,7 @@ std::string Unschedulable::why_no_node(const Request& request) {
     return asks_text(model_.dimensions, worst->dim, static_cast<double>(worst->amount), "the largest node has",
                      static_cast<double>(most(worst->dim)));
   std::string list;
-  for (const Part& part : request.parts) {
+  for (const Part& part : parts) {
     if (part.amount <= 0 || part.dim == kPods) continue;
     list += base::format("{}{} {}", list.empty() ? "" : " and ",
                          text_of(model_.dimensions, part.dim, static_cast<double>(part.amount)),
@@ -164,17 +172,17 @@ bool Unschedulable::is_pod(const Job& job, const Shapes& shapes, std::int32_t co
 }
 
 bool Unschedulable::is_sum(const Request& request, WaitReason& out) {
-  for (const bool none : {true, false}) {
-    for (const Part& part : request.parts) {
-      const std::int64_t total = model_.nodes.total().get(part.dim);
-      if (part.dim == kPods || part.amount <= total || (none && total > 0)) continue;
-      if (none) return set_reason(out, WaitKind::kResources, no_node_has(model_.dimensions, part.dim));
-      return set_reason(out, WaitKind::kResources,
-                        asks_text(model_.dimensions, part.dim, static_cast<double>(part.amount),
-                                  "all nodes together have", static_cast<double>(total)));
-    }
-  }
-  return false;
+  const auto total = [&](const Part& part) { return model_.nodes.total().get(part.dim); };
+  const auto is_more = [&](const Part& part) { return part.dim != kPods && part.amount > total(part); };
+  if (std::ranges::none_of(request.parts, is_more)) return false;
+  std::vector<Part> parts = ordered(model_.dimensions, request);
+  std::erase_if(parts, [&](const Part& part) { return !is_more(part); });
+  const auto none = std::ranges::find_if(parts, [&](const Part& part) { return total(part) <= 0; });
+  if (none != parts.end()) return set_reason(out, WaitKind::kResources, no_node_has(model_.dimensions, none->dim));
+  const Part& first = parts.front();
+  return set_reason(out, WaitKind::kResources,
+                    asks_text(model_.dimensions, first.dim, static_cast<double>(first.amount),
+                              "all nodes together have", static_cast<double>(total(first))));
 }
 
 bool Unschedulable::is_group(const Job& job, WaitReason& out) {
@@ -186,12 +194,13 @@ bool Unschedulable::is_group(const Job& job, WaitReason& out) {
   if (is_pod(job, shapes, count, out)) return true;
   const Resource need = need_of(shapes, count);
   const bool is_whole = job.allocated_count() == 0;  // else some have places that the sums may not know any more
-  for (Dim d = 0; is_whole && d < need.size(); ++d) {
-    const auto total = static_cast<double>(model_.nodes.total().get(d));
-    if (d == kPods || need.get(d) <= total) continue;
+  std::optional<Dim> first;
+  const auto total = [&](Dim d) { return static_cast<double>(model_.nodes.total().get(d)); };
+  for (Dim d = 0; is_whole && d < need.size(); ++d)
+    if (d != kPods && need.get(d) > total(d) && (!first || stands_before(model_.dimensions, d, *first))) first = d;
+  if (first)
     return set_reason(out, WaitKind::kResources,
-                      asks_text(model_.dimensions, d, need.get(d), "all nodes together have", total));
-  }
+                      asks_text(model_.dimensions, *first, need.get(*first), "all nodes together have", total(*first)));
   if (is_whole && shapes.size() == 1 && places(shapes.front().first) < count) {
     return set_reason(out, WaitKind::kResources,
                       base::format("{} pods start together, empty nodes have room for {} of them", count,

@@ -98,6 +98,10 @@ struct Role {
   StatusCounts counts{};
   std::int32_t pending_best_effort = 0;
 
+  // Whether a minimum or a task has its name. A group keeps others for a while, as if they were not there.
+  bool is_used() const {
+    return has_min || std::any_of(counts.begin(), counts.end(), [](std::int32_t n) { return n != 0; });
+  }
   // Placed for good, or finished well.
   std::int32_t occupied() const { return allocated_like(counts) + count_of(counts, TaskStatus::kSucceeded); }
 };

@@ -68,7 +68,8 @@ std::optional<RoleTopology> role_topology_from(const TaskTopologyPreference& pre
   out.order.assign(count, 0);
   out.priority.assign(count, 0);
   RolesByName known;
-  for (std::uint32_t role = 0; role < count; ++role) known.emplace(job.roles[role].name.view(), role);
+  for (std::uint32_t role = 0; role < count; ++role)
+    if (job.roles[role].is_used()) known.emplace(job.roles[role].name.view(), role);
   if (!relate(preference.affinity, known, out.together) || !relate(preference.anti_affinity, known, out.apart))
     return std::nullopt;
   const auto order = roles_named(preference.order, known);
