@@ -20,6 +20,7 @@
 #include "pipelines/rest/server.h"
 #include "pipelines/rest/v1beta1/routes.h"
 #include "rt/http/server/http_server.h"
+#include "ui/notebooks/passing_exchange.h"
 
 namespace volcano_main {
 namespace {
@@ -87,40 +88,11 @@ bool comes_from_a_page(const rt::HttpRequest& http) {
   return !rt::header(http.headers, "Origin").empty() || !rt::header(http.headers, "Sec-Fetch-Site").empty();
 }
 
-// The answer of one request, for whoever waits for it.
-class Awaited final : public rt::HttpExchange {
- public:
-  explicit Awaited(std::function<void(rt::HttpResponse)> done) : done_(std::move(done)) {}
-  ~Awaited() override {
-    if (done_) done_(pipelines::rest::error_answer(base::make_error(base::Code::kUnavailable, "it ends unanswered")));
-  }
-  Awaited(const Awaited&) = delete;
-  Awaited& operator=(const Awaited&) = delete;
-
-  void respond(rt::HttpResponse response) override { std::exchange(done_, nullptr)(std::move(response)); }
-  // Logs are streams, and are read from the API server.
-  void start(int, rt::Headers) override {}
-  void start_web_socket(rt::Headers, Messages, OnBytes) override {}
-  void start_upgraded(rt::Headers, OnBytes) override {}
-  void resume_reading() override {}
-  void send(std::vector<Bytes>) override {}
-  void send_shared(std::shared_ptr<const rt::SharedChunk>) override {}
-  void finish() override {}
-  void abandon() override {}
-  std::size_t backlog_bytes() const override { return 0; }
-  void on_drained(std::function<void()>) override {}
-  void wait_until_drained() override {}
-  void on_closed(std::function<void()>) override {}
-
- private:
-  std::function<void(rt::HttpResponse)> done_;
-};
-
 // The API in this program, on a loop of its own.
-class Own {
+class OwnProxy {
  public:
-  static base::Result<std::shared_ptr<Own>> open(const client::ServerAccess& access, const std::string& ns) {
-    auto made = std::make_shared<Own>();
+  static base::Result<std::shared_ptr<OwnProxy>> open(const client::ServerAccess& access, const std::string& ns) {
+    auto made = std::make_shared<OwnProxy>();
     made->env_ = rt::make_real_env("pipelines");
     auto opened = on_loop<std::shared_ptr<base::Result<std::unique_ptr<Proxy>>>>(*made->env_, [&](auto done) {
       done(std::make_shared<base::Result<std::unique_ptr<Proxy>>>(Proxy::open(access, ns, *made->env_)));
@@ -129,7 +101,7 @@ class Own {
     made->proxy_ = std::move(**opened);
     return made;
   }
-  ~Own() {
+  ~OwnProxy() {
     on_loop<bool>(*env_, [this](auto done) {
       proxy_.reset();
       done(true);
@@ -139,7 +111,9 @@ class Own {
 
   base::Result<api::Json> get(const std::string& target) {
     const rt::HttpResponse answer = on_loop<rt::HttpResponse>(*env_, [&](auto done) {
-      proxy_->serve({.method = "GET", .target = target}, std::make_shared<Awaited>(std::move(done)));
+      proxy_->serve({.method = "GET", .target = target}, ui::kept_answer([done](int status, std::string body) {
+                      done({status, {}, std::move(body), {}});
+                    }));
     });
     return object_of(answer, "this program", target);
   }
@@ -162,7 +136,7 @@ base::Result<std::function<base::Result<api::Json>(const std::string& target)>> 
   }
   // Which kinds the person may not list is not of interest: artifacts are asked for by name.
   base::set_log_level(base::LogLevel::kError);
-  TRY(const std::shared_ptr<Own> own, Own::open(access, ns));
+  TRY(const std::shared_ptr<OwnProxy> own, OwnProxy::open(access, ns));
   read = [own](const std::string& target) { return own->get(target); };
   return read;
 }

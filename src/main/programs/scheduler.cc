@@ -159,7 +159,9 @@ struct Program {
     if (options.enable_rehearsal) {
       rehearsals = std::make_unique<RehearsalDesk>(ask_dump(), options, kRehearsalPause);
       listen.posts.emplace(kRehearsalPath, [this](const std::string& body, std::shared_ptr<rt::HttpExchange> exchange) {
-        if (auto turn = rehearsals->begin(std::move(exchange))) rehearsals->rehearse(turn, read_completed(body));
+        auto objects = read_completed(body);
+        if (!objects.ok()) return exchange->respond(rehearsal_failure(objects.error()));
+        if (auto turn = rehearsals->begin(std::move(exchange))) rehearsals->rehearse(turn, std::move(objects));
       });
     }
     TRY(auto server, start_side_server(listen));

@@ -41,6 +41,15 @@ std::vector<base::Flag> rows(UiFlags& flags) {
           {"as-user", &flags.as_user, "link: the user as whom the page acts (needs the right to impersonate)"}};
 }
 
+// NAMESPACE/NAME:PORT, whose parts stand in a path of the API.
+bool is_service(std::string_view text) {
+  const std::size_t slash = text.find('/'), colon = text.find(':');
+  const bool has_parts =
+      slash != text.npos && slash > 0 && colon != text.npos && colon > slash + 1 && colon + 1 < text.size();
+  return has_parts && text.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789-.:/") == text.npos &&
+         text.find('/', slash + 1) == text.npos && text.find("..") == text.npos;
+}
+
 int usage(const std::vector<base::Flag>& flags, int code) {
   (code == 0 ? std::cout : std::cerr)
       << "usage: volcano ui [flags]        serve the page for a cluster on this machine's loopback\n"
@@ -145,6 +154,11 @@ int run_ui(const Arguments& arguments) {
   }
   if (flags.port < 0 || flags.port > 65535) {
     std::cerr << base::format("volcano ui: --port: {} is not a port\n", flags.port);
+    return 2;
+  }
+  if (!is_service(flags.scheduler_service)) {
+    std::cerr << base::format("volcano ui: --scheduler-service: {:?} is not NAMESPACE/NAME:PORT\n",
+                              flags.scheduler_service);
     return 2;
   }
   block_signals();

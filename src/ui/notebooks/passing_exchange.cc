@@ -45,6 +45,10 @@ class PassingExchange final : public rt::HttpExchange {
 class KeptAnswer final : public rt::HttpExchange {
  public:
   explicit KeptAnswer(OnKept done) : done_(std::move(done)) {}
+  // A caller must not wait for an answer that no server will give.
+  ~KeptAnswer() override { end(kBadGateway, {}); }
+  KeptAnswer(const KeptAnswer&) = delete;
+  KeptAnswer& operator=(const KeptAnswer&) = delete;
 
   void respond(rt::HttpResponse response) override {
     for (const auto& piece : response.pieces) response.body += *piece;

@@ -18,7 +18,8 @@ struct Passing {
 };
 std::shared_ptr<rt::HttpExchange> passing_exchange(std::shared_ptr<rt::HttpExchange> inner, Passing passing);
 
-// Calls back once with status and body (of 8 MiB at the most; 502: it was not whole). Any thread.
+// Calls back once with status and body (streams: of 8 MiB at the most). 502: it was not whole, or there was none when
+// the exchange went. Any thread.
 using OnKept = std::function<void(int status, std::string body)>;
 std::shared_ptr<rt::HttpExchange> kept_answer(OnKept done);
 
